@@ -1,4 +1,4 @@
-/** House rules over the dependencies: pinned, locked twice alike, installable, and explained. */
+/** House rules for the dependencies: pinned, locked in two files alike, installable, explained. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
@@ -46,7 +46,7 @@ const BUN = v.parse(BunLock, Bun.JSONC.parse(read('bun.lock')));
 /** The client generator is a folder of this repository, and has no version to pin. */
 const OF_THE_REPOSITORY = /^(?:client-generator@|test\/)/;
 
-/** What npm would install, as `name@version`, and whether the lock holds its digest. */
+/** What npm would install, as `name@version`, and whether the lock has its digest. */
 const NPM_PACKAGES = new Map(
   Object.entries(NPM)
     .filter(([path, { link }]) => path.includes('node_modules/') && link !== true)
@@ -74,7 +74,7 @@ test('`npm start` runs Bun, so Bun is installed without the development dependen
   assert.ok(dependencies['bun']);
 });
 
-test('both locks were made from this package.json', () => {
+test('both lock files match package.json', () => {
   assert.equal(NPM['']?.dependencies, dependencies);
   assert.equal(NPM['']?.devDependencies, devDependencies);
   assert.equal(BUN.workspaces[''].dependencies, dependencies);
@@ -85,13 +85,13 @@ test('both locks were made from this package.json', () => {
   }
 });
 
-test('both locks name the same versions', () => {
+test('both lock files have the same versions', () => {
   assert.ok(BUN_PACKAGES.size > 100, `${BUN_PACKAGES.size} packages`);
   assert.equal(
     [...BUN_PACKAGES].filter((name) => !NPM_PACKAGES.has(name)),
     [],
   );
-  // Only npm lists optional packages of platforms for which there was no digest.
+  // Only npm lists optional packages of platforms without a digest.
   assert.equal(
     [...NPM_PACKAGES].filter(([name, digest]) => digest && !BUN_PACKAGES.has(name)),
     [],
@@ -101,7 +101,7 @@ test('both locks name the same versions', () => {
 /** Optional packages that run on every platform. */
 const ANYWHERE: ReadonlySet<string> = new Set(['recheck-jar', '@types/trusted-types']);
 
-test('the lock has every optional package of every platform, which `npm ci` insists on', () => {
+test('the lock file has every optional package of every platform, as `npm ci` requires', () => {
   const wanted = Object.entries(NPM).flatMap(([path, { optionalDependencies }]) =>
     Object.entries(optionalDependencies ?? {}).map(([name, version]) => ({ path, name, version })),
   );
@@ -114,7 +114,7 @@ test('the lock has every optional package of every platform, which `npm ci` insi
   }
 });
 
-test('a package without a digest is one of another platform than those that CI has', () => {
+test('only packages of platforms that CI does not have lack a digest', () => {
   const open = Object.entries(NPM).filter(
     ([path, { integrity, link }]) =>
       path.includes('node_modules/') && link !== true && integrity === undefined,
@@ -126,14 +126,14 @@ test('a package without a digest is one of another platform than those that CI h
   }
 });
 
-test('no lock names a registry: the one that is set up is asked', () => {
+test('the lock files contain no address of a registry, so the configured one is used', () => {
   for (const [path, { resolved }] of Object.entries(NPM)) {
     assert.ok(resolved === undefined || resolved === 'test/support/client-generator', path);
   }
   assert.not.match(read('bun.lock'), /https?:\/\//);
 });
 
-test('docs/architecture.md says of each dependency what it is for, in one line', () => {
+test('docs/architecture.md lists every dependency once, with its purpose', () => {
   const [, section = ''] = read('docs/architecture.md').split(/^## Dependencies$/m);
   const [text = ''] = section.split(/^## /m);
   const rows = [...text.matchAll(/^\| `([^`]+)` \| (.+) \|$/gm)].map(([, name]) => name ?? '');

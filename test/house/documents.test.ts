@@ -1,4 +1,4 @@
-/** House rules over the documents: every path and every link in them leads somewhere. */
+/** House rules for the documents: every path and every link in them exists. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { test } from 'uvu';
@@ -17,7 +17,7 @@ const DOCUMENTS = [
 interface Mention {
   /** The document, relative to the root. */
   readonly document: string;
-  /** A path relative to the root, and for a link the anchor after `#`. */
+  /** A path relative to the root. */
   readonly path: string;
   readonly anchor: string | undefined;
 }
@@ -43,7 +43,7 @@ function mentionsIn(document: string): Mention[] {
   return [...paths, ...links];
 }
 
-/** The anchor that a heading gets: lower case, without marks, with dashes for spaces. */
+/** The anchor of a heading: lower case, without punctuation, with dashes for spaces. */
 function anchorOf(heading: string): string {
   return heading
     .toLowerCase()
@@ -59,13 +59,13 @@ function anchorsOf(path: string): Set<string> {
 
 const MENTIONS = DOCUMENTS.flatMap(mentionsIn);
 
-test('the rules see the documents and what they mention', () => {
+test('the test finds the documents, their paths and their links', () => {
   assert.ok(DOCUMENTS.length >= 20, `${DOCUMENTS.length} documents`);
   assert.ok(MENTIONS.length >= 100, `${MENTIONS.length} paths and links`);
   assert.ok(MENTIONS.some(({ anchor }) => anchor !== undefined));
 });
 
-test('every path and every link of a document exists', () => {
+test('every path in a document exists, and so does the target of every link', () => {
   const missing = MENTIONS.filter(({ path }) => !existsSync(join(ROOT, path)));
   assert.equal(
     missing.map(({ document, path }) => `${document}: ${path}`),
@@ -73,7 +73,7 @@ test('every path and every link of a document exists', () => {
   );
 });
 
-test('every link to a heading leads to one', () => {
+test('every link with an anchor leads to a heading', () => {
   const wrong = MENTIONS.filter(
     ({ path, anchor }) =>
       anchor !== undefined && existsSync(join(ROOT, path)) && !anchorsOf(path).has(anchor),

@@ -1,4 +1,4 @@
-/** The examples of the documents, run one after the other as a reader pastes them. */
+/** The examples of the documents, run in order as a reader would paste them. */
 import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -9,7 +9,7 @@ import { killServers, startServer } from '../support/server.ts';
 import { openShell, type Shell } from '../support/shell.ts';
 import { until } from '../support/until.ts';
 
-/** Commands to paste, and what the last of them prints; null if the document does not show it. */
+/** Commands, and the output of the last one; null if the document does not show it. */
 interface Example {
   readonly commands: readonly string[];
   readonly output: string | null;
@@ -24,7 +24,7 @@ function examplesOf(markdown: string): Example[] {
   }));
 }
 
-/** Replaces what differs from run to run: ids, times, entity tags. */
+/** Replaces text that differs in each run: ids, times, entity tags. */
 function withoutRandom(text: string): string {
   return text
     .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}/g, '<uuid>')
@@ -38,8 +38,8 @@ function escaped(text: string): string {
 }
 
 /**
- * `…` stands for any text of a line, or for any lines if it is alone on one; of headers a document
- * shows those that matter.
+ * `…` stands for any text in a line, or for any lines if it is alone on a line. Documents show only
+ * the headers that matter.
  */
 function patternOf(output: string): RegExp {
   const lines = withoutRandom(output).split('\n');
@@ -54,12 +54,12 @@ function patternOf(output: string): RegExp {
   return new RegExp(`^${patterns.join('')}${hasHeaders && blank < 0 ? '[^]*' : ''}$`);
 }
 
-/** Pages and page builds are made in the background: reading them may be repeated. */
+/** Pages and page builds are made in the background, so reading them may be repeated. */
 const MAY_WAIT = /^curl (?:-s )?\$API\/(?:pages|admin\/page-builds)\//;
 
 const shells: Shell[] = [];
 
-/** Commands that ask a person for a password. */
+/** Commands that prompt for a password. */
 const ASKS = /^catalog-server users add\b/;
 
 /** Runs every example of a document against a server with the demo catalog. */
@@ -105,10 +105,10 @@ test.after(async () => {
 });
 
 for (const document of ['README.md', 'docs/api.md']) {
-  test(`the examples of ${document} print what it shows`, () => assertTrue(document));
+  test(`the examples of ${document} print the output that it shows`, () => assertTrue(document));
 }
 
-test('an output with … matches what it stands for, and nothing else', () => {
+test('an output with … matches any text in its place, and headers that are not shown', () => {
   assert.match('{"id":1,"name":"A"}\n', patternOf('{"id":1,…}'));
   assert.not.match('{"id":2,"name":"A"}\n', patternOf('{"id":1,…}'));
   const shown = 'HTTP/1.1 200 OK\nAllow: GET\n\n{}';

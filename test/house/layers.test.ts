@@ -1,4 +1,4 @@
-/** House rules over the source: who may import whom, who may write files, how long a file may be. */
+/** House rules for the source: imports, access to the file system, sizes of files and folders. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { test } from 'uvu';
@@ -8,7 +8,7 @@ import { ROOT } from '../support/paths.ts';
 
 const SRC = join(ROOT, 'src');
 
-/** Folders of src, and `errors` for src/errors.ts: the layers that each may import besides itself. */
+/** Folders of src, and `errors` for src/errors.ts: the layers that each may also import. */
 const LAYERS: Readonly<Record<string, readonly string[]>> = {
   cli: [
     'app',
@@ -74,10 +74,10 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   slices: [],
 };
 
-/** The files outside src/disk that import the file system, and why each may: they only read. */
+/** The files outside src/disk that may import the file system, because they only read. */
 const READERS: Readonly<Record<string, { reason: string; names: RegExp }>> = {
   'cli/commands/output-path.ts': {
-    reason: 'asks where a named file really is, and what is there',
+    reason: 'resolves the path of a named file and checks what is there',
     names: /^import \{ existsSync, realpathSync, statSync \} from 'node:fs';$/m,
   },
   'pages/writer/files.ts': {
@@ -86,7 +86,7 @@ const READERS: Readonly<Record<string, { reason: string; names: RegExp }>> = {
   },
 };
 
-/** What those readers may call of a file system module that they import whole. */
+/** What these files may call if they import a whole module of the file system. */
 const READING = new Set(['open', 'FileHandle']);
 
 const LONGEST_FILE = 300;
@@ -116,7 +116,7 @@ function specifiersOf(text: string): string[] {
 const FILES = [...filesBelow(SRC, '.ts'), ...filesBelow(SRC, '.tsx')];
 const TEXTS = new Map(FILES.map((path) => [relative(SRC, path), readFileSync(path, 'utf8')]));
 
-/** Every import of a file of src by another. */
+/** Every import between files of src. */
 const IMPORTS: readonly Import[] = [...TEXTS].flatMap(([from, text]) =>
   specifiersOf(text)
     .filter((specifier) => specifier.startsWith('.'))
@@ -129,13 +129,13 @@ function layerOf(file: string): string {
   return file.includes('/') ? (file.split('/')[0] ?? '') : file.replace(/\.ts$/, '');
 }
 
-test('the rules see the source: every layer has files, and the files have imports', () => {
+test('the test finds the files of every layer and their imports', () => {
   assert.ok(FILES.length > 30, `${FILES.length} files`);
   assert.ok(IMPORTS.length > 100, `${IMPORTS.length} imports`);
   assert.equal([...new Set([...TEXTS.keys()].map(layerOf))].sort(), Object.keys(LAYERS).sort());
 });
 
-test('every import statement of the source is seen', () => {
+test('the test finds every import statement of the source', () => {
   for (const [file, text] of TEXTS) {
     const written = text.split('\n').filter((line) => /^import\b|^\} from '/.test(line));
     const begun = written.filter((line) => line.startsWith('import')).length;
@@ -144,11 +144,11 @@ test('every import statement of the source is seen', () => {
   }
 });
 
-test('every file that is imported is there', () => {
+test('every imported file exists', () => {
   for (const { from, to } of IMPORTS) assert.ok(TEXTS.has(to), `${from} imports ${to}`);
 });
 
-test('imports point one way: from a layer to those below it', () => {
+test('a layer imports only layers below it', () => {
   const wrong = IMPORTS.filter(({ from, to }) => {
     const layer = layerOf(from);
     return layer !== layerOf(to) && !LAYERS[layer]?.includes(layerOf(to));
@@ -156,7 +156,7 @@ test('imports point one way: from a layer to those below it', () => {
   assert.equal(wrong, []);
 });
 
-test('no layer is below itself', () => {
+test('the layers have no cycle', () => {
   const visit = (layer: string, path: readonly string[]): void => {
     assert.not.ok(path.includes(layer), [...path, layer].join(' > '));
     for (const below of LAYERS[layer] ?? []) visit(below, [...path, layer]);
@@ -164,7 +164,7 @@ test('no layer is below itself', () => {
   for (const layer of Object.keys(LAYERS)) visit(layer, []);
 });
 
-test('http knows neither store nor disk nor pages', () => {
+test('src/http does not import the store, the disk, the pages, app or cli', () => {
   const http = IMPORTS.filter(({ from }) => layerOf(from) === 'http');
   assert.ok(http.length > 20);
   const wrong = http.filter(({ to }) =>
@@ -173,7 +173,7 @@ test('http knows neither store nor disk nor pages', () => {
   assert.equal(wrong, []);
 });
 
-test('the server imports no code of the browser', () => {
+test('the server imports only assets.ts and open.ts of the console', () => {
   const crossing = IMPORTS.filter(
     ({ from, to }) => layerOf(to) === 'console' && layerOf(from) !== 'console',
   );
@@ -182,7 +182,7 @@ test('the server imports no code of the browser', () => {
   assert.equal([...files].sort(), ['console/assets.ts', 'console/open.ts']);
 });
 
-/** @returns the files of a cycle, the first one twice; null where there is none. */
+/** @returns the files of a cycle, with the first one twice, or null. */
 function findCycle(imports: readonly Import[]): string[] | null {
   const finished = new Set<string>();
   const visit = (file: string, path: readonly string[]): string[] | null => {
@@ -203,18 +203,18 @@ function findCycle(imports: readonly Import[]): string[] | null {
   return null;
 }
 
-test('no file imports itself by way of others', () => {
+test('imports of files have no cycle', () => {
   const [a, b, c] = ['a', 'b', 'c'];
   const chain = [
     { from: a, to: b },
     { from: b, to: c },
   ];
-  assert.is(findCycle(chain), null, 'a chain is no cycle');
+  assert.is(findCycle(chain), null, 'a chain is not a cycle');
   assert.equal(findCycle([...chain, { from: c, to: a }]), [a, b, c, a], 'a cycle is found');
   assert.is(findCycle(IMPORTS), null);
 });
 
-test('only src/disk imports the file system for writing', () => {
+test('only src/disk imports the file system, except files that only read', () => {
   const importers = [...TEXTS]
     .filter(([, text]) =>
       specifiersOf(text).some((name) => /^(?:node:)?fs(?:\/promises)?$/.test(name)),
@@ -258,9 +258,9 @@ test(`no folder of the source has more than ${MAX_FILES_IN_A_FOLDER} files`, () 
   );
 });
 
-test('docs/errors.md has a row for every code, with its statuses, and for no other', () => {
+test('docs/errors.md has a row for every code, with its statuses, and no other', () => {
   const text = readFileSync(join(ROOT, 'docs', 'errors.md'), 'utf8');
-  // A code that no client ever sees has a dash in the place of its HTTP status.
+  // A code that no client receives has a dash instead of its HTTP status.
   const rows = [...text.matchAll(/^\| `(\w+)` \| (\d{3}|–) \| (\d) \|/gm)];
   assert.ok(rows.length > 10, `${rows.length} rows`);
   assert.equal(rows.map(([, code = '']) => code).sort(), Object.keys(CODES).sort());
@@ -278,7 +278,7 @@ test('every test file ends with .run()', () => {
   assert.equal(forgetful, []);
 });
 
-test('every suite that a test file makes is run', () => {
+test('every suite of a test file is run', () => {
   const tests = filesBelow(join(ROOT, 'test'), '.test.ts');
   assert.ok(tests.length > 1);
   for (const path of tests) {
@@ -289,7 +289,7 @@ test('every suite that a test file makes is run', () => {
   }
 });
 
-test('no test is left as the only one of its file', () => {
+test('no test file contains a call of .only()', () => {
   const tests = filesBelow(join(ROOT, 'test'), '.test.ts');
   const lonely = tests.filter((path) => /^\s*\w+\.only\(/m.test(readFileSync(path, 'utf8')));
   assert.ok(tests.length > 1);

@@ -1,6 +1,6 @@
 /**
- * Every regular expression of the source takes time in proportion to its input: an automaton of it
- * has no way of matching that grows faster, at whatever place of the input a search begins.
+ * Every regular expression of the source takes linear time: an automaton of it has no match that
+ * takes longer, at whatever position of the input a search begins.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ROOT } from '../support/paths.ts';
 
-// The checker has a copy of itself in Java and one for each platform; this one needs neither.
+// The checker has versions in Java and for each platform; the pure version needs neither.
 process.env['RECHECK_BACKEND'] = 'pure';
 const { checkSync } = await import('recheck');
 
@@ -20,14 +20,14 @@ interface Found {
 }
 
 /**
- * Files that make expressions from parts. The parts of a page's name are literals, which are checked
- * like any other; those of a path are the patterns of its parameters, one class repeated each.
+ * Files that make expressions from parts. The parts of a page's name are literals, which are
+ * checked like all others; those of a path are the patterns of its parameters, each a repeated class.
  */
 const COMPOSED: readonly string[] = ['src/http/operations/path.ts', 'src/pages/shop/names.ts'];
 
 const isRegExp = (callee: Expression) => callee.type === 'Identifier' && callee.name === 'RegExp';
 
-/** The literals of a text, and whether it makes others from strings. */
+/** The literal expressions of a text, and whether it makes expressions from strings. */
 function expressionsIn(where: string, text: string): { literals: Found[]; composes: boolean } {
   const literals: Found[] = [];
   let composes = false;
@@ -46,7 +46,7 @@ function expressionsIn(where: string, text: string): { literals: Found[]; compos
   return { literals, composes };
 }
 
-/** @returns how the time grows; null if it is in proportion to the input. */
+/** @returns how the time grows, or null if it is linear. */
 function growthOf({ source, flags }: Pick<Found, 'source' | 'flags'>): string | null {
   const verdict = checkSync(source, flags, { checker: 'automaton', timeout: 60_000 });
   if (verdict.status === 'unknown') return `unknown: ${verdict.error.kind}`;
@@ -63,7 +63,7 @@ const EXPRESSIONS = FILES.map((file) => ({
   ...expressionsIn(file, readFileSync(join(ROOT, file), 'utf8')),
 }));
 
-test('the rule sees planted expressions, and which of them grow', () => {
+test('the test finds planted expressions and tells linear ones from others', () => {
   const planted = String.raw`
     const bad = [/\s+$/, /\d+x/, /^(a+)+$/, /^\s*(.*?)\s*$/, /<[^>]*>/g, /[ \t]*[ \t]*,/y];
     const good = [/^\d+$/, /[^,]*,/y, /W\//, /^"(.*)"$/];
@@ -77,13 +77,13 @@ test('the rule sees planted expressions, and which of them grow', () => {
   assert.equal(
     literals.map((found) => growthOf(found) !== null),
     [true, true, true, true, true, true, false, false, false, false],
-    'a sticky one does not search',
+    'a sticky expression does not search',
   );
   assert.not.ok(composes);
   assert.ok(expressionsIn('planted.ts', 'const made = new RegExp(text);').composes);
 });
 
-test('every regular expression of the source is linear', () => {
+test('every regular expression of the source takes linear time', () => {
   const literals = EXPRESSIONS.flatMap((file) => file.literals);
   assert.ok(literals.length > 60, `${literals.length} expressions`);
   const verdicts = new Map<string, string | null>();
@@ -96,7 +96,7 @@ test('every regular expression of the source is linear', () => {
   assert.equal(growing, []);
 });
 
-test('an expression is made from a string only where the rule knows of it', () => {
+test('only the listed files make regular expressions from strings', () => {
   const composing = EXPRESSIONS.filter(({ composes }) => composes).map(({ file }) => file);
   assert.equal(composing, COMPOSED);
 });

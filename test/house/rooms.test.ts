@@ -1,6 +1,6 @@
 /**
- * The rooms of the tests stay what they are: those of test/unit and test/http run in their own
- * process and open no socket, so that they take milliseconds and depend on nothing else.
+ * Tests in test/unit and test/http start no process and open no socket, so that they take
+ * milliseconds and depend on nothing else.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -10,7 +10,7 @@ import { ROOT } from '../support/paths.ts';
 
 const TESTS = join(ROOT, 'test');
 
-/** Modules that start a process or open a socket, or have helpers that do. */
+/** Modules that start a process or open a socket, or whose helpers do. */
 const OUTSIDE =
   /from '(?:node:(?:child_process|net|http|https|http2|tls|dgram|cluster|worker_threads)|playwright-core|[./]+\/support\/(?:server|listening|wire)\.ts)'/;
 
@@ -18,16 +18,16 @@ const OUTSIDE =
 const GLOBALS =
   /\bBun\.(?:spawn|spawnSync|serve|listen|connect|\$)\b|(?<![.\w])fetch\(|\bexchangeRaw\b|\bnew Worker\(/;
 
-/** Files and folders of one source file's rules that another process or a socket shows, and why. */
+/** Files and folders whose rules need another process or a socket, and why. */
 const ALLOWED: Readonly<Record<string, string>> = {
-  'unit/errors.test.ts': 'the engine words the failure of a real connection',
-  'unit/hosts/cluster/etcd-client.test.ts': 'its nodes take connections and stay silent',
-  'unit/http/wire/': 'what is tested there is a connection',
-  'unit/store/check.test.ts': 'a check that another process runs beside the writer',
-  'unit/store/checked.test.ts': 'the hook ends the process that has it with a status',
-  'unit/store/files/change-set.test.ts': 'head and sha256sum verify a change set without us',
-  'unit/store/files/checkpoint.test.ts': 'a reader in another process beside a checkpoint',
-  'unit/store/files/head.test.ts': 'a writer in another process beside a reader',
+  'unit/errors.test.ts': 'the message of the engine for a failed connection',
+  'unit/hosts/cluster/etcd-client.test.ts': 'nodes that accept connections and do not respond',
+  'unit/http/wire/': 'tests of connections',
+  'unit/store/check.test.ts': 'a check that another process runs during writes',
+  'unit/store/checked.test.ts': 'a hook that ends its process with a status',
+  'unit/store/files/change-set.test.ts': 'head and sha256sum verify a change set independently',
+  'unit/store/files/checkpoint.test.ts': 'a reader in another process during a checkpoint',
+  'unit/store/files/head.test.ts': 'a writer in another process during reads',
   'unit/store/store.test.ts': 'jq reads the files of the store',
 };
 
@@ -38,7 +38,7 @@ function testsOf(room: string): string[] {
 }
 
 function reachesOutside(file: string): boolean {
-  // A type runs nothing.
+  // An import of types runs no code.
   const text = readFileSync(join(TESTS, file), 'utf8').replace(/^import type .*$/gm, '');
   return OUTSIDE.test(text) || GLOBALS.test(text);
 }
@@ -46,7 +46,7 @@ function reachesOutside(file: string): boolean {
 const isAllowed = (file: string) => Object.keys(ALLOWED).some((path) => file.startsWith(path));
 
 for (const room of ['unit', 'http']) {
-  test(`no test of test/${room} starts a process or opens a socket`, () => {
+  test(`only allowed tests of test/${room} start a process or open a socket`, () => {
     const files = testsOf(room);
     assert.ok(files.length > 20, `${files.length} files`);
     const outside = files.filter((file) => reachesOutside(file) && !isAllowed(file));
@@ -54,7 +54,7 @@ for (const room of ['unit', 'http']) {
   });
 }
 
-test('what is allowed is needed', () => {
+test('every allowed file starts a process or opens a socket', () => {
   const files = testsOf('unit').filter(reachesOutside);
   for (const path of Object.keys(ALLOWED)) {
     assert.ok(
@@ -64,12 +64,12 @@ test('what is allowed is needed', () => {
   }
 });
 
-test('the rule sees a process and a socket where they are', () => {
+test('the test detects a file that starts a process and one that opens a socket', () => {
   assert.ok(reachesOutside('process/cli/serve.test.ts'));
   assert.ok(reachesOutside('process/http/raw.test.ts'));
 });
 
-test('every test file is in a room, and one that is named for a source file is beside it', () => {
+test('every test file is in a known folder, and test/unit has only folders of src, and release', () => {
   const rooms = new Set(['house', 'unit', 'http', 'process']);
   const files = readdirSync(TESTS, { recursive: true, encoding: 'utf8' }).filter(
     (name) => name.endsWith('.test.ts') && !name.includes('node_modules'),
@@ -80,13 +80,13 @@ test('every test file is in a room, and one that is named for a source file is b
     // src itself has files.
     '',
     ...readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' }),
-    // What is beside src and has tests of its own.
+    // A folder outside src that has tests.
     'release',
   ]);
   const lost = testsOf('unit')
     .map((file) => relative('unit', join(file, '..')))
     .filter((folder) => !folders.has(folder));
-  assert.equal(lost, [], 'test/unit has the folders of src, and release');
+  assert.equal(lost, [], 'test/unit has only the folders of src, and release');
 });
 
 test.run();

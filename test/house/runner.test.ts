@@ -1,4 +1,4 @@
-/** test/run.ts must fail every file that must not pass: planted files, each with its fault. */
+/** test/run.ts fails every file that must not pass: planted files with one fault each. */
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,17 +25,17 @@ const FAULTY: Readonly<Record<string, string>> = {
   'early-exit': 'a test ends the process with status 0',
   'failing-and-skipping': 'two tests fail and one is skipped',
   'never-settling': 'a test never settles',
-  'late-throw': 'a rejection comes when the tests are over',
-  'store-in-order': 'a store is not as its test says',
-  'store-damaged': 'a store is damaged, and no test says so',
-  verbose: 'a test fails with more text than a pipe holds',
+  'late-throw': 'a promise is rejected after the tests have ended',
+  'store-in-order': 'a store is in order, although its test declares it as damaged',
+  'store-damaged': 'a store is damaged, and its test does not declare it',
+  verbose: 'a test fails with more output than a pipe holds',
   empty: 'a file has no tests',
-  'not-there': 'there is no such file',
+  'not-there': 'the file does not exist',
 };
 
 const GOOD = ['good', 'skipping', 'skipping-all'];
 
-test('every planted file has its case', () => {
+test('every planted file has a case', () => {
   const names = readdirSync(PLANTED).map((name) => name.replace(/\.ts$/, ''));
   assert.equal(
     names.sort(),
@@ -44,7 +44,7 @@ test('every planted file has its case', () => {
 });
 
 for (const [file, fault] of Object.entries(FAULTY)) {
-  test(`the runner exits 1 where ${fault}`, () => {
+  test(`the runner exits 1 if ${fault}`, () => {
     const { status, stdout } = run(file);
     assert.is(status, 1, stdout);
     assert.match(stdout, new RegExp(`^FAIL \\S*planted/${file}\\.ts: `, 'm'));
@@ -52,7 +52,7 @@ for (const [file, fault] of Object.entries(FAULTY)) {
   });
 }
 
-test('the runner exits 0 for a good file, and closes with the counts', () => {
+test('the runner exits 0 for a good file, and prints the counts last', () => {
   const { status, stdout } = run('good');
   assert.is(status, 0, stdout);
   assert.match(
@@ -61,13 +61,13 @@ test('the runner exits 0 for a good file, and closes with the counts', () => {
   );
 });
 
-test('a skipped test does not fail the run, and is counted', () => {
+test('a skipped test does not fail the run and is counted', () => {
   const { status, stdout } = run('skipping');
   assert.is(status, 0, stdout);
   assert.match(stdout, /\n1 passed, 0 failed, 1 skipped\n$/);
 });
 
-test('a file of which every test is skipped does not fail the run, as on a machine without root', () => {
+test('a file whose tests are all skipped does not fail the run', () => {
   const { status, stdout } = run('good', 'skipping-all');
   assert.is(status, 0, stdout);
   assert.match(stdout, /\n1 passed, 0 failed, 2 skipped\n$/);
@@ -78,13 +78,13 @@ test('failed and skipped tests of one file are each counted', () => {
   assert.match(stdout, /\n1 passed, 2 failed, 1 skipped\n$/);
 });
 
-test('one faulty file among good ones fails the run, and the good ones still run', () => {
+test('one faulty file among good ones fails the run, and the good files still run', () => {
   const { status, stdout } = run('good', 'throwing-before', 'skipping');
   assert.is(status, 1);
   assert.match(stdout, /\n2 passed, 1 failed, 1 skipped\n$/);
 });
 
-test('a faulty file takes nothing from those that share its process', () => {
+test('a faulty file does not change the results of files that share its process', () => {
   const { status, stdout } = run(
     'good',
     'throwing-after',
@@ -108,14 +108,14 @@ test('a faulty file takes nothing from those that share its process', () => {
   );
 });
 
-test('a file that fails with more text than a pipe holds does not keep the next one waiting', () => {
+test('a file that fails with more output than a pipe holds does not block the next file', () => {
   const { status, stdout } = run('verbose', 'good');
   assert.is(status, 1);
   assert.match(stdout, /^FAIL \S*verbose\.ts: 0 passed, 1 failed/m);
   assert.match(stdout, /\n1 passed, 1 failed\n$/);
 });
 
-test('a store is judged in every file, whichever of those that share a process was first', () => {
+test('stores are checked in every file that shares a process, not only in the first', () => {
   const { stdout } = run('store-damaged', 'store-in-order', 'good');
   assert.match(stdout, /^FAIL \S*store-damaged\.ts: 1 passed, 1 failed/m);
   assert.match(stdout, /^FAIL \S*store-in-order\.ts: 1 passed, 1 failed/m);

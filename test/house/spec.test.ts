@@ -1,4 +1,4 @@
-/** House rules over the specification: every citation `spec n.m` leads to a heading of docs/spec. */
+/** House rules for the specification: every citation `spec n.m` is a heading of docs/spec. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { test } from 'uvu';
@@ -32,7 +32,7 @@ function filesBelow(directory: string): string[] {
   });
 }
 
-/** A comment may break between `spec` and the number: its lines are joined. */
+/** Lines of comments are joined, since a line may break between `spec` and the number. */
 function citationsIn(text: string): string[][] {
   const joined = text.replace(/\n\s*(?:\*(?!\/)|\/\/)\s?/g, ' ');
   return [...joined.matchAll(CITATION)].map(([, numbers = '']) =>
@@ -58,13 +58,13 @@ const CITATIONS: readonly Citation[] = CITING.flatMap((folder) => filesBelow(joi
     })),
   );
 
-test('the rules see the specification and its citations', () => {
+test('the test finds the specification and its citations', () => {
   assert.ok(CHAPTERS.length >= 10, `${CHAPTERS.length} chapters`);
   assert.ok(HEADINGS.length >= 70, `${HEADINGS.length} headings`);
   assert.ok(CITATIONS.length >= 60, `${CITATIONS.length} citations`);
 });
 
-test('the forms of a citation are understood, also across lines of a comment', () => {
+test('every form of citation is found, even across lines of a comment', () => {
   assert.equal(citationsIn('as spec 4.2 has it.'), [['4.2']]);
   assert.equal(citationsIn('(spec 4.2 to 4.6)'), [['4.2', '4.6']]);
   assert.equal(citationsIn('spec 1.7, 1.4 and 2.8: the'), [['1.7', '1.4', '2.8']]);
@@ -73,7 +73,7 @@ test('the forms of a citation are understood, also across lines of a comment', (
   assert.equal(citationsIn('spec 4'), [['4']]);
 });
 
-test('every heading has a number of its own, in the chapter that its file names', () => {
+test('every heading has a unique number that begins with the number of its file', () => {
   const numbers = HEADINGS.map(({ number }) => number);
   assert.equal([...new Set(numbers)], numbers);
   for (const { file, number } of HEADINGS) {
@@ -82,7 +82,7 @@ test('every heading has a number of its own, in the chapter that its file names'
   }
 });
 
-test('every citation leads to a heading', () => {
+test('every citation is the number of a heading', () => {
   const known = new Set(HEADINGS.map(({ number }) => number));
   const wrong = CITATIONS.flatMap(({ file, numbers }) =>
     numbers.filter((number) => !known.has(number)).map((number) => `${file}: spec ${number}`),
@@ -90,7 +90,7 @@ test('every citation leads to a heading', () => {
   assert.equal(wrong, []);
 });
 
-test('nothing cites a specification by another name', () => {
+test('no file cites SPEC or DECISIONS', () => {
   const old = CITING.flatMap((folder) => filesBelow(join(ROOT, folder)))
     .filter((path) => path !== import.meta.path)
     .filter((path) => /\b(?:SPEC|DECISIONS) \d/.test(readFileSync(path, 'utf8')))
@@ -98,7 +98,7 @@ test('nothing cites a specification by another name', () => {
   assert.equal(old, []);
 });
 
-test('references between the pages lead to a heading', () => {
+test('references between chapters are numbers of headings', () => {
   const known = new Set(HEADINGS.map(({ number }) => number));
   const references = CHAPTERS.flatMap((file) =>
     [

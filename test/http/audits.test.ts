@@ -1,4 +1,4 @@
-/** The audit trail: what of which writes is in it, who may read it, and how it is listed. */
+/** The audit trail: which writes leave entries, who may read them, and how they are listed. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { machineDisk } from '../../src/disk/disk.ts';
@@ -43,7 +43,7 @@ interface Entry {
 /** The whole trail, the oldest entry first. */
 const trail = (at: Service = server): Promise<Entry[]> => read(at, `${AUDITS}?per_page=1000`);
 
-/** The entries that a request leaves; its answer has this status. */
+/** Sends a request that responds with this status. @returns the entries that it leaves. */
 async function leftBy(
   status: number,
   method: string,
@@ -59,7 +59,7 @@ async function leftBy(
 const told = (entries: readonly Entry[]) =>
   entries.map(({ action, resource, resource_id }) => `${action} ${resource} ${resource_id}`);
 
-test('an entry says who wrote what, when, from what to what, and nothing else', async () => {
+test('an entry has id, time, subject, action, resource, resource_id, before and after, nothing else', async () => {
   const token = await tokenFor('editor', { sub: 'ann' });
   const begun = new Date().toISOString();
   const [created, ...none] = await leftBy(201, 'POST', BRANDS, { token, body: { name: 'Ondine' } });
@@ -99,7 +99,7 @@ test('an entry says who wrote what, when, from what to what, and nothing else', 
   assert.equal(ids, [id, id + 1, id + 2, id + 3]);
 });
 
-test('every collection under /admin/ leaves entries, with the attributes as they are stored', async () => {
+test('a create in any collection under /admin/ leaves one entry with the attributes as stored', async () => {
   const { brand, chain, spu, silver } = catalog;
   const bodies: Readonly<Record<string, Fields>> = {
     brands: { name: 'B' },
@@ -120,7 +120,7 @@ test('every collection under /admin/ leaves entries, with the attributes as they
     const { spu_id, ...others } = body as { spu_id?: number };
     assert.equal(after, {
       id: resource_id,
-      // A name that belongs to another row, and what the SKU owns, is not stored with it.
+      // Names of other rows and the records of a SKU are not stored in the row.
       ...Object.fromEntries(Object.keys(after ?? {}).map((name) => [name, shown[name]])),
       ...(spu_id === undefined ? {} : { goods_id: spu_id }),
       ...(resource === 'sku_specs' ? { sku_id: catalog.sku } : {}),
@@ -129,7 +129,7 @@ test('every collection under /admin/ leaves entries, with the attributes as they
   }
 });
 
-test('a SKU and each of its records have entries of their own, also if they are deleted together', async () => {
+test('a SKU and each of its records have separate entries, even if they are deleted together', async () => {
   const { silver, large } = catalog;
   const body = skuFields(catalog, { specs: [silver, large] });
   const created = await leftBy(201, 'POST', SKUS, { body });
@@ -159,7 +159,7 @@ test('a SKU and each of its records have entries of their own, also if they are 
   assert.ok(gone.every(({ after }) => after === null));
 });
 
-test('an array leaves an entry for each of its elements, in their order', async () => {
+test('a bulk write leaves an entry for each element, in the order of the elements', async () => {
   const names = ['A', 'B', 'C'].map((name) => ({ name }));
   const created = await leftBy(201, 'POST', `${BRANDS}bulk/`, { body: names });
   const ids = created.map(({ resource_id }) => resource_id);
@@ -176,7 +176,7 @@ test('an array leaves an entry for each of its elements, in their order', async 
   );
 });
 
-test('what was refused leaves no entry', async () => {
+test('a rejected request leaves no entry', async () => {
   const { brand, spu, sku } = catalog;
   const item = `${BRANDS}${brand}/`;
   const viewer = await tokenFor('viewer');
@@ -212,7 +212,7 @@ test('what was refused leaves no entry', async () => {
   }
 });
 
-test('reading, books and a request that is sent again leave no entry', async () => {
+test('a read, a write of a book and a replayed request leave no entry', async () => {
   assert.equal(await leftBy(200, 'GET', SKUS), []);
   const book = { name: 'Emma', pub_date: '1815-12-23' };
   assert.equal(await leftBy(201, 'POST', '/books/', { body: book }), []);
@@ -221,7 +221,7 @@ test('reading, books and a request that is sent again leave no entry', async () 
   assert.equal(await leftBy(201, 'POST', BRANDS, sent), []);
 });
 
-test('only the role admin reads it; other roles are 403, and no token is 401', async () => {
+test('only the role admin may read the trail; other roles are 403, a missing token is 401', async () => {
   for (const path of [AUDITS, `${AUDITS}1/`, `${AUDITS}99999/`]) {
     for (const method of ['GET', 'HEAD']) {
       for (const role of ['viewer', 'editor']) {
@@ -238,13 +238,13 @@ test('only the role admin reads it; other roles are 403, and no token is 401', a
   }
   const admin = await send(server, 'HEAD', AUDITS, { token: await tokenFor('admin') });
   assert.is(admin.status, 200);
-  // What the other roles may do is as it was.
+  // The other permissions of these roles are unaffected.
   assert.is((await send(server, 'GET', SKUS, { token: await tokenFor('viewer') })).status, 200);
   const brand = { token: await tokenFor('editor'), body: { name: 'By an editor' } };
   assert.is((await send(server, 'POST', BRANDS, brand)).status, 201);
 });
 
-test('it is read alone: other methods are 405 with Allow, before any token is asked for', async () => {
+test('the trail is read-only: other methods are 405 with Allow, even without a token', async () => {
   for (const path of [AUDITS, `${AUDITS}1/`]) {
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
       const answer = await send(server, method, path, { token: null });
@@ -257,7 +257,7 @@ test('it is read alone: other methods are 405 with Allow, before any token is as
   }
 });
 
-test('it is paged, sorted and linked like any collection', async () => {
+test('the trail is paged, sorted and linked like any collection', async () => {
   const all = await trail();
   const newest = await send(server, 'GET', `${AUDITS}?order=desc&limit=2`);
   assert.is(newest.headers.get('x-total-count'), String(all.length));
@@ -281,7 +281,7 @@ test('it is paged, sorted and linked like any collection', async () => {
   assert.is((await send(server, 'GET', `${AUDITS}1/`, { headers })).status, 304);
 });
 
-test('it is filtered by subject, resource and resource_id, and by all of them together', async () => {
+test('the trail can be filtered by subject, resource and resource_id, alone and combined', async () => {
   const token = await tokenFor('editor', { sub: 'Bob & Söhne' });
   await leftBy(200, 'PATCH', `${BRANDS}${catalog.brand}/`, { token, body: { logo: 'b.png' } });
   const all = await trail();
@@ -305,12 +305,12 @@ test('it is filtered by subject, resource and resource_id, and by all of them to
   for (const query of ['resource_id=x', 'resource_id=', 'subject=', 'resource=', 'brand_id=1']) {
     assert.is((await send(server, 'GET', `${AUDITS}?${query}`)).status, 400, query);
   }
-  // They are filters of the trail alone: elsewhere they are unknown parameters.
+  // Only the trail has these filters: in other collections they are unknown parameters.
   assert.is((await send(server, 'GET', `${BRANDS}?subject=nobody`)).status, 400);
   assert.is((await send(server, 'GET', `${BRANDS}?resource_id=1`)).status, 400);
 });
 
-test('since and until select a period of time, both bounds included', async () => {
+test('since and until select a period of time that includes both bounds', async () => {
   let now = Date.UTC(2026, 10, 20, 23, 59, 59, 999);
   const timed = await openService({ clock: { now: () => now } });
   const claims = { iat: Date.UTC(2020, 0) / 1000, exp: Date.UTC(2100, 0) / 1000 };
@@ -348,7 +348,7 @@ test('since and until select a period of time, both bounds included', async () =
   assert.is((await send(server, 'GET', `${BRANDS}?since=2026-11-21`)).status, 400);
 });
 
-test('an item lists its own entries, the same as the trail filtered by it', async () => {
+test('the audits path of an item lists the same entries as the trail filtered by that item', async () => {
   const items = [
     ['brands', catalog.brand],
     ['categories', catalog.chain[2]],
@@ -383,7 +383,7 @@ test('an item lists its own entries, the same as the trail filtered by it', asyn
   }
 });
 
-test('editors read the entries of an item, viewers do not', async () => {
+test('editors and admins may read the entries of an item; a viewer is 403, a missing token 401', async () => {
   const path = `${BRANDS}${catalog.brand}/audits/`;
   for (const [role, status] of [
     ['editor', 200],
@@ -403,7 +403,7 @@ test('editors read the entries of an item, viewers do not', async () => {
   assert.is((await send(server, 'GET', path, { token: null })).status, 401);
 });
 
-test('a deleted item still lists its entries; an id that no item ever had is 404', async () => {
+test('the entries of a deleted item are still listed; an id that was never used is 404', async () => {
   const { id } = await make(server, BRANDS, { name: 'Deleted' });
   await send(server, 'DELETE', `${BRANDS}${id}/`);
   assert.is((await send(server, 'GET', `${BRANDS}${id}/`)).status, 410);
@@ -419,7 +419,7 @@ test('a deleted item still lists its entries; an id that no item ever had is 404
   assert.is((await send(server, 'GET', '/books/1/audits/')).status, 404);
 });
 
-test('after a restart the entries are still there, and ids continue', async () => {
+test('entries survive a restart, and their ids continue', async () => {
   const first = await openService();
   await make(first, BRANDS, { name: 'One' });
   const before = await trail(first);
@@ -435,7 +435,7 @@ test('after a restart the entries are still there, and ids continue', async () =
   assert.equal(checkStore(machineDisk, first.data).findings, []);
 });
 
-test('the command line leaves no entry: a demo catalog has an empty trail', async () => {
+test('a new demo catalog has an empty trail', async () => {
   const demo = await openService({ demo: true });
   assert.equal(await trail(demo), []);
   assert.is((await send(demo, 'GET', `${AUDITS}1/`)).status, 404);
@@ -449,7 +449,7 @@ const large = () =>
 /** The three descriptions of an SPU, which each take up to 65,536 code points. */
 const described = (text: string) => ({ desc_detail: text, desc_pack: text, desc_service: text });
 
-test('its size is bounded: the oldest entries go, in the commit of the newest', async () => {
+test('the oldest entries are removed to keep the trail within its size, and are then 410', async () => {
   const small = await openService({ auditSize: 1 * 2 ** 20 });
   catalog = await createCatalog(small);
   const { length } = await trail(small);
@@ -467,7 +467,7 @@ test('its size is bounded: the oldest entries go, in the commit of the newest', 
     assert.equal(answer.json, { error: `audit entry ${id} was deleted` });
   }
   assert.is((await send(small, 'GET', `${AUDITS}${length + 4}/`)).status, 404);
-  // One that is too large by itself is kept: no write is without its entry.
+  // An entry that is larger than the limit is kept alone: every write has its entry.
   const body = described('\u{1f315}'.repeat(65_536));
   await send(small, 'PATCH', '/admin/goods/2/', { body });
   const [last, ...more] = await trail(small);
@@ -477,7 +477,7 @@ test('its size is bounded: the oldest entries go, in the commit of the newest', 
   assert.equal(checkStore(machineDisk, small.data).findings, []);
 });
 
-test('with a size of 0 there is no trail, and the next write removes earlier entries', async () => {
+test('with an audit size of 0 no entries are kept, and the next write removes the earlier ones', async () => {
   const first = await openService();
   await make(first, BRANDS, { name: 'One' });
   await first.stop();

@@ -1,6 +1,6 @@
 /**
- * spec 6.1 to 6.5, for every path and method of the description: what no bad token opens, and what
- * each role may. The paths are those of /openapi.json, so a new one is covered by itself.
+ * spec 6.1 to 6.5, for every path and method in /openapi.json: bad tokens are rejected, and each
+ * role has exactly its permissions. A new path is covered automatically.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,14 +15,14 @@ type Claims = Readonly<Record<string, unknown>>;
 
 interface Operation {
   readonly template: string;
-  /** Of the demo catalog. */
+  /** A path of the demo catalog. */
   readonly path: string;
   readonly method: string;
-  /** No token asked. */
+  /** True if the operation needs no token. */
   readonly open: boolean;
 }
 
-/** As long as the longest of the algorithms requires. */
+/** A key that is long enough for each of the algorithms. */
 const bytes = (fill: number) => new Uint8Array(64).fill(fill);
 const base64 = (value: Uint8Array) => Buffer.from(value).toString('base64url');
 const KEY = bytes(1);
@@ -65,18 +65,18 @@ const BAD: Readonly<Record<string, () => Promise<string> | string | null>> = {
   'no token': () => 'Bearer',
   'no scheme': () => sign(),
   'another scheme': async () => `Basic ${await sign()}`,
-  'no JWT': () => 'Bearer secret',
+  'not a JWT': () => 'Bearer secret',
   'two tokens': async () => `Bearer ${await sign()}, Bearer ${await sign()}`,
   'not signed': () => bearer(new UnsecuredJWT(good()).encode()),
-  'signed by alg none': () => bearer(altered(0, () => encode({ alg: 'none', kid: 'now' }))),
-  'signed by another algorithm': () => bearer(sign({}, { alg: 'HS512' })),
+  'signed with alg none': () => bearer(altered(0, () => encode({ alg: 'none', kid: 'now' }))),
+  'signed with another algorithm': () => bearer(sign({}, { alg: 'HS512' })),
   'signed with another secret': () => bearer(sign({}, {}, bytes(3))),
   'without its signature': () => bearer(altered(2, () => '')),
-  'half its signature': () => bearer(altered(2, (text) => text.slice(0, 20))),
-  'other claims than were signed': () =>
+  'a truncated signature': () => bearer(altered(2, (text) => text.slice(0, 20))),
+  'claims that were changed after signing': () =>
     bearer(altered(1, () => encode({ ...good(), sub: 'root' }))),
   'an unknown key': () => bearer(sign({}, { kid: 'other' })),
-  'a key that has ended': () => bearer(sign({}, { kid: 'ended' }, ENDED)),
+  'a key that is no longer valid': () => bearer(sign({}, { kid: 'ended' }, ENDED)),
   'an unknown critical extension': () =>
     bearer(altered(0, () => encode({ alg: 'HS256', kid: 'now', crit: ['x'], x: 1 }))),
   expired: () => bearer(sign({ iat: now() - 600, exp: now() - 10 })),
@@ -91,9 +91,9 @@ const BAD: Readonly<Record<string, () => Promise<string> | string | null>> = {
   'of another issuer': () => bearer(sign({ iss: 'somebody' })),
   'for another audience': () => bearer(sign({ aud: 'somebody' })),
   'an unknown role': () => bearer(sign({ role: 'root' })),
-  'a role in other letters': () => bearer(sign({ role: 'Admin' })),
+  'a role in another letter case': () => bearer(sign({ role: 'Admin' })),
   'an empty subject': () => bearer(sign({ sub: '' })),
-  'a jti that cannot be revoked': () => bearer(sign({ jti: 'x'.repeat(256) })),
+  'a jti of 256 characters': () => bearer(sign({ jti: 'x'.repeat(256) })),
   'revoked by its jti': () => bearer(sign({ jti: 'revoked' })),
   'revoked by its subject': () => bearer(sign({ sub: 'revoked', iat: now() - 60 })),
   'of a disabled account': () => bearer(sign({ sub: 'disabled' })),
@@ -186,7 +186,7 @@ async function knock({ method, path }: Operation, authorization: string | null) 
   });
 }
 
-test('the description names every path under /admin/ that asks for a token, and the tokens', () => {
+test('exactly the operations under /admin/ require a token, except OPTIONS and POST /admin/tokens/', () => {
   const guarded = operations.filter(({ open }) => !open);
   assert.ok(guarded.length > 60, `${guarded.length} operations`);
   assert.ok(guarded.every(({ template }) => template.startsWith('/admin/')));
@@ -199,7 +199,7 @@ test('the description names every path under /admin/ that asks for a token, and 
   );
 });
 
-test('the tokens that the bad ones are made of are good, and the requests let in', async () => {
+test('every operation accepts the valid token from which the bad ones are derived', async () => {
   for (const operation of operations) {
     const { status } = await knock(operation, await bearer(sign()));
     assert.ok(status !== 401 && status !== 403, `${operation.method} ${operation.path}: ${status}`);
@@ -207,7 +207,7 @@ test('the tokens that the bad ones are made of are good, and the requests let in
 });
 
 for (const [kind, make] of Object.entries(BAD)) {
-  test(`401 for every method of every path that asks for a token, where it is: ${kind}`, async () => {
+  test(`every operation that requires a token is 401 for a bad token: ${kind}`, async () => {
     let asked = 0;
     for (const operation of operations) {
       if (operation.open) continue;
@@ -223,7 +223,7 @@ for (const [kind, make] of Object.entries(BAD)) {
   });
 }
 
-/** What is for admins alone: tokens of others, audits, accounts, webhooks, having pages made. */
+/** Whether only admins may do it: tokens of others, audits, accounts, webhooks, page builds. */
 function isManagement(template: string, reads: boolean): boolean {
   if (template.startsWith('/admin/page-builds/')) return !reads;
   if (template.endsWith('/reversal/') || template === RENEWAL) return false;
@@ -233,10 +233,10 @@ function isManagement(template: string, reads: boolean): boolean {
 /** Every account may renew its own token (spec 6.8). */
 const RENEWAL = '/admin/tokens/renewal/';
 
-/** Who wrote an item is for those who may write it (spec 6.5). */
+/** Only editors and admins may read the audit entries of an item (spec 6.5). */
 const isItemTrail = (template: string) => /^\/admin\/\w+\/\{pk\}\/audits\/$/.test(template);
 
-/** What each role may: read, write, manage. */
+/** The permissions of each role. */
 const ROLES = {
   viewer: { reads: true, writes: false, manages: false },
   editor: { reads: true, writes: true, manages: false },
@@ -244,7 +244,7 @@ const ROLES = {
 } as const;
 
 for (const [role, may] of Object.entries(ROLES)) {
-  test(`a ${role} may what the role says, for every method of every path`, async () => {
+  test(`the role ${role} has exactly its permissions, for every operation`, async () => {
     let refused = 0;
     for (const operation of operations) {
       const { template, method, path, open } = operation;
@@ -261,7 +261,7 @@ for (const [role, may] of Object.entries(ROLES)) {
   });
 }
 
-test('what asks for no token takes no notice of a bad one', async () => {
+test('an operation that needs no token ignores an expired one', async () => {
   for (const operation of operations.filter(({ open }) => open)) {
     const without = await knock(operation, null);
     const expired = await knock(operation, (await BAD['expired']?.()) ?? null);
@@ -270,7 +270,7 @@ test('what asks for no token takes no notice of a bad one', async () => {
   }
 });
 
-test('a method that a path does not have is 405 with any token', async () => {
+test('a method that a path does not have is 405, even without a token', async () => {
   let asked = 0;
   for (const template of new Set(operations.map((each) => each.template))) {
     const there = operations.filter((each) => each.template === template);

@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { type Sent, send, tokenFor } from '../support/client.ts';
 import { openService, type Service } from '../support/service.ts';
 
-/** Books of the demo catalog: they have counts, which no request can give. */
+/** Books of the demo catalog: they have counts, which no request can set. */
 const DEMO_BOOKS = 12;
 const EMMA = { name: 'Emma', pub_date: '1815-12-23' };
 
@@ -18,7 +18,7 @@ test.after(async () => {
   await server.stop();
 });
 
-/** As every client may: without a token. */
+/** Sends a request without a token. */
 function ask(method: string, path: string, sent: Sent = {}) {
   return send(server, method, path, { token: null, ...sent });
 }
@@ -33,7 +33,7 @@ const ids = (books: readonly { id: number }[]) => books.map(({ id }) => id);
 
 async function answersNotFound(path: string): Promise<void> {
   for (const method of ['GET', 'PUT', 'PATCH', 'DELETE']) {
-    // The lookup comes before the body is validated: what is no JSON at all is still a 404.
+    // The book is looked up before the body is parsed: a malformed body is still 404.
     const body = method === 'PUT' || method === 'PATCH' ? { body: '{' } : {};
     const answer = await ask(method, path, body);
     assert.is(answer.status, 404, method);
@@ -45,7 +45,7 @@ async function answersNotFound(path: string): Promise<void> {
   assert.is(head.text, '');
 }
 
-test('POST creates a book with zero counts and no image, and names its place', async () => {
+test('POST creates a book with zero counts and no image, and Location is its path', async () => {
   const created = await ask('POST', '/books/', { body: EMMA });
   assert.is(created.status, 201);
   assert.equal(Object.entries(created.json), [
@@ -62,7 +62,7 @@ test('POST creates a book with zero counts and no image, and names its place', a
   assert.is(read.text, created.text);
 });
 
-test('GET reads one book, fields in the order of the specification', async () => {
+test('GET returns one book with its fields in the order of the specification', async () => {
   const { status, json, headers } = await ask('GET', '/books/1/');
   assert.is(status, 200);
   assert.is(headers.get('content-type'), 'application/json');
@@ -76,7 +76,7 @@ test('GET reads one book, fields in the order of the specification', async () =>
   ]);
 });
 
-test('GET lists books as an array of the same objects, by ascending id', async () => {
+test('GET lists books as an array of the same objects, sorted by ascending id', async () => {
   const { status, json } = await ask('GET', '/books/');
   assert.is(status, 200);
   assert.ok(Array.isArray(json));
@@ -103,7 +103,7 @@ test('PUT replaces name and pub_date and keeps counts and image', async () => {
   assert.is((await ask('GET', '/books/4/')).text, replaced.text);
 });
 
-test('PATCH changes what was sent and nothing else', async () => {
+test('PATCH changes only the fields that were sent', async () => {
   const before = (await ask('GET', '/books/5/')).json;
   const changed = await ask('PATCH', '/books/5/', { body: { pub_date: '1859-11-25' } });
   assert.is(changed.status, 200);
@@ -129,7 +129,7 @@ test('counts, image, id and unknown members of a body are ignored and never stor
   assert.equal((await ask('GET', `/books/${id}/`)).json, expected);
 });
 
-test('DELETE answers 204 without a body, and the book stays 404 for every method', async () => {
+test('DELETE is 204 without a body; afterwards the book is 404 for every method', async () => {
   const id = await makeBook();
   const deleted = await ask('DELETE', `/books/${id}/`);
   assert.is(deleted.status, 204);
@@ -145,7 +145,7 @@ test('an unknown book is 404 with an empty object for every method', async () =>
     await answersNotFound(`/books/${pk}/`);
 });
 
-test('HEAD answers as GET does, without the body', async () => {
+test('HEAD has the status and the headers of GET, without the body', async () => {
   for (const path of ['/books/', '/books/1/']) {
     const get = await ask('GET', path);
     const head = await ask('HEAD', path);
@@ -157,7 +157,7 @@ test('HEAD answers as GET does, without the body', async () => {
   }
 });
 
-test('OPTIONS names the attributes that a client may send, and that they are required', async () => {
+test('OPTIONS lists the attributes that a client may send, and marks them as required', async () => {
   const methods = { '/books/': 'GET, HEAD, POST, OPTIONS' } as Record<string, string>;
   methods['/books/1/'] = 'GET, HEAD, PUT, PATCH, DELETE, OPTIONS';
   for (const [path, allow] of Object.entries(methods)) {
@@ -172,7 +172,7 @@ test('OPTIONS names the attributes that a client may send, and that they are req
   }
 });
 
-test('a path without its trailing slash is not the route', async () => {
+test('a path without its trailing slash is 404, and the error names the right path', async () => {
   for (const path of ['/books', '/books/1']) {
     const { status, json } = await ask('GET', path);
     assert.is(status, 404, path);
@@ -181,7 +181,7 @@ test('a path without its trailing slash is not the route', async () => {
   assert.is((await ask('POST', '/books', { body: EMMA })).status, 404);
 });
 
-test('a valid, a bad and no token make no difference to books', async () => {
+test('books can be read and written with a valid token, with a bad one and without one', async () => {
   const viewer = await tokenFor('viewer');
   for (const token of [null, 'nonsense', viewer]) {
     const created = await ask('POST', '/books/', { body: EMMA, token });
@@ -193,7 +193,7 @@ test('a valid, a bad and no token make no difference to books', async () => {
   }
 });
 
-test('a list without paging parameters has every book; with them it has a page', async () => {
+test('a list without paging parameters contains every book; with one it contains a page', async () => {
   for (let made = 0; made < 25; made += 1) await makeBook();
   const everything = await ask('GET', '/books/');
   const total = everything.json.length;
@@ -221,7 +221,7 @@ test('a list without paging parameters has every book; with them it has a page',
   }
 });
 
-test('an id is never used again, not even after a delete and a restart', async () => {
+test('an id is never used again, even after a deletion and a restart', async () => {
   const first = await makeBook();
   const second = await makeBook();
   assert.is(second, first + 1);

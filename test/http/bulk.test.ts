@@ -1,4 +1,4 @@
-/** Many objects in one request: all of them or none, in one commit, and errors that name one. */
+/** Bulk writes: all elements or none are written, in one commit, and errors name the element. */
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { test } from 'uvu';
@@ -26,7 +26,7 @@ const OBJECTS = 'must be an object';
 
 let server: Service;
 let catalog: Catalog;
-/** Another catalog beside it, with which nothing of the first fits together. */
+/** A second catalog: its rows cannot be combined with those of the first. */
 let other: Catalog;
 
 test.before(async () => {
@@ -37,7 +37,7 @@ test.before(async () => {
 
 test.after(closeServices);
 
-/** Where a collection takes several objects at once. */
+/** The bulk path of a collection. */
 const bulkOf = (path: string) => `${path}bulk/`;
 
 const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
@@ -102,7 +102,7 @@ const idsOf = (list: readonly { readonly id: number }[]): number[] => list.map((
 
 const numbersTo = (count: number) => Array.from({ length: count }, (_, index) => index);
 
-/** What was committed: every change set with its bytes. */
+/** The committed change sets with their bytes. */
 const changesOf = ({ data }: Service) => filesOf(join(data, 'changes'));
 
 async function sizeOf(path: string): Promise<number> {
@@ -110,13 +110,13 @@ async function sizeOf(path: string): Promise<number> {
   return Number(list.headers.get('x-total-count'));
 }
 
-/** The id that a collection hands out next, spent by asking. */
+/** Creates an item to learn the next id of a collection. @returns the id, which is now used. */
 async function nextId(path: string): Promise<number> {
   const { element } = COLLECTIONS[path] as Collection;
   return (await make(server, path, element('Probe'))).id;
 }
 
-/** A 422 whose problems are exactly those of these places. */
+/** Requires a 422 whose problems are exactly those of these fields. */
 function assertInvalid(answer: Received, fields: readonly string[], what: string): void {
   assert.is(answer.status, 422, `${what}: ${answer.text}`);
   assert.equal(Object.keys(answer.json), ['error', 'fields'], what);
@@ -124,7 +124,7 @@ function assertInvalid(answer: Received, fields: readonly string[], what: string
   for (const field of fields) assert.ok(answer.json.error.includes(`${field}: `), answer.text);
 }
 
-/** Sends it, and finds store, counts and next ids as if it had never been sent. */
+/** Requires that requests leave the files, the count and the next id as if never sent. */
 async function leavesNothing(path: string, run: () => Promise<void>): Promise<void> {
   const [id, count, files] = [await nextId(path), await sizeOf(path), changesOf(server)];
   await run();
@@ -134,7 +134,7 @@ async function leavesNothing(path: string, run: () => Promise<void>): Promise<vo
 }
 
 for (const [path, { element, text, invalid, broken }] of ADMIN) {
-  test(`POST of an array to ${path} creates its objects in order, ids one after the other`, async () => {
+  test(`POST to ${bulkOf(path)} creates the objects in order, with consecutive ids`, async () => {
     const [before, count] = [await nextId(path), await sizeOf(path)];
     const texts = ['Zeta', 'alpha', 'Zeta', 'Ünal', '\u{1f600}'];
     const created = await post(path, texts.map(element));
@@ -156,7 +156,7 @@ for (const [path, { element, text, invalid, broken }] of ADMIN) {
     }
   });
 
-  test(`an array of one to ${path} is an array of one`, async () => {
+  test(`POST of one element to ${bulkOf(path)} returns an array of one object`, async () => {
     const created = await post(path, [element('Alone')]);
     assert.is(created.status, 201);
     assert.is(created.json.length, 1);
@@ -164,7 +164,7 @@ for (const [path, { element, text, invalid, broken }] of ADMIN) {
     assert.equal({ ...created.json[0], id: single.id }, single);
   });
 
-  test(`one bad element, wherever it stands, leaves nothing of an array to ${path}`, async () => {
+  test(`POST to ${bulkOf(path)} writes nothing if one element is invalid, at any position`, async () => {
     const [name, value] = invalid;
     await leavesNothing(path, async () => {
       for (const place of [0, 2, 4]) {
@@ -182,7 +182,7 @@ for (const [path, { element, text, invalid, broken }] of ADMIN) {
     });
   });
 
-  test(`PATCH of ${path} changes what its elements name, and answers in their order`, async () => {
+  test(`PATCH of ${bulkOf(path)} changes only the named members, and responds in request order`, async () => {
     const made = (await post(path, ['A', 'B', 'C', 'D'].map(element))).json;
     const [a, b, c, d] = idsOf(made);
     const tags = await Promise.all(idsOf(made).map((id) => etagOf(path, id)));
@@ -211,7 +211,7 @@ for (const [path, { element, text, invalid, broken }] of ADMIN) {
     );
   });
 
-  test(`one bad element, wherever it stands, leaves PATCH of ${path} without effect`, async () => {
+  test(`PATCH of ${bulkOf(path)} writes nothing if one element is invalid, at any position`, async () => {
     const made = (await post(path, ['A', 'B', 'C'].map(element))).json;
     const ids = idsOf(made);
     const deleted = (await post(path, [element('Gone')])).json[0].id;
@@ -238,7 +238,7 @@ for (const [path, { element, text, invalid, broken }] of ADMIN) {
       for (const place of [0, 1, 2]) {
         const body = good.toSpliced(place, 0, wrong);
         const answer = await patch(path, body);
-        // Of two elements with one id the second is the wrong one.
+        // If an id occurs twice, the second element is reported.
         const named = `${wrong['id'] === ids[0] ? Math.max(place, 1) : place}.${field}`;
         assertInvalid(answer, [named], JSON.stringify(body));
         assert.match(answer.json.fields[named][0], says);
@@ -257,7 +257,7 @@ for (const [path, { element, text, invalid, broken }] of ADMIN) {
     for (const object of made) assert.equal(await read(server, `${path}${object.id}/`), object);
   });
 
-  test(`POST and PATCH of ${path} refuse an empty array, and elements that are no objects`, async () => {
+  test(`POST and PATCH of ${bulkOf(path)} reject an empty array and elements that are not objects`, async () => {
     const files = changesOf(server);
     for (const method of ['POST', 'PATCH']) {
       const empty = await send(server, method, bulkOf(path), { body: [] });
@@ -275,7 +275,7 @@ for (const [path, { element, text, invalid, broken }] of ADMIN) {
     assert.equal(changesOf(server), files);
   });
 
-  test(`what is no array is 422 to ${bulkOf(path)}, and an array to ${path} itself`, async () => {
+  test(`a body that is not an array is 422 for ${bulkOf(path)}, and an array is 422 for ${path}`, async () => {
     for (const body of ['{}', JSON.stringify({ ...element('X'), id: 1 }), 'null', '1', '"x"']) {
       for (const answer of [await patch(path, body), await post(path, body)]) {
         assert.is(answer.status, 422, body);
@@ -295,7 +295,7 @@ for (const [path, { element, text, invalid, broken }] of ADMIN) {
     assert.is((await patch(path, '[]', { 'content-type': 'text/plain' })).status, 415);
   });
 
-  test(`many at once to ${path} needs a token and a role as one does`, async () => {
+  test(`a bulk write of ${path} is 401 without a token, 403 for a viewer, allowed for an editor`, async () => {
     const viewer = await tokenFor('viewer');
     const editor = await tokenFor('editor');
     const { id } = await make(server, path, element('Kept'));
@@ -322,7 +322,7 @@ async function etagOf(path: string, id: number): Promise<string | null> {
   return headers.get('etag');
 }
 
-test('all invalid elements are named, and nothing is created unless all are valid', async () => {
+test('every invalid element is reported, and nothing is written unless all are valid', async () => {
   const good = fc.constant<readonly string[]>([]);
   const bad = fc.subarray(['name', 'spu_id', 'price', 'stock'], { minLength: 1 });
   const element = fc.oneof({ arbitrary: good, weight: 4 }, { arbitrary: bad, weight: 1 });
@@ -360,7 +360,7 @@ test('all invalid elements are named, and nothing is created unless all are vali
   );
 });
 
-test('what an array breaks names the element: records, chains and the rest', async () => {
+test('a database error of a bulk POST names the element that causes it', async () => {
   const { silver, black, large } = catalog;
   const sku = (changes: Fields) => skuFields(catalog, changes);
   const lamp = other.silver.spec_id;
@@ -398,7 +398,7 @@ test('what an array breaks names the element: records, chains and the rest', asy
   }
 });
 
-test('of several elements that break something the first is named', async () => {
+test('if several elements cause a database error, only the first is named', async () => {
   const brand_id = UNKNOWN;
   const good = spuFields(catalog);
   const body = [good, good, spuFields(catalog, { brand_id }), good, { ...good, brand_id: 88888 }];
@@ -406,7 +406,7 @@ test('of several elements that break something the first is named', async () => 
   assert.equal(json, { error: `database error: 2.brand_id: ${UNKNOWN} does not exist` });
 });
 
-test('an element may name an object that the same array creates, whichever comes first', async () => {
+test('an element may refer to an object that the same array creates, in either order', async () => {
   const path = '/admin/categories/';
   const id = (await nextId(path)) + 1;
   const forward = await post(path, [{ name: 'Parent' }, { name: 'Child', parent_id: id }]);
@@ -417,7 +417,7 @@ test('an element may name an object that the same array creates, whichever comes
   assert.is(back.json[0].parent_id, back.json[1].id);
 });
 
-test('every problem of an array is listed, up to a hundred, in the order of the elements', async () => {
+test('up to 100 problems of an array are listed, in the order of the elements', async () => {
   const two = await post('/admin/brands/', [{ name: null, logo: [] }, { name: 'Good' }, {}]);
   assert.equal(two.json, {
     error:
@@ -437,7 +437,7 @@ test('every problem of an array is listed, up to a hundred, in the order of the 
   }
 });
 
-test('books, nested collections and items take one object at a time', async () => {
+test('books, nested collections and items do not accept an array', async () => {
   const book = { name: 'Emma', pub_date: '1815-12-23' };
   const books = (await send(server, 'GET', '/books/')).text;
   const records = `${SKUS}${catalog.sku}/specs/`;
@@ -471,7 +471,7 @@ test('books, nested collections and items take one object at a time', async () =
   assert.equal(await read(server, records), []);
 });
 
-test('spec 9.1: many at once have POST, PATCH and OPTIONS, the collection no PATCH', async () => {
+test('spec 9.1: a bulk path has POST, PATCH and OPTIONS; the collection itself has no PATCH', async () => {
   for (const path of Object.keys(COLLECTIONS)) {
     const options = await send(server, 'OPTIONS', bulkOf(path), { token: null });
     assert.is(options.headers.get('allow'), 'POST, PATCH, OPTIONS', path);
@@ -491,7 +491,7 @@ test('spec 9.1: many at once have POST, PATCH and OPTIONS, the collection no PAT
   }
 });
 
-test('spec 9.1: books, the audit trail and nested collections have no path for many', async () => {
+test('spec 9.1: books, the audit trail and nested collections have no bulk path', async () => {
   for (const path of [
     '/books/',
     '/admin/audits/',
@@ -505,7 +505,7 @@ test('spec 9.1: books, the audit trail and nested collections have no path for m
   }
 });
 
-test('PATCH of many ignores what is read-only or unknown, and stores none of it', async () => {
+test('a bulk PATCH ignores read-only and unknown members', async () => {
   const [first, second] = (await post(SKUS, [skuFields(catalog), skuFields(catalog)])).json;
   const extra = { sales: 9, goods: 'X', category: 'X', colour: 'red', __proto__x: 1 };
   const changed = await patch(SKUS, [
@@ -516,7 +516,7 @@ test('PATCH of many ignores what is read-only or unknown, and stores none of it'
   assert.equal(changed.json, [second, { ...first, stock: 1 }]);
 });
 
-test('spu_id and goods_id mean in an element what they mean in an object', async () => {
+test('goods_id means spu_id in an element; if they differ, it is 422', async () => {
   const { id } = await make(server, SKUS, skuFields(catalog));
   const moved = await patch(SKUS, [{ id, goods_id: other.spu }]);
   assert.is(moved.json[0].goods_id, other.spu);
@@ -524,7 +524,7 @@ test('spu_id and goods_id mean in an element what they mean in an object', async
   assertInvalid(both, ['1.spu_id'], 'both');
 });
 
-test('each element of specs adds a record, in POST and in PATCH of many, all or none', async () => {
+test('in a bulk POST or PATCH each element of specs adds a record, all or none', async () => {
   const { silver, black, large } = catalog;
   const made = await post(SKUS, [
     skuFields(catalog, { specs: [silver] }),
@@ -554,12 +554,12 @@ test('each element of specs adds a record, in POST and in PATCH of many, all or 
   );
 });
 
-test('elements that hold together only as a whole are taken, in either order', async () => {
+test('elements that are valid only together are accepted, in either order', async () => {
   const path = '/admin/categories/';
   const parentOf = async (id: number) => (await read(server, `${path}${id}/`)).parent_id;
   for (const turned of [false, true]) {
     const order = <T>(list: readonly T[]) => (turned ? list.toReversed() : [...list]);
-    // Parent and child change places: with the first alone each would be below itself.
+    // Parent and child are swapped: the first element alone would make a cycle.
     const [upper] = (await post(path, [{ name: 'Upper' }])).json;
     const lower = await make(server, path, { name: 'Lower', parent_id: upper.id });
     assert.is((await patch(path, [{ id: upper.id, parent_id: lower.id }])).status, 422);
@@ -574,7 +574,7 @@ test('elements that hold together only as a whole are taken, in either order', a
     assert.is(await parentOf(upper.id), lower.id);
     assert.is(await parentOf(lower.id), null);
 
-    // A category with a child moves below the second level: only the child would be on the fourth.
+    // A category moves to the third level: without the other element its child would be too deep.
     const [, second] = await makeChain(server, 'Deep');
     const branch = await make(server, path, { name: 'Branch' });
     const leaf = await make(server, path, { name: 'Leaf', parent_id: branch.id });
@@ -590,7 +590,7 @@ test('elements that hold together only as a whole are taken, in either order', a
   }
 });
 
-test('elements that hold alone and not together are refused, and the first of them is named', async () => {
+test('elements that are valid alone but not together are 422, and the first of them is named', async () => {
   const path = '/admin/categories/';
   const [a, b] = idsOf((await post(path, [{ name: 'A' }, { name: 'B' }])).json);
   const body = [
@@ -608,7 +608,7 @@ test('elements that hold alone and not together are refused, and the first of th
   }
 });
 
-test('an element that breaks what relies on its object is named, with the object that does', async () => {
+test('if a change would break an object that refers to the item, the error names both', async () => {
   const { chain, spu } = await createCatalog(server, 'Relied');
   const path = '/admin/categories/';
   const free = await make(server, path, { name: 'Free' });
@@ -621,7 +621,7 @@ test('an element that breaks what relies on its object is named, with the object
   assert.is((await read(server, `${path}${free.id}/`)).name, 'Free');
 });
 
-test('many at once have no entity tag, so If-Match that names one is 412 before the body is read', async () => {
+test('a bulk path has no entity tag: If-Match with any tag is 412 before the body is read', async () => {
   const { id } = await make(server, '/admin/brands/', { name: 'Guarded' });
   const etag = (await etagOf('/admin/brands/', id)) ?? '';
   for (const match of [etag, '"x"', '""', `W/${etag}`, 'nonsense', '']) {
@@ -636,7 +636,7 @@ test('many at once have no entity tag, so If-Match that names one is 412 before 
   assert.is(any.status, 200);
 });
 
-test('an entity tag from before a PATCH of many guards no longer', async () => {
+test('after a bulk PATCH, If-Match with the earlier tag is 412 for an item that was changed', async () => {
   const made = (await post('/admin/brands/', [{ name: 'A' }, { name: 'B' }])).json;
   const tags = await Promise.all(idsOf(made).map((id) => etagOf('/admin/brands/', id)));
   await patch('/admin/brands/', [{ id: made[0].id, name: 'Changed' }]);
@@ -649,7 +649,7 @@ test('an entity tag from before a PATCH of many guards no longer', async () => {
   assert.is((await write(1)).status, 200);
 });
 
-test('many at once are answered in the media type that was asked for', async () => {
+test('a bulk response has the media type of Accept, or JSON if Accept excludes both types', async () => {
   const accept = 'application/vnd.catalog+json; version=1.0';
   const created = await post('/admin/brands/', [{ name: 'Typed' }], { accept });
   assert.is(created.headers.get('content-type'), accept);
@@ -660,7 +660,7 @@ test('many at once are answered in the media type that was asked for', async () 
   assert.is(html.headers.get('content-type'), 'application/json');
 });
 
-test('arrays that arrive together do not mix, and those that fail leave no gap between them', async () => {
+test('the ids of concurrent bulk POSTs do not interleave, and a failed one leaves no gap', async () => {
   const path = '/admin/specs/';
   const before = await nextId(path);
   const { element } = COLLECTIONS[path] as Collection;
@@ -686,7 +686,7 @@ test('arrays that arrive together do not mix, and those that fail leave no gap b
   );
 });
 
-test('the page of every SKU that an array concerns is rendered again', async () => {
+test('after a bulk PATCH the page of every affected SKU is rendered again', async () => {
   const { spu, chain, silver, black } = await createCatalog(server, 'Paged');
   const fields = (name: string, pair: object) => skuFields({ spu, chain }, { name, specs: [pair] });
   const made = await post(SKUS, [fields('Paged one', silver), fields('Paged two', black)]);
@@ -707,7 +707,7 @@ test('the page of every SKU that an array concerns is rendered again', async () 
   await pageWith(server, two, 'Midnight');
 });
 
-test('what arrays have written is there after a restart, and the store has no findings', async () => {
+test('bulk writes survive a restart, and the store check has no findings', async () => {
   const created = await post(
     SKUS,
     numbersTo(30).map(() => skuFields(catalog, { specs: [catalog.silver] })),

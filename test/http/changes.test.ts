@@ -1,4 +1,4 @@
-/** spec 14.1 to 14.4, 15.1 and 15.2: the change feed, and which change set an answer shows. */
+/** spec 14.1 to 14.4, 15.1 and 15.2: the change feed, and which change set a response shows. */
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -36,7 +36,7 @@ async function sent(at: Service, status: number, ...request: [string, string, Se
 
 const book = (name: string) => ({ body: { name, pub_date: '2000-01-01' }, token: null });
 
-test('a change says what was done to which row, by whom, from what to what', async () => {
+test('a change has sequence, time, subject, resource, id, action, before and after', async () => {
   const server = await openService();
   const begun = new Date().toISOString();
   const token = await tokenFor('editor', { sub: 'ann' });
@@ -63,7 +63,7 @@ test('a change says what was done to which row, by whom, from what to what', asy
   await server.stop();
 });
 
-test('a change of a book, which the audit trail does not have, says from what to what as well', async () => {
+test('a change of a book has before and after, although the audit trail has no books', async () => {
   const server = await openService();
   await sent(server, 201, 'POST', '/books/', book('Emma'));
   await sent(server, 200, 'PUT', '/books/1/', book('Persuasion'));
@@ -82,7 +82,7 @@ test('a change of a book, which the audit trail does not have, says from what to
   await server.stop();
 });
 
-test('the subject is for admins; of books there is none', async () => {
+test('only an admin sees the subject of a change; a change of a book has none', async () => {
   const server = await openService();
   await sent(server, 201, 'POST', BRANDS, { body: { name: 'Ondine' } });
   await sent(server, 201, 'POST', '/books/', book('Emma'));
@@ -97,7 +97,7 @@ test('the subject is for admins; of books there is none', async () => {
   await server.stop();
 });
 
-test('an item occurs once in a change set, deleted rows after what was put, owned rows first', async () => {
+test('deleting a SKU is one change set, in which its records come before the SKU', async () => {
   const server = await openService({ demo: true });
   const { length: records } = (await read(server, '/admin/skus/2/specs/')) as unknown[];
   assert.ok(records > 0);
@@ -112,7 +112,7 @@ test('an item occurs once in a change set, deleted rows after what was put, owne
   await server.stop();
 });
 
-test('limit counts change sets, and never cuts one', async () => {
+test('limit counts change sets, and a change set is never split', async () => {
   const server = await openService();
   const many = [{ name: 'A' }, { name: 'B' }, { name: 'C' }];
   await sent(server, 201, 'POST', `${BRANDS}bulk/`, { body: many });
@@ -126,7 +126,7 @@ test('limit counts change sets, and never cuts one', async () => {
   await server.stop();
 });
 
-test('without since there is nothing yet', async () => {
+test('without since the array is empty, and Catalog-Sequence is the last change set', async () => {
   const server = await openService({ demo: true });
   const answer = await sent(server, 200, 'GET', CHANGES);
   assert.equal(answer.json, []);
@@ -134,7 +134,7 @@ test('without since there is nothing yet', async () => {
   await server.stop();
 });
 
-test('what is malformed is 400, and names the parameter or the header', async () => {
+test('a malformed or unknown parameter or a malformed header is 400, and the error names it', async () => {
   const server = await openService();
   const since = ['since=', 'since=-1', 'since=1.5', 'since=x', 'since=0&since=0'];
   const others = [
@@ -159,7 +159,7 @@ test('what is malformed is 400, and names the parameter or the header', async ()
   await server.stop();
 });
 
-test('beyond the last change set, and before those that are kept, the answer is 410', async () => {
+test('a since after the last change set is 410, and the error names the valid range', async () => {
   const server = await openService();
   await sent(server, 201, 'POST', BRANDS, { body: { name: 'A' } });
   const beyond = await sent(server, 410, 'GET', `${CHANGES}?since=2`);
@@ -171,7 +171,7 @@ test('beyond the last change set, and before those that are kept, the answer is 
   await server.stop();
 });
 
-test('a since before the oldest that is kept is 410, also if memory still has what follows', async () => {
+test('a since before the oldest change set that is kept is 410, even if later ones are in memory', async () => {
   const server = await openService({ history: 0, checkpointSize: 1 });
   let oldest = 0;
   for (let name = 1; oldest === 0 && name < 100; name += 1) {
@@ -186,10 +186,10 @@ test('a since before the oldest that is kept is 410, also if memory still has wh
   await server.stop();
 });
 
-test('wait is answered by the next change, and by nothing else', async () => {
+test('wait ends with the next change in the feed, not with a write that the feed omits', async () => {
   const server = await openService();
   const waiting = send(server, 'GET', `${CHANGES}?since=0&wait=60s`);
-  // A webhook is in no feed: its change set wakes the reader, who goes on waiting.
+  // Webhooks are not in the feed: the change set wakes the request, which continues to wait.
   const body = { url: 'https://receiver.example/', active: false };
   await sent(server, 201, 'POST', '/admin/webhooks/', { body });
   await sent(server, 201, 'POST', BRANDS, { body: { name: 'A' } });
@@ -202,7 +202,7 @@ test('wait is answered by the next change, and by nothing else', async () => {
   await server.stop();
 });
 
-test('what waits is answered at once when the server stops', async () => {
+test('when the server stops, waiting requests are answered at once, and streams end', async () => {
   const server = await openService();
   const waiting = send(server, 'GET', `${CHANGES}?wait=60s`);
   const stream = await streamOf(server, '');
@@ -212,7 +212,7 @@ test('what waits is answered at once when the server stops', async () => {
   assert.is(await ended, null);
 });
 
-test('accounts, tokens, webhooks, keys and the trail are in no feed', async () => {
+test('webhooks, audit entries and idempotency keys are not in the feed', async () => {
   const published = ALL_KINDS.filter((kind) => kind.published).map(({ name }) => name);
   assert.equal([...published].sort(), [...RESOURCES].sort());
   assert.not.ok(KINDS.webhooks.published || KINDS.audits.published);
@@ -226,7 +226,7 @@ test('accounts, tokens, webhooks, keys and the trail are in no feed', async () =
   await server.stop();
 });
 
-test('a long array comes in pieces, and is one JSON text', async () => {
+test('a long response is one complete JSON array', async () => {
   const server = await openService();
   const names = Array.from({ length: 400 }, (_, index) => ({
     name: `${index} ${'ü'.repeat(200)}`,
@@ -241,7 +241,7 @@ test('a long array comes in pieces, and is one JSON text', async () => {
   await server.stop();
 });
 
-test('HEAD has the headers alone', async () => {
+test('HEAD returns the headers without a body', async () => {
   const server = await openService({ demo: true });
   const answer = await sent(server, 200, 'HEAD', `${CHANGES}?since=0`);
   assert.is(answer.text, '');
@@ -249,7 +249,7 @@ test('HEAD has the headers alone', async () => {
   await server.stop();
 });
 
-/** The events of a stream, one after the other; null at its end. */
+/** Opens a stream, whose `next` returns one event after the other, and null at the end. */
 async function streamOf(
   at: Service,
   query: string,
@@ -283,14 +283,14 @@ async function streamOf(
   };
 }
 
-/** An event in parts. */
+/** Parses an event. */
 function parsed(event: string | null): { id: number; data: Change[] } {
   const [, id, data] = /^id: (\d+)\ndata: ([^\n]*)$/.exec(event ?? '') ?? [];
   assert.ok(data, `${event} is no event`);
   return { id: Number(id), data: JSON.parse(data) };
 }
 
-test('a stream has an event for each change set, and is resumed by Last-Event-ID', async () => {
+test('a stream has an event for each change set, and Last-Event-ID resumes it', async () => {
   const server = await openService();
   await sent(server, 201, 'POST', BRANDS, { body: { name: 'A' } });
   const stream = await streamOf(server, '?since=0');
@@ -310,7 +310,7 @@ test('a stream has an event for each change set, and is resumed by Last-Event-ID
   await server.stop();
 });
 
-test('a stream without events has comments', async () => {
+test('a stream without events sends comments', async () => {
   const server = await openService({ commentMs: 1 });
   const stream = await streamOf(server, '');
   assert.equal([await stream.next(), await stream.next()], [':', ':']);
@@ -318,7 +318,7 @@ test('a stream without events has comments', async () => {
   await server.stop();
 });
 
-test('a stream ends with its token: when it is revoked, and when it expires', async () => {
+test('a stream ends when its token is revoked or expires', async () => {
   let now = Date.now();
   const server = await openService({ commentMs: 1, clock: { now: () => now } });
   const ended = async (stream: Awaited<ReturnType<typeof streamOf>>) => {
@@ -338,7 +338,7 @@ test('a stream ends with its token: when it is revoked, and when it expires', as
   await server.stop();
 });
 
-test('every answer has Catalog-Sequence, and that of a write is its own change set', async () => {
+test('every response has Catalog-Sequence; for a write it is the sequence of its change set', async () => {
   const server = await openService();
   const seen = async (status: number, ...request: [string, string, Sent?]) =>
     sequenceOf(await sent(server, status, ...request));
@@ -369,7 +369,7 @@ test('a read with Catalog-Min-Sequence waits for that change set', async () => {
   await server.stop();
 });
 
-test('if the change set does not come, the read is 503 and may be sent again', async () => {
+test('if the change set of Catalog-Min-Sequence does not come, a read is 503 with Retry-After', async () => {
   const server = await openService();
   const headers = { 'catalog-min-sequence': '1' };
   const answer = await sent(server, 503, 'GET', '/books/', { headers, token: null });
@@ -390,7 +390,7 @@ test('a malformed Catalog-Min-Sequence is 400', async () => {
   await server.stop();
 });
 
-/** What a reader of the feed has after its changes: rows by resource and id. */
+/** Applies the changes of a feed. @returns the rows by resource and id. */
 function folded(list: readonly Change[]): Map<string, Map<number, Fields>> {
   const tables = new Map<string, Map<number, Fields>>();
   for (const { resource, id, action, before, after } of list) {
@@ -404,7 +404,7 @@ function folded(list: readonly Change[]): Map<string, Map<number, Fields>> {
   return tables;
 }
 
-/** One write of a random history: refused ones are part of it. */
+/** One write of a random history; it may be rejected. */
 const aWrite = fc.record({
   method: fc.constantFrom('POST', 'POST', 'PATCH', 'PUT', 'DELETE'),
   resource: fc.constantFrom('books', 'brands', 'categories', 'goods', 'specs', 'options', 'skus'),
@@ -415,10 +415,10 @@ const aWrite = fc.record({
 
 type Write = typeof aWrite extends fc.Arbitrary<infer T> ? T : never;
 
-/** Bytes of the trail: all of it, none, and so few that entries of one commit have no room. */
+/** Audit sizes: room for all entries, for none, and too little for the entries of a commit. */
 const auditSizes = fc.constantFrom(16 * 1024 * 1024, 0, 700);
 
-/** A body that some catalogs take. */
+/** A body that is valid in some catalogs. */
 function bodyOf({ resource, id, other }: Write): Fields {
   const name = `n${other}`;
   switch (resource) {
@@ -451,7 +451,7 @@ function bodyOf({ resource, id, other }: Write): Fields {
   }
 }
 
-test('the changes from 0 on add up to what the lists show, after any writes', async () => {
+test('after random writes, applying all changes since 0 produces what the lists show', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(aWrite, { minLength: 1, maxLength: 20 }),
@@ -503,7 +503,7 @@ test('the changes from 0 on add up to what the lists show, after any writes', as
   );
 });
 
-test('the feed is the same from memory and from the files', async () => {
+test('the feed is the same from memory and, after a restart, from the files', async () => {
   const server = await openService();
   const catalog = await createCatalog(server);
   await make(server, '/admin/skus/', skuFields(catalog, { name: 'Lamp' }));

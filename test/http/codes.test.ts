@@ -36,13 +36,13 @@ test('code is the last attribute of a SKU, and null unless it is sent', async ()
 });
 
 for (const code of ['A', 'AB-12', '4006381333931', 'Nº 7 grün', '😀'.repeat(64), 'a b']) {
-  test(`${JSON.stringify(code)} is an article number, stored as it is sent`, async () => {
+  test(`${JSON.stringify(code)} is a valid code, and is stored as it was sent`, async () => {
     assert.is(await codeOf(await makeSku({ code })), code);
   });
 }
 
 for (const code of ['', ' A', 'A ', '\u3000A', 'A\u0085', 'x'.repeat(65), '\ud800', 7, true, []]) {
-  test(`${JSON.stringify(code)} is no article number`, async () => {
+  test(`${JSON.stringify(code)} is not a valid code, and is 422`, async () => {
     const { status, json } = await send(server, 'POST', SKUS, {
       body: skuFields(catalog, { code }),
     });
@@ -51,7 +51,7 @@ for (const code of ['', ' A', 'A ', '\u3000A', 'A\u0085', 'x'.repeat(65), '\ud80
   });
 }
 
-test('PUT without code stores null, PATCH without it leaves it alone', async () => {
+test('PUT without code stores null; PATCH without code keeps it', async () => {
   const id = await makeSku({ code: 'PUT-1' });
   assert.is((await patch(id, { price: 1 })).json.code, 'PUT-1');
   const put = await send(server, 'PUT', `${SKUS}${id}/`, { body: skuFields(catalog) });
@@ -59,7 +59,7 @@ test('PUT without code stores null, PATCH without it leaves it alone', async () 
   assert.is(put.json.code, null);
 });
 
-test('a code that another SKU has is 422 and names that SKU', async () => {
+test('a code that another SKU has is 422, and the error names that SKU', async () => {
   const first = await makeSku({ code: 'ONE' });
   const body = skuFields(catalog, { name: 'Second', code: 'ONE' });
   const { status, json } = await send(server, 'POST', SKUS, { body });
@@ -70,12 +70,12 @@ test('a code that another SKU has is 422 and names that SKU', async () => {
   assert.is(await codeOf(second), null);
 });
 
-test('codes are compared as they are stored', async () => {
+test('codes that differ only in case are different codes', async () => {
   await makeSku({ code: 'case' });
   assert.is(await codeOf(await makeSku({ code: 'Case' })), 'Case');
 });
 
-test('a code is free again when its SKU changes it or is deleted', async () => {
+test('a code can be used again after its SKU has changed it or is deleted', async () => {
   const first = await makeSku({ code: 'FREE' });
   await patch(first, { code: null });
   const second = await makeSku({ code: 'FREE' });
@@ -83,7 +83,7 @@ test('a code is free again when its SKU changes it or is deleted', async () => {
   assert.is(await codeOf(await makeSku({ code: 'FREE' })), 'FREE');
 });
 
-test('two SKUs exchange their codes in one bulk change', async () => {
+test('one bulk PATCH can exchange the codes of two SKUs', async () => {
   const [a, b] = [await makeSku({ code: 'X' }), await makeSku({ code: 'Y' })];
   const body = [
     { id: a, code: 'Y' },
@@ -93,7 +93,7 @@ test('two SKUs exchange their codes in one bulk change', async () => {
   assert.equal([await codeOf(a), await codeOf(b)], ['Y', 'X']);
 });
 
-test('in an array the failure names the element', async () => {
+test('in a bulk POST the error for a duplicate code names the element', async () => {
   const holder = await makeSku({ code: 'HELD' });
   const body = [skuFields(catalog, { code: 'NEW' }), skuFields(catalog, { code: 'HELD' })];
   const taken = await send(server, 'POST', `${SKUS}bulk/`, { body });
@@ -105,7 +105,7 @@ test('in an array the failure names the element', async () => {
   assert.match(json.error, /^database error: [01]\.code: TWIN is the code of SKU \d+$/);
 });
 
-test('code= selects exactly that SKU, whatever its length', async () => {
+test('the filter code selects the SKU with exactly that code; an empty value is 400', async () => {
   const id = await makeSku({ code: 'FILTER me' });
   const found = await send(server, 'GET', `${SKUS}?code=FILTER%20me`);
   assert.equal(
@@ -122,7 +122,7 @@ test('code= selects exactly that SKU, whatever its length', async () => {
   assert.match(empty.json.error, /query parameter code must not be empty/);
 });
 
-test('a search finds a SKU by a part of its code', async () => {
+test('a search finds a SKU by part of its code', async () => {
   const id = await makeSku({ code: 'SEARCH-4711' });
   const { json } = await send(server, 'GET', `${SKUS}?q=ch-47`);
   assert.equal(
@@ -131,7 +131,7 @@ test('a search finds a SKU by a part of its code', async () => {
   );
 });
 
-test('SKUs are sorted by code, those without one first', async () => {
+test('sortby=code lists SKUs without a code first', async () => {
   const { json } = await send(server, 'GET', `${SKUS}?sortby=code&per_page=1000`);
   const codes = (json as { code: string | null }[]).map(({ code }) => code);
   const firstCode = codes.findIndex((code) => code !== null);

@@ -132,7 +132,7 @@ async function remove(path: string): Promise<void> {
   assert.is(answer.status, 204, `DELETE ${path}: ${answer.text}`);
 }
 
-test('every collection is an array of the objects that its items are', async () => {
+test('every collection is an array of the same objects that its item paths return', async () => {
   for (const path of COLLECTIONS) {
     const all = await everything(path);
     assert.ok(all.length >= 3, path);
@@ -143,7 +143,7 @@ test('every collection is an array of the objects that its items are', async () 
   }
 });
 
-test('every collection lists by ascending id unless asked otherwise', async () => {
+test('every collection is sorted by ascending id by default', async () => {
   for (const path of COLLECTIONS) {
     const listed = ids(await everything(path));
     assert.equal(
@@ -154,7 +154,7 @@ test('every collection lists by ascending id unless asked otherwise', async () =
   }
 });
 
-test('X-Total-Count counts the rows of all pages, filtered ones alone', async () => {
+test('X-Total-Count is the number of rows on all pages that match the filters', async () => {
   for (const path of COLLECTIONS) {
     const count = (await everything(path)).length;
     const page = await get(`${path}?per_page=2`);
@@ -166,7 +166,7 @@ test('X-Total-Count counts the rows of all pages, filtered ones alone', async ()
   assert.is(page.headers.get('x-total-count'), String(launched.length));
 });
 
-test('a paged collection shows 20 rows unless asked otherwise', async () => {
+test('a paged collection returns 20 rows a page by default', async () => {
   const all = ids(await everything('/admin/categories/'));
   assert.ok(all.length > 20);
   for (const query of ['', '?page=1', '?offset=0']) {
@@ -177,7 +177,7 @@ test('a paged collection shows 20 rows unless asked otherwise', async () => {
   assert.equal(ids(second.json), all.slice(20, 40));
 });
 
-test('/books/ without a paging parameter is every book, and with one it is a page', async () => {
+test('/books/ returns every book without a paging parameter, and a page with one', async () => {
   for (let count = (await rows('/books/')).length; count < 23; count += 1) {
     await make(server, '/books/', { name: `Book ${count}`, pub_date: '2001-02-03' });
   }
@@ -194,7 +194,7 @@ test('/books/ without a paging parameter is every book, and with one it is a pag
   }
 });
 
-test('Link of a page in the middle names first, prev, next and last in the form that was used', async () => {
+test('Link of a middle page has first, prev, next and last in the paging form of the request', async () => {
   const byPage = await get('/books/?page=3&per_page=5');
   assert.equal(links(byPage), {
     first: '/books/?page=1&per_page=5',
@@ -211,19 +211,19 @@ test('Link of a page in the middle names first, prev, next and last in the form 
   });
 });
 
-test('Link of the first page names no prev, that of the last page no next', async () => {
+test('Link of the first page has no prev, and Link of the last page has no next', async () => {
   const first = links(await get('/books/?page=1&per_page=5'));
   assert.equal(Object.keys(first), ['first', 'next', 'last']);
   const last = links(await get('/books/?page=5&per_page=5'));
   assert.equal(Object.keys(last), ['first', 'prev', 'last']);
-  // 23 rows: the last page is full if the size divides them, and there is no page after it.
+  // If the page size divides the 23 rows, the last page is full, and no page follows it.
   assert.is(links(await get('/books/?per_page=23'))['last'], '/books/?page=1&per_page=23');
   const only = links(await get('/books/?per_page=1000'));
   assert.equal(Object.keys(only), ['first', 'last']);
   assert.is(links(await get('/books/?limit=1&offset=22'))['last'], '/books/?limit=1&offset=22');
 });
 
-test('Link keeps the other parameters, encoded', async () => {
+test('Link keeps the other query parameters', async () => {
   const { first, next } = links(
     await get('/admin/goods/1/skus/?sortby=name&page=1&order=desc&spu_id=01&per_page=1'),
   );
@@ -248,7 +248,7 @@ test('Link keeps the other parameters, encoded', async () => {
   assert.is(new URL(filtered['next'] ?? '', 'http://x').searchParams.get('spu_id'), '1');
 });
 
-test('following next visits every row once, following prev every row back', async () => {
+test('following next visits every row once, and following prev visits them all in reverse', async () => {
   for (const path of COLLECTIONS) {
     const all = ids(await everything(path));
     for (const start of ['?per_page=3', '?limit=3&sortby=id']) {
@@ -276,7 +276,7 @@ test('following next visits every row once, following prev every row back', asyn
   }
 });
 
-test('a page past the end is an empty array with a way back', async () => {
+test('a page past the end is an empty array, and its prev is the last page', async () => {
   for (const query of ['page=100&per_page=5', 'limit=5&offset=495']) {
     const page = await get(`/books/?${query}`);
     assert.is(page.status, 200, query);
@@ -292,7 +292,7 @@ test('a page past the end is an empty array with a way back', async () => {
   assert.is((await get('/books/?page=99999999999999999999')).text, '[]');
 });
 
-test('an empty collection has no rows, a count of 0 and one page', async () => {
+test('an empty result has no rows, a count of 0, and links to one page', async () => {
   const none = await get('/admin/skus/?goods_id=9999&per_page=5');
   assert.is(none.text, '[]');
   assert.is(none.headers.get('x-total-count'), '0');
@@ -302,7 +302,7 @@ test('an empty collection has no rows, a count of 0 and one page', async () => {
   });
 });
 
-test('sizes from 1 to 1000 are taken, others are 400', async () => {
+test('a page size from 1 to 1000 is accepted; any other is 400', async () => {
   for (const path of ['/books/', '/admin/skus/']) {
     for (const parameter of ['limit', 'per_page']) {
       for (const size of [1, 2, 999, 1000]) {
@@ -319,12 +319,12 @@ test('sizes from 1 to 1000 are taken, others are 400', async () => {
 });
 
 for (const path of COLLECTIONS) {
-  test(`${path} sorts by every scalar attribute, both ways, equal values by ascending id`, async () => {
+  test(`${path} sorts by every scalar attribute in both orders, equal values by ascending id`, async () => {
     await requireSorted(path, SCALARS[path] ?? [], 'demo');
   });
 }
 
-test('strings sort by code point, not by code unit and not by language', async () => {
+test('strings are sorted by code point, not by code unit or language', async () => {
   const all = await rows('/books/?sortby=name');
   const names = all.map(({ name }) => name).filter((name) => !String(name).startsWith('Book '));
   const own = names.filter((name) =>
@@ -333,7 +333,7 @@ test('strings sort by code point, not by code unit and not by language', async (
   assert.equal(own, [' a', 'Emma', 'Emma', 'emma', 'Émile', '\ufb00', '\u{10000}', '\u{1f600}']);
 });
 
-test('null sorts first and false before true; descending turns both round', async () => {
+test('null sorts first and false before true; descending order reverses both', async () => {
   const first = await rows('/admin/categories/?sortby=parent_id&limit=1');
   assert.is(first[0]?.['parent_id'], null);
   const last = await rows('/admin/categories/?sortby=parent_id&order=desc&limit=1000');
@@ -348,7 +348,7 @@ test('null sorts first and false before true; descending turns both round', asyn
   assert.is(on.at(-1)?.['is_launched'], false);
 });
 
-test('equal values keep ascending id over page edges, descending too', async () => {
+test('equal values are sorted by ascending id across pages, in both orders', async () => {
   for (const order of ['asc', 'desc'] as const) {
     const wanted = ids(sorted(await everything('/books/'), 'pub_date', order));
     const got: number[] = [];
@@ -363,7 +363,7 @@ test('equal values keep ascending id over page edges, descending too', async () 
   }
 });
 
-test('order alone sorts by id', async () => {
+test('order without sortby sorts by id', async () => {
   for (const path of COLLECTIONS) {
     const all = ids(await everything(path));
     assert.equal(ids(await rows(`${path}?limit=1000&order=asc`)), all, path);
@@ -371,7 +371,7 @@ test('order alone sorts by id', async () => {
   }
 });
 
-test('every attribute that ends in _id filters', async () => {
+test('every attribute that ends in _id is a filter', async () => {
   for (const path of COLLECTIONS) {
     const all = await everything(path);
     for (const attribute of SCALARS[path] ?? []) {
@@ -390,7 +390,7 @@ test('every attribute that ends in _id filters', async () => {
   }
 });
 
-test('spu_id and goods_id are the same filter, on SKUs and on specifications', async () => {
+test('spu_id and goods_id are the same filter of SKUs and of specifications', async () => {
   for (const path of ['/admin/skus/', '/admin/specs/']) {
     const bySpu = await rows(`${path}?spu_id=1`);
     assert.ok(bySpu.length > 0, path);
@@ -400,7 +400,7 @@ test('spu_id and goods_id are the same filter, on SKUs and on specifications', a
   }
 });
 
-test('parent_id=null asks for the first level, and null is no other id', async () => {
+test('parent_id=null selects the first level; null is 400 for other references', async () => {
   const all = await everything('/admin/categories/');
   const first = all.filter((row) => row['parent_id'] === null);
   assert.ok(first.length > 0 && first.length < all.length);
@@ -412,7 +412,7 @@ test('parent_id=null asks for the first level, and null is no other id', async (
 const named = (keyword: string) =>
   rows(`/admin/skus/?limit=1000&keyword=${encodeURIComponent(keyword)}`);
 
-test('keyword finds the SKUs of exactly that name', async () => {
+test('keyword selects the SKUs with exactly that name', async () => {
   const all = await everything('/admin/skus/');
   const name = String(all[3]?.['name']);
   assert.equal(
@@ -432,13 +432,13 @@ test('keyword finds the SKUs of exactly that name', async () => {
   }
 });
 
-test('an empty keyword is an absent one', async () => {
+test('an empty keyword is ignored', async () => {
   const all = await everything('/admin/skus/');
   assert.equal(await rows('/admin/skus/?limit=1000&keyword='), all);
   assert.equal(await rows('/admin/skus/?limit=1000&keyword'), all);
 });
 
-test('a keyword takes every character, and + for a space', async () => {
+test('a keyword may contain any character, and + means a space', async () => {
   const { spu, chain } = await spuOfOurOwn('Keyword');
   const name = 'A+B & C=D %41 ?#é\u{1f600}';
   const sku = await make(server, '/admin/skus/', skuFields({ spu, chain }, { name }));
@@ -450,7 +450,7 @@ test('a keyword takes every character, and + for a space', async () => {
   assert.equal(ids(await rows(`/admin/skus/?keyword=${plus}`)), [sku.id]);
 });
 
-test('filters are combined with AND, and sort and page what they leave', async () => {
+test('filters are combined with AND, and are applied before sorting and paging', async () => {
   const all = await everything('/admin/skus/');
   const [{ goods_id, category_id, name } = { goods_id: 0, category_id: 0, name: '' }] = all;
   const both = all.filter(
@@ -539,7 +539,7 @@ const REFUSED: readonly (readonly [what: string, queries: readonly string[]])[] 
   ['a value that is not percent-encoded UTF-8', ['keyword=%ff', 'keyword=%', 'keyword=%zz']],
 ];
 for (const [what, queries] of REFUSED) {
-  test(`${what} is 400 with an error that names it`, async () => {
+  test(`${what} is 400 with an error`, async () => {
     for (const query of queries) {
       const answer = await get(`/admin/skus/?${query}`);
       assert.is(answer.status, 400, query);
@@ -551,7 +551,7 @@ for (const [what, queries] of REFUSED) {
   });
 }
 
-test('the 400s hold for every collection, the unpaged one too', async () => {
+test('an invalid query parameter is 400 in every collection, including /books/', async () => {
   for (const path of COLLECTIONS) {
     for (const query of ['page=x', 'page=1&limit=1', 'sortby=nothing', 'nothing_id=1', 'order=']) {
       assert.is((await get(`${path}?${query}`)).status, 400, `${path}?${query}`);
@@ -559,7 +559,7 @@ test('the 400s hold for every collection, the unpaged one too', async () => {
   }
 });
 
-test('an unknown parameter is 400 and names the nearest known one', async () => {
+test('an unknown parameter is 400, and the error suggests a known one', async () => {
   for (const path of [...PAGED, '/books/', '/admin/goods/1/skus/']) {
     for (const query of ['colour=red', 'per_pag=2', 'id=1', 'name=x', '=', 'x=%ff', 'q_=1']) {
       const answer = await get(`${path}?${query}`);
@@ -567,11 +567,11 @@ test('an unknown parameter is 400 and names the nearest known one', async () => 
       assert.match(answer.json.error, /did you mean \w+\?$/);
     }
   }
-  // keyword belongs to the SKUs alone.
+  // Only SKUs have the filter keyword.
   assert.is((await get('/books/?keyword=nothing')).status, 400);
 });
 
-test('parameters that proxies and campaigns add are ignored, and are in no link', async () => {
+test('parameters that begin with utm_ or _ are ignored, and are not in the links', async () => {
   for (const path of [...PAGED, '/books/']) {
     const plain = await get(path);
     const answer = await get(`${path}?utm_source=mail&_=17&utm_source=x&&_x=%ff`);
@@ -581,7 +581,7 @@ test('parameters that proxies and campaigns add are ignored, and are in no link'
   }
 });
 
-test('items and writes ignore their query', async () => {
+test('item requests and writes ignore the query', async () => {
   const query = '?colour=red&page=x&page=x';
   const created = await send(server, 'POST', `/admin/brands/${query}`, { body: { name: 'Q' } });
   assert.is(created.status, 201, created.text);
@@ -591,7 +591,7 @@ test('items and writes ignore their query', async () => {
   assert.is((await send(server, 'DELETE', path)).status, 204);
 });
 
-test('sorts and filters follow creates, updates and deletes', async () => {
+test('sorts and filters reflect creates, updates and deletes', async () => {
   const { spu, chain, brand } = await spuOfOurOwn('Followed');
   const price = (value: number, name = 'Followed') =>
     make(server, '/admin/skus/', skuFields({ spu, chain }, { name, price: value }));
@@ -621,7 +621,7 @@ test('sorts and filters follow creates, updates and deletes', async () => {
   await requireSorted('/admin/skus/', SCALARS['/admin/skus/'] ?? [], 'after the changes');
 });
 
-test('a failed write leaves sorts and filters as they were', async () => {
+test('a failed write does not change sorts and filters', async () => {
   const before = await Promise.all(['name', 'price', 'goods'].map(sortedSkus));
   const refused = await send(server, 'PATCH', '/admin/skus/1/', {
     body: { name: 'Never', price: 0, spu_id: 987_654_321 },
@@ -641,7 +641,7 @@ async function requireJoinedSorts(note: string): Promise<void> {
   await requireSorted('/admin/options/', ['spec'], note);
 }
 
-test('a sort by a joined name follows renames, moves and deletions of what it names', async () => {
+test('a sort by a joined name reflects renames, moves and deletions of the rows', async () => {
   const a = await spuOfOurOwn('M joined a');
   const z = await spuOfOurOwn('M joined z');
   const skus = [a, z, a, z].map((of) => make(server, '/admin/skus/', skuFields(of)));
@@ -685,7 +685,7 @@ test('a sort by a joined name follows renames, moves and deletions of what it na
   await requireJoinedSorts('category deleted');
 });
 
-test('sorts and filters are the same after a restart', async () => {
+test('every sort returns the same rows after a restart', async () => {
   const queries = COLLECTIONS.flatMap((path) =>
     (SCALARS[path] ?? []).map((attribute) => `${path}?limit=1000&sortby=${attribute}&order=desc`),
   );

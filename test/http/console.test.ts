@@ -39,7 +39,7 @@ test('the console and its files need no token', async () => {
   assert.is(head.headers.get('etag'), script.headers.get('etag'));
 });
 
-test('an address below it that names no file is answered with its page', async () => {
+test('a path under /console/ that does not name a file returns the page of the console', async () => {
   for (const path of [
     'index.html',
     'skus',
@@ -56,7 +56,7 @@ test('an address below it that names no file is answered with its page', async (
   }
 });
 
-test('a file that is not there is 404', async () => {
+test('a file that does not exist is 404', async () => {
   for (const path of [
     'app.js',
     'skus/app-3f9c1b2a.js',
@@ -71,7 +71,7 @@ test('a file that is not there is 404', async () => {
   }
 });
 
-test('it is read only', async () => {
+test('the console is read-only: other methods are 405 with Allow', async () => {
   for (const path of ['/console/', SCRIPT, '/console/skus/17']) {
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
       const answer = await send(server, method, path, { token: null });
@@ -81,7 +81,7 @@ test('it is read only', async () => {
   }
 });
 
-test('every file has the policy, and says nothing of itself to other sites', async () => {
+test('every file has the Content-Security-Policy, no-referrer and nosniff', async () => {
   for (const path of ['/console/', SCRIPT, '/console/skus/17']) {
     const { headers } = await read(path);
     assert.is(headers.get('content-security-policy'), POLICY, path);
@@ -90,7 +90,7 @@ test('every file has the policy, and says nothing of itself to other sites', asy
   }
 });
 
-test('a file with a digest in its name is kept for ever, the page is asked for again', async () => {
+test('a file with a digest in its name is immutable; the page has to be revalidated', async () => {
   for (const [path, caching] of [
     ['/console/', 'no-cache'],
     ['/console/skus/17', 'no-cache'],
@@ -106,7 +106,7 @@ test('a file with a digest in its name is kept for ever, the page is asked for a
   }
 });
 
-test('a file is compressed as the client accepts it, with a tag for each form', async () => {
+test('a file is sent with the content coding that the client accepts, each with its own ETag', async () => {
   const tags = new Set<string>();
   for (const [accepted, coding, decode] of [
     ['identity', null, (bytes: Uint8Array) => bytes],
@@ -127,7 +127,7 @@ test('a file is compressed as the client accepts it, with a tag for each form', 
   assert.is(tags.size, 3);
 });
 
-test('below a base path its page names its files there', async () => {
+test('with a base path, the page of the console refers to its files below it', async () => {
   const based = await openService({ basePath: '/api', openConsole: smallConsole });
   for (const path of ['/api/console/', '/api/1.0/console/', '/api/console/skus/17']) {
     const answer = await send(based, 'GET', path, { token: null });
@@ -143,7 +143,7 @@ test('below a base path its page names its files there', async () => {
   await based.stop();
 });
 
-test('a console that could not be opened is opened again for the next request', async () => {
+test('if the console cannot be opened, this is logged, and the next request tries again', async () => {
   let attempts = 0;
   const failing = await openService({
     openConsole() {

@@ -1,4 +1,4 @@
-/** Pages of other origins: nothing if none is named, otherwise what the Fetch standard requires. */
+/** CORS: no headers if no origin is allowed, otherwise those that the Fetch standard requires. */
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -25,7 +25,7 @@ const OPTIONS: Readonly<Record<Where, ServiceOptions>> = {
 };
 
 const servers = {} as Record<Where, Service>;
-/** The same in each: all of them are made in the same way. */
+/** The same ids in each server, because all are created in the same way. */
 let catalog: Catalog;
 
 test.before(async () => {
@@ -37,7 +37,7 @@ test.before(async () => {
 
 test.after(closeServices);
 
-/** Every header about other origins. */
+/** The CORS headers of a response. */
 function crossHeaders({ headers }: Received): Record<string, string> {
   const all = Object.entries(Object.fromEntries(headers));
   return Object.fromEntries(all.filter(([name]) => /^(?:access-control|cross-origin)/.test(name)));
@@ -86,7 +86,7 @@ const paths = (): readonly (readonly [path: string, allow: string])[] => [
   [`/admin/skus/${catalog.sku}/specs/`, COLLECTION],
 ];
 
-/** An answer of each kind: its request, and its status. */
+/** A request for each kind of response, with the expected status. */
 const answers = async (): Promise<readonly (readonly [status: number, ...Parameters<Ask>])[]> => {
   const brand = `/admin/brands/${catalog.brand}/`;
   const token = await tokenFor('viewer');
@@ -120,11 +120,11 @@ const answers = async (): Promise<readonly (readonly [status: number, ...Paramet
 
 type Ask = (method: string, path: string, sent?: Sent) => void;
 
-/** Asks as a page of an origin. */
+/** Sends a request as a page of the origin. */
 const ask = (where: Where, origin: string, method: string, path: string, sent: Sent = {}) =>
   send(servers[where], method, path, { ...sent, headers: { ...sent.headers, origin } });
 
-test('if no origin is named, no response has headers for other origins', async () => {
+test('if no origin is allowed, no response has CORS headers', async () => {
   for (const origin of [SHOP, LOCAL, 'null', '*', servers.off.url, '']) {
     for (const [path] of paths()) {
       for (const method of ['GET', 'PATCH', 'PUT', 'DELETE', 'POST']) {
@@ -142,7 +142,7 @@ test('if no origin is named, no response has headers for other origins', async (
   }
 });
 
-test('a preflight lists the methods of its path and the headers that may be sent, and for how long', async () => {
+test('a preflight response has the methods of the path, the allowed headers and their max-age', async () => {
   for (const origin of [SHOP, LOCAL, 'https://other.example:8443']) {
     for (const [path, allow] of paths()) {
       for (const method of ['GET', 'PATCH', 'DELETE']) {
@@ -155,7 +155,7 @@ test('a preflight lists the methods of its path and the headers that may be sent
   }
 });
 
-test('a preflight needs no token and takes no notice of one', async () => {
+test('a preflight needs no token, and ignores one', async () => {
   const path = `/admin/skus/${catalog.sku}/`;
   for (const token of [null, 'nonsense', await tokenFor('viewer')]) {
     const headers = { origin: SHOP, 'access-control-request-method': 'DELETE' };
@@ -166,7 +166,7 @@ test('a preflight needs no token and takes no notice of one', async () => {
   assert.is((await send(servers.named, 'GET', path)).status, 200, 'it deletes nothing');
 });
 
-test('every answer to a page of an origin that is named says so, failures too', async () => {
+test('every response to an allowed origin has the CORS headers, including errors', async () => {
   for (const [status, method, path, sent] of await answers()) {
     const what = `${method} ${path}`;
     const answer = await ask('named', SHOP, method, path, sent);
@@ -177,7 +177,7 @@ test('every answer to a page of an origin that is named says so, failures too', 
   }
 });
 
-test('an origin that is not named gets nothing, however much it looks like one that is', async () => {
+test('an origin that only resembles an allowed one gets no CORS headers', async () => {
   for (const origin of [
     'https://evil.example',
     'http://shop.example',
@@ -211,7 +211,7 @@ test('an origin that is not named gets nothing, however much it looks like one t
   }
 });
 
-test('without Origin nothing is said but that it would matter', async () => {
+test('without Origin a response has no CORS headers, but Vary contains Origin', async () => {
   for (const [status, method, path, sent] of await answers()) {
     const answer = await send(servers.named, method, path, sent);
     assert.is(answer.status, status, `${method} ${path}`);
@@ -220,7 +220,7 @@ test('without Origin nothing is said but that it would matter', async () => {
   }
 });
 
-test('* is any origin, null and none that is named included, and Origin does not matter then', async () => {
+test('* allows any origin, including null, and Vary does not contain Origin', async () => {
   for (const origin of [SHOP, 'https://evil.example', 'null', 'chrome-extension://abc']) {
     for (const [path, allow] of paths()) {
       const answer = await preflight('any', path, origin, 'GET');
@@ -246,7 +246,7 @@ test('credentials are never allowed', async () => {
   }
 });
 
-test('OPTIONS that is no preflight is an answer like any other', async () => {
+test('only OPTIONS with Access-Control-Request-Method is a preflight', async () => {
   const answer = await ask('named', SHOP, 'OPTIONS', '/books/');
   assert.equal(crossHeaders(answer), { 'access-control-allow-origin': SHOP, ...EXPOSED });
   const asked = { 'access-control-request-method': 'PUT' };
@@ -254,13 +254,13 @@ test('OPTIONS that is no preflight is an answer like any other', async () => {
   assert.equal(crossHeaders(get), { 'access-control-allow-origin': SHOP, ...EXPOSED });
 });
 
-test('a preflight for a path that is not there fails', async () => {
+test('a preflight for an unknown path is 404 without allowed methods', async () => {
   const answer = await preflight('named', '/nowhere/', SHOP, 'GET');
   assert.is(answer.status, 404);
   assert.is(answer.headers.get('access-control-allow-methods') ?? '', '');
 });
 
-test('every header of an answer may be read by a page, but those that it has no use for', async () => {
+test('every response header that is useful to a page is exposed, and no others', async () => {
   const always =
     /^(?:cache-control|content-(?:language|length|type)|expires|last-modified|pragma)$/;
   const exposed = EXPOSED['access-control-expose-headers'].toLowerCase().split(', ');
@@ -299,7 +299,7 @@ test('every header of an answer may be read by a page, but those that it has no 
   );
 });
 
-test('a 500 says it too, so that a page can read the id of the request', async () => {
+test('a 500 has the CORS headers, so that a page can read the request_id', async () => {
   const server = await openService({ corsOrigins: [SHOP] });
   await make(server, '/admin/brands/', { name: 'Written' });
   rmSync(join(server.data, 'changes'), { recursive: true });
@@ -315,7 +315,7 @@ test('a 500 says it too, so that a page can read the id of the request', async (
   await server.stop();
 });
 
-test('under a base path, and outside of it, the same is said', async () => {
+test('with a base path, responses inside and outside of it allow the origin', async () => {
   const server = await openService({ basePath: '/api', corsOrigins: [SHOP] });
   for (const [path, status] of [
     ['/api/books/', 200],

@@ -1,4 +1,4 @@
-/** spec 3.5 to 5.5, line by line, on every collection: what no other file asks of each. */
+/** spec 3.5 to 5.5, line by line, on every collection: rules that no other file tests on each. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Disk } from '../../src/disk/disk.ts';
@@ -112,13 +112,13 @@ const COLLECTIONS: Readonly<Record<string, Collection>> = {
 
 const records = () => `/admin/skus/${catalog.sku}/specs/`;
 
-/** Every collection that takes POST, and what to send. */
+/** Every collection that accepts POST, with a valid body. */
 const creating = (): readonly (readonly [path: string, body: Fields])[] => [
   ...Object.entries(COLLECTIONS).map(([path, { valid }]) => [path, valid()] as const),
   [records(), catalog.silver],
 ];
 
-/** Paths of each shape that take reading and nothing else. */
+/** Read-only paths of each shape. */
 const readOnly = (): readonly string[] => [
   `/admin/goods/${catalog.spu}/skus/`,
   `/admin/goods/${catalog.spu}/skus/${catalog.sku}/`,
@@ -129,7 +129,7 @@ const readOnly = (): readonly string[] => [
   `/admin/brands/${catalog.brand}/goods/`,
 ];
 
-/** Every writing request of every path; what they name is there. */
+/** Every writing method of every path; the items exist. */
 const writing = (): readonly (readonly [method: string, path: string])[] => [
   ...Object.keys(COLLECTIONS).flatMap((path) => {
     const many: readonly (readonly [string, string])[] =
@@ -162,7 +162,7 @@ async function everything(): Promise<string> {
 
 // Create, change, delete
 
-test('create: 201, the object, and Location leads to it, in every collection', async () => {
+test('POST is 201 with the object and its Location, in every collection', async () => {
   for (const [path, body] of creating()) {
     const created = await send(server, 'POST', path, { body });
     assert.is(created.status, 201, `${path}: ${created.text}`);
@@ -175,7 +175,7 @@ test('create: 201, the object, and Location leads to it, in every collection', a
   }
 });
 
-test('PUT and PATCH: 200 and the whole object, in every collection', async () => {
+test('PUT and PATCH are 200 with the whole object, in every collection', async () => {
   for (const [path, { valid, change, members }] of Object.entries(COLLECTIONS)) {
     const before = await make(server, path, valid());
     const item = `${path}${before.id}/`;
@@ -194,7 +194,7 @@ test('PUT and PATCH: 200 and the whole object, in every collection', async () =>
   }
 });
 
-test('DELETE: 204, without a body and without its headers, in every collection', async () => {
+test('DELETE is 204 without a body and without headers of a body, in every collection', async () => {
   for (const [path, body] of creating()) {
     const item = `${path}${(await make(server, path, body)).id}/`;
     const deleted = await send(server, 'DELETE', item);
@@ -231,9 +231,9 @@ test('If-Match guards PUT, PATCH and DELETE in every collection', async () => {
   }
 });
 
-// Who may
+// Authorization
 
-test('without a valid token every path under /admin/ is 401, and no other is', async () => {
+test('without a valid token every path under /admin/ is 401, and no other path is', async () => {
   const expired = await tokenFor('admin', { exp: 1 });
   const before = await everything();
   const reading = [
@@ -258,7 +258,7 @@ test('without a valid token every path under /admin/ is 401, and no other is', a
   assert.is(await everything(), before);
 });
 
-test('a viewer may read every path, and every write is 403 before its body is read', async () => {
+test('a viewer may read every path; a write by a viewer is 403 before its body is read', async () => {
   const token = await tokenFor('viewer');
   const before = await everything();
   for (const path of [...Object.keys(COLLECTIONS), ...readOnly(), records()]) {
@@ -279,7 +279,7 @@ test('a viewer may read every path, and every write is 403 before its body is re
 
 const withBody = () => writing().filter(([method]) => method !== 'DELETE');
 
-test('every request with a body: no JSON is 400, another type 415, too much 413', async () => {
+test('a body that is not JSON is 400, another Content-Type is 415, more than 1 MiB is 413', async () => {
   const before = await everything();
   const large = `{"name":"${'x'.repeat(MEBIBYTE)}"}`;
   for (const [method, path] of withBody()) {
@@ -302,14 +302,14 @@ test('every request with a body: no JSON is 400, another type 415, too much 413'
   assert.is(await everything(), before);
 });
 
-test('DELETE takes no notice of a body, nor of its type', async () => {
+test('DELETE ignores a body and its Content-Type', async () => {
   const { id } = await make(server, '/books/', { name: 'Emma', pub_date: '1815-12-23' });
   const headers = { 'content-type': 'text/plain' };
   const answer = await send(server, 'DELETE', `/books/${id}/`, { headers, body: 'x' });
   assert.is(answer.status, 204);
 });
 
-test('422 names each field once, in the sentence and in fields', async () => {
+test('a 422 names each field once in error and once in fields', async () => {
   const answer = await send(server, 'POST', '/books/', { body: { name: null } });
   assertProblem(answer, 422, 'POST');
   assert.equal(answer.json, {
@@ -326,7 +326,7 @@ const WRONG: readonly (readonly [sent: string, says: string])[] = [
 ];
 
 for (const [sent, says] of WRONG) {
-  test(`a name of ${sent} ${says}`, async () => {
+  test(`a name of ${sent} is reported as "${says}"`, async () => {
     const answer = await send(server, 'POST', '/admin/brands/', { body: `{"name":${sent}}` });
     assert.equal(answer.json, { error: `name: ${says}`, fields: { name: [says] } });
   });
@@ -343,7 +343,7 @@ test('a number instead of another type is not reported as too large', async () =
   }
 });
 
-test('an amount beyond 2^53 - 1 and a fraction are reported as such', async () => {
+test('an invalid price is reported with the reason: too large, a fraction, a string or negative', async () => {
   for (const [sent, says] of [
     ['9007199254740992', 'must be an integer, not one beyond 2^53 - 1'],
     ['1e400', 'must be an integer, not one beyond 2^53 - 1'],
@@ -365,7 +365,7 @@ test('an amount beyond 2^53 - 1 and a fraction are reported as such', async () =
 
 test('GET and HEAD of every JSON path are 406 if Accept excludes it; writes respond with JSON', async () => {
   const accept = 'application/vnd.catalog+json; version=2.0, text/html';
-  // The index has a page for people as well.
+  // The index is also available as HTML.
   const paths = ['/openapi.json', ...Object.keys(COLLECTIONS), ...readOnly(), records()];
   for (const path of [...paths, `${records()}${record}/`]) {
     for (const method of ['GET', 'HEAD']) {
@@ -382,7 +382,7 @@ test('GET and HEAD of every JSON path are 406 if Accept excludes it; writes resp
   }
 });
 
-// The order of the checks; the last is the query of a list
+// The order of the checks: the query of a list is checked last
 
 const LISTS: readonly (readonly [what: string, path: string, sent: Sent, status: number])[] = [
   ['path', '/admin/nowhere/', {}, 404],
@@ -392,13 +392,13 @@ const LISTS: readonly (readonly [what: string, path: string, sent: Sent, status:
 ];
 
 for (const [what, path, sent, status] of LISTS) {
-  test(`${what} before the query: GET answers ${status}`, async () => {
+  test(`${what} is checked before the query: GET is ${status}`, async () => {
     assertProblem(await send(server, 'GET', `${path}?limit=0`, sent), status, what);
     assertProblem(await send(server, 'GET', '/admin/skus/?limit=0'), 400, 'the query alone');
   });
 }
 
-// What happens while a body is on its way
+// Changes while a body is arriving
 
 interface Half {
   readonly method: string;
@@ -423,7 +423,7 @@ function halfway(
 
 const current = async (path: string) => etagOf(await send(server, 'GET', path));
 
-test('a change that comes while the body is on its way makes If-Match 412, and stays', async () => {
+test('if the item is changed while a body is arriving, If-Match is 412, and the change is kept', async () => {
   for (const [path, { valid, change }] of Object.entries(COLLECTIONS)) {
     for (const method of ['PUT', 'PATCH']) {
       const item = `${path}${(await make(server, path, valid())).id}/`;
@@ -438,7 +438,7 @@ test('a change that comes while the body is on its way makes If-Match 412, and s
   }
 });
 
-test('so does a change of what the object shows of others: a joined name, a record', async () => {
+test('if a joined name or a record is changed while a body is arriving, If-Match is 412', async () => {
   const { sku, spu, silver } = await createCatalog(server, 'Shown');
   const path = `/admin/skus/${sku}/`;
   for (const [method, target, body] of [
@@ -454,7 +454,7 @@ test('so does a change of what the object shows of others: a joined name, a reco
   }
 });
 
-test('without a condition both changes are made: PATCH writes only what it names', async () => {
+test('without If-Match, two concurrent PATCHes of different fields are both applied', async () => {
   const { id } = await make(server, '/admin/brands/', { name: 'First', logo: 'first.png' });
   const path = `/admin/brands/${id}/`;
   const answer = await halfway({ method: 'PATCH', path, body: { name: 'Second' } }, () =>
@@ -466,7 +466,7 @@ test('without a condition both changes are made: PATCH writes only what it names
   assert.equal(await read(server, path), both);
 });
 
-test('a deletion that comes while the body is on its way makes it 404: nothing rises again', async () => {
+test('if the item is deleted while a body is arriving, PUT and PATCH are 404 and do not restore it', async () => {
   for (const [path, { valid }] of Object.entries(COLLECTIONS)) {
     for (const method of ['PUT', 'PATCH']) {
       for (const match of [false, true]) {
@@ -485,7 +485,7 @@ test('a deletion that comes while the body is on its way makes it 404: nothing r
   }
 });
 
-test('a parent deleted while the body is arriving makes it 404, another reference 422', async () => {
+test('if a parent is deleted while a body is arriving, POST is 404; if another reference is, 422', async () => {
   const { id } = await make(server, '/admin/skus/', skuFields(catalog));
   const path = `/admin/skus/${id}/specs/`;
   const orphan = await halfway({ method: 'POST', path, body: catalog.silver }, () =>
@@ -502,7 +502,7 @@ test('a parent deleted while the body is arriving makes it 404, another referenc
   assert.match(JSON.parse(spu.text).error, `database error: brand_id: ${brand.id} does not exist`);
 });
 
-test('an item deleted while an array is arriving makes all of it 422, and none is changed', async () => {
+test('if an item is deleted while an array is arriving, a bulk PATCH is 422 and changes nothing', async () => {
   const [one, two] = (
     await send(server, 'POST', '/admin/brands/bulk/', { body: [{ name: 'One' }, { name: 'Two' }] })
   ).json;
@@ -520,7 +520,7 @@ test('an item deleted while an array is arriving makes all of it 422, and none i
 
 // 500
 
-test('an unexpected fault is 500 with an id, under which the log has the cause', async () => {
+test('an unexpected fault is 500 with a request_id, with which the log has the cause', async () => {
   const refusal = { code: 'EIO', message: 'EIO: i/o error, write', reached: 'nothing' } as const;
   let refuses = false;
   const publish: Disk['publish'] = (job) =>
@@ -556,7 +556,7 @@ test('an unexpected fault is 500 with an id, under which the log has the cause',
 
 // Collections
 
-test('a nested collection shows 20 rows unless asked otherwise, as any but the books does', async () => {
+test('a nested collection returns 20 rows a page by default', async () => {
   const { spu, silver, chain } = await createCatalog(server, 'Long');
   for (let count = 0; count < 21; count += 1) await makePair(server, silver.spec_id, `${count}`);
   const of = { spu, chain };
@@ -579,7 +579,7 @@ test('a nested collection shows 20 rows unless asked otherwise, as any but the b
   }
 });
 
-test('a category with more children than a page holds them all back for the next', async () => {
+test('the children of a category are paged: page 2 continues after the first 20', async () => {
   const [first] = await makeChain(server, 'Wide');
   const body = Array.from({ length: 30 }, () => ({ name: 'Child', parent_id: first }));
   await send(server, 'POST', '/admin/categories/bulk/', { body });

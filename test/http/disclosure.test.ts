@@ -1,4 +1,4 @@
-/** What every answer says and what none says: headers of protection, and nothing of the inside. */
+/** Security headers, which every response has, and internal details, which no response has. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { send, tokenFor } from '../support/client.ts';
@@ -39,7 +39,7 @@ const PATHS = [
 
 const METHODS = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-test('every answer to every method of every path is nosniff', async () => {
+test('every response to every method of every path has X-Content-Type-Options: nosniff', async () => {
   for (const path of PATHS) {
     for (const method of METHODS) {
       for (const token of [null, 'x', undefined]) {
@@ -56,7 +56,7 @@ test('every answer to every method of every path is nosniff', async () => {
   }
 });
 
-test('a response that required a token is not to be stored, and its ETag still works', async () => {
+test('a response that requires a token has Cache-Control: no-store, and its ETag still works', async () => {
   for (const path of ['/admin/skus/', '/admin/skus/1/', '/admin/skus/999/', '/admin/brands/1/']) {
     const answer = await send(server, 'GET', path);
     assert.is(answer.headers.get('cache-control'), 'no-store', path);
@@ -69,7 +69,7 @@ test('a response that required a token is not to be stored, and its ETag still w
   assert.is(unchanged.headers.get('cache-control'), 'no-store');
 });
 
-test('every page of HTML has a policy that starts from nothing', async () => {
+test("every HTML page has a Content-Security-Policy with default-src 'none'", async () => {
   for (const path of ['/docs/', '/pages/skus/1.html']) {
     const { headers } = await send(server, 'GET', path);
     assert.match(headers.get('content-type') ?? '', /^text\/html/);
@@ -81,7 +81,7 @@ test('every page of HTML has a policy that starts from nothing', async () => {
   }
 });
 
-test('no answer says anything of files, source, secrets or the runtime', async () => {
+test('no response discloses files, source code, secrets or the runtime', async () => {
   const token = await tokenFor('admin');
   const inside = [
     SECRET,

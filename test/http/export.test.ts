@@ -26,7 +26,7 @@ async function recordsOf(path: string, from = server): Promise<Record<string, st
   return parse(text, { columns: true });
 }
 
-test('every collection is exported in every format, CSV if none is named', async () => {
+test('every collection can be exported in every format; the default is CSV', async () => {
   const types = { csv: 'text/csv; charset=utf-8', ndjson: 'application/x-ndjson' };
   for (const name of COLLECTIONS) {
     const path = `/admin/${name}/`;
@@ -53,7 +53,7 @@ test('every collection is exported in every format, CSV if none is named', async
   }
 });
 
-test('the columns of CSV are the attributes, references by id and by name', async () => {
+test('the CSV columns are the attributes, with references by id and by name', async () => {
   const headers = {
     brands: 'id,name,logo,first_letter',
     categories: 'id,name,parent_id,parent',
@@ -69,7 +69,7 @@ test('the columns of CSV are the attributes, references by id and by name', asyn
   }
 });
 
-test('a SKU is written for people: decimals, the path of its category, names of its options', async () => {
+test('a SKU in CSV has decimal prices, the path of its category and the names of its options', async () => {
   const [sku] = await recordsOf('/admin/skus/export/');
   assert.is(sku?.['price USD'], '649.00');
   assert.is(sku?.['spu'], 'Auralune Phone 12');
@@ -80,7 +80,7 @@ test('a SKU is written for people: decimals, the path of its category, names of 
   assert.is(option?.['spu'], 'Auralune Phone 12');
 });
 
-test('prices have the digits of the currency', async () => {
+test('a CSV price has as many decimals as the currency', async () => {
   const shop = await openService({ demo: true, pages: { currency: 'JPY' } });
   const [sku] = await recordsOf('/admin/skus/export/', shop);
   assert.is(sku?.['price JPY'], '64900');
@@ -88,7 +88,7 @@ test('prices have the digits of the currency', async () => {
   await shop.stop();
 });
 
-test('names are escaped in paths and specifications, and formulas are disarmed', async () => {
+test('names in paths and specifications are escaped, and formulas get a leading apostrophe', async () => {
   const shop = await openService();
   const category = async (name: string, parent_id: number | null): Promise<number> =>
     (await make(shop, '/admin/categories/', { name, parent_id })).id;
@@ -115,7 +115,7 @@ test('names are escaped in paths and specifications, and formulas are disarmed',
   await shop.stop();
 });
 
-test('a cell with a line end of any kind is quoted, so that every reader finds the same rows', async () => {
+test('a cell with any kind of line ending is quoted, so that all CSV readers find the same rows', async () => {
   const shop = await openService();
   const catalog = await createCatalog(shop);
   const captions = ['a\nb', 'a\rb', 'a\r\nb', '\n', 'plain'];
@@ -135,7 +135,7 @@ test('a cell with a line end of any kind is quoted, so that every reader finds t
   await shop.stop();
 });
 
-test('filters, search, ranges and sorting are those of the collection', async () => {
+test('an export accepts the filters, search, ranges and sorting of its collection', async () => {
   const queries = [
     'spu_id=1',
     'q=phone&sortby=price&order=desc',
@@ -150,7 +150,7 @@ test('filters, search, ranges and sorting are those of the collection', async ()
   }
 });
 
-test('an empty selection is a header, nothing, or an empty array', async () => {
+test('an empty export is a header line in CSV, nothing in NDJSON, and [] in JSON', async () => {
   const of = async (format: string) =>
     (await read(`/admin/brands/export/?q=nothing-has-this&format=${format}`)).text;
   assert.is(await of('csv'), 'id,name,logo,first_letter\r\n');
@@ -158,7 +158,7 @@ test('an empty selection is a header, nothing, or an empty array', async () => {
   assert.is(await of('json'), '[]');
 });
 
-test('the name of the file has the collection, the date and the format', async () => {
+test('the file name contains the collection, the date and the format', async () => {
   const shop = await openService({ clock: { now: () => Date.UTC(2026, 10, 21, 23) } });
   for (const format of ['csv', 'ndjson', 'json']) {
     const { headers } = await read(
@@ -176,7 +176,7 @@ test('the name of the file has the collection, the date and the format', async (
   await shop.stop();
 });
 
-test('an export takes no paging, and no unknown parameter or format', async () => {
+test('paging, an unknown parameter and an unknown format are 400', async () => {
   const refused = {
     'limit=1': /no query parameter "limit"/,
     'page=1': /no query parameter "page"/,
@@ -193,7 +193,7 @@ test('an export takes no paging, and no unknown parameter or format', async () =
   assert.is((await read('/admin/brands/export/?utm_source=x&_=1')).status, 200);
 });
 
-test('Accept is judged against the format', async () => {
+test('an export is 406 if Accept excludes the media type of its format', async () => {
   const judged: [format: string, accept: string, status: number][] = [
     ['csv', 'text/csv', 200],
     ['csv', 'text/*', 200],
@@ -210,7 +210,7 @@ test('Accept is judged against the format', async () => {
   }
 });
 
-test('a viewer may export, and nobody without a token; HEAD has no body', async () => {
+test('a viewer may export, without a token an export is 401, and HEAD has no body', async () => {
   const path = '/admin/skus/export/';
   const token = await tokenFor('viewer');
   assert.is((await send(server, 'GET', path, { token })).status, 200);
@@ -222,7 +222,7 @@ test('a viewer may export, and nobody without a token; HEAD has no body', async 
   assert.is((await read('/books/export/')).status, 404);
 });
 
-test('an export shows the state of its beginning, whatever is written meanwhile', async () => {
+test('an export shows the state at its start, regardless of concurrent writes', async () => {
   const shop = await openService();
   const catalog = await createCatalog(shop);
   const body = Array.from({ length: 2000 }, (_, index) => ({
@@ -255,7 +255,7 @@ test('an export shows the state of its beginning, whatever is written meanwhile'
   await shop.stop();
 });
 
-test('a caller with twelve exports that are not read gets no more, and HEAD has no place', async () => {
+test('a subject with 12 unread exports gets 503 for more; a HEAD does not count as an export', async () => {
   const shop = await openService({ demo: true });
   const path = '/admin/brands/export/';
   const token = await tokenFor('viewer', { sub: 'one' });

@@ -1,6 +1,6 @@
 /**
- * Requests right after a start, when no index of a large table is there yet: they wait until it is
- * built in slices, and hold nobody up (docs/performance.md, "Bounds").
+ * Requests right after a start, when the indexes of large tables do not exist yet: they wait until
+ * an index is built in slices, and do not block other requests (docs/performance.md, "Bounds").
  */
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,18 +19,18 @@ import { closeServices, openService, type Service } from '../support/service.ts'
 
 const SKUS = BOUNDS.smallTableRows + 200;
 
-/** The kinds of which there are so many rows that an index takes long. */
+/** Kinds with so many rows that building an index takes long. */
 const LARGE: ReadonlySet<KindName> = new Set(['skus', 'sku_specs']);
 
 const filled = join(temporaryDirectory(), 'data');
 
-/** What was built while everybody waited. */
+/** The indexes that were built in one go, while all other requests waited. */
 const builtAtOnce: string[] = [];
 const { index } = Orderings.prototype;
 
 test.before(async () => {
   await fill(filled, SKUS);
-  // The description that answers are held against has a small store of its own, for its examples.
+  // The description that responses are checked against has its own small store, for its examples.
   await send(await openService(), 'GET', '/');
   Orderings.prototype.index = function (kind, attribute) {
     const isThere = this.find(kind, indexOrder(attribute)) !== undefined;
@@ -44,7 +44,7 @@ test.after(async () => {
   await closeServices();
 });
 
-/** @param compares without it nobody but the request asks for an index. */
+/** @param compares without it only the request needs an index. */
 async function started(compares = false): Promise<Service> {
   const data = join(temporaryDirectory(), 'data');
   cpSync(filled, data, { recursive: true });
@@ -125,7 +125,7 @@ const CASES: readonly Case[] = [
 
 for (const [method, path, status, body] of CASES) {
   const what = `${method} ${path} ${status === 200 ? '' : status}`.trim();
-  test(`${what}: no index of a large table is built at once`, async () => {
+  test(`${what}: no index of a large table is built in one go`, async () => {
     const server = await started();
     const answer = await send(server, method, path, {
       ...(body !== undefined && { body }),
@@ -137,14 +137,14 @@ for (const [method, path, status, body] of CASES) {
   });
 }
 
-test('making all pages: no index of a large table is built at once', async () => {
+test('building all pages: no index of a large table is built in one go', async () => {
   const server = await started(true);
   await server.pagesAtRest();
   await server.stop();
   assert.equal(builtAtOnce, []);
 });
 
-test('reading SKU after SKU: no index of a large table is built at once', async () => {
+test('reading 50 SKUs: no index of a large table is built in one go', async () => {
   const server = await started();
   for (let id = 1; id <= 50; id += 1) await read(server, `/admin/skus/${id}/`);
   await Promise.all(Array.from({ length: 50 }, (_, n) => read(server, `/admin/skus/${n + 1}/`)));
@@ -152,7 +152,7 @@ test('reading SKU after SKU: no index of a large table is built at once', async 
   assert.equal(builtAtOnce, []);
 });
 
-test('an import by name, and undoing a write of it: no index of a large table is built at once', async () => {
+test('an import by name, and a reversal of its write: no index of a large table is built in one go', async () => {
   const server = await started();
   const { name } = await read(server, '/admin/skus/5/');
   const file = `name,price USD\r\n${name},3.00\r\n`;

@@ -1,4 +1,4 @@
-/** Which requests another host carries out (spec 15.11). */
+/** Which requests a replica forwards to the primary (spec 15.11). */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { CatalogError } from '../../src/errors.ts';
@@ -8,7 +8,7 @@ import { closeServices, openService } from '../support/service.ts';
 
 test.after.each(closeServices);
 
-/** Two services with one secret: the first passes on to the second. */
+/** A primary and a replica, which forwards to the primary and records it in `passed`. */
 async function pair() {
   const passed: string[] = [];
   const primary = await openService({ demo: true });
@@ -22,7 +22,7 @@ async function pair() {
   return { primary, replica, passed };
 }
 
-test('reads are answered here, and writes by the other host', async () => {
+test('a replica answers reads itself, and forwards writes to the primary', async () => {
   const { replica, primary, passed } = await pair();
   const read = ['/books/1/', '/admin/skus/', '/admin/changes/?since=0', '/pages/skus/1.html'];
   for (const path of read) assert.is((await send(replica, 'GET', path)).status, 200, path);
@@ -34,7 +34,7 @@ test('reads are answered here, and writes by the other host', async () => {
   assert.is((await send(primary, 'GET', '/admin/brands/1/')).json.name, 'Renamed');
 });
 
-test('what no change set shows is read from the other host as well', async () => {
+test('a replica forwards reads of data that is in no change set: accounts and imports', async () => {
   const { replica, passed } = await pair();
   for (const path of ['/admin/users/', '/admin/imports/']) {
     assert.is((await send(replica, 'GET', path)).status, 200, path);
@@ -42,7 +42,7 @@ test('what no change set shows is read from the other host as well', async () =>
   assert.equal(passed, ['GET /admin/users/', 'GET /admin/imports/']);
 });
 
-test('what is about this host, or has no place, is answered here', async () => {
+test('a replica answers page builds, previews, unknown paths and unknown methods itself', async () => {
   const { replica, passed } = await pair();
   assert.is(
     (await send(replica, 'POST', '/admin/page-builds/', { body: { stale: true } })).status,
@@ -54,7 +54,7 @@ test('what is about this host, or has no place, is answered here', async () => {
   assert.equal(passed, []);
 });
 
-test('a request that cannot be passed on is a failure that says what has become of it', async () => {
+test('if forwarding fails, the response is 503 with Retry-After and the message of the error', async () => {
   for (const code of ['primary_unreachable', 'write_unknown', 'not_primary'] as const) {
     const replica = await openService({
       forwarding: () => () => Promise.reject(new CatalogError(code, 'the words for the client')),

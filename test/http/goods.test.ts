@@ -38,7 +38,7 @@ async function makeSpu(changes: Fields = {}): Promise<string> {
   return `${GOODS}${id}/`;
 }
 
-test('an SPU has the fields of the specification in its order', async () => {
+test('an SPU has the fields of the specification, in that order', async () => {
   const { brand, chain } = catalog;
   const created = await send(server, 'POST', GOODS, { body: spuFields(catalog) });
   assert.is(created.status, 201);
@@ -64,7 +64,7 @@ test('an SPU has the fields of the specification in its order', async () => {
   assert.is(got.text, created.text);
 });
 
-test('both operations of the specification need a token', async () => {
+test('GET and PUT of an SPU are 401 without a valid token', async () => {
   const path = `${GOODS}${catalog.spu}/`;
   const before = await read(server, path);
   for (const method of ['GET', 'PUT']) {
@@ -89,7 +89,7 @@ test('GET lists SPUs as an array, paged, with the total in a header', async () =
   assert.is(page.headers.get('x-total-count'), String(list.json.length));
 });
 
-test('PUT answers 200 with the whole SPU, its brand as it now is', async () => {
+test('PUT is 200 with the whole SPU, including the name of its new brand', async () => {
   const path = await makeSpu();
   const body = spuFields(other, { name: 'Lamp', desc_detail: 'Bright.', desc_pack: '' });
   const put = await send(server, 'PUT', path, { body });
@@ -99,7 +99,7 @@ test('PUT answers 200 with the whole SPU, its brand as it now is', async () => {
   assert.equal(await read(server, path), put.json);
 });
 
-test('descriptions left out of POST and PUT are empty', async () => {
+test('descriptions that POST or PUT omits are empty', async () => {
   const body = without(spuFields(catalog), ...DESCRIPTIONS);
   const created = await send(server, 'POST', GOODS, { body });
   assert.is(created.status, 201);
@@ -118,7 +118,7 @@ test('descriptions left out of POST and PUT are empty', async () => {
   }
 });
 
-test('PATCH changes what was sent and nothing else', async () => {
+test('PATCH changes only the fields that were sent', async () => {
   const path = await makeSpu();
   const changes: readonly Fields[] = [
     { name: 'Phone 2' },
@@ -136,7 +136,7 @@ test('PATCH changes what was sent and nothing else', async () => {
   }
 });
 
-test('brand follows a renamed brand', async () => {
+test('the brand of an SPU changes if the brand is renamed', async () => {
   const { id } = await make(server, '/admin/brands/', { name: 'Old' });
   const path = await makeSpu({ brand_id: id });
   assert.is((await read(server, path)).brand, 'Old');
@@ -144,7 +144,7 @@ test('brand follows a renamed brand', async () => {
   assert.is((await read(server, path)).brand, 'New');
 });
 
-test('category1_id is an integer, as in the response, and no string', async () => {
+test('category1_id as a string is 422', async () => {
   const path = await makeSpu();
   const body = spuFields(catalog, { category1_id: String(catalog.chain[0]) });
   for (const [method, target] of [
@@ -158,14 +158,14 @@ test('category1_id is an integer, as in the response, and no string', async () =
   }
 });
 
-test('desc_detail is a string and no boolean', async () => {
+test('desc_detail as a boolean is 422', async () => {
   const body = spuFields(catalog, { desc_detail: true });
   const answer = await send(server, 'POST', GOODS, { body });
   assert.is(answer.status, 422);
   assert.equal(Object.keys(answer.json.fields), ['desc_detail']);
 });
 
-test('categories that are no chain are a database error, and everything stays', async () => {
+test('categories that are not a chain are a database error, and nothing is written', async () => {
   const path = await makeSpu();
   const before = await read(server, path);
   const sibling = await makeChain(server, 'Sibling');
@@ -220,7 +220,7 @@ test('counts, brand, id and unknown members of a body are ignored and never stor
   assert.not.ok(stored.some((file) => file.includes('"colour"')));
 });
 
-test('an SPU can be sent back as it was read', async () => {
+test('PUT of an SPU as it was read leaves it unchanged', async () => {
   const path = await makeSpu();
   const before = await send(server, 'GET', path);
   const put = await send(server, 'PUT', path, { body: before.text });

@@ -10,7 +10,7 @@ test.after(closeServices);
 const bytesOf = ({ headers }: Received) =>
   [...headers].reduce((sum, [name, value]) => sum + name.length + value.length + 4, 0);
 
-test('the longest target that is accepted gets at most 8 KiB of headers', async () => {
+test('the response to a target of 8000 bytes has less than 8 KiB of headers', async () => {
   const service = await openService();
   await createCatalog(service);
   const long = (search: string) => search.padEnd(8000, 'x');

@@ -12,7 +12,7 @@ for (const [path, status] of [
   ['/healthz', 'ok'],
   ['/readyz', 'ready'],
 ] as const) {
-  test(`${path} is 200 without a token, is not to be kept, and has HEAD and OPTIONS`, async () => {
+  test(`${path} is 200 without a token, with Cache-Control: no-store, and accepts GET, HEAD and OPTIONS`, async () => {
     const server = await openService();
     const answer = await send(server, 'GET', path, { token: null });
     assert.equal([answer.status, answer.json], [200, { status }]);
@@ -26,7 +26,7 @@ for (const [path, status] of [
   });
 }
 
-test('with a base path both are below it, and nowhere else', async () => {
+test('with a base path, /healthz and /readyz exist only below it', async () => {
   const server = await openService({ basePath: '/api' });
   for (const path of ['/healthz', '/readyz']) {
     assert.is((await send(server, 'GET', `/api${path}`)).status, 200);
@@ -35,7 +35,7 @@ test('with a base path both are below it, and nowhere else', async () => {
   await server.stop();
 });
 
-test('/readyz?verbose says how far the archive is behind, and without an archive nothing more', async () => {
+test('/readyz?verbose reports how far the archive is behind, if there is an archive', async () => {
   const plain = await openService();
   const answer = await send(plain, 'GET', '/readyz?verbose', { token: null });
   assert.equal([answer.status, answer.json], [200, { status: 'ready' }]);

@@ -1,4 +1,4 @@
-/** What hosts that follow ask for (spec 15.10 to 15.14). */
+/** The paths that followers read (spec 15.10 to 15.14). */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { keysPath, readKeys } from '../../src/auth/keys.ts';
@@ -28,7 +28,7 @@ async function firstLines(service: Service, since: number, count: number): Promi
   return lines();
 }
 
-test('they are for admins alone', async () => {
+test('the paths under /admin/hosts/ are 401 without a token and 403 for an editor', async () => {
   const service = await openService({ demo: true });
   for (const path of PATHS) {
     assert.is((await send(service, 'GET', path, { token: null })).status, 401, path);
@@ -37,7 +37,7 @@ test('they are for admins alone', async () => {
   }
 });
 
-test('spec 15.14: the first question makes the history known, and it stays the same', async () => {
+test('spec 15.14: the first GET of the state creates the history, which then does not change', async () => {
   const service = await openService({ demo: true });
   assert.is(readHostRecord(quickDisk, service.data), null);
   const { json } = await send(service, 'GET', '/admin/hosts/state/');
@@ -49,7 +49,7 @@ test('spec 15.14: the first question makes the history known, and it stays the s
   assert.is(readHostRecord(quickDisk, service.data)?.history, json.history);
 });
 
-test('spec 15.10: a base is what a backup is', async () => {
+test('spec 15.10: a base has the tables, the sequence and the sha256, as a backup has', async () => {
   const service = await openService({ demo: true });
   const { text } = await send(service, 'GET', '/admin/hosts/base/');
   const { tables, sequence, sha256 } = JSON.parse(text);
@@ -59,7 +59,7 @@ test('spec 15.10: a base is what a backup is', async () => {
   assert.is((await send(service, 'HEAD', '/admin/hosts/base/')).status, 200);
 });
 
-test('spec 15.10: change sets come as they are stored, and then as they are made', async () => {
+test('spec 15.10: the stream sends the stored change sets unchanged, then each new one', async () => {
   const service = await openService({ demo: true, emptyLineMs: 5 });
   const later = firstLines(service, 0, 2);
   assert.is(
@@ -74,14 +74,14 @@ test('spec 15.10: change sets come as they are stored, and then as they are made
   assert.equal(await firstLines(service, 1, 1), lines.slice(1));
 });
 
-test('change sets that are not kept, or that there are not, are 410', async () => {
+test('a since after the last change set is 410; a malformed since or another parameter is 400', async () => {
   const service = await openService({ demo: true });
   assert.is((await send(service, 'GET', '/admin/hosts/changes/?since=7')).status, 410);
   assert.is((await send(service, 'GET', '/admin/hosts/changes/?since=x')).status, 400);
   assert.is((await send(service, 'GET', '/admin/hosts/changes/?after=1')).status, 400);
 });
 
-test('spec 15.12: the credentials tell keys and accounts, and their digest changes with them', async () => {
+test('spec 15.12: the credentials contain keys and accounts, and their digest changes with them', async () => {
   const service = await openService({ demo: true, ownKeys: true, followers: true });
   const keys = readKeys(keysPath(service.data));
   assert.ok(keys !== null);
@@ -101,21 +101,21 @@ test('spec 15.12: the credentials tell keys and accounts, and their digest chang
   assert.is(state.json.secret, null);
 });
 
-test('spec 15.10: without --followers no host gets accounts and keys', async () => {
+test('spec 15.10: without --followers the credentials are 403', async () => {
   const service = await openService({ demo: true });
   const { status, json } = await send(service, 'GET', '/admin/hosts/credentials/');
   assert.is(status, 403);
   assert.match(json.error, /--followers/);
 });
 
-test('spec 15.10: a secret of the environment does not cross, but what tells it from others', async () => {
+test('spec 15.10: a secret from the environment is not sent, but the state has its digest', async () => {
   const service = await openService({ demo: true, followers: true });
   assert.is((await send(service, 'GET', '/admin/hosts/credentials/')).json.files.keys, null);
   const { json } = await send(service, 'GET', '/admin/hosts/state/');
   assert.match(json.secret, /^[0-9a-f]{64}$/);
 });
 
-test('spec 15.14: who learns of a later epoch takes no more writes, also after a restart', async () => {
+test('spec 15.14: a primary that learns of a later epoch rejects writes, and cannot be restarted', async () => {
   const service = await openService({ demo: true });
   const { history } = (await send(service, 'GET', '/admin/hosts/state/')).json;
   const tell = (epoch: string) =>

@@ -1,4 +1,4 @@
-/** Sending a request again: `Idempotency-Key` on POST, as clients see it. */
+/** Repeated requests: `Idempotency-Key` on POST, as clients see it. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
@@ -49,13 +49,13 @@ function post(path: string, key: string, body: unknown, more: Sent = {}, at = se
 
 const replayed = ({ headers }: Received) => headers.get('idempotent-replayed');
 
-/** The answer to a request that was carried out. */
+/** Requires the response to a request that was executed. */
 function assertFirst(answer: Received, what = ''): void {
   assert.is(answer.status, 201, `${what} ${answer.text}`);
   assert.is(replayed(answer), null, what);
 }
 
-/** The first answer again, which says that it is. */
+/** Requires the first response again, marked as a replay. */
 function assertReplay(answer: Received, first: Received, what = ''): void {
   assert.is(answer.status, first.status, `${what} ${answer.text}`);
   assert.is(answer.text, first.text, what);
@@ -78,10 +78,10 @@ async function countOf(path: string, at = server): Promise<number> {
   return Number(headers.get('x-total-count'));
 }
 
-/** What was committed: every change set with its bytes. */
+/** The committed change sets with their bytes. */
 const changesOf = ({ data }: Service) => filesOf(join(data, 'changes'));
 
-/** Every path that creates, and a body for it. */
+/** Every path that creates an object, and a body for it. */
 const creations = (): Readonly<Record<string, Fields>> => ({
   '/books/': { name: 'Emma', pub_date: '1815-12-23' },
   [BRANDS]: { name: 'Quill' },
@@ -93,7 +93,7 @@ const creations = (): Readonly<Record<string, Fields>> => ({
   [`/admin/skus/${catalog.sku}/specs/`]: catalog.large,
 });
 
-test('the same key and body create once, and the second answer is the first, on every path', async () => {
+test('on every path the same key and body create once, and the first response is replayed', async () => {
   for (const [path, body] of Object.entries(creations())) {
     const key = fresh();
     const count = await countOf(path);
@@ -106,14 +106,14 @@ test('the same key and body create once, and the second answer is the first, on 
       assertReplay(await post(path, key, body), first, path);
     assert.is(await countOf(path), count + 1, path);
     assert.equal(changesOf(server), changes, 'sending again commits nothing');
-    // An id is not spent by it either.
+    // A replay does not use an id.
     const next = await post(path, fresh(), body);
     assertFirst(next, path);
     assert.is(next.json.id, first.json.id + 1, path);
   }
 });
 
-test('an array with a key is created once, and answered again as an array', async () => {
+test('a bulk POST with a key creates once, and the array is replayed', async () => {
   const paths = Object.entries(creations()).filter(([path]) => /^\/admin\/\w+\/$/.test(path));
   assert.is(paths.length, 6);
   for (const [path, element] of paths) {
@@ -144,7 +144,7 @@ test('without a key, or with another one, the same body creates again', async ()
   assert.is(new Set(answers.map(({ json }) => json.id)).size, 4);
 });
 
-test('the first answer is given though the object was changed, and though it was deleted', async () => {
+test('the first response is replayed even if the object has been changed or deleted', async () => {
   const [key, body] = [fresh(), { name: 'Before' }];
   const first = await post(BRANDS, key, body);
   const path = first.headers.get('location') ?? '';
@@ -156,7 +156,7 @@ test('the first answer is given though the object was changed, and though it was
   assert.is((await send(server, 'GET', path)).status, 410);
 });
 
-test('what a body says counts, not how it is written or declared, nor what is asked for', async () => {
+test('bodies are compared as JSON values, regardless of formatting, Content-Type and Accept', async () => {
   const key = fresh();
   const first = await post(BRANDS, key, '{"name":"Written","logo":"\\u0041"}');
   assertFirst(first);
@@ -172,7 +172,7 @@ test('what a body says counts, not how it is written or declared, nor what is as
   assert.is(replayed(typed), 'true');
 });
 
-test('the version in the path makes no other request, and Location keeps what was written', async () => {
+test('the same path with a version is a replay, and Location has the version', async () => {
   const [key, body] = [fresh(), { name: 'Versioned' }];
   const first = await post(BRANDS, key, body);
   const again = await post(`/1.0${BRANDS}`, key, body);
@@ -182,7 +182,7 @@ test('the version in the path makes no other request, and Location keeps what wa
   assert.is(again.headers.get('location'), `/1.0${first.headers.get('location')}`);
 });
 
-test('another body with the key is 422, and creates nothing', async () => {
+test('another body with the same key is 422, and creates nothing', async () => {
   const [key, body] = [fresh(), { name: 'One', logo: 'l' }];
   const first = await post(BRANDS, key, body);
   const count = await countOf(BRANDS);
@@ -208,7 +208,7 @@ test('another body with the key is 422, and creates nothing', async () => {
   assertReplay(await post(BRANDS, key, body), first, 'and the first is still known');
 });
 
-test('another collection with the key is 422, though the body is the same', async () => {
+test('the same key and body for another collection is 422', async () => {
   const [key, body] = [fresh(), { name: 'Shared' }];
   const first = await post(BRANDS, key, body);
   const count = await countOf('/admin/categories/');
@@ -217,7 +217,7 @@ test('another collection with the key is 422, though the body is the same', asyn
   assertReplay(await post(BRANDS, key, body), first);
 });
 
-test('another parent with the key is 422, though the body is the same', async () => {
+test('the same key and body for another parent is 422', async () => {
   const key = fresh();
   const sibling = await make(server, '/admin/skus/', skuFields(catalog));
   const path = `/admin/skus/${catalog.sku}/specs/`;
@@ -228,7 +228,7 @@ test('another parent with the key is 422, though the body is the same', async ()
   assertReplay(await post(path, key, catalog.black), first);
 });
 
-test('a key belongs to the subject of the token, with any role and any token of it', async () => {
+test('a key belongs to the subject of the token, regardless of its role and jti', async () => {
   const [key, body] = [fresh(), { name: 'Mine' }];
   const [ann, bob] = [
     await tokenFor('admin', { sub: 'ann' }),
@@ -244,7 +244,7 @@ test('a key belongs to the subject of the token, with any role and any token of 
   assertReused(await post(BRANDS, key, { name: 'His' }, { token: ann }), 'ann');
 });
 
-test('subjects and keys that look like one another are others', async () => {
+test('subjects and keys that only resemble each other are different', async () => {
   const body = { name: 'Alike' };
   const pairs = [
     ['a', 'b'],
@@ -265,7 +265,7 @@ test('subjects and keys that look like one another are others', async () => {
   }
 });
 
-test('no token is asked for books, and none makes a difference to their keys', async () => {
+test('the keys of /books/ are shared by all clients, regardless of their tokens', async () => {
   const [key, body] = [fresh(), { name: 'Emma', pub_date: '1815-12-23' }];
   const first = await post('/books/', key, body, { token: null });
   assertFirst(first);
@@ -273,12 +273,12 @@ test('no token is asked for books, and none makes a difference to their keys', a
   const token = await tokenFor('admin', { sub: 'ann' });
   assertReplay(await post('/books/', key, body, { token }), first, 'a token');
   assertReplay(await post('/books/', key, body, { token: 'nonsense' }), first, 'a bad token');
-  // The same key is free for a subject, one that is called "null" too.
+  // A subject can use the same key, even one that is called "null".
   const named = await tokenFor('admin', { sub: 'null' });
   assertFirst(await post(BRANDS, key, { name: 'N' }, { token: named }));
 });
 
-test('a remembered answer is for those alone who may send the request', async () => {
+test('a replay is 401 without a valid token, and 403 for a viewer', async () => {
   const [key, body] = [fresh(), { name: 'Guarded' }];
   const first = await post(BRANDS, key, body);
   assert.is((await post(BRANDS, key, body, { token: null })).status, 401);
@@ -289,7 +289,7 @@ test('a remembered answer is for those alone who may send the request', async ()
   assertReplay(await post(BRANDS, key, body), first);
 });
 
-test('a request that failed is not remembered, and its key can be used for another', async () => {
+test('a failed request is not remembered, and its key can be used for another request', async () => {
   const records = `/admin/skus/${UNKNOWN}/specs/`;
   const viewer = await tokenFor('viewer');
   const failures: readonly (readonly [status: number, path: string, body: unknown, more?: Sent])[] =
@@ -322,7 +322,7 @@ test('a request that failed is not remembered, and its key can be used for anoth
   assertFirst(await post(BRANDS, key, { name: 'Corrected' }));
 });
 
-test('a request that was refused is carried out when what it lacked is there', async () => {
+test('a request that was rejected for a missing reference succeeds once the reference exists', async () => {
   const key = fresh();
   const { id } = await make(server, BRANDS, { name: 'Last' });
   const body = spuFields(catalog, { brand_id: id + 1 });
@@ -333,7 +333,7 @@ test('a request that was refused is carried out when what it lacked is there', a
   assertReplay(await post('/admin/goods/', key, body), first);
 });
 
-test('of copies that arrive at the same time one is carried out, and all have its answer', async () => {
+test('of concurrent identical requests one is executed, and all get its response', async () => {
   for (const [path, body] of [
     [BRANDS, { name: 'Hasty' }],
     ['/admin/skus/', skuFields(catalog, { specs: [catalog.silver] })],
@@ -355,7 +355,7 @@ test('of copies that arrive at the same time one is carried out, and all have it
   }
 });
 
-test('of different bodies that race with one key one wins, and the others are 422', async () => {
+test('of concurrent requests with one key one is executed, and those with another body are 422', async () => {
   const key = fresh();
   const count = await countOf(BRANDS);
   const answers = await Promise.all(
@@ -369,7 +369,7 @@ test('of different bodies that race with one key one wins, and the others are 42
   assert.is(await countOf(BRANDS), count + 1);
 });
 
-test('a malformed key is 400, the answer says what a key is, and nothing is created', async () => {
+test('a malformed key is 400, the error says what a key is, and nothing is created', async () => {
   const count = await countOf(BRANDS);
   const answer = await post(BRANDS, '"', { name: 'X' });
   assert.is(answer.status, 400);
@@ -379,7 +379,7 @@ test('a malformed key is 400, the answer says what a key is, and nothing is crea
   assert.is(await countOf(BRANDS), count);
 });
 
-test('quotes, and the backslashes that they need, are no part of the key', async () => {
+test('quotes and the backslashes that escape are not part of the key', async () => {
   const body = { name: 'Quoted' };
   const mark = fresh();
   const visible = Array.from({ length: 94 }, (_, index) => String.fromCharCode(33 + index));
@@ -399,7 +399,7 @@ test('quotes, and the backslashes that they need, are no part of the key', async
   assertFirst(await post(BRANDS, `"${mark}A"`, body), 'the case counts');
 });
 
-test('methods other than POST take no notice of a key, a malformed one included', async () => {
+test('methods other than POST ignore a key, even a malformed one', async () => {
   const item = `${BRANDS}${catalog.brand}/`;
   const used = fresh();
   await post(BRANDS, used, { name: 'Used' });
@@ -431,7 +431,7 @@ test('methods other than POST take no notice of a key, a malformed one included'
   }
 });
 
-test('an answer is remembered over a restart', async () => {
+test('a response is still replayed after a restart', async () => {
   const own = await openService();
   const [first, second] = [fresh(), fresh()];
   const body = { name: 'Durable' };
@@ -447,13 +447,13 @@ test('an answer is remembered over a restart', async () => {
   assert.equal(checkStore(machineDisk, own.data).findings, []);
 });
 
-test('an answer is remembered in a new base, and in a backup that is restored elsewhere', async () => {
+test('a response is still replayed after a checkpoint, and from a restored backup', async () => {
   const context = contextOf();
   const own = await openService();
   const of = await createCatalog(own);
   const [key, body] = [fresh(), { name: 'Carried' }];
   const first = await post(BRANDS, key, body, {}, own);
-  // More than change sets may have together beside a small base.
+  // More bytes of change sets than a small base may have, so that a checkpoint is made.
   const long = '\u{1f315}'.repeat(65_536);
   const filler = spuFields(of, { desc_detail: long, desc_pack: long, desc_service: long });
   for (let count = 0; count < 6; count += 1) await make(own, '/admin/goods/', filler);
@@ -477,7 +477,7 @@ test('an answer is remembered in a new base, and in a backup that is restored el
   assert.equal(checkStore(machineDisk, data).findings, []);
 });
 
-test('for any requests in any order, each subject, key and body creates once', async () => {
+test('in any sequence of requests each subject and key creates at most once', async () => {
   const subject = fc.constantFrom('ann', 'bob');
   const key = fc.constantFrom('a', 'b', 'c');
   const body = fc.constantFrom('One', 'Two', '');
@@ -513,7 +513,7 @@ test('for any requests in any order, each subject, key and body creates once', a
   );
 });
 
-test('the store has no findings after all of this', async () => {
+test('the store check has no findings after all of these tests', async () => {
   await server.stop();
   assert.equal(checkStore(machineDisk, server.data).findings, []);
 });

@@ -1,4 +1,4 @@
-/** Sending a file again: `Idempotency-Key` on imports (spec 12.6). */
+/** Repeated imports: `Idempotency-Key` on imports (spec 12.6). */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -57,7 +57,7 @@ const brands = async (to = server): Promise<string[]> =>
 
 const importFiles = ({ data }: Service) => readdirSync(join(data, 'imports')).sort();
 
-test('a file that is sent again with its key is imported once, and gets the first answer', async () => {
+test('a file that is sent again with the same key is imported once, and the response is replayed', async () => {
   const first = await post();
   assertFirst(first);
   assertReplay(await post(), first);
@@ -68,7 +68,7 @@ test('a file that is sent again with its key is imported once, and gets the firs
   assert.is((await read(server, location(first))).state, 'done');
 });
 
-test('so it is after a restart', async () => {
+test('after a restart the same key and file are still a replay', async () => {
   const first = await post();
   await atRest();
   await server.stop();
@@ -77,7 +77,7 @@ test('so it is after a restart', async () => {
   assert.equal(await brands(again), ['Quill', 'Ink']);
 });
 
-test('of copies that arrive at the same time one is imported', async () => {
+test('of concurrent requests with the same key and file one is imported', async () => {
   const answers = await Promise.all([post(), post(), post(), post()]);
   const [first, ...more] = answers.filter((answer) => replayed(answer) === null);
   assert.ok(first !== undefined && more.length === 0);
@@ -86,7 +86,7 @@ test('of copies that arrive at the same time one is imported', async () => {
   assert.equal(await brands(), ['Quill', 'Ink']);
 });
 
-test('without a key each copy is imported', async () => {
+test('without a key the same file is imported each time', async () => {
   const file = (to = server) => postImport(to, 'brands', FILE);
   assertFirst(await file());
   assertFirst(await file());
@@ -94,7 +94,7 @@ test('without a key each copy is imported', async () => {
   assert.equal(await brands(), ['Quill', 'Ink', 'Quill', 'Ink']);
 });
 
-test('another file, format, collection or parameter with the key is 422, and is not imported', async () => {
+test('another file, format, collection or parameter with the same key is 422, and is not imported', async () => {
   const first = await post();
   assertFirst(first);
   await atRest();
@@ -111,7 +111,7 @@ test('another file, format, collection or parameter with the key is 422, and is 
   assert.equal(importFiles(server), [`${first.json.id}.json`]);
 });
 
-test('the order of what may be created makes no other request', async () => {
+test('another order of the values of create_missing is a replay', async () => {
   const [one, other] = ['create_missing=brands,specs', 'create_missing=specs,brands'];
   const first = await post(FILE, { query: one });
   assertFirst(first);
@@ -127,7 +127,7 @@ test('a key belongs to the subject of the token', async () => {
   assertReplay(await post(FILE, { token: ann }), first);
 });
 
-test('what failed is not remembered, and its key can be used again', async () => {
+test('a failed request is not remembered, and its key can be used again', async () => {
   const small = await openService({ maxImport: 100 });
   const malformed = await post(FILE, { key: '"' }, small);
   assert.is(malformed.status, 400);
@@ -137,7 +137,7 @@ test('what failed is not remembered, and its key can be used again', async () =>
   assertFirst(await post(FILE, {}, small));
 });
 
-test('if the disk does not take the key, nothing is imported, and nothing is left', async () => {
+test('if the key cannot be stored, the response is 500, nothing is imported, and no file is left', async () => {
   const disk = new RefusingDisk();
   const full = await openService({ disk });
   disk.refusal = (step, path) => (step === 'link' && path.includes('/changes/') ? 'ENOSPC' : null);
@@ -151,7 +151,7 @@ test('if the disk does not take the key, nothing is imported, and nothing is lef
   assert.equal(await brands(full), ['Quill', 'Ink']);
 });
 
-test('a key that created an object imports no file', async () => {
+test('a key with which an object was created is 422 for an import', async () => {
   const headers = { 'idempotency-key': KEY };
   await send(server, 'POST', '/admin/brands/', { body: { name: 'First' }, headers });
   assertReused(await post(), 'a file');

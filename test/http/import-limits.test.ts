@@ -42,7 +42,7 @@ const errorsOf = async (
 
 const manyPairs = (pair: Pair, count: number) => Array.from({ length: count }, () => pair);
 
-test('--max-json-depth: an object nested so deep is judged by its members, one level more is an error of the row', () =>
+test('--max-json-depth: an object at the limit is validated; one level more is an error of the row', () =>
   withCatalog({ maxJsonDepth: 8 }, async (server) => {
     const nested = (depth: number) =>
       `{"name":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)},"first_letter":"x"}`;
@@ -57,7 +57,7 @@ test('--max-json-depth: an object nested so deep is judged by its members, one l
     }
   }));
 
-test('a line that is nested too deep and cut off is no JSON, and ends the file', () =>
+test('a line that is nested too deep and cut off is an error that ends the file', () =>
   withCatalog({}, async (server) => {
     for (const depth of [100, 100_000]) {
       const file = csv('{}', '['.repeat(depth), '{}');
@@ -66,7 +66,7 @@ test('a line that is nested too deep and cut off is no JSON, and ends the file',
     }
   }));
 
-test('--max-json-elements: a SKU gets as many specification records as by one request', () =>
+test('--max-json-elements: a row can have as many specification records as a request', () =>
   withCatalog({ maxJsonElements: 3 }, async (server, { sku, silver }) => {
     const path = `/admin/skus/${sku}/`;
     for (const format of ['json', 'ndjson'] as const) {
@@ -88,7 +88,7 @@ test('--max-json-elements: a SKU gets as many specification records as by one re
     assert.is((await read(server, path)).specs.length, 3);
   }));
 
-test('more records than one request can send are exported, and their cell changes nothing', () =>
+test('more records than one request can send are exported, and importing them changes nothing', () =>
   withCatalog({ maxJsonElements: 3 }, async (server, { sku, silver }) => {
     for (const count of [3, 2]) {
       const body = { specs: manyPairs(silver, count) };
@@ -100,7 +100,7 @@ test('more records than one request can send are exported, and their cell change
     assert.equal([report.state, report.unchanged, report.change_count], ['done', 1, 0]);
   }));
 
-test('a text or an object longer than any that fits is an error of the row', () =>
+test('a text or an object over its limit is an error of the row', () =>
   withCatalog({}, async (server, { sku, brand }) => {
     const members = Array.from({ length: 1001 }, (_, index) => `"a${index}":1`).join(',');
     const text = JSON.stringify('x'.repeat(800_000));
@@ -117,7 +117,7 @@ test('a text or an object longer than any that fits is an error of the row', () 
     ]);
   }));
 
-test('the longest description comes back from a file, whatever it is written in', () =>
+test('the longest description is exported and imported unchanged in every format', () =>
   withCatalog({}, async (server, { spu }) => {
     const path = `/admin/goods/${spu}/`;
     for (const unit of ['\u{1f600}', '\u0001', "'"]) {
@@ -132,7 +132,7 @@ test('the longest description comes back from a file, whatever it is written in'
     }
   }));
 
-test('a path has at most three levels, and says so before anything is looked up or created', () =>
+test('a category path with more than three levels is an error, even with create_missing', () =>
   withCatalog({}, async (server, { spu }) => {
     const query = 'create_missing=categories';
     const four = csv('id,category', `${spu},A > B > C > D`);
@@ -145,7 +145,7 @@ test('a path has at most three levels, and says so before anything is looked up 
     ]);
   }));
 
-test('a row of more cells than any has refuses the file; the rows before it are judged', () =>
+test('a row with more than 10000 cells ends the file; the rows before it are validated', () =>
   withCatalog({}, async (server, { sku }) => {
     const file = csv('id,stock', `${sku},x`, ','.repeat(20_000), `${sku},1`);
     assert.equal(await errorsOf(server, file), [
@@ -158,7 +158,7 @@ test('a row of more cells than any has refuses the file; the rows before it are 
     ]);
   }));
 
-test('cells count whether or not they hold anything, and also behind quotes that have ended', () =>
+test('empty cells and cells after quoted ones count, and the cells of several rows are not added up', () =>
   withCatalog({}, async (server, { sku }) => {
     const file = csv('id,name,caption', `${sku},"a ""quoted"" name",`, ','.repeat(20_000));
     assert.equal(await errorsOf(server, file), [[3, null, 'has more than 10000 cells']]);
@@ -169,7 +169,7 @@ test('cells count whether or not they hold anything, and also behind quotes that
     assert.not.match(JSON.stringify(errors), /cells/, 'those of several rows do not add up');
   }));
 
-test('a quote within a long cell without quotes ends the file before the parser copies the cell', () =>
+test('a quote in a long cell without quotes is an error that ends the file', () =>
   withCatalog({}, async (server, { sku }) => {
     const long = `${sku},${'x'.repeat(140_000)}"`;
     const [first, last] = await errorsOf(server, csv('id,stock', `${sku},y`, long));
@@ -178,7 +178,7 @@ test('a quote within a long cell without quotes ends the file before the parser 
     assert.match(last[2], /a cell without quotes around it contains a quote$/);
   }));
 
-test('an error quotes a file in a message of at most 1000 characters', () =>
+test('the message and the column of an error are cut off after 1000 characters', () =>
   withCatalog({}, async (server, { spu }) => {
     const [[, column, message]] = await errorsOf(
       server,

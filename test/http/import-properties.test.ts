@@ -1,4 +1,4 @@
-/** What holds for every file: exports come back, and a dry run says what the run does (spec 12.5, 12.10). */
+/** Importing an export changes nothing; a dry run reports what the run does (spec 12.5, 12.10). */
 import * as fc from 'fast-check';
 import { stringify } from 'csv-stringify/sync';
 import { test } from 'uvu';
@@ -10,7 +10,7 @@ import { closeServices, openService, type Service } from '../support/service.ts'
 
 test.after.each(closeServices);
 
-/** Texts that a file or a spreadsheet may take for something else. */
+/** Texts of characters that have a meaning in a file or a spreadsheet. */
 const awkward = fc
   .array(
     fc.oneof(
@@ -25,12 +25,12 @@ const awkward = fc
 const name = awkward.filter((text) => /\S/u.test(text));
 const letter = fc.oneof(fc.constantFrom('', '=', "'", '"', ',', '\n', ' ', '🙂'));
 const amount = fc.oneof(fc.nat(), fc.constantFrom(0, 1, 9, 10, 99, 100, Number.MAX_SAFE_INTEGER));
-/** Beside a number that makes it different from others. */
+/** The beginning of a code; the number that follows makes it unique. */
 const codeEnd = awkward.map((text) => text.trim());
 
 const aRow = fc.record({ name, text: awkward, letter, amount, codeEnd, value: name });
 
-test('what was exported and is imported again changes nothing', async () => {
+test('importing an export changes nothing, for random rows and in every format', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(aRow, { minLength: 1, maxLength: 5 }), async (rows) => {
       const shop = await openService();
@@ -78,7 +78,7 @@ test('what was exported and is imported again changes nothing', async () => {
   );
 });
 
-/** Cells of a file about SKUs that fit, whatever the others are; and some that may not. */
+/** For each column of SKUs cells that are valid with all others, and some that may not be. */
 const CELLS: Readonly<Record<string, readonly [readonly string[], readonly string[]]>> = {
   name: [
     ['Phone', 'Cable', "'=1"],
@@ -123,7 +123,7 @@ const ofColumns = (columns: readonly string[], which: 0 | 1) =>
     ),
   );
 
-/** Files about rows found by one of these; half of them have a cell that may not fit. */
+/** Files whose rows are matched by id or by code; half have a cell that may be invalid. */
 const aFile = fc
   .record({
     match: fc.constantFrom('id', 'code'),
@@ -159,7 +159,7 @@ const skusOf = async (shop: Service): Promise<Map<number, Received['json']>> =>
     (await read(shop, '/admin/skus/?limit=1000')).map((sku: { id: number }) => [sku.id, sku]),
   );
 
-test('a dry run says exactly what the run then does, and the run does what it says', async () => {
+test('a dry run reports exactly what the run then reports, and the run does what it reports', async () => {
   const shop = await openService();
   const { chain, brand } = await createCatalog(shop);
   await make(shop, '/admin/goods/', spuFields({ brand, chain }, { name: 'Tablet' }));

@@ -1,4 +1,4 @@
-/** What single rows of a file mean: ids of JSON, the SPU of an option, cells without anything (spec 12.8, 12.9). */
+/** The meaning of single rows: ids in JSON, the SPU of an option, empty cells (spec 12.8, 12.9). */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { make, read } from '../support/catalog.ts';
@@ -19,7 +19,7 @@ const csv = (...lines: readonly string[]) => `${lines.join('\n')}\n`;
 const errorsOf = ({ errors }: Received['json']) =>
   errors.map(({ row, column, message }: Received['json']) => [row, column, message]);
 
-test('in JSON and NDJSON an id is an integer, or absent or null, which creates; nothing is coerced', async () => {
+test('in JSON and NDJSON an id is an integer, or absent or null to create; others are errors', async () => {
   const before = await read(server, '/admin/brands/1/');
   const wrong: [id: string, message: string][] = [
     ['"1"', 'must be an integer, not a string'],
@@ -55,7 +55,7 @@ test('in JSON and NDJSON an id is an integer, or absent or null, which creates; 
   assert.is(cells.created, 1, 'an empty cell creates');
 });
 
-test('a value that rows are found by is text in JSON; of a wrong type it finds none', async () => {
+test('in JSON a value to match by must be a string; another type is an error', async () => {
   await importInto(server, 'skus', csv('id,code', '1,17'));
   const file = '{"code":17,"stock":1}\n{"code":"17","stock":1}\n';
   const report = await importInto(server, 'skus', file, { format: 'ndjson', query: 'match=code' });
@@ -67,13 +67,13 @@ const PHONE = 'Auralune Phone 12';
 /** Specification 3 is "Colour" of this one. */
 const FOLIO = 'Auralune Folio Laptop';
 
-test('the SPU of an option tells its specification, also when the name is the one it has now', async () => {
+test('spu selects among specifications of the same name, even if the option belongs to another one', async () => {
   const { id } = await make(server, '/admin/options/', { value: 'New', spec_id: 1 });
   const moved = await importInto(server, 'options', csv('id,spec,spu', `${id},Colour,${FOLIO}`));
   assert.equal(errorsOf(moved), []);
   assert.equal(moved.changes[0].fields, { spec_id: [1, 3] });
   assert.is((await read(server, `/admin/options/${id}/`)).spec_id, 3);
-  // SKUs have chosen option 1: it is moved, and their records then do not fit.
+  // SKUs use option 1: if it is moved, their records are invalid.
   const chosen = await importInto(server, 'options', csv('id,spec,spu', `1,Colour,${FOLIO}`));
   assert.is(chosen.errors[0].column, null, 'no cell is wrong: the record of a SKU is');
   assert.match(
@@ -82,7 +82,7 @@ test('the SPU of an option tells its specification, also when the name is the on
   );
 });
 
-test('an SPU of an option that differs from its specification, or is none, is an error', async () => {
+test('an SPU that does not exist, or to which the specification does not belong, is an error', async () => {
   const none = 'there is no SPU "Nope"';
   const folio = `specification 3 belongs to SPU "${FOLIO}"`;
   const phone = `specification 1 belongs to SPU "${PHONE}"`;
@@ -105,7 +105,7 @@ test('an SPU of an option that differs from its specification, or is none, is an
   }
 });
 
-test('an SPU that fits says nothing new, by name, by id or alone', async () => {
+test('an SPU that fits the specification of an option, or is empty, changes nothing', async () => {
   const files: [header: string, row: string][] = [
     ['id,spec,spu', `1,Colour,${PHONE}`],
     ['id,spec_id,spec,spu', `1,1,Colour,${PHONE}`],
@@ -120,7 +120,7 @@ test('an SPU that fits says nothing new, by name, by id or alone', async () => {
   }
 });
 
-test('options of SPUs and specifications of equal names are exported, and change nothing', async () => {
+test('importing exported options of SPUs and specifications with equal names changes nothing', async () => {
   const { id: _id, ...spu } = await read(server, '/admin/goods/1/');
   for (let twin = 0; twin < 2; twin += 1) {
     const spu_id = (await make(server, '/admin/goods/', { ...spu, name: '=Twin; a > b' })).id;
@@ -131,7 +131,7 @@ test('options of SPUs and specifications of equal names are exported, and change
   assert.equal([report.state, report.change_count], ['done', 0], report.errors[0]?.message);
 });
 
-test('a row with one cell that is quoted and empty is a row; a line with nothing is none', async () => {
+test('a line with one empty cell in quotes is a row; an empty line is not', async () => {
   for (const end of ['\n', '\r\n', '\r']) {
     const lines = ['name', '', '""', 'Named', '', '""'];
     const wanted = [
@@ -148,7 +148,7 @@ test('a row with one cell that is quoted and empty is a row; a line with nothing
   }
 });
 
-test('what a row creates is lost if the row fails, and a later row creates it', async () => {
+test('what a row creates is discarded if the row is invalid, and a later row creates it', async () => {
   const columns = 'name,brand,category';
   const row = (name: string) => `${name},Acme,Clothes > Tops > Shirts`;
   const query = 'create_missing=brands,categories';

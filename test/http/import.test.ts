@@ -1,4 +1,4 @@
-/** Files that are brought into collections (spec 12.6 to 12.10). */
+/** Imports of files into collections (spec 12.6 to 12.10). */
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -46,7 +46,7 @@ const csv = (...lines: readonly string[]) => `${lines.join('\r\n')}\r\n`;
 
 const exported = (collection: string, query = '') => exportOf(server, collection, query);
 
-test('a long report has all of its changes and an ETag, and its readers share its bytes', async () => {
+test('a long report has all of its changes and an ETag, and concurrent readers share its bytes', async () => {
   const names = Array.from({ length: 999 }, (_, index) => `${index} ${'\u00e9'.repeat(80)}`);
   const { id } = await importOf('brands', csv('name', ...names), { query: 'dry_run=true' });
   const path = `/admin/imports/${id}/`;
@@ -68,7 +68,7 @@ test('a long report has all of its changes and an ETag, and its readers share it
   assert.ok((await firstPiece()) === (await firstPiece()));
 });
 
-test('a row with an id changes that row, one without creates, and columns left out stay', async () => {
+test('a row with an id updates that item, one without creates, and omitted columns are kept', async () => {
   const before = await read(server, `/admin/brands/${catalog.brand}/`);
   const report = await importOf(
     'brands',
@@ -111,7 +111,7 @@ test('a row with an id changes that row, one without creates, and columns left o
   assert.is((await read(server, `/admin/brands/${id}/`)).name, 'New');
 });
 
-test('a dry run says what would be, and writes nothing', async () => {
+test('a dry run reports what the import would do, and writes nothing', async () => {
   const file = csv('id,name', `${catalog.brand},Renamed`, ',New');
   const dry = await importOf('brands', file, { query: 'dry_run=true' });
   assert.is(dry.state, 'done');
@@ -121,7 +121,7 @@ test('a dry run says what would be, and writes nothing', async () => {
   assert.equal({ ...real, id: 0 }, { ...dry, id: 0, dry_run: false });
 });
 
-test('one refused row and nothing is written; rows and columns are those of the file', async () => {
+test('if a row is invalid, nothing is written; errors name the rows and columns of the file', async () => {
   const report = await importOf(
     'skus',
     csv(
@@ -153,7 +153,7 @@ test('one refused row and nothing is written; rows and columns are those of the 
   assert.is((await read(server, `/admin/skus/${catalog.sku}/`)).name, 'Phone, silver');
 });
 
-test('what a cell may hold', async () => {
+test('a cell is converted to the value of its attribute, or is an error', async () => {
   const cells: [column: string, cell: string, outcome: unknown][] = [
     ['price USD', '19.99', 1999],
     ['price USD', '19.9', 1990],
@@ -190,7 +190,7 @@ test('what a cell may hold', async () => {
   }
 });
 
-test('a file that is not as it is said to be is accepted and refused', async () => {
+test('a malformed file is accepted, and its import is refused with the place of the error', async () => {
   const files: [body: string | Uint8Array<ArrayBuffer>, format: Format, error: object][] = [
     [csv('id,colour', '1,x'), 'csv', { row: 1, column: 'colour' }],
     [csv('id,name,name', '1,a,b'), 'csv', { row: 1, column: 'name' }],
@@ -215,7 +215,7 @@ test('a file that is not as it is said to be is accepted and refused', async () 
   }
 });
 
-test('commas, semicolons and tabs separate; a byte order mark is passed over', async () => {
+test('commas, semicolons and tabs separate columns; a byte order mark is ignored', async () => {
   for (const [index, separator] of [',', ';', '\t'].entries()) {
     const lines = ['name,first_letter', `"Brand, ${index}; "\t,${index}`];
     const text = lines.map((line, at) => (at === 0 ? line.replace(',', separator) : line));
@@ -227,7 +227,7 @@ test('commas, semicolons and tabs separate; a byte order mark is passed over', a
   }
 });
 
-test('rows are matched by code or by name, if exactly one row has it', async () => {
+test('a row is matched by code or by name if exactly one item has it, otherwise it is an error', async () => {
   await send(server, 'PATCH', `/admin/skus/${catalog.sku}/`, { body: { code: 'A-1' } });
   const byCode = await importOf('skus', csv('code,price USD', 'A-1,5.00'), {
     query: 'match=code',
@@ -251,7 +251,7 @@ test('rows are matched by code or by name, if exactly one row has it', async () 
   assert.is(without.state, 'refused');
 });
 
-test('an id and a name that differ are an error; of the two an empty one says nothing', async () => {
+test('an id and a name that differ are an error; if one is empty, the other is used', async () => {
   const other = (await make(server, '/admin/brands/', { name: 'Other' })).id;
   const file = (id: number | string, name: string) =>
     csv('id,brand_id,brand', `${catalog.spu},${id},${name}`);
@@ -270,7 +270,7 @@ test('an id and a name that differ are an error; of the two an empty one says no
   assert.match(ambiguous.errors[0].message, new RegExp(`${other}, ${other + 1}`));
 });
 
-test('of several rows with one name the id beside it tells which', async () => {
+test('if several items have the name in a row, the id in that row selects one', async () => {
   const two = async (path: string, row: Record<string, unknown>): Promise<[number, number]> => [
     (await make(server, path, row)).id,
     (await make(server, path, row)).id,
@@ -315,7 +315,7 @@ test('of several rows with one name the id beside it tells which', async () => {
   assert.is((await importOf('options', other)).state, 'refused');
 });
 
-test('an error names the column as the header of the file has it', async () => {
+test('an error names the column as it is written in the header', async () => {
   const columnsOf = async (file: string) => {
     const { errors } = await importOf('skus', file);
     return errors.map(({ column }: Received['json']) => column);
@@ -328,7 +328,7 @@ test('an error names the column as the header of the file has it', async () => {
   assert.match(both.errors[0].message, 'goods_id');
 });
 
-test('the specification records become those of the column', async () => {
+test('the column specs replaces the specification records of a SKU', async () => {
   const sku = (
     await make(
       server,
@@ -360,7 +360,7 @@ test('the specification records become those of the column', async () => {
   assert.equal((await read(server, `/admin/skus/${sku}/`)).specs, []);
 });
 
-test('an empty store is filled from names', async () => {
+test('create_missing fills an empty store from names', async () => {
   const empty = await openService();
   const goods = csv(
     'name,brand,category,desc_detail',
@@ -387,14 +387,14 @@ test('an empty store is filled from names', async () => {
   assert.is(again.unchanged, 2);
 });
 
-test('an import is in the audit trail under the name of its caller', async () => {
+test('the audit entries of an import have the subject of its token', async () => {
   const token = await tokenFor('editor', { sub: 'ann' });
   await importOf('brands', csv('name', 'Audited'), { token });
   const [entry] = await read(server, '/admin/audits/?sortby=id&order=desc&limit=1');
   assert.equal([entry.subject, entry.resource, entry.action], ['ann', 'brands', 'create']);
 });
 
-test('JSON holds the objects of the API; unknown members and other values are errors', async () => {
+test('JSON contains the objects of the API; unknown members and other values are errors', async () => {
   for (const format of ['json', 'ndjson'] as const) {
     const unchanged = await importOf('skus', await exported('skus', `?format=${format}`), {
       format,
@@ -415,7 +415,7 @@ test('JSON holds the objects of the API; unknown members and other values are er
   );
 });
 
-test('who may import, with which parameters', async () => {
+test('an import is 401 without a token, 403 for a viewer, 400 with a wrong parameter, 415 for XML', async () => {
   assert.is((await post('skus', '', { token: await tokenFor('viewer') })).status, 403);
   assert.is((await post('skus', '', { token: null })).status, 401);
   for (const query of [
@@ -433,14 +433,14 @@ test('who may import, with which parameters', async () => {
   assert.is((await send(server, 'GET', '/admin/imports/99/')).status, 404);
 });
 
-test('a file that is too large is 413, and leaves nothing', async () => {
+test('a file that is too large is 413, and no import is listed', async () => {
   const small = await openService({ maxImport: 100 });
   const answer = await post('brands', csv('name', 'x'.repeat(200)), {}, small);
   assert.is(answer.status, 413);
   assert.equal(await read(small, '/admin/imports/'), []);
 });
 
-test('the list has the latest first, without their lists', async () => {
+test('the list of imports has the latest first, without errors and changes', async () => {
   await importOf('brands', csv('name', 'One'));
   const { errors, changes, ...last } = await importOf('brands', csv('name', 'Two'));
   assert.ok(errors.length === 0 && changes.length === 1);
@@ -449,7 +449,7 @@ test('the list has the latest first, without their lists', async () => {
   assert.is(all.length, 2);
 });
 
-test('an import that an orderly stop ends says which rows are written', async () => {
+test('an import that a graceful stop interrupts has failed, and says which rows are written', async () => {
   const rows = Array.from({ length: 20_000 }, (_, index) => `Brand ${index}`);
   const accepted = await post('brands', csv('name', ...rows));
   const path = accepted.headers.get('location') ?? '';
@@ -470,7 +470,7 @@ test('an import that an orderly stop ends says which rows are written', async ()
   assert.is(brands.headers.get('x-total-count'), String(created + 1), 'and one of the catalog');
 });
 
-test('an import that was unfinished when the server ended is failed, and its file is gone', async () => {
+test('an import that was unfinished when the server ended has failed, and its file is removed', async () => {
   const { errors, changes, ...done } = await importOf('brands', csv('name', 'One'));
   const folder = join(server.data, 'imports');
   await server.stop();
@@ -485,7 +485,7 @@ test('an import that was unfinished when the server ended is failed, and its fil
   assert.is((await importOf('brands', csv('name', 'Two'), {}, again)).id, 10);
 });
 
-test('a state that is none is reported, and not shown', async () => {
+test('an invalid import state is logged and not listed', async () => {
   const { id } = await importOf('brands', csv('name', 'One'));
   const folder = join(server.data, 'imports');
   await server.stop();
@@ -508,7 +508,7 @@ test('a state that is none is reported, and not shown', async () => {
   assert.is((await importOf('brands', csv('name', 'Two'), {}, again)).id, 10);
 });
 
-test('a directory in the place of a state ends the start, and is named', async () => {
+test('a directory in place of an import state is named by an error that ends the start', async () => {
   const { data } = server;
   const path = join(data, 'imports', '9.json');
   await server.stop();

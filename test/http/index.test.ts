@@ -1,4 +1,4 @@
-/** `GET /` (spec 5.7): the index for clients, a page for a person's browser. */
+/** `GET /` (spec 5.7): the index for clients, an HTML page for browsers. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { send } from '../support/client.ts';
@@ -38,7 +38,7 @@ const CHOICES: readonly (readonly [accept: string | null, type: string])[] = [
 ];
 
 for (const [accept, type] of CHOICES) {
-  test(`Accept: ${accept ?? 'none'} is answered with ${type}`, async () => {
+  test(`for Accept: ${accept ?? 'none'} the index responds with ${type}`, async () => {
     for (const method of ['GET', 'HEAD']) {
       const answer = await ask(accept, {}, method);
       assert.is(answer.status, 200);
@@ -48,7 +48,7 @@ for (const [accept, type] of CHOICES) {
   });
 }
 
-test('the page leads to shop, documentation and first steps, and runs no script', async () => {
+test('the page links to shop, console and documentation, shows first steps, and has no script', async () => {
   const { text, headers } = await ask(BROWSER);
   for (const path of ['pages/', 'console/', 'docs/', 'openapi.json', 'books/']) {
     assert.match(text, `href="${path}"`);
@@ -61,7 +61,7 @@ test('the page leads to shop, documentation and first steps, and runs no script'
   assert.not.match(policy, 'unsafe-inline');
 });
 
-test('every link of the page leads somewhere, under a base path and a version too', async () => {
+test('every link of the page but pages/ is 200, also with a base path and a version', async () => {
   const based = await openService({ basePath: '/api' });
   for (const [on, base] of [
     [server, '/'],
@@ -80,7 +80,7 @@ test('every link of the page leads somewhere, under a base path and a version to
   await based.stop();
 });
 
-test('page and index have entity tags of their own, each good for its own type', async () => {
+test('the page and the index have different entity tags, each valid only for its type', async () => {
   const page = (await ask(BROWSER)).headers.get('etag') ?? '';
   const index = (await ask(null)).headers.get('etag') ?? '';
   assert.is.not(page, index);
@@ -94,7 +94,7 @@ test('page and index have entity tags of their own, each good for its own type',
   }
 });
 
-test('a path other than the index is no page for a browser: 406', async () => {
+test('a path other than the index is 406 if Accept is text/html', async () => {
   for (const path of ['/books/', '/openapi.json']) {
     const answer = await send(server, 'GET', path, { headers: { accept: 'text/html' } });
     assert.is(answer.status, 406, path);

@@ -1,4 +1,4 @@
-/** spec 2.9 and 2.10: what must hold between items, and what happens to those that are deleted. */
+/** spec 2.9 and 2.10: the constraints between items, and deletion. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import {
@@ -51,7 +51,7 @@ function assertDatabaseError(answer: Received, told: readonly (string | number)[
   }
 }
 
-/** The write is a database error that names field and value, and changes nothing. */
+/** Requires that the write is a database error that names these parts, and changes nothing. */
 async function breaks(
   method: string,
   path: string,
@@ -65,21 +65,21 @@ async function breaks(
   assert.equal(storeFilesOf(server.data), files);
 }
 
-/** PATCH is carried out. */
+/** Requires that PATCH succeeds. @returns the object. */
 async function moves(path: string, body: Fields): Promise<Received['json']> {
   const answer = await send(server, 'PATCH', path, { body });
   assert.is(answer.status, 200, `${path} ${JSON.stringify(body)}: ${answer.text}`);
   return answer.json;
 }
 
-/** A catalog of the test's own, whose SKU has records. */
+/** A new catalog whose SKU has records. */
 async function fresh(name: string): Promise<Catalog> {
   const made = await createCatalog(server, name);
   await moves(`/admin/skus/${made.sku}/`, { specs: [made.silver, made.large] });
   return made;
 }
 
-test('what a reference names must exist, on POST, PUT and PATCH', async () => {
+test('a reference to an item that does not exist is a database error on POST, PUT and PATCH', async () => {
   const { spu, sku, silver, chain } = catalog;
   const references: readonly (readonly [string, number, Fields, readonly string[]])[] = [
     ['categories', chain[2], { name: 'Third', parent_id: chain[1] }, ['parent_id']],
@@ -105,7 +105,7 @@ test('what a reference names must exist, on POST, PUT and PATCH', async () => {
   }
 });
 
-test('an item that was deleted cannot be referred to', async () => {
+test('a reference to a deleted item is a database error', async () => {
   const { id } = await make(server, '/admin/brands/', { name: 'Short-lived' });
   await send(server, 'DELETE', `/admin/brands/${id}/`);
   await breaks('POST', '/admin/goods/', spuFields(catalog, { brand_id: id }), ['brand_id', id]);
@@ -144,18 +144,18 @@ test('the category of a SKU must be of the third level', async () => {
   }
 });
 
-test('a SKU may stand in another third-level category than its SPU', async () => {
+test('a SKU may be in another third-level category than its SPU', async () => {
   const body = skuFields(catalog, { category_id: other.chain[2] });
   const { id } = await make(server, '/admin/skus/', body);
   await send(server, 'DELETE', `/admin/skus/${id}/`);
 });
 
-test('there is no fourth level of categories', async () => {
+test('a category below the third level is a database error', async () => {
   const body = { name: 'Fourth', parent_id: catalog.chain[2] };
   await breaks('POST', '/admin/categories/', body, ['parent_id', catalog.chain[2]]);
 });
 
-test('a category is not moved under itself or under what is below it', async () => {
+test('a category cannot be moved below itself or below its descendants', async () => {
   const chain = await makeChain(server, 'Loop');
   for (const [id, parent_id] of [
     [chain[0], chain[0]],
@@ -168,14 +168,14 @@ test('a category is not moved under itself or under what is below it', async () 
   }
 });
 
-test('a category with children is not moved so deep that they would be on a fourth level', async () => {
+test('a category cannot be moved so that its descendants would be on a fourth level', async () => {
   const chain = await makeChain(server, 'Deep');
   const top = await makeChain(server, 'Top');
   await breaks('PATCH', `/admin/categories/${chain[0]}/`, { parent_id: top[0] }, ['parent_id']);
   await breaks('PATCH', `/admin/categories/${chain[1]}/`, { parent_id: top[1] }, ['parent_id']);
 });
 
-test('a category on which an SPU or SKU relies is not moved elsewhere', async () => {
+test('a category that an SPU and a SKU use cannot be moved', async () => {
   const [first, second, third] = catalog.chain;
   const moved: readonly (readonly [number, number | null])[] = [
     [second, other.chain[0]],
@@ -192,7 +192,7 @@ test('a category on which an SPU or SKU relies is not moved elsewhere', async ()
   await breaks('PUT', `/admin/categories/${third}/`, { name: 'Moved' }, []);
 });
 
-test('a category on which a SKU alone relies stays on the third level', async () => {
+test('a category that only a SKU uses can be moved only within the third level', async () => {
   const chain = await makeChain(server, 'Alone');
   const body = skuFields(catalog, { category_id: chain[2] });
   await make(server, '/admin/skus/', body);
@@ -203,12 +203,12 @@ test('a category on which a SKU alone relies stays on the third level', async ()
   ] as const) {
     await breaks('PATCH', `/admin/categories/${category}/`, { parent_id }, ['category_id']);
   }
-  // To another parent of the same level it may go: it is of the third level still.
+  // It can be moved to another parent on the second level.
   const moved = await moves(`/admin/categories/${chain[2]}/`, { parent_id: other.chain[1] });
   assert.is(moved.parent_id, other.chain[1]);
 });
 
-test('a category on which nothing relies is moved freely', async () => {
+test('a category that no SPU and no SKU uses can be moved to any level', async () => {
   const chain = await makeChain(server, 'Free');
   const path = `/admin/categories/${chain[2]}/`;
   for (const parent_id of [chain[0], null, other.chain[1], other.chain[0]]) {
@@ -218,14 +218,14 @@ test('a category on which nothing relies is moved freely', async () => {
   assert.is((await moves(subtree, { parent_id: other.chain[0] })).parent_id, other.chain[0]);
 });
 
-test('a specification that a SKU uses is not moved to another SPU', async () => {
+test('a specification that a SKU uses cannot be moved to another SPU', async () => {
   const path = `/admin/specs/${catalog.silver.spec_id}/`;
   await breaks('PATCH', path, { spu_id: other.spu }, ['spec_id', catalog.silver.spec_id]);
   await breaks('PUT', path, { name: 'Colour', spu_id: other.spu }, ['spec_id']);
   await breaks('PATCH', path, { goods_id: other.spu }, ['spec_id']);
 });
 
-test('a specification that no SKU uses is moved with its options', async () => {
+test('a specification that no SKU uses can be moved with its options', async () => {
   const { id } = await make(server, '/admin/specs/', { name: 'Weight', spu_id: catalog.spu });
   const pair = await makePair(server, id, 'Light');
   const moved = await moves(`/admin/specs/${id}/`, { spu_id: other.spu });
@@ -236,7 +236,7 @@ test('a specification that no SKU uses is moved with its options', async () => {
   assert.equal((await moves(`/admin/skus/${other.sku}/`, body)).specs, [pair]);
 });
 
-test('an option that a SKU uses is not moved to another specification', async () => {
+test('an option that a SKU uses cannot be moved to another specification', async () => {
   const path = `/admin/options/${catalog.silver.option_id}/`;
   for (const spec_id of [catalog.large.spec_id, other.silver.spec_id]) {
     await breaks('PATCH', path, { spec_id }, ['option_id', catalog.silver.option_id]);
@@ -244,7 +244,7 @@ test('an option that a SKU uses is not moved to another specification', async ()
   }
 });
 
-test('an option that no SKU uses is moved', async () => {
+test('an option that no SKU uses can be moved', async () => {
   const pair = await makePair(server, catalog.silver.spec_id, 'Green');
   const body = { spec_id: catalog.large.spec_id };
   const moved = await moves(`/admin/options/${pair.option_id}/`, body);
@@ -252,7 +252,7 @@ test('an option that no SKU uses is moved', async () => {
   assert.is(moved.spec, 'Size');
 });
 
-test('a SKU with records is not moved to another SPU; one without is', async () => {
+test('a SKU with records cannot be moved to another SPU; one without records can', async () => {
   const path = `/admin/skus/${catalog.sku}/`;
   await breaks('PATCH', path, { spu_id: other.spu }, ['spec_id', catalog.silver.spec_id]);
   await breaks('PUT', path, skuFields(catalog, { spu_id: other.spu }), ['spec_id']);
@@ -271,7 +271,7 @@ test('a SKU whose records were removed can be moved', async () => {
   assert.is((await moves(path, { spu_id: other.spu })).goods_id, other.spu);
 });
 
-test('deleting what is referred to is 409 and names the referrer', async () => {
+test('deleting an item that others refer to is 409, and the error names a referrer', async () => {
   const { brand, chain, spu, silver, sku } = catalog;
   const referred: readonly (readonly [string, RegExp])[] = [
     [`/admin/brands/${brand}/`, new RegExp(`brand_id.*SPU ${spu}\\b`)],
@@ -297,7 +297,7 @@ test('deleting what is referred to is 409 and names the referrer', async () => {
   assert.equal(storeFilesOf(server.data), files);
 });
 
-test('everything can be deleted from the leaves up, and is then 410', async () => {
+test('items can be deleted from the leaves up; reads are then 410, and writes 404', async () => {
   const { brand, chain, spu, silver, black, large, sku } = await fresh('Desk');
   const paths = [
     `/admin/skus/${sku}/`,
@@ -339,7 +339,7 @@ test('everything can be deleted from the leaves up, and is then 410', async () =
     `/admin/categories/${chain[0]}/categories/${chain[1]}/`,
     `/admin/brands/${brand}/goods/`,
     `/admin/skus/${sku}/specs/`,
-    // The parent is there, the item is not.
+    // The parent exists, but the item does not.
     `/admin/goods/${catalog.spu}/skus/${sku}/`,
     `/admin/brands/${catalog.brand}/goods/${spu}/`,
   ]) {
@@ -349,7 +349,7 @@ test('everything can be deleted from the leaves up, and is then 410', async () =
   }
 });
 
-test('a deleted item is 410 after a restart too', async () => {
+test('a deleted item is still 410 after a restart', async () => {
   const { id } = await make(server, '/admin/brands/', { name: 'Short-lived' });
   await send(server, 'DELETE', `/admin/brands/${id}/`);
   const objects = await everything();
@@ -361,7 +361,7 @@ test('a deleted item is 410 after a restart too', async () => {
   assert.is((await make(server, '/admin/brands/', { name: 'Next' })).id, id + 1);
 });
 
-test('of two writes that contradict each other at the same time one is refused', async () => {
+test('of a concurrent DELETE and a POST that refers to the item exactly one succeeds', async () => {
   for (let round = 0; round < 10; round += 1) {
     const { id } = await make(server, '/admin/brands/', { name: 'Contested' });
     const body = spuFields(catalog, { brand_id: id });

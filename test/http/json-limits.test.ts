@@ -20,7 +20,7 @@ async function withService(
   await server.stop();
 }
 
-test('--max-json-depth: a body nested so deep is judged by its members, one level more is 422', () =>
+test('--max-json-depth: a body at the limit is accepted; one level more is 422', () =>
   withService({ maxJsonDepth: 8 }, async (server) => {
     const nested = (depth: number) => {
       const x = `${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}`;
@@ -37,7 +37,7 @@ test('--max-json-depth: a body nested so deep is judged by its members, one leve
     assert.is((await send(server, 'GET', '/books/')).json.length, 1);
   }));
 
-test('--max-json-elements: an array that is longer is 413, wherever it is', () =>
+test('--max-json-elements: a longer array is 413, at any place in the body', () =>
   withService({ maxJsonElements: 3 }, async (server) => {
     const brands = (count: number) => Array.from({ length: count }, () => ({ name: 'Brand' }));
     assert.is((await send(server, 'POST', '/admin/brands/bulk/', { body: brands(3) })).status, 201);

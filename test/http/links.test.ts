@@ -28,7 +28,7 @@ const NESTED: readonly (readonly [path: string, child: number])[] = [
   ['/admin/skus/1/specs/', 1],
 ];
 
-/** The base path of the service, and what the client writes before a path. */
+/** The prefixes of a path: none, a version, a base path, and both. */
 const PREFIXES = ['', '/1.0', '/api', '/api/1.0'];
 
 let bare: Service;
@@ -56,7 +56,7 @@ const waysOf = (answer: Received) =>
 const serviceOf = (answer: Received) =>
   linksOf(answer).filter(([rel]) => rel.startsWith('service-'));
 
-/** The targets of links lead somewhere. */
+/** Requires that every target of the links is 200. */
 async function assertReachable(prefix: string, answer: Received): Promise<void> {
   for (const [rel, target] of linksOf(answer)) {
     assert.match(target, /^\/(?!\/)/, `${rel} is an absolute path`);
@@ -65,9 +65,9 @@ async function assertReachable(prefix: string, answer: Received): Promise<void> 
 }
 
 for (const prefix of PREFIXES) {
-  const where = prefix === '' ? 'without a prefix' : `behind ${prefix}`;
+  const where = prefix === '' ? 'without a prefix' : `with the prefix ${prefix}`;
 
-  test(`${where}, the index links to each collection, and nothing is above it`, async () => {
+  test(`${where}, the index links to each collection, and has no link up`, async () => {
     const index = await ask(prefix, '/');
     const base = prefix.startsWith('/api') ? '/api' : '';
     const items = waysOf(index);
@@ -84,7 +84,7 @@ for (const prefix of PREFIXES) {
     await assertReachable(prefix, index);
   });
 
-  test(`${where}, a collection is below the index, as the client wrote it`, async () => {
+  test(`${where}, a collection links up to the index with that prefix`, async () => {
     for (const path of COLLECTIONS) {
       for (const query of ['', '?per_page=1', '?limit=1&offset=1', '?sortby=id&_x=%2F..%2F']) {
         for (const method of ['GET', 'HEAD']) {
@@ -97,7 +97,7 @@ for (const prefix of PREFIXES) {
     await assertReachable(prefix, await ask(prefix, '/admin/skus/?per_page=2&page=2'));
   });
 
-  test(`${where}, a nested collection is below its parent`, async () => {
+  test(`${where}, a nested collection links up to its parent`, async () => {
     for (const [path] of NESTED) {
       const answer = await ask(prefix, path);
       const parent = path.replace(/\w+\/$/, '');
@@ -106,7 +106,7 @@ for (const prefix of PREFIXES) {
     }
   });
 
-  test(`${where}, an item is in the collection that it was asked from, and below it`, async () => {
+  test(`${where}, an item links to the collection in its path as collection and as up`, async () => {
     const items = [
       ...COLLECTIONS.map((path) => [path, 1] as const),
       ...NESTED.map(([path, child]) => [path, child] as const),
@@ -128,7 +128,7 @@ for (const prefix of PREFIXES) {
     }
   });
 
-  test(`${where}, the answers to PUT and PATCH link as the item does`, async () => {
+  test(`${where}, the responses to PUT and PATCH have the links of the item`, async () => {
     const path = '/admin/brands/2/';
     const wanted = waysOf(await ask(prefix, path));
     for (const method of ['PUT', 'PATCH']) {
@@ -138,7 +138,7 @@ for (const prefix of PREFIXES) {
     }
   });
 
-  test(`${where}, from the index everything is found by links and Location alone`, async () => {
+  test(`${where}, all collections can be reached by links, and a new item by its Location`, async () => {
     const seen = new Set<string>();
     const waiting = [`${prefix}/`];
     for (let path = waiting.shift(); path !== undefined; path = waiting.shift()) {
@@ -158,7 +158,7 @@ for (const prefix of PREFIXES) {
     await assertReachable(prefix, await send(at(prefix), 'GET', location));
   });
 
-  test(`${where}, every answer links to the documentation, once`, async () => {
+  test(`${where}, every response links once to the documentation`, async () => {
     const wanted = [
       ['service-desc', `${prefix}/openapi.json`],
       ['service-doc', `${prefix}/docs/`],
@@ -183,7 +183,7 @@ for (const prefix of PREFIXES) {
   });
 }
 
-test('Link is a list as RFC 8288 defines it, for any query', async () => {
+test('Link is a valid list of RFC 8288 for any query', async () => {
   const value = /^<[^<>\s"]*>(?:; \w+(?:-\w+)*="[^"<>]*")+$/;
   for (const query of [
     '',
@@ -206,7 +206,7 @@ test('Link is a list as RFC 8288 defines it, for any query', async () => {
   }
 });
 
-test('an answer without an item or a page has no way but those to the documentation', async () => {
+test('a response without an item or a page links only to the documentation', async () => {
   for (const [path, method, sent] of [
     ['/openapi.json', 'GET'],
     ['/docs/', 'GET'],
@@ -244,7 +244,7 @@ for (const [search, total, wanted] of UNALIGNED) {
   });
 }
 
-test('links that would be long are left out: next is the last to go, then prev, then first', () => {
+test('if the links are too long, last is left out first, then first, prev and next', () => {
   const relsOf = (length: number) => {
     const query = parseQuery(KINDS.skus, `keyword=${'x'.repeat(length)}&page=2&per_page=1`);
     const links = pageLinks('/p/', query, 9);
@@ -258,7 +258,7 @@ test('links that would be long are left out: next is the last to go, then prev, 
   assert.equal(relsOf(8000), []);
 });
 
-test('no answer to the longest targets has more than 8 KiB of headers', async () => {
+test('the response to the longest target has less than 8 KiB of headers', async () => {
   for (const path of ['/admin/skus/?page=2&per_page=1&keyword=', '/docs?', '/pages?', '/books?']) {
     for (const letter of ['x', '%3C', '%F0%9F%98%80']) {
       const target = `${path}${letter.repeat((8192 - path.length) / letter.length)}`;
@@ -269,7 +269,7 @@ test('no answer to the longest targets has more than 8 KiB of headers', async ()
   }
 });
 
-test('wherever a page begins, last shows the last row, and next and prev leave none out', () => {
+test('for any offset, last contains the last row, and next and prev skip no rows', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 60 }),
@@ -298,7 +298,7 @@ test('wherever a page begins, last shows the last row, and next and prev leave n
   );
 });
 
-test('through unaligned pages next comes to the last row, as last does', async () => {
+test('from an unaligned page, following next reaches the last row, and so does last', async () => {
   let target: string | undefined = '/admin/skus/?limit=10&offset=5';
   const ids: number[] = [];
   let final: Received | undefined;

@@ -1,7 +1,8 @@
 /**
- * One event loop serves everybody: no request, at its legal limits, takes it for long. Every operation
- * of `/openapi.json` is called with the largest input that it allows, over a catalog of a realistic
- * shape, and the CPU time of every turn is measured: a busy machine makes it no longer.
+ * One event loop serves all clients: no request within the limits may block it for long. Every
+ * operation of `/openapi.json` is called with the largest input that it allows, on a catalog of a
+ * realistic shape, and the CPU time of every turn is measured, because the elapsed time depends on
+ * the load of the machine.
  *
  *     LOOP_SKUS=100000 bun test/http/loop-budget.test.ts
  *     LOOP_SKUS=1000000 LOOP_BUDGET_MS=50 bun test/http/loop-budget.test.ts
@@ -30,7 +31,7 @@ const ONLY = process.env['LOOP_ONLY'] ?? '';
 const SHOWS_TABLE = process.env['LOOP_TABLE'] !== undefined;
 
 /**
- * A request is called again while it is over the budget, at most so many times. The best call
+ * A request is called again while it is over the budget, at most this many times. The best call
  * counts: compiling and collecting garbage belong to the process, and on a busy machine the same
  * work takes more CPU time, because others use the caches too. For the table it is called twice.
  */
@@ -57,7 +58,6 @@ test.before(async () => {
 
 test.after(() => catalog.close(0));
 
-/** 20 SKUs an SPU, 333 a category, two specifications with four options each, and as many books. */
 /** The part of a JSON schema, or of a parameter, that the largest input is made from. */
 interface Schema {
   readonly $ref?: string;
@@ -103,11 +103,11 @@ function resolve<T extends { readonly $ref?: string }>(part: T): T {
   return resolve(found as T);
 }
 
-/** Stands in a body for the number of the call: codes are unique. */
+/** A placeholder in a body for the number of the call, which makes codes unique. */
 const CALL = 'call #';
 let calls = 0;
 
-/** Values that fit the catalog, where the largest that a schema allows would not. */
+/** Values that are valid in the catalog, if the largest that a schema allows would not be. */
 const FITTING: Readonly<Record<string, unknown>> = {
   brand_id: 1,
   category1_id: 1,
@@ -126,7 +126,7 @@ const FITTING: Readonly<Record<string, unknown>> = {
   desc_service: '&amp;'.repeat(13_000),
 };
 
-/** @param index of the element of an array that it is for: ids and codes differ. */
+/** @param index of the element in its array, which makes ids and codes unique. */
 function largest(schema: Schema, name: string, index: number, room: number): unknown {
   if (name === 'id') return index + 1;
   if (name === 'code') return `${CALL} ${index}`;
@@ -181,7 +181,7 @@ function bodyOf(text: string): RequestBody {
   };
 }
 
-/** The queries of an operation: without one, and each legal value at its largest. */
+/** The queries of an operation: none, and the largest legal value of each parameter. */
 function searchesOf(parameters: readonly Parameter[]): string[] {
   const found = parameters.map(resolve).filter((parameter) => parameter.in === 'query');
   const has = (name: string) => found.some((parameter) => parameter.name === name);
@@ -191,7 +191,7 @@ function searchesOf(parameters: readonly Parameter[]): string[] {
   for (const { name, schema } of found) {
     if (name !== 'sortby') continue;
     const values = resolve(schema ?? {}).enum ?? [];
-    // An export, which has no limit, reads the orders that the lists of its collection have read.
+    // An export, which has no limit, uses the orders that the lists of its collection have used.
     const chosen = has('limit') ? values : values.slice(-1);
     for (const by of chosen) searches.push(`${full}&sortby=${String(by)}`);
   }
@@ -231,14 +231,14 @@ function casesOf(path: string, method: string, operation: Operation, shared: rea
   });
 }
 
-/** Bytes of one answer that are taken: some streams do not end. */
+/** At most this many bytes of a response are read: some streams do not end. */
 const MAX_TAKEN = 64 * 1024 * 1024;
 
-/** What such a stream sends while it has nothing to send, and after how many milliseconds. */
+/** The length of what an idle stream sends, and after how many milliseconds. */
 const NOTHING = 1;
 const NOTHING_AFTER_MS = 5;
 
-/** Answers a request and takes its body, as the connection does: a piece in a turn. */
+/** Handles a request and reads the response as a connection does: one piece in a turn. */
 async function answer(request: HttpRequest): Promise<number> {
   const { status, body } = await catalog.application(request);
   if (body === null || typeof body === 'string' || body instanceof Uint8Array) return status;
@@ -276,7 +276,7 @@ function hostileCases(): Case[] {
   );
 }
 
-test(`no request takes the event loop for more than ${BUDGET_MS} ms at ${SKUS} SKUs`, async () => {
+test(`no request blocks the event loop for more than ${BUDGET_MS} ms with ${SKUS} SKUs`, async () => {
   const { body } = await catalog.application(requestWith({ path: '/openapi.json' }));
   description = JSON.parse(Buffer.from(body as Uint8Array).toString());
   const methods = ['get', 'head', 'post', 'put', 'patch', 'delete', 'options'];
@@ -373,7 +373,7 @@ async function checkFile(type: string, body: RequestBody): Promise<void> {
   });
 }
 
-test(`no row of an import takes the event loop for more than ${BUDGET_MS} ms`, async () => {
+test(`no row of an import blocks the event loop for more than ${BUDGET_MS} ms`, async () => {
   const over: string[] = [];
   for (const [name, type, text] of hostileFiles()) {
     if (!`POST /admin/skus/imports/ ${name}`.includes(ONLY)) continue;

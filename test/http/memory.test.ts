@@ -1,4 +1,4 @@
-/** spec 11.6: near the limit of memory the service refuses what grows, and nothing else. */
+/** spec 11.6: near the limit of memory the service rejects only writes that add data. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { CatalogError } from '../../src/errors.ts';
@@ -7,7 +7,7 @@ import { closeServices, openService } from '../support/service.ts';
 
 test.after(closeServices);
 
-test('writes that add data are 503 with Retry-After; reads and deletions still work', async () => {
+test('if memory is short, writes that add data are 503 with Retry-After; reads and deletions work', async () => {
   let scarce = false;
   const service = await openService({
     requireRoom: () => {

@@ -1,11 +1,11 @@
-/** spec 1.3 and 1.4: nested collections and items, each with the meaning of the filter beside it. */
+/** spec 1.3 and 1.4: nested collections, which mean the same as filters, and nested items. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createCatalog, make, makeChain, spuFields } from '../support/catalog.ts';
 import { linksOf, type Received, send, tokenFor } from '../support/client.ts';
 import { openService, type Service } from '../support/service.ts';
 
-/** Nested collection, the filter beside it, and an item of parent 1 in the demo catalog. */
+/** A nested collection, and the filter that means the same. */
 interface Form {
   readonly parents: string;
   readonly segment: string;
@@ -40,7 +40,7 @@ const get = (path: string) => send(server, 'GET', path);
 
 const ids = (list: readonly { readonly id: number }[]) => list.map(({ id }) => id);
 
-/** Headers but the ones that tell the time or the path. */
+/** The headers, except those that contain the time or the path. */
 function headersOf({ headers }: Received): Record<string, string> {
   const { date: _, link: __, ...rest } = Object.fromEntries(headers);
   return rest;
@@ -58,7 +58,7 @@ function pages(answer: Received, path: string): string[] {
 for (const { parents, segment, flat, filter } of FORMS) {
   const nested = (parent: number) => `${parents}${parent}/${segment}/`;
 
-  test(`${nested(1)} is ${flat}?${filter}=1, rows and headers`, async () => {
+  test(`${nested(1)} has the rows and the headers of ${flat}?${filter}=1`, async () => {
     for (const { id } of (await get(`${parents}?limit=1000`)).json) {
       const [inPath, inQuery] = [await get(nested(id)), await get(`${flat}?${filter}=${id}`)];
       assert.is(inPath.status, 200);
@@ -68,7 +68,7 @@ for (const { parents, segment, flat, filter } of FORMS) {
     assert.ok((await get(nested(1))).json.length > 1);
   });
 
-  test(`${nested(1)} pages, sorts and counts like the filter`, async () => {
+  test(`${nested(1)} is paged, sorted and counted like the filter`, async () => {
     for (const query of [
       'per_page=1',
       'page=2&per_page=1',
@@ -86,7 +86,7 @@ for (const { parents, segment, flat, filter } of FORMS) {
     }
   });
 
-  test(`${nested(1)} refuses what the collection refuses`, async () => {
+  test(`${nested(1)} is 400 for an invalid query, and 401 without a token`, async () => {
     for (const query of ['limit=0', 'page=1&limit=1', 'sortby=nothing', 'x_id=1', 'order=']) {
       const answer = await get(`${nested(1)}?${query}`);
       assert.is(answer.status, 400, query);
@@ -100,7 +100,7 @@ for (const { parents, segment, flat, filter } of FORMS) {
     assert.equal((await get(`${nested(1)}?${filter}=2`)).json, []);
   });
 
-  test(`an item under ${nested(1)} is the item itself`, async () => {
+  test(`an item under ${nested(1)} has the body and the headers of the item under ${flat}`, async () => {
     for (const { id } of (await get(nested(1))).json) {
       const [inPath, alone] = [await get(`${nested(1)}${id}/`), await get(`${flat}${id}/`)];
       assert.is(inPath.status, 200);
@@ -109,7 +109,7 @@ for (const { parents, segment, flat, filter } of FORMS) {
     }
   });
 
-  test(`an item of another parent, or of none, is 404 under ${nested(1)}`, async () => {
+  test(`an item of another parent, or an unknown item, is 404 under ${nested(1)}`, async () => {
     const here = new Set(ids((await get(nested(1))).json));
     const others = ids((await get(`${flat}?limit=1000`)).json).filter((id) => !here.has(id));
     assert.ok(others.length > 0);
@@ -136,7 +136,7 @@ for (const { parents, segment, flat, filter } of FORMS) {
     assert.is((await get(nested(1).slice(0, -1))).status, 404);
   });
 
-  test(`${nested(1)} and its items take GET, HEAD and OPTIONS alone`, async () => {
+  test(`${nested(1)} and its items accept only GET, HEAD and OPTIONS`, async () => {
     const [child] = ids((await get(nested(1))).json);
     for (const path of [nested(1), `${nested(1)}${child}/`]) {
       const before = (await get(path)).text;
@@ -155,7 +155,7 @@ for (const { parents, segment, flat, filter } of FORMS) {
   });
 }
 
-test('a deleted parent is 404 for its nested forms, and 410 itself', async () => {
+test('a deleted parent is 410, and the nested paths below it are 404', async () => {
   const brand = await make(server, '/admin/brands/', { name: 'Passing' });
   const chain = await makeChain(server, 'Passing');
   const spu = await make(server, '/admin/goods/', spuFields({ brand: brand.id, chain }));
@@ -196,7 +196,7 @@ test('a deleted item is 404 under its parent, and 410 in its collection', async 
   }
 });
 
-test('an item that moves is found under its new parent and no longer under the old', async () => {
+test('an item that moves is found under its new parent, and no longer under the old one', async () => {
   const from = await createCatalog(server, 'From');
   const to = await createCatalog(server, 'To');
   const at = (spu: number) => `/admin/goods/${spu}/skus/${from.sku}/`;
@@ -210,7 +210,7 @@ test('an item that moves is found under its new parent and no longer under the o
   assert.equal(ids((await get(`/admin/goods/${to.spu}/skus/`)).json), [from.sku, to.sku]);
 });
 
-test('pairs of collections that are not nested are unknown paths', async () => {
+test('a nested path of collections that are not nested is 404', async () => {
   for (const path of [
     '/admin/brands/1/skus/',
     '/admin/goods/1/options/',
@@ -243,7 +243,7 @@ test('/admin/skus/<pk>/specs/ lists the records of the SKU by ascending id', asy
   assert.equal(ids((await get('/admin/skus/6/specs/?option_id=6')).json), [11]);
 });
 
-test('POST adds one specification record, DELETE removes it, and the SKU shows both', async () => {
+test('POST adds a specification record, DELETE removes it, and the SKU shows the result', async () => {
   const { sku, silver, black, large } = await createCatalog(server, 'Recorded');
   const path = `/admin/skus/${sku}/specs/`;
   const shown = async () => (await get(`/admin/skus/${sku}/`)).json.specs;
@@ -261,7 +261,7 @@ test('POST adds one specification record, DELETE removes it, and the SKU shows b
   assert.equal(item.json, added.json);
   assert.is(item.headers.get('etag'), added.headers.get('etag'));
 
-  // The same pair may be recorded again: this is how updates pile records up (spec 1.4).
+  // The same pair can be added again: updates accumulate records in this way (spec 1.4).
   const again = await send(server, 'POST', path, { body: silver });
   assert.is(again.status, 201);
   assert.ok(again.json.id > added.json.id);
@@ -296,7 +296,7 @@ test('a removed or unknown record is 404 to GET, HEAD and DELETE', async () => {
   assert.is((await get('/admin/skus/1/specs/1/')).status, 200);
 });
 
-test('records of an unknown or a deleted SKU are 404, POST included', async () => {
+test('the records of an unknown or a deleted SKU are 404, including POST', async () => {
   const { sku, silver } = await createCatalog(server, 'Gone');
   const { id } = await make(server, `/admin/skus/${sku}/specs/`, { ...silver });
   assert.is((await send(server, 'DELETE', `/admin/skus/${sku}/`)).status, 204);
@@ -311,7 +311,7 @@ test('records of an unknown or a deleted SKU are 404, POST included', async () =
   }
 });
 
-test('a record is validated like every body, and must fit the SKU', async () => {
+test('a record is validated, and must belong to the SPU of the SKU', async () => {
   const { sku, silver, black, large } = await createCatalog(server, 'Fitting');
   const path = `/admin/skus/${sku}/specs/`;
   const empty = await send(server, 'POST', path, { body: {} });
@@ -333,7 +333,7 @@ test('a record is validated like every body, and must fit the SKU', async () => 
   assert.equal((await get(path)).json, []);
 });
 
-test('the records take POST and their items DELETE, other methods are 405', async () => {
+test('the records of a SKU accept POST, a record accepts DELETE, and other writes are 405', async () => {
   const path = '/admin/skus/1/specs/';
   for (const [at, allow, refused] of [
     [path, 'GET, HEAD, POST, OPTIONS', ['PUT', 'PATCH', 'DELETE']],
@@ -351,7 +351,7 @@ test('the records take POST and their items DELETE, other methods are 405', asyn
   }
 });
 
-test('the records need the same token and role as their SKU', async () => {
+test('a viewer may read records; a write is 403 for a viewer, and 401 without a token', async () => {
   const path = '/admin/skus/1/specs/';
   const token = await tokenFor('viewer');
   assert.is((await send(server, 'GET', path, { token })).status, 200);

@@ -1,4 +1,4 @@
-/** The check that holds every answer of the tests against the description sees what is wrong. */
+/** The check that compares every response in the tests with the description finds what is wrong. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { VENDOR_TYPE } from '../../src/http/rules/negotiation.ts';
@@ -31,7 +31,7 @@ const ALWAYS = {
 
 type Fields = Readonly<Record<string, string>>;
 
-/** An answer with JSON for a body; null for none. */
+/** A response with a JSON body; null for none. */
 function answer(status: number, json: unknown, headers: Fields = {}): Answer {
   const type: Fields = json === null ? {} : { 'content-type': 'application/json' };
   return {
@@ -45,7 +45,7 @@ function answer(status: number, json: unknown, headers: Fields = {}): Answer {
 const etag = '"1"';
 const read = (json: unknown, headers: Fields = { etag }) => answer(200, json, headers);
 
-/** Answers that are as described. */
+/** Responses that match the description. */
 const RIGHT: readonly (readonly [method: string, target: string, answer: Answer])[] = [
   ['GET', '/api/books/1/', read(BOOK)],
   ['GET', '/api/1.0/books/1/?any=thing', read(BOOK)],
@@ -69,7 +69,7 @@ const RIGHT: readonly (readonly [method: string, target: string, answer: Answer]
   ],
 ];
 
-/** Answers that are not, and what has to be said of them. */
+/** Responses that do not match the description, and the fault that has to be reported. */
 const WRONG: readonly (readonly [string, string, Answer, says: RegExp])[] = [
   ['GET', '/api/books/1/', answer(202, BOOK), /^GET of \/books\/\{pk\}\/ has no 202$/],
   ['GET', '/api/books/1/', answer(403, { error: 'no' }), /has no 403/],
@@ -116,22 +116,22 @@ const WRONG: readonly (readonly [string, string, Answer, says: RegExp])[] = [
   ['GET', '/api/nowhere/', answer(404, {}), /the body must have required property 'error'/],
 ];
 
-test('answers that are as described have no faults', () => {
+test('responses that match the description have no faults', () => {
   for (const [method, target, given] of RIGHT) {
     assert.equal(contract.faults(method, target, given), [], `${method} ${target}`);
   }
 });
 
-test('answers that are not are found out, each for its one fault', () => {
+test('for each response that does not match the description, its fault is reported', () => {
   for (const [method, target, given, says] of WRONG) {
     const faults = contract.faults(method, target, given);
     assert.match(faults[0] ?? 'nothing', says, `${method} ${target} ${given.status} ${given.text}`);
   }
 });
 
-test('a request of a test fails if the response is not as described, unless a reason is given', async () => {
+test('send fails if the response does not match the description, unless a reason is given', async () => {
   const server = await openService();
-  // Answers of this one have a header that its description does not know.
+  // The responses of this server have a header that is not in its description.
   const other: Reachable = {
     url: 'http://other',
     fetch: async (url, init) => {

@@ -1,4 +1,4 @@
-/** The API description is OpenAPI 3.1 to others than us, says all in good order, and has examples. */
+/** The API description is OpenAPI 3.1 for an independent validator, and has correct examples. */
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
@@ -20,14 +20,14 @@ function components(section: string): Readonly<Record<string, Json>> {
   ] as Readonly<Record<string, Json>>;
 }
 
-test('an independent validator takes it for OpenAPI 3.1', async () => {
+test('an independent validator accepts the description as OpenAPI 3.1', async () => {
   const validator = new Validator();
   const { valid, errors } = await validator.validate(JSON.parse(TEXT));
   assert.ok(valid, JSON.stringify(errors));
   assert.is(validator.version, '3.1');
 });
 
-/** Each value that is said to be an example, with a pointer to the schema that it is one of. */
+/** Each example, with a pointer to its schema. */
 function examples(): { at: string; value: unknown; schema: string }[] {
   const found: { at: string; value: unknown; schema: string }[] = [];
   const walk = (value: unknown, at: string): void => {
@@ -50,12 +50,12 @@ function examples(): { at: string; value: unknown; schema: string }[] {
   return found;
 }
 
-/** A member's name in a JSON pointer that is part of an URI (RFC 6901, section 6). */
+/** A member's name in a JSON pointer that is part of a URI (RFC 6901, section 6). */
 function escaped(name: string): string {
   return encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'));
 }
 
-test('every schema and every body has an example, and no example is wrong', () => {
+test('every schema and every body has an example, and every example is valid', () => {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   addFormats(ajv);
   ajv.addSchema(DOCUMENT, 'openapi');
@@ -86,7 +86,7 @@ test('every schema and every body has an example, and no example is wrong', () =
   );
 });
 
-test('examples are of the demo catalog', () => {
+test('the examples are objects of the demo catalog', () => {
   const sku = components('examples')['Sku']?.['value'] as Json;
   assert.is(sku['name'], 'Auralune Phone 12, silver, 128 GB');
   assert.is(sku['goods'], 'Auralune Phone 12');
@@ -98,7 +98,7 @@ test('examples are of the demo catalog', () => {
   assert.equal(replacement['specs'], [], 'put back what was read, and nothing is added');
 });
 
-test('it is not larger than it has to be', () => {
+test('the description has less than 460,000 characters', () => {
   assert.ok(TEXT.length < 460_000, `${TEXT.length} characters`);
 });
 

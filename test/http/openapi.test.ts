@@ -1,4 +1,4 @@
-/** spec 5.7: the API description says what a real server does, and no more. */
+/** spec 5.7: the API description matches what a server does. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { send, tokenFor } from '../support/client.ts';
@@ -70,16 +70,16 @@ const COLLECTIONS = [
 /** The collections under /admin/ that clients write. */
 const AUDITED = ['brands', 'goods', 'skus', 'categories', 'specs', 'options'];
 
-/** Several objects in one request. */
+/** The bulk paths. */
 const BULK = AUDITED.map((name) => `/admin/${name}/bulk/`);
 
 /** The audit entries of one item. */
 const ITEM_AUDITS = [...AUDITED, 'webhooks'].map((name) => `/admin/${name}/{pk}/audits/`);
 
-/** What changes, and what became of it on its way to a webhook. */
+/** The change feed, and the deliveries of a webhook. */
 const FEEDS = ['/admin/changes/', '/admin/webhooks/{pk}/deliveries/'];
 
-/** Lists that are not long, in an order of their own. */
+/** Short lists with a fixed order. */
 const SHORT_LISTS = ['/admin/imports/', '/admin/page-builds/', '/admin/webhooks/{pk}/deliveries/'];
 
 /** Undoing a write. */
@@ -88,7 +88,7 @@ const REVERSAL = '/admin/audits/{pk}/reversal/';
 /** A whole collection as a file. */
 const EXPORTS = BULK.map((path) => path.replace('bulk', 'export'));
 
-/** Files for a collection, and what has come of them. */
+/** Imports of files into a collection. */
 const IMPORTS = BULK.map((path) => path.replace('bulk', 'imports'));
 
 /** Pages with values that are not stored. */
@@ -135,7 +135,7 @@ const DOCUMENTS = [
   ...FEEDS,
 ];
 
-/** A token for a password, which needs no token itself; the end of a token. */
+/** Login, which needs no token; renewal; revocation. */
 const TOKENS = ['/admin/tokens/', '/admin/tokens/renewal/', '/admin/tokens/{jti}/'];
 
 /** Accounts. */
@@ -166,7 +166,7 @@ test.before(async () => {
   });
 });
 
-/** So that the page of every kind with a list has a second part. */
+/** Makes the list on a page of every kind so long that it has a second part. */
 async function lengthenLists(): Promise<void> {
   const many = Array.from({ length: 50 }, (_, number) => `Another ${number}`);
   const [sku] = (await send(server, 'GET', '/admin/skus/?spu_id=1&limit=1')).json;
@@ -198,7 +198,7 @@ function operations(): (readonly [path: string, method: string, operation: Opera
   );
 }
 
-/** Those on collections and items. */
+/** The operations on collections and items. */
 const recordOperations = () =>
   operations().filter(([path]) => {
     const isRecord =
@@ -208,7 +208,7 @@ const recordOperations = () =>
     return isRecord && /^\/(?:books|admin)\//.test(path);
   });
 
-/** What a JSON pointer of the document names. */
+/** The value that a `$ref` of the document points to. */
 function resolve(value: unknown): unknown {
   const pointer = (value as { $ref?: string } | undefined)?.$ref;
   if (pointer === undefined) return value;
@@ -252,13 +252,13 @@ async function real(template: string): Promise<string> {
   return path.replace('{child}', String(listed.json[0].id));
 }
 
-/** The schema of what an operation takes, or answers with this status; of one object of several. */
+/** The schema of a request body or of a response. */
 function schemaOf(body: unknown): Schema {
   const { content = {} } = resolve(body) as Body;
   return resolve(content['application/json']?.schema) as Schema;
 }
 
-test('the document has every path: collections, items, nested forms and documents', () => {
+test('the description has every path, and no others', () => {
   const records = [...COLLECTIONS, ...NESTED].flatMap((path) => [
     path,
     `${path}${path.includes('{pk}') ? '{child}' : '{pk}'}/`,
@@ -280,7 +280,7 @@ test('the document has every path: collections, items, nested forms and document
   );
 });
 
-test('every $ref resolves, and every component is pointed at', () => {
+test('every $ref resolves, and every component is used', () => {
   const seen = new Set<string>();
   const walk = (value: unknown): void => {
     if (typeof value !== 'object' || value === null) return;
@@ -301,7 +301,7 @@ test('every $ref resolves, and every component is pointed at', () => {
   assert.equal(unused, []);
 });
 
-test('operations have an id of their own, a summary, a description and a declared tag', () => {
+test('every operation has a unique operationId, a summary, a description and a declared tag', () => {
   const tags = new Set(document.tags.map(({ name }) => name));
   const names = operations().map(
     ([path, method, { operationId, summary, description, tags: of }]) => {
@@ -316,7 +316,7 @@ test('operations have an id of their own, a summary, a description and a declare
   assert.equal(names.toSorted(), [...new Set(names)].toSorted());
 });
 
-test('the ids of operations, after which clients are named, stay', () => {
+test('the operationIds, which become names in generated clients, do not change', () => {
   const of = (path: string) =>
     Object.values(METHODS).map((method) => document.paths[path]?.[method]?.operationId);
   assert.equal(of('/admin/skus/'), [
@@ -366,7 +366,7 @@ test('the ids of operations, after which clients are named, stay', () => {
   ]);
 });
 
-test('every placeholder of a path is a required parameter, and no parameter is named twice', () => {
+test('every placeholder of a path is a required parameter, and no parameter occurs twice', () => {
   for (const [path, method, operation] of operations()) {
     const parameters = parametersOf(path, operation);
     const inPath = parameters.filter((each) => each.in === 'path');
@@ -382,7 +382,7 @@ test('every placeholder of a path is a required parameter, and no parameter is n
   }
 });
 
-test('the document and OPTIONS name the same methods, of every path', async () => {
+test('the description and OPTIONS list the same methods for every path', async () => {
   for (const [template, item] of Object.entries(document.paths)) {
     const path = await real(template);
     const options = await send(server, 'OPTIONS', path, { token: null });
@@ -397,7 +397,7 @@ test('the document and OPTIONS name the same methods, of every path', async () =
   }
 });
 
-test('OPTIONS and the document name the same attributes, types and requirements', async () => {
+test('the description and OPTIONS list the same attributes, types and required attributes', async () => {
   for (const [template, item] of Object.entries(document.paths)) {
     const writes = item['put'] ?? item['post'] ?? item['patch'];
     const options = await send(server, 'OPTIONS', await real(template), { token: null });
@@ -416,7 +416,7 @@ test('OPTIONS and the document name the same attributes, types and requirements'
   }
 });
 
-test('inputs and filters say spu_id, never goods_id; answers say goods_id, never spu_id', () => {
+test('inputs and filters use spu_id, never goods_id; responses use goods_id, never spu_id', () => {
   const filters: string[] = [];
   for (const [path, method, operation] of operations()) {
     for (const { name } of parametersOf(path, operation)) {
@@ -445,7 +445,7 @@ test('inputs and filters say spu_id, never goods_id; answers say goods_id, never
   }
 });
 
-test('a token and a role are required exactly if the document says so', async () => {
+test('a token and a role are required exactly if the description says so', async () => {
   for (const [template, method, { security, responses }] of operations()) {
     const logsIn = template === '/admin/tokens/';
     const open = !template.startsWith('/admin/') || method === 'OPTIONS' || logsIn;
@@ -464,17 +464,17 @@ test('a token and a role are required exactly if the document says so', async ()
   }
 });
 
-/** What POST of {} is answered with where nothing is required. */
+/** The status of POST of {} if no member is required. */
 const EMPTY_BODIES: Readonly<Record<string, number>> = {
   [REVERSAL]: 200,
   '/admin/page-builds/': 202,
-  // The token of the tests is of no login.
+  // The token of the tests does not come from a login.
   '/admin/tokens/renewal/': 403,
   '/admin/skus/preview/': 422,
   '/admin/goods/preview/': 422,
 };
 
-test('what POST and PUT of {} complain of is what the schema requires', async () => {
+test('POST and PUT of {} report exactly the members that the schema requires', async () => {
   for (const [template, method, operation] of operations()) {
     if (operation.requestBody === undefined || IMPORTS.includes(template)) continue;
     const { required = [], type } = schemaOf(operation.requestBody);
@@ -496,7 +496,7 @@ test('what POST and PUT of {} complain of is what the schema requires', async ()
   }
 });
 
-test('several objects are accepted exactly if the document says so', async () => {
+test('an array is accepted exactly if the description says so', async () => {
   for (const [template, method, operation] of operations()) {
     if (operation.requestBody === undefined || IMPORTS.includes(template)) continue;
     const { content = {} } = resolve(operation.requestBody) as Body;
@@ -514,7 +514,7 @@ test('several objects are accepted exactly if the document says so', async () =>
   }
 });
 
-test('what GET answers has its members in the order of the schema', async () => {
+test('the members of a GET response are in the order of the schema', async () => {
   for (const [template, method, { responses }] of recordOperations()) {
     if (method !== 'GET') continue;
     const path = `${await real(template)}${EXPORTS.includes(template) ? '?format=json' : ''}`;
@@ -535,7 +535,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   'application/json': 'json',
 };
 
-test('every media type that is described is given to who asks for it', async () => {
+test('every media type in the description is returned if Accept asks for it', async () => {
   for (const [template, method, { responses }] of operations()) {
     if (method !== 'GET') continue;
     const path = await real(template);
@@ -549,9 +549,9 @@ test('every media type that is described is given to who asks for it', async () 
   }
 });
 
-test('every query parameter is accepted, with every value that it enumerates', async () => {
+test('every query parameter is accepted with every value of its enum', async () => {
   for (const [template, method, operation] of operations()) {
-    // Other tests ask for these: import.test.ts, changes.test.ts, health.test.ts, short-lists.test.ts.
+    // Covered by import.test.ts, changes.test.ts, health.test.ts and short-lists.test.ts.
     if ([...IMPORTS, ...FEEDS, ...SHORT_LISTS, '/readyz'].includes(template)) continue;
     const query = parametersOf(template, operation).filter((each) => each.in === 'query');
     const lists =
@@ -589,7 +589,7 @@ test('every query parameter is accepted, with every value that it enumerates', a
   }
 });
 
-/** Requests that fail, and the status; that it is a documented one, `send` sees to. */
+/** Requests that fail, and the status; `send` checks that it is documented. */
 const FAILURES: readonly (readonly [
   status: number,
   methods: RegExp,
@@ -602,7 +602,7 @@ const FAILURES: readonly (readonly [
   [413, /POST|PUT|PATCH/, { body: ' '.repeat(1024 * 1024 + 1) }],
 ];
 
-test('the failures that an operation can answer with are documented', async () => {
+test('the errors that an operation can return are documented', async () => {
   for (const [template, method] of recordOperations()) {
     if (method === 'OPTIONS') continue;
     const path = await real(template);
@@ -624,9 +624,9 @@ test('the failures that an operation can answer with are documented', async () =
   }
 });
 
-test('every example of a request is carried out, as far as others do not forbid it', async () => {
+test('every example of a request succeeds; a DELETE may be 409 if that is documented', async () => {
   const order = ['POST', 'PATCH', 'PUT', 'DELETE'];
-  // Deletions come last, children before parents, so that everything is there to be called.
+  // Deletions come last, children before parents, so that all items exist when they are used.
   const writes = recordOperations()
     .filter(([, method]) => order.includes(method))
     .toSorted(
@@ -648,12 +648,12 @@ test('every example of a request is carried out, as far as others do not forbid 
   }
 });
 
-/** The paths without those servers that single ones have. */
+/** The paths without the servers of single paths. */
 function withoutServers(paths: Document['paths']): object[] {
   return Object.entries(paths).map(([path, item]) => [path, { ...item, servers: undefined }]);
 }
 
-test('under a base path, and with the version in the path, the description is the same', async () => {
+test('with a base path, with and without a version, the description has the same paths', async () => {
   const based = await openService({ basePath: '/api' });
   const { json } = await send(based, 'GET', '/api/openapi.json');
   const servers = ['/api', '/api/1.0'];

@@ -21,7 +21,7 @@ import { closeServices, openService, type Service } from '../support/service.ts'
 import { until } from '../support/until.ts';
 
 const PATH = '/admin/page-builds/';
-/** Builds that may be unfinished, and that are remembered. */
+/** How many builds may be unfinished, and how many are remembered. */
 const UNFINISHED = 16;
 const REMEMBERED = 100;
 
@@ -30,7 +30,7 @@ let total: number;
 
 test.before(async () => {
   server = await openService({ demo: true });
-  // The comparison of the start is through when this is.
+  // When this build is finished, so is the comparison at the start.
   ({ total } = await built(await order({ stale: true })));
 });
 
@@ -38,14 +38,14 @@ test.after(closeServices);
 
 type Build = Received['json'];
 
-/** Asks for a build. @returns the build as it was accepted. */
+/** Requests a build. @returns the build as it was accepted. */
 async function order(body: object, from: Service = server): Promise<Build> {
   const { status, json, text } = await send(from, 'POST', PATH, { body });
   assert.is(status, 202, text);
   return json;
 }
 
-/** The build when it is finished. */
+/** Waits until a build is finished. @returns the finished build. */
 async function built({ id }: Build, from: Service = server): Promise<Build> {
   let build: Build;
   await until(`build ${id} is finished`, async () => {
@@ -69,7 +69,7 @@ function assertCounts(build: Build, counts: object): void {
 
 const fileOf = (page: string, from: Service = server) => join(from.data, 'pages', page);
 
-/** While it runs no page is made: what is asked for stays queued. */
+/** No page is built while `run` runs: builds stay queued. */
 async function withoutPages<T>(run: () => Promise<T>, from: Service = server): Promise<T> {
   const lock = new FileLock(pagesLockPath(from.data));
   await until('no page is being made', () => lock.tryLock());
@@ -80,7 +80,7 @@ async function withoutPages<T>(run: () => Promise<T>, from: Service = server): P
   }
 }
 
-test('POST is accepted with the build and its address, before any page is made', async () => {
+test('POST is 202 with the build and its Location, before any page is built', async () => {
   const build = await withoutPages(async () => {
     const answer = await send(server, 'POST', PATH, { body: {} });
     assert.is(answer.status, 202);
@@ -128,7 +128,7 @@ test('a build is queued, then running, then finished, and no count decreases', a
   assert.is(done, total);
 });
 
-test('stale writes only the pages that differ, however they do', async () => {
+test('a build with stale writes only the pages that are missing or differ', async () => {
   const before = statSync(fileOf('skus/3.html')).mtimeMs;
   rmSync(fileOf('skus/1.html'));
   writeFileSync(fileOf('skus/2.html'), 'an older page');
@@ -140,7 +140,7 @@ test('stale writes only the pages that differ, however they do', async () => {
   assert.is(statSync(fileOf('skus/3.html')).mtimeMs, before, 'others are left alone');
 });
 
-test('named SKUs are made, each once, and no others', async () => {
+test('a build with skus builds the pages of these SKUs once each, and no others', async () => {
   for (const sku of [1, 2, 3]) writeFileSync(fileOf(`skus/${sku}.html`), 'an older page');
   const build = await built(await order({ skus: [3, 1, 3] }));
   assert.equal(build.skus, [3, 1]);
@@ -151,13 +151,13 @@ test('named SKUs are made, each once, and no others', async () => {
   assertCounts(stale, { written: 1, unchanged: 2 });
 });
 
-test('null for skus, and unknown members, are as if they were not there', async () => {
+test('skus: null and unknown members are ignored', async () => {
   const build = await built(await order({ skus: null, stale: true, id: 7, state: 'finished' }));
   assert.is(build.total, total);
   assert.is.not(build.id, 7);
 });
 
-test('a page of a deleted item is removed by a build of all pages, and by no other', async () => {
+test('a page without an item is removed by a build of all pages, and by no other build', async () => {
   const orphan = fileOf('skus/987654.html');
   const foreign = fileOf('skus/notes.txt');
   for (const file of [orphan, foreign]) writeFileSync(file, 'left behind');
@@ -190,7 +190,7 @@ const INVALID: readonly (readonly [body: unknown, fields: readonly string[]])[] 
 ];
 
 for (const [body, fields] of INVALID) {
-  test(`the scope ${JSON.stringify(body).slice(0, 40)} is 422, and no build begins`, async () => {
+  test(`the scope ${JSON.stringify(body).slice(0, 40)} is 422, and no build starts`, async () => {
     const before = (await read(server, PATH)).map(({ id }: Build) => id);
     const answer = await send(server, 'POST', PATH, { body });
     assert.is(answer.status, 422, answer.text);
@@ -202,7 +202,7 @@ for (const [body, fields] of INVALID) {
   });
 }
 
-test('an unknown SKU is named, and none of those beside it is made', async () => {
+test('the error names an unknown SKU, and no page of the other SKUs is built', async () => {
   writeFileSync(fileOf('skus/1.html'), 'an older page');
   const { json } = await send(server, 'POST', PATH, { body: { skus: [1, 987654] } });
   assert.equal(json.fields, { skus: ['there is no SKU 987654'] });
@@ -212,11 +212,11 @@ test('an unknown SKU is named, and none of those beside it is made', async () =>
 
 const REFUSED: readonly (readonly [what: string, sent: Sent, status: number])[] = [
   ['without a body', {}, 400],
-  ['with a body that is no JSON', { body: '{"stale"' }, 400],
-  ['with another type', { body: '{}', headers: { 'content-type': 'text/plain' } }, 415],
+  ['with a body that is not JSON', { body: '{"stale"' }, 400],
+  ['with another Content-Type', { body: '{}', headers: { 'content-type': 'text/plain' } }, 415],
   ['with a body of two MiB', { body: `{"x":"${'x'.repeat(2 ** 21)}"}` }, 413],
   ['with 10,001 SKUs', { body: { skus: Array.from({ length: 10_001 }, () => 1) } }, 413],
-  ['under a condition', { body: {}, headers: { 'if-match': '"x"' } }, 412],
+  ['with If-Match', { body: {}, headers: { 'if-match': '"x"' } }, 412],
   ['without a token', { body: {}, token: null }, 401],
   ['with a bad token', { body: {}, token: 'a.b.c' }, 401],
 ];
@@ -229,7 +229,7 @@ for (const [what, sent, status] of REFUSED) {
   });
 }
 
-test('every role reads builds, and the role admin alone begins one', async () => {
+test('every role may read builds, and only the role admin may start one', async () => {
   const { id } = await built(await order({ skus: [1] }));
   for (const role of ['viewer', 'editor', 'admin']) {
     const token = await tokenFor(role);
@@ -238,7 +238,7 @@ test('every role reads builds, and the role admin alone begins one', async () =>
         assert.is((await send(server, method, path, { token })).status, 200, `${role} ${path}`);
       }
     }
-    // The role is judged before the body is.
+    // The role is checked before the body.
     const body = role === 'admin' ? { skus: [1] } : '{"';
     const { status, json } = await send(server, 'POST', PATH, { token, body });
     assert.is(status, role === 'admin' ? 202 : 403, role);
@@ -247,7 +247,7 @@ test('every role reads builds, and the role admin alone begins one', async () =>
   assert.is((await send(server, 'GET', PATH, { token: null })).status, 401);
 });
 
-test('paths have the methods that Allow names', async () => {
+test('the list of builds and a single build accept exactly the methods in Allow', async () => {
   const { id } = await built(await order({ skus: [1] }));
   for (const [path, allow] of [
     [PATH, 'GET, HEAD, POST, OPTIONS'],
@@ -269,14 +269,14 @@ test('paths have the methods that Allow names', async () => {
   assert.equal(Object.keys(attributes), ['stale', 'skus']);
 });
 
-test('the address of a build keeps the version that was asked for', async () => {
+test('the Location of a build has the version of the requested path', async () => {
   const answer = await send(server, 'POST', `/1.0${PATH}`, { body: { skus: [1] } });
   const { id } = answer.json;
   assert.is(answer.headers.get('location'), `/1.0${PATH}${id}/`);
   await built(await read(server, `/1.0${PATH}${id}/`));
 });
 
-test('a page that cannot be made is named, without a path of the machine, and made later', async () => {
+test('a page that cannot be written is reported without a path of the host, and is retried', async () => {
   const own = await openService({ demo: true });
   await built(await order({ stale: true }, own), own);
   const path = fileOf('skus/3.html', own);
@@ -291,16 +291,16 @@ test('a page that cannot be made is named, without a path of the machine, and ma
     assert.is(build.written + build.unchanged, build.total - 1, 'the others are made');
     await until('the log tells of it', () => own.log.join().includes('skus/3.html: EISDIR'));
     rmdirSync(path);
-    // Nobody asks again: what has failed is tried again.
+    // No request is needed: a failed page is retried.
     await until('the page is made', () => existsSync(path));
-    // A build that begins now would otherwise be given this page's outcome.
+    // Otherwise a build that starts now could get the outcome of this page.
     await own.pagesAtRest();
     own.log.splice(0);
   }
   await own.stop();
 });
 
-test('a folder that cannot be listed fails its pages, not the server', async () => {
+test('if a folder cannot be listed, its pages fail, and the server continues', async () => {
   const own = await openService({ demo: true });
   await built(await order({ stale: true }, own), own);
   const folder = fileOf('skus', own);
@@ -320,7 +320,7 @@ test('a folder that cannot be listed fails its pages, not the server', async () 
   await own.stop();
 });
 
-test('folders that were removed are made again, by a build and by a change', async () => {
+test('removed folders are created again by a build and by a change', async () => {
   const own = await openService({ demo: true });
   const { total: all } = await built(await order({ stale: true }, own), own);
   rmSync(fileOf('', own), { recursive: true });
@@ -334,7 +334,7 @@ test('folders that were removed are made again, by a build and by a change', asy
   await own.stop();
 });
 
-test('a SKU deleted while its build waits is named among the failures', async () => {
+test('a SKU that is deleted while its build is queued is listed as a failure', async () => {
   const { goods_id, category_id } = await read(server, '/admin/skus/1/');
   const body = skuFields({ spu: goods_id, chain: [0, 0, category_id] });
   const { id } = await make(server, '/admin/skus/', body);
@@ -349,7 +349,7 @@ test('a SKU deleted while its build waits is named among the failures', async ()
   assert.not.ok(existsSync(fileOf(`skus/${id}.html`)));
 });
 
-test(`${UNFINISHED} builds may wait, one more is 429 with Retry-After until one is finished`, async () => {
+test(`${UNFINISHED} builds may be unfinished; one more is 429 with Retry-After until one finishes`, async () => {
   await withoutPages(async () => {
     const waiting: Build[] = [];
     while (waiting.length < UNFINISHED) waiting.push(await order({ skus: [1] }));
@@ -374,7 +374,7 @@ test(`${UNFINISHED} builds may wait, one more is 429 with Retry-After until one 
   });
 });
 
-test(`the latest ${REMEMBERED} builds are remembered, each under an id of its own`, async () => {
+test(`the latest ${REMEMBERED} builds are remembered, each with a unique id`, async () => {
   const oldest = await built(await order({ skus: [1] }));
   const ids = new Set<number>([oldest.id]);
   for (let round = 0; round < REMEMBERED / 10; round += 1) {
@@ -388,7 +388,7 @@ test(`the latest ${REMEMBERED} builds are remembered, each under an id of its ow
   assert.is(forgotten.status, 404);
 });
 
-test('a malformed id, or one from before a restart, is 404', async () => {
+test('a malformed id, an unknown id and the id of a build before a restart are 404', async () => {
   const own = await openService({ demo: true });
   const { id } = await built(await order({ skus: [1] }, own), own);
   for (const other of ['0', '1', String(id + 1), '9'.repeat(30), 'x', '-1', `${id}.0`]) {
@@ -406,7 +406,7 @@ test('a malformed id, or one from before a restart, is 404', async () => {
   await again.stop();
 });
 
-test('beside writes no page is put back: in the end all show what was written last', async () => {
+test('builds during writes do not restore old pages: in the end all pages are current', async () => {
   const builds: Build[] = [];
   for (let stock = 100; stock < 140; stock += 1) {
     const patched = await send(server, 'PATCH', '/admin/skus/bulk/', {
@@ -420,7 +420,7 @@ test('beside writes no page is put back: in the end all show what was written la
   assertCounts(await built(await order({ stale: true })), { unchanged: total });
 });
 
-test('an Idempotency-Key is passed over: a build that is made twice changes nothing', async () => {
+test('an Idempotency-Key is ignored: every request starts a build', async () => {
   const before = await send(server, 'GET', '/pages/skus/1.html', { token: null });
   const ids: number[] = [];
   for (const key of ['"one"', '"one"', 'not a key, \u00e9']) {
@@ -433,7 +433,7 @@ test('an Idempotency-Key is passed over: a build that is made twice changes noth
   assert.is(new Set(ids).size, 3);
   const after = await send(server, 'GET', '/pages/skus/1.html', { token: null });
   assert.is(after.headers.get('etag'), before.headers.get('etag'));
-  // The key is free for what takes one.
+  // Another path can still use the key.
   const sent = { body: { name: 'Acme' }, headers: { 'idempotency-key': '"one"' } };
   const created = await send(server, 'POST', '/admin/brands/', sent);
   assert.is(created.status, 201);

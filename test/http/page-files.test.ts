@@ -1,4 +1,4 @@
-/** Pages as they are served: headers, conditions, and nothing but the folder. */
+/** Serving pages: headers, conditional requests, and no other files. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -49,7 +49,7 @@ const SERVED: readonly (readonly [path: string, file: string, type: string])[] =
 ];
 
 for (const [path, file, type] of SERVED) {
-  test(`${path} is served to anyone, with type, ETag and time; HEAD and 304 likewise`, async () => {
+  test(`${path} needs no token, has its type, ETag and Last-Modified, supports HEAD, and can be 304`, async () => {
     const page = await get(path);
     assert.is(page.status, 200);
     assert.is(page.headers.get('content-type'), type);
@@ -76,7 +76,7 @@ for (const [path, file, type] of SERVED) {
   });
 }
 
-test('every page of HTML has a policy that lets it load its own style and pictures alone', async () => {
+test('every HTML page has a policy that allows only its own style sheet and images', async () => {
   for (const [path, , type] of SERVED.filter(([, , each]) => each === HTML)) {
     const policy = (await get(path)).headers.get('content-security-policy') ?? '';
     assert.match(
@@ -92,7 +92,7 @@ test('every page of HTML has a policy that lets it load its own style and pictur
   }
 });
 
-test('a condition by time gives 200 for an older date, a malformed one, and beside another tag', async () => {
+test('If-Modified-Since is 200 if it is older, malformed, or sent with another ETag, otherwise 304', async () => {
   const { headers } = await getPage(1);
   const modified = Date.parse(headers.get('last-modified') ?? '');
   const earlier = new Date(modified - 1000).toUTCString();
@@ -105,7 +105,7 @@ test('a condition by time gives 200 for an older date, a malformed one, and besi
   assert.is((await getPage(1, both)).status, 200);
 });
 
-test('If-None-Match gives 304 while the page is the same, and 200 once it is another', async () => {
+test('If-None-Match is 304 while the page is unchanged, and 200 after a change', async () => {
   const { id } = await make(server, '/admin/skus/', skuFields(catalog));
   await pageWith(server, id, 'Phone, silver');
   const etag = (await getPage(id)).headers.get('etag') ?? '';
@@ -120,7 +120,7 @@ test('If-None-Match gives 304 while the page is the same, and 200 once it is ano
   assert.is.not(other.headers.get('etag'), etag);
 });
 
-test('a page takes no method but GET, HEAD and OPTIONS', async () => {
+test('a page accepts only GET, HEAD and OPTIONS; other methods are 405', async () => {
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
     const answer = await send(server, method, `/pages/skus/${catalog.sku}.html`);
     assert.is(answer.status, 405, method);
@@ -128,13 +128,13 @@ test('a page takes no method but GET, HEAD and OPTIONS', async () => {
   }
 });
 
-test('a page is sent to a browser with any Accept header', async () => {
+test('a page is 200 for any Accept', async () => {
   for (const accept of ['text/html,application/xhtml+xml;q=0.9', '*/*', 'image/png']) {
     assert.is((await getPage(catalog.sku, { accept })).status, 200, accept);
   }
 });
 
-test('the page of a SKU that never was is 404', async () => {
+test('the page of an unknown SKU is 404', async () => {
   const answer = await getPage(424242);
   assert.is(answer.status, 404);
   assert.type(answer.json.error, 'string');
@@ -192,7 +192,7 @@ const ODD = [
 const PLANTED = ['robots.txt', 'skus/robots.txt', 'skus/.0123456789abcdef.tmp', 'skus/01.html'];
 
 for (const path of ODD) {
-  test(`a path that is no page's is 404: ${path}`, async () => {
+  test(`a path that is not a page is 404: ${path}`, async () => {
     // These files exist, but they are not pages.
     for (const name of PLANTED) {
       writeFileSync(join(server.data, 'pages', name), 'no <h1> of a page');
@@ -203,7 +203,7 @@ for (const path of ODD) {
   });
 }
 
-test('pages move with the base path', async () => {
+test('with a base path, pages exist only below it', async () => {
   const own = await openService({ demo: true, basePath: '/api' });
   await until('the page answers', async () => {
     return (await send(own, 'GET', '/api/pages/skus/1.html', { token: null })).status === 200;

@@ -1,6 +1,6 @@
 /**
- * What a start does with the pages that it finds: power loss may leave a page old, torn, empty or
- * not at all. Every page is held against a rendering of the store as the disk has it.
+ * How a start repairs pages: after a power loss a page may be old, torn, empty or missing. Every
+ * page is compared with a rendering of the store as it is on disk.
  */
 import { cpSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -55,7 +55,7 @@ const DAMAGES: Readonly<Record<string, (data: string) => void>> = {
   empty(data) {
     for (const name of ['skus/5.html', 'index.html', 'sitemap.xml']) cut(data, name, 0);
   },
-  'of zeros': (data) =>
+  'filled with zeros': (data) =>
     writeFileSync(
       page(data, 'goods/2.html'),
       Buffer.alloc(folderOf(data).get('goods/2.html')?.length ?? 9),
@@ -75,7 +75,7 @@ const DAMAGES: Readonly<Record<string, (data: string) => void>> = {
       plant(data, name);
     }
   },
-  'all gone with their folder': (data) => rmSync(join(data, 'pages'), { recursive: true }),
+  'missing with their folder': (data) => rmSync(join(data, 'pages'), { recursive: true }),
   'damaged in every way at once'(data) {
     for (const [name, inflict] of Object.entries(DAMAGES).slice(0, 6)) if (name) inflict(data);
   },
@@ -93,7 +93,7 @@ for (const [name, inflict] of Object.entries(DAMAGES)) {
   });
 }
 
-test('a start leaves pages alone that are as they should be', async () => {
+test('a start does not write pages that are correct', async () => {
   const data = copyOfDemo();
   const times = () => [...folderOf(data).keys()].map((name) => statSync(page(data, name)).mtimeMs);
   const before = times();
@@ -102,7 +102,7 @@ test('a start leaves pages alone that are as they should be', async () => {
   assert.equal(times(), before);
 });
 
-test('a start with other settings writes all pages again that show them', async () => {
+test('a start with other settings rewrites all pages that depend on them', async () => {
   const data = copyOfDemo();
   const own = await openService({ data, pages: { currency: 'EUR', locale: 'de' } });
   await until('the pages are as they should be', () => faultsOf(data).length === 0);
@@ -111,7 +111,7 @@ test('a start with other settings writes all pages again that show them', async 
   assert.not.ok(folderOf(data).has('sitemap.xml'), 'there is no public address any more');
 });
 
-test('a start clears away the half-written files of a run that was killed', async () => {
+test('a start removes the temporary files of a run that was killed', async () => {
   const data = copyOfDemo();
   const halves = ['', 'skus/', 'goods/'].map((where) =>
     page(data, `${where}.0123456789abcdef.tmp`),

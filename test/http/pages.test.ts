@@ -49,7 +49,7 @@ function getPage(of: Pick<Service, 'url'>, sku: number) {
   return send(of, 'GET', `/pages/skus/${sku}.html`, { token: null });
 }
 
-/** A page of any kind, once it says `text`. */
+/** Waits until a page of any kind contains a text. @returns the page. */
 async function pageSaying(path: string, text: string): Promise<string> {
   let page = '';
   await until(`${path} says ${text}`, async () => {
@@ -64,7 +64,7 @@ async function patch(of: Service, path: string, body: Fields): Promise<void> {
   if (status !== 200) throw new Error(`PATCH ${path}: ${status} ${text}`);
 }
 
-test('after a start with the demo catalog the folder holds every page, and nothing else', async () => {
+test('after a start with the demo catalog the folder contains every page, and nothing else', async () => {
   const demo = await openService({ demo: true });
   const skus: { id: number }[] = await read(demo, '/admin/skus/?per_page=1000');
   assert.ok(skus.length >= 20);
@@ -90,7 +90,7 @@ test('a created SKU gets a page with its name, price, stock, SPU, brand and cate
 
 interface Change {
   readonly name: string;
-  /** Makes what is changed later. @returns the change. */
+  /** Creates what is changed later. @returns the change. */
   readonly prepare: (of: Catalog, sku: number) => Promise<() => Promise<unknown>>;
   readonly before: string;
   readonly after: string;
@@ -168,7 +168,7 @@ const CHANGES: readonly Change[] = [
     after: '>Other 1</a>',
   },
   {
-    name: 'the place of a parent category',
+    name: 'the parent of its parent category',
     async prepare(_, sku) {
       const moved = await makeChain(server, 'Moved');
       const target = await makeChain(server, 'Target');
@@ -192,7 +192,7 @@ const CHANGES: readonly Change[] = [
     after: '<dd>Chrome</dd>',
   },
   {
-    name: 'a specification record that is added on its own path',
+    name: 'its specification records by POST',
     prepare:
       async ({ black }, sku) =>
       () =>
@@ -201,7 +201,7 @@ const CHANGES: readonly Change[] = [
     after: '<dd>Black</dd>',
   },
   {
-    name: 'a specification record that an update of the SKU adds',
+    name: 'its specification records by PATCH of the SKU',
     prepare:
       async ({ large }, sku) =>
       () =>
@@ -210,7 +210,7 @@ const CHANGES: readonly Change[] = [
     after: '<dt>Size</dt><dd>Large</dd>',
   },
   {
-    name: 'a specification record that is removed',
+    name: 'its specification records by DELETE',
     async prepare({ black }, sku) {
       const { id } = await make(server, `/admin/skus/${sku}/specs/`, { ...black });
       await pageWith(server, sku, 'Black');
@@ -221,13 +221,13 @@ const CHANGES: readonly Change[] = [
   },
 ];
 
-/** Line ends of the template are its own affair. */
+/** Removes the white space between elements, which depends on the template. */
 function packed(page: string): string {
   return page.replace(/>\s+</g, '><');
 }
 
 for (const { name, prepare, before, after } of CHANGES) {
-  test(`a page is regenerated after a change of ${name}, and so is its sister's`, async () => {
+  test(`a page is rendered again after a change of ${name}`, async () => {
     const of = await createCatalog(server, 'Rule');
     const specs = [of.silver];
     const body = { ...skuFields(of), specs };
@@ -245,7 +245,7 @@ for (const { name, prepare, before, after } of CHANGES) {
   });
 }
 
-test('what the lists of an SPU and of a category show of a SKU follows it', async () => {
+test('the lists on SPU and category pages reflect changes of their SKUs and categories', async () => {
   const of = await createCatalog(server, 'Listed');
   const [, second, third] = of.chain;
   for (const list of [`goods/${of.spu}.html`, `categories/${third}.html`]) {
@@ -270,7 +270,7 @@ test('what the lists of an SPU and of a category show of a SKU follows it', asyn
   await pageSaying('index.html', '>Shelf two</a>');
 });
 
-test("a SKU's page leads to the SPU's other SKUs by their options, and follows them", async () => {
+test("a SKU's page links to the other SKUs of its SPU by option, and reflects their changes", async () => {
   const of = await createCatalog(server, 'Chosen');
   const sku = async (...specs: readonly object[]) =>
     (await make(server, '/admin/skus/', { ...skuFields(of), specs })).id as number;
@@ -290,7 +290,7 @@ test("a SKU's page leads to the SPU's other SKUs by their options, and follows t
   });
 });
 
-test('a change of a shared row reaches the pages of all SKUs below it', async () => {
+test('a change of a brand or a category updates the pages of all SKUs below it', async () => {
   const of = await createCatalog(server, 'Shared');
   const second = (
     await make(
@@ -310,14 +310,14 @@ test('a change of a shared row reaches the pages of all SKUs below it', async ()
   for (const sku of skus) await pageWith(server, sku, 'Renamed shelf');
 });
 
-test('a SKU that moves to another SPU shows the new one', async () => {
+test('the page of a SKU that moves to another SPU shows the new SPU and its later changes', async () => {
   const of = await createCatalog(server, 'Old home');
   const spu = (await make(server, '/admin/goods/', spuFields(of, { name: 'New home' }))).id;
   await pageWith(server, of.sku, '>Old home</a>, by');
   await patch(server, `/admin/skus/${of.sku}/`, { spu_id: spu });
   const page = await pageWith(server, of.sku, '>New home</a>, by');
   assert.not.ok(page.includes('>Old home</a>, by'));
-  // From now on the page follows the new SPU.
+  // The page now reflects changes of the new SPU.
   await patch(server, `/admin/goods/${spu}/`, { desc_detail: 'Moved in.' });
   await pageWith(server, of.sku, 'Moved in.');
 });
@@ -330,7 +330,7 @@ test('the page of a deleted SKU is removed', async () => {
   assert.not.ok(existsSync(pageFile(server.data, id)));
 });
 
-test('a SKU off sale keeps its page, marked, without price or stock, until it is back', async () => {
+test('the page of a SKU off sale says so, and shows no price or stock until it is on sale again', async () => {
   const fields = { price: 777700, market_price: 888800, stock: 4321, is_launched: false };
   const { id } = await make(server, '/admin/skus/', skuFields(catalog, fields));
   const off = await pageWith(server, id, 'Off sale');
@@ -344,7 +344,7 @@ test('a SKU off sale keeps its page, marked, without price or stock, until it is
   assert.not.ok(on.includes('Off sale'));
 });
 
-test('the purchase price is never on a page, on sale or off', async () => {
+test('the cost price is on no page, whether the SKU is on sale or not', async () => {
   for (const is_launched of [true, false]) {
     const fields = { name: 'Priced', cost_price: 918273645, market_price: 0, is_launched };
     const { id } = await make(server, '/admin/skus/', skuFields(catalog, fields));
@@ -355,7 +355,7 @@ test('the purchase price is never on a page, on sale or off', async () => {
   }
 });
 
-test('the request does not wait for the file; readers do not get an old page meanwhile', async () => {
+test('a write does not wait for the page file; before the file is written, readers get the new page', async () => {
   const { id } = await make(server, '/admin/skus/', skuFields(catalog));
   await fileWith(server, id, 'Phone, silver');
   const lock = new FileLock(join(server.data, 'pages.lock'));
@@ -378,7 +378,7 @@ test('the request does not wait for the file; readers do not get an old page mea
   await fileWith(server, id, 'Written meanwhile');
 });
 
-test('a page whose file is gone, or a folder, is served, and its file is made again', async () => {
+test('a page whose file is missing or is a folder is served, and its file is written again', async () => {
   const own = await openService();
   const of = await createCatalog(own);
   const path = pageFile(own.data, of.sku);
@@ -389,7 +389,7 @@ test('a page whose file is gone, or a folder, is served, and its file is made ag
     const { status, text } = await getPage(own, of.sku);
     assert.is(status, 200);
     assert.match(text, '<h1>Phone, silver</h1>');
-    // A file may be there again already; a folder keeps its place until it is removed.
+    // The file may already exist again; a folder stays until it is removed.
     if (isFolder) rmSync(path, { recursive: true });
     await fileWith(own, of.sku, 'Phone, silver');
   }
@@ -397,14 +397,14 @@ test('a page whose file is gone, or a folder, is served, and its file is made ag
   await own.stop();
 });
 
-test('after a burst of changes to one SKU its page shows the last', async () => {
+test('after a burst of changes to one SKU its page shows the last change', async () => {
   const { id } = await make(server, '/admin/skus/', skuFields(catalog));
   for (let stock = 1; stock <= 100; stock += 1)
     await patch(server, `/admin/skus/${id}/`, { stock });
   await pageWith(server, id, '>100 in stock<');
 });
 
-test('a page that cannot be written is reported in one line, and written as soon as it can be', async () => {
+test('a page that cannot be written is logged in one line, and is written as soon as possible', async () => {
   const own = await openService();
   const of = await createCatalog(own);
   await fileWith(own, of.sku, 'Phone, silver');
@@ -417,7 +417,7 @@ test('a page that cannot be written is reported in one line, and written as soon
   lock.close();
   await until('the failure is reported', () => own.log.length > 0);
   assert.match(own.log[0] ?? '', /^a page could not be written[^\n]*$/);
-  // The other pages do not wait for the one in the way.
+  // Other pages do not wait for the one that cannot be written.
   const { id } = await make(own, '/admin/skus/', skuFields(of, { name: 'Beside it' }));
   await pageWith(own, id, 'Beside it');
   rmdirSync(path);

@@ -1,4 +1,4 @@
-/** spec 4.1: the `Link` values of a page, as tables and as a walk. */
+/** spec 4.1: the `Link` values of a page, in tables and by following them. */
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -97,17 +97,17 @@ const CASES: readonly (readonly [search: string, total: number, links: Record<st
     ],
   ];
 for (const [search, total, wanted] of CASES) {
-  test(`?${search} of ${total} rows`, () => {
+  test(`?${search} of ${total} rows has the links of spec 4.1`, () => {
     assert.equal(linksOf(search, total), wanted);
   });
 }
 
-test('a whole collection has no other pages', () => {
+test('a list without paging has no links to pages', () => {
   assert.equal(linksOf('', 5000, KINDS.books), {});
   assert.equal(linksOf('sortby=name', 5000, KINDS.books), {});
 });
 
-test('the other parameters are kept, in their order, encoded so that nothing escapes', () => {
+test('a link keeps the other parameters in their order and percent-encoded, except utm_ ones', () => {
   const { first = '' } = linksOf(
     'keyword=%3E%2C%22%20%26x%C3%A9&page=1&utm_source=a&sortby=name',
     1,
@@ -115,7 +115,7 @@ test('the other parameters are kept, in their order, encoded so that nothing esc
   assert.is(first, '/p/?keyword=%3E%2C%22%20%26x%C3%A9&sortby=name&page=1&per_page=20');
 });
 
-test('filters that are too long to be repeated in four links leave the links out', () => {
+test('links are left out if the filters are too long to be repeated in four links', () => {
   assert.is(Object.keys(linksOf(`keyword=${'x'.repeat(900)}`, 100)).length, 3);
   assert.equal(linksOf(`keyword=${'%C3%A9'.repeat(2000)}`, 100), {});
 });
@@ -154,7 +154,7 @@ test('following next from the first page visits every row once, and ends on last
   );
 });
 
-test('following prev from anywhere misses no row before it, and ends on first', () => {
+test('following prev from any page visits every row before it, and ends on first', () => {
   const start = fc.integer({ min: 0, max: 200 });
   fc.assert(
     fc.property(total, size, start, (count, limit, offset) => {
@@ -178,7 +178,7 @@ test('following prev from anywhere misses no row before it, and ends on first', 
   );
 });
 
-test('every link is a query that the collection accepts and that keeps the selection', () => {
+test('every link is a valid query with the same filters, order and page size', () => {
   fc.assert(
     fc.property(
       total,

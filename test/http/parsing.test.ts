@@ -1,6 +1,6 @@
 /**
- * Queries, headers and bodies that are nearly good, or more than they seem: each has a stated
- * outcome (docs/api.md, "Unusual requests").
+ * Unusual queries, headers and bodies: each has a documented outcome (docs/api.md, "Unusual
+ * requests").
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -49,7 +49,7 @@ const QUERIES: readonly (readonly [query: string, status: number])[] = [
   ['sortby=__proto__', 400],
   ['sortby=constructor', 400],
   ['order=toString', 400],
-  // An unknown parameter is refused, whatever it is.
+  // Every unknown parameter is 400.
   ['%', 400],
   ['x=%ff', 400],
   ['%ff=1', 400],
@@ -136,7 +136,7 @@ const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
     body: '[{"id":1,"caption":"TEXT","price":NUMBER}]',
     good: 200,
   },
-  // No account has such a name; a name that no account could have is the same case.
+  // No account has this name; a name that is invalid for an account is treated the same.
   'a login': {
     method: 'POST',
     path: () => '/admin/tokens/',
@@ -188,7 +188,7 @@ async function post({ method, path }: Endpoint, body: string): Promise<Received>
 }
 
 for (const [name, endpoint] of Object.entries(ENDPOINTS)) {
-  test(`${name} with each value is what the value is`, async () => {
+  test(`each unusual value in ${name} has its documented status`, async () => {
     for (const [what, [where, value, status]] of Object.entries(VALUES)) {
       if (!endpoint.body.includes(where)) continue;
       const filled =
@@ -199,7 +199,7 @@ for (const [name, endpoint] of Object.entries(ENDPOINTS)) {
     }
   });
 
-  test(`${name} with members of every JavaScript object is ${name}`, async () => {
+  test(`the names of inherited JavaScript members have no effect in ${name}`, async () => {
     const poison =
       '"__proto__":{"stale":1,"name":1,"id":1},"constructor":{"prototype":{"x":1}},"toString":1';
     const answer = await post(endpoint, fill(endpoint.body).replace('{', `{${poison},`));
@@ -207,14 +207,14 @@ for (const [name, endpoint] of Object.entries(ENDPOINTS)) {
     assert.not.match(answer.text, 'prototype');
     const inherited = endpoint.body.replace(/\{(.*?)\}/, '{"__proto__":{$1}}');
     const missing = await post(endpoint, fill(inherited));
-    // What is only inherited was not sent: nothing is changed, or what is required is missing.
+    // Members of `__proto__` are not sent members: nothing changes, or a required one is missing.
     const optional = endpoint.method === 'PATCH' || name === 'a page build';
     const lacking = optional ? endpoint.good : 422;
     const exceptions: Readonly<Record<string, number>> = { 'changes of SKUs': 422, 'a login': 401 };
     assert.is(missing.status, exceptions[name] ?? lacking, missing.text);
   });
 
-  test(`${name} whose unknown member is nested too deep is 422, below that it is passed over`, async () => {
+  test(`an unknown member of ${name} is ignored, or 422 if it is nested too deep`, async () => {
     const nested = (depth: number) =>
       fill(endpoint.body).replace('{', `{"x":${'['.repeat(depth)}${']'.repeat(depth)},`);
     assert.is((await post(endpoint, nested(20))).status, endpoint.good);
@@ -224,7 +224,7 @@ for (const [name, endpoint] of Object.entries(ENDPOINTS)) {
   });
 }
 
-test('of duplicate keys the last counts, at every endpoint and at every depth', async () => {
+test('if a key occurs twice in a body, the last value is used, at every endpoint and depth', async () => {
   const cases: readonly (readonly [Endpoint | undefined, string, number])[] = [
     [ENDPOINTS['brands'], '[{"name":1,"name":"Acme"}]', 201],
     [ENDPOINTS['brands'], '[{"name":"Acme","name":1}]', 422],
@@ -244,7 +244,7 @@ test('of duplicate keys the last counts, at every endpoint and at every depth', 
   assert.is((await read(server, `/admin/skus/${sku}/`)).price, 7);
 });
 
-test('a token may be named as members of every JavaScript object are', async () => {
+test('a jti may be the name of an inherited JavaScript member, and can be revoked', async () => {
   for (const jti of ['__proto__', 'constructor', 'toString']) {
     const token = await tokenFor('viewer', { jti });
     const ask = async () => (await send(server, 'GET', '/admin/brands/', { token })).status;
@@ -255,13 +255,13 @@ test('a token may be named as members of every JavaScript object are', async () 
   assert.is((await send(server, 'GET', '/admin/brands/')).status, 200);
 });
 
-// What was stored, and comes out again
+// Stored text in responses
 
-/** Ends a line, a header, a text and a line of a log; turns text around; leaves Latin-1. */
+/** Characters that end lines and headers, control a terminal, reverse text or exceed Latin-1. */
 const HOSTILE =
   'Acme\0\r\nX-Injected: 1\r\n\r\n\u0085\u2028\u202e\u001b[2J\u{e0001}\u00e9\u{1f600}';
 
-test('a stored text is in no header of any answer that shows it', async () => {
+test('a stored text is in no header of the responses that show it', async () => {
   const headers = { 'idempotency-key': 'stored-text' };
   const sent = { body: { name: HOSTILE, logo: HOSTILE }, headers };
   const created = await send(server, 'POST', '/admin/brands/', sent);
@@ -288,7 +288,7 @@ test('a stored text is in no header of any answer that shows it', async () => {
   }
 });
 
-test('what was searched for is in the links, percent-encoded, and finds the same again', async () => {
+test('the links contain the keyword percent-encoded, and find the same rows', async () => {
   await send(server, 'PATCH', `/admin/skus/${sku}/`, { body: { name: HOSTILE } });
   const target = `/admin/skus/?keyword=${encodeURIComponent(HOSTILE)}&_%0d%0aX-Injected:%201=%00`;
   const first = await send(server, 'GET', target);
@@ -300,7 +300,7 @@ test('what was searched for is in the links, percent-encoded, and finds the same
   assert.is(first.json[0].name, HOSTILE);
 });
 
-test('a stored text ends no element of a page', async () => {
+test('a stored text cannot end an element of a page', async () => {
   await send(server, 'PATCH', `/admin/skus/${sku}/`, {
     body: { name: `Bolt ${HOSTILE}</title></script>` },
   });
@@ -315,7 +315,7 @@ test('a stored text ends no element of a page', async () => {
   for (const [, text = ''] of data) assert.is(JSON.parse(text)['@context'], 'https://schema.org');
 });
 
-test('none of this was a fault of the service', () => {
+test('none of these requests is logged as a fault', () => {
   assert.equal(server.log, []);
 });
 

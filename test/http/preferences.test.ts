@@ -36,7 +36,7 @@ test('an unknown member is 422, with the nearest name; without the preference it
   assert.is(lenient.headers.get(APPLIED), null);
 });
 
-test('every problem is reported at once', async () => {
+test('all problems are reported at once, up to 100', async () => {
   const { status, json } = await strictly('POST', '/admin/brands/', { nmae: 'x', logo: 7 });
   assert.is(status, 422);
   assert.equal(Object.keys(json.fields).sort(), ['logo', 'name', 'nmae']);
@@ -44,7 +44,7 @@ test('every problem is reported at once', async () => {
   assert.is(Object.keys((await strictly('POST', '/books/', many)).json.fields).length, 100);
 });
 
-test('what was read can be put back: read-only members and both words for an SPU are known', async () => {
+test('an object can be sent as it was read: read-only members, spu_id and goods_id are known', async () => {
   const sku = await read(server, `/admin/skus/${catalog.sku}/`);
   const path = `/admin/skus/${catalog.sku}/`;
   for (const method of ['PUT', 'PATCH']) {
@@ -56,7 +56,7 @@ test('what was read can be put back: read-only members and both words for an SPU
   }
 });
 
-test('members of elements are named by their place', async () => {
+test('an unknown member of an element is reported with the index of the element', async () => {
   const specs = [{ ...catalog.silver, valeu: 1 }];
   const one = await strictly('POST', '/admin/skus/', skuFields(catalog, { specs }));
   assert.match(one.json.fields['specs.0.valeu'][0], 'did you mean');
@@ -71,7 +71,7 @@ test('members of elements are named by their place', async () => {
   assert.equal(Object.keys(changed.json.fields), ['0.nane']);
 });
 
-test('every operation with a JSON body takes the preference', async () => {
+test('every operation with a JSON body supports the preference', async () => {
   const { json: document } = await send(server, 'GET', '/openapi.json');
   const prefer = { $ref: '#/components/parameters/prefer' };
   const places: Record<string, string> = { pk: String(catalog.sku), book_id: '1' };
@@ -90,12 +90,12 @@ test('every operation with a JSON body takes the preference', async () => {
       if (!isJson) continue;
       count += 1;
       const path = template.replace(/\{(\w+)\}/g, (_, name: string) => places[name] ?? '1');
-      // Without a name and a password a login is 401 before its members are looked at.
+      // Without a name and a password a login is 401 before its members are checked.
       const login = path === '/admin/tokens/' ? { username: 'ann', password: 'x' } : {};
       const sent = { ...login, nonsense: 1 };
       const body = path.includes('bulk') ? [sent] : sent;
       const { status, json } = await strictly(method.toUpperCase(), path, body);
-      // A path of an item that is not there is 404 before its body is looked at.
+      // A path of an item that does not exist is 404 before its body is checked.
       if (status === 404) continue;
       assert.is(status, 422, what);
       assert.match(json.error, /nonsense: is not known here/, what);
@@ -104,7 +104,7 @@ test('every operation with a JSON body takes the preference', async () => {
   assert.ok(count > 25, `${count} operations`);
 });
 
-test('tokens, page builds and reversals are as strict', async () => {
+test('tokens, page builds and reversals support the preference too', async () => {
   const login = { username: 'ann', password: 'x', expire: '1h' };
   assert.match((await strictly('POST', '/admin/tokens/', login)).json.error, 'mean expires?');
   const build = await strictly('POST', '/admin/page-builds/', { stall: true });
@@ -117,7 +117,7 @@ test('tokens, page builds and reversals are as strict', async () => {
   assert.equal([undone.status, undone.headers.get(APPLIED)], [204, 'handling=strict']);
 });
 
-test('the header is a list of preferences, of which the first of a name counts', async () => {
+test('Prefer is a list of preferences, in which the first value of handling counts', async () => {
   const headers: [prefer: string, strict: boolean][] = [
     ['handling=strict', true],
     ['Handling="strict"', true],
@@ -141,7 +141,7 @@ test('the header is a list of preferences, of which the first of a name counts',
   }
 });
 
-test('names that objects inherit, and long ones, are members like others', async () => {
+test('inherited names and very long names are reported like other unknown members', async () => {
   const names = [
     '__proto__',
     'constructor',
@@ -158,14 +158,14 @@ test('names that objects inherit, and long ones, are members like others', async
   assert.is(fields.length, names.length, text);
 });
 
-test('a body of another shape is reported as such', async () => {
+test('an array instead of an object, or an object instead of an array, is reported as such', async () => {
   const array = await strictly('POST', '/admin/brands/', [{ nmae: 1 }]);
   assert.equal([array.status, array.json.error], [422, 'the body must be a JSON object']);
   const object = await strictly('POST', '/admin/brands/bulk/', { nmae: 1 });
   assert.match(object.json.error, 'must be a JSON array');
 });
 
-test('pages of other origins may send the header and read the answer', async () => {
+test('CORS allows the header Prefer and exposes Preference-Applied', async () => {
   const origin = 'https://shop.example';
   const preflight = await send(server, 'OPTIONS', '/admin/brands/', {
     headers: { origin, 'access-control-request-method': 'POST' },

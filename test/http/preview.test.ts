@@ -30,7 +30,7 @@ async function served(path: string): Promise<string> {
   return (await send(server, 'GET', path)).text.replaceAll(/(href|src)="\.\.\//g, '$1="/pages/');
 }
 
-test('without a change a preview is the page', async () => {
+test('a preview without changes is identical to the page', async () => {
   const sku = await previewSku({ id: 1 });
   assert.is(sku.status, 200, sku.text);
   assert.is(sku.headers.get('content-type'), 'text/html; charset=utf-8');
@@ -40,7 +40,7 @@ test('without a change a preview is the page', async () => {
   assert.is((await previewSpu({ id: 1 })).text, await served('/pages/goods/1.html'));
 });
 
-test('the page shows what is sent, and the rest of the SKU', async () => {
+test('a preview shows the values that are sent, and the stored ones otherwise', async () => {
   const before = await read('/admin/skus/1/');
   const { text } = await previewSku({ id: 1, name: 'A <new> name', stock: 0, is_launched: true });
   assert.match(text, 'A &lt;new&gt; name');
@@ -52,7 +52,7 @@ test('the page shows what is sent, and the rest of the SKU', async () => {
   assert.not.match((await previewSku({ id: 1 })).text, other.name);
 });
 
-test('nothing is stored, and no page is written', async () => {
+test('a preview stores nothing, writes no page and uses no id', async () => {
   const before = await read('/admin/skus/1/');
   const audits = await read('/admin/audits/');
   await served('/pages/skus/1.html');
@@ -73,7 +73,7 @@ test('nothing is stored, and no page is written', async () => {
   assert.is(String(json.id), headers.get('x-total-count'), 'no id was used up');
 });
 
-test('a new SKU is shown among the others of its SPU, with its specification', async () => {
+test('a preview without an id shows a new SKU with its options', async () => {
   const sku = await read('/admin/skus/1/');
   const { text, status } = await previewSku({
     ...sku,
@@ -87,7 +87,7 @@ test('a new SKU is shown among the others of its SPU, with its specification', a
   assert.match(text, (await read(`/admin/options/${option_id}/`)).value);
 });
 
-test('an SPU is shown with the SKUs that it has; a new one has none', async () => {
+test('the preview of an SPU shows its SKUs; the preview of a new SPU has none', async () => {
   const spu = await read('/admin/goods/1/');
   const { text } = await previewSpu({ id: 1, name: 'Another name', desc_detail: '<p>Fine</p>' });
   assert.match(text, 'Another name');
@@ -99,7 +99,7 @@ test('an SPU is shown with the SKUs that it has; a new one has none', async () =
   assert.not.match(fresh.text, '/pages/skus/1.html');
 });
 
-test('a preview is refused as the write would be', async () => {
+test('a preview of an invalid write is 422 with the error of the write; malformed JSON is 400', async () => {
   for (const [body, pattern] of [
     [{}, /name: is required/],
     [{ id: 1, price: 1.5 }, /price: must be an integer/],
@@ -120,7 +120,7 @@ test('a preview is refused as the write would be', async () => {
   assert.is((await preview('/admin/skus/preview/', 'no JSON')).status, 400);
 });
 
-test('only who may write may preview', async () => {
+test('a preview is 401 without a token, 403 for a viewer, and 200 for an editor', async () => {
   const path = '/admin/skus/preview/';
   assert.is((await send(server, 'POST', path, { token: null, body: { id: 1 } })).status, 401);
   const viewer = await tokenFor('viewer');
@@ -130,14 +130,14 @@ test('only who may write may preview', async () => {
   assert.is((await send(server, 'GET', path)).status, 405);
 });
 
-test('addresses begin with the base path', async () => {
+test('the links of a preview begin with the base path', async () => {
   const based = await openService({ demo: true, basePath: '/api' });
   const { text } = await preview('/api/admin/skus/preview/', { id: 1 }, based);
   assert.match(text, 'href="/api/pages/style.css?v=');
   await based.stop();
 });
 
-test('the templates are those of the shop; one that fails is a fault', async () => {
+test('a preview uses the custom templates; a template that fails is 500 and is logged', async () => {
   const templates = temporaryDirectory();
   writeFileSync(join(templates, 'sku.njk'), '<p>Mine: {{ sku.name }}{{ sku.nothing.here }}</p>');
   const own = await openService({ demo: true, pages: { templates } });
@@ -153,7 +153,7 @@ test('the templates are those of the shop; one that fails is a fault', async () 
   await again.stop();
 });
 
-test('many previews at once wait for each other, and too many are refused', async () => {
+test('of 40 concurrent previews at least 20 succeed, and the others are 503 with Retry-After', async () => {
   const answers = await Promise.all(
     Array.from({ length: 40 }, () => preview('/admin/skus/preview/', { id: 1 })),
   );

@@ -1,4 +1,4 @@
-/** `--protect-books`: writing books takes a token of the role editor; reading stays open. */
+/** `--protect-books`: writing books requires the role editor; reading needs no token. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { send, tokenFor } from '../support/client.ts';
@@ -23,7 +23,7 @@ const WRITES: readonly (readonly [method: string, path: string, body?: object])[
 ];
 
 for (const [method, path, body] of WRITES) {
-  test(`${method} ${path} without a token is 401, with that of a viewer 403`, async () => {
+  test(`${method} ${path} is 401 without a valid token, and 403 for a viewer`, async () => {
     const refused = await send(server, method, path, { body, token: null });
     assert.is(refused.status, 401);
     assert.match(refused.headers.get('www-authenticate') ?? '', /^Bearer /);
@@ -35,7 +35,7 @@ for (const [method, path, body] of WRITES) {
   });
 }
 
-test('an editor writes books, and the answers are not to be kept', async () => {
+test('an editor may write books, and the response to POST has Cache-Control: no-store', async () => {
   const token = await tokenFor('editor');
   const created = await send(server, 'POST', '/books/', { body: BOOK, token });
   assert.is(created.status, 201);
@@ -49,7 +49,7 @@ test('an editor writes books, and the answers are not to be kept', async () => {
   assert.is((await send(server, 'DELETE', path, { token })).status, 204);
 });
 
-test('reading stays open, conditions included', async () => {
+test('reading books needs no token, and conditional requests work', async () => {
   const token = await tokenFor('editor');
   const { id } = (await send(server, 'POST', '/books/', { body: BOOK, token })).json;
   const read = await send(server, 'GET', `/books/${id}/`, { token: null });
@@ -63,7 +63,7 @@ test('reading stays open, conditions included', async () => {
   assert.is((await send(server, 'PUT', '/healthz', { token: null })).status, 405);
 });
 
-test('the description says so', async () => {
+test('with --protect-books the API description requires a token for writing books', async () => {
   const { json } = await send(server, 'GET', '/openapi.json', { token: null });
   assert.equal(json.paths['/books/'].get.security, []);
   assert.equal(json.paths['/books/'].post.security, [{ token: [] }]);

@@ -37,13 +37,13 @@ const renew = (token: string | null, body?: unknown): Promise<Received> =>
 const reads = async (token: string) =>
   (await send(server, 'GET', '/admin/skus/', { token })).status;
 
-/** A token of the account that is as if a login of `age` seconds ago had been renewed to it. */
+/** A token like the renewal of a login of the account `age` seconds ago. */
 function tokenOfLogin(sub: string, age: number): Promise<string> {
   const now = Math.floor(Date.now() / 1000);
   return tokenFor('editor', { sub, jti: `old-${age}`, auth_time: now - age });
 }
 
-test('a renewed token is another token of the same account', async () => {
+test('a renewed token is another token of the same account with the same lifetime', async () => {
   const token = await loggedIn('ann', { expires: '2h' });
   for (const body of [undefined, {}]) {
     const { status, headers, json } = await renew(token, body);
@@ -68,7 +68,7 @@ test('a renewed token is another token of the same account', async () => {
   assert.is(await reads(token), 200, 'the first one stays valid');
 });
 
-test('a renewed token is renewed in turn, and the time of the login stays', async () => {
+test('a renewed token can be renewed again, and keeps the time of the login', async () => {
   const token = await loggedIn('chain');
   const { json: second } = await renew(token);
   const { status, json: third } = await renew(second.token);
@@ -76,7 +76,7 @@ test('a renewed token is renewed in turn, and the time of the login stays', asyn
   assert.is(decodeJwt(third.token)['auth_time'], decodeJwt(token)['auth_time']);
 });
 
-test('the role is that of the account', async () => {
+test('a renewed token has the current role of the account', async () => {
   await changing((draft) => addAccount(draft, accountOf('demoted', { role: 'viewer' })));
   const { json } = await renew(await tokenOfLogin('demoted', 0));
   assert.is(decodeJwt(json.token)['role'], 'viewer');
@@ -99,21 +99,21 @@ test('renewals end 30 days after the login, and so does the last renewed token',
   assert.is(await reads(token), 200, 'it lives until it expires');
 });
 
-test('a token that was issued without a login is not renewed', async () => {
+test('the renewal of a token that was issued without a login is 403', async () => {
   await changing((draft) => addAccount(draft, accountOf('robot')));
   const refused = await renew(await tokenFor('editor', { sub: 'robot' }));
   assert.is(refused.status, 403);
   assert.match(refused.json.error, 'POST /admin/tokens/');
 });
 
-test('without a valid token nothing is renewed', async () => {
+test('a renewal without a valid token is 401', async () => {
   assert.is((await renew(null)).status, 401);
   assert.is((await renew('x.y.z')).status, 401);
   assert.is((await renew(await tokenFor('editor', { auth_time: 'yesterday' }))).status, 401);
   assert.is((await renew(await tokenFor('editor', { auth_time: -1 }))).status, 401);
 });
 
-test('a disabled and a removed account, and a token that was ended, are not renewed', async () => {
+test('a renewal is 401 for a disabled or removed account, and for a revoked token', async () => {
   for (const [name, end] of [
     ['disabled', (draft, now) => setDisabled(draft, 'disabled', true, now)],
     ['removed', (draft, now) => removeAccount(draft, 'removed', now)],
@@ -129,11 +129,11 @@ test('a disabled and a removed account, and a token that was ended, are not rene
   assert.is((await renew(json.token)).status, 201, 'the other one was not ended');
 });
 
-test('a token for a name that has no account is not renewed', async () => {
+test('a renewal is 401 for a subject that has no account', async () => {
   assert.is((await renew(await tokenOfLogin('stranger', 0))).status, 401);
 });
 
-test('the body is empty or an object', async () => {
+test('the body of a renewal may be a JSON object; malformed JSON is 400, an array is 422', async () => {
   const token = await loggedIn('body');
   assert.is((await renew(token, 'no JSON')).status, 400);
   assert.is((await renew(token, [])).status, 422);

@@ -42,7 +42,7 @@ const etagOf = ({ headers }: Received) => headers.get('etag') ?? '';
 /** The targets of `Link` by relation. */
 const links = (answer: Received): Record<string, string> => Object.fromEntries(linksOf(answer));
 
-test('/1.0/ and the bare path are the same', async () => {
+test('a path with /1.0/ and the same path without it have the same response', async () => {
   for (const path of [
     '/books/',
     '/books/1/',
@@ -61,7 +61,7 @@ test('/1.0/ and the bare path are the same', async () => {
   }
 });
 
-test('links and Location keep the version segment that the client wrote', async () => {
+test('links and Location have the version of the requested path', async () => {
   const page = links(await get('/1.0/books/?per_page=2&page=2'));
   for (const rel of ['first', 'prev', 'next', 'last']) {
     assert.ok(page[rel]?.startsWith('/1.0/books/?'), `${rel}: ${page[rel]}`);
@@ -73,7 +73,7 @@ test('links and Location keep the version segment that the client wrote', async 
   assert.is(bare.headers.get('location'), `/books/${bare.json.id}/`);
 });
 
-test('another version segment is 404', async () => {
+test('a path with another version is 404', async () => {
   for (const segment of ['2.0', '1.1', '1', '0.9', '1.00', '01.0', 'v1.0', '1.0.0', '1.0/1.0']) {
     for (const path of ['/books/', '/books/1/', '/admin/skus/1/', '/']) {
       const answer = await get(`/${segment}${path}`);
@@ -124,7 +124,7 @@ const ACCEPT: readonly (readonly [accept: string, answer: string | 406])[] = [
   ['application/json;q=0, application/vnd.catalog+json;q=0, */*', 406],
 ];
 for (const [accept, wanted] of ACCEPT) {
-  test(`Accept: ${accept || '(empty)'} is answered with ${wanted}`, async () => {
+  test(`for Accept: ${accept || '(empty)'} the response is ${wanted}`, async () => {
     for (const path of ['/books/', '/books/1/', '/admin/skus/1/', '/admin/goods/1/skus/']) {
       for (const method of ['GET', 'HEAD']) {
         const answer = await send(server, method, path, { headers: { accept } });
@@ -136,7 +136,7 @@ for (const [accept, wanted] of ACCEPT) {
   });
 }
 
-test('no Accept at all is answered with application/json', async () => {
+test('without Accept the response is application/json', async () => {
   const answer = await send(server, 'GET', '/books/1/');
   assert.is(answer.status, 200);
   assert.is(typeOf(answer), JSON_TYPE);
@@ -147,7 +147,7 @@ test('both media types have the same body', async () => {
   assert.is(vendor.text, plain.text);
 });
 
-test('the API description is 406 if Accept excludes JSON, pages are not', async () => {
+test('the API description is 406 if Accept excludes JSON; /docs/ is 200 for any Accept', async () => {
   assert.is((await get('/openapi.json', { accept: 'text/html' })).status, 406);
   assert.is((await get('/openapi.json', { accept: 'text/html, */*;q=0.1' })).status, 200);
   assert.is((await get('/', { accept: 'image/png' })).status, 406);
@@ -156,7 +156,7 @@ test('the API description is 406 if Accept excludes JSON, pages are not', async 
   assert.is((await get('/docs/', { accept: JSON_TYPE })).status, 200);
 });
 
-test('a write is answered in the type that was asked for, or in JSON, never with 406', async () => {
+test('a write responds with the accepted type, or with JSON if Accept excludes both, never with 406', async () => {
   const answers: readonly (readonly [string, string])[] = [
     [VENDOR_TYPE, VENDOR_TYPE],
     [JSON_TYPE, JSON_TYPE],
@@ -182,13 +182,13 @@ test('a write is answered in the type that was asked for, or in JSON, never with
   }
 });
 
-test('an error is application/json for any Accept', async () => {
+test('an error is application/json, even if Accept asks for the vendor type', async () => {
   for (const path of ['/books/9999/', '/admin/skus/9999/', '/nowhere/', '/books/?limit=0']) {
     assert.is(typeOf(await get(path, { accept: VENDOR_TYPE })), JSON_TYPE, path);
   }
 });
 
-test('a body may be declared as any JSON, the vendor type too', async () => {
+test('a body may have any JSON Content-Type, including the vendor type', async () => {
   for (const type of [JSON_TYPE, VENDOR_TYPE, 'application/json; charset=utf-8', 'a/b+json']) {
     const created = await send(server, 'POST', '/books/', {
       body: { name: 'Declared', pub_date: '2001-02-03' },
@@ -198,7 +198,7 @@ test('a body may be declared as any JSON, the vendor type too', async () => {
   }
 });
 
-test('every item has a strong entity tag that stays while the object stays', async () => {
+test('every item has a strong entity tag that does not change while the object is unchanged', async () => {
   for (const path of Object.values(COLLECTIONS)) {
     const [first, again] = [await get(`${path}1/`), await get(`${path}1/`)];
     assert.match(etagOf(first), /^"[!\x23-\x7e]+"$/, path);
@@ -208,7 +208,7 @@ test('every item has a strong entity tag that stays while the object stays', asy
   assert.match(etagOf(await get('/admin/skus/1/specs/1/')), /^"[!\x23-\x7e]+"$/);
 });
 
-test('the entity tag of a write is that of the object read afterwards', async () => {
+test('the entity tag of a write response is that of the object when it is read afterwards', async () => {
   const body = { name: 'Tagged', pub_date: '2001-02-03' };
   const created = await send(server, 'POST', '/books/', { body });
   const path = created.headers.get('location') ?? '';
@@ -224,7 +224,7 @@ test('the entity tag of a write is that of the object read afterwards', async ()
   }
 });
 
-test('the entity tag changes with a joined name, and that of others does not', async () => {
+test('an entity tag changes with a joined name; the tags of other objects do not change', async () => {
   const catalog = await createCatalog(server, 'Joined');
   const other = await createCatalog(server, 'Bystander');
   const { silver } = catalog;
@@ -246,7 +246,7 @@ test('the entity tag changes with a joined name, and that of others does not', a
       `/admin/goods/${other.spu}/`,
     ],
     [`/admin/specs/${silver.spec_id}/`, [option], `/admin/options/${other.silver.option_id}/`],
-    // The name of a first-level category is on no SKU.
+    // No SKU shows the name of a first-level category.
     [`/admin/categories/${catalog.chain[0]}/`, [], `/admin/skus/${catalog.sku}/`],
   ];
   for (const [renamed, shownBy, not] of cases) {
@@ -276,7 +276,7 @@ test('the entity tag of a SKU changes with its specification records', async () 
   assert.is(etagOf(await get(`/admin/skus/${sku}/`)), bare);
 });
 
-test('If-None-Match that names the object is 304 without a body, strong or weak, listed or *', async () => {
+test('If-None-Match with the tag of the object is 304: strong, weak, in a list, or *', async () => {
   for (const path of [
     '/books/1/',
     '/admin/skus/1/',
@@ -312,7 +312,7 @@ test('If-None-Match that names the object is 304 without a body, strong or weak,
   }
 });
 
-test('If-None-Match of an old state is 200 with the new one', async () => {
+test('If-None-Match with an old tag is 200 with the new object', async () => {
   const created = await send(server, 'POST', '/books/', {
     body: { name: 'Old', pub_date: '2001-02-03' },
   });
@@ -353,7 +353,7 @@ for (const method of ['PUT', 'PATCH', 'DELETE']) {
     if (method !== 'DELETE') assert.is(done.json.name, 'Third');
   });
 
-  test(`If-Match: * lets ${method} through where there is an object`, async () => {
+  test(`${method} with If-Match: * succeeds if the object exists, and is 404 otherwise`, async () => {
     const body = { name: 'Any', pub_date: '2001-02-03' };
     const created = await send(server, 'POST', '/books/', { body });
     const sent = { headers: { 'if-match': '*' }, ...(method !== 'DELETE' && { body }) };
@@ -373,7 +373,7 @@ test('a stale If-Match is 412 before the body is read', async () => {
   assert.is(answer.status, 412);
 });
 
-test('of two writes with the same tag one is done and the other is 412', async () => {
+test('of five concurrent writes with the same tag one succeeds, and the others are 412', async () => {
   const { sku } = await createCatalog(server, 'Raced');
   const path = `/admin/skus/${sku}/`;
   const headers = { 'if-match': etagOf(await get(path)) };
@@ -473,7 +473,7 @@ const ATTRIBUTES: Readonly<Record<string, Record<string, readonly [unknown, bool
   '/admin/options/': { value: ['string', true], spec_id: ['integer', true] },
 };
 for (const [path, wanted] of Object.entries(ATTRIBUTES)) {
-  test(`OPTIONS ${path} names the attributes that a client may send, without a token`, async () => {
+  test(`OPTIONS ${path} lists the attributes that a client may send, and needs no token`, async () => {
     for (const [at, allow] of [
       [path, 'GET, HEAD, POST, OPTIONS'],
       [`${path}1/`, 'GET, HEAD, PUT, PATCH, DELETE, OPTIONS'],
@@ -493,7 +493,7 @@ for (const [path, wanted] of Object.entries(ATTRIBUTES)) {
   });
 }
 
-test('OPTIONS of the specification records names spec_id and option_id if they can be sent', async () => {
+test('OPTIONS of the records lists spec_id and option_id; for read-only paths it lists nothing', async () => {
   const records = await send(server, 'OPTIONS', '/admin/skus/1/specs/', { token: null });
   const { attributes } = records.json;
   assert.equal(Object.keys(attributes), ['spec_id', 'option_id']);
@@ -513,7 +513,7 @@ test('OPTIONS of the specification records names spec_id and option_id if they c
   }
 });
 
-test('GET / lists the collections, the audit trail and the documentation, each to be found there', async () => {
+test('GET / lists the collections, the audit trail and the documentation, and each path is 200', async () => {
   const { status, json } = await send(server, 'GET', '/', { token: null });
   assert.is(status, 200);
   const listed: string[] = Object.values(json.collections);
@@ -525,7 +525,7 @@ test('GET / lists the collections, the audit trail and the documentation, each t
   }
 });
 
-test('GET /openapi.json is OpenAPI 3.1, without a token', async () => {
+test('GET /openapi.json returns OpenAPI 3.1, and needs no token', async () => {
   const answer = await send(server, 'GET', '/openapi.json', { token: null });
   assert.is(answer.status, 200);
   assert.is(typeOf(answer), JSON_TYPE);
@@ -533,7 +533,7 @@ test('GET /openapi.json is OpenAPI 3.1, without a token', async () => {
   assert.is(answer.json.servers[0].url, '/');
 });
 
-test('GET /docs/ is a page whose own files are all there, and none from elsewhere', async () => {
+test('GET /docs/ is a page that loads only files of this server, and all of them exist', async () => {
   for (const [at, prefix] of [
     [server, ''],
     [moved, '/api'],
@@ -552,7 +552,7 @@ test('GET /docs/ is a page whose own files are all there, and none from elsewher
   }
 });
 
-test('API answers carry links to the description and the page, errors too', async () => {
+test('every API response links to the description and to its page, including errors', async () => {
   const wanted = { 'service-desc': '/openapi.json', 'service-doc': '/docs/' };
   const body = { name: 'Linked', pub_date: '2001-02-03' };
   const answers = [
@@ -584,7 +584,7 @@ test('API answers carry links to the description and the page, errors too', asyn
   }
 });
 
-test('Vary says that Accept chooses the answer, 406 and 304 included', async () => {
+test('Vary contains Accept, including 304, 404 and 406', async () => {
   for (const answer of [
     await get('/books/'),
     await get('/books/1/'),
@@ -597,7 +597,7 @@ test('Vary says that Accept chooses the answer, 406 and 304 included', async () 
   }
 });
 
-test('--base-path moves the whole service', async () => {
+test('with --base-path the whole service is below that path', async () => {
   const at = (path: string) => send(moved, 'GET', `/api${path}`);
   for (const path of ['/', '/books/', '/admin/skus/1/', '/admin/goods/1/skus/', '/openapi.json']) {
     assert.is((await at(path)).status, 200, path);
@@ -607,7 +607,7 @@ test('--base-path moves the whole service', async () => {
   assert.equal((await at('/books/1/')).json, (await get('/books/1/')).json);
 });
 
-test('outside the base path everything is 404, with links into it', async () => {
+test('a path outside the base path is 404, and its links begin with the base path', async () => {
   for (const path of [
     '/',
     '/books/',
@@ -631,13 +631,13 @@ test('outside the base path everything is 404, with links into it', async () => 
   }
 });
 
-test('the base path after a doubled slash is 404', async () => {
+test('a doubled slash before or after the base path is 404', async () => {
   for (const path of ['//api/books/', '/api//books/', '/api/books//', '/api/books//1/']) {
     assert.is((await send(moved, 'GET', path)).status, 404, path);
   }
 });
 
-test('under a base path, links, Location, index and servers begin with it', async () => {
+test('with a base path, links, Location, the index and servers begin with it', async () => {
   const page = await send(moved, 'GET', '/api/1.0/books/?per_page=2&page=2');
   const { 'service-desc': _, 'service-doc': __, up, ...pages } = links(page);
   assert.is(up, '/api/1.0/');
@@ -677,7 +677,7 @@ test('under a base path, links, Location, index and servers begin with it', asyn
   assert.match(missing.json.error, /\/api\/books\//);
 });
 
-test('Location leads to the created object, in every collection', async () => {
+test('Location is the path of the created object, without the query of the request', async () => {
   const { spu, silver, sku } = await createCatalog(server, 'Located');
   for (const [path, body] of Object.entries({
     '/books/': { name: 'Located', pub_date: '2001-02-03' },

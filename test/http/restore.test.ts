@@ -1,4 +1,4 @@
-/** spec 8.16: what clients of a restored catalog see of its accounts and tokens. */
+/** spec 8.16: the accounts and tokens of a restored catalog. */
 import { join } from 'node:path';
 import { generateX25519Identity, identityToRecipient } from 'age-encryption';
 import { writeFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ async function run(args: readonly string[], options?: CallOptions): Promise<stri
   return stdout.trim();
 }
 
-test('accounts log in, tokens count, and revoked ones stay revoked', async () => {
+test('after a restore accounts can log in, tokens are valid, and revoked tokens stay revoked', async () => {
   const folder = temporaryDirectory();
   const [data, restored, file] = ['data', 'restored', 'b.json'].map((name) => join(folder, name));
   assert.ok(data && restored && file);

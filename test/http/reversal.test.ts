@@ -53,7 +53,7 @@ const reverse = (entry: number, body: Fields = {}, token?: string) =>
 const told = (entries: readonly Entry[]) =>
   entries.map(({ action, resource, resource_id }) => `${action} ${resource} ${resource_id}`);
 
-test('a change is undone by the old values, and answered with the object', async () => {
+test('the reversal of an update restores the old values, and returns the object', async () => {
   const { id } = await make(server, BRANDS, { name: 'Ondine', logo: 'o.png' });
   const path = `${BRANDS}${id}/`;
   const before = await send(server, 'GET', path);
@@ -69,7 +69,7 @@ test('a change is undone by the old values, and answered with the object', async
   assert.equal(told([entry as Entry]), [`update brands ${id}`]);
 });
 
-test('a creation is undone by deleting, which others that refer to it prevent', async () => {
+test('the reversal of a create deletes the item, or is 409 if others refer to it', async () => {
   const { id } = await make(server, BRANDS, { name: 'New' });
   const created = await lastOf('brands', id);
   const answer = await reverse(created);
@@ -87,7 +87,7 @@ test('a creation is undone by deleting, which others that refer to it prevent', 
   }
 });
 
-test('a deletion is undone by putting the row back under its id', async () => {
+test('the reversal of a delete restores the item under its id; a second reversal is 409', async () => {
   const { id } = await make(server, BRANDS, { name: 'Gone', first_letter: 'G' });
   const path = `${BRANDS}${id}/`;
   const before = await send(server, 'GET', path);
@@ -110,7 +110,7 @@ test('a deletion is undone by putting the row back under its id', async () => {
   });
 });
 
-test('a SKU and the records of the same request are undone together, and so is that', async () => {
+test('a SKU and its records of the same request are reversed together, and so is the reversal', async () => {
   const { silver, large, black } = catalog;
   const body = skuFields(catalog, { specs: [silver, large], code: 'R-1' });
   const { id } = await make(server, SKUS, body);
@@ -123,7 +123,7 @@ test('a SKU and the records of the same request are undone together, and so is t
   assert.is((await send(server, 'GET', path)).text, before.text);
   const [, , sku] = await newest(3);
   assert.equal(told([sku as Entry]), [`create skus ${id}`]);
-  // That, in turn.
+  // The reversal of the reversal.
   assert.is((await reverse(sku?.id ?? 0)).status, 204);
   assert.is((await send(server, 'GET', path)).status, 410);
   assert.is((await reverse(await lastOf('skus', id))).text, before.text);
@@ -133,7 +133,7 @@ test('a SKU and the records of the same request are undone together, and so is t
   assert.is(changed.text, before.text);
 });
 
-test('a specification record can be undone by itself', async () => {
+test('the write of a single specification record can be reversed', async () => {
   const { sku, silver } = catalog;
   const path = `${SKUS}${sku}/specs/`;
   const record = await make(server, path, silver);
@@ -147,7 +147,7 @@ test('a specification record can be undone by itself', async () => {
   assert.equal(await read(server, path), []);
 });
 
-test('a row that has changed since is refused with what differs, unless it is forced', async () => {
+test('if an item has changed since, its reversal is 409 and names what differs, unless forced', async () => {
   const { id } = await make(server, SKUS, skuFields(catalog));
   const path = `${SKUS}${id}/`;
   await send(server, 'PATCH', path, { body: { price: 1, stock: 1 } });
@@ -171,7 +171,7 @@ test('a row that has changed since is refused with what differs, unless it is fo
   assert.is((await reverse(entry, { force: true })).status, 200);
 });
 
-test('a new SKU that got records since is not deleted, unless it is forced', async () => {
+test('if a new SKU has got records since, the reversal of its create is 409, unless forced', async () => {
   const { id } = await make(server, SKUS, skuFields(catalog));
   const created = await lastOf('skus', id);
   await send(server, 'PATCH', `${SKUS}${id}/`, { body: { name: 'Other' } });
@@ -185,7 +185,7 @@ test('a new SKU that got records since is not deleted, unless it is forced', asy
   assert.is((await reverse(created, { force: true })).status, 204);
 });
 
-test('integrity is judged as for every write', async () => {
+test('a reversal that violates integrity is a database error, even if it is forced', async () => {
   const sku = await make(server, SKUS, skuFields(catalog, { code: 'TAKEN' }));
   const path = `${SKUS}${sku.id}/`;
   await send(server, 'PATCH', path, { body: { code: null } });
@@ -208,7 +208,7 @@ test('integrity is judged as for every write', async () => {
   assert.equal(orphan.json, { error: `database error: spec_id: ${spec.id} does not exist` });
 });
 
-test('editors may undo; viewers are 403, no token is 401, unknown entries are 404', async () => {
+test('an editor may reverse; a viewer is 403, a missing token 401, an unknown entry 404', async () => {
   const { id } = await make(server, BRANDS, { name: 'Roles' });
   const entry = await lastOf('brands', id);
   const path = `${AUDITS}${entry}/reversal/`;
@@ -224,7 +224,7 @@ test('editors may undo; viewers are 403, no token is 401, unknown entries are 40
   assert.is((await reverse(entry, {}, await tokenFor('editor'))).status, 204);
 });
 
-test('the body may be missing; a wrong one is 422, and nothing is undone', async () => {
+test('the body of a reversal may be missing; an invalid one is 422 or 400, and nothing is reversed', async () => {
   const brand = await make(server, BRANDS, { name: 'Body' });
   const entry = await lastOf('brands', brand.id);
   const path = `${AUDITS}${entry}/reversal/`;

@@ -53,7 +53,7 @@ const SEARCHES: readonly (readonly [q: string, names: readonly number[]])[] = [
   ['PHONE silver', [0]],
   ['uralu', [0]],
   ['128 gb', [0]],
-  // A word of a search never spans two words of a text.
+  // A word of a search does not match across two words of a text.
   ['128GB', []],
   ['creme brulee', [1]],
   ['STRASSE', [2]],
@@ -62,10 +62,10 @@ const SEARCHES: readonly (readonly [q: string, names: readonly number[]])[] = [
   ['ذكي', [4]],
   ['ガラス', [5]],
   ['ｃａｐｔｉｏｎ', [0, 1, 2, 3, 4, 5]],
-  // The names of the SPU and of the category.
+  // The names of the SPU and of the category are searched too.
   ['lantern', [0, 1, 2, 3, 4, 5]],
   ['lantern torch', [1]],
-  // Never across two attributes.
+  // A word does not match across two attributes.
   ['torchcaption', []],
   ['nothing-like-it', []],
   ['', [0, 1, 2, 3, 4, 5]],
@@ -80,7 +80,7 @@ for (const [q, indexes] of SEARCHES) {
   });
 }
 
-test('a search is in step with the last commit, of joined names too', async () => {
+test('a search reflects the last commit', async () => {
   const { id } = await make(server, '/admin/brands/', { name: 'Ephemeral' });
   assert.equal(await found('q=ephem', '/admin/brands/'), [id]);
   await send(server, 'PATCH', `/admin/brands/${id}/`, { body: { name: 'Lasting' } });
@@ -88,7 +88,7 @@ test('a search is in step with the last commit, of joined names too', async () =
   assert.equal(await found('q=LASTING', '/admin/brands/'), [id]);
 });
 
-test('search is combined with filters, sorting and paging, and links keep it', async () => {
+test('a search can be combined with filters, sorting and paging, and links keep it', async () => {
   const answer = await send(
     server,
     'GET',
@@ -99,7 +99,7 @@ test('search is combined with filters, sorting and paging, and links keep it', a
   assert.match(answer.headers.get('link') ?? '', /q=caption&is_launched=true&price_min=200/);
 });
 
-test('q is on every collection, nested ones too', async () => {
+test('every collection accepts q, including nested ones', async () => {
   for (const path of [
     '/books/',
     '/admin/goods/',
@@ -130,12 +130,12 @@ for (const [what, q] of [
   });
 }
 
-test('200 characters beyond the basic plane and 10 words are searched for', async () => {
+test('a search may have 200 characters beyond the basic plane, or 10 words', async () => {
   assert.equal(await search('😀'.repeat(200)), []);
   assert.equal(await search('a b c d e f g h i j'), []);
 });
 
-test('ranges select by price and stock, both bounds included', async () => {
+test('ranges of price and stock include both bounds', async () => {
   const byIndex = (...indexes: number[]) => indexes.map((index) => all()[index]);
   assert.equal(await found('price_min=200&price_max=400'), byIndex(1, 2, 3));
   assert.equal(await found('stock_min=4'), byIndex(4, 5));
@@ -144,7 +144,7 @@ test('ranges select by price and stock, both bounds included', async () => {
   assert.equal(await found('price_min=300&stock_max=3&order=desc'), byIndex(3, 2));
 });
 
-test('is_launched selects by true and false', async () => {
+test('is_launched filters by true and false', async () => {
   const launched = await found('is_launched=true');
   const others = await found('is_launched=false');
   assert.equal(
@@ -154,7 +154,7 @@ test('is_launched selects by true and false', async () => {
   assert.is(launched.length, 3);
 });
 
-test('a malformed bound is 400, and other collections have none', async () => {
+test('a malformed bound is 400, and a bound in another collection is an unknown parameter', async () => {
   for (const query of [
     'price_min=',
     'price_max=-1',

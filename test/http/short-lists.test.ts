@@ -34,7 +34,7 @@ test.after(closeServices);
 
 const idsOf = ({ json }: Received): number[] => json.map(({ id }: { id: number }) => id);
 
-test('all are listed, the latest first, unless a page is asked for', async () => {
+test('all imports and builds are listed, the latest first, unless a page is requested', async () => {
   for (const path of [IMPORTS, BUILDS]) {
     const all = await send(server, 'GET', path);
     assert.is(all.headers.get('x-total-count'), String(LENGTH), path);
@@ -57,7 +57,7 @@ test('all are listed, the latest first, unless a page is asked for', async () =>
   assert.is(none.headers.get('x-total-count'), '0');
 });
 
-test('a parameter that they do not know, or that says nothing, is refused', async () => {
+test('an unknown, invalid, contradictory or repeated parameter is 400', async () => {
   for (const path of [IMPORTS, BUILDS, deliveries]) {
     for (const query of ['colour=red', 'page=0', 'page=1&offset=1', 'page=1&page=1']) {
       const refused = await send(server, 'GET', `${path}?${query}`);
@@ -66,7 +66,7 @@ test('a parameter that they do not know, or that says nothing, is refused', asyn
   }
 });
 
-test('one of them has an entity tag, and is not sent again while it is the same', async () => {
+test('an import and a build have an entity tag, and If-None-Match with it is 304', async () => {
   for (const path of [IMPORTS, BUILDS]) {
     const [{ id }] = await read(server, path);
     const etag = (await send(server, 'GET', `${path}${id}/`)).headers.get('etag') ?? '';

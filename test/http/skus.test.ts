@@ -38,7 +38,7 @@ async function makeSku(changes: Fields = {}): Promise<string> {
   return `${SKUS}${id}/`;
 }
 
-test('a SKU has the fields of the specification in its order', async () => {
+test('a SKU has the fields of the specification, in that order', async () => {
   const { chain, spu, silver, large } = catalog;
   const body = skuFields(catalog, { specs: [silver, large] });
   const created = await send(server, 'POST', SKUS, { body });
@@ -71,7 +71,7 @@ test('a SKU has the fields of the specification in its order', async () => {
   assert.is(head.text, '');
 });
 
-test('PUT answers 200 with the whole SKU, its SPU and its category as they now are', async () => {
+test('PUT is 200 with the whole SKU, including the names of its new SPU and category', async () => {
   const path = await makeSku();
   const body = skuFields(other, {
     name: 'Lamp, black',
@@ -97,7 +97,7 @@ test('PUT answers 200 with the whole SKU, its SPU and its category as they now a
   assert.equal(await read(server, path), put.json);
 });
 
-test('PATCH changes what was sent and nothing else', async () => {
+test('PATCH changes only the fields that were sent', async () => {
   const path = await makeSku({ specs: [catalog.silver] });
   const before = await read(server, path);
   const changed = await send(server, 'PATCH', path, { body: { is_launched: false, stock: 7 } });
@@ -106,7 +106,7 @@ test('PATCH changes what was sent and nothing else', async () => {
   assert.equal(await read(server, path), changed.json);
 });
 
-test('goods and category follow a renamed SPU and category', async () => {
+test('goods and category of a SKU change if the SPU and the category are renamed', async () => {
   const mine = await createCatalog(server, 'Kettle');
   await send(server, 'PATCH', `/admin/goods/${mine.spu}/`, { body: { name: 'Pot' } });
   const third = `/admin/categories/${mine.chain[2]}/`;
@@ -116,7 +116,7 @@ test('goods and category follow a renamed SPU and category', async () => {
   assert.is(category, 'Pots');
 });
 
-test('goods_id may stand for spu_id in a body', async () => {
+test('a body may contain goods_id instead of spu_id', async () => {
   const body = { ...without(skuFields(catalog), 'spu_id'), goods_id: other.spu };
   const created = await send(server, 'POST', SKUS, { body });
   assert.is(created.status, 201);
@@ -173,7 +173,7 @@ test('PUT and PATCH add one record for each element of specs, and remove none', 
   assert.is(records.length, 5);
 });
 
-test('putting back what was read adds its specs again', async () => {
+test('PUT of a SKU as it was read adds its specs again', async () => {
   const path = await makeSku({ specs: [catalog.silver, catalog.large] });
   const before = await read(server, path);
   const put = await send(server, 'PUT', path, { body: before });
@@ -181,7 +181,7 @@ test('putting back what was read adds its specs again', async () => {
   assert.equal(put.json, { ...before, specs: [...before.specs, ...before.specs] });
 });
 
-test('when one pair is invalid the whole write is undone: object, records, files and page', async () => {
+test('if one pair is invalid, nothing is written: object, records, files and page are unchanged', async () => {
   const { silver, black, large } = catalog;
   const path = await makeSku({ name: 'Untouched', specs: [silver] });
   const id = Number(path.split('/')[3]);
@@ -189,7 +189,7 @@ test('when one pair is invalid the whole write is undone: object, records, files
   const [before, records] = [await read(server, path), await read(server, `${path}specs/`)];
   const list = await read(server, SKUS);
   await server.pagesAtRest();
-  // What is known of the pages' files is kept a little later than the files.
+  // The manifest of the pages is written a little later than the pages.
   const storedFiles = () => filesOf(server.data, (name) => name !== 'pages.manifest');
   const files = storedFiles();
   const invalid: readonly (readonly [Fields, string, number])[] = [
@@ -220,15 +220,15 @@ test('when one pair is invalid the whole write is undone: object, records, files
   assert.equal(await read(server, `${path}specs/`), records);
   assert.equal(await read(server, SKUS), list);
   assert.equal(storedFiles(), files);
-  // Pages are written in the order of the commits: with a later one, an earlier one would exist.
+  // Pages are written in the order of commits: if a later one exists, so would an earlier one.
   const later = await makeSku({ name: 'Later' });
   await pageWith(server, Number(later.split('/')[3]), 'Later');
   assert.is(await pageWith(server, id, 'Untouched'), page);
-  // And the ids of what was undone were not spent.
+  // The rejected writes have used no ids.
   assert.is(Number(later.split('/')[3]), id + 1);
 });
 
-test('a SKU of an SPU, or in a category, that does not exist is a database error', async () => {
+test('an SPU or a category that does not exist is a database error, and nothing is written', async () => {
   const path = await makeSku();
   const before = await read(server, path);
   for (const field of ['spu_id', 'category_id']) {
@@ -251,7 +251,7 @@ test('a SKU of an SPU, or in a category, that does not exist is a database error
   assert.equal(await read(server, path), before);
 });
 
-test('a write regenerates the detail page in the background', async () => {
+test('after a write of a SKU its page is rendered again', async () => {
   const path = await makeSku({ name: 'Fresh <b>' });
   const id = Number(path.split('/')[3]);
   assert.not.match(await pageWith(server, id, 'Fresh &lt;b&gt;'), 'Fresh <b>');
@@ -288,7 +288,7 @@ test('keyword selects the SKUs with exactly that name, and an empty one is ignor
   assert.is((await send(server, 'GET', `${SKUS}?keyword=a&keyword=b`)).status, 400);
 });
 
-test('the records of a SKU are listed with their ids, added one by one, and removed', async () => {
+test('the records of a SKU can be listed with their ids, added one by one, and removed', async () => {
   const { silver, black } = catalog;
   const path = await makeSku({ specs: [silver] });
   const records = `${path}specs/`;
@@ -321,7 +321,7 @@ test('the records of a SKU are listed with their ids, added one by one, and remo
   }
 });
 
-test('a record of another SKU is 404, and stays', async () => {
+test('a record of another SKU is 404, and is not deleted', async () => {
   const mine = await makeSku({ specs: [catalog.silver] });
   const theirs = await makeSku();
   const [record] = await read(server, `${mine}specs/`);
@@ -332,7 +332,7 @@ test('a record of another SKU is 404, and stays', async () => {
   assert.equal(await read(server, `${mine}specs/`), [record]);
 });
 
-test('the path decides to which SKU a record belongs, not the body', async () => {
+test('a record belongs to the SKU in the path; id and sku_id in the body are ignored', async () => {
   const path = await makeSku();
   const body = { ...catalog.silver, sku_id: catalog.sku, id: 1 };
   const added = await send(server, 'POST', `${path}specs/`, { body });
@@ -343,7 +343,7 @@ test('the path decides to which SKU a record belongs, not the body', async () =>
   assert.equal((await read(server, `${SKUS}${catalog.sku}/`)).specs, []);
 });
 
-test('deleting a SKU deletes its records, and frees what they referred to', async () => {
+test('deleting a SKU deletes its records; their options and specifications can then be deleted', async () => {
   const spec = (await make(server, '/admin/specs/', { name: 'Weight', spu_id: catalog.spu })).id;
   const option = (await make(server, '/admin/options/', { value: 'Light', spec_id: spec })).id;
   const path = await makeSku({ specs: [{ spec_id: spec, option_id: option }] });
@@ -360,7 +360,7 @@ test('deleting a SKU deletes its records, and frees what they referred to', asyn
   assert.is((await send(server, 'DELETE', `/admin/specs/${spec}/`)).status, 204);
 });
 
-test('a SKU of hundreds of records is written whole or not at all, and deleted with them', async () => {
+test('a SKU with hundreds of records is written completely or not at all, and deleted with them', async () => {
   const { silver, large } = catalog;
   const records = (count: number) => Array.from({ length: count }, () => silver);
   const path = await makeSku({ specs: records(300) });

@@ -1,4 +1,4 @@
-/** The folder of pages is a small shop: every link leads somewhere, and every page is linked to. */
+/** The folder of pages is a small shop: no link is broken, and every page is linked to. */
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -67,7 +67,7 @@ function pagesOfFolder(): string[] {
   return [...folderOf(server.data).keys()].filter((name) => !name.endsWith('.xml')).toSorted();
 }
 
-test('from the front page every page is reached, and no link is broken', async () => {
+test('every page can be reached from the front page, and no link is broken', async () => {
   const { pages, broken } = await walk(`${server.url}/pages/`, server.fetch);
   assert.equal(broken, []);
   assert.equal([...pages].toSorted(), pagesOfFolder());
@@ -75,7 +75,7 @@ test('from the front page every page is reached, and no link is broken', async (
   assert.is(parts.length, 4, 'those of an SPU, of two categories and of the front page');
 });
 
-test('a plain server of files shows the same shop, under any path', async () => {
+test('a static file server can serve the folder as the same shop, below another path', async () => {
   const base = 'http://files/some/where/';
   const folder = join(server.data, 'pages');
   const fetchFile = async (url: string) => {
@@ -88,7 +88,7 @@ test('a plain server of files shows the same shop, under any path', async () => 
   assert.equal([...pages].toSorted(), pagesOfFolder());
 });
 
-test('every address of the sitemap and every canonical one answers', async () => {
+test('every URL in a sitemap and every canonical URL is 200', async () => {
   const addresses = [...folderOf(server.data).values()].flatMap((text) =>
     [...text.matchAll(/<loc>([^<]+)<|rel="canonical" href="([^"]+)"/g)].map(
       ([, location, canonical]) => location ?? canonical ?? '',
@@ -103,7 +103,7 @@ test('every address of the sitemap and every canonical one answers', async () =>
   }
 });
 
-test('canonical addresses are those of the pages that have them', () => {
+test('the canonical URL of a page is its own URL', () => {
   for (const [name, text] of folderOf(server.data)) {
     if (!name.endsWith('.html')) continue;
     const canonical = /rel="canonical" href="([^"]+)"/.exec(text)?.[1];

@@ -1,4 +1,4 @@
-/** spec 3.2 to 3.11: which status answers what, and which check comes before which. */
+/** spec 3.2 to 3.11: which status a request gets, and the order of the checks. */
 import { createHmac } from 'node:crypto';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -32,7 +32,7 @@ test.after(async () => {
   await server.stop();
 });
 
-/** spec 3.1 and 3.10; what a client is not to see. */
+/** Requires an error of spec 3.1 and 3.10 that contains no internal details. */
 function assertProblem(answer: Received, status: number, what: string): void {
   assert.is(answer.status, status, `${what}: ${answer.text}`);
   assert.is(answer.headers.get('content-type'), 'application/json', what);
@@ -55,11 +55,11 @@ const bytes = (...parts: readonly (string | readonly number[])[]) =>
 
 const MALFORMED: Readonly<Record<string, string | Uint8Array>> = {
   'is empty': new Uint8Array(),
-  'is white space alone': ' \n',
-  'is no JSON': 'name=Emma&pub_date=1815-12-23',
+  'is only white space': ' \n',
+  'is not JSON': 'name=Emma&pub_date=1815-12-23',
   'is XML': '<book><name>Emma</name></book>',
   'is cut off within a string': '{"name":"Em',
-  'is cut off behind a member': '{"name":"Emma"',
+  'is cut off after a member': '{"name":"Emma"',
   'has no opening brace': '"name":"Emma","pub_date":"1815-12-23"}',
   'has a doubled opening brace': '{{"name":"Emma","pub_date":"1815-12-23"}',
   'has a doubled closing brace': '{"name":"Emma","pub_date":"1815-12-23"}}',
@@ -96,7 +96,7 @@ for (const [what, body] of Object.entries(MALFORMED)) {
   });
 }
 
-test('a body nested a hundred thousand deep is refused, and the server stays up', async () => {
+test('a body nested 100,000 levels deep is 400 or 422, and the server still responds', async () => {
   const body = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
   const answer = await send(server, 'POST', '/books/', { body });
   assert.ok(answer.status === 400 || answer.status === 422, String(answer.status));
@@ -152,15 +152,15 @@ const altered = () => {
 const REFUSED: Readonly<Record<string, () => string | null>> = {
   'is missing': () => null,
   'is empty': () => '',
-  'is a prefix alone': () => 'Bearer',
+  'is only a prefix': () => 'Bearer',
   'has no prefix': valid,
   'has another prefix': () => `Token ${valid()}`,
   'is a user name and password': () => `Basic ${btoa('admin:admin')}`,
-  'is no JWT': () => 'Bearer nonsense',
+  'is not a JWT': () => 'Bearer nonsense',
   'has two parts': () => `Bearer ${valid().split('.').slice(0, 2).join('.')}`,
   'has four parts': () => `Bearer ${valid()}.x`,
-  'has parts that are no JSON': () => 'Bearer YQ.YQ.YQ',
-  'comes twice': () => `Bearer ${valid()} ${valid()}`,
+  'has parts that are not JSON': () => 'Bearer YQ.YQ.YQ',
+  'is sent twice': () => `Bearer ${valid()} ${valid()}`,
   'has expired': () => `Bearer ${forge(claims({ exp: soon(-10) }))}`,
   'expired beyond the leeway of two seconds': () => `Bearer ${forge(claims({ exp: soon(-4) }))}`,
   'is not valid yet': () => `Bearer ${forge(claims({ nbf: soon(60) }))}`,
@@ -173,7 +173,7 @@ const REFUSED: Readonly<Record<string, () => string | null>> = {
   'is signed with another secret': () => `Bearer ${forge(claims(), {}, 'sha256', 'x'.repeat(41))}`,
   'has claims that were altered': () => `Bearer ${altered()}`,
   'has no exp': () => `Bearer ${forge(without(claims(), 'exp'))}`,
-  'has an exp that is no number': () => `Bearer ${forge(claims({ exp: '4102444800' }))}`,
+  'has an exp that is not a number': () => `Bearer ${forge(claims({ exp: '4102444800' }))}`,
   'has no iss': () => `Bearer ${forge(without(claims(), 'iss'))}`,
   'has another iss': () => `Bearer ${forge(claims({ iss: 'other-server' }))}`,
   'has no aud': () => `Bearer ${forge(without(claims(), 'aud'))}`,
@@ -181,9 +181,10 @@ const REFUSED: Readonly<Record<string, () => string | null>> = {
   'has no role': () => `Bearer ${forge(without(claims(), 'role'))}`,
   'has an unknown role': () => `Bearer ${forge(claims({ role: 'root' }))}`,
   'has a role of another case': () => `Bearer ${forge(claims({ role: 'Admin' }))}`,
-  'has a role every object has': () => `Bearer ${forge(claims({ role: 'constructor' }))}`,
+  'has a role that is an inherited JavaScript member': () =>
+    `Bearer ${forge(claims({ role: 'constructor' }))}`,
   'has a list of roles': () => `Bearer ${forge(claims({ role: ['admin'] }))}`,
-  'asks for an unknown extension': () => `Bearer ${forge(claims(), { crit: ['x'], x: 1 })}`,
+  'requires an unknown extension': () => `Bearer ${forge(claims(), { crit: ['x'], x: 1 })}`,
   'names an unknown key': () => `Bearer ${forge(claims(), { kid: 'other' })}`,
 };
 
@@ -201,7 +202,7 @@ for (const [what, authorization] of Object.entries(REFUSED)) {
   });
 }
 
-test('a token is accepted after Bearer and after JWT', async () => {
+test('a token is accepted with the prefixes Bearer and JWT', async () => {
   for (const prefix of ['Bearer', 'JWT', 'bearer']) {
     const headers = { authorization: `${prefix} ${valid()}` };
     const { status } = await send(server, 'GET', '/admin/brands/', { token: null, headers });
@@ -209,7 +210,7 @@ test('a token is accepted after Bearer and after JWT', async () => {
   }
 });
 
-test('a token whose time is up is refused though it was accepted before', async () => {
+test('a token that was accepted before is 401 from two seconds after it expires', async () => {
   const begun = Math.floor(Date.now() / 1000) * 1000;
   let now = begun;
   const own = await openService({ clock: { now: () => now } });
@@ -228,7 +229,7 @@ test('a token whose time is up is refused though it was accepted before', async 
   await own.stop();
 });
 
-test('a viewer reads everything and writes nothing', async () => {
+test('a viewer may read, and every write by a viewer is 403', async () => {
   const token = await tokenFor('viewer');
   const { sku, brand } = catalog;
   for (const path of ['/admin/skus/', `/admin/skus/${sku}/`, `/admin/skus/${sku}/specs/`]) {
@@ -251,7 +252,7 @@ test('a viewer reads everything and writes nothing', async () => {
   assert.is((await send(server, 'GET', '/admin/brands/')).text, before);
 });
 
-test('an editor writes', async () => {
+test('an editor may create, replace, change and delete', async () => {
   const token = await tokenFor('editor');
   const created = await send(server, 'POST', '/admin/brands/', { token, body: { name: 'New' } });
   assert.is(created.status, 201);
@@ -313,9 +314,9 @@ const NO_PATHS = [
 ];
 
 for (const path of NO_PATHS) {
-  test(`there is no ${path}: 404`, async () => {
+  test(`the path ${path} is 404`, async () => {
     for (const method of ['GET', 'OPTIONS', 'DELETE']) {
-      // A page that is not there has methods all the same.
+      // A page that does not exist has the same methods as others.
       if (path.startsWith('/pages/skus/') && path.endsWith('.html') && method !== 'GET') continue;
       if (path === '/docs/nowhere.js' && method !== 'GET') continue;
       assertProblem(await send(server, method, path, { token: null }), 404, `${method} ${path}`);
@@ -342,12 +343,12 @@ const TARGETS = [
 ];
 
 for (const target of TARGETS) {
-  test(`the target ${target} is not normalised: 404`, async () => {
+  test(`the target ${target} is not normalized, and is 404`, async () => {
     assertProblem(await send(server, 'GET', target), 404, target);
   });
 }
 
-test('if only the slash is missing, the message names the right path', async () => {
+test('if only the slash is missing, the 404 names the right path', async () => {
   const { sku, spu } = catalog;
   for (const path of [
     '/books',
@@ -372,7 +373,7 @@ test('if only the slash is missing, the message names the right path', async () 
   assert.not.match(other.json.error, '/nowhere/');
 });
 
-test('a browser is redirected to a page for people whose last slash it left out', async () => {
+test('a browser that omits the slash of /docs/, /pages/ or /console/ is redirected with 308', async () => {
   const based = await openService({ basePath: '/api' });
   for (const [on, path] of [
     [server, '/docs'],
@@ -405,7 +406,7 @@ test('a browser is redirected to a page for people whose last slash it left out'
   await based.stop();
 });
 
-test('health has one path: with the version in it there is none', async () => {
+test('/healthz and /readyz are 404 with a version in the path', async () => {
   for (const path of ['/healthz', '/readyz']) {
     assert.is((await send(server, 'GET', path, { token: null })).status, 200);
     for (const method of ['GET', 'HEAD', 'OPTIONS', 'POST']) {
@@ -415,7 +416,7 @@ test('health has one path: with the version in it there is none', async () => {
   }
 });
 
-test('an unknown item, and an unknown parent, are 404', async () => {
+test('an unknown item and an unknown parent are 404', async () => {
   const { sku, spu, silver } = catalog;
   const paths = ['brands', 'categories', 'goods', 'skus', 'specs', 'options'].map(
     (name) => `/admin/${name}/${UNKNOWN}/`,
@@ -490,7 +491,7 @@ function shapes(): Readonly<Record<string, string>> {
   };
 }
 
-test('a method that the path does not have is 405, and Allow names those that it has', async () => {
+test('a method that the path does not have is 405, and Allow lists those that it has', async () => {
   for (const [path, allow] of Object.entries(shapes())) {
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND', 'TRACE']) {
       if (allow.split(', ').includes(method)) continue;
@@ -501,7 +502,7 @@ test('a method that the path does not have is 405, and Allow names those that it
   }
 });
 
-test('OPTIONS needs no token, and names every method of the path', async () => {
+test('OPTIONS needs no token, and lists every method of the path', async () => {
   for (const [path, allow] of Object.entries(shapes())) {
     for (const token of [null, 'nonsense']) {
       const answer = await send(server, 'OPTIONS', path, { token });
@@ -527,7 +528,7 @@ const UNACCEPTABLE = [
 ];
 
 for (const accept of UNACCEPTABLE) {
-  test(`GET and HEAD that accept ${accept} alone are 406; writes answer JSON`, async () => {
+  test(`GET and HEAD with Accept: ${accept} are 406; writes respond with JSON`, async () => {
     const headers = { accept };
     for (const path of ['/books/', '/admin/skus/', `/admin/skus/${catalog.sku}/`]) {
       assertProblem(await send(server, 'GET', path, { headers }), 406, path);
@@ -553,7 +554,7 @@ const ACCEPTABLE: Readonly<Record<string, string>> = {
 };
 
 for (const [accept, type] of Object.entries(ACCEPTABLE)) {
-  test(`GET that accepts ${accept} is answered with ${type}`, async () => {
+  test(`GET with Accept: ${accept} returns ${type}`, async () => {
     for (const path of ['/books/', `/admin/skus/${catalog.sku}/`]) {
       const answer = await send(server, 'GET', path, { headers: { accept } });
       assert.is(answer.status, 200, path);
@@ -562,7 +563,7 @@ for (const [accept, type] of Object.entries(ACCEPTABLE)) {
   });
 }
 
-test('a stale If-Match is 412 and changes nothing; a current one lets the write through', async () => {
+test('a stale If-Match is 412 and changes nothing; with a current one the write succeeds', async () => {
   const path = `/admin/brands/${catalog.brand}/`;
   const before = await send(server, 'GET', path);
   const current = before.headers.get('etag') ?? '';
@@ -583,7 +584,7 @@ test('a stale If-Match is 412 and changes nothing; a current one lets the write 
 
 const BOOK = JSON.stringify({ name: 'Emma', pub_date: '1815-12-23' });
 
-test('a body declared as anything but JSON is 415', async () => {
+test('a body with a Content-Type other than JSON is 415', async () => {
   for (const type of [
     'text/plain',
     'text/json',
@@ -604,7 +605,7 @@ test('a body declared as anything but JSON is 415', async () => {
   }
 });
 
-test('application/json, any +json and no Content-Type are taken as JSON', async () => {
+test('application/json, any +json type and a missing Content-Type mean JSON', async () => {
   for (const type of [
     'application/json',
     'application/json; charset=utf-8',
@@ -634,7 +635,7 @@ const unknownSku = () => `/admin/skus/${UNKNOWN}/`;
 const STALE = { 'if-match': '"stale"' };
 const HTML = { accept: 'text/html' };
 
-/** Each is wrong in two ways, and the first must be reported. */
+/** Requests that are wrong in two ways, of which the first must be reported. */
 const ORDER: Readonly<Record<string, Doubly>> = {
   'path before method': { method: 'PROPFIND', path: () => '/nowhere/', status: 404 },
   'path before authentication': {
@@ -743,7 +744,7 @@ const ORDER: Readonly<Record<string, Doubly>> = {
 };
 
 for (const [what, { method, path, as, status, ...sent }] of Object.entries(ORDER)) {
-  test(`${what}: ${method} answers ${status}`, async () => {
+  test(`the server checks ${what}: ${method} is ${status}`, async () => {
     const token =
       as === undefined
         ? {}
@@ -760,7 +761,7 @@ test('a validation problem is reported before a reference that does not exist', 
   assert.equal(Object.keys(json.fields), ['price']);
 });
 
-test('an item that was deleted is 410 before Accept is judged', async () => {
+test('a deleted item is 410 before Accept is checked', async () => {
   const { id } = await make(server, '/admin/skus/', skuFields(catalog));
   await send(server, 'DELETE', `/admin/skus/${id}/`);
   assertProblem(await send(server, 'GET', `/admin/skus/${id}/`, { headers: HTML }), 410, 'gone');

@@ -1,4 +1,4 @@
-/** spec 13.3: the catalog at a glance. */
+/** spec 13.3: the summary of the catalog. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -24,13 +24,13 @@ const read = async (server: Service, token?: string) => {
 const codesOf = async (server: Service, token?: string): Promise<readonly string[]> =>
   (await read(server, token)).warnings.map(({ code }: { code: string }) => code);
 
-/** What a command makes of the data directory of a service. */
+/** Makes a backup of the data directory of a service, as the command does. */
 const backUp = (data: string) =>
   backup({ data, file: join(temporaryDirectory(), 'backup.json') }, contextOf());
 
 const freeSpace = () => Promise.resolve(PLENTY);
 
-test('it counts every collection, the pages that wait, and the bytes of the store', async () => {
+test('the summary has the count of every collection, the waiting pages and the bytes of the store', async () => {
   const server = await openService({ demo: true, freeSpace });
   await until('the pages are made', async () => (await read(server)).pages.waiting === 0);
   const { counts, pages, store } = await read(server);
@@ -51,7 +51,7 @@ test('it counts every collection, the pages that wait, and the bytes of the stor
   assert.ok(store.bytes > 1000);
 });
 
-test('every role reads it; the latest changes are for admins', async () => {
+test('every role may read the summary; only admins see the latest 20 changes', async () => {
   const server = await openService({ freeSpace });
   for (const name of Array.from({ length: 22 }, (_, index) => `Brand "${index}"`)) {
     await send(server, 'POST', '/admin/brands/', { body: { name } });
@@ -83,11 +83,11 @@ test('every role reads it; the latest changes are for admins', async () => {
   assert.is((await send(server, 'GET', '/admin/summary/', { token: null })).status, 401);
 });
 
-test('an empty store on a disk with space has nothing to warn of', async () => {
+test('an empty store on a disk with free space has no warnings', async () => {
   assert.equal(await codesOf(await openService({ freeSpace })), []);
 });
 
-test('a disk that is nearly full is told', async () => {
+test('the summary warns if the disk is nearly full, or if its free space is unknown', async () => {
   const server = await openService({ freeSpace: () => Promise.resolve(900 * 1024 ** 2) });
   const { warnings } = await read(server);
   assert.equal(warnings, [
@@ -99,7 +99,7 @@ test('a disk that is nearly full is told', async () => {
   assert.equal(await codesOf(await openService()), [], 'the disk of the tests has space');
 });
 
-test('a store without a backup for a week is told', async () => {
+test('the summary warns if there is no backup, if the last is 9 days old, or if that is unknown', async () => {
   let now = Date.now();
   const clock = { now: () => now };
   const token = await tokenFor('admin', { exp: Math.floor((now + 30 * DAY) / 1000) });
@@ -125,18 +125,18 @@ test('a store without a backup for a week is told', async () => {
   assert.match(server.log.join('\n'), 'backup.json');
 });
 
-test("it names the currency of all prices, the server's own", async () => {
+test('the summary contains the currency of the server', async () => {
   assert.is((await read(await openService({ freeSpace }))).currency, 'USD');
   const pages = { currency: 'JPY' };
   assert.is((await read(await openService({ freeSpace, pages }))).currency, 'JPY');
 });
 
-test('scarce memory is told', async () => {
+test('the summary warns if memory is scarce', async () => {
   const server = await openService({ freeSpace, isMemoryScarce: () => true });
   assert.equal(await codesOf(server), ['memory_scarce']);
 });
 
-test('pages that cannot be written, and writes that are refused, are told', async () => {
+test('the summary warns if pages cannot be written', async () => {
   const disk = new RefusingDisk();
   const server = await openService({ disk, freeSpace });
   disk.refusal = (_, path) => (path.includes('pages') ? 'ENOSPC' : null);
@@ -146,7 +146,7 @@ test('pages that cannot be written, and writes that are refused, are told', asyn
   disk.refusal = null;
 });
 
-test('no message names a path of the host', async () => {
+test('the summary contains no path of the host', async () => {
   const server = await openService({ freeSpace: () => Promise.reject(new Error('/secret/path')) });
   writeFileSync(join(server.data, 'backup.json'), 'no JSON');
   const { text } = await send(server, 'GET', '/admin/summary/');

@@ -1,4 +1,4 @@
-/** The operator's own templates: in place of the built-in ones, and what is said of their errors. */
+/** Custom templates: they replace the built-in ones, and their errors are reported. */
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -38,7 +38,7 @@ async function rebuild(data: string): Promise<{ printed: string; error: string }
   return { printed, error };
 }
 
-test('a template takes the place of the one of its name, and may build on the others', async () => {
+test('a template replaces the built-in one of the same name, and can extend the others', async () => {
   const directory = templates({
     'sku.njk':
       '{% extends "layout.njk" %}{% block main %}<h1>Ours: {{ sku.name }}</h1>{% endblock %}',
@@ -57,7 +57,7 @@ test('a template takes the place of the one of its name, and may build on the ot
   );
   const style = await send(server, 'GET', '/pages/style.css', { token: null });
   assert.is(style.text, 'body { color: teal }\n');
-  // Another style sheet has another address: no cache puts the old one beside a new page.
+  // Another style sheet has another URL, so that no cache combines an old one with a new page.
   const address = (text: string) => /style\.css\?v=[0-9a-f]+/.exec(text)?.[0];
   const own = address(page);
   assert.ok(own);
@@ -68,7 +68,7 @@ test('a template takes the place of the one of its name, and may build on the ot
   await plain.stop();
 });
 
-test('a picture of its own is all that a shop has to add for pictures', async () => {
+test('a template picture.njk is enough to show pictures, and its values are escaped', async () => {
   const picture = '<img src="https://cdn.example/{{ sku.id }}.jpg" alt="{{ sku.name }}">';
   const server = await serverWith(templates({ 'picture.njk': picture }));
   const of = await createCatalog(server);
@@ -80,7 +80,7 @@ test('a picture of its own is all that a shop has to add for pictures', async ()
   await server.stop();
 });
 
-test('the purchase price is not among what a template is given', async () => {
+test('a template does not get the cost price', async () => {
   const server = await serverWith(
     templates({ 'sku.njk': '{% for key, value in sku %}{{ key }} {% endfor %}' }),
   );
@@ -112,32 +112,32 @@ const BROKEN: readonly Broken[] = [
     says: '/sku.njk:3: unknown block tag: nonsense',
   },
   {
-    what: 'a value that there is none of',
+    what: 'a value that does not exist',
     file: 'sku.njk',
     text: '<h1>\n\n{{ nobody.name }}\n</h1>\n',
     says: '/sku.njk:3: attempted to output null or undefined',
   },
   {
-    what: 'a call of what is no function',
+    what: 'a call of a value that is not a function',
     file: 'sku.njk',
     text: '{% extends "layout.njk" %}\n{% block main %}\n{{ sku.name() }}\n{% endblock %}\n',
     says: '/sku.njk:3: Unable to call',
   },
   {
-    what: 'a template that there is none of',
+    what: 'a template that does not exist',
     file: 'sku.njk',
     text: '{% extends "lay.njk" %}\n',
     says: '/sku.njk:1: there is no template lay.njk',
   },
   {
-    // nunjucks throws this one where it cannot be caught.
-    what: 'a syntax error in what another template includes',
+    // nunjucks throws this error at a place where it cannot be caught.
+    what: 'a syntax error in an included template',
     file: 'picture.njk',
     text: '<b>\n\n{% if %}\n',
     says: '/picture.njk:3: unexpected token: %}',
   },
   {
-    what: 'a missing value in what another template includes',
+    what: 'a missing value in an included template',
     file: 'picture.njk',
     text: '<b>\n\n{{ nobody }}\n',
     says: '/picture.njk:3: attempted to output null or undefined',
@@ -145,7 +145,7 @@ const BROKEN: readonly Broken[] = [
 ];
 
 for (const { what, file, text, says } of BROKEN) {
-  test(`${what} is told with file and line, and the old page stays`, async () => {
+  test(`${what} is reported with file and line, and the old page is kept`, async () => {
     const first = await openService();
     const of = await createCatalog(first);
     await until('the pages are there', () => faultsOf(first.data).length === 0);
@@ -179,7 +179,7 @@ for (const { what, file, text, says } of BROKEN) {
   });
 }
 
-test('a directory without a template, or without anything, is refused before the server starts', async () => {
+test('a directory without templates, a missing directory and a file end the start', async () => {
   const data = temporaryDirectory();
   const empty = templates({ 'README.txt': '' });
   for (const [directory, says] of [

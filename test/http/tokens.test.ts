@@ -1,4 +1,4 @@
-/** `/admin/tokens/`: a token for a user name and a password, and its end. */
+/** `/admin/tokens/`: login with a user name and a password, and revocation. */
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
@@ -31,12 +31,12 @@ test.before(async () => {
 
 test.after(closeServices);
 
-/** What is stored of {@link PASSWORD}: hashing takes long, and is proved elsewhere. */
+/** The stored hash of {@link PASSWORD}: hashing takes long, and is tested elsewhere. */
 const { password: HASH } = accountOf('anybody');
 const verifyPassword: PasswordCheck = (password, hash) =>
   Promise.resolve(password === PASSWORD && hash === HASH);
 
-/** A service whose accounts have the names of their roles, or those that are given. */
+/** A service with these accounts. */
 async function openWith(
   accounts: Readonly<Record<string, Role>>,
   options: ServiceOptions = {},
@@ -66,7 +66,7 @@ const reading = async (token: string, to = server) =>
 
 const idOf = (token: string) => decodeJwt(token).jti ?? '';
 
-test('a user name and a password give a token of the account and its role', async () => {
+test('a login returns a token with the name and the role of the account', async () => {
   const before = Math.floor(Date.now() / 1000);
   const { status, headers, json } = await login('editor');
   assert.is(status, 201);
@@ -91,7 +91,7 @@ test('a user name and a password give a token of the account and its role', asyn
   assert.is(headers.get('content-type'), 'application/json');
 });
 
-test('the token does what the role of the account may', async () => {
+test('the token of a login has the permissions of the role of the account', async () => {
   for (const [role, writing] of [
     ['viewer', 403],
     ['editor', 201],
@@ -104,7 +104,7 @@ test('the token does what the role of the account may', async () => {
   }
 });
 
-test('expires says how long the token lives', async () => {
+test('expires sets the lifetime of the token', async () => {
   for (const [expires, seconds] of [
     ['1s', 1],
     ['90s', 90],
@@ -118,7 +118,7 @@ test('expires says how long the token lives', async () => {
   }
 });
 
-test('a wrong name, a wrong password and a disabled account get the same answer', async () => {
+test('a wrong name, a wrong password and a disabled account get the same 401', async () => {
   await add(server.data, 'off', { role: 'admin', disabled: true });
   const seen = new Set<string>();
   for (const [username, password] of [
@@ -144,14 +144,14 @@ test('a wrong name, a wrong password and a disabled account get the same answer'
   assert.equal(json, { error: 'the user name or the password is wrong' });
 });
 
-test('a missing user name or password is 401, and no failed login (spec 6.6)', async () => {
+test('a missing user name or password is 401, and does not count as a failed login (spec 6.6)', async () => {
   for (const [body, error] of [
     [{}, 'username: is required; password: is required'],
     [{ username: 'viewer' }, 'password: is required'],
     [{ username: 'viewer', password: null }, 'password: is required'],
     [{ username: null, password: PASSWORD }, 'username: is required'],
   ] as const) {
-    // More often than a name may fail.
+    // More attempts than the failures that a name may have.
     for (let attempt = 0; attempt < 12; attempt += 1) {
       const answer = await send(server, 'POST', TOKENS, { body, token: null });
       assert.is(answer.status, 401, JSON.stringify(body));
@@ -189,7 +189,7 @@ const INVALID: readonly (readonly [body: unknown, fields: Readonly<Record<string
 
 for (const [body, fields] of INVALID) {
   const shown = JSON.stringify(body).slice(0, 60);
-  test(`a body that is no user name and password is 422, every problem at once: ${shown}`, async () => {
+  test(`an invalid body of a login is 422 with every problem: ${shown}`, async () => {
     const answer = await send(server, 'POST', TOKENS, { body: JSON.stringify(body), token: null });
     assert.is(answer.status, 422, answer.text);
     assert.equal(answer.json.fields, fields);
@@ -197,7 +197,7 @@ for (const [body, fields] of INVALID) {
   });
 }
 
-test('a malformed lifetime is 422', async () => {
+test('a malformed expires is 422', async () => {
   for (const expires of ['', 'soon', '8', '0h', '-1h', '1.5h', '8H', '3651d', '1y']) {
     const { status, json } = await login('viewer', { expires });
     assert.is(status, 422, expires);
@@ -205,7 +205,7 @@ test('a malformed lifetime is 422', async () => {
   }
 });
 
-test('who ends a hundred of its tokens ends all with the next, and leaves room for others', async () => {
+test('if a subject has revoked 100 of its tokens, revoking one more revokes all of them', async () => {
   const busy = await openWith({ ann: 'viewer', admin: 'admin' });
   const kept = await tokenOf('ann', busy);
   for (let each = 0; each < 101; each += 1) {
@@ -224,7 +224,7 @@ test('who ends a hundred of its tokens ends all with the next, and leaves room f
   assert.is((await send(busy, 'PATCH', '/admin/users/ann/', { token, body })).status, 200);
 });
 
-test('unknown members are ignored, and an invalid body is 400, 413, 415 or 422 as elsewhere', async () => {
+test('unknown members of a login are ignored; an invalid body is 400, 413 or 415', async () => {
   assert.is((await login('viewer', { role: 'admin', remember: true })).status, 201);
   const { json } = await login('viewer', { role: 'admin' });
   assert.is(decodeJwt(json.token)['role'], 'viewer', 'the role is the account');
@@ -239,7 +239,7 @@ test('unknown members are ignored, and an invalid body is 400, 413, 415 or 422 a
   assert.match(slash.json.error, 'did you mean /admin/tokens/ ?');
 });
 
-test('OPTIONS names what is to be sent', async () => {
+test('OPTIONS lists username and password as required, and expires as optional', async () => {
   const { status, json } = await send(server, 'OPTIONS', TOKENS, { token: null });
   assert.is(status, 200);
   assert.equal(
@@ -255,7 +255,7 @@ test('OPTIONS names what is to be sent', async () => {
   );
 });
 
-test('under a base path and a version, Location says so, and leads to the token', async () => {
+test('Location of a login has the base path and the version, and DELETE on it revokes the token', async () => {
   const based = await openWith({ ann: 'viewer' }, { basePath: '/api' });
   const body = { username: 'ann', password: PASSWORD };
   const answer = await send(based, 'POST', '/api/1.0/admin/tokens/', { body, token: null });
@@ -267,7 +267,7 @@ test('under a base path and a version, Location says so, and leads to the token'
   await based.stop();
 });
 
-test('the holder of a token may end it, at once and permanently', async () => {
+test('a client of any role can revoke its own token, at once and permanently', async () => {
   for (const role of ['viewer', 'editor', 'admin']) {
     const [token, other] = [await tokenOf(role), await tokenOf(role)];
     assert.is(await reading(token), 200);
@@ -281,7 +281,7 @@ test('the holder of a token may end it, at once and permanently', async () => {
   }
 });
 
-test('admins end the tokens of others, and others do not', async () => {
+test('an admin can revoke any token; another role is 403 for the tokens of others', async () => {
   const [viewer, editor, admin] = [
     await tokenOf('viewer'),
     await tokenOf('editor'),
@@ -298,7 +298,7 @@ test('admins end the tokens of others, and others do not', async () => {
   assert.is((await send(server, 'DELETE', `${TOKENS}unknown/`, { token: admin })).status, 204);
 });
 
-test('an id of any shape that a path can have is one; others are no paths', async () => {
+test('only a jti of up to 255 unreserved characters can be revoked', async () => {
   const token = await tokenOf('admin');
   for (const id of ['1', 'a', 'test-1', 'A_b.c-0', 'x'.repeat(255)]) {
     assert.is((await send(server, 'DELETE', `${TOKENS}${id}/`, { token })).status, 204, id);
@@ -311,7 +311,7 @@ test('an id of any shape that a path can have is one; others are no paths', asyn
   assert.is((await send(server, 'DELETE', `${TOKENS}abc`, { token })).status, 404);
 });
 
-test('a revocation holds after a restart', async () => {
+test('a token is still revoked after a restart', async () => {
   const first = await openWith({ ann: 'viewer' });
   const token = await tokenOf('ann', first);
   await send(first, 'DELETE', `${TOKENS}${idOf(token)}/`, { token });
@@ -327,7 +327,7 @@ test('a revocation holds after a restart', async () => {
   await second.stop();
 });
 
-test('tokens that are ended at the same time have all ended', async () => {
+test('tokens that are revoked at the same time are all revoked', async () => {
   const admin = await tokenOf('admin');
   const tokens = await Promise.all(
     Array.from({ length: 20 }, (_, each) => tokenFor('viewer', { jti: `many-${each}` })),
@@ -339,7 +339,7 @@ test('tokens that are ended at the same time have all ended', async () => {
   for (const token of tokens) assert.is(await reading(token), 401);
 });
 
-/** Fails until it has to wait, or for ever. @returns how often it was let try, and the answer then. */
+/** Fails to log in until that is 429. @returns the number of failures, and the response. */
 async function failUntilSlowed(fail: () => Promise<Received>): Promise<[number, Received]> {
   for (let times = 0; ; times += 1) {
     const answer = await fail();
@@ -348,7 +348,7 @@ async function failUntilSlowed(fail: () => Promise<Received>): Promise<[number, 
   }
 }
 
-test('ten failures slow an account down from every address, and no other account', async () => {
+test('after 10 failures an account is 429 from every address, and no other account is', async () => {
   const own = await openWith({ ann: 'viewer', bob: 'viewer' });
   for (const name of ['ann', 'nobody']) {
     const [times, answer] = await failUntilSlowed(() => login(name, { password: 'wrong' }, own));
@@ -366,12 +366,12 @@ test('ten failures slow an account down from every address, and no other account
   await own.stop();
 });
 
-test('a hundred failures with any names slow an address down, and no other address', async () => {
+test('after 100 failures with any names an address is 429, and no other address is', async () => {
   const own = await openWith({ ann: 'viewer' });
   let name = 0;
   const [times] = await failUntilSlowed(async () => {
     name += 1;
-    // In between a success, which does not help.
+    // A success in between makes no difference.
     if (name === 50) await tokenOf('ann', own);
     return login(`name ${name}`, { password: 'wrong' }, own);
   });
@@ -381,12 +381,12 @@ test('a hundred failures with any names slow an address down, and no other addre
   await own.stop();
 });
 
-test('successes are not slowed down, many at once neither', async () => {
+test('60 concurrent successful logins are not slowed down', async () => {
   const answers = await Promise.all(Array.from({ length: 60 }, () => login('viewer')));
   assert.ok(answers.every(({ status }) => status === 201));
 });
 
-test('while the accounts cannot be read, no token is accepted and no login succeeds', async () => {
+test('while the file of accounts cannot be read, every token and every login is 500', async () => {
   const own = await openWith({ ann: 'viewer' });
   const token = await tokenOf('ann', own);
   assert.is(await reading(token, own), 200);
@@ -394,7 +394,7 @@ test('while the accounts cannot be read, no token is accepted and no login succe
   const kept = readFileSync(path, 'utf8');
   for (const doubt of [() => chmodSync(path, 0o644), () => writeFileSync(path, '{')]) {
     doubt();
-    // Edited by hand, and not by a command that waits until it counts.
+    // An edit by hand takes effect later; a command would wait until it does.
     await until('the doubt counts', async () => (await reading(token, own)) === 500);
     const refused = await send(own, 'GET', '/admin/skus/', { token });
     assert.equal([refused.status, refused.json.error], [500, 'internal server error']);
@@ -412,7 +412,7 @@ test('while the accounts cannot be read, no token is accepted and no login succe
   assert.not.match(told, PASSWORD);
 });
 
-test('a disk that refuses a revocation is a 500, and the token stays valid until one succeeds', async () => {
+test('a revocation that cannot be written is 500, and the token stays valid until one succeeds', async () => {
   const disk = new RefusingDisk();
   const own = await openService({ disk });
   const token = await tokenFor('viewer', { jti: 'mine' });

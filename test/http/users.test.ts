@@ -64,7 +64,7 @@ test('a new account can log in with its role', async () => {
   ]);
 });
 
-test('a list is paged, sorted, and shows nothing of the passwords', async () => {
+test('the list of accounts is paged and sorted, and contains nothing of the passwords', async () => {
   for (const [name, role] of [
     ['cleo', 'viewer'],
     ['ann', 'viewer'],
@@ -91,7 +91,7 @@ test('a list is paged, sorted, and shows nothing of the passwords', async () => 
   }
 });
 
-test('only an admin reads and writes accounts', async () => {
+test('every request to accounts is 403 for a viewer and an editor, and 401 without a token', async () => {
   for (const [role, status] of [
     ['viewer', 403],
     ['editor', 403],
@@ -112,7 +112,7 @@ test('only an admin reads and writes accounts', async () => {
   assert.is((await call('GET', '', undefined, { token: null })).status, 401);
 });
 
-test('every problem of a body is said, and nothing of the password', async () => {
+test('every problem of a body is reported, without the password', async () => {
   for (const [body, fields] of [
     [{}, ['name', 'role', 'password']],
     [
@@ -136,7 +136,7 @@ test('every problem of a body is said, and nothing of the password', async () =>
   assert.equal(await trail(), []);
 });
 
-test('a name may have letters of any language, composed in any way, and marks', async () => {
+test('a name may contain letters of any language and @ . + _ -, and is normalized to NFC', async () => {
   for (const name of ['ann@example.com', 'Zoë', '李雷', 'a+b_c-d.e', 'Zo\u0065\u0308x']) {
     const body = { name, role: 'viewer', password: PASSWORD };
     const { status, headers, json } = await call('POST', '', body);
@@ -152,7 +152,7 @@ test('a name may have letters of any language, composed in any way, and marks', 
   assert.is((await call('GET', 'nobody/')).status, 404);
 });
 
-test('a change ends the tokens of the account, and the new password counts', async () => {
+test('a change of role, password or disabled revokes the tokens of the account', async () => {
   await call('POST', '', { name: 'ann', role: 'editor', password: PASSWORD });
   const reading = async (token: string) =>
     (await send(server, 'GET', '/admin/skus/', { token })).status;
@@ -174,7 +174,7 @@ test('a change ends the tokens of the account, and the new password counts', asy
   assert.is((await login('ann', PASSWORD)).status, 201);
 });
 
-test('a change that changes nothing ends no token and leaves no entry', async () => {
+test('a PATCH that changes nothing writes nothing and leaves no entry', async () => {
   const before = stored();
   const { status, json } = await call('PATCH', 'root/', { role: 'admin', disabled: false });
   assert.is(status, 200);
@@ -184,7 +184,7 @@ test('a change that changes nothing ends no token and leaves no entry', async ()
   assert.equal(await trail(), []);
 });
 
-test('the tokens of an account are ended together', async () => {
+test('DELETE of the tokens of an account revokes them, and the account can log in again', async () => {
   await call('POST', '', { name: 'ann', role: 'viewer', password: PASSWORD });
   const { token } = (await login('ann', PASSWORD)).json;
   assert.is((await call('DELETE', 'ann/tokens/')).status, 204);
@@ -194,7 +194,7 @@ test('the tokens of an account are ended together', async () => {
   assert.is((await call('GET', 'ann/tokens/')).status, 405);
 });
 
-test('the last active admin stays', async () => {
+test('removing, demoting or disabling the last active admin is 409', async () => {
   await account('other', 'admin');
   assert.is((await call('PATCH', 'other/', { disabled: true })).status, 200);
   for (const [method, body] of [
@@ -212,7 +212,7 @@ test('the last active admin stays', async () => {
   assert.is((await call('DELETE', 'other/')).status, 409);
 });
 
-test('two admins who remove each other at once do not both succeed', async () => {
+test('if both of two admins are removed at the same time, one removal is 409', async () => {
   await account('other', 'admin');
   const answers = await Promise.all([call('DELETE', 'root/'), call('DELETE', 'other/')]);
   assert.equal(
@@ -221,7 +221,7 @@ test('two admins who remove each other at once do not both succeed', async () =>
   );
 });
 
-test('If-Match lets a change through only if nobody has changed the account', async () => {
+test('If-Match with an outdated tag of an account is 412, also for concurrent changes', async () => {
   await account('ann', 'viewer');
   const { headers } = await call('GET', 'ann/');
   const etag = headers.get('etag') ?? '';
@@ -244,7 +244,7 @@ test('If-Match lets a change through only if nobody has changed the account', as
   );
 });
 
-test('every change is in the audit trail, without the password', async () => {
+test('every change of an account is in the audit trail, without the password', async () => {
   await call('POST', '', { name: 'ann', role: 'viewer', password: PASSWORD });
   await call('PATCH', 'ann/', { role: 'editor', password: 'another horse' });
   await call('DELETE', 'ann/tokens/');
@@ -271,7 +271,7 @@ test('every change is in the audit trail, without the password', async () => {
   assert.is(own.json.length, 4, 'all of one account have one number');
 });
 
-test('an entry about an account cannot be undone', async () => {
+test('the reversal of an entry about an account is 404', async () => {
   await call('POST', '', { name: 'ann', role: 'viewer', password: PASSWORD });
   const [{ id } = { id: 0 }] = await trail();
   const answer = await send(server, 'POST', `/admin/audits/${String(id)}/reversal/`);
@@ -279,7 +279,7 @@ test('an entry about an account cannot be undone', async () => {
   assert.match(answer.json.error, 'about an account');
 });
 
-test('without its audit entry no change is made', async () => {
+test('if the audit entry cannot be written, the account is not changed', async () => {
   await server.stop();
   const disk = new RefusingDisk();
   server = await openService({ disk });
@@ -290,7 +290,7 @@ test('without its audit entry no change is made', async () => {
   assert.is(stored(), before);
 });
 
-test('a change that the disk refuses is taken back in the audit trail', async () => {
+test('if an account cannot be written, the audit trail gets an entry that reverts the change', async () => {
   await server.stop();
   const disk = new RefusingDisk();
   server = await openService({ disk });
@@ -309,7 +309,7 @@ test('a change that the disk refuses is taken back in the audit trail', async ()
   assert.equal(entries[0]?.['before'], entries[1]?.['after']);
 });
 
-test('a command and a request at the same time lose nothing', async () => {
+test('concurrent changes by commands and by requests are all kept', async () => {
   const names = Array.from({ length: 8 }, (_, index) => `user-${index}`);
   for (const name of names) await account(name, 'viewer');
   await Promise.all(
@@ -324,7 +324,7 @@ test('a command and a request at the same time lose nothing', async () => {
   for (const name of names) assert.is((await call('GET', `${name}/`)).json.role, 'editor', name);
 });
 
-test('without a trail accounts are changed all the same', async () => {
+test('with an audit size of 0 accounts can be changed', async () => {
   await server.stop();
   server = await openService({ auditSize: 0 });
   await account('root', 'admin');
@@ -332,7 +332,7 @@ test('without a trail accounts are changed all the same', async () => {
   assert.equal(await trail(), []);
 });
 
-test('a file of accounts that cannot be read is a fault, and nothing is changed', async () => {
+test('if the file of accounts is invalid, requests are 500, and the file is not changed', async () => {
   writeFileSync(join(server.data, 'access.json'), '{}', { mode: 0o600 });
   assert.is((await call('GET', '')).status, 500);
   assert.is((await call('DELETE', 'root/')).status, 500);

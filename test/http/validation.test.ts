@@ -1,4 +1,4 @@
-/** spec 2.1 to 2.5: what a body may say, field by field. */
+/** spec 2.1 to 2.5: the valid values of each field. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import {
@@ -28,7 +28,7 @@ test.after(async () => {
   await server.stop();
 });
 
-/** A field under test: its collection, and a request that is right in every other field. */
+/** A field under test: its collection, and a request that is valid in every other field. */
 interface Place {
   readonly path: string;
   readonly field: string;
@@ -92,7 +92,7 @@ function assertInvalid(answer: Received, fields: readonly string[], what: string
   }
 }
 
-/** POST refuses the value, and so do PUT and PATCH of an item, which does not change. */
+/** Requires that POST, PUT and PATCH reject each value, and that the item does not change. */
 async function refuses(where: readonly Place[], values: Readonly<Record<string, string>>) {
   for (const place of where) {
     const { path, field, valid } = place;
@@ -113,7 +113,7 @@ async function refuses(where: readonly Place[], values: Readonly<Record<string, 
   }
 }
 
-/** POST, PUT and PATCH take the value, and it is read back as `stored` (JSON text). */
+/** Requires that POST, PUT and PATCH accept each value (JSON text), and that `stored` is read. */
 async function accepts(where: readonly Place[], values: readonly (readonly [string, unknown])[]) {
   for (const place of where) {
     const { path, field, valid } = place;
@@ -234,7 +234,7 @@ test('a description is a string of up to 65,536 code points', async () => {
   await accepts(LONG_TEXTS, texts('', ' ', 'x'.repeat(65_536), astral, `<b>${MOON}</b>\u0000`));
 });
 
-test('a publication date is a day of the calendar, YYYY-MM-DD, from 0001-01-01 on', async () => {
+test('a publication date is a calendar date in the form YYYY-MM-DD, from 0001-01-01', async () => {
   const days = [
     '',
     '2023-02-29',
@@ -371,7 +371,7 @@ const WHOLE: Readonly<Record<string, { valid: () => Fields; required: readonly s
 };
 
 for (const [path, { valid, required }] of Object.entries(WHOLE)) {
-  test(`${path}: POST and PUT need every required field, and PATCH none`, async () => {
+  test(`${path}: POST and PUT require every required field, and PATCH requires none`, async () => {
     const created = await send(server, 'POST', path, { body: valid() });
     assert.is(created.status, 201);
     const item = `${path}${created.json.id}/`;
@@ -387,7 +387,7 @@ for (const [path, { valid, required }] of Object.entries(WHOLE)) {
     assert.is(patched.text, created.text);
   });
 
-  test(`${path}: what is no object is refused`, async () => {
+  test(`${path}: a body that is not an object is 422, and the item does not change`, async () => {
     const created = await send(server, 'POST', path, { body: valid() });
     const item = `${path}${created.json.id}/`;
     for (const body of ['null', 'true', '1', '"name"', '[]', `[${JSON.stringify(valid())}]`]) {
@@ -396,7 +396,7 @@ for (const [path, { valid, required }] of Object.entries(WHOLE)) {
         ['PUT', item],
         ['PATCH', item],
       ] as const) {
-        // Many at once is for the collections under /admin/.
+        // bulk.test.ts tests POST of an array to the collections under /admin/.
         if (target !== '/books/' && method === 'POST' && body.startsWith('[{')) continue;
         const answer = await send(server, method, target, { body });
         assert.is(answer.status, 422, `${method} ${body}`);
@@ -434,7 +434,7 @@ test('every problem of a body is reported at once', async () => {
   assert.match(json.error, /^name: [^;]+; pub_date: [^;]+$/);
 });
 
-test('the message does not repeat a hostile value', async () => {
+test('the error does not repeat long names and values of the body', async () => {
   const secret = 'x'.repeat(5000);
   const { status, text } = await send(server, 'POST', '/books/', {
     body: { name: { [secret]: 1 }, pub_date: secret },
@@ -443,7 +443,7 @@ test('the message does not repeat a hostile value', async () => {
   assert.ok(text.length < 1000, text.slice(0, 200));
 });
 
-test('of duplicate keys the last one counts', async () => {
+test('if a key occurs twice in a body, the last value is used', async () => {
   const date = '"pub_date":"1815-12-23"';
   const last = await send(server, 'POST', '/books/', { body: `{"name":1,"name":"B",${date}}` });
   assert.is(last.status, 201);
@@ -452,7 +452,7 @@ test('of duplicate keys the last one counts', async () => {
   assertInvalid(await send(server, 'POST', '/books/', { body }), ['name'], 'duplicate');
 });
 
-test('members that every JavaScript object has are unknown ones like any other', async () => {
+test('members with the names of inherited JavaScript members are ignored like other unknown ones', async () => {
   const poison = '"__proto__":{"name":"P","polluted":1},"constructor":{"prototype":{"polluted":1}}';
   const item = `/admin/brands/${catalog.brand}/`;
   const created = await send(server, 'POST', '/books/', {
@@ -467,7 +467,7 @@ test('members that every JavaScript object has are unknown ones like any other',
     'readcount',
     'image',
   ]);
-  // A name that only the prototype has is not a name that was sent.
+  // Members of `__proto__` are not members that were sent.
   const inherited = await send(server, 'POST', '/books/', {
     body: '{"__proto__":{"name":"P","pub_date":"1815-12-23"}}',
   });
@@ -478,7 +478,7 @@ test('members that every JavaScript object has are unknown ones like any other',
   assert.not.match((await send(server, 'GET', '/books/')).text, 'polluted');
 });
 
-test('read-only and unknown members are ignored with any value, and never stored', async () => {
+test('read-only and unknown members are ignored, whatever their values are', async () => {
   const created = await send(server, 'POST', '/admin/goods/', {
     body: spuFields(catalog, { id: 'x', brand: 7, sales: 'many', comments: null, extra: [[1]] }),
   });
@@ -489,7 +489,7 @@ test('read-only and unknown members are ignored with any value, and never stored
   assert.not.ok('extra' in created.json);
 });
 
-test('what was read can be changed and put back', async () => {
+test('PUT of an object as it was read leaves it unchanged, in every collection', async () => {
   for (const [path, { valid }] of Object.entries(WHOLE)) {
     const created = await send(server, 'POST', path, { body: valid() });
     const item = `${path}${created.json.id}/`;
@@ -500,12 +500,12 @@ test('what was read can be changed and put back', async () => {
 });
 
 for (const [what, element] of [
-  ['no objects', '1'],
+  ['not objects', '1'],
   ['objects without members', '{}'],
   ['arrays', '[]'],
-  ['objects of wrong types', '{"spec_id":"a"}'],
+  ['objects with a wrong type', '{"spec_id":"a"}'],
 ] as const) {
-  test(`ten thousand specs that are ${what} are refused`, async () => {
+  test(`10,000 specs that are ${what} are 422 with a short response`, async () => {
     const specs = `[${Array.from({ length: 10_000 }, () => element).join(',')}]`;
     const body = `{${JSON.stringify(skuFields(catalog)).slice(1, -1)},"specs":${specs}}`;
     const answer = await send(server, 'POST', '/admin/skus/', { body });

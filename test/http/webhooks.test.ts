@@ -46,9 +46,9 @@ const name = (text: string): Sent => ({ body: { name: text } });
 /** A receiver in process. */
 class Receiver {
   readonly requests: OutgoingRequest[] = [];
-  /** What it answers next; 204 if nothing is left. */
+  /** The next responses; 204 if there are none. */
   readonly answers: (number | Error)[] = [];
-  /** Whether it answers nothing. */
+  /** Whether it does not respond. */
   hangs = false;
 
   readonly send = async (request: OutgoingRequest): Promise<number> => {
@@ -71,7 +71,7 @@ class Receiver {
     return this.requests.map(({ headers }) => headers['webhook-id']);
   }
 
-  /** What the changes of each request are about. */
+  /** The actions, resources and ids of the changes in each request. */
   get told(): string[] {
     return this.requests.map(({ body }) =>
       (JSON.parse(body).data as Fields[])
@@ -81,7 +81,7 @@ class Receiver {
   }
 }
 
-/** A service that delivers to a receiver in process, and tries again at once. */
+/** A service that delivers to a receiver in process, and retries at once. */
 function open(receiver: Receiver, options: ServiceOptions = {}): Promise<Service> {
   return openService({ send: receiver.send, retryDelay: () => 0, ...options });
 }
@@ -89,7 +89,7 @@ function open(receiver: Receiver, options: ServiceOptions = {}): Promise<Service
 const states = async (at: Service, id = 1) =>
   ((await read(at, `${WEBHOOKS}${id}/deliveries/`)) as Fields[]).map(({ state }) => state);
 
-test('a webhook is created with its secret, which no other answer has', async () => {
+test('the response that creates a webhook contains its secret, and no other response does', async () => {
   const server = await open(new Receiver());
   const body = { url: URL, resources: ['skus', 'brands'] };
   const { json, headers } = await sent(server, 201, 'POST', WEBHOOKS, { body });
@@ -124,7 +124,7 @@ test('a webhook is created with its secret, which no other answer has', async ()
   await server.stop();
 });
 
-test('a creation that is repeated with its key has the same secret again', async () => {
+test('a replayed creation of a webhook contains the same secret', async () => {
   const server = await open(new Receiver());
   const request = { body: { url: URL }, headers: { 'idempotency-key': 'k' } };
   const first = await sent(server, 201, 'POST', WEBHOOKS, request);
@@ -135,7 +135,7 @@ test('a creation that is repeated with its key has the same secret again', async
   await server.stop();
 });
 
-test('the secret is in no file of the store, and its key is for the owner alone', async () => {
+test('the secret is in no file of the store, and the file of its key is private to the owner', async () => {
   const server = await open(new Receiver());
   const headers = { 'idempotency-key': 'k' };
   const { json } = await sent(server, 201, 'POST', WEBHOOKS, { body: { url: URL }, headers });
@@ -152,7 +152,7 @@ test('the secret is in no file of the store, and its key is for the owner alone'
   assert.equal(checkStore(machineDisk, server.data).findings, []);
 });
 
-test('only admins see webhooks, their trail and their deliveries, and undo writes to them', async () => {
+test('only admins may use webhooks, their audit entries and deliveries, and reverse their writes', async () => {
   const server = await open(new Receiver());
   await sent(server, 201, 'POST', WEBHOOKS, { body: { url: URL } });
   await sent(server, 200, 'PATCH', `${WEBHOOKS}1/`, { body: { url: `${URL}&more` } });
@@ -172,7 +172,7 @@ test('only admins see webhooks, their trail and their deliveries, and undo write
   await server.stop();
 });
 
-test('an address that nothing may be sent to, and an unknown resource, are 422', async () => {
+test('an invalid url, invalid resources and an invalid active are 422', async () => {
   const server = await open(new Receiver());
   const refused: readonly (readonly [unknown, string])[] = [
     ...[
@@ -214,7 +214,7 @@ test('an address that nothing may be sent to, and an unknown resource, are 422',
   await server.stop();
 });
 
-test('an address is accepted as it is sent, with a port, an address of IPv6 and a query', async () => {
+test('a url is stored as it was sent, with a port, an IPv6 address or a query', async () => {
   const server = await open(new Receiver());
   for (const url of [
     'http://127.0.0.1:8080',
@@ -228,7 +228,7 @@ test('an address is accepted as it is sent, with a port, an address of IPv6 and 
   await server.stop();
 });
 
-test('there are at most a hundred webhooks', async () => {
+test('there are at most 100 webhooks; one more is 409', async () => {
   const server = await open(new Receiver());
   const body = { url: URL, active: false };
   for (let count = 0; count < 100; count += 1) await sent(server, 201, 'POST', WEBHOOKS, { body });
@@ -239,7 +239,7 @@ test('there are at most a hundred webhooks', async () => {
   await server.stop();
 });
 
-test('a delivery is what the feed shows an admin, signed as Standard Webhooks has it', async () => {
+test('a delivery contains what the feed shows an admin, with a Standard Webhooks signature', async () => {
   const receiver = new Receiver();
   const server = await open(receiver);
   await sent(server, 201, 'POST', BRANDS, name('before the webhook'));
@@ -258,7 +258,7 @@ test('a delivery is what the feed shows an admin, signed as Standard Webhooks ha
   await server.stop();
 });
 
-test('of some resources only their changes are delivered, each change set in its turn', async () => {
+test('a webhook with resources gets only their changes, with one message for each change set', async () => {
   const receiver = new Receiver();
   const server = await open(receiver);
   await sent(server, 201, 'POST', WEBHOOKS, { body: { url: URL, resources: ['brands'] } });
@@ -292,7 +292,7 @@ test('a large change set is delivered in several messages, in order', async () =
   await server.stop();
 });
 
-test('what fails is tried again under the same id, and later ones wait', async () => {
+test('a failed delivery is retried with the same id, and later deliveries wait', async () => {
   const receiver = new Receiver();
   receiver.answers.push(500, 302, new Error('no answer within 15 seconds'));
   const server = await open(receiver);
@@ -318,7 +318,7 @@ test('what fails is tried again under the same id, and later ones wait', async (
   await server.stop();
 });
 
-test('failing_since says since when deliveries fail, and is null after the next success', async () => {
+test('failing_since is the time of the first failed attempt, and null after the next success', async () => {
   const receiver = new Receiver();
   receiver.answers.push(503);
   const server = await open(receiver, { retryDelay: (failures) => (failures > 0 ? 3600_000 : 0) });
@@ -330,14 +330,14 @@ test('failing_since says since when deliveries fail, and is null after the next 
   assert.is(await failing(), delivery?.['first_attempt']);
   assert.equal([delivery?.['state'], delivery?.['status']], ['failed', 503]);
   assert.ok(String(delivery?.['next_attempt']) > String(delivery?.['last_attempt']));
-  // Another address is tried at once.
+  // A new url is tried at once.
   await sent(server, 200, 'PATCH', `${WEBHOOKS}1/`, { body: { url: `${URL}&second` } });
   await until('it succeeds', async () => (await failing()) === null);
   assert.is(receiver.requests.at(-1)?.url, `${URL}&second`);
   await server.stop();
 });
 
-test('another address ends the request to the former one, which has no say any more', async () => {
+test('a new url aborts the request to the old one, which then has no effect', async () => {
   const receiver = new Receiver();
   receiver.hangs = true;
   const server = await open(receiver, { retryDelay: () => 3600_000 });
@@ -358,7 +358,7 @@ test('another address ends the request to the former one, which has no say any m
   await server.stop();
 });
 
-test('a delivery has a next attempt only as long as the webhook is active', async () => {
+test('a failed delivery has a next_attempt only while the webhook is active', async () => {
   const receiver = new Receiver();
   receiver.answers.push(500, 500);
   const server = await open(receiver, { retryDelay: () => 3600_000 });
@@ -376,7 +376,7 @@ test('a delivery has a next attempt only as long as the webhook is active', asyn
   await server.stop();
 });
 
-test('a receiver that answers 410 gets nothing more until it is activated again', async () => {
+test('a webhook whose receiver responds with 410 is inactive until it is activated again', async () => {
   const receiver = new Receiver();
   receiver.answers.push(410);
   const server = await open(receiver);
@@ -393,7 +393,7 @@ test('a receiver that answers 410 gets nothing more until it is activated again'
   await server.stop();
 });
 
-test('after three days of failures it is deactivated', async () => {
+test('a webhook is deactivated after three days of failures', async () => {
   const receiver = new Receiver();
   let now = Date.now();
   const hour = 3600_000;
@@ -416,7 +416,7 @@ test('after three days of failures it is deactivated', async () => {
   await server.stop();
 });
 
-test('a clock that is set back does not hold up the next attempt', async () => {
+test('a clock that is set back does not delay the next attempt', async () => {
   const receiver = new Receiver();
   receiver.answers.push(500);
   let now = Date.now();
@@ -433,7 +433,7 @@ test('a clock that is set back does not hold up the next attempt', async () => {
   await server.stop();
 });
 
-test('after a restart it goes on where it was', async () => {
+test('after a restart deliveries continue where they stopped', async () => {
   const receiver = new Receiver();
   const server = await open(receiver);
   await sent(server, 201, 'POST', WEBHOOKS, { body: { url: URL } });
@@ -453,7 +453,7 @@ test('after a restart it goes on where it was', async () => {
   await again.stop();
 });
 
-test('if its position is lost, it begins where it was created', async () => {
+test('if the position of a webhook is lost, deliveries start again at its creation', async () => {
   const receiver = new Receiver();
   const server = await open(receiver);
   await sent(server, 201, 'POST', WEBHOOKS, { body: { url: URL } });
@@ -469,7 +469,7 @@ test('if its position is lost, it begins where it was created', async () => {
   await again.stop();
 });
 
-test('a directory in the place of its position ends the start, and is named', async () => {
+test('a directory in place of a position is named by an error that ends the start', async () => {
   const receiver = new Receiver();
   const server = await open(receiver);
   await sent(server, 201, 'POST', WEBHOOKS, { body: { url: URL } });
@@ -482,7 +482,7 @@ test('a directory in the place of its position ends the start, and is named', as
   assert.match(message, 'move it away');
 });
 
-test('one that is ahead of the store begins where it was created, and says so', async () => {
+test('a position after the last change set is reset to the creation of the webhook and logged', async () => {
   const receiver = new Receiver();
   const server = await open(receiver);
   await sent(server, 201, 'POST', BRANDS, name('before the webhook'));
@@ -503,14 +503,14 @@ test('one that is ahead of the store begins where it was created, and says so', 
   await again.stop();
 });
 
-test('one that has fallen behind the history goes on at the oldest, and says so', async () => {
+test('a position before the oldest change set is moved to the oldest and logged', async () => {
   const receiver = new Receiver();
   const server = await open(receiver);
   await sent(server, 201, 'POST', WEBHOOKS, { body: { url: URL, active: false } });
   await sent(server, 201, 'POST', BRANDS, name('A'));
   await sent(server, 201, 'POST', BRANDS, name('B'));
   await server.stop();
-  // As a restored store: rows without the history before them.
+  // Like a restored store: rows without the history before them.
   const again = await open(receiver, { data: await restored(server.data) });
   await sent(again, 200, 'PATCH', `${WEBHOOKS}1/`, { body: { active: true } });
   await sent(again, 201, 'POST', BRANDS, name('C'));
@@ -522,7 +522,7 @@ test('one that has fallen behind the history goes on at the oldest, and says so'
   await again.stop();
 });
 
-/** The data directory, after a backup and its restore in another one. */
+/** Restores a backup of the data directory. @returns the directory of the restored store. */
 async function restored(data: string): Promise<string> {
   const target = temporaryDirectory();
   await restoreBackup(machineDisk, readSnapshot(data), target, 'restore');
@@ -530,7 +530,7 @@ async function restored(data: string): Promise<string> {
   return target;
 }
 
-test('a number that is given again after a restore is another message', async () => {
+test('a sequence that is used again after a restore has another message id', async () => {
   const receiver = new Receiver();
   const server = await open(receiver);
   await sent(server, 201, 'POST', WEBHOOKS, { body: { url: URL } });
@@ -546,7 +546,7 @@ test('a number that is given again after a restore is another message', async ()
   assert.is(new Set(receiver.ids).size, 2);
 });
 
-test('what a change set did to other resources is another message', async () => {
+test('a change set that is delivered for other resources has another message id', async () => {
   const receiver = new Receiver();
   receiver.answers.push(500);
   const server = await open(receiver, { demo: true, retryDelay: () => 3600_000 });
@@ -572,7 +572,7 @@ test('what a change set did to other resources is another message', async () => 
   await server.stop();
 });
 
-test('without the key of its secret nothing is sent, and the deliveries say why', async () => {
+test('without the key of its secret nothing is sent, and the delivery contains the reason', async () => {
   const receiver = new Receiver();
   const server = await open(receiver);
   await sent(server, 201, 'POST', WEBHOOKS, { body: { url: URL } });
@@ -588,14 +588,14 @@ test('without the key of its secret nothing is sent, and the deliveries say why'
   await again.stop();
 });
 
-test('one that is changed before it begins delivers every message once', async () => {
+test('a webhook that is changed before its first delivery delivers every message once', async () => {
   const receiver = new Receiver();
   const [begun, aborted] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const answer = Promise.withResolvers<number>();
   const server = await open(receiver, {
     send: async (request) => {
       if (request.url !== URL) return receiver.send(request);
-      // The removal of its webhook lasts until this does.
+      // The deletion of the webhook waits until this request ends.
       request.signal.addEventListener('abort', () => aborted.resolve());
       begun.resolve();
       return answer.promise;
@@ -617,7 +617,7 @@ test('one that is changed before it begins delivers every message once', async (
   assert.equal(receiver.told, ['create brands 2', 'create brands 3']);
 });
 
-test('a webhook that is deleted gets nothing more, and its file is removed', async () => {
+test('a deleted webhook gets no more deliveries, and its file is removed', async () => {
   const receiver = new Receiver();
   receiver.answers.push(500);
   const server = await open(receiver, { retryDelay: () => 3600_000 });

@@ -4,7 +4,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { messageOf } from '../../src/errors.ts';
 
-test('a failure of fetch has no words for programmers', async () => {
+test('the message for a failure of fetch leaves out the advice for programmers', async () => {
   const server = createServer((socket) => socket.once('data', () => socket.destroy()));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
@@ -19,7 +19,7 @@ test('a failure of fetch has no words for programmers', async () => {
   }
 });
 
-test('what is thrown may be no error', () => {
+test('a thrown value that is not an Error is converted to text', () => {
   assert.is(messageOf(new Error('reason')), 'reason');
   assert.is(messageOf('reason'), 'reason');
   assert.is(messageOf(null), 'null');

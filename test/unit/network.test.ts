@@ -31,12 +31,12 @@ const NETWORKS: readonly (readonly [address: string, network: string])[] = [
 ];
 
 for (const [address, network] of NETWORKS) {
-  test(`the network of ${address || 'nothing'} is ${network || 'nothing'}`, () => {
+  test(`the network of "${address}" is "${network}"`, () => {
     assert.is(networkOf(address), network);
   });
 }
 
-test('an IPv4 address is its own network, mapped or not', () => {
+test('the network of an IPv4 address is the address itself, mapped or not', () => {
   assertProperty(
     property(ipV4(), (address) => {
       assert.is(networkOf(address), address);
@@ -50,7 +50,7 @@ test('IPv6 addresses that differ in the last 64 bits count as one network', () =
   assertProperty(
     property(ipV6(), (address) => {
       const network = networkOf(address);
-      // An address of IPv4.
+      // A mapped IPv4 address.
       if (!network.includes(':')) return;
       assert.match(network, /^[\da-f]{1,4}(?::[\da-f]{1,4}){3}::\/64$/, address);
       const prefix = network.slice(0, -'::/64'.length);

@@ -5,10 +5,10 @@ import { Slices } from '../../src/slices.ts';
 
 const SLICE_MS = 2;
 
-/** A clock that only work moves, and turns that the test makes. */
+/** A clock that only work advances, and turns that the test runs. */
 class Loop {
   clock = 0;
-  /** The names of work, a step each, in the order in which they were done. */
+  /** The names of the work, one for each step, in the order of the steps. */
   readonly done: string[] = [];
   readonly slices = new Slices({
     now: () => this.clock,
@@ -16,19 +16,19 @@ class Loop {
   });
   #next: (() => void)[] = [];
 
-  /** Whether something is to be done in the next turn. */
+  /** Whether work is scheduled for the next turn. */
   get isScheduled(): boolean {
     return this.#next.length > 0;
   }
 
-  /** @returns milliseconds that the turn has taken. */
+  /** @returns how many milliseconds the turn took. */
   turn(): number {
     const begun = this.clock;
     for (const work of this.#next.splice(0)) work();
     return this.clock - begun;
   }
 
-  /** Work of steps that take as many milliseconds each. */
+  /** Work of some steps, each of which takes `stepMs` milliseconds. */
   *work(name: string, steps: number, stepMs = 1): Generator<undefined, string> {
     for (let step = 0; step < steps; step += 1) {
       this.clock += stepMs;
@@ -38,7 +38,7 @@ class Loop {
     return name;
   }
 
-  /** As many long works that are under way, each after its first slice. */
+  /** Starts several pieces of work later. */
   begin(count: number, steps: number): void {
     for (let nth = 0; nth < count; nth += 1) {
       void this.slices.runLater(this.work(`long ${nth}`, steps));
@@ -46,7 +46,7 @@ class Loop {
   }
 }
 
-test('however much work is under way, a turn takes one slice of it', () => {
+test('however much work is in progress, a turn runs one slice of it', () => {
   for (const count of [1, 2, 8, 300]) {
     const loop = new Loop();
     loop.begin(count, 1000);
@@ -54,7 +54,7 @@ test('however much work is under way, a turn takes one slice of it', () => {
   }
 });
 
-test('work that is under way comes in turn', () => {
+test('pieces of work in progress take turns', () => {
   const loop = new Loop();
   loop.begin(3, 4);
   while (loop.isScheduled) loop.turn();
@@ -62,7 +62,7 @@ test('work that is under way comes in turn', () => {
   assert.equal(loop.done, [...round, ...round]);
 });
 
-test('what one work leaves of a turn is for the next one', () => {
+test('the rest of a slice that a piece of work does not need is used by the next one', () => {
   const loop = new Loop();
   void loop.slices.runLater(loop.work('short', 1));
   loop.begin(2, 3);
@@ -72,7 +72,7 @@ test('what one work leaves of a turn is for the next one', () => {
   assert.equal(loop.done.slice(2), ['long 1', 'long 1']);
 });
 
-test('short work that begins ends at once, whatever is under way', async () => {
+test('new short work ends at once, however much work is in progress', async () => {
   const loop = new Loop();
   loop.begin(300, 1000);
   for (let turn = 0; turn < 10; turn += 1) {
@@ -83,7 +83,7 @@ test('short work that begins ends at once, whatever is under way', async () => {
   }
 });
 
-test('however much work begins in a turn, it takes one slice, and the rest waits', () => {
+test('however much work is started in a turn, one slice of it runs, and the rest waits', () => {
   const loop = new Loop();
   for (let nth = 0; nth < 100; nth += 1) void loop.slices.run(loop.work(`new ${nth}`, 10));
   assert.is(loop.clock, SLICE_MS);
@@ -93,7 +93,7 @@ test('however much work begins in a turn, it takes one slice, and the rest waits
   assert.equal(loop.done.slice(-2), ['new 1', 'new 1']);
 });
 
-test('work that goes on later does nothing in this turn', () => {
+test('runLater does not run the work in the current turn', () => {
   const loop = new Loop();
   void loop.slices.runLater(loop.work('later', 1));
   assert.equal(loop.done, []);
@@ -101,7 +101,7 @@ test('work that goes on later does nothing in this turn', () => {
   assert.equal(loop.done, ['later']);
 });
 
-test('work that waits for other work does not hold it up', async () => {
+test('work that is started after other work has ended is completed', async () => {
   const loop = new Loop();
   const waiting = loop.slices
     .run(loop.work('first', 3))
@@ -114,7 +114,7 @@ test('work that waits for other work does not hold it up', async () => {
   assert.is(await waiting, 'second');
 });
 
-test('a slice of no time is one step of a turn', () => {
+test('a slice of 0 ms runs one step in a turn', () => {
   const loop = new Loop();
   void loop.slices.run(loop.work('step', 3, 0), 0);
   assert.is(loop.done.length, 1);
@@ -122,7 +122,7 @@ test('a slice of no time is one step of a turn', () => {
   assert.is(loop.done.length, 2);
 });
 
-test('work that fails rejects, and the rest goes on', async () => {
+test('work that throws an error rejects its promise, and other work continues', async () => {
   const loop = new Loop();
   const failing = loop.slices.runLater(
     (function* () {

@@ -1,4 +1,4 @@
-/** spec 11.8: when the disk is too full for a server that is ready. */
+/** spec 11.8: how much free space the disk needs for the server to be ready. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { DiskWatch } from '../../../src/app/disk-watch.ts';
@@ -12,36 +12,36 @@ function watching(free: number, size: number, minimum?: number): DiskWatch {
 }
 
 const READY: readonly (readonly [name: string, watch: DiskWatch, ready: boolean])[] = [
-  ['256 MiB on a large disk', watching(256 * MIB, 500 * GIB), true],
-  ['a byte less', watching(256 * MIB - 1, 500 * GIB), false],
-  ['5 % of a small disk', watching(50, 1000), true],
-  ['less than 5 % of a small disk', watching(49, 1000), false],
-  ['the minimum that was asked for', watching(10 * GIB, 20 * GIB, 10 * GIB), true],
-  ['less than was asked for', watching(10 * GIB - 1, 20 * GIB, 10 * GIB), false],
-  ['nothing, if nothing was asked for', watching(0, 20 * GIB, 0), true],
+  ['256 MiB free on a large disk', watching(256 * MIB, 500 * GIB), true],
+  ['a byte less than 256 MiB free on a large disk', watching(256 * MIB - 1, 500 * GIB), false],
+  ['5 % of a small disk free', watching(50, 1000), true],
+  ['less than 5 % of a small disk free', watching(49, 1000), false],
+  ['the configured minimum free', watching(10 * GIB, 20 * GIB, 10 * GIB), true],
+  ['less than the configured minimum free', watching(10 * GIB - 1, 20 * GIB, 10 * GIB), false],
+  ['nothing free and a configured minimum of 0', watching(0, 20 * GIB, 0), true],
 ];
 
 for (const [name, watch, ready] of READY) {
-  test(`a disk with ${name} free: ${ready ? 'ready' : 'not ready'}`, () => {
+  test(`the server is ${ready ? 'ready' : 'not ready'} with ${name}`, () => {
     assert.is(watch.reason() === null, ready);
   });
 }
 
-test('the reason names the minimum and no place', () => {
+test('the reason names the minimum, but not the path', () => {
   const reason = watching(1, 500 * GIB).reason();
   assert.is(reason, 'the disk is nearly full: less than 256 MiB are free');
   const small = watching(1, 500 * GIB, MIB / 4).reason();
   assert.is(small, 'the disk is nearly full: less than 256 KiB are free');
 });
 
-test('a disk that does not tell is no reason, and has no figures', () => {
+test('a disk that cannot be read gives no reason and no figures', () => {
   const watch = new DiskWatch('unused', undefined, () => {
     throw new Error('EIO');
   });
   assert.equal([watch.reason(), watch.read()], [null, null]);
 });
 
-test('the disk of a directory is measured', () => {
+test('the free space on the disk of a directory is measured', () => {
   const watch = new DiskWatch(temporaryDirectory(), Number.MAX_SAFE_INTEGER);
   const disk = watch.read();
   assert.ok(disk !== null && disk.free > 0 && Number.isSafeInteger(disk.free));

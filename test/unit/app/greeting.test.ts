@@ -1,4 +1,4 @@
-/** spec 8.3: what `serve` tells a person at a terminal. */
+/** spec 8.3: what `serve` prints on a terminal. */
 import { PassThrough } from 'node:stream';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -17,7 +17,7 @@ function greeting(data: string, terminal: PassThrough | null = new PassThrough()
   return lines;
 }
 
-test('a terminal is told where the console is, and how to add an account', () => {
+test('the address of the console and the command that adds an account are printed on a terminal', () => {
   const data = temporaryDirectory();
   assert.equal(greeting(data), [
     'the console is at http://127.0.0.1:8000/api/console/',
@@ -25,13 +25,13 @@ test('a terminal is told where the console is, and how to add an account', () =>
   ]);
 });
 
-test('if there is an account, nothing is said about adding one', async () => {
+test('the command that adds an account is not printed if there is an account', async () => {
   const data = temporaryDirectory();
   await changeAccess(quickDisk, data, (draft) => addAccount(draft, accountOf('ann')));
   assert.equal(greeting(data), ['the console is at http://127.0.0.1:8000/api/console/']);
 });
 
-test('where no person reads, nothing is said', () => {
+test('nothing is printed without a terminal', () => {
   assert.equal(greeting(temporaryDirectory(), null), []);
 });
 

@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { operatorApplication } from '../../../src/app/operator.ts';
 import { requestWith } from '../../support/request.ts';
 
-test('what fails to be measured is a failure, not an empty answer', async () => {
+test('/readyz is 503 if the server is not ready, and /metrics fails if the metrics cannot be read', async () => {
   const application = operatorApplication({
     readiness: () => 'the disk refused a write',
     readinessDetails: () => ({}),

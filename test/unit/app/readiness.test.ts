@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Readiness } from '../../../src/app/readiness.ts';
 
-test('a refused write makes a server not ready, until one succeeds or half a minute has passed', () => {
+test('a refused write makes a server not ready until a write succeeds or 30 seconds have passed', () => {
   let now = 1000;
   const readiness = new Readiness([], () => now);
   const group = { transactions: 1, changes: 1, milliseconds: 1, refused: false };
@@ -23,7 +23,7 @@ test('a refused write makes a server not ready, until one succeeds or half a min
   assert.is(readiness.reason(), 'the server is shutting down');
 });
 
-test('a cause that was raised holds until it is cleared, and closing is named before all others', () => {
+test('a raised reason lasts until it is cleared, and the shutdown is reported before other reasons', () => {
   const readiness = new Readiness([], () => 0);
   readiness.raise('disk');
   assert.is(readiness.reason(), 'the disk refused a write');
@@ -34,7 +34,7 @@ test('a cause that was raised holds until it is cleared, and closing is named be
   assert.is(readiness.reason(), null);
 });
 
-test('a server that is short of memory is not ready, and says so (spec 11.6)', () => {
+test('the first check that gives a reason is reported, such as a lack of memory (spec 11.6)', () => {
   let reason: string | null = 'the server is short of memory';
   let full: string | null = 'the disk is nearly full';
   const readiness = new Readiness([() => reason, () => full]);

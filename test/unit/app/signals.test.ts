@@ -16,7 +16,7 @@ for (const [signal, status] of [
   ['SIGINT', 130],
   ['SIGHUP', 129],
 ] as const) {
-  test(`the first ${signal} asks for an orderly stop, the second ends the process`, async () => {
+  test(`the first ${signal} starts an orderly shutdown, and a second one exits with ${status}`, async () => {
     const source = new Source();
     let now = 1000;
     const stopped = firstSignal(source, () => now);
@@ -29,7 +29,7 @@ for (const [signal, status] of [
   });
 }
 
-test('a second signal may be another one', async () => {
+test('a second signal of another kind exits with its own status', async () => {
   const source = new Source();
   let now = 1000;
   const stopped = firstSignal(source, () => now);
@@ -40,7 +40,7 @@ test('a second signal may be another one', async () => {
   assert.equal(source.exits, [143]);
 });
 
-test('a SIGINT or SIGHUP that comes twice at once is one', async () => {
+test('a SIGINT or SIGHUP that is repeated within 20 ms counts once', async () => {
   for (const signal of ['SIGINT', 'SIGHUP']) {
     const source = new Source();
     let now = 1000;

@@ -1,4 +1,4 @@
-/** spec 15.3: what an archive gets, and what happens while it cannot be reached. */
+/** spec 15.3: what is archived, and what happens while the archive cannot be reached. */
 import { randomBytes } from 'node:crypto';
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { storeDirectory } from '../../support/checked.ts';
 import { MemoryObjects, unreachable } from '../../support/object-store.ts';
 import { until } from '../../support/until.ts';
 
-/** Holds an archive in step with its store, and closes both. */
+/** Asserts that an archive is complete and equals its store, and closes both. */
 async function assertComplete(archived: Archived): Promise<void> {
   await archived.archived();
   const state = await readArchive(archived.objects, {});
@@ -21,7 +21,7 @@ async function assertComplete(archived: Archived): Promise<void> {
   await archived.close();
 }
 
-test('the archive has a base, every change set byte for byte, and a base of each checkpoint', async () => {
+test('the archive gets a base, every change set byte for byte, and another base after a checkpoint', async () => {
   const directory = storeDirectory();
   const archived = await Archived.open(directory);
   await archived.archived();
@@ -39,7 +39,7 @@ test('the archive has a base, every change set byte for byte, and a base of each
   await assertComplete(archived);
 });
 
-test('an archive with a key shows nothing of the catalog', async () => {
+test('an archive with a key does not contain the text of the catalog', async () => {
   const archived = await Archived.open(storeDirectory(), { key: randomBytes(32) });
   await archived.commit(3);
   await archived.archived();
@@ -49,7 +49,7 @@ test('an archive with a key shows nothing of the catalog', async () => {
   await assertComplete(archived);
 });
 
-test('an archive that cannot be reached holds no commit up, and gets everything later', async () => {
+test('an archive that cannot be reached does not delay commits, and gets everything later', async () => {
   const network = new MemoryObjects();
   network.before = unreachable;
   const archived = await Archived.open(storeDirectory(), { network });
@@ -64,7 +64,7 @@ test('an archive that cannot be reached holds no commit up, and gets everything 
   ]);
 });
 
-test('an upload whose answer is lost is repeated, and the archive is whole', async () => {
+test('an upload whose response is lost is repeated, and the archive is complete', async () => {
   const archived = await Archived.open(storeDirectory());
   await archived.archived();
   let lost = 0;
@@ -80,7 +80,7 @@ test('an upload whose answer is lost is repeated, and the archive is whole', asy
   await assertComplete(archived);
 });
 
-test('while a base is slow, change sets are archived', async () => {
+test('change sets are archived while the upload of a base is slow', async () => {
   const archived = await Archived.open(storeDirectory());
   await archived.archived();
   const { promise: released, resolve } = Promise.withResolvers<void>();
@@ -94,7 +94,7 @@ test('while a base is slow, change sets are archived', async () => {
   await assertComplete(archived);
 });
 
-test('how far it is behind is counted from the oldest change set that is missing', async () => {
+test('the lag of an archive is counted from the oldest change set that it lacks', async () => {
   let now = Date.now();
   const archived = await Archived.open(storeDirectory(), { now: () => now });
   await archived.archived();
@@ -111,7 +111,7 @@ test('how far it is behind is counted from the oldest change set that is missing
   await archived.close();
 });
 
-test('a server that starts again continues where the archive ends', async () => {
+test('a server that is restarted continues where the archive ends', async () => {
   const directory = storeDirectory();
   const network = new MemoryObjects();
   const first = await Archived.open(directory, { network });
@@ -128,7 +128,7 @@ test('a server that starts again continues where the archive ends', async () => 
   await assertComplete(second);
 });
 
-/** A server of whose commits the archive has got a base alone, until it was killed. */
+/** Runs a server until it is killed; of its commits the archive gets a base, and no change set. */
 async function killedBehindBase(
   directory: string,
   options: { readonly network: MemoryObjects; readonly history?: number },
@@ -147,7 +147,7 @@ async function killedBehindBase(
   assert.equal(network.in('changes'), []);
 }
 
-test('change sets that a later base has overtaken are archived by the next server', async () => {
+test('the next server archives missing change sets that are older than the last base in the archive', async () => {
   const directory = storeDirectory();
   const network = new MemoryObjects();
   await killedBehindBase(directory, { network }, 20);
@@ -159,7 +159,7 @@ test('change sets that a later base has overtaken are archived by the next serve
   }
 });
 
-test('change sets that are missing for good are passed over by the next server', async () => {
+test('the next server skips missing change sets that the store no longer has', async () => {
   const directory = storeDirectory();
   const options = { network: new MemoryObjects(), history: 0 };
   await killedBehindBase(directory, options, 40);
@@ -168,12 +168,12 @@ test('change sets that are missing for good are passed over by the next server',
   await next.commit(1);
   await next.archived();
   assert.is((await readArchive(next.objects, {})).sequence, 41);
-  // It has not gone back to what the store does not keep.
+  // It has not asked for change sets that the store does not keep.
   assert.not.match(next.log.join('\n'), 'some after change set 0 ');
   await next.close();
 });
 
-test('an orderly end archives what is left', async () => {
+test('an orderly shutdown archives the remaining change sets', async () => {
   const archived = await Archived.open(storeDirectory());
   await archived.archived();
   await archived.commit(3);
@@ -181,7 +181,7 @@ test('an orderly end archives what is left', async () => {
   assert.is((await readArchive(archived.objects, {})).sequence, archived.store.sequence);
 });
 
-test('behind by more than the history, it writes a new base, and says what it never gets', async () => {
+test('if the history is too short, a new base is archived, and the lost change sets are logged', async () => {
   const directory = storeDirectory();
   const network = new MemoryObjects();
   const archived = await Archived.open(directory, { network, history: 2 * BLOCK });
@@ -208,7 +208,7 @@ test('behind by more than the history, it writes a new base, and says what it ne
   await again.close();
 });
 
-/** Waits until the archive is refused. @returns why. */
+/** Waits until the archive is refused. @returns the reason. */
 async function refusalOf(archived: Archived): Promise<string> {
   await until('it is refused', () => archived.archiver.figures.failing !== null);
   const { failing } = archived.archiver.figures;
@@ -249,7 +249,7 @@ test('an archive that is ahead of the store is refused', async () => {
   assert.match(await refusalOf(stale), 'ends with change set 4, and the store with 3');
 });
 
-test('of two servers with one archive, the one that started later writes it', async () => {
+test('if two servers have one archive, only the one that started later writes to it', async () => {
   const directory = storeDirectory();
   const network = new MemoryObjects();
   const first = await Archived.open(directory, { network });
@@ -266,7 +266,7 @@ test('of two servers with one archive, the one that started later writes it', as
   await assertComplete(second);
 });
 
-test('an empty place is not taken for the archive that was there', async () => {
+test('an empty location is refused if the store was archived before', async () => {
   const directory = storeDirectory();
   const first = await Archived.open(directory);
   await first.archived();
@@ -279,7 +279,7 @@ test('an empty place is not taken for the archive that was there', async () => {
   await assertComplete(await Archived.open(directory, { network }));
 });
 
-test('a place that is gone for a while, as a mount may be, is written again when it is back', async () => {
+test('an archive that is empty for a while, like a lost mount, is written again when it is back', async () => {
   const archived = await Archived.open(storeDirectory());
   await archived.commit(2);
   await archived.archived();
@@ -297,7 +297,7 @@ test('a place that is gone for a while, as a mount may be, is written again when
   await assertComplete(archived);
 });
 
-test('another key, or none, is refused before anything is written', async () => {
+test('an encrypted archive is refused without a key and with another key', async () => {
   const directory = storeDirectory();
   const network = new MemoryObjects();
   const first = await Archived.open(directory, { network, key: randomBytes(32) });
@@ -309,7 +309,7 @@ test('another key, or none, is refused before anything is written', async () => 
   assert.match(await refusalOf(other), 'is encrypted with the key');
 });
 
-test('accounts and keys are archived when they change, and only with a key', async () => {
+test('accounts and keys are archived when they change', async () => {
   let [content, changed] = ['one', true];
   const privateFiles = {
     changed: () => changed,

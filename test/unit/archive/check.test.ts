@@ -1,4 +1,4 @@
-/** spec 15.5: the check of an archive reads everything; what is not kept is removed. */
+/** spec 15.5: the check of an archive reads everything; old objects are removed. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { checkArchive } from '../../../src/archive/check.ts';
@@ -15,7 +15,7 @@ async function grown(): Promise<Archived> {
   for (let times = 0; times < 4; times += 1) {
     const bases = archived.network.in('bases').length;
     await archived.commit(10);
-    // It is begun by the commits and may end after them.
+    // The checkpoint is begun by the commits and may end after them.
     await until('the base of these commits is archived', () => {
       return archived.network.in('bases').length > bases;
     });
@@ -25,7 +25,7 @@ async function grown(): Promise<Archived> {
   return archived;
 }
 
-test('an archive in order has no findings, and the state of the store', async () => {
+test('the check of an undamaged archive finds nothing, and returns the state of the store', async () => {
   const archived = await grown();
   const { findings, gaps, bases, first, state } = await checkArchive(archived.objects);
   assert.equal([findings, gaps, first], [[], [], 0]);
@@ -34,7 +34,7 @@ test('an archive in order has no findings, and the state of the store', async ()
   assert.is(state && textOf(state), textOf(archived.store));
 });
 
-test('a damaged base is found, although no restore to now needs it', async () => {
+test('a damaged base is reported, even if a restore to the latest state does not need it', async () => {
   const archived = await grown();
   const [, second = ''] = archived.network.in('bases');
   const bytes = Buffer.from(archived.network.objects.get(`bases/${second}`) ?? []);
@@ -43,7 +43,7 @@ test('a damaged base is found, although no restore to now needs it', async () =>
   assert.match((await checkArchive(archived.objects)).findings.join(), second);
 });
 
-test('a missing object of change sets is found, and named by its numbers', async () => {
+test('a missing object of change sets is reported with their numbers', async () => {
   const archived = await grown();
   const [name = ''] = archived.network.in('changes');
   archived.network.objects.delete(`changes/${name}`);
@@ -52,7 +52,7 @@ test('a missing object of change sets is found, and named by its numbers', async
   assert.equal(gaps, []);
 });
 
-test('what no restore within the kept time needs is removed, and nothing else', async () => {
+test('prune removes what no restore within the retention time needs, and nothing else', async () => {
   const archived = await grown();
   const { objects, network } = archived;
   const times = await Promise.all(
@@ -75,7 +75,7 @@ test('what no restore within the kept time needs is removed, and nothing else', 
   assert.equal([...network.objects.keys()], names);
 });
 
-test('a removal that is interrupted leaves an archive in order', async () => {
+test('an interrupted removal leaves an undamaged archive, and the next one completes it', async () => {
   const archived = await grown();
   const { objects, network } = archived;
   let removed = 0;

@@ -16,7 +16,7 @@ const times = fc
   .map((date) => date.toISOString());
 const digests = fc.stringMatching(/^[0-9a-f]{64}$/);
 
-test('a name says what it was made of, and a file system takes it', () => {
+test('a name parses to the values that it was made of, and is a valid file name', () => {
   fc.assert(
     fc.property(sequences, times, digests, fc.boolean(), (sequence, time, digest, isNew) => {
       const base = { sequence, schema: 5, time: isNew ? null : time, digest };
@@ -31,14 +31,14 @@ test('a name says what it was made of, and a file system takes it', () => {
   );
 });
 
-test('other names are not taken for objects', () => {
+test('other names are not parsed as names of objects', () => {
   for (const name of ['', 'x', '000000000001-0005', 'archive.json']) {
     assert.is(parseBaseName(name), null);
     assert.is(parseChangesName(name), null);
   }
 });
 
-test('an archive is a bucket with a prefix, or a directory', () => {
+test('the address of an archive is a bucket with an optional prefix, or a directory', () => {
   const bucket = (prefix: string) => ({ kind: 's3', bucket: 'my-bucket', prefix });
   assert.equal(parseArchiveAddress('s3://my-bucket'), bucket(''));
   assert.equal(parseArchiveAddress('s3://my-bucket/'), bucket(''));
@@ -59,7 +59,7 @@ test('an archive is a bucket with a prefix, or a directory', () => {
   for (const text of wrong) assert.is(parseArchiveAddress(text), null, text);
 });
 
-test('a bucket without credentials is refused, and the message names the variables', () => {
+test('a bucket without credentials is refused, and the message names AWS_ACCESS_KEY_ID', () => {
   const address = { kind: 's3', bucket: 'my-bucket', prefix: '' } as const;
   assert.throws(() => openObjectStore(address, {}), /AWS_ACCESS_KEY_ID/);
   const env = { S3_ACCESS_KEY_ID: 'a', S3_SECRET_ACCESS_KEY: 'b' };

@@ -1,4 +1,4 @@
-/** spec 15.4: a restore gives what was served at the time that it names. */
+/** spec 15.4: a restore returns the state that was served at the given time. */
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { test } from 'uvu';
@@ -29,7 +29,7 @@ function watch(archived: Archived): Served[] {
 
 const commits = fc.array(
   fc.record({
-    /** How many books it adds, the last of which is deleted at once. */
+    /** How many books it adds; the first of them may be deleted at once. */
     books: fc.integer({ min: 1, max: 3 }),
     deletes: fc.boolean(),
     /** What the network does to the uploads that follow. */
@@ -50,7 +50,7 @@ function disturb(network: MemoryObjects, mode: string): void {
   network.after = mode === 'loses answers' ? fault : () => {};
 }
 
-test('a restore to any change set and any time equals what was served then', async () => {
+test('a restore to any change set or time equals what was served then', async () => {
   await fc.assert(
     fc.asyncProperty(commits, fc.boolean(), async (steps, encrypts) => {
       const directory = storeDirectory();
@@ -67,7 +67,7 @@ test('a restore to any change set and any time equals what was served then', asy
           const ids = Array.from({ length: books }, () => addBook(transaction));
           if (deletes) transaction.delete('books', ids[0] ?? 0);
         });
-        // A listener hears of a commit after its response: before the next one, so that it sees it.
+        // A listener is called after the response: wait until it has seen this state.
         await turn();
         if (!restarts) continue;
         await archived.kill();
@@ -103,7 +103,7 @@ async function failureOf(archived: Archived, target: Target): Promise<string> {
   throw new Error('it was restored');
 }
 
-test('what is before the first base and after the last change set is refused', async () => {
+test('a restore to a change set after the last one is refused, and a later time gives the last state', async () => {
   const directory = storeDirectory();
   const unarchived = await Archived.open(directory);
   await unarchived.commit(3);
@@ -121,7 +121,7 @@ test('what is before the first base and after the last change set is refused', a
   await archived.close();
 });
 
-test('objects that are damaged, missing, renamed or of another history are found', async () => {
+test('a restore fails if an object is damaged, cut off, missing or has a fork', async () => {
   const archived = await Archived.open(storeDirectory());
   await archived.archived();
   for (let times = 0; times < 3; times += 1) {
@@ -141,7 +141,7 @@ test('objects that are damaged, missing, renamed or of another history are found
     ['cut off', () => objects.set(name, bytes.subarray(0, -10)), /cut off/],
     [
       'the last line missing',
-      // It may be the only one.
+      // It may be the only line.
       () => objects.set(name, bytes.subarray(0, bytes.lastIndexOf(10, bytes.length - 2) + 1)),
       /./,
     ],

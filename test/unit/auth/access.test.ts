@@ -1,4 +1,4 @@
-/** `access.json`: whole or refused, changed by one at a time, and what ends which tokens. */
+/** `access.json`: damage is refused, changes are serialized, and some of them revoke tokens. */
 import {
   chmodSync,
   existsSync,
@@ -57,7 +57,7 @@ const emptyDraft = (): AccessDraft => ({
   tokens: new Map(),
 });
 
-test('what was changed is read again as it was written', async () => {
+test('accounts and revocations are read back as they were written', async () => {
   const directory = temporaryDirectory();
   assert.is(readAccess(pathIn(directory)), null);
   await change(directory, (draft) => {
@@ -82,7 +82,7 @@ test('what was changed is read again as it was written', async () => {
   );
 });
 
-test('only the owner may read the file, with any umask, and its times are readable', async () => {
+test('the file has mode 0600 under any umask, and its times are written in ISO 8601', async () => {
   for (const mask of [0, 0o022, 0o077]) {
     const directory = temporaryDirectory();
     const before = process.umask(mask);
@@ -113,7 +113,7 @@ const good = {
 const [user] = good.users;
 
 const DAMAGED: Readonly<Record<string, unknown>> = {
-  'no JSON': undefined,
+  'truncated JSON': undefined,
   null: null,
   'an array': [],
   'an empty object': {},
@@ -123,23 +123,26 @@ const DAMAGED: Readonly<Record<string, unknown>> = {
   'an unknown member of a user': { ...good, users: [{ ...user, admin: true }] },
   'an unknown role': { ...good, users: [{ ...user, role: 'root' }] },
   'a user twice': { ...good, users: [user, user] },
-  'a password that is no hash': { ...good, users: [{ ...user, password: 'correct horse' }] },
-  'another hash': { ...good, users: [{ ...user, password: '$2b$10$abcdefghijklmnopqrstuv' }] },
-  'disabled as a text': { ...good, users: [{ ...user, disabled: 'no' }] },
+  'a password that is not a hash': { ...good, users: [{ ...user, password: 'correct horse' }] },
+  'a hash of another algorithm': {
+    ...good,
+    users: [{ ...user, password: '$2b$10$abcdefghijklmnopqrstuv' }],
+  },
+  'disabled as a string': { ...good, users: [{ ...user, disabled: 'no' }] },
   'a day that does not exist': { ...good, users: [{ ...user, created: '2026-02-30T00:00:00Z' }] },
   'a number for a time': { ...good, revoked_subjects: [{ subject: 'bob', until: 1 }] },
   'a revocation without its time': { ...good, revoked_subjects: [{ subject: 'bob' }] },
   'a revoked token without its expiry': { ...good, revoked_tokens: [{ jti: 'one' }] },
 };
 
-test('the file that the damaged ones are made of is a good one', () => {
+test('the file from which the damaged files are made is valid', () => {
   const path = pathIn(temporaryDirectory());
   writeFileSync(path, JSON.stringify(good), { mode: 0o600 });
   assert.is(readAccess(path)?.users.size, 1);
 });
 
 for (const [what, content] of Object.entries(DAMAGED)) {
-  test(`a damaged file is refused, never taken for an empty one, and kept: ${what}`, async () => {
+  test(`a damaged access file is refused and left unchanged: ${what}`, async () => {
     const directory = temporaryDirectory();
     const path = pathIn(directory);
     const text = content === undefined ? '{"users": [' : JSON.stringify(content);
@@ -150,7 +153,7 @@ for (const [what, content] of Object.entries(DAMAGED)) {
   });
 }
 
-test('a file that others may read is refused, with the command that helps', async () => {
+test('a file that other users can access is refused, and the error names the chmod command', async () => {
   const path = pathIn(temporaryDirectory());
   writeFileSync(path, JSON.stringify(good));
   for (const mode of [0o640, 0o604, 0o644, 0o620, 0o666]) {
@@ -161,13 +164,13 @@ test('a file that others may read is refused, with the command that helps', asyn
   assert.ok(readAccess(path));
 });
 
-test('something else than a file in its place is refused', async () => {
+test('a directory in place of the file is refused', async () => {
   const path = pathIn(temporaryDirectory());
   mkdirSync(path);
   assert.match(await failure(() => readAccess(path), 'access_file'), 'cannot be read');
 });
 
-test('changes at once are made one after the other, and none is lost', async () => {
+test('concurrent changes are serialized, and none is lost', async () => {
   const directory = temporaryDirectory();
   await Promise.all(
     Array.from({ length: 25 }, (_, each) =>
@@ -194,7 +197,7 @@ test('a change waits while another process holds the lock', async () => {
   assert.ok(existsSync(pathIn(directory)));
 });
 
-test('a change that fails leaves the file as it was', async () => {
+test('a change that fails does not modify the file', async () => {
   const directory = temporaryDirectory();
   await change(directory, (draft) => addAccount(draft, accountOf('ann')));
   const before = readFileSync(pathIn(directory), 'utf8');
@@ -204,7 +207,7 @@ test('a change that fails leaves the file as it was', async () => {
 });
 
 for (const step of ['create', 'write', 'fdatasync', 'rename'] as const) {
-  test(`a disk that refuses to ${step} leaves the file as it was, and nothing half-written`, async () => {
+  test(`if the disk refuses to ${step}, the file is unchanged and no temporary file is left`, async () => {
     const directory = temporaryDirectory();
     await change(directory, (draft) => addAccount(draft, accountOf('ann')));
     const before = readFileSync(pathIn(directory), 'utf8');
@@ -221,7 +224,7 @@ for (const step of ['create', 'write', 'fdatasync', 'rename'] as const) {
   });
 }
 
-test('a directory that cannot be synced is reported, because the change may not last', async () => {
+test('a failed sync of the directory is reported as durability_unknown', async () => {
   const directory = temporaryDirectory();
   const disk = new RefusingDisk();
   disk.refusal = (step) => (step === 'fsync' ? 'EIO' : null);
@@ -231,7 +234,7 @@ test('a directory that cannot be synced is reported, because the change may not 
   );
 });
 
-test('a temporary file that the start of a server removes is written again', async () => {
+test('a temporary file that a starting server has removed is written again, at most twice', async () => {
   const directory = temporaryDirectory();
   const disk = new RefusingDisk();
   let left = 2;
@@ -245,7 +248,7 @@ test('a temporary file that the start of a server removes is written again', asy
   assert.equal([...(readAccess(pathIn(directory))?.tokens.keys() ?? [])], ['one']);
 });
 
-test('a revocation is kept as long as a token could live that it ends, and then dropped', async () => {
+test('a revocation is removed after its tokens have expired, unless their expiry is unknown', async () => {
   const directory = temporaryDirectory();
   await change(directory, (draft, now) => {
     endToken(draft, 'known', now + 600);
@@ -263,7 +266,7 @@ test('a revocation is kept as long as a token could live that it ends, and then 
   assert.equal(await left(NOW + TEN_YEARS + 61), ['unknown']);
 });
 
-test('an expiry that is no date counts as one that is not known', async () => {
+test('a fractional expiry is rounded up, one after year 9999 is unknown, and a known one is kept', async () => {
   const directory = temporaryDirectory();
   await change(directory, (draft) => {
     endToken(draft, 'fraction', NOW + 0.5);
@@ -283,7 +286,7 @@ test('an expiry that is no date counts as one that is not known', async () => {
   );
 });
 
-test('more than 100,000 accounts and revocations are refused, with the way out', async () => {
+test('more than 100,000 accounts and revocations are refused, and the error names keys rotate', async () => {
   const directory = temporaryDirectory();
   await change(directory, (draft) => {
     for (let each = 0; each < 100_000; each += 1) endToken(draft, `token ${each}`, null);
@@ -296,7 +299,7 @@ test('more than 100,000 accounts and revocations are refused, with the way out',
   assert.is(readAccess(pathIn(directory))?.tokens.size, 100_000);
 });
 
-test('in a full file an account can be disabled and removed, and its tokens end', async () => {
+test('in a full file accounts can still be disabled and removed, which revokes their tokens', async () => {
   const directory = temporaryDirectory();
   await change(directory, (draft) => {
     addAccount(draft, accountOf('ann'));
@@ -317,7 +320,7 @@ test('in a full file an account can be disabled and removed, and its tokens end'
   assert.equal([...subjects.keys()], ['ann', 'bob']);
 });
 
-test('a change of an account ends its tokens, and nothing else does', () => {
+test('only a change of password or role, disabling and removal revoke the tokens of an account', () => {
   const cases: readonly (readonly [string, boolean, (draft: AccessDraft) => unknown])[] = [
     ['passwd', true, (draft) => setPassword(draft, 'ann', '$argon2id$v=19$m=1,t=1,p=1$', NOW)],
     ['another role', true, (draft) => setRole(draft, 'ann', 'viewer', NOW)],
@@ -336,7 +339,7 @@ test('a change of an account ends its tokens, and nothing else does', () => {
   }
 });
 
-test('enabling ends the tokens that were issued elsewhere while the account was disabled', () => {
+test('enabling an account revokes the tokens that were issued elsewhere while it was disabled', () => {
   const draft = emptyDraft();
   addAccount(draft, accountOf('ann'));
   setDisabled(draft, 'ann', true, NOW);
@@ -344,10 +347,10 @@ test('enabling ends the tokens that were issued elsewhere while the account was 
   assert.equal([...draft.subjects], [['ann', NOW + 60]]);
 });
 
-/** Revocations and issues of tokens, with the clock going on by so many seconds before each. */
+/** Sequences of revocations, issues of tokens and steps of the clock. */
 const steps = array(constantFrom('revoke', 'issue', 'second', 'minute'), { maxLength: 30 });
 
-test('in every second, a revocation ends all tokens issued before it and none issued after', () => {
+test('a revocation affects all tokens issued before it and none issued after it in the same second', () => {
   assertProperty(
     property(steps, (each) => {
       const draft = emptyDraft();
@@ -364,7 +367,7 @@ test('in every second, a revocation ends all tokens issued before it and none is
         }
         if (step === 'issue') {
           const issued = Math.max(now, (draft.subjects.get('ann') ?? 0) + 1);
-          // Beyond the leeway the issuer waits.
+          // The issuer waits if the time is beyond the leeway.
           if (issued <= now + 2) alive.push(issued);
         }
         const until = draft.subjects.get('ann') ?? 0;

@@ -34,7 +34,7 @@ function wait(attempts: FailedAttempts, account: string, address = '192.0.2.1'):
   }
 }
 
-test('an account may fail as often as the limit allows, from any addresses', () => {
+test('an account is blocked after as many failures as its limit, from any address', () => {
   const { attempts } = begin();
   for (let time = 0; time < LIMITS.account; time += 1) {
     assert.is(wait(attempts, 'ann'), 0, `${time}`);
@@ -44,7 +44,7 @@ test('an account may fail as often as the limit allows, from any addresses', () 
   assert.is(wait(attempts, 'bob'), 0);
 });
 
-test('an address may fail as often as the limit allows, with any names', () => {
+test('an address is blocked after as many failures as its limit, with any names', () => {
   const { attempts } = begin();
   for (let time = 0; time < LIMITS.address; time += 1) {
     assert.is(wait(attempts, `name ${time}`), 0);
@@ -54,7 +54,7 @@ test('an address may fail as often as the limit allows, with any names', () => {
   assert.is(wait(attempts, 'ann', '192.0.2.2'), 0);
 });
 
-test('the window begins with the first failure, and does not move with those that follow', () => {
+test('the window begins with the first failure and is not extended by later ones', () => {
   const { clock, attempts } = begin();
   for (const late of [0, 20_000, 30_000]) {
     clock.time = 1000 + late;
@@ -69,7 +69,7 @@ test('the window begins with the first failure, and does not move with those tha
   assert.is(wait(attempts, 'ann'), 0, 'counting begins anew');
 });
 
-test('a success frees the account, and not the address', () => {
+test('a successful login resets the count of the account, but not that of the address', () => {
   const { attempts } = begin();
   const fail = (times: number) => {
     for (let time = 0; time < times; time += 1) attempts.failed('ann', '192.0.2.1');
@@ -83,12 +83,12 @@ test('a success frees the account, and not the address', () => {
   assert.is(wait(attempts, 'bob'), 60, 'five from the address');
 });
 
-test('asking alone counts nothing', () => {
+test('a check without a failure is not counted', () => {
   const { attempts } = begin();
   for (let time = 0; time < 100; time += 1) assert.is(wait(attempts, 'ann'), 0);
 });
 
-test('an address that is blocked stays blocked while others fail in great numbers', () => {
+test('a blocked address and account stay blocked while 20,000 other addresses fail', () => {
   const { attempts } = begin();
   for (let time = 0; time < 5; time += 1) attempts.failed('ann', '192.0.2.1');
   for (let other = 0; other < 20_000; other += 1) {
@@ -98,7 +98,7 @@ test('an address that is blocked stays blocked while others fail in great number
   assert.is(wait(attempts, 'ann', '192.0.2.9'), 60);
 });
 
-test('addresses of IPv6 with the same first 64 bits are one address', () => {
+test('IPv6 addresses with the same first 64 bits count as one address', () => {
   const { attempts } = begin();
   for (let time = 0; time < LIMITS.address; time += 1) {
     attempts.failed(`name ${time}`, `2001:db8:1:2::${time}`);

@@ -1,4 +1,4 @@
-/** What a backup has beside the catalog (spec 8.16): read, encrypted, opened, put back. */
+/** Accounts and keys in a backup (spec 8.16): reading, encrypting, decrypting, restoring. */
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { generateX25519Identity, identityToRecipient } from 'age-encryption';
@@ -53,7 +53,7 @@ async function failureOf(work: Promise<unknown>, code: Code): Promise<string> {
   return error.message;
 }
 
-test('all files come back as they were, and for their owner alone', async () => {
+test('all files are restored unchanged, and only their owner can access them', async () => {
   const from = await furnished();
   const { credentials, encrypted, leftOut } = await backUpCredentials(from, TO);
   assert.equal([encrypted, leftOut], [['keys.json', 'webhook-key.json'], []]);
@@ -66,7 +66,7 @@ test('all files come back as they were, and for their owner alone', async () => 
   }
 });
 
-test('keys are nowhere in a backup unless they are encrypted', async () => {
+test('a backup contains keys only in encrypted form', async () => {
   const from = await furnished();
   const { credentials, encrypted, leftOut } = await backUpCredentials(from, null);
   assert.equal([encrypted, leftOut], [[], ['keys.json', 'webhook-key.json']]);
@@ -77,7 +77,7 @@ test('keys are nowhere in a backup unless they are encrypted', async () => {
   for (const hidden of [secret, key]) assert.not.ok(shown.includes(hidden));
 });
 
-test('a directory without any of the files adds nothing to a backup', async () => {
+test('a directory without credentials adds nothing to a backup, and restoring creates no file', async () => {
   const { credentials, encrypted, leftOut } = await backUpCredentials(temporaryDirectory(), TO);
   assert.equal(JSON.parse(JSON.stringify(credentials)), {});
   assert.equal([encrypted, leftOut], [[], []]);
@@ -86,7 +86,7 @@ test('a directory without any of the files adds nothing to a backup', async () =
   assert.equal(readdirSync(to), [], 'not even a lock file');
 });
 
-test('a file that is not in order makes no backup', async () => {
+test('a malformed key file, or an access.json that others can read, fails the backup', async () => {
   const from = await furnished();
   writeFileSync(join(from, 'webhook-key.json'), '{}');
   await failureOf(backUpCredentials(from, TO), 'key_file');
@@ -94,7 +94,7 @@ test('a file that is not in order makes no backup', async () => {
   assert.match(await failureOf(backUpCredentials(from, null), 'access_file'), 'chmod 600');
 });
 
-test('files that are there stay if they are those of the backup, however they are laid out', async () => {
+test('an existing file with the same content is kept, even if it is formatted differently', async () => {
   const from = await furnished();
   const { credentials } = await backUpCredentials(from, TO);
   const files = await openCredentials('b.json', credentials, WITH);
@@ -107,7 +107,7 @@ test('files that are there stay if they are those of the backup, however they ar
   assert.equal(contentOf(to, 'keys.json'), contentOf(from, 'keys.json'));
 });
 
-test('a file that is there with other content is not replaced, and nothing else is written', async () => {
+test('an existing file with other content fails the restore, and nothing is written', async () => {
   const { credentials } = await backUpCredentials(await furnished(), TO);
   const files = await openCredentials('b.json', credentials, WITH);
   const to = temporaryDirectory();
@@ -122,18 +122,22 @@ test('a file that is there with other content is not replaced, and nothing else 
 const IMPROPER: readonly (readonly [name: string, credentials: BackedUpCredentials, Code])[] = [
   ['accounts', { access: { users: 'ann' } }, 'access_file'],
   ['keys', { encryptedKeys: await encrypt('{"keys.json":{"keys":[]}}', TO) }, 'key_file'],
-  ['a list', { encryptedKeys: await encrypt('null', TO) }, 'backup_failed'],
-  ['no JSON', { encryptedKeys: await encrypt('keys', TO) }, 'backup_failed'],
-  ['no age file', { encryptedKeys: 'keys' }, 'backup_failed'],
+  ['an encrypted null', { encryptedKeys: await encrypt('null', TO) }, 'backup_failed'],
+  [
+    'encrypted text that is not JSON',
+    { encryptedKeys: await encrypt('keys', TO) },
+    'backup_failed',
+  ],
+  ['text that is not an age file', { encryptedKeys: 'keys' }, 'backup_failed'],
 ];
 
 for (const [name, credentials, code] of IMPROPER) {
-  test(`what is not in order in a backup is refused before anything is written: ${name}`, async () => {
+  test(`malformed credentials in a backup are refused: ${name}`, async () => {
     await failureOf(openCredentials('b.json', credentials, WITH), code);
   });
 }
 
-test('a passphrase opens what it has encrypted, and no other does', async () => {
+test('text is decrypted with its passphrase, and not with another one', async () => {
   const armoured = await encrypt('the keys', { passphrase: 'Ünïcode horse' });
   assert.match(armoured, /^-----BEGIN AGE ENCRYPTED FILE-----\n/);
   assert.is(await decrypt(armoured, { passphrase: 'Ünïcode horse' }), 'the keys');
@@ -141,7 +145,7 @@ test('a passphrase opens what it has encrypted, and no other does', async () => 
   assert.match(await failureOf(wrong, 'backup_failed'), 'cannot be decrypted with that passphrase');
 });
 
-test('each recipient opens it, and nobody else', async () => {
+test('each recipient can decrypt the text, and other identities and passphrases cannot', async () => {
   const second = await generateX25519Identity();
   const both = { recipients: [recipient, await identityToRecipient(second)] };
   const armoured = await encrypt('the keys', both);
@@ -154,7 +158,7 @@ test('each recipient opens it, and nobody else', async () => {
   await failureOf(decrypt(armoured, { passphrase: 'none' }), 'backup_failed');
 });
 
-test('a byte that was changed is noticed', async () => {
+test('a changed byte of the ciphertext is detected', async () => {
   const armoured = await encrypt('the keys', TO);
   const lines = armoured.trimEnd().split('\n');
   const last = lines.length - 2;
@@ -162,8 +166,8 @@ test('a byte that was changed is noticed', async () => {
   await failureOf(decrypt(lines.join('\n'), WITH), 'backup_failed');
 });
 
-test('what is no recipient is named', async () => {
-  // One in 32 ends with x by itself.
+test('an invalid recipient is reported as not an age recipient', async () => {
+  // One recipient in 32 already ends with x.
   const other = recipient.endsWith('x') ? 'y' : 'x';
   const to = { recipients: [recipient, `${recipient.slice(0, -1)}${other}`] };
   assert.match(await failureOf(encrypt('the keys', to), 'backup_failed'), 'not an age recipient');

@@ -1,4 +1,4 @@
-/** A running server's view of the files: changes count at once, and in doubt access is refused. */
+/** A running server sees changes of the files at once, and refuses access if one is unusable. */
 import { chmodSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -50,14 +50,14 @@ function failure(action: () => unknown, code: Code): string {
   throw new Error('nothing failed');
 }
 
-test('without a file there are no accounts; the first one counts', async () => {
+test('without a file there are no accounts, and the first account takes effect at once', async () => {
   const { live, change } = await begin();
   assert.is(live.current().access.users.size, 0);
   await change((draft) => addAccount(draft, accountOf('ann')));
   assert.is(live.current().access.users.get('ann')?.role, 'editor');
 });
 
-test('every change counts, also those that follow each other within a moment', async () => {
+test('every change is seen, even if changes follow each other quickly', async () => {
   const { live, change } = await begin();
   for (let each = 1; each <= 30; each += 1) {
     await change((draft) => endToken(draft, `token ${each}`, null));
@@ -76,7 +76,7 @@ test('if nothing changes, the same objects are returned', async () => {
   assert.is(live.current().keys, first.keys, 'what did not change stays');
 });
 
-test('a new key signs and verifies at once', async () => {
+test('after a rotation the new key comes first at once, followed by the old one', async () => {
   const { live, later, directory } = await begin();
   const before = live.current().keys[0].kid;
   const { made } = await rotateKeys(quickDisk, directory, 60, Date.now());
@@ -87,7 +87,7 @@ test('a new key signs and verifies at once', async () => {
   );
 });
 
-test('a secret of the environment needs no key file, and none is looked at', async () => {
+test('with a secret from the environment no key file is created or read', async () => {
   const { live, later, keys } = await begin(SECRET);
   assert.throws(() => statSync(keys));
   writeFileSync(keys, 'no keys');
@@ -98,14 +98,14 @@ test('a secret of the environment needs no key file, and none is looked at', asy
 const DOUBTS: readonly (readonly [what: string, doubt: (path: string) => void])[] = [
   ['it is damaged', (path) => writeFileSync(path, '{', { mode: 0o600 })],
   ['it is empty', (path) => writeFileSync(path, '', { mode: 0o600 })],
-  ['others may read it', (path) => chmodSync(path, 0o644)],
-  ['it is gone', (path) => renameSync(path, `${path}.away`)],
+  ['other users can read it', (path) => chmodSync(path, 0o644)],
+  ['it is missing', (path) => renameSync(path, `${path}.away`)],
 ];
 
 for (const name of ['access', 'keys'] as const) {
   const code = name === 'access' ? 'access_file' : 'key_file';
   for (const [what, doubt] of DOUBTS) {
-    test(`nobody gets in while ${name}.json is in doubt: ${what}`, async () => {
+    test(`access is refused while ${name}.json is unusable: ${what}`, async () => {
       const begun = await begin();
       await begun.change((draft) => addAccount(draft, accountOf('ann')));
       const path = begun[name];
@@ -130,7 +130,7 @@ for (const name of ['access', 'keys'] as const) {
   }
 }
 
-test('a start is refused by files in doubt', async () => {
+test('a damaged file fails the start', async () => {
   for (const name of ['access.json', 'keys.json']) {
     const directory = temporaryDirectory();
     writeFileSync(join(directory, name), '{', { mode: 0o600 });
@@ -142,7 +142,7 @@ test('a start is refused by files in doubt', async () => {
   }
 });
 
-test('requests within a millisecond share a look', async () => {
+test('requests within a millisecond share one check of the files', async () => {
   const { live, later, access, change } = await begin();
   await change((draft) => endToken(draft, 'one', null));
   const seen = live.current();
@@ -154,7 +154,7 @@ test('requests within a millisecond share a look', async () => {
   failure(() => live.current(), 'access_file');
 });
 
-test('the next reader after a change sees it', async () => {
+test('a read after a change sees the change', async () => {
   const directory = temporaryDirectory();
   const live = await LiveCredentials.open(directory, undefined);
   for (let each = 1; each <= 20; each += 1) {
@@ -167,7 +167,7 @@ test('the next reader after a change sees it', async () => {
   }
 });
 
-test('the issuer of a token sees a change of the last millisecond', async () => {
+test('a token is issued with a view that includes changes of the last millisecond', async () => {
   const { live, directory, change } = await begin();
   await change((draft) => addAccount(draft, accountOf('ann')));
   assert.is(live.current().access.subjects.size, 0);
@@ -176,7 +176,7 @@ test('the issuer of a token sees a change of the last millisecond', async () => 
   assert.is(await live.settled(({ access }) => access.subjects.size), 1);
 });
 
-test('the issuer of a token waits for a change that is under way, and sees it', async () => {
+test('issuing a token waits while a change holds the lock, and sees later changes', async () => {
   const { live, directory, change } = await begin();
   await change((draft) => addAccount(draft, accountOf('ann')));
   const lock = new FileLock(join(directory, 'access.lock'));
@@ -191,7 +191,7 @@ test('the issuer of a token waits for a change that is under way, and sees it', 
   assert.is(await live.settled(({ access }) => access.subjects.get('ann')), 1_800_000_000);
 });
 
-test('a file that is written in place with the same length is seen by its time', () => {
+test('a file that is overwritten with the same length is noticed by its modification time', () => {
   const path = join(temporaryDirectory(), 'file');
   writeFileSync(path, 'one');
   const file = new WatchedFile(path);
@@ -206,7 +206,7 @@ test('a file that is written in place with the same length is seen by its time',
   assert.ok(file.changed());
 });
 
-test('files that replace each other under one name are distinguished by their bytes alone', () => {
+test('a replaced file is noticed even if its length and modification time are the same', () => {
   const directory = temporaryDirectory();
   const path = join(directory, 'file');
   const put = (text: string) => {

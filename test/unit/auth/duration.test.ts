@@ -1,4 +1,4 @@
-/** Lifetimes of tokens as a person writes them: `--expires 8h`. */
+/** Parsing of the lifetimes of tokens, such as `--expires 8h`. */
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -20,7 +20,7 @@ function seconds(text: string): number | null {
   }
 }
 
-test('a number and a unit are so many seconds', () => {
+test('a number with a unit is converted to seconds', () => {
   for (const [text, wanted] of [
     ['1s', 1],
     ['90s', 90],
@@ -36,7 +36,7 @@ test('a number and a unit are so many seconds', () => {
   }
 });
 
-test('no time at all and more than ten years are refused', () => {
+test('zero and more than ten years are refused', () => {
   for (const text of ['0s', '0h', '000d', '3651d', '522w', '315360001s', '999999999w']) {
     assert.is(seconds(text), null, text);
   }
@@ -68,7 +68,7 @@ test('text that is not a number and a unit is refused', () => {
   }
 });
 
-test('every text is a whole number of seconds up to ten years, or refused', () => {
+test('any text is either refused or a whole number of seconds from 1 to ten years', () => {
   const digits = fc.nat({ max: 1_000_000_000 }).map(String);
   const unit = fc.constantFrom(...Array.from('smhdwyHM '), '');
   const text = fc.oneof(

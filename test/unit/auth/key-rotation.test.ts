@@ -1,4 +1,4 @@
-/** Rotation: a new key signs, the old ones verify for a while, and go. */
+/** Rotation: a new key signs, and the old ones verify until they are removed. */
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -27,7 +27,7 @@ function withOldFile(...kids: readonly string[]): string {
   return directory;
 }
 
-test('a key file without dates is read, and rotated', async () => {
+test('a key file without dates can be read and rotated', async () => {
   const directory = withOldFile('one', 'two');
   const [first] = await loadKeys(directory, undefined);
   assert.equal([first.kid, first.created, first.until], ['one', undefined, undefined]);
@@ -40,7 +40,7 @@ test('a key file without dates is read, and rotated', async () => {
   assert.equal([replaced?.kid, dropped], ['one', []]);
 });
 
-test('the new key has a kid and a secret of its own, and its date', async () => {
+test('a new key has its own kid and secret, and the time of its creation', async () => {
   const directory = withOldFile('one');
   const { made } = await rotate(directory, 60);
   const [first, old] = await loadKeys(directory, undefined);
@@ -50,7 +50,7 @@ test('the new key has a kid and a secret of its own, and its date', async () => 
   assert.is(Buffer.from(old?.secret ?? []).toString('base64url'), SECRET, 'the old one is kept');
 });
 
-test('a key whose time is over is dropped; one that has less left than the overlap keeps that', async () => {
+test('an expired key is dropped, and a key that expires before the overlap ends keeps its expiry', async () => {
   const directory = withOldFile('one');
   const second = (await rotate(directory, 100)).made.kid;
   const third = (await rotate(directory, 1000, NOW + 50)).made.kid;
@@ -85,7 +85,7 @@ test('if there are no keys, the first one is created', async () => {
   assert.equal(keysOf(directory), [[made.kid, undefined]]);
 });
 
-test('rotations at once are made one after the other', async () => {
+test('concurrent rotations are serialized, and none is lost', async () => {
   const directory = withOldFile('one');
   await Promise.all(Array.from({ length: 5 }, () => rotate(directory, 60)));
   assert.is(new Set(keysOf(directory).map(([kid]) => kid)).size, 6);
@@ -93,7 +93,7 @@ test('rotations at once are made one after the other', async () => {
   assert.is(statSync(join(directory, 'keys.json')).mode & 0o777, 0o600);
 });
 
-test('a disk that refuses the new file leaves the keys as they were', async () => {
+test('if the disk refuses the new file, the keys are unchanged', async () => {
   const directory = withOldFile('one');
   const before = readFileSync(join(directory, 'keys.json'), 'utf8');
   for (const step of ['create', 'write', 'fdatasync', 'rename']) {
@@ -108,7 +108,7 @@ test('a disk that refuses the new file leaves the keys as they were', async () =
   }
 });
 
-test('a file whose signing key ends, or whose dates are malformed, is refused', () => {
+test('a key file is refused if its signing key expires or if a date is malformed', () => {
   const path = join(temporaryDirectory(), 'keys.json');
   const write = (key: object) =>
     writeFileSync(path, JSON.stringify({ keys: [key] }), { mode: 0o600 });

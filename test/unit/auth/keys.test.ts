@@ -1,4 +1,4 @@
-/** spec 6.4: the signing keys, from the environment or from a file of their owner alone. */
+/** spec 6.4: the signing keys, from the environment or from a file with mode 0600. */
 import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -7,7 +7,7 @@ import { loadKeys, type SigningKeys } from '../../../src/auth/keys.ts';
 import { CatalogError } from '../../../src/errors.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 
-/** The message of a refusal. Keys, or another failure, fail the test. */
+/** The message of the refusal; fails the test if keys are loaded or another error is thrown. */
 async function refusal(directory: string, fromEnvironment?: string): Promise<string> {
   try {
     await loadKeys(directory, fromEnvironment);
@@ -36,7 +36,7 @@ function writeKeys(content: string, mode = 0o600): { directory: string; path: st
   return { directory, path };
 }
 
-test('keys are made at first need: 256 bits, in a file that its owner alone may read', async () => {
+test('a key of 256 bits is created at first need, in a file with mode 0600', async () => {
   const directory = temporaryDirectory();
   const keys = await loadKeys(directory, undefined);
   assert.is(keys.length, 1);
@@ -59,7 +59,7 @@ test('the mode of the file is 0600 with any umask', async () => {
   }
 });
 
-test('keys that are there are used again, and differ from those of another directory', async () => {
+test('existing keys are used again, and differ from those of another directory', async () => {
   const directory = temporaryDirectory();
   const made = await loadKeys(directory, undefined);
   const before = readFileSync(join(directory, 'keys.json'), 'utf8');
@@ -70,13 +70,13 @@ test('keys that are there are used again, and differ from those of another direc
   assert.is.not(other[0].kid, made[0].kid);
 });
 
-test('a directory that is not there yet is made', async () => {
+test('a missing directory is created', async () => {
   const directory = join(temporaryDirectory(), 'new', 'data');
   await loadKeys(directory, undefined);
   assert.is(modeOf(join(directory, 'keys.json')), 0o600);
 });
 
-test('several keys are read in their order', async () => {
+test('several keys are read in the order of the file', async () => {
   const keys = [
     { kid: 'new', secret: encoded(32, 1) },
     { kid: 'old', secret: encoded(64, 2) },
@@ -88,7 +88,7 @@ test('several keys are read in their order', async () => {
   ]);
 });
 
-test('a file that others may read, write or run is refused, and chmod is named', async () => {
+test('a file that other users can access is refused, and the error names the chmod command', async () => {
   const content = JSON.stringify({ keys: [{ kid: 'a', secret: encoded(32) }] });
   for (const mode of [0o640, 0o604, 0o644, 0o620, 0o602, 0o610, 0o601, 0o666]) {
     const { directory, path } = writeKeys(content, mode);
@@ -132,7 +132,7 @@ test('a damaged file is refused and not changed', async () => {
   }
 });
 
-test('many callers at once in one process get the same keys', async () => {
+test('concurrent calls in one process get the same keys', async () => {
   const directory = temporaryDirectory();
   const all = await Promise.all(Array.from({ length: 8 }, () => loadKeys(directory, undefined)));
   const kept = shown(await loadKeys(directory, undefined));
@@ -140,7 +140,7 @@ test('many callers at once in one process get the same keys', async () => {
   assert.equal(readdirSync(directory), ['keys.json']);
 });
 
-test('a secret of the environment is the key itself, and no file is made or read', async () => {
+test('a secret from the environment is used as the key, and no file is created or read', async () => {
   const { directory } = writeKeys('damaged', 0o644);
   const secret = 'a secret of just 32 bytes, ASCII';
   const keys = await loadKeys(directory, secret);
@@ -152,7 +152,7 @@ test('a secret of the environment is the key itself, and no file is made or read
   assert.equal(readdirSync(empty), []);
 });
 
-test('a secret of the environment is counted in bytes: 31 are refused, 32 are taken', async () => {
+test('a secret from the environment needs at least 32 bytes, not characters', async () => {
   const directory = temporaryDirectory();
   for (const short of ['x', 'x'.repeat(31), 'é'.repeat(15), `${'é'.repeat(15)}x`]) {
     const message = await refusal(directory, short);

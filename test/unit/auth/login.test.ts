@@ -1,4 +1,4 @@
-/** Logins with an injected password check: what is verified, counted, bounded and reported. */
+/** Logins with an injected password check: verification, counting, limits and errors. */
 import { decodeJwt } from 'jose';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -18,7 +18,7 @@ const OFF = accountOf('off', {
 });
 const HERE = '192.0.2.1';
 
-/** A login whose password check takes "right" for right, and tells what it was asked. */
+/** A login whose password check accepts "right" and records its calls. */
 async function begin(limits = { account: 3, address: 50, window: 60_000 }) {
   const source = new FixedCredentials(KEYS, { users: usersOf(ANN, OFF) });
   const verified: { readonly password: string; readonly hash: string }[] = [];
@@ -33,7 +33,7 @@ async function begin(limits = { account: 3, address: 50, window: 60_000 }) {
     atOnce -= 1;
     return password === 'right';
   };
-  /** What happens while a password is hashed. */
+  /** Runs while a password is hashed. */
   const meanwhile = { run: (): void | Promise<void> => {} };
   const login = new Login(source, check, new FailedAttempts(limits));
   return { source, verified, login, meanwhile, most: () => most };
@@ -54,7 +54,7 @@ async function refusal(issued: Promise<unknown>): Promise<CatalogError> {
   throw new Error('a token was issued');
 }
 
-test('the right password gives a token of the name and role of the account', async () => {
+test('the right password returns a token with the name and role of the account', async () => {
   const begun = await begin();
   const { token, id, expires } = await attempt(begun, 'ann', 'right');
   const { sub, role, jti, exp, iat = 0 } = decodeJwt(token);
@@ -75,7 +75,7 @@ const WRONG: readonly (readonly [name: string, password: string])[] = [
   ['ANN', 'right'],
 ];
 
-test('every refusal says the same, and one password was verified for each', async () => {
+test('every refused login gets the same error, and one password is verified for each', async () => {
   const begun = await begin();
   const said = new Set<string>();
   for (const [index, [name, password]] of WRONG.entries()) {
@@ -88,7 +88,7 @@ test('every refusal says the same, and one password was verified for each', asyn
   assert.match([...said][0] ?? '', /"code":"unauthorized"/);
 });
 
-test('a name that no account has is verified against a hash of the same cost', async () => {
+test('an unknown name is verified against a hash of the same cost', async () => {
   const begun = await begin();
   await refusal(attempt(begun, 'nobody', 'right'));
   await refusal(attempt(begun, 'ann', 'wrong'));
@@ -98,7 +98,7 @@ test('a name that no account has is verified against a hash of the same cost', a
   assert.is(cost.exec(dummy ?? '')?.[0], cost.exec(ANN.password)?.[0]);
 });
 
-test('after repeated failures an account has to wait, the right password included', async () => {
+test('after repeated failures the right password is refused too, with Retry-After', async () => {
   const begun = await begin();
   for (let time = 0; time < 3; time += 1) await refusal(attempt(begun, 'ann', 'wrong'));
   const { code, headers } = await refusal(attempt(begun, 'ann', 'right'));
@@ -113,7 +113,7 @@ test('after repeated failures an account has to wait, the right password include
   );
 });
 
-test('an address has to wait for every name, and a success does not end the wait', async () => {
+test('a blocked address is refused for every name, and a successful login does not reset its count', async () => {
   const begun = await begin({ account: 3, address: 4, window: 60_000 });
   for (const name of ['a', 'b', 'c']) await refusal(attempt(begun, name, 'wrong'));
   await attempt(begun, 'ann', 'right');
@@ -128,23 +128,23 @@ test('the right password of a disabled account counts as a failure', async () =>
   assert.is((await refusal(attempt(begun, 'off', 'right'))).code, 'login_throttled');
 });
 
-test('successes are never counted', async () => {
+test('successful logins are not counted', async () => {
   const begun = await begin({ account: 3, address: 4, window: 60_000 });
   for (let time = 0; time < 20; time += 1) await attempt(begun, 'ann', 'right');
 });
 
-test('guesses at once get no further than guesses one by one', async () => {
+test('concurrent guesses are limited like sequential guesses, plus at most one', async () => {
   const begun = await begin();
   const results = await Promise.all(
     Array.from({ length: 40 }, () => refusal(attempt(begun, 'ann', 'wrong'))),
   );
   const guessed = results.filter(({ code }) => code === 'unauthorized').length;
-  // Two are under way when the last failure that is allowed is counted.
+  // Two are in progress when the last allowed failure is counted.
   assert.ok(guessed >= 3 && guessed <= 4, `${guessed}`);
   assert.is(begun.verified.length, guessed);
 });
 
-test('two passwords are hashed at once, a hundred logins wait, and others are 429', async () => {
+test('two passwords are hashed at a time, up to 100 logins wait, and further ones are refused', async () => {
   const begun = await begin({ account: 1000, address: 1000, window: 60_000 });
   const results = await Promise.allSettled(
     Array.from({ length: 150 }, () => attempt(begun, 'ann', 'right')),
@@ -159,11 +159,11 @@ test('two passwords are hashed at once, a hundred logins wait, and others are 42
   await attempt(begun, 'ann', 'right');
 });
 
-test('new passwords wait among the logins, and those that find a hundred waiting are 429', async () => {
+test('new passwords wait in the queue of the logins, and are refused if 100 are waiting', async () => {
   const begun = await begin();
   const released = Promise.withResolvers<void>();
   begun.meanwhile.run = () => released.promise;
-  // Two are under way, and ninety-nine wait.
+  // Two are in progress, and 99 wait.
   const logins = Array.from({ length: 101 }, () => attempt(begun, 'ann', 'right'));
   await turn();
   const last = begun.login.hash('a new password');
@@ -177,7 +177,7 @@ test('new passwords wait among the logins, and those that find a hundred waiting
   await Promise.all(logins);
 });
 
-test('an account that changes while its password is hashed gets no token by the old one', async () => {
+test('a change of the account while the password is hashed is applied to the login', async () => {
   for (const users of [
     usersOf({ ...ANN, disabled: true }),
     usersOf(),
@@ -198,7 +198,7 @@ const seconds = () => Math.floor(Date.now() / 1000);
 const ann = () => ({ subject: 'ann', role: 'admin' }) as const;
 const minute = (issued: number) => ({ expires: issued + 60 });
 
-test('a token that follows a revocation in the same second is valid', async () => {
+test('a token issued after a revocation in the same second is valid', async () => {
   for (const ahead of [0, 1, 2]) {
     const revoked = seconds() + ahead;
     const source = new FixedCredentials(KEYS, { subjects: new Map([['ann', revoked]]) });
@@ -208,7 +208,7 @@ test('a token that follows a revocation in the same second is valid', async () =
   }
 });
 
-test('a clock that is before the last revocation is reported to the operator', async () => {
+test('a clock that is an hour behind the last revocation is reported as an error', async () => {
   const source = new FixedCredentials(KEYS, { subjects: new Map([['ann', seconds() + 3600]]) });
   const error = await refusal(issueFor(source, ann, minute));
   assert.is(error.code, 'access_file');

@@ -1,4 +1,4 @@
-/** What is taken for a password, and that hashing and verifying agree. */
+/** Which passwords are accepted, and how they are hashed and verified. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { dummyHash, hashPassword, verifyPassword } from '../../../src/auth/passwords.ts';
@@ -18,13 +18,13 @@ async function refusal(password: string): Promise<string> {
 
 const PARAMETERS = /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]+\$[\w+/]+$/;
 
-test('a password is hashed by argon2id, each time with a salt of its own', async () => {
+test('a password is hashed with argon2id and a new salt each time', async () => {
   const hashes = await Promise.all([hashPassword('correct horse'), hashPassword('correct horse')]);
   for (const hash of hashes) assert.match(hash, PARAMETERS);
   assert.is.not(hashes[0], hashes[1]);
 });
 
-test('the right password is right, and any other is wrong', async () => {
+test('the right password is verified, and others are not', async () => {
   const hash = await hashPassword('correct horse');
   assert.ok(await verifyPassword('correct horse', hash));
   for (const wrong of [
@@ -39,7 +39,7 @@ test('the right password is right, and any other is wrong', async () => {
   }
 });
 
-test('fewer than 8 characters are refused, as a person counts them', async () => {
+test('fewer than 8 characters are refused, and an emoji counts as one', async () => {
   for (const short of ['', 'a', 'seven 7', '😀😀😀😀😀😀😀']) {
     assert.match(await refusal(short), /at least 8/);
   }
@@ -47,7 +47,7 @@ test('fewer than 8 characters are refused, as a person counts them', async () =>
   await hashPassword('😀😀😀😀😀😀😀😀');
 });
 
-test('more than 1024 bytes are refused, and are wrong at a login', async () => {
+test('more than 1024 bytes are refused for a new password, and never verified', async () => {
   const longest = 'é'.repeat(512);
   const hash = await hashPassword(longest);
   assert.ok(await verifyPassword(longest, hash));
@@ -58,13 +58,13 @@ test('more than 1024 bytes are refused, and are wrong at a login', async () => {
   }
 });
 
-test('it does not matter how the keyboard composes letters', async () => {
+test('composed and decomposed letters are the same password', async () => {
   const hash = await hashPassword('caf\u00e9 cr\u00e8me');
   assert.ok(await verifyPassword('cafe\u0301 cre\u0300me', hash));
   assert.not.ok(await verifyPassword('cafe creme', hash));
 });
 
-test('the hash for unknown names costs the same, and no password matches it', async () => {
+test('the hash for unknown names has the same cost, and no password matches it', async () => {
   const hash = dummyHash();
   assert.match(hash, PARAMETERS);
   assert.is(hash.length, (await hashPassword('a real password')).length);

@@ -1,4 +1,4 @@
-/** A renewal judges account and token as they are when the new token is issued (spec 6.8). */
+/** A renewal checks account and token as they are when the new token is issued (spec 6.8). */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Access } from '../../../src/auth/access.ts';
@@ -29,13 +29,13 @@ async function refusal(token: Verified, access: Partial<Access>): Promise<string
   }
 }
 
-test('a token that was ended after it was verified is not renewed', async () => {
+test('a token that was revoked after it was verified is not renewed', async () => {
   const token = verified();
   assert.is(await refusal(token, { tokens: new Map([['old', null]]) }), 'unauthorized');
   assert.is(await refusal(token, { tokens: new Map([['another', null]]) }), null);
 });
 
-test('nor is one of a subject whose tokens have ended, up to the second of the revocation', async () => {
+test('a token issued up to the second in which its subject was revoked is not renewed', async () => {
   const token = verified();
   const until = (second: number) => ({ subjects: new Map([['ann', second]]) });
   assert.is(await refusal(token, until(token.issued + 1)), 'unauthorized');
@@ -45,7 +45,7 @@ test('nor is one of a subject whose tokens have ended, up to the second of the r
   assert.is(await refusal(fraction, until(token.issued)), 'unauthorized');
 });
 
-test('nor is one of an account that was disabled or removed', async () => {
+test('a token of an account that was disabled or removed is not renewed', async () => {
   const token = verified();
   const disabled = usersOf(accountOf('ann', { disabled: true }));
   assert.is(await refusal(token, { users: disabled }), 'unauthorized');

@@ -48,7 +48,7 @@ const verifierAt = (seconds: number) => {
   return new TokenVerifier(new FixedCredentials(KEYS), clock.now);
 };
 
-/** The refusal; a caller, or another failure, fails the test. */
+/** The refusal; fails the test if the token is accepted or another error is thrown. */
 async function refusal(header: string | undefined, verifier = verifierAt(NOW)) {
   try {
     await verifier.verify(header);
@@ -76,7 +76,7 @@ async function requireCaller(header: string, verifier = verifierAt(NOW)): Promis
 
 const b64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-test('each character of a token counts, also the bits that a last one has over', async () => {
+test('a changed last character is refused, even if only its unused bits differ', async () => {
   const token = await sign();
   const last = token.at(-1) ?? '';
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
@@ -86,19 +86,19 @@ test('each character of a token counts, also the bits that a last one has over',
   await requireCaller(`Bearer ${token}`);
 });
 
-test('a valid token names its subject and role', async () => {
+test('a valid token is accepted with either scheme in any case, and gives subject and role', async () => {
   const token = await sign();
   for (const scheme of ['Bearer', 'JWT', 'bearer', 'BEARER', 'jwt', 'Bearer ']) {
     await requireCaller(`${scheme} ${token}`);
   }
 });
 
-test('without a header the challenge names no error', async () => {
+test('without a header the challenge contains no error', async () => {
   const error = await refusal(undefined);
   assert.is(error.headers['WWW-Authenticate'], 'Bearer realm="catalog-admin"');
 });
 
-test('a header of another shape is refused', async () => {
+test('a malformed Authorization header is refused', async () => {
   const token = await sign();
   for (const header of [
     '',
@@ -126,7 +126,7 @@ test('a header of another shape is refused', async () => {
   }
 });
 
-test('a token holds until two seconds after exp, and no longer', async () => {
+test('a token is valid until two seconds after exp', async () => {
   const header = `Bearer ${await sign()}`;
   for (const late of [-600, -1, 0, 1, 1.999]) {
     await requireCaller(header, verifierAt(EXPIRES + late));
@@ -138,7 +138,7 @@ test('a token holds until two seconds after exp, and no longer', async () => {
   }
 });
 
-test('a token that was accepted before expires at the same moment', async () => {
+test('a token that was accepted before expires at the same time', async () => {
   const clock = new Clock();
   const verifier = new TokenVerifier(new FixedCredentials(KEYS), clock.now);
   const header = `Bearer ${await sign()}`;
@@ -153,7 +153,7 @@ test('a token that was accepted before expires at the same moment', async () => 
   }
 });
 
-test('a token that was accepted before does not open the way for its variations', async () => {
+test('after a token was accepted, variations of it are still refused', async () => {
   const verifier = verifierAt(NOW);
   const token = await sign();
   await requireCaller(`Bearer ${token}`, verifier);
@@ -163,7 +163,7 @@ test('a token that was accepted before does not open the way for its variations'
   await refusal(`Basic ${token}`, verifier);
 });
 
-test('a token from the future is refused beyond two seconds', async () => {
+test('a token whose iat or nbf is more than two seconds ahead is refused', async () => {
   await requireCaller(`Bearer ${await sign({ ...CLAIMS, iat: NOW + 2 })}`);
   await requireRefused(await sign({ ...CLAIMS, iat: NOW + 3 }), 'iat');
   await requireCaller(`Bearer ${await sign({ ...CLAIMS, nbf: NOW + 2 })}`);
@@ -219,7 +219,7 @@ function signWith(claim: string, number: string): Promise<string> {
     .sign(NEW.secret);
 }
 
-test('a time that is no date is refused: infinite, negative, or after the year 9999', async () => {
+test('a time that is infinite, negative or after the year 9999 is refused', async () => {
   for (const claim of ['exp', 'iat', 'nbf']) {
     for (const number of ['1e400', '-1e400', '1e300', '-1', '253402300800']) {
       await requireRefused(await signWith(claim, number), `${claim} ${number}`);
@@ -243,7 +243,7 @@ test('an unsigned token is refused', async () => {
   await requireRefused(`${b64({ typ: 'JWT' })}.${b64(CLAIMS)}.${signature}`, 'no alg');
 });
 
-test('other algorithms are refused, with the right secret too', async () => {
+test('other algorithms are refused, even with the right secret', async () => {
   for (const [alg, size] of [
     ['HS384', 48],
     ['HS512', 64],
@@ -284,14 +284,14 @@ test('a token that marks an unknown extension as critical is refused', async () 
   await requireRefused(`${token}.${Buffer.from(signature).toString('base64url')}`, 'crit');
 });
 
-test('kid chooses the key: each key verifies its own tokens and no others', async () => {
+test('kid selects the key that verifies a token', async () => {
   await requireCaller(`Bearer ${await sign(CLAIMS, { kid: 'new' })}`);
   await requireCaller(`Bearer ${await sign(CLAIMS, { kid: 'old' }, OLD.secret)}`);
   await requireRefused(await sign(CLAIMS, { kid: 'old' }, NEW.secret), 'new secret as old');
   await requireRefused(await sign(CLAIMS, { kid: 'new' }, OLD.secret), 'old secret as new');
 });
 
-test('an unknown kid is refused, whichever secret signed', async () => {
+test('an unknown kid is refused, whichever secret signed the token', async () => {
   for (const kid of ['other', '', 'NEW', 'constructor', 0]) {
     for (const { secret } of KEYS) {
       await requireRefused(await sign(CLAIMS, { kid }, secret), String(kid));
@@ -299,12 +299,12 @@ test('an unknown kid is refused, whichever secret signed', async () => {
   }
 });
 
-test('a token without kid is one of the first key', async () => {
+test('a token without kid is verified with the first key', async () => {
   await requireCaller(`Bearer ${await sign()}`);
   await requireRefused(await sign(CLAIMS, {}, OLD.secret), 'old secret without kid');
 });
 
-test('a token of a key that was taken away is refused', async () => {
+test('a token of a removed key is refused', async () => {
   const token = await sign(CLAIMS, { kid: 'old' }, OLD.secret);
   await refusal(
     `Bearer ${token}`,
@@ -312,7 +312,7 @@ test('a token of a key that was taken away is refused', async () => {
   );
 });
 
-test('an issued token carries every claim, is signed by the first key and is accepted', async () => {
+test('an issued token has every claim, is signed by the first key and is accepted', async () => {
   const issued = Math.floor(Date.now() / 1000);
   const { token, id, expires } = await issueToken(
     KEYS,
@@ -337,7 +337,7 @@ test('an issued token carries every claim, is signed by the first key and is acc
   await refusal(`Bearer ${token}`, verifierAt(iat + 3602));
 });
 
-test('no two issued tokens have the same jti', async () => {
+test('every issued token has a different jti', async () => {
   const caller = { subject: 'ann', role: 'viewer' } as const;
   const tokens = await Promise.all(
     Array.from({ length: 50 }, () => issueToken(KEYS, caller, { issued: 0, expires: 60 })),
@@ -345,7 +345,7 @@ test('no two issued tokens have the same jti', async () => {
   assert.is(new Set(tokens.map(({ token }) => decodeJwt(token).jti)).size, 50);
 });
 
-/** A verifier, and what it judges by. */
+/** A verifier, and its credentials and clock. */
 function verifierOf(access: Partial<Access> = {}, keys: SigningKeys = KEYS) {
   const source = new FixedCredentials(keys, access);
   const clock = new Clock();
@@ -365,7 +365,7 @@ const ENDINGS: readonly Ending[] = [
     message: /revoked/,
   },
   {
-    name: 'its jti was revoked by who does not know its expiry',
+    name: 'its jti was revoked without its expiry',
     access: { tokens: new Map([['one', null]]) },
     message: /revoked/,
   },
@@ -387,7 +387,7 @@ const ENDINGS: readonly Ending[] = [
 ];
 
 for (const { name, access, message } of ENDINGS) {
-  test(`a token ends where ${name}, whether or not it was accepted before`, async () => {
+  test(`a token is refused if ${name}, even if it was accepted before`, async () => {
     const header = `Bearer ${await sign()}`;
     assert.match((await refusal(header, verifierOf(access).verifier)).message, message);
     const { source, verifier } = verifierOf();
@@ -401,7 +401,7 @@ for (const { name, access, message } of ENDINGS) {
   });
 }
 
-test('a token lives where others of its kind were revoked', async () => {
+test('a token stays valid if other tokens, subjects or earlier tokens were revoked', async () => {
   const header = `Bearer ${await sign()}`;
   for (const access of [
     { tokens: new Map([['two', null]]) },
@@ -413,13 +413,13 @@ test('a token lives where others of its kind were revoked', async () => {
   }
 });
 
-test('a fraction of a second does not carry a token over the revocation of its subject', async () => {
+test('a token issued within the second of the revocation of its subject is refused', async () => {
   const { verifier } = verifierOf({ subjects: new Map([['ann', NOW]]) });
   await refusal(`Bearer ${await sign({ ...CLAIMS, iat: NOW + 0.9 })}`, verifier);
   await requireCaller(`Bearer ${await sign({ ...CLAIMS, iat: NOW + 1 })}`, verifier);
 });
 
-test('a key that was taken away ends the tokens that were accepted by it', async () => {
+test('tokens that were accepted before are refused once their key is removed or replaced', async () => {
   const { source, verifier } = verifierOf();
   const old = `Bearer ${await sign(CLAIMS, { kid: 'old' }, OLD.secret)}`;
   const recent = `Bearer ${await sign(CLAIMS, { kid: 'new' })}`;
@@ -432,7 +432,7 @@ test('a key that was taken away ends the tokens that were accepted by it', async
   await refusal(recent, verifier);
 });
 
-test('a key verifies until its time is over, tokens that were accepted before included', async () => {
+test('a key that has expired verifies no tokens, not even those that were accepted before', async () => {
   const { clock, verifier } = verifierOf({}, [NEW, { ...OLD, until: NOW + 10 }]);
   const old = `Bearer ${await sign(CLAIMS, { kid: 'old' }, OLD.secret)}`;
   const fresh = `Bearer ${await sign({ ...CLAIMS, jti: 'two' }, { kid: 'old' }, OLD.secret)}`;
@@ -444,7 +444,7 @@ test('a key verifies until its time is over, tokens that were accepted before in
   await requireCaller(`Bearer ${await sign()}`, verifier);
 });
 
-test('what changes while a signature is verified counts', async () => {
+test('a revocation or a removal of the key while a signature is verified is applied', async () => {
   const header = `Bearer ${await sign(CLAIMS, { kid: 'new' })}`;
   const revoked = verifierOf();
   const verifying = revoked.verifier.verify(header);
@@ -465,14 +465,14 @@ async function assertRefused(verifying: unknown): Promise<void> {
   assert.is(failure.code, 'unauthorized');
 }
 
-test('a token whose jti could not be revoked is refused', async () => {
+test('a jti that is not a string of 1 to 255 characters is refused', async () => {
   for (const jti of ['', 7, null, ['one'], 'x'.repeat(256)]) {
     await requireRefused(await sign({ ...CLAIMS, jti }), JSON.stringify(jti));
   }
   await requireCaller(`Bearer ${await sign({ ...CLAIMS, jti: 'x'.repeat(255) })}`);
 });
 
-test('as many tokens are remembered as there is room for, and each is judged all the same', async () => {
+test('a token is verified, and its revocation applied, after more than 10,000 other tokens', async () => {
   const { source, verifier } = verifierOf();
   const first = `Bearer ${await sign()}`;
   await requireCaller(first, verifier);
@@ -484,7 +484,7 @@ test('as many tokens are remembered as there is room for, and each is judged all
   await refusal(first, verifier);
 });
 
-test('one token with ever more spaces before it does not take the place of others', async () => {
+test('one token with different numbers of spaces before it does not evict others from the cache', async () => {
   const { verifier } = verifierOf();
   const other = `Bearer ${await sign({ ...CLAIMS, jti: 'other' })}`;
   await requireCaller(other, verifier);
@@ -496,7 +496,7 @@ test('one token with ever more spaces before it does not take the place of other
   await requireCaller(`jwt   ${token}`, verifier);
 });
 
-test('each role may do what the one before it may, and no more', () => {
+test('each role includes the permissions of the role before it', () => {
   const table = ROLES.map((role) => ROLES.filter((needed) => mayActAs(role, needed)));
   assert.equal(table, [['viewer'], ['viewer', 'editor'], ['viewer', 'editor', 'admin']]);
 });

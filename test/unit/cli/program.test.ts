@@ -30,14 +30,14 @@ for (const args of [['--version'], ['-V']]) {
   });
 }
 
-test('a command lets the engine compile as usual before it works, and a server once it listens', async () => {
+test('a command restores the compile policy before it runs, and serve not before it listens', async () => {
   const asked: number[] = [];
   const { setJITPolicy } = Bun.unsafe;
   Bun.unsafe.setJITPolicy = (scale) => void asked.push(scale);
   try {
     await callProgram(['completion', 'bash']);
     assert.equal(asked, [1]);
-    // It ends before it listens.
+    // These exit before they listen.
     await callProgram(['serve', '--workers', 'no number']);
     await callProgram(['serve', '--data', '/dev/null/none']);
     assert.equal(asked, [1]);
@@ -46,7 +46,7 @@ test('a command lets the engine compile as usual before it works, and a server o
   }
 });
 
-test('on Windows every command is refused with a sentence', async () => {
+test('on Windows every command fails with one line', async () => {
   for (const args of [['--version'], ['serve']]) {
     const finished = await callProgram(args, { platform: 'win32' });
     assertOneLine(finished, 1);
@@ -55,7 +55,7 @@ test('on Windows every command is refused with a sentence', async () => {
 });
 
 for (const args of [['--help'], ['-h'], ['help']]) {
-  test(`${args.join(' ')} names every command on standard output and exits 0`, async () => {
+  test(`${args.join(' ')} lists every command on standard output and exits 0`, async () => {
     const { status, stdout, stderr } = await callProgram(args);
     assert.is(status, 0);
     assert.is(stderr, '');
@@ -64,7 +64,7 @@ for (const args of [['--help'], ['-h'], ['help']]) {
 }
 
 for (const command of COMMANDS) {
-  test(`${command} --help names each of its flags and exits 0`, async () => {
+  test(`${command} --help lists each of its flags and exits 0`, async () => {
     const { status, stdout, stderr } = await callProgram([command, '--help']);
     assert.is(status, 0);
     assert.is(stderr, '');
@@ -74,7 +74,7 @@ for (const command of COMMANDS) {
 
 for (const [nested, flags] of Object.entries(NESTED)) {
   const [group = '', name = ''] = nested.split(' ');
-  test(`${group} --help names ${name}, and ${nested} --help each of its flags`, async () => {
+  test(`${group} --help lists ${name}, and ${nested} --help lists each of its flags`, async () => {
     assert.match((await callProgram([group, '--help'])).stdout, new RegExp(`^  ${name} `, 'm'));
     const { status, stdout, stderr } = await callProgram([group, name, '--help']);
     assert.equal([status, stderr], [0, '']);
@@ -83,12 +83,12 @@ for (const [nested, flags] of Object.entries(NESTED)) {
   });
 }
 
-test('serve --help names the environment variable of each flag', async () => {
+test('serve --help lists the environment variables of its flags', async () => {
   const { stdout } = await callProgram(['serve', '--help']);
   for (const variable of VARIABLES) assert.ok(stdout.includes(variable), variable);
 });
 
-test('no line of a help is wider than 80 columns if there is no terminal', async () => {
+test('help has at most 80 columns if there is no terminal', async () => {
   const nested = Object.keys(NESTED).map((words) => words.split(' '));
   for (const words of [[], ...COMMANDS.map((name) => [name]), ...nested]) {
     const { stdout } = await callProgram([...words, '--help']);
@@ -116,7 +116,7 @@ test('serve --help groups its flags, and ends with examples', async () => {
   ]);
 });
 
-test('durations show their defaults as durations', async () => {
+test('the help shows default durations with their unit', async () => {
   assert.match((await callProgram(['issue-token', '--help'])).stdout, 'default: 8h');
   assert.match((await callProgram(['keys', 'rotate', '--help'])).stdout, 'default: 1d');
 });
@@ -124,7 +124,7 @@ test('durations show their defaults as durations', async () => {
 interface Wrong {
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** What the line has to name. */
+  /** What the line has to contain. */
   readonly says: readonly (string | RegExp)[];
 }
 
@@ -218,14 +218,14 @@ const WRONG: readonly Wrong[] = [
   })),
 ];
 
-/** An empty working directory, in which a mistake would leave files. */
+/** An empty working directory, to detect files that a command leaves behind. */
 const DIRECTORY = temporaryDirectory();
 test.before(() => process.chdir(DIRECTORY));
 
 for (const { args, env, says } of WRONG) {
   const variables = Object.entries(env ?? {}).map(([name, value]) => `${name}='${value}' `);
   const shown = `${variables.join('')}catalog-server ${args.map((arg) => arg.slice(0, 40)).join(' ')}`;
-  test(`wrong usage exits 2 with one line that says what to do: ${shown}`, async () => {
+  test(`wrong usage exits 2 with one line of advice: ${shown}`, async () => {
     const finished = await callProgram(args, env && { env });
     assertOneLine(finished, 2);
     for (const what of says) assert.match(finished.stderr, what);
@@ -235,37 +235,37 @@ for (const { args, env, says } of WRONG) {
 
 interface Failing {
   readonly name: string;
-  /** @param directory an empty one. */
+  /** @param directory is empty. */
   readonly args: (directory: string) => readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** What the line has to name; the directory as well. */
+  /** What the line has to contain. */
   readonly says: readonly (string | RegExp)[];
 }
 
 const FAILING: readonly Failing[] = [
   {
-    name: 'rebuild-pages where there is no store names the migrate call',
+    name: 'rebuild-pages without a store recommends the migrate command',
     args: (directory) => ['rebuild-pages', '--data', join(directory, 'none')],
     says: ['none', 'catalog-server migrate --data'],
   },
   {
-    name: 'a secret that is too short is named, with the way to a good one',
+    name: 'a secret that is too short is reported with the minimum',
     args: (directory) => ['issue-token', '--data', directory, '--subject', 'ann'],
     env: { CATALOG_JWT_SECRET: 'short' },
     says: ['CATALOG_JWT_SECRET', '32'],
   },
   ...['check', 'backup'].map((command) => ({
-    name: `${command} where there is no store names the migrate call`,
+    name: `${command} without a store recommends the migrate command`,
     args: (directory: string) => [command, '--data', join(directory, 'none')],
     says: ['none', 'catalog-server migrate --data'],
   })),
   {
-    name: 'restore of a file that does not exist names it',
+    name: 'restore of a missing file reports its name',
     args: (directory) => ['restore', '--data', directory, join(directory, 'none.json')],
     says: ['none.json', 'name a backup'],
   },
   ...['migrate', 'backup', 'rebuild-pages', 'issue-token'].map((command) => ({
-    name: `${command} with a file in the place of the data directory names it`,
+    name: `${command} with a file in place of the data directory reports its path`,
     args: (directory: string) => {
       const file = join(directory, 'file');
       writeFileSync(file, 'not a directory');
@@ -285,7 +285,7 @@ for (const { name, args, env, says } of FAILING) {
   });
 }
 
-test('a command that needs a store, or a secret that is refused, makes no directory', async () => {
+test('a command without its store, and serve with a short secret, do not create the directory', async () => {
   const root = temporaryDirectory();
   const data = join(root, 'none');
   const file = join(temporaryDirectory(), 'brands.csv');
@@ -307,7 +307,7 @@ test('a command that needs a store, or a secret that is refused, makes no direct
   assert.equal(readdirSync(root), []);
 });
 
-test('--verbose adds the stack of a failure after its line, still on standard error', async () => {
+test('--verbose prints the stack of an error on standard error, after its line', async () => {
   const data = join(temporaryDirectory(), 'none');
   const { status, stdout, stderr } = await callProgram([
     'rebuild-pages',
@@ -322,7 +322,7 @@ test('--verbose adds the stack of a failure after its line, still on standard er
   assert.match(rest.join('\n'), /^ +at /m);
 });
 
-test('CATALOG_DATA names the data directory, and --data wins over it', async () => {
+test('CATALOG_DATA sets the data directory, and --data overrides it', async () => {
   const root = temporaryDirectory();
   const [variable, flag] = [join(root, 'variable'), join(root, 'flag')];
   const env = { CATALOG_DATA: variable };
@@ -332,7 +332,7 @@ test('CATALOG_DATA names the data directory, and --data wins over it', async () 
   assert.equal(readdirSync(root).sort(), ['flag', 'variable']);
 });
 
-test('a command whose standard output is full fails; one whose reader has gone does not', async () => {
+test('a command fails if standard output is full, and succeeds if its reader has closed it', async () => {
   for (const args of [['--help'], ['completion', 'bash'], ['issue-token', '--subject', 'ann']]) {
     const data = args[0] === 'issue-token' ? ['--data', temporaryDirectory()] : [];
     const full = await callProgram([...args, ...data], { outputFails: 'ENOSPC' });

@@ -1,4 +1,4 @@
-/** src/cli/progress-bar.ts: the time left, in words. */
+/** src/cli/progress-bar.ts: the text for the remaining time. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { timeLeft } from '../../../src/cli/progress-bar.ts';
@@ -15,7 +15,7 @@ const CASES: readonly [done: number, total: number, seconds: number, text: strin
 ];
 
 for (const [done, total, seconds, text] of CASES) {
-  test(`${done} of ${total} after ${seconds} s: ${text}`, () => {
+  test(`after ${seconds} s with ${done} of ${total} done, the text is "${text}"`, () => {
     assert.is(timeLeft(done, total, seconds), text);
   });
 }

@@ -1,4 +1,4 @@
-/** What a command says if the system refuses something (spec 8.8). */
+/** Messages of commands for errors of the operating system (spec 8.8). */
 import { closeSync, mkdirSync, openSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -22,7 +22,7 @@ const REFUSED: readonly (readonly [path: string, refused: () => void, says: stri
 ];
 
 for (const [path, refused, says] of REFUSED) {
-  test(`a refusal names the path, and says: ${says}`, () => {
+  test(`the message contains the path and the advice: ${says}`, () => {
     try {
       refused();
       assert.unreachable('the system allows it');
@@ -34,7 +34,7 @@ for (const [path, refused, says] of REFUSED) {
   });
 }
 
-test('what may not be read or written is for the owner to allow', () => {
+test('for EACCES the message advises to grant the user access to the path', () => {
   const error = Object.assign(new Error("EACCES: permission denied, open '/srv/lock'"), {
     code: 'EACCES',
     path: '/srv/lock',
@@ -43,7 +43,7 @@ test('what may not be read or written is for the owner to allow', () => {
   assert.is(systemMessage(error), `/srv/lock cannot be used (EACCES: permission denied); ${right}`);
 });
 
-test('a write that finds no room says so, although it names no path', () => {
+test('for ENOSPC the message says that a disk is full, without a path', () => {
   const error = Object.assign(new Error('ENOSPC: no space left on device, write'), {
     code: 'ENOSPC',
   });
@@ -51,7 +51,7 @@ test('a write that finds no room says so, although it names no path', () => {
   assert.is(systemMessage(error), `ENOSPC: no space left on device; ${advice}`);
 });
 
-test('another error has its own words', () => {
+test('other errors have no such message', () => {
   assert.is(systemMessage(new Error('EACCES')), null);
   assert.is(systemMessage(Object.assign(new Error('x'), { code: 'ECONNRESET' })), null);
   assert.is(systemMessage('text'), null);

@@ -8,7 +8,7 @@ import { temporaryDirectory } from '../../support/directory.ts';
 
 const MIB = 2 ** 20;
 
-/** A file of some bytes, of which every MiB is another. */
+/** A file of which every MiB has another content. */
 function fileOf(bytes: number): { readonly path: string; readonly content: Buffer } {
   const path = join(temporaryDirectory(), 'file');
   const content = Buffer.alloc(bytes);
@@ -17,7 +17,7 @@ function fileOf(bytes: number): { readonly path: string; readonly content: Buffe
   return { path, content };
 }
 
-test('pieces that are kept hold the file when all of them were taken', () => {
+test('pieces with their own memory contain the whole file after all of them are read', () => {
   for (const bytes of [0, 1, 5000, MIB, 3 * MIB, 3 * MIB + 7, 16 * MIB, 37 * MIB + 7]) {
     const { path, content } = fileOf(bytes);
     const pieces = [...(machineDisk.pieces(path, 'own') ?? [])];
@@ -25,7 +25,7 @@ test('pieces that are kept hold the file when all of them were taken', () => {
   }
 });
 
-test('a file that grew since it was opened is read to its end', () => {
+test('a file that grows after it was opened is read to its end', () => {
   const { path, content } = fileOf(5000);
   const [first, ...rest] = (function* () {
     for (const piece of machineDisk.pieces(path, 'own') ?? []) {
@@ -37,14 +37,14 @@ test('a file that grew since it was opened is read to its end', () => {
   assert.ok(Buffer.concat(rest).equals(content));
 });
 
-test('the pieces of a small file that are kept take no more memory than it', () => {
+test('a piece of a small file with its own memory takes less than 1 MiB', () => {
   const { path } = fileOf(5000);
   for (const piece of machineDisk.pieces(path, 'own') ?? []) {
     assert.ok(piece.buffer.byteLength < MIB, `${piece.buffer.byteLength} bytes`);
   }
 });
 
-test('pieces that nobody keeps share one memory, whatever the file is long', () => {
+test('pieces without their own memory share one buffer, however long the file is', () => {
   const { path, content } = fileOf(3 * MIB + 7);
   const memories = new Set<ArrayBufferLike>();
   const read: Buffer[] = [];
@@ -56,7 +56,7 @@ test('pieces that nobody keeps share one memory, whatever the file is long', () 
   assert.is(memories.size, 1);
 });
 
-test('a file that is not there has no pieces', () => {
+test('pieces() returns null if the file is missing', () => {
   assert.is(machineDisk.pieces(join(temporaryDirectory(), 'file')), null);
 });
 

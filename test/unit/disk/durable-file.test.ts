@@ -1,4 +1,4 @@
-/** How a durable write ends if a call fails, or fails only by its word. */
+/** How a durable write ends if a call fails, or is reported as failed but took effect. */
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -22,7 +22,7 @@ interface Given {
   readonly exclusive: boolean;
   readonly refusal?: Refusal;
   readonly lateRefusal?: Refusal;
-  /** What is under the final name. */
+  /** The content of the file that has the final name before the write. */
   readonly there?: string;
 }
 
@@ -50,7 +50,7 @@ async function write({ exclusive, refusal, lateRefusal, there }: Given) {
 
 const NO_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'];
 
-test('a file replaces the one of its name, unless the name has to be free', async () => {
+test('a write replaces the file of that name, unless it is exclusive', async () => {
   assert.equal(await write({ exclusive: false, there: 'old' }), ['durable', 'new']);
   assert.equal(await write({ exclusive: true, there: 'old' }), ['second_writer', 'old']);
   assert.equal(await write({ exclusive: true }), ['durable', 'new']);
@@ -66,14 +66,14 @@ test('a rename or link that is reported as failed but took effect is a success',
   assert.equal(await write({ ...linked, lateRefusal: at('link', 'EEXIST') }), ['durable', 'new']);
 });
 
-test('a rename or link that failed leaves the name as it was', async () => {
+test('a rename or link that failed leaves the name unchanged', async () => {
   assert.equal(await write({ exclusive: true, refusal: at('link', 'EIO') }), ['EIO']);
   const refusal = at('rename', 'EIO');
   assert.equal(await write({ exclusive: false, refusal }), ['EIO']);
   assert.equal(await write({ exclusive: false, refusal, there: 'old' }), ['EIO', 'old']);
 });
 
-test('if the name cannot be looked at after a failure, the durability is unknown', async () => {
+test('if the name cannot be checked after a failure, the write fails as durability_unknown', async () => {
   for (const [exclusive, step] of [
     [true, 'link'],
     [false, 'rename'],
@@ -83,13 +83,13 @@ test('if the name cannot be looked at after a failure, the durability is unknown
   }
 });
 
-test('a temporary name that cannot be removed does no harm to a file that has its own', async () => {
+test('an exclusive write succeeds even if its temporary name cannot be removed', async () => {
   const left = await write({ exclusive: true, refusal: at('unlink', 'EIO') });
   assert.equal(new Set(left), new Set(['durable', 'new', 'temporary']));
 });
 
 for (const code of NO_LINKS) {
-  test(`a file system whose links fail with ${code} gets a rename, if the name is free`, async () => {
+  test(`if links fail with ${code}, an exclusive write renames the file if the name is free`, async () => {
     const refusal = at('link', code);
     assert.equal(await write({ exclusive: true, refusal }), ['durable', 'new']);
     assert.equal(await write({ exclusive: true, refusal, there: 'old' }), ['second_writer', 'old']);

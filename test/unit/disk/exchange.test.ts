@@ -10,7 +10,7 @@ import { temporaryDirectory } from '../../support/directory.ts';
 
 const bytes = (text: string) => Buffer.from(text);
 
-test('a file is written, and replaced, whole, and nothing else is left', async () => {
+test('a file is written and replaced, and no other file is left', async () => {
   const directory = temporaryDirectory();
   const path = join(directory, 'seite ü.html');
   const disk = exchanging(machineDisk);
@@ -24,7 +24,7 @@ test('a file is written, and replaced, whole, and nothing else is left', async (
   assert.is.not(statSync(path).ino, ino);
 });
 
-test('who has the old file open reads it to its end', async () => {
+test('a reader that has the old file open reads the old content', async () => {
   const path = join(temporaryDirectory(), 'page.html');
   const disk = exchanging(machineDisk);
   await writeVolatile(disk, path, bytes('old'));
@@ -34,7 +34,7 @@ test('who has the old file open reads it to its end', async () => {
   closeSync(fd);
 });
 
-test('two files exchange their names; without a second one nothing happens', () => {
+test('exchange swaps the names of two files, and returns false if one of them is missing', () => {
   const directory = temporaryDirectory();
   const [one, other, none] = ['one', 'other', 'none'].map((name) => join(directory, name)) as [
     string,
@@ -55,7 +55,7 @@ test('two files exchange their names; without a second one nothing happens', () 
   assert.equal(readdirSync(directory).sort(), ['one', 'other']);
 });
 
-test('a rename that fails is the failure of the disk, and changes nothing', async () => {
+test('a rename that fails throws the error of the disk, and changes nothing', async () => {
   const directory = temporaryDirectory();
   const path = join(directory, 'page.html');
   writeFileSync(path, 'old');

@@ -7,7 +7,7 @@ import { acquireOwnership, FileLock } from '../../../src/disk/lock.ts';
 import { CatalogError } from '../../../src/errors.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 
-test('what a lock file says is not believed: only a holder locks', () => {
+test('the text of a lock file does not lock the directory', () => {
   const directory = temporaryDirectory();
   const path = join(directory, 'lock');
   for (const text of ['', 'nonsense', `{"pid":${process.pid},"host":"here","command":"serve"}`]) {
@@ -16,7 +16,7 @@ test('what a lock file says is not believed: only a holder locks', () => {
   }
 });
 
-test('the holder is named by command and process, and the lock file stays after it ends', () => {
+test('the error names the command and process of the holder, and the lock file stays after it ends', () => {
   const directory = temporaryDirectory();
   const path = join(directory, 'lock');
   const lock = acquireOwnership(directory, 'lock', 'serve');
@@ -34,14 +34,14 @@ test('the holder is named by command and process, and the lock file stays after 
     assert.ok(message.startsWith(`${directory} is in use by catalog-server serve, process `));
     assert.match(message, new RegExp(`process ${process.pid}\\b`));
   }
-  // Who was refused has not overwritten who holds it.
+  // The refused process has not overwritten the holder.
   assert.equal(JSON.parse(readFileSync(path, 'utf8')), holder);
   lock.close();
   assert.ok(existsSync(path));
   acquireOwnership(directory, 'lock', 'migrate').close();
 });
 
-test('a lock is taken and given back many times', () => {
+test('a lock can be taken and released many times', () => {
   const path = join(temporaryDirectory(), 'deep', 'pages.lock');
   const [one, other] = [new FileLock(path), new FileLock(path)];
   for (let turn = 0; turn < 3; turn += 1) {

@@ -1,4 +1,4 @@
-/** The memory that a process may use, by the files of Linux' control groups. */
+/** The memory that a process may use, from the files of Linux control groups. */
 import { totalmem } from 'node:os';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -9,12 +9,12 @@ const MACHINE = 16 * 2 ** 30;
 const memoryWith = (files: Readonly<Record<string, string>>) =>
   machineMemory((path) => files[path] ?? null, MACHINE);
 
-test('without control groups it is the memory of the machine', () => {
+test('without control groups, the limit is the memory of the machine', () => {
   assert.is(memoryWith({}), MACHINE);
   assert.is(memoryWith({ '/proc/self/cgroup': '0::/\n' }), MACHINE);
 });
 
-test('a limit of version 2 counts, of the group or of a parent', () => {
+test('a limit of control groups version 2 applies, whether of the group or of a parent', () => {
   const groups = { '/proc/self/cgroup': '0::/system.slice/catalog.service\n' };
   const root = '/sys/fs/cgroup';
   const own = `${root}/system.slice/catalog.service/memory.max`;
@@ -25,7 +25,7 @@ test('a limit of version 2 counts, of the group or of a parent', () => {
   assert.is(memoryWith({ '/proc/self/cgroup': '0::/\n', [`${root}/memory.max`]: '4096\n' }), 4096);
 });
 
-test('a limit of version 1 counts, among its other groups', () => {
+test('a limit of control groups version 1 applies', () => {
   const groups = { '/proc/self/cgroup': '8:pids:/x\n5:cpu,memory:/docker/1\n1:name=systemd:/\n' };
   const root = '/sys/fs/cgroup/memory';
   const own = `${root}/docker/1/memory.limit_in_bytes`;
@@ -34,7 +34,7 @@ test('a limit of version 1 counts, among its other groups', () => {
   assert.is(memoryWith({ ...groups, [own]: '9223372036854771712\n' }), MACHINE);
 });
 
-test('of this machine it is a part of its memory', () => {
+test('the limit on this machine is more than 0 and at most its memory', () => {
   const memory = machineMemory();
   assert.ok(memory > 0 && memory <= totalmem());
 });

@@ -1,4 +1,4 @@
-/** Memory that is about to be written can be had from the kernel at once (src/disk/system/populate.ts). */
+/** The kernel can provide memory before it is written (src/disk/system/populate.ts). */
 import { ptr } from 'bun:ffi';
 import { release } from 'node:os';
 import { test } from 'uvu';
@@ -31,8 +31,8 @@ function alignedPart(memory: Uint8Array): readonly [start: number, length: numbe
 }
 
 /**
- * How many pages of a part the kernel has given. Not what the process has altogether: the files
- * before this one leave memory that is given back at any time.
+ * How many pages of a part are in memory. The memory of the whole process would not do: the test
+ * files before this one leave memory that may be freed at any time.
  */
 function pagesIn([start, length]: readonly [number, number]): number {
   const states = new Uint8Array(length / PAGE_BYTES);
@@ -40,23 +40,23 @@ function pagesIn([start, length]: readonly [number, number]): number {
   return states.reduce((sum, state) => sum + (state & 1), 0);
 }
 
-onLinux('memory is there before anything is written to it', () => {
+onLinux('populate provides every page of a buffer before anything is written to it', () => {
   const memory = Buffer.allocUnsafeSlow(64 * MIB);
   const part = alignedPart(memory);
-  // The allocator may have had its pages already.
+  // The allocator may have used these pages before.
   assert.is(madvise(...part, MADV_DONTNEED), 0);
   assert.is(pagesIn(part), 0);
   assert.is(populate(memory), true);
   assert.is(pagesIn(part), part[1] / PAGE_BYTES);
 });
 
-onLinux('memory that holds something keeps it, to the last byte', () => {
+onLinux('populate does not change the content of a buffer', () => {
   const memory = Buffer.alloc(3 * MIB + 5, 'abc');
   assert.is(populate(memory), true);
   assert.ok(memory.equals(Buffer.alloc(3 * MIB + 5, 'abc')));
 });
 
-test('a part that is too small for it is left alone', () => {
+test('populate returns false for a small buffer, and does not change it', () => {
   const memory = Buffer.alloc(1000, 'abc');
   assert.is(populate(memory), false);
   assert.is(memory.toString('latin1', 0, 6), 'abcabc');

@@ -14,7 +14,7 @@ async function textOf(directory: RemoteDirectory, name: string): Promise<string 
   return Buffer.concat(parts).toString();
 }
 
-test('a file appears whole, replaces another, and is listed by name', async () => {
+test('a file can be written, replaced, listed by name and removed', async () => {
   const directory = new RemoteDirectory(temporaryDirectory());
   for (const name of ['b', 'a']) await directory.write(`folder/${name}`, [Buffer.from(name)]);
   await directory.write('folder/a', [Buffer.from('new '), Buffer.from('content')]);
@@ -25,7 +25,7 @@ test('a file appears whole, replaces another, and is listed by name', async () =
   assert.is(await textOf(directory, 'folder/a'), null);
 });
 
-/** What a write does that counts after a power loss, in order; paths are those within `path`. */
+/** The steps of a write that matter after a power loss, in order; paths are relative to `path`. */
 async function stepsOf(path: string, write: () => Promise<void>): Promise<string[]> {
   const steps: string[] = [];
   const within = (file: string) =>
@@ -71,7 +71,7 @@ test('a file is synced before it gets its name, and its name before the write re
   ]);
 });
 
-test('a write that fails leaves nothing', async () => {
+test('a write that fails leaves no file', async () => {
   const path = temporaryDirectory();
   const directory = new RemoteDirectory(path);
   const failing = (async function* () {
@@ -85,7 +85,7 @@ test('a write that fails leaves nothing', async () => {
   assert.equal(readdirSync(join(path, 'folder')), []);
 });
 
-test('a directory that is missing is not made: it may be a mount', async () => {
+test('a missing directory is not created, because it may be a mount', async () => {
   const path = join(temporaryDirectory(), 'mount');
   const directory = new RemoteDirectory(path);
   for (const call of [() => directory.list('a'), () => directory.write('a', [])]) {
@@ -97,7 +97,7 @@ test('a directory that is missing is not made: it may be a mount', async () => {
   assert.not.ok(existsSync(path));
 });
 
-test('what a killed process left is removed after a day, and never listed', async () => {
+test('temporary files of a killed process are never listed, and are removed after a day', async () => {
   const path = temporaryDirectory();
   const [old, young] = ['.0123456789abcdef.tmp', '.fedcba9876543210.tmp'];
   mkdirSync(join(path, 'folder'));

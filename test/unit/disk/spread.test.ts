@@ -1,4 +1,4 @@
-/** ext4 can be asked to put directories apart (src/disk/system/spread.ts). */
+/** ext4 can be asked to place directories apart from each other (src/disk/system/spread.ts). */
 import { closeSync, existsSync, mkdtempSync, openSync, rmSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -23,10 +23,10 @@ function isMarked(directory: string): boolean {
   return isKnown && ((flags[0] ?? 0) & FS_TOPDIR_FL) !== 0;
 }
 
-/** Temporary files that stay when a machine starts again: on a disk, if anything is. */
+/** Temporary files that survive a restart, so that they are most likely on a disk. */
 const ON_DISK = '/var/tmp';
 
-/** One where temporary files are, which may be in memory, and one on a disk, if there is one. */
+/** A temporary directory, which may be in memory, and one on a disk, if there is one. */
 function directories(): readonly string[] {
   const anywhere = temporaryDirectory();
   if (!existsSync(ON_DISK)) return [anywhere];
@@ -35,18 +35,18 @@ function directories(): readonly string[] {
   return [anywhere, onDisk];
 }
 
-test('a directory is marked where the file system is ext4, and nowhere else', () => {
+test('a directory is marked if and only if the file system is ext4', () => {
   for (const directory of directories()) {
     const isOffered =
       process.platform === 'linux' && statfsSync(directory).type === EXT4_SUPER_MAGIC;
     assert.is(spread(directory), isOffered);
     assert.is(isMarked(directory), isOffered);
-    // Once more: it is marked already.
+    // A second time, although it is marked already.
     assert.is(spread(directory), isOffered);
   }
 });
 
-test('a directory that is not there is an error, and a file is no directory', () => {
+test('spread throws ENOENT for a missing directory and ENOTDIR for a file', () => {
   assert.throws(() => spread(join(temporaryDirectory(), 'nothing')), /ENOENT/);
   assert.throws(() => spread(import.meta.filename), /ENOTDIR/);
 });

@@ -1,4 +1,4 @@
-/** Durable files are written away from their names, where the file system has a place for that. */
+/** Durable files are written in a staging directory, if the file system has a place for it. */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { test } from 'uvu';
@@ -10,7 +10,7 @@ import { type Refusal, RefusingDisk } from '../../support/refusing-disk.ts';
 
 const STAGED = /^\.staging-[0-9a-f]{16}$/;
 
-/** A staging directory, and the files that are written through it, in a directory beside it. */
+/** A staging directory, and files that are written through it into a directory next to it. */
 class Workplace {
   readonly disk = new RefusingDisk();
   readonly parent = temporaryDirectory();
@@ -34,13 +34,13 @@ class Workplace {
     );
   }
 
-  /** What is beside the directory of the files. */
+  /** The names next to the directory of the files. */
   get beside(): string[] {
     return readdirSync(this.parent).filter((name) => name !== 'files');
   }
 }
 
-test('files are written in one directory beside theirs, and nothing is left of them in it', async () => {
+test('files are written in one staging directory, which is then empty and is removed at close', async () => {
   const place = new Workplace();
   assert.equal(place.beside, []);
   assert.is(await place.write('a'), null);
@@ -56,13 +56,13 @@ test('files are written in one directory beside theirs, and nothing is left of t
   assert.equal(place.beside, []);
 });
 
-test('without a first file there is no directory', async () => {
+test('without a file, no staging directory is created', async () => {
   const place = new Workplace();
   await place.staging.close();
   assert.equal(place.beside, []);
 });
 
-test('a file is written beside its name if the disk refuses the directory', async () => {
+test('if the staging directory cannot be created, a file is written in its own directory', async () => {
   const place = new Workplace((step) => (step === 'makeApart' ? 'EROFS' : null));
   assert.is(await place.write('a'), null);
   assert.equal(place.createdIn, [place.files]);
@@ -70,7 +70,7 @@ test('a file is written beside its name if the disk refuses the directory', asyn
   await place.staging.close();
 });
 
-test('a file system that puts directories nowhere else gets none', async () => {
+test('if the file system does not place directories apart, there is no staging directory', async () => {
   const place = new Workplace();
   place.disk.makeApart = async () => false;
   assert.is(await place.write('a'), null);
@@ -78,7 +78,7 @@ test('a file system that puts directories nowhere else gets none', async () => {
   assert.equal(place.beside, []);
 });
 
-test('files are written beside their names once somebody has removed the directory', async () => {
+test('if the staging directory was removed, files are written in their own directory', async () => {
   const place = new Workplace();
   await place.write('a');
   for (const name of place.beside) rmSync(join(place.parent, name), { recursive: true });
@@ -89,7 +89,7 @@ test('files are written beside their names once somebody has removed the directo
   await place.staging.close();
 });
 
-test('files are written beside their names if a link may not lead out of the directory', async () => {
+test('if a link out of the staging directory fails with EXDEV, a file is written in its own directory', async () => {
   let links = 0;
   const place = new Workplace((step) => (step === 'link' && (links += 1) === 1 ? 'EXDEV' : null));
   assert.is(await place.write('a'), null);
@@ -100,7 +100,7 @@ test('files are written beside their names if a link may not lead out of the dir
   );
 });
 
-test('another refusal is the answer, and the next file is written as before', async () => {
+test('another error is thrown, and the next file is written in the same staging directory', async () => {
   let isFull = true;
   const place = new Workplace((step) => (step === 'fdatasync' && isFull ? 'ENOSPC' : null));
   const refused = await place.write('a').then(String, (error: NodeJS.ErrnoException) => error.code);
@@ -111,7 +111,7 @@ test('another refusal is the answer, and the next file is written as before', as
   assert.is(new Set(place.createdIn).size, 1);
 });
 
-test('what killed runs left is removed, but for files that they did not write', async () => {
+test('staging directories of killed processes are removed, except for files that are not theirs', async () => {
   const place = new Workplace();
   const left = join(place.parent, '.staging-0123456789abcdef');
   const strange = join(place.parent, '.staging-fedcba9876543210');

@@ -10,7 +10,7 @@ const KEY = randomBytes(32);
 
 const CHUNK = 64 * 1024;
 
-/** Cuts bytes at the places, so that pieces end anywhere. */
+/** Cuts bytes at the given places. */
 function pieces(bytes: Buffer, cuts: readonly number[]): Buffer[] {
   const places = [0, ...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length];
   places.sort((a, b) => a - b);
@@ -39,7 +39,7 @@ const lengths = fc.oneof(
   fc.constantFrom(CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK, 3 * CHUNK + 7),
 );
 
-test('what was encrypted is decrypted to the same bytes, however both are cut into pieces', async () => {
+test('a stream is decrypted to the bytes that were encrypted, however both are cut into pieces', async () => {
   const cuts = fc.array(fc.nat(), { maxLength: 5 });
   await fc.assert(
     fc.asyncProperty(lengths, cuts, cuts, async (length, cutsIn, cutsOut) => {
@@ -64,7 +64,7 @@ test('a stream with one changed bit is refused', async () => {
   );
 });
 
-test('a stream that is cut off is refused, at the end of a chunk too', async () => {
+test('a stream that is cut off is refused, also at the end of a chunk', async () => {
   const stream = await seal(randomBytes(3 * CHUNK));
   const header = 52;
   const sealed = CHUNK + 16;
@@ -84,12 +84,12 @@ test('chunks in another order, and bytes after the last one, are refused', async
   await refusalOf(KEY, Buffer.concat([stream, Buffer.from('more')]));
 });
 
-test('another key is refused', async () => {
+test('decryption with another key is refused', async () => {
   const { message } = await refusalOf(randomBytes(32), await seal(Buffer.from('secret')));
   assert.match(message, 'another key');
 });
 
-test('the same content never gives the same bytes', async () => {
+test('encrypting the same content twice gives different bytes', async () => {
   const [a, b] = [await seal(Buffer.from('content')), await seal(Buffer.from('content'))];
   assert.not.ok(a.equals(b));
 });

@@ -1,4 +1,4 @@
-/** docs/storage.md, "Encryption": the key is in a file of its owner, and is never replaced. */
+/** docs/storage.md, "Encryption": only its owner reads a key file, and it is never replaced. */
 import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -29,7 +29,7 @@ test('a key file is never replaced', async () => {
   assert.is(readFileSync(path, 'utf8'), before);
 });
 
-test('a key file that is missing, is something else, or that others may read is refused', async () => {
+test('a key file that is missing, invalid or readable by others is refused', async () => {
   const directory = temporaryDirectory();
   const path = join(directory, 'archive.key');
   assert.throws(() => readKeyFile(path), /there is no key file .*keys generate/);

@@ -1,4 +1,4 @@
-/** The table of operations: whatever it has, the description, OPTIONS and the router have too. */
+/** The table of operations: the description, Allow and the router agree with it. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { JsonObject } from '../../../src/http/operations/content.ts';
@@ -10,7 +10,7 @@ const SETTINGS = { basePath: '', version: 'test', protectBooks: false };
 
 const TABLE = operationTable(SETTINGS);
 
-/** What clients ask for; hosts among themselves have more. */
+/** The paths for clients; other paths are for requests between hosts. */
 const PUBLIC = TABLE.filter(({ internal }) => internal !== true);
 
 type Described = Readonly<Record<string, Readonly<Record<string, JsonObject>>>>;
@@ -19,7 +19,7 @@ const { paths } = openApiDocument(TABLE, SETTINGS) as { readonly paths: Describe
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
-/** A real path of a template. */
+/** A path that matches a template. */
 function real(template: string): string {
   return template
     .replace('{jti}', '3f0a-1')
@@ -28,7 +28,7 @@ function real(template: string): string {
     .replace(/\{\w+\}/g, '12');
 }
 
-test('no path is in the table twice, and no operation has the id of another', () => {
+test('paths and operation ids are unique in the table', () => {
   const templates = TABLE.map(({ template }) => template);
   assert.equal(templates, [...new Set(templates)]);
   assert.ok(templates.length > 40, `${templates.length} paths`);
@@ -38,7 +38,7 @@ test('no path is in the table twice, and no operation has the id of another', ()
   assert.equal(ids, [...new Set(ids)]);
 });
 
-test('every operation of the table is described, and nothing else is', () => {
+test('the description has every public operation of the table, and no other', () => {
   assert.equal(
     Object.keys(paths),
     PUBLIC.map(({ template }) => template),
@@ -52,7 +52,7 @@ test('every operation of the table is described, and nothing else is', () => {
   }
 });
 
-test('an operation is described with the statuses, the role and the body that it declares', () => {
+test('the description has the statuses, the role and the body that an operation declares', () => {
   for (const { template, operations } of PUBLIC) {
     for (const [method, { id, role, body, responses, failures = [] }] of operations) {
       const at = `${method} ${template}`;
@@ -70,7 +70,7 @@ test('an operation is described with the statuses, the role and the body that it
   }
 });
 
-test('every path is found by its template, at first and when it is remembered', async () => {
+test('every path is routed to its template, at first and from the cache', async () => {
   const routes = new Routes(TABLE);
   for (let again = 0; again < 2; again += 1) {
     for (const { template } of TABLE) {
@@ -81,7 +81,7 @@ test('every path is found by its template, at first and when it is remembered', 
   }
 });
 
-test('a path that is remembered is found without waiting, whatever its numbers', async () => {
+test('a cached route is found synchronously, whatever the ids in the path', async () => {
   const routes = new Routes(TABLE);
   await routes.find('/admin/goods/1/skus/2/');
   const route = routes.find('/admin/goods/30/skus/400/');
@@ -90,7 +90,7 @@ test('a path that is remembered is found without waiting, whatever its numbers',
   assert.is(route.params.id('child'), 400);
 });
 
-test('what is not of a template is not found, remembered or not', async () => {
+test('a path that matches no template is not found, even if similar routes are cached', async () => {
   const routes = new Routes(TABLE);
   for (let again = 0; again < 2; again += 1) {
     for (const path of [

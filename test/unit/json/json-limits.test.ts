@@ -1,4 +1,4 @@
-/** What JSON of a row may have besides what a body may: members of an object, characters of a string. */
+/** Limits of JSON text: elements, the members of an object, the characters of a string. */
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -9,7 +9,7 @@ import {
   type JsonLimits,
 } from '../../../src/json/json-limits.ts';
 
-/** At once and in slices. */
+/** The excess that is found at once, which must be the one that is found in slices. */
 async function excessOf(limits: Partial<JsonLimits>, text: string): Promise<Excess | null> {
   const all = { depth: 100, elements: 1e9, ...limits };
   const found = findExcess(all, text);
@@ -23,7 +23,7 @@ function mostMembers(value: unknown): number {
   return Array.isArray(value) ? inner : Math.max(Object.keys(value).length, inner);
 }
 
-test('the members of the text are those of the value, whatever its strings contain', async () => {
+test('the members of an object are counted correctly, whatever its strings contain', async () => {
   const text = fc.string({ unit: fc.constantFrom('{', '}', '[', ',', '"', '\\', ':', 'a') });
   const { tree } = fc.letrec((tie) => ({
     tree: fc.oneof(
@@ -48,20 +48,20 @@ test('the members of the text are those of the value, whatever its strings conta
   assert.ok(most > 2, `${most}`);
 });
 
-test('elements are no members, and members no elements', async () => {
+test('elements of arrays and members of objects are counted separately', async () => {
   assert.is(await excessOf({ elements: 2, members: 5 }, '{"a":1,"b":2,"c":[1,2]}'), null);
   assert.is(await excessOf({ elements: 2, members: 5 }, '{"a":[1,2,3]}'), 'elements');
   assert.is(await excessOf({ elements: 5, members: 2 }, '[1,2,3,{"a":1,"b":2}]'), null);
   assert.is(await excessOf({ elements: 5, members: 2 }, '[{"a":1,"b":2,"c":3}]'), 'members');
 });
 
-test('a string has as many characters as it is written with, escapes and names included', async () => {
+test('the characters of strings and member names are counted as they are written, with escapes', async () => {
   for (const text of ['"\\u00e9"', '{"abcdef":1}', '["ab\\"\\\\"]']) {
     assert.is(await excessOf({ characters: 6 }, text), null, text);
     assert.is(await excessOf({ characters: 5 }, text), 'characters', text);
   }
   assert.is(await excessOf({ characters: 5 }, '"cut off'), 'characters');
-  // Wherever a slice ends in it.
+  // A slice may end anywhere in the string.
   for (let padding = 0; padding < 4; padding += 1) {
     const text = `[${' '.repeat(256 * 1024 - 6 + padding)}"a\\"b"]`;
     assert.is(await excessOf({ characters: 4 }, text), null);

@@ -1,11 +1,11 @@
-/** JSON in slices: what JSON.parse makes of a text is what comes out, and never for long at once. */
+/** JSON is parsed in slices with the result of JSON.parse, and without blocking for long. */
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parseInSlices } from '../../../src/json/json-parser.ts';
 import { countingTurns } from '../../support/turns.ts';
 
-/** The value as text, so that -0, own `__proto__` and the order of members count; null if malformed. */
+/** The value as text, so that -0, `__proto__` and the order of members count; null if malformed. */
 async function sliced(text: string): Promise<string | null> {
   try {
     return Bun.inspect(await parseInSlices(text), { depth: 100 });
@@ -99,11 +99,11 @@ const TEXTS = [
   '[undefined]',
 ];
 
-test('every kind of text is read, or not, as JSON.parse does', async () => {
+test('each text of a list is parsed or refused as by JSON.parse', async () => {
   for (const text of TEXTS) await assertSame(text);
 });
 
-test('any value, with any white space, is read as JSON.parse does', async () => {
+test('any value with any white space is parsed as by JSON.parse', async () => {
   const value = fc.json({ noUnicodeString: false, maxDepth: 6 });
   const spaces = fc.integer({ min: 0, max: 3 });
   await fc.assert(
@@ -114,7 +114,7 @@ test('any value, with any white space, is read as JSON.parse does', async () => 
   );
 });
 
-test('a damaged text is read, or not, as JSON.parse does', async () => {
+test('a damaged text is parsed or refused as by JSON.parse', async () => {
   const piece = fc.constantFrom(
     ...Array.from('{}[]:,"\\01-.e \n\tatrue'),
     'null',
@@ -140,7 +140,7 @@ test('a damaged text is read, or not, as JSON.parse does', async () => {
   );
 });
 
-test('others are served while a large text is parsed', async () => {
+test('parsing a large text does not block the event loop', async () => {
   const names = Array.from({ length: 100_000 }, (_, index) => `"name ${index}":[${index}]`);
   const text = `{${names.join(',')}}`;
   await countingTurns(async (turns) => {

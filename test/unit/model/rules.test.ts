@@ -1,4 +1,4 @@
-/** The rules of spec 2.9 that reach over several rows, as tables. */
+/** The rules of spec 2.9 that involve several rows, as tables. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { KindName, Row, Scalar } from '../../../src/model/kind.ts';
@@ -9,7 +9,7 @@ import { judge, referencesOf, valueOf } from '../../../src/model/rules.ts';
 
 type Values = Readonly<Record<string, Scalar>>;
 
-/** Categories: 1 > 2 > 3 and 4 > 5 > 6, and 7 below 2; an SPU, a SKU of it, and what they have. */
+/** Categories 1 > 2 > 3, 4 > 5 > 6, and 7 below 2; SPUs, a SKU, specifications and options. */
 const ROWS: Readonly<Partial<Record<KindName, readonly Row[]>>> = {
   brands: [{ id: 1, name: 'Brand' }],
   categories: [
@@ -45,7 +45,7 @@ function lookupWith(kind: KindName, row: Row): Lookup {
   );
 }
 
-/** The attribute that is blamed, and the message; null where all is well. */
+/** The attribute that is blamed, and the message; null if the row is valid. */
 function verdict(kind: KindName, values: Values): readonly [string, string] | null {
   const row: Row = { id: 100, ...values };
   const violation = judge(KINDS[kind], row, lookupWith(kind, row));
@@ -56,7 +56,7 @@ interface Case {
   readonly rule: string;
   readonly kind: KindName;
   readonly values: Values;
-  /** The attribute blamed, and what the message has to say; null if the row is correct. */
+  /** The attribute that is blamed, and what the message must contain; null if the row is valid. */
   readonly blames: readonly [string, RegExp] | null;
 }
 
@@ -115,15 +115,15 @@ const CASES: readonly Case[] = [
     values: { parent_id: 99 },
     blames: ['parent_id', /^99 does not exist$/],
   },
-  { rule: 'an SPU on a chain', kind: 'goods', values: spu(1, 2, 3), blames: null },
+  { rule: 'an SPU in a chain of categories', kind: 'goods', values: spu(1, 2, 3), blames: null },
   {
-    rule: 'an SPU on another leaf of the chain',
+    rule: 'an SPU in another third-level category of the chain',
     kind: 'goods',
     values: spu(1, 2, 7),
     blames: null,
   },
   {
-    rule: 'an SPU whose first category is no first-level one',
+    rule: 'an SPU whose first category is not on the first level',
     kind: 'goods',
     values: spu(2, 2, 3),
     blames: ['category1_id', /category 2 .*first-level/],
@@ -141,13 +141,13 @@ const CASES: readonly Case[] = [
     blames: ['category3_id', /category 6 .*child of category 2/],
   },
   {
-    rule: 'an SPU whose categories are the wrong way round',
+    rule: 'an SPU whose categories are in reverse order',
     kind: 'goods',
     values: spu(3, 2, 1),
     blames: ['category1_id', /category 3/],
   },
   {
-    rule: 'an SPU with one category three times',
+    rule: 'an SPU with the same category three times',
     kind: 'goods',
     values: spu(1, 1, 1),
     blames: ['category2_id', /category 1/],
@@ -183,13 +183,13 @@ const CASES: readonly Case[] = [
     blames: ['category_id', /category 2 is not a third-level/],
   },
   {
-    rule: 'a SKU of an SPU that does not exist, by the word of the request',
+    rule: 'a SKU whose spu_id does not exist',
     kind: 'skus',
     values: { goods_id: 9, category_id: 3 },
     blames: ['spu_id', /^9 does not exist$/],
   },
   {
-    rule: 'a specification of an SPU that does not exist, by the word of the request',
+    rule: 'a specification whose spu_id does not exist',
     kind: 'specs',
     values: { goods_id: 9 },
     blames: ['spu_id', /^9 does not exist$/],
@@ -201,14 +201,19 @@ const CASES: readonly Case[] = [
     blames: ['spec_id', /^9 does not exist$/],
   },
   {
-    rule: 'a reference to 0 or below',
+    rule: 'a reference to 0',
     kind: 'options',
     values: { spec_id: 0 },
     blames: ['spec_id', /^0 does not exist$/],
   },
-  { rule: 'a record that fits', kind: 'sku_specs', values: record(1, 1), blames: null },
   {
-    rule: 'a record of another specification',
+    rule: 'a record with an option of its specification',
+    kind: 'sku_specs',
+    values: record(1, 1),
+    blames: null,
+  },
+  {
+    rule: 'a record of another specification of the same SPU',
     kind: 'sku_specs',
     values: record(3, 3),
     blames: null,
@@ -238,16 +243,16 @@ const CASES: readonly Case[] = [
     blames: ['option_id', /^9 does not exist$/],
   },
   {
-    rule: 'a book, which refers to nothing',
+    rule: 'a book without references',
     kind: 'books',
     values: { name: 'Emma' },
     blames: null,
   },
-  { rule: 'a brand, which refers to nothing', kind: 'brands', values: { name: 'B' }, blames: null },
+  { rule: 'a brand without references', kind: 'brands', values: { name: 'B' }, blames: null },
 ];
 
 for (const { rule, kind, values, blames } of CASES) {
-  test(`${rule} is ${blames === null ? 'right' : 'wrong'}`, () => {
+  test(`${rule} is ${blames === null ? 'valid' : 'invalid'}`, () => {
     const found = verdict(kind, values);
     if (blames === null) return assert.is(found, null);
     assert.is(found?.[0], blames[0]);
@@ -255,7 +260,7 @@ for (const { rule, kind, values, blames } of CASES) {
   });
 }
 
-test('two categories below each other are wrong, and judging them ends', () => {
+test('two categories below each other are invalid, and checking them terminates', () => {
   const rows: Record<number, Row> = { 1: { id: 1, parent_id: 2 }, 2: { id: 2, parent_id: 1 } };
   const lookup = lookupIn((_, id) => rows[Number(id)]);
   for (const row of Object.values(rows)) {
@@ -263,7 +268,7 @@ test('two categories below each other are wrong, and judging them ends', () => {
   }
 });
 
-test('the references are those that spec 2.9 names, and only a SKU takes its records along', () => {
+test('the references are those of spec 2.9, and only that of a record to its SKU cascades', () => {
   const found = ALL_KINDS.flatMap((kind) =>
     referencesOf(kind).map(
       ({ attribute, to, cascade }) => `${kind.name}.${attribute} ${to}${cascade ? ' cascade' : ''}`,
@@ -285,7 +290,7 @@ test('the references are those that spec 2.9 names, and only a SKU takes its rec
   ]);
 });
 
-test('every reference is known from the side of the kind that it points at', () => {
+test('every reference is among the referrers of the kind that it refers to', () => {
   for (const kind of ALL_KINDS) {
     for (const { attribute, to } of referencesOf(kind)) {
       const known = referrersOf(to).some(
@@ -297,7 +302,7 @@ test('every reference is known from the side of the kind that it points at', () 
   assert.equal(referrersOf('books'), []);
 });
 
-test('a joined attribute has the value of the row that is referred to', () => {
+test('a joined attribute has the value of the row that is referred to, or null if there is none', () => {
   const lookup = lookupIn((name, id) => ROWS[name]?.find((row) => row.id === id));
   const sku = ROWS.skus?.[0] as Row;
   assert.is(valueOf(KINDS.skus, 'goods', sku, lookup), 'SPU');

@@ -1,4 +1,4 @@
-/** How a search compares texts (spec 4.7). */
+/** How texts are compared in a search (spec 4.7). */
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -21,14 +21,14 @@ const SAME: readonly (readonly [string, string])[] = [
 ];
 
 for (const [a, b] of SAME) {
-  test(`${a} and ${b} are the same to a search`, () => assert.is(foldText(a), foldText(b)));
+  test(`a search treats ${a} and ${b} as equal`, () => assert.is(foldText(a), foldText(b)));
 }
 
-test('a dotless i is another letter than i', () => {
+test('a dotless i is not folded to i', () => {
   assert.is.not(foldText('ısı'), foldText('isi'));
 });
 
-test('folding once is enough, and case makes no difference to what it gives', () => {
+test('folding a folded text does not change it', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
       const folded = foldText(text);
@@ -38,7 +38,7 @@ test('folding once is enough, and case makes no difference to what it gives', ()
   );
 });
 
-test('ASCII is folded by its small letters', () => {
+test('ASCII text is folded to lower case', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary-ascii' }), (text) => {
       assert.is(foldText(text), text.toLowerCase());
@@ -46,7 +46,7 @@ test('ASCII is folded by its small letters', () => {
   );
 });
 
-test('words stand between white space of any kind, and have none', () => {
+test('words are separated by any Unicode white space, and contain none', () => {
   assert.equal(wordsOf(''), []);
   assert.equal(wordsOf(' \t\n'), []);
   assert.equal(wordsOf(' 128  gb\u2003silver\u0085phone '), ['128', 'gb', 'silver', 'phone']);

@@ -37,7 +37,7 @@ test('a version without a section, or with an empty one, is an error', () => {
   assert.throws(() => sectionOf(CHANGELOG, '0.0.9'), /is empty/);
 });
 
-test('CHANGELOG.md has the sections that a release asks for', () => {
+test('CHANGELOG.md has a section for unreleased changes', () => {
   const changelog = readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8');
   assert.ok(sectionOf(changelog, 'Unreleased').length > 100);
 });

@@ -6,7 +6,7 @@ import { verifyPages } from '../../support/mac-signature.ts';
 
 const SEGMENT_BYTES = 72;
 
-/** A header, the commands that matter, some pages of content, and an old signature. */
+/** A header, the relevant commands, some pages of content, and an old signature. */
 function executable(contentBytes: number, oldSignatureBytes: number): Buffer {
   const file = Buffer.alloc(contentBytes + oldSignatureBytes, 'x');
   file.fill(0, 0, 32 + 2 * SEGMENT_BYTES + 16);
@@ -28,7 +28,7 @@ function executable(contentBytes: number, oldSignatureBytes: number): Buffer {
   return file;
 }
 
-test('every page has its digest, whether the old signature was shorter or longer', () => {
+test('the signature has the digest of every page, whether the old one was shorter or longer', () => {
   for (const [content, old] of [
     [4096, 16],
     [3 * 4096 + 160, 16],
@@ -42,7 +42,7 @@ test('every page has its digest, whether the old signature was shorter or longer
   }
 });
 
-test('the segment of the signature ends with the file, and the command names its length', () => {
+test('the segment of the signature ends with the file, and the command contains its length', () => {
   const signed = signedForMac(executable(20_480, 16));
   const linkEdit = 32 + SEGMENT_BYTES;
   assert.is(signed.readBigUInt64LE(linkEdit + 48), BigInt(signed.length - 4096));
@@ -52,12 +52,12 @@ test('the segment of the signature ends with the file, and the command names its
   assert.is(signed.readUInt32LE(command + 12), signed.length - 20_480);
 });
 
-test('to sign twice changes nothing', () => {
+test('signing a signed file again does not change it', () => {
   const once = signedForMac(executable(12_288, 32));
   assert.ok(signedForMac(once).equals(once));
 });
 
-test('what is no executable of macOS, or has no place for a signature, is an error', () => {
+test('a file that is not a macOS executable, or has no place for a signature at its end, is an error', () => {
   assert.throws(() => signedForMac(Buffer.from('\x7fELF')), /not an executable of macOS/);
   const unsigned = executable(8192, 16);
   unsigned.writeUInt32LE(2, 16);

@@ -1,4 +1,4 @@
-/** The manual page and docs/reference.md say what the program says of itself. */
+/** The manual page and docs/reference.md agree with the program. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -10,7 +10,7 @@ import { ROOT } from '../../support/paths.ts';
 
 const FACTS = commandFacts(inertProgram());
 
-test('the facts have every command, the flags in their groups, and the examples', () => {
+test('the facts contain the commands, their flags in groups, and their examples', () => {
   const names = new Set(FACTS.map(({ name }) => name));
   for (const name of ['serve', 'users add', 'completion']) assert.ok(names.has(name), name);
   const serve = FACTS.find(({ name }) => name === 'serve');
@@ -25,7 +25,7 @@ test('the facts have every command, the flags in their groups, and the examples'
   assert.match(serve?.notes ?? '', 'catalog-server serve --host 0.0.0.0');
 });
 
-test('the manual page names every command and flag, and its date and version', () => {
+test('the manual page contains every command and flag, and its date and version', () => {
   const page = manualPage(inertProgram(), '1.2.3', '2026-11-22');
   assert.match(page, '.TH CATALOG-SERVER 1 "2026-11-22" "catalog-server 1.2.3"');
   for (const { name, groups } of FACTS) {
@@ -36,7 +36,7 @@ test('the manual page names every command and flag, and its date and version', (
   }
 });
 
-test('no line of text of the manual page is a request of roff', () => {
+test('no line of text in the manual page can be read as a roff request', () => {
   const known = /^\.(?:TH|SH|SS|PP|TP|B|I|RI|nf|fi)(?: |$)/;
   const page = manualPage(inertProgram(), '1.2.3', '2026-11-22');
   for (const line of page.split('\n')) {
@@ -45,7 +45,7 @@ test('no line of text of the manual page is a request of roff', () => {
   }
 });
 
-test('docs/reference.md is what `bun bin/reference.ts` writes', () => {
+test('docs/reference.md is the output of `bun bin/reference.ts`', () => {
   const committed = readFileSync(join(ROOT, 'docs', 'reference.md'), 'utf8');
   assert.is(committed, referencePage(inertProgram()), 'run: bun bin/reference.ts');
 });

@@ -1,4 +1,4 @@
-/** The platforms of a release: each has a runtime in the lock file, and Windows is none of them. */
+/** The platforms of a release: each has a runtime in the lock file; Windows is not included. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
@@ -14,7 +14,7 @@ const Lock = v.object({
   ),
 });
 
-test('without a name a release is for Linux with glibc and musl, and for macOS', () => {
+test('by default a release is for Linux with glibc and musl, and for macOS', () => {
   assert.equal(
     targetsNamed([]).map(({ name }) => name),
     [
@@ -28,7 +28,7 @@ test('without a name a release is for Linux with glibc and musl, and for macOS',
   );
 });
 
-test('package-lock.json has the digest of the runtime of every target, in one version', () => {
+test('package-lock.json has the digest of the runtime of every target, all in one version', () => {
   const { packages } = v.parse(
     Lock,
     JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')),
@@ -40,7 +40,7 @@ test('package-lock.json has the digest of the runtime of every target, in one ve
   }
 });
 
-test('targets are named; Windows and unknown names are refused with a sentence', () => {
+test('targets are selected by name, and Windows and unknown names are refused', () => {
   assert.equal(
     targetsNamed(['darwin-x64', 'linux-arm64']).map(({ name }) => name),
     ['darwin-x64', 'linux-arm64'],

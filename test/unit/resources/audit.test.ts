@@ -1,4 +1,4 @@
-/** The audit trail against the writes that it tells of: neither is ever there without the other. */
+/** The audit trail compared with the writes: neither exists without the other. */
 import { cpSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { test } from 'uvu';
@@ -19,7 +19,7 @@ import { quickDisk, refusableDisk } from '../../support/disk.ts';
 
 const TIME = Date.UTC(2026, 0, 1);
 
-/** The kinds of which the trail tells. */
+/** The kinds whose writes get entries. */
 const AUDITED = KIND_NAMES.filter((name) => KINDS[name].audited);
 
 interface Opened {
@@ -71,7 +71,7 @@ const rowsOf = ({ store }: Opened, kind: KindName) =>
 
 const trail = (opened: Opened) => rowsOf(opened, 'audits');
 
-/** The rows that a trail from the first entry on leads to, by kind and id. */
+/** The rows that result from applying all entries of a trail, by kind and id. */
 function toldBy(entries: readonly Row[]): Record<string, Row> {
   const rows: Record<string, Row> = {};
   for (const { resource, resource_id, action, before, after } of entries) {
@@ -91,12 +91,12 @@ function stored(opened: Opened): Record<string, Row> {
   );
 }
 
-test('of books, keys and itself the trail tells nothing, of every other kind it does', () => {
+test('writes of every kind except books, idempotency keys and audit entries get entries', () => {
   const silent = KIND_NAMES.filter((name) => !AUDITED.includes(name));
   assert.equal(silent, ['books', 'idempotency_keys', 'audits']);
 });
 
-/** What one request does; the ids are picked from small numbers, so that some are there. */
+/** One request; the ids are small numbers, so that some of them exist. */
 interface Step {
   readonly does: 'create' | 'many' | 'change' | 'change all' | 'remove' | 'again';
   readonly kind: 'brands' | 'categories' | 'goods' | 'specs' | 'options' | 'skus' | 'books';
@@ -125,7 +125,7 @@ function bodyOf(kind: Step['kind'], [first, second, third]: Step['picks']) {
   }[kind];
 }
 
-/** Carries a step out, or is refused. */
+/** Carries out a step, which may be refused. */
 async function perform({ records }: Opened, { does, kind, picks }: Step): Promise<void> {
   const address = at(kind);
   const body = bodyOf(kind, picks);
@@ -145,7 +145,7 @@ async function perform({ records }: Opened, { does, kind, picks }: Step): Promis
   }
 }
 
-/** Something of everything, so that most steps find what they refer to. */
+/** Some rows of each kind, so that most references of later steps exist. */
 const FOUNDATION: readonly Step[] = [
   { does: 'many', kind: 'brands', picks: [1, 1, 1] },
   { does: 'create', kind: 'categories', picks: [1, 0, 0] },
@@ -157,7 +157,7 @@ const FOUNDATION: readonly Step[] = [
   { does: 'many', kind: 'skus', picks: [1, 1, 2] },
 ];
 
-test('the trail leads to exactly the stored rows, after any writes and refusals', async () => {
+test('after any writes and refusals, applying all entries gives exactly the stored rows', async () => {
   const wholly = fc.asyncProperty(
     fc.array(aStep, { minLength: 5, maxLength: 25 }),
     fc.boolean(),
@@ -178,7 +178,7 @@ test('the trail leads to exactly the stored rows, after any writes and refusals'
   await fc.assert(wholly, { numRuns: 60 });
 });
 
-test('a write that the disk refused leaves no entry, nor does one of its group', async () => {
+test('no write of a group that the disk refused leaves an entry', async () => {
   const refusal = { active: false };
   const disk = refusableDisk(refusal);
   const opened = await open({ disk });
@@ -202,7 +202,7 @@ test('a write that the disk refused leaves no entry, nor does one of its group',
   await close(opened);
 });
 
-test('a crash between any two commits finds as many entries as writes', async () => {
+test('after a crash between two commits the entries match the stored rows', async () => {
   const opened = await open();
   const copies: string[] = [];
   for (let nth = 1; nth <= 5; nth += 1) {
@@ -220,7 +220,7 @@ test('a crash between any two commits finds as many entries as writes', async ()
   }
 });
 
-test('an entry is in the change set of its write, and a write costs one change set', async () => {
+test('an entry is in the change set of its write', async () => {
   const opened = await open();
   for (const name of ['One', 'Two', 'Three']) {
     await opened.records.create(at('brands'), { name }, ann);
@@ -229,7 +229,7 @@ test('an entry is in the change set of its write, and a write costs one change s
   assert.is(recover(quickDisk, opened.directory)?.files.length, 3);
 });
 
-test('who and when: the subject of each request, null if there is none, and one time', async () => {
+test('an entry has the subject of its request, or null, and the time of the write', async () => {
   const opened = await open();
   const { records } = opened;
   await records.createAll(KINDS.brands, [{ name: 'A' }, { name: 'B' }], ann);
@@ -244,11 +244,11 @@ test('who and when: the subject of each request, null if there is none, and one 
   await close(opened);
 });
 
-/** The bytes that docs/api.md counts of an entry. */
+/** The size of an entry according to docs/api.md. */
 const weightOf = ({ subject, before, after }: Row) =>
   256 + Buffer.byteLength(`${subject ?? ''}${before ?? ''}${after ?? ''}`);
 
-test('the trail never weighs more than its bound, and drops no more than it has to', async () => {
+test('the trail never exceeds its limit, and no more entries are removed than necessary', async () => {
   const auditBytes = 2000;
   const opened = await open({ auditBytes });
   const all: Row[] = [];
@@ -266,7 +266,7 @@ test('the trail never weighs more than its bound, and drops no more than it has 
   await close(opened);
 });
 
-test('entries that weigh exactly the bound are all kept', async () => {
+test('entries whose sizes add up to exactly the limit are kept', async () => {
   const opened = await open({ auditBytes: 2 * (256 + 'ann'.length + 47) });
   for (const name of ['A', 'B', 'C']) await opened.records.create(at('brands'), { name }, ann);
   assert.equal(trail(opened).map(weightOf), [306, 306]);
@@ -277,7 +277,7 @@ test('entries that weigh exactly the bound are all kept', async () => {
   await close(opened);
 });
 
-test('an array that outweighs the bound leaves its newest entries, in one commit', async () => {
+test('after a bulk write that exceeds the limit only the newest entries are left', async () => {
   const opened = await open({ auditBytes: 1000 });
   const names = Array.from({ length: 50 }, (_, index) => ({ name: `Brand ${index}` }));
   await opened.records.createAll(KINDS.brands, names, ann);
@@ -288,7 +288,7 @@ test('an array that outweighs the bound leaves its newest entries, in one commit
   await close(opened);
 });
 
-test('a smaller bound takes hold at the next write', async () => {
+test('a smaller limit is applied by the next write that gets an entry', async () => {
   const opened = await open();
   for (let nth = 1; nth <= 20; nth += 1) {
     await opened.records.create(at('brands'), { name: `Brand ${nth}` }, ann);
@@ -306,7 +306,7 @@ test('a smaller bound takes hold at the next write', async () => {
   await close(smaller);
 });
 
-test('any writes that are undone from the newest on give the first rows back, byte for byte', async () => {
+test('undoing any writes from the newest on restores the original rows byte for byte', async () => {
   const wholly = fc.asyncProperty(
     fc.array(aStep, { minLength: 5, maxLength: 20 }),
     async (steps) => {

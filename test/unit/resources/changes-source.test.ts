@@ -1,4 +1,4 @@
-/** Waiting for change sets, and reading them from memory and from the history. */
+/** Waiting for change sets, and reading them from memory, the history and other hosts. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { CatalogError } from '../../../src/errors.ts';
@@ -9,7 +9,7 @@ import type { ChangeSet } from '../../../src/store/change-set.ts';
 import { encodeChangeSet } from '../../../src/store/files/change-set.ts';
 import type { CommitListener } from '../../../src/store/writer/local-commits.ts';
 
-test('who waits is answered by the change set, by the end of the time, by a signal or by the close', async () => {
+test('waiting ends with the change set, the time limit, a signal or the close', async () => {
   let sequence = 3;
   const arrivals = new Arrivals(() => sequence);
   assert.is(await arrivals.past(2), true);
@@ -34,7 +34,7 @@ const changeSet = (sequence: number): ChangeSet => {
   return { ...chain, last_ids: {}, put: {}, delete: {} };
 };
 
-test('recent change sets come from memory, older ones from the history, in order', async () => {
+test('recent change sets are read from memory and older ones from the history, in order', async () => {
   const read: number[] = [];
   let listener: CommitListener = () => {};
   const store = {
@@ -48,7 +48,7 @@ test('recent change sets come from memory, older ones from the history, in order
     },
   };
   const source = new ChangeSource(store, 3 * 1024);
-  // Each counts a KiB, so that there is room for three.
+  // Each counts as 1 KiB, so there is room for three.
   for (const at of [1, 2, 3, 4, 5, 6])
     listener({ changeSet: changeSet(at), changes: [], bytes: 9 });
   const seen = async (after: number, last: number) =>
@@ -61,7 +61,7 @@ test('recent change sets come from memory, older ones from the history, in order
   assert.equal(await seen(6, 6), []);
 });
 
-test('what this host never had is read where it is kept, up to the last that is asked for', async () => {
+test('change sets that this host does not have are read elsewhere, up to the last requested one', async () => {
   const encoded = [1, 2, 3, 4, 5].map((sequence) => {
     const rest = { previous: 'a'.repeat(64), time: '2026-01-01T00:00:00.000Z', last_ids: {} };
     return encodeChangeSet({ sequence, ...rest, put: {}, delete: {} });

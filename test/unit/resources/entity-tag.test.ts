@@ -1,9 +1,9 @@
-/** spec 5.4: an entity tag holds 128 bits or more of a cryptographic digest. */
+/** spec 5.4: an entity tag contains at least 128 bits of a cryptographic digest. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { entityTag } from '../../../src/resources/entity-tag.ts';
 
-test('a tag is strong, and the beginning of the SHA-256 digest in base64url', () => {
+test('a tag is strong and contains the beginning of the SHA-256 digest in base64url', () => {
   // The digests of the empty text and of "abc" (FIPS 180-4).
   assert.is(entityTag(''), '"47DEQpj8HBSa-_TImW-5JC"');
   assert.is(entityTag('abc'), '"ungWv48Bz-pBQUDeXa4iI7"');

@@ -1,4 +1,4 @@
-/** Answers that are kept for a second request: for how long, how many, and beside what. */
+/** Responses that are kept for repeated requests: for how long, and how many. */
 import { createHash } from 'node:crypto';
 import { cpSync } from 'node:fs';
 import * as fc from 'fast-check';
@@ -26,11 +26,11 @@ const HOUR = 60 * 60 * 1000;
 const DAY = 24 * HOUR;
 const MEBIBYTE = 1024 * 1024;
 
-/** What the documentation says is kept at most of a subject. */
+/** The limits of a subject according to the documentation. */
 const MOST_KEYS = 10_000;
 const MOST_BYTES = 8 * MEBIBYTE;
 
-/** And of all requests without a token. */
+/** The limits of all requests without a token together. */
 const ANONYMOUS = { keys: 1_000, bytes: 2 * MEBIBYTE };
 
 const KEYS = 'idempotency_keys';
@@ -47,7 +47,7 @@ function fail(error: unknown): never {
   throw error;
 }
 
-/** What the clock shows, in milliseconds since the epoch. */
+/** The time of the clock, in milliseconds since the epoch. */
 const clock = { time: Date.UTC(2026, 0, 1) };
 
 interface Opened {
@@ -102,7 +102,7 @@ async function close({ store, directory }: Opened): Promise<void> {
   assert.equal(checkStore(quickDisk, directory).findings, []);
 }
 
-/** The keys that are kept have ids without a gap, and the newest one knows the oldest. */
+/** The ids of the kept keys have no gap, and the newest row contains the oldest id. */
 function assertConsecutive(ids: readonly number[], oldest: unknown): void {
   const [first = 0] = ids;
   assert.equal(
@@ -112,7 +112,7 @@ function assertConsecutive(ids: readonly number[], oldest: unknown): void {
   assert.is(oldest, ids[0]);
 }
 
-test('an answer is given again for 24 hours, to the millisecond', async () => {
+test('a response is repeated for 24 hours, to the millisecond', async () => {
   const opened = await open();
   const begun = clock.time;
   const first = await create(opened, 'key');
@@ -128,7 +128,7 @@ test('an answer is given again for 24 hours, to the millisecond', async () => {
   await close(opened);
 });
 
-test('being asked for again does not make an answer live longer', async () => {
+test('repeating a request does not extend the 24 hours', async () => {
   const opened = await open();
   const begun = clock.time;
   await create(opened, 'key');
@@ -141,7 +141,7 @@ test('being asked for again does not make an answer live longer', async () => {
   await close(opened);
 });
 
-test('after 24 hours a key is free for another request, whose answer is then kept', async () => {
+test('after 24 hours a key can be used for another request, whose response is then kept', async () => {
   const opened = await open();
   const begun = clock.time;
   await create(opened, 'key', 'Emma');
@@ -155,7 +155,7 @@ test('after 24 hours a key is free for another request, whose answer is then kep
   await close(opened);
 });
 
-test('24 hours count from the answer, over a restart too', async () => {
+test('the 24 hours begin with the response, even if the server restarts', async () => {
   const opened = await open();
   const begun = clock.time;
   const first = await create(opened, 'key');
@@ -168,7 +168,7 @@ test('24 hours count from the answer, over a restart too', async () => {
   await close(again);
 });
 
-test('what is over is dropped with the next key, and takes no room', async () => {
+test('expired keys are removed when the next key is stored', async () => {
   const opened = await open();
   const begun = clock.time;
   for (const key of ['a', 'b', 'c']) {
@@ -186,7 +186,7 @@ test('what is over is dropped with the next key, and takes no room', async () =>
   await close(opened);
 });
 
-test('a clock that was set back loses no answer and keeps none for ever', async () => {
+test('if the clock is set back, no response is lost and none is kept forever', async () => {
   const opened = await open();
   const begun = clock.time;
   const early = await create(opened, 'early');
@@ -215,9 +215,9 @@ test('10,000 keys of a subject are kept, and one more removes the oldest', async
 
   await add(opened, 'one more');
   assert.is(opened.store.count(KEYS), MOST_KEYS);
-  assert.is((await add(opened, 'key 1')).replayed, true, 'the second is kept');
-  assert.is((await add(opened, 'key 0')).replayed, false, 'the first has gone');
-  assert.is((await add(opened, 'key 1')).replayed, false, 'and now the second');
+  assert.is((await add(opened, 'key 1')).replayed, true, 'the second is still kept');
+  assert.is((await add(opened, 'key 0')).replayed, false, 'the first was removed');
+  assert.is((await add(opened, 'key 1')).replayed, false, 'now the second was removed');
   assert.is((await add(opened, 'one more')).replayed, true);
   const ids = idsOf(opened);
   assert.is(ids.length, MOST_KEYS);
@@ -232,7 +232,7 @@ test('10,000 keys of a subject are kept, and one more removes the oldest', async
   await close(reopened);
 });
 
-test('the subject, the key and the request decide together', async () => {
+test('a response is repeated only for the same subject, key and request', async () => {
   const opened = await open();
   const { records } = opened;
   const of = (address: Address, subject: string | null, key: string) =>
@@ -254,7 +254,7 @@ test('the subject, the key and the request decide together', async () => {
   await close(opened);
 });
 
-test('copies in the same group, and those after it, get the same answer', async () => {
+test('3000 concurrent requests with one key create one row and get the same response', async () => {
   const opened = await open();
   const answers = await Promise.all(numbersTo(3000).map(() => create(opened, 'key')));
   assert.is(answers.filter(({ replayed }) => !replayed).length, 1);
@@ -264,7 +264,7 @@ test('copies in the same group, and those after it, get the same answer', async 
   await close(opened);
 });
 
-test('a creation that throws leaves no key, and its group continues', async () => {
+test('a failed creation leaves no key, and the rest of its group is committed', async () => {
   const opened = await open();
   const { records } = opened;
   const spec = (goods_id: number) =>
@@ -285,7 +285,7 @@ test('a creation that throws leaves no key, and its group continues', async () =
   await close(opened);
 });
 
-test('what the disk refused is not remembered: neither the object nor its key', async () => {
+test('if the disk refuses a commit, neither the object nor its key is stored', async () => {
   const refusal = { active: false };
   const disk = refusableDisk(refusal);
   const opened = await open(temporaryDirectory(), { disk });
@@ -293,7 +293,7 @@ test('what the disk refused is not remembered: neither the object nor its key', 
   refusal.active = true;
   const both = [create(opened, 'key'), create(opened, 'key')];
   assert.equal(await Promise.all(both.map(codeOf)), ['write_refused', 'write_refused']);
-  // What was durable is still answered: it costs no write.
+  // A stored response is still repeated, since that needs no write.
   assert.is((await create(opened, 'first')).replayed, true);
   refusal.active = false;
   const done = await create(opened, 'key', 'Another');
@@ -303,7 +303,7 @@ test('what the disk refused is not remembered: neither the object nor its key', 
   await close(opened);
 });
 
-test('a crash between any two commits finds the object and its key, or neither', async () => {
+test('after a crash between two commits an object and its key are both stored, or neither is', async () => {
   const opened = await open();
   const copies: string[] = [];
   for (let index = 0; index < 5; index += 1) {
@@ -325,7 +325,7 @@ test('a crash between any two commits finds the object and its key, or neither',
   }
 });
 
-test('keys and what they recall survive checkpoints', async () => {
+test('keys and their responses survive checkpoints', async () => {
   const opened = await open(temporaryDirectory(), { smallestCheckpoint: 16_384 });
   const answers: Creation[] = [];
   for (let index = 0; index < 60; index += 1) answers.push(await create(opened, `key ${index}`));
@@ -339,7 +339,7 @@ test('keys and what they recall survive checkpoints', async () => {
   await close(again);
 });
 
-test('the id of a key is not used again when every key has gone, a checkpoint in between', async () => {
+test('the id of a key is not used again after every key was removed and a checkpoint was written', async () => {
   const opened = await open(temporaryDirectory(), { smallestCheckpoint: 16_384 });
   for (let index = 0; index < 30; index += 1) await create(opened, `key ${index}`);
   clock.time += DAY;
@@ -353,7 +353,7 @@ test('the id of a key is not used again when every key has gone, a checkpoint in
   await close(again);
 });
 
-/** Transactions in memory, each its own commit, so that they are fast with any number of bytes. */
+/** Transactions in memory, each committed alone, so that large responses are fast. */
 class Ledger {
   readonly state = State.empty();
 
@@ -372,7 +372,7 @@ class Ledger {
     return boundFaults(KINDS[KEYS], this.state.rows[KEYS], this.state.lastIds[KEYS]);
   }
 
-  /** Bytes of the answers that are kept. */
+  /** Bytes of the kept responses. */
   get bytes(): number {
     return this.ids.reduce(
       (sum, id) => sum + Buffer.byteLength(String(this.state.get(KEYS, id)?.['body'])),
@@ -381,7 +381,7 @@ class Ledger {
   }
 }
 
-/** What the documentation says, in a list: the oldest first. */
+/** The rules of the documentation applied to a list, the oldest first. */
 class Model {
   kept: {
     readonly subject: string | null;
@@ -420,7 +420,7 @@ interface Step {
   readonly subject: string | null;
   readonly key: string;
   readonly request: string;
-  /** Milliseconds since the step before. */
+  /** Milliseconds since the previous step. */
   readonly pause: number;
   readonly size: number;
   readonly array: boolean;
@@ -433,7 +433,7 @@ function answerOf({ size, array }: Step, nth: number): Created {
   return array ? { id: null, text, etag: null } : { id: nth, text, etag: `"${nth}"` };
 }
 
-/** Sends the steps to both, and compares what they answer and what they keep. */
+/** Applies the steps to both, and compares their responses and what they keep. */
 function agree(steps: readonly Step[]): void {
   const ledger = new Ledger();
   const model = new Model();
@@ -481,18 +481,18 @@ const forwards = fc.oneof(
   fc.constantFrom(0, 1, DAY - 1, DAY, DAY + 1),
 );
 
-test('for any requests at any times, the answers are those of a plain list', () => {
+test('for any requests at any times, the responses are those of the model', () => {
   const step = stepOf(forwards, fc.integer({ min: 2, max: 500 }));
   fc.assert(fc.property(fc.array(step, { maxLength: 60 }), agree), { numRuns: 300 });
 });
 
-test('the answers are those of a plain list even if the clock moves back and forth', () => {
+test('the responses are those of the model even if the clock moves back and forth', () => {
   const pause = fc.oneof(forwards, fc.integer({ min: -30 * HOUR, max: 0 }));
   const step = stepOf(pause, fc.integer({ min: 2, max: 500 }));
   fc.assert(fc.property(fc.array(step, { maxLength: 60 }), agree), { numRuns: 300 });
 });
 
-test('with any sizes, the answers are those of a plain list for each subject', () => {
+test('for responses of any size, the responses are those of the model', () => {
   const size = fc.oneof(
     fc.integer({ min: 2, max: 3 * MEBIBYTE }),
     fc.constantFrom(MEBIBYTE, 2 * MEBIBYTE, 4 * MEBIBYTE, MOST_BYTES, MOST_BYTES + 1),
@@ -501,7 +501,7 @@ test('with any sizes, the answers are those of a plain list for each subject', (
   fc.assert(fc.property(fc.array(step, { maxLength: 12 }), agree), { numRuns: 15 });
 });
 
-test('at most 8 MiB of a subject are kept; the newest is kept at any size', () => {
+test('at most 8 MiB of a subject are kept, and the newest response is kept at any size', () => {
   const ledger = new Ledger();
   const keep = (key: string, size: number) =>
     ledger.commit((transaction) =>
@@ -511,7 +511,7 @@ test('at most 8 MiB of a subject are kept; the newest is kept at any size', () =
   for (const key of ['a', 'b', 'c', 'd']) keep(key, 2 * MEBIBYTE);
   assert.equal(ledger.ids, [1, 2, 3, 4], 'exactly 8 MiB are kept');
   keep('e', 2);
-  assert.equal(ledger.ids, [2, 3, 4, 5], 'two bytes more, and the oldest goes');
+  assert.equal(ledger.ids, [2, 3, 4, 5], 'with two bytes more the oldest is removed');
   keep('f', 5 * MEBIBYTE);
   assert.equal(ledger.ids, [4, 5, 6]);
   assert.is(ledger.bytes, 7 * MEBIBYTE + 2);
@@ -539,7 +539,7 @@ test('requests without a token share 1,000 keys and 2 MiB', () => {
   assert.is(ledger.ids.length, 3);
 });
 
-test('whatever others send, with a token or without, the keys of a subject are kept', () => {
+test('the keys of a subject are kept, whatever other subjects and anonymous clients send', () => {
   const other = fc.record({
     subject: fc.constantFrom(null, 'bob', 'anonymous', 'null', 'subject ann', ''),
     size: fc.constantFrom(2, MEBIBYTE, MOST_BYTES, MOST_BYTES + 1),
@@ -572,7 +572,7 @@ test('whatever others send, with a token or without, the keys of a subject are k
   );
 });
 
-test('rows of an earlier version, which have no shelf, are kept until they are over', () => {
+test('rows of an earlier version without a shelf are kept until they expire', () => {
   const ledger = new Ledger();
   const old = { key: '[null,"old"]', digest: digest('"request"'), etag: '', body: '{}' };
   const row = { id: 1, ...old, created: 7, time: clock.time, oldest: 1, bytes: 2 };
@@ -588,7 +588,7 @@ test('rows of an earlier version, which have no shelf, are kept until they are o
   assert.equal(ledger.faults, []);
 });
 
-test('bytes are counted in UTF-8, not in characters', () => {
+test('the size of a response is counted in bytes of UTF-8, not in characters', () => {
   const ledger = new Ledger();
   const text = '\u00e9'.repeat(1.5 * MEBIBYTE);
   for (const key of ['a', 'b', 'c']) {
@@ -604,7 +604,7 @@ test('bytes are counted in UTF-8, not in characters', () => {
   assert.equal(ledger.ids, [2, 3]);
 });
 
-test('a transaction that is undone after its key also undoes the key and what it removed', () => {
+test('a transaction that fails after its key was stored also restores the keys that this removed', () => {
   const ledger = new Ledger();
   const retry = (key: string): Retry => ({ subject: null, key, request: 1 });
   const created: Created = { id: 1, text: '{}', etag: '""' };

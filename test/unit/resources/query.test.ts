@@ -1,4 +1,4 @@
-/** spec 4.2 to 4.6: the query of a collection as a selection of rows. */
+/** spec 4.2 to 4.6: parsing the query of a collection into a selection of rows. */
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -9,7 +9,7 @@ import { filterParameters, parseQuery } from '../../../src/resources/query.ts';
 
 const parse = (kind: KindName, search: string) => parseQuery(KINDS[kind], search);
 
-/** The message of the refusal. Anything but a malformed_query fails the test. */
+/** The message of the refusal; any error but malformed_query fails the test. */
 function refusal(kind: KindName, search: string): string | null {
   try {
     parse(kind, search);
@@ -24,7 +24,7 @@ function refusal(kind: KindName, search: string): string | null {
 
 const NOTHING = { filters: [], words: [], ranges: [] };
 
-test('nothing asked is the first 20 rows by ascending id', () => {
+test('without parameters the query selects the first 20 rows by ascending id', () => {
   assert.equal(parse('skus', ''), {
     selection: {
       filters: [],
@@ -40,7 +40,7 @@ test('nothing asked is the first 20 rows by ascending id', () => {
   });
 });
 
-test('of books, nothing asked is every row', () => {
+test('without paging parameters a query of books selects every row', () => {
   for (const search of ['', 'sortby=name', 'order=desc', '_=1']) {
     const { selection, form } = parse('books', search);
     assert.is(selection.offset, 0);
@@ -63,7 +63,7 @@ const PAGES: readonly (readonly [search: string, offset: number, limit: number, 
   ['%6cimit=7', 0, 7, 'offset'],
 ];
 for (const [search, offset, limit, form] of PAGES) {
-  test(`?${search} is ${limit} rows from ${offset}`, () => {
+  test(`?${search} selects ${limit} rows from offset ${offset}`, () => {
     for (const kind of ['books', 'skus'] as const) {
       const query = parse(kind, search);
       assert.is(query.selection.offset, offset);
@@ -78,7 +78,7 @@ const chosenBy = (search: string) => {
   return [sortby, order];
 };
 
-test('sortby and order are taken as they are, each alone too', () => {
+test('sortby and order are parsed, each alone or both', () => {
   assert.equal(chosenBy('sortby=category'), ['category', 'asc']);
   assert.equal(chosenBy('order=desc'), ['id', 'desc']);
   assert.equal(chosenBy('order=asc&sortby=is_launched'), ['is_launched', 'asc']);
@@ -108,7 +108,7 @@ for (const [kind, search, filters] of FILTERS) {
   });
 }
 
-test('filters add up', () => {
+test('several filters are combined', () => {
   const { filters } = parse('skus', 'category_id=2&keyword=x&spu_id=1').selection;
   assert.equal(
     filters.toSorted(([a], [b]) => a.localeCompare(b)),
@@ -120,7 +120,7 @@ test('filters add up', () => {
   );
 });
 
-/** Every sort of 400, and the parameter that the message has to name. */
+/** Every kind of 400, and the parameter that the message has to contain. */
 const REFUSED: readonly (readonly [kind: KindName, search: string, named: string])[] = [
   ...['page', 'per_page', 'limit', 'offset'].flatMap((name) =>
     ['', 'x', '-1', '1.0', '1e3', '+1', ' 1', '0x1', '١', 'null', 'Infinity'].map(
@@ -173,7 +173,7 @@ for (const [kind, search, named] of REFUSED) {
   });
 }
 
-test('an unknown parameter is refused, and the nearest known one suggested', () => {
+test('an unknown parameter is refused, and the message suggests the nearest known one', () => {
   for (const [kind, sent, suggested] of [
     ['skus', 'colour', 'order'],
     ['skus', 'perPage', 'per_page'],
@@ -189,12 +189,12 @@ test('an unknown parameter is refused, and the nearest known one suggested', () 
   }
 });
 
-test('of a very long unknown name the message repeats the beginning', () => {
+test('the message contains only the first 64 characters of a long unknown name', () => {
   const message = refusal('skus', `${'x'.repeat(15_000)}=1`);
   assert.is(message, `SKUs have no query parameter "${'x'.repeat(64)}…"; did you mean price_max?`);
 });
 
-test('what begins with _ or utm_ is ignored, however it looks, and is in no link', () => {
+test('parameters that begin with _ or utm_ are ignored, even if malformed, and left out of links', () => {
   const { selection, others } = parse(
     'skus',
     '_=1&utm_source=a&utm_source=b&_id=x&_bad=%ff&%5f=&sortby=name&page=2&&utm_',
@@ -205,7 +205,7 @@ test('what begins with _ or utm_ is ignored, however it looks, and is in no link
 
 const parametersOf = (kind: KindName) => [...filterParameters(KINDS[kind]).keys()].toSorted();
 
-test('every attribute that ends in _id is a filter parameter, spu_id besides goods_id', () => {
+test('attributes that end with _id, spu_id, and keyword and code of SKUs are filter parameters', () => {
   assert.equal(parametersOf('books'), []);
   assert.equal(parametersOf('brands'), []);
   assert.equal(parametersOf('categories'), ['parent_id']);
@@ -225,7 +225,7 @@ const search = fc.oneof(
   fc.array(words, { maxLength: 24 }).map((list) => list.join('')),
 );
 
-test('any text of a query is a selection within bounds, or malformed_query', () => {
+test('any text is either parsed into a selection within bounds or refused as malformed_query', () => {
   fc.assert(
     fc.property(search, fc.constantFrom(...ALL_KINDS), (text, kind) => {
       if (refusal(kind.name, text) !== null) return;
@@ -241,7 +241,7 @@ test('any text of a query is a selection within bounds, or malformed_query', () 
   );
 });
 
-test('the order of different parameters makes no difference', () => {
+test('the order of the parameters makes no difference', () => {
   const parameters = fc.shuffledSubarray([
     'page=2',
     'per_page=3',

@@ -1,10 +1,10 @@
-/** Rows that were stored at some time, maybe by an earlier version, in the form of this one. */
+/** Rows that were stored by this or an earlier version are read in the form of this version. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { KINDS } from '../../../src/model/kinds.ts';
 import { storedRow } from '../../../src/resources/rows.ts';
 
-test('what stored values lack is as in a new row, and what rows do not have is left out', () => {
+test('missing attributes of a stored row get the values of a new row, and unknown ones are left out', () => {
   const brand = { name: 'Oak', first_letter: 'O', founded: 1815 };
   assert.equal(storedRow(KINDS.brands, 7, brand), {
     id: 7,
@@ -18,7 +18,7 @@ test('what stored values lack is as in a new row, and what rows do not have is l
   assert.not.ok('specs' in sku, 'other rows have them');
 });
 
-test('what was stored is kept, also where the service sets it and where it is empty', () => {
+test('stored values are kept, even empty ones and those of attributes that the server sets', () => {
   const sku = storedRow(KINDS.skus, 7, { sales: 12, is_launched: false, stock: 0, caption: '' });
   assert.equal(
     [sku['sales'], sku['is_launched'], sku['stock'], sku['caption']],

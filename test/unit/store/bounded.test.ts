@@ -1,4 +1,4 @@
-/** Tables that keep their newest rows, compared with a list; and what check finds if they are wrong. */
+/** Tables that keep only their newest rows, compared with a list; and the check of such tables. */
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -22,7 +22,7 @@ const values = (subject: string | null, before: string | null, after: string | n
   after,
 });
 
-/** Transactions in memory alone, each its own commit. */
+/** Transactions on a state in memory, each in its own commit. */
 class Memory {
   readonly state = State.empty();
 
@@ -41,7 +41,7 @@ class Memory {
   }
 }
 
-/** What a row weighs: 256, and the UTF-8 bytes of its subject, before and after. */
+/** The weight of a row: 256 plus the UTF-8 bytes of its subject, before and after. */
 const weightOf = (row: ReturnType<typeof values>) =>
   256 +
   [row.subject, row.before, row.after].reduce(
@@ -56,7 +56,7 @@ const aCommit = fc.oneof(
   { weight: 1, arbitrary: fc.constant('clear' as const) },
 );
 
-test('what a lower bound leaves over is deleted by and by, and never grows', () => {
+test('after a bound is lowered, an append deletes up to 256 rows, or as many as a long row needs', () => {
   const memory = new Memory();
   const add = (most: number, row = values(null, null, null)) =>
     memory.commit((transaction) =>
@@ -69,13 +69,13 @@ test('what a lower bound leaves over is deleted by and by, and never grows', () 
   });
   assert.equal(counts, [745, 490, 235, 10]);
   for (let n = 0; n < 1000; n += 1) add(Number.POSITIVE_INFINITY);
-  // A long row makes all the room that it needs at once.
+  // A long row deletes as many rows as it needs at once.
   add(1010 * 256, values(null, null, 'x'.repeat(500 * 256)));
   assert.is(memory.rows.length, 510);
   assert.equal(memory.faults, []);
 });
 
-test('what is kept is the newest rows within the bound, and the newest in any case', () => {
+test('a table keeps its newest rows up to the bound, and always the newest one', () => {
   fc.assert(
     fc.property(
       fc.array(aCommit, { maxLength: 12 }),
@@ -108,7 +108,7 @@ test('what is kept is the newest rows within the bound, and the newest in any ca
   );
 });
 
-test('the number of rows and the oldest row decide as well', () => {
+test('a bound can depend on the number of rows and on the oldest row', () => {
   const memory = new Memory();
   for (let nth = 1; nth <= 6; nth += 1) {
     memory.commit((transaction) =>
@@ -124,7 +124,7 @@ test('the number of rows and the oldest row decide as well', () => {
   assert.equal(memory.faults, []);
 });
 
-test('a transaction that throws keeps the bound as it was', () => {
+test('a transaction that throws leaves the rows of a bounded table unchanged', () => {
   const memory = new Memory();
   const add = (transaction: Transaction) =>
     append(transaction, AUDITS, values('ann', null, null), (_, { rows }) => rows > 2);
@@ -146,14 +146,14 @@ test('a transaction that throws keeps the bound as it was', () => {
   assert.equal(memory.faults, []);
 });
 
-test('dropping every row of a table without rows writes nothing', () => {
+test('clearing an empty table writes nothing', () => {
   const memory = new Memory();
   const draft = new Draft(memory.state);
   draft.run((transaction) => clear(transaction, AUDITS));
   assert.is(draft.dirty, false);
 });
 
-test('a table that is not bounded takes no row this way', () => {
+test('append throws for a table that is not bounded', () => {
   const memory = new Memory();
   assert.throws(
     () => memory.commit((transaction) => append<KindName>(transaction, 'books', {}, () => true)),
@@ -172,24 +172,29 @@ const EACH = 259;
 
 const FAULTS: readonly (readonly [what: string, rows: Row[], last: number, found: string[]])[] = [
   [
-    'a gap',
+    'a gap in the ids',
     [row(1, 1, EACH), row(3, 2, 2 * EACH)],
     3,
     ['1: the ids of the 2 rows up to 3 have a gap'],
   ],
+  ['a missing newest row', [row(1, 1, EACH)], 2, ['1: the ids of the 1 rows up to 2 have a gap']],
+  ['a wrong oldest id', [row(1, 1, EACH), row(2, 2, 2 * EACH)], 2, ['2: oldest: it must be 1']],
   [
-    'a newest row that is gone',
-    [row(1, 1, EACH)],
+    'a wrong sum of bytes',
+    [row(1, 1, EACH), row(2, 1, 3 * EACH)],
     2,
-    ['1: the ids of the 1 rows up to 2 have a gap'],
+    [`2: bytes: it must be ${2 * EACH}`],
   ],
-  ['another oldest', [row(1, 1, EACH), row(2, 2, 2 * EACH)], 2, ['2: oldest: it must be 1']],
-  ['a wrong sum', [row(1, 1, EACH), row(2, 1, 3 * EACH)], 2, [`2: bytes: it must be ${2 * EACH}`]],
-  ['less than it weighs', [row(5, 5, EACH - 1)], 5, [`5: bytes: it must be ${EACH}`]],
+  [
+    'a first row with fewer bytes than its weight',
+    [row(5, 5, EACH - 1)],
+    5,
+    [`5: bytes: it must be ${EACH}`],
+  ],
 ];
 
 for (const [what, rows, last, found] of FAULTS) {
-  test(`check names ${what}`, () => {
+  test(`boundFaults reports ${what}`, () => {
     const faults = boundFaults(KINDS.audits, new RowTable(rows), last);
     assert.equal(
       faults.slice(0, 1),
@@ -198,7 +203,7 @@ for (const [what, rows, last, found] of FAULTS) {
   });
 }
 
-test('check finds nothing in what is in order, and in a table without a bound', () => {
+test('boundFaults finds nothing in a correct table, an empty table and a table without a bound', () => {
   const rows = [row(7, 3, 10 * EACH), row(8, 7, 11 * EACH)];
   assert.equal(boundFaults(KINDS.audits, new RowTable(rows), 8), []);
   assert.equal(boundFaults(KINDS.audits, new RowTable(), 8), []);

@@ -1,4 +1,4 @@
-/** The check of a store: each planted fault is found and named, and a healthy store has none. */
+/** The check of a store: each planted fault is reported, and an undamaged store has no findings. */
 import { spawn } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ import { ROOT, fixture } from '../../support/paths.ts';
 
 const FIXTURE = fixture(1);
 
-/** One row and more of every kind, and two third-level categories, of which the SPU is in one. */
+/** At least one row of every kind, and two third-level categories; the SPUs are in one of them. */
 function fill(all: Transaction): void {
   const brand = (name: string) => ({ name, logo: '', first_letter: '' });
   for (const name of ['Works', 'Other'])
@@ -70,7 +70,7 @@ const renameBrand = (id: number, name: string) => (all: Transaction) =>
 const putOption = (id: number, spec_id: number) => (all: Transaction) =>
   all.put('options', { id, value: 'Black', spec_id });
 
-/** What five change sets do: all rows; then rows come and go, change, and move to other lists. */
+/** Five change sets: the first adds all rows; the others add, change, delete and move rows. */
 const HISTORY: readonly ((all: Transaction) => void)[] = [
   fill,
   renameBrand(2, 'Second'),
@@ -108,14 +108,14 @@ async function folded(of?: string): Promise<string> {
   return directory;
 }
 
-/** Findings with the directory left out. */
+/** Findings, with DIR in place of the directory. */
 const foundIn = (directory: string, disk: Disk = machineDisk) =>
   checkStore(disk, directory).findings.map((finding) => finding.replaceAll(directory, 'DIR'));
 
 const RESTORE = 'restore the directory from a backup, or see "Damage" in docs/storage.md';
 const damage = (file: string, what: string) => `DIR/${file} is damaged: ${what}; ${RESTORE}`;
 
-test('a store in order has no findings, as change sets and as a base', async () => {
+test('check finds nothing in an undamaged store, whether its rows are in change sets or in a base', async () => {
   for (const [make, behind] of [
     [history, 5],
     [folded, 0],
@@ -130,7 +130,7 @@ test('a store in order has no findings, as change sets and as a base', async () 
   }
 });
 
-test('if there is no store, there are neither findings nor a document', async () => {
+test('if there is no store, check returns no findings and no state', async () => {
   const directory = storeDirectory();
   const nothing = { findings: [], state: null, changeSets: 0 };
   assert.equal(checkStore(machineDisk, directory), nothing);
@@ -139,7 +139,7 @@ test('if there is no store, there are neither findings nor a document', async ()
   assert.equal(checkStore(machineDisk, directory), nothing);
 });
 
-test('what a crash leaves is in order, and what else is in the directory is not judged', async () => {
+test('check accepts what a crash leaves, ignores files that are not of the store and changes nothing', async () => {
   const source = await history();
   const directory = await folded(source);
   // A crash between the new base and the removal of a change set that it contains.
@@ -154,7 +154,7 @@ test('what a crash leaves is in order, and what else is in the directory is not 
   assert.equal(filesOf(directory), before);
 });
 
-test('descriptions that an earlier version accepted are valid at any length', async () => {
+test('check accepts descriptions of any length, because earlier versions accepted them', async () => {
   const directory = await folded();
   const texts = { desc_detail: 'x'.repeat(65_537), desc_service: 'y'.repeat(300_000) };
   forge(directory, { base: row('goods', 1, texts) });
@@ -175,7 +175,7 @@ const row =
     const found = tables[kind].find((candidate) => candidate['id'] === id);
     if (found === undefined) throw new Error(`there is no row ${id} of ${kind}`);
     for (const [name, value] of Object.entries(values)) {
-      // By definition, since an assignment to __proto__ makes no member.
+      // defineProperty, because an assignment to __proto__ adds no member.
       const member = { value, enumerable: true, configurable: true, writable: true };
       if (value === undefined) Reflect.deleteProperty(found, name);
       else Object.defineProperty(found, name, member);
@@ -184,17 +184,17 @@ const row =
 
 const ROWS: readonly Planted[] = [
   {
-    what: 'a flag for a text',
+    what: 'a boolean instead of a string',
     base: row('brands', 2, { name: true }),
     found: ['brand 2: name: must be a string, not a boolean'],
   },
   {
-    what: 'a text for a number',
+    what: 'a string instead of an integer',
     base: row('skus', 1, { price: '3' }),
     found: ['SKU 1: price: must be an integer, not a string'],
   },
   {
-    what: 'a fraction, and a number below the least',
+    what: 'a fraction, and a number below the minimum',
     base: row('skus', 1, { price: 1.5, stock: -1 }),
     found: [
       'SKU 1: price: must be an integer, not a fraction: prices are integers of the smallest currency unit, such as 150 cents for 1.5',
@@ -202,12 +202,12 @@ const ROWS: readonly Planted[] = [
     ],
   },
   {
-    what: 'a text for a flag',
+    what: 'a string instead of a boolean',
     base: row('skus', 1, { is_launched: 'yes' }),
     found: ['SKU 1: is_launched: must be true or false, not a string'],
   },
   {
-    what: 'a list and an object for a text',
+    what: 'an array and an object instead of strings',
     base: row('brands', 2, { name: ['a'], logo: {} }),
     found: [
       'brand 2: name: must be a string, not an array',
@@ -215,7 +215,7 @@ const ROWS: readonly Planted[] = [
     ],
   },
   {
-    what: 'a day that does not exist',
+    what: 'a date that does not exist',
     base: row('books', 1, { pub_date: '2023-02-30' }),
     found: ['book 1: pub_date: must be a date that exists, written YYYY-MM-DD'],
   },
@@ -225,46 +225,46 @@ const ROWS: readonly Planted[] = [
     found: ['brand 2: name: must not contain an unpaired surrogate'],
   },
   {
-    what: 'null where it is not allowed',
+    what: 'null in an attribute that does not allow it',
     base: row('goods', 2, { brand_id: null }),
     found: ['SPU 2: brand_id: must be an integer, not null'],
   },
   {
-    what: 'what the service sets, of another type',
+    what: 'attributes of the wrong type that the server sets',
     base: row('books', 1, { readcount: '5', image: null }),
     found: ['book 1: readcount: it must be a number', 'book 1: image: it must be a string'],
   },
   {
-    what: 'attributes that are not there',
+    what: 'missing attributes',
     base: row('books', 1, { name: undefined, commentcount: undefined }),
     found: ['book 1: name: it is missing', 'book 1: commentcount: it is missing'],
   },
   {
-    what: 'attributes that there are not',
+    what: 'unknown attributes',
     base: row('brands', 2, { colour: 'red', constructor: 1, ['__proto__']: 2 }),
     found: ['colour', 'constructor', '__proto__'].map(
       (name) => `brand 2: ${name}: it is not stored here`,
     ),
   },
   {
-    what: 'a joined name and owned rows that are stored',
+    what: 'a joined name and child rows that are stored',
     base: row('skus', 1, { goods: 'Phone', specs: [] }),
     found: ['SKU 1: goods: it is not stored here', 'SKU 1: specs: it is not stored here'],
   },
   {
-    what: 'a broken reference, under the name that requests have',
+    what: 'a broken reference, by its name in the API',
     base: row('specs', 3, { goods_id: 9 }),
     found: ['specification 3: spu_id: 9 does not exist'],
   },
   {
-    what: 'a reference to a row that is gone',
+    what: 'references to a missing row',
     base: ({ tables }) => {
       tables.brands = tables.brands.filter(({ id }) => id !== 1);
     },
     found: ['SPU 1: brand_id: 1 does not exist', 'SPU 2: brand_id: 1 does not exist'],
   },
   {
-    what: 'categories that are no chain',
+    what: 'categories of an SPU that are not a chain',
     base: row('goods', 2, { category2_id: 5 }),
     found: ['SPU 2: category2_id: category 5 is not a child of category 1'],
   },
@@ -291,33 +291,33 @@ const ROWS: readonly Planted[] = [
     found: ['specification record 1: option_id: option 3 does not belong to specification 1'],
   },
   {
-    what: 'an id above the last one',
+    what: 'an id above the last id',
     base: ({ last_ids }) => {
       last_ids.brands = 2;
     },
     found: ['brand 3: the last id of brands is 2'],
   },
   {
-    what: 'a last id that is not there',
+    what: 'a missing last id',
     base: ({ last_ids }) => {
       delete last_ids.skus;
     },
     found: ['SKU 1: the last id of skus is 0'],
   },
   {
-    what: 'a gap in the audit trail, whose first entry is gone',
+    what: 'an audit trail whose first entry is missing',
     base: ({ tables }) => {
       tables.audits.shift();
     },
     found: ['audit entry 2: oldest: it must be 2'],
   },
   {
-    what: 'a sum in the audit trail that is wrong',
+    what: 'a wrong sum of bytes in the audit trail',
     base: row('audits', 2, { bytes: 1 }),
     found: ['audit entry 2: bytes: it must be 587'],
   },
   {
-    what: 'what is no moment, no JSON text of an object and no action in an audit entry',
+    what: 'an audit entry with an invalid time, action and JSON text',
     base: row('audits', 1, { time: 'today', after: '[]', action: 'rename' }),
     found: [
       'audit entry 1: time: must be a moment, written YYYY-MM-DDThh:mm:ss.sssZ',
@@ -326,21 +326,21 @@ const ROWS: readonly Planted[] = [
     ],
   },
   {
-    what: 'two rows with one id',
+    what: 'two rows with the same id',
     base: ({ tables }) => {
       tables.brands.push({ id: 2, name: 'Twice', logo: '', first_letter: '' });
     },
     found: [damage(BASE, 'brands has two rows with one id')],
   },
   {
-    what: 'a webhook of another store, which begins beyond the last change set',
+    what: 'a webhook whose origin is after the last change set',
     base: row('webhooks', 1, { origin: 6 }),
     found: ['webhook 1: origin: it is 6, but the last change set is 5'],
   },
 ];
 
 for (const { what, base, found } of ROWS) {
-  test(`check finds, in a base: ${what}`, async () => {
+  test(`check finds in a base: ${what}`, async () => {
     const directory = leftInDisorder(await folded());
     forge(directory, { base: base ?? (() => {}) });
     assert.equal(foundIn(directory), found);
@@ -349,7 +349,7 @@ for (const { what, base, found } of ROWS) {
 
 const CHANGED: readonly Planted[] = [
   {
-    what: 'a wrong value that is there in the end',
+    what: 'an invalid value in the resulting state',
     changes: {
       4({ put }) {
         put.brands?.push({ id: 1, name: '', logo: '', first_letter: '' });
@@ -358,7 +358,7 @@ const CHANGED: readonly Planted[] = [
     found: ['brand 1: name: must not be empty or only white space'],
   },
   {
-    what: 'a row that went though others refer to it',
+    what: 'the deletion of a row that others refer to',
     changes: {
       5(changeSet) {
         changeSet.delete = { options: [1] };
@@ -367,7 +367,7 @@ const CHANGED: readonly Planted[] = [
     found: ['specification record 1: option_id: 1 does not exist'],
   },
   {
-    what: 'a last id that goes back',
+    what: 'a last id that decreases',
     changes: {
       5({ last_ids }) {
         last_ids.brands = 2;
@@ -381,7 +381,7 @@ const CHANGED: readonly Planted[] = [
     ],
   },
   {
-    what: 'an id that is used a second time',
+    what: 'an id that is used again',
     changes: {
       4({ put }) {
         const counts = { commentcount: 0, readcount: 0, image: '' };
@@ -391,7 +391,7 @@ const CHANGED: readonly Planted[] = [
     found: [`DIR/${changeSetName(4)}: it uses the id of book 2 a second time`],
   },
   {
-    what: 'the removal of a row that was never there, and of one that is gone',
+    what: 'the deletion of a row that never existed, and of one that was deleted before',
     changes: {
       4(changeSet) {
         changeSet.delete = { books: [2], skus: [8] };
@@ -403,7 +403,7 @@ const CHANGED: readonly Planted[] = [
     ],
   },
   {
-    what: 'faults of several change sets, in their order',
+    what: 'faults of several change sets, in order',
     changes: {
       2(changeSet) {
         changeSet.delete = { skus: [8] };
@@ -421,7 +421,7 @@ const CHANGED: readonly Planted[] = [
     ],
   },
   {
-    what: 'a file that is sealed well and has another form',
+    what: 'a file with a valid checksum and an invalid shape',
     changes: {
       4(changeSet) {
         Object.assign(changeSet, { put: { books: 'none' } });
@@ -432,14 +432,14 @@ const CHANGED: readonly Planted[] = [
 ];
 
 for (const { what, changes, found } of CHANGED) {
-  test(`check finds, in change sets: ${what}`, async () => {
+  test(`check finds in change sets: ${what}`, async () => {
     const directory = leftInDisorder(await history());
     forge(directory, { changes: changes ?? {} });
     assert.equal(foundIn(directory), found);
   });
 }
 
-test('a history that was forged without a fault has none', async () => {
+test('a history that is forged without an edit is unchanged', async () => {
   const directory = await history();
   const before = filesOf(directory);
   forge(directory, {});
@@ -491,7 +491,7 @@ const FILES: readonly {
     found: [damage(HEAD, CHECKSUM)],
   },
   {
-    what: 'every file damaged at once, each by itself',
+    what: 'damage in every file, with a finding for each',
     damage: (path) => {
       truncateSync(path(HEAD), 0);
       flip(path(BASE));
@@ -509,7 +509,7 @@ const FILES: readonly {
     ],
   },
   {
-    what: 'a gap and damage behind it',
+    what: 'a gap, and damage after it',
     damage: (path) => {
       rmSync(path(changeSetName(2)));
       flip(path(changeSetName(4)));
@@ -517,15 +517,15 @@ const FILES: readonly {
     found: [damage(changeSetName(2), GAP), damage(changeSetName(4), CHECKSUM)],
   },
   {
-    what: 'two gaps, one of them wide',
+    what: 'two gaps, one of them of two change sets',
     damage: (path) => {
       for (const sequence of [1, 2, 4]) rmSync(path(changeSetName(sequence)));
     },
-    // Of a wide gap the first is named.
+    // Only the first change set of a gap is reported.
     found: [damage(changeSetName(1), GAP), damage(changeSetName(4), GAP)],
   },
   {
-    what: 'a gap at the end, which only the head shows',
+    what: 'a missing last change set, which only the head reveals',
     damage: (path) => rmSync(path(changeSetName(5))),
     found: [
       damage(changeSetName(5), 'it is missing, and head.json says that change set 5 was answered'),
@@ -554,7 +554,7 @@ const FILES: readonly {
     ],
   },
   {
-    what: 'change sets under the numbers of others',
+    what: 'change sets with swapped file names',
     damage: (path) => {
       cpSync(path(changeSetName(2)), path('kept'));
       cpSync(path(changeSetName(4)), path(changeSetName(2)));
@@ -566,7 +566,7 @@ const FILES: readonly {
     ],
   },
   {
-    what: 'strangers among the change sets, a folder too, and damage besides',
+    what: 'a file and a folder in changes/ that are not change sets, and damage',
     damage: (path) => {
       writeFileSync(path(join(CHANGES, 'notes.txt')), 'mine');
       mkdirSync(path(join(CHANGES, 'old')));
@@ -580,7 +580,7 @@ const FILES: readonly {
     found: [inPlace(BASE)],
   },
   {
-    what: 'a change set that cannot be read, and damage behind it',
+    what: 'a change set that cannot be read, and damage after it',
     damage: (path) => {
       unreadable(path(changeSetName(2)));
       flip(path(changeSetName(4)));
@@ -588,7 +588,7 @@ const FILES: readonly {
     found: [inPlace(changeSetName(2)), damage(changeSetName(4), CHECKSUM)],
   },
   {
-    what: 'a head that cannot be read, and damage besides',
+    what: 'a head that cannot be read, and damage in a change set',
     damage: (path) => {
       unreadable(path(HEAD));
       flip(path(changeSetName(4)));
@@ -598,14 +598,14 @@ const FILES: readonly {
 ];
 
 for (const { what, damage: make, found } of FILES) {
-  test(`check finds, among the files: ${what}`, async () => {
+  test(`check finds among the files: ${what}`, async () => {
     const directory = leftInDisorder(await history());
     make((name) => join(directory, name));
     assert.equal(foundIn(directory).sort(), found.toSorted());
   });
 }
 
-test('a file instead of the folder for change sets is named as unreadable', async () => {
+test('a file in place of changes/ is reported as unreadable', async () => {
   const directory = leftInDisorder(await history());
   unreadable(join(directory, CHANGES));
   const [first, ...more] = foundIn(directory);
@@ -615,32 +615,32 @@ test('a file instead of the folder for change sets is named as unreadable', asyn
   }
 });
 
-test('change sets of another history are found where the two histories meet', async () => {
+test('change sets of another history are reported where the two histories meet', async () => {
   const [directory, other] = [leftInDisorder(await history()), await history()];
   for (const sequence of [3, 4]) {
     cpSync(join(other, changeSetName(sequence)), join(directory, changeSetName(sequence)));
   }
   const what = 'it does not follow the change set before it; it is from another history';
-  // Behind a change set that could not be taken in, nothing is known of the one before.
+  // After a change set that cannot be applied, the digest of the one before is not known.
   assert.equal(foundIn(directory), [
     damage(changeSetName(3), what),
     damage(changeSetName(5), what),
   ]);
 });
 
-test('an older version and a newer one are findings, with what to do', async () => {
+test('an older and a newer schema version are reported, with what to do', async () => {
   const older = leftInDisorder(storeDirectory());
   cpSync(FIXTURE, older, { recursive: true });
   assert.equal(foundIn(older), [
     'DIR has schema version 1, this program has 5; run: catalog-server migrate --data DIR',
   ]);
-  // A problem of an older one is reported first.
+  // Damage of an older store is reported first.
   flip(join(older, changeSetName(6)));
   assert.equal(foundIn(older), [damage(changeSetName(6), CHECKSUM)]);
 
   const newer = leftInDisorder(await history());
   forge(newer, { base: (base) => Object.assign(base, { schema: 6, tables: [] }) });
-  // Its other files are not ours to judge.
+  // The other files of a newer store are not checked.
   flip(join(newer, changeSetName(3)));
   writeFileSync(join(newer, CHANGES, 'index'), '');
   assert.equal(foundIn(newer), [
@@ -648,13 +648,13 @@ test('an older version and a newer one are findings, with what to do', async () 
   ]);
 });
 
-test('of very many findings there are a thousand', async () => {
+test('at most 1000 findings are reported', async () => {
   const directory = leftInDisorder(await folded());
   forge(directory, {
     base({ tables, last_ids }) {
       last_ids.brands = 5000;
       for (let id = 10; id < 2000; id += 1) {
-        // Three faults each, of which a thousand is no multiple.
+        // Three faults each: 1000 is not a multiple of 3.
         tables.brands.push({ id, name: '', logo: 1, first_letter: 'ab' });
       }
     },
@@ -672,14 +672,14 @@ async function checkpointed(): Promise<string> {
 }
 
 for (const [what, make, behind] of [
-  ['which has change sets behind it', checkpointed, 2],
-  ['which has none', folded, 0],
+  ['with change sets after it', checkpointed, 2],
+  ['without change sets after it', folded, 0],
 ] as const) {
-  test(`a check that is overtaken judges the new base by itself, ${what}`, async () => {
+  test(`a check that a checkpoint overtakes reads only the new base, ${what}`, async () => {
     const directory = await make();
     assert.is(checkStore(machineDisk, directory).changeSets, behind);
 
-    // What the check finds first: an empty base, and of the change sets the third is gone already.
+    // What the check reads first: an empty base, and change sets of which the third is removed.
     const before = await history();
     let bases = 0;
     const at = (path: string) => (bases > 1 ? path : path.replace(directory, before));
@@ -698,7 +698,7 @@ for (const [what, make, behind] of [
   });
 }
 
-/** Checks a directory until it is asked to end; prints how often, or what it finds. */
+/** Checks a directory until standard input ends; prints how many states it met, or the findings. */
 const CHECKER = `
   const { checkStore } = await import(process.argv[1]);
   const { machineDisk } = await import(process.argv[2]);
@@ -718,7 +718,7 @@ const CHECKER = `
   console.log('checked ' + sequences.size);
 `;
 
-test('a check beside a writer, its commits and its checkpoints, has no findings', async () => {
+test('a check during the commits and checkpoints of another process finds nothing', async () => {
   const directory = storeDirectory();
   const store = await openStore(directory, { smallestCheckpoint: 100_000 });
   await store.transact(fill);
@@ -731,11 +731,11 @@ test('a check beside a writer, its commits and its checkpoints, has no findings'
   let output = '';
   checker.stdout.on('data', (chunk) => (output += chunk));
   checker.stdin.on('error', () => {
-    // It has ended already: what it printed says why.
+    // The process has ended already, and its output says why.
   });
   const ended = new Promise<number | null>((resolve) => checker.on('close', resolve));
   await until('it checks', () => output !== '');
-  // Rows that come, change and go, and move from one list to another, until checkpoints came too.
+  // Rows are added, changed, moved between lists and deleted, until there were checkpoints too.
   const isEnough = (nth: number) => nth > 600 && store.baseSequence > 100;
   for (let nth = 1; !isEnough(nth) && nth < 100_000; nth += 1) {
     await store.transact((all) => {

@@ -1,11 +1,11 @@
-/** The check after every test of the store: what it lets pass, and what it fails (checked.ts). */
+/** The check of stores after each test (test/support/checked.ts): what passes, and what fails. */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ROOT } from '../../support/paths.ts';
 
-/** A test file with two tests, in a process of its own. */
+/** Runs a test file with two tests in its own process. */
 function runTest(body: string) {
   const module = (name: string) => JSON.stringify(join(ROOT, 'test', name));
   const program = `
@@ -16,7 +16,7 @@ function runTest(body: string) {
     const brand = (name) => (all) =>
       all.put('brands', { id: all.nextId('brands'), name, logo: '', first_letter: '' });
     test('planted', async () => { ${body} });
-    test('behind it', () => {});
+    test('next', () => {});
     test.run();
   `;
   const { status, stdout, stderr } = spawnSync(process.execPath, ['-e', program], {
@@ -33,33 +33,33 @@ const MADE = `
 `;
 
 for (const [what, body, status, said] of [
-  ['a store in order passes', `${MADE} await store.close();`, 0, /^$/],
+  ['an undamaged store passes', `${MADE} await store.close();`, 0, /^$/],
   [
-    'a damaged store fails its file, by name of the test',
+    'a damaged store fails the file, and the test is named',
     `${MADE} await store.close(); rmSync(directory + '/head.json');`,
     1,
     /^after "planted": \S+head\.json is damaged: /,
   ],
   [
-    'a damaged store passes by word',
+    'a damaged store passes if the test declares it damaged',
     `${MADE} await store.close(); rmSync(leftInDisorder(directory) + '/head.json');`,
     0,
     /^$/,
   ],
   [
-    'a store in order that is said to be damaged fails its file',
+    'an undamaged store that the test declares damaged fails the file',
     `${MADE} await store.close(); leftInDisorder(directory);`,
     1,
     /^after "planted": \S+ is in order, /,
   ],
   [
-    'a row that breaks a rule fails its file',
+    'a row that violates a rule fails the file',
     `${MADE} await store.transact(brand('')); await store.close();`,
     1,
     /^after "planted": brand 2: name: /,
   ],
   [
-    'a directory that was only opened is judged',
+    'a directory that was only opened, not created, is checked',
     `const directory = temporaryDirectory();
      const store = await openStore(directory); await store.close();
      writeFileSync(directory + '/changes/x', '');`,
@@ -67,19 +67,19 @@ for (const [what, body, status, said] of [
     /^after "planted": \S+x is not a file of the store/,
   ],
   [
-    'a directory that is gone fails its file',
+    'a directory that was removed fails the file',
     `${MADE} await store.close(); rmSync(directory, { recursive: true });`,
     1,
     /^after "planted": \S+ is gone/,
   ],
   [
-    'a directory that is made when the tests are over fails its file',
+    'a directory that is created after the last test fails the file',
     `process.once('beforeExit', () => { storeDirectory(); });`,
     1,
     /^\S+ was made outside of a test/,
   ],
   [
-    'a row in memory that is not on the disk fails its file',
+    'a row in memory that differs from the one on disk fails the file',
     `${MADE} const { get } = store;
      store.get = (kind, id) => {
        const row = get.call(store, kind, id);
@@ -90,7 +90,7 @@ for (const [what, body, status, said] of [
     /another rows of brands than the disk/,
   ],
   [
-    'an index of an open store that has lost a row fails its file',
+    'an index of an open store that lacks a row fails the file',
     `${MADE} const by = { filters: [], sortby: 'name', order: 'asc', offset: 0, limit: 9 };
      await store.transact(brand('Another')); store.select('brands', by);
      const { select } = store;
@@ -103,7 +103,7 @@ for (const [what, body, status, said] of [
     /another order by name asc under all of brands than the disk/,
   ],
 ] as const) {
-  test(`after each test of the store: ${what}`, () => {
+  test(`after each test, ${what}`, () => {
     const { status: ended, stderr, passed } = runTest(body);
     assert.is(ended, status, stderr);
     assert.match(stderr, said);
@@ -111,7 +111,7 @@ for (const [what, body, status, said] of [
   });
 }
 
-test('a test that fails beside a damaged store tells of both, and the next one runs', () => {
+test('if a failing test leaves a damaged store, the damage is reported and the next test runs', () => {
   const { status, stderr, passed } = runTest(
     `${MADE} await store.close(); rmSync(directory + '/head.json'); throw new Error('its own');`,
   );

@@ -1,7 +1,7 @@
 /**
- * One I/O error at the n-th call of the disk, for every n of a fixed history: a store that is made,
- * commits, checkpoints, is closed and opened again. Whatever fails, an answered write is durable, a
- * refused one left nothing, and the store works again with the next call.
+ * One I/O error at the n-th disk call, for every n of a fixed history: a store is created, commits,
+ * makes checkpoints, is closed and opened again. Whichever call fails, an answered write is
+ * durable, a refused write leaves nothing, and the store works again with the next call.
  */
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -18,10 +18,10 @@ import { Doubts } from '../../support/power-cut.ts';
 import { randomFrom } from '../../support/random.ts';
 import { PowerDisk } from '../../support/power-disk.ts';
 
-/** The names of the brands, in their order by id. */
+/** The names of the brands, by ascending id. */
 type Names = readonly string[];
 
-/** What one transaction does: a new brand, another name, or none any more. */
+/** What one transaction does: it adds, renames or deletes a brand. */
 interface Act {
   readonly from: string | null;
   readonly to: string | null;
@@ -29,13 +29,13 @@ interface Act {
 
 const add = (to: string): Act => ({ from: null, to });
 
-/** The transactions of each opening of the store; those of one list at once. */
+/** The transactions of each opening of the store; those of one list are submitted together. */
 const HISTORY: readonly (readonly (readonly Act[])[])[] = [
   [[add('a')], [add('b'), add('c')], [{ from: 'a', to: 'd' }]],
   [[{ from: 'b', to: null }], [add('e')], [add('f')]],
 ];
 
-/** Bytes of one small change set: both openings have a checkpoint. */
+/** The bytes of one small change set, so that each opening makes a checkpoint. */
 const SMALLEST_CHECKPOINT = 4096;
 
 function perform(transaction: Transaction, { from, to }: Act): void {
@@ -46,7 +46,7 @@ function perform(transaction: Transaction, { from, to }: Act): void {
   else transaction.put('brands', { id, name: to, logo: '', first_letter: '' });
 }
 
-/** The same by a model. */
+/** The names that the acts must lead to. */
 function after(names: Names, acts: readonly Act[]): Names {
   const changed = [...names];
   for (const { from, to } of acts) {
@@ -60,12 +60,12 @@ function namesOf(store: ReadableStore): Names {
   return [...store.ids('brands')].map((id) => store.get('brands', id)?.name ?? '');
 }
 
-/** The history on one disk, carried on after whatever fails. */
+/** Runs the history on one disk, and continues after the failure. */
 class Run {
   readonly #faulty: FaultyDisk;
   readonly #power: PowerDisk;
   readonly #data: string;
-  /** What has to be durable. */
+  /** The names that must be durable. */
   #answered: Names = [];
   readonly #reported: string[] = [];
 
@@ -76,7 +76,7 @@ class Run {
     this.#faulty = faultyDisk(this.#power, nth, effect);
   }
 
-  /** @returns the call that failed; null if there were not so many. */
+  /** @returns the call that failed; null if there were fewer calls. */
   async play(): Promise<string | null> {
     for (const rounds of HISTORY) {
       let store = await this.#open();
@@ -113,7 +113,7 @@ class Run {
     assert.equal(this.#power.descriptors, [], this.#about('the end'));
   }
 
-  /** @returns the store, which is another one if this one had to end. */
+  /** @returns the store; a new one if this one had to be closed. */
   async #round(store: Store, acts: readonly Act[]): Promise<Store> {
     const before = this.#answered;
     const ended = await Promise.all(acts.map((act) => submit(store, act)));
@@ -127,7 +127,7 @@ class Run {
     return this.#continue(store, refused);
   }
 
-  /** Nobody knows whether the last change set is durable: the next start does. */
+  /** Opens the store again after a failure that left it unknown whether a change set is durable. */
   async #restart(store: Store, acts: readonly Act[]): Promise<Store> {
     const fatal = this.#reported.filter((text) => text.startsWith('fatal: '));
     assert.is(fatal.length, 1, this.#about('an unknown end'));
@@ -142,7 +142,7 @@ class Run {
     return this.#continue(await this.#open(), acts.slice(made));
   }
 
-  /** The disk works again. */
+  /** Submits the refused acts again, now that the disk works. */
   async #continue(store: Store, acts: readonly Act[]): Promise<Store> {
     for (const act of acts) assert.is(await submit(store, act), 'answered', this.#about('later'));
     this.#answered = after(this.#answered, acts);
@@ -150,13 +150,13 @@ class Run {
     return store;
   }
 
-  /** What was answered survives a power cut at once, and nothing else is there; check is content. */
+  /** After a power cut now, exactly the answered writes are left, and check finds nothing. */
   #judge(when: string): void {
     if (this.#faulty.failed() === null) return;
     const doubts = new Doubts(this.#power.volume, randomFrom(1));
     for (const choice of [doubts.nothing(), doubts.everything()]) {
       const left = new PowerDisk(this.#power.root, doubts.leave(choice));
-      // It reads the files as a start does, and judges them as well.
+      // checkStore reads the files as a start does.
       const { state, findings } = checkStore(left, this.#data);
       assert.equal(findings, [], this.#about(when));
       assert.equal(state === null ? [] : namesOf(state), this.#answered, this.#about(when));
@@ -168,7 +168,7 @@ class Run {
   }
 }
 
-/** @returns how a transaction ended. */
+/** @returns the outcome of a transaction. */
 function submit(store: Store, act: Act): Promise<string> {
   return store
     .transact((transaction) => perform(transaction, act))
@@ -179,14 +179,14 @@ function submit(store: Store, act: Act): Promise<string> {
 }
 
 for (const effect of ['without effect', 'after its effect'] as const) {
-  test(`no call of the disk that fails ${effect} loses an answered write, or keeps a refused one`, async () => {
+  test(`a disk call that fails ${effect} loses no answered write and keeps no refused one`, async () => {
     const failed: string[] = [];
     for (let nth = 1; ; nth += 1) {
       const call = await new Run(nth, effect).play();
       if (call === null) break;
       failed.push(call.split(' ')[0] ?? '');
     }
-    // The enumeration has met every call that the store makes.
+    // Every call that the store makes has failed once.
     assert.ok(failed.length > 100, `${failed.length} calls`);
     for (const call of CALLS) assert.ok(failed.includes(call), `${call} never failed`);
   });

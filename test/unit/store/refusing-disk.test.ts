@@ -1,6 +1,6 @@
 /**
- * A store on a disk that refuses: the write fails, the earlier state stays, the store continues.
- * Every step of every operation is made to fail in turn.
+ * A store on a disk that returns errors: the write is refused, the earlier state stays, and the
+ * store continues. Every step of every operation is made to fail in turn.
  */
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -33,10 +33,10 @@ import { fixture } from '../../support/paths.ts';
 
 const FIXTURE = fixture(1);
 
-/** Where a migration keeps it. */
+/** Where a migration keeps the files of version 1. */
 const KEPT = 'migrated-from-1';
 
-/** Small change sets that are together no more than a checkpoint waits for. */
+/** The most small change sets that do not make a checkpoint due. */
 const BEFORE_CHECKPOINT = 3;
 
 /** In bytes; a small change set counts as a block of 4 KiB. */
@@ -50,12 +50,12 @@ interface Opened {
   readonly fatalities: readonly Error[];
 }
 
-/** A store that check judges after the test, and that is held against its files. */
+/** A store that is checked after the test and compared with its files. */
 async function open(directory = storeDirectory()): Promise<Opened> {
   return openWith(directory, new RefusingDisk(), openStore);
 }
 
-/** A store whose memory and disk may differ in the end. */
+/** A store that is not checked after the test, because its memory and its files may differ. */
 async function openUnjudged(
   directory = temporaryDirectory(),
   disk = new RefusingDisk(),
@@ -133,8 +133,8 @@ function baseOf(directory: string): State {
 }
 
 /**
- * Refuses a step on change sets, in `changes/` or where they are written first; the directory itself
- * is what is synced.
+ * Refuses a step on change sets, in `changes/` or in the directory where they are written first.
+ * For `fsync` this is the step on `changes/` itself.
  */
 const ofChangeSet = (directory: string, refused: Step, code: string): Refusal => {
   const changes = join(directory, CHANGES);
@@ -144,13 +144,13 @@ const ofChangeSet = (directory: string, refused: Step, code: string): Refusal =>
     step === refused && (step === 'fsync' ? path === changes : isOfOne(path)) ? code : null;
 };
 
-/** Refuses a step on the files in the data directory itself, of which a checkpoint writes the base. */
+/** Refuses a step on files directly in the data directory, such as the base of a checkpoint. */
 const ofBase = (directory: string, refused: Step, code: string): Refusal => {
   return (step, path) =>
     step === refused && (step === 'fsync' ? path : dirname(path)) === directory ? code : null;
 };
 
-/** A step of a commit, and how a disk may refuse it: full, over quota, broken, read-only, no room for descriptors. */
+/** The steps of a commit, and the errors that a disk may return for each. */
 const COMMIT_REFUSALS: readonly (readonly [Step, readonly string[]])[] = [
   ['create', ['ENOSPC', 'EDQUOT', 'EIO', 'EROFS', 'EMFILE', 'ENFILE', 'EACCES']],
   ['write', ['ENOSPC', 'EDQUOT', 'EIO', 'EFBIG']],
@@ -162,7 +162,7 @@ const COMMIT_REFUSALS: readonly (readonly [Step, readonly string[]])[] = [
 for (const [step, code] of COMMIT_REFUSALS.flatMap(([s, codes]) =>
   codes.map((c) => [s, c] as const),
 )) {
-  test(`${code} at the ${step} refuses the write and keeps the state from before`, async () => {
+  test(`if ${step} fails with ${code}, the write is refused, nothing changes and the next one works`, async () => {
     const { store, disk, directory, failures, fatalities } = await open();
     await store.transact(addBrand('First'));
     const before = stateOf(store);
@@ -178,7 +178,7 @@ for (const [step, code] of COMMIT_REFUSALS.flatMap(([s, codes]) =>
     assert.is(await codeOf(change), 'write_refused');
     const removal = store.transact((transaction) => transaction.delete('brands', 1));
     assert.is(await codeOf(removal), 'write_refused');
-    // One a group: on a busy machine the two of the beginning may be a group each.
+    // One error for each group. On a busy machine the first two writes may be two groups.
     const groups = disk.refused.length;
     assert.ok(groups === 3 || groups === 4, `${groups} groups`);
 
@@ -209,7 +209,7 @@ const ALL = {
 /** How a checkpoint that failed is reported. */
 const RETRIED = 'a checkpoint failed and is tried again';
 
-test('the refusal says what the disk said', async () => {
+test('the message of a refused write contains the error of the disk', async () => {
   const { store, disk, directory } = await open();
   disk.refusal = ofChangeSet(directory, 'write', 'EDQUOT');
   try {
@@ -223,9 +223,9 @@ test('the refusal says what the disk said', async () => {
 
 for (const [isStaged, when] of [
   [false, 'at the next start'],
-  [true, 'at the end, if it was written elsewhere'],
+  [true, 'at close, if it is in the staging directory'],
 ] as const) {
-  test(`a file that the disk refuses to remove is removed ${when}`, async () => {
+  test(`a temporary file that cannot be removed is removed ${when}`, async () => {
     const { store, disk, directory, failures } = await open();
     if (!isStaged) disk.makeApart = async () => false;
     await store.transact(addBrand('First'));
@@ -249,7 +249,7 @@ for (const [isStaged, when] of [
   });
 }
 
-test('a directory for new change sets that cannot be removed is told at the end, and removed at the next start', async () => {
+test('a staging directory that cannot be removed at close is reported, and the next start removes it', async () => {
   const { store, disk, directory, failures } = await open();
   await store.transact(addBrand('First'));
   disk.refusal = (step) => (step === 'rmdir' ? 'EIO' : null);
@@ -278,10 +278,10 @@ test('a commit whose link is reported as failed but took effect is answered', as
   assert.equal(brandsOf(readSnapshot(directory)), ['First', 'Second', 'Third']);
 });
 
-test('a second writer is fatal and named, and loses nothing', async () => {
+test('if another process wrote the next change set, that is a fatal error and the change set is kept', async () => {
   const { store, disk, directory, failures, fatalities } = await openUnjudged();
   await store.transact(addBrand('First'));
-  // The other process has the directory on a machine where this lock does not count.
+  // The other process writes the directory from a machine on which this lock has no effect.
   const elsewhere = temporaryDirectory();
   cpSync(directory, elsewhere, { recursive: true });
   const other = await Store.open({
@@ -310,14 +310,14 @@ test('a second writer is fatal and named, and loses nothing', async () => {
   await other.close();
 });
 
-/** What the disk has when the name that could not be synced survived, or did not. */
+/** What happens to the name that could not be synced. */
 const OUTCOMES = [
   ['survived', () => {}],
   ['was lost', (directory: string) => rmSync(join(directory, changeSetName(2)))],
 ] as const;
 
 for (const [outcome, befall] of OUTCOMES) {
-  test(`a directory that cannot be synced is fatal; the next start reads what ${outcome}`, async () => {
+  test(`a failed sync of changes/ is fatal, and the next start works if the change set ${outcome}`, async () => {
     const { store, disk, directory, failures, fatalities } = await openUnjudged();
     await store.transact(addBrand('First'));
     disk.refusal = ofChangeSet(directory, 'fsync', 'EIO');
@@ -327,9 +327,9 @@ for (const [outcome, befall] of OUTCOMES) {
       'durability_unknown',
     ]);
     assert.equal([codesOf(failures), codesOf(fatalities)], [[], ['durability_unknown']]);
-    // Nobody knows whether it is on the disk: readers do not see it.
+    // It is not known whether the change set is on the disk, so readers do not see it.
     assert.equal(brandsOf(store), ['First']);
-    // The head says nothing of it either, or its loss would be damage.
+    // The head does not name it either; otherwise its loss would be damage.
     assert.is(readHead(machineDisk, join(directory, HEAD))?.sequence, 1);
     disk.refusal = null;
     await store.close();
@@ -344,7 +344,7 @@ for (const [outcome, befall] of OUTCOMES) {
   });
 }
 
-test('after a sync that failed nothing more is written', async () => {
+test('after a failed sync, writes fail as store_closed and nothing more is written', async () => {
   const { store, disk, directory, fatalities } = await openUnjudged();
   disk.refusal = ofChangeSet(directory, 'fsync', 'EIO');
   const together = ['First', 'Second', 'Third'].map((name) => store.transact(addBrand(name)));
@@ -357,7 +357,7 @@ test('after a sync that failed nothing more is written', async () => {
 
 const headOf = (directory: string) => readHead(machineDisk, join(directory, HEAD))?.sequence;
 
-test('a head that cannot be written delays nothing, is reported once, and catches up', async () => {
+test('a failure to write the head is reported once, commits go on, and the next write updates the head', async () => {
   const { store, disk, directory, failures, fatalities } = await open();
   await store.transact(addBrand('First'));
   const refusal: Refusal = (step, path) =>
@@ -371,7 +371,7 @@ test('a head that cannot be written delays nothing, is reported once, and catche
     `${HEAD} could not be written: EIO: refused, record '${join(directory, HEAD)}'`,
   ]);
   assert.is(headOf(directory), 1);
-  // An old head is no harm: who starts now finds everything.
+  // An old head does no harm: a start now finds every row.
   assert.equal(findingsOf(directory), []);
   assert.is(readSnapshot(directory).count('brands'), 4);
 
@@ -379,7 +379,7 @@ test('a head that cannot be written delays nothing, is reported once, and catche
   await store.transact(addBrand('Brand 5'));
   assert.is(headOf(directory), 5);
   assert.is(failures.length, 1);
-  // A new failure is news.
+  // A new failure is reported again.
   disk.refusal = refusal;
   await store.transact(addBrand('Brand 6'));
   assert.is(failures.length, 2);
@@ -394,7 +394,7 @@ test('a head that cannot be written delays nothing, is reported once, and catche
   assert.is(headOf(directory), 7);
 });
 
-test('a store with an old head makes its checkpoint as any other', async () => {
+test('a checkpoint succeeds even if the head cannot be written', async () => {
   const opened = await open();
   const { store, disk, directory, failures } = opened;
   disk.refusal = (step) => (step === 'record' ? 'EIO' : null);
@@ -405,7 +405,7 @@ test('a store with an old head makes its checkpoint as any other', async () => {
   assert.is(failures.length, 1);
 });
 
-test('a head that cannot be synced at the end is reported, and everything is closed', async () => {
+test('a failure to sync the head at close is reported, and every descriptor is closed', async () => {
   const { store, disk, directory, failures } = await open();
   await store.transact(addBrand('First'));
   disk.refusal = (step, path) => (step === 'fdatasync' && path.endsWith(HEAD) ? 'EIO' : null);
@@ -419,15 +419,15 @@ test('a head that cannot be synced at the end is reported, and everything is clo
   await again.close();
 });
 
-/** Makes a checkpoint due, and begins it with one commit more, which it does not contain. */
+/** Makes a checkpoint due, and begins it with one more commit, which it does not contain. */
 async function beginCheckpoint({ store }: Opened): Promise<void> {
   await addBrands(store, BEFORE_CHECKPOINT + 2);
 }
 
 /**
- * Watches the disk while it refuses.
+ * Sets what the disk refuses, and counts the checkpoints.
  *
- * @returns how many rows there were each time a checkpoint began.
+ * @returns the number of rows each time a checkpoint began.
  */
 function countCheckpoints({ store, disk, directory }: Opened, refusal: Refusal) {
   const begun: { counts: number[]; refusal: Refusal | null } = { counts: [], refusal };
@@ -439,14 +439,14 @@ function countCheckpoints({ store, disk, directory }: Opened, refusal: Refusal) 
 }
 
 /**
- * Waits for the failure of the checkpoint under way. Nothing is committed meanwhile: change sets
- * that grow during a slow attempt make the next one due at once.
+ * Waits for the failure of the running checkpoint. Nothing is committed meanwhile, because change
+ * sets that grow during a slow attempt make the next one due at once.
  */
 function checkpointFailed({ failures }: Opened, nth = 1): Promise<void> {
   return until('the checkpoint has failed', () => failures.length >= nth);
 }
 
-/** Commits small changes while something runs in the background. */
+/** Commits small changes until a condition holds. */
 async function commitUntil(store: Store, holds: () => boolean): Promise<void> {
   await until('the background is done', async () => {
     await store.transact(addBrand('Meanwhile'));
@@ -461,7 +461,7 @@ for (const [step, code] of [
   ['close', 'EDQUOT'],
   ['rename', 'EROFS'],
 ] as const) {
-  test(`a checkpoint with ${code} at the ${step} is told once, loses nothing, and comes later`, async () => {
+  test(`a checkpoint whose ${step} fails with ${code} is reported once, loses nothing and is tried again`, async () => {
     const opened = await open();
     const { store, disk, directory, failures, fatalities } = opened;
     const base = readFileSync(join(directory, BASE));
@@ -482,11 +482,11 @@ for (const [step, code] of [
     await store.close();
     assert.equal([failures.length, fatalities], [1, []]);
     assert.equal(stateOf(readSnapshot(directory)), before);
-    // It was tried again when the change sets had grown as much again, not before.
+    // It is tried again only after the change sets have grown by the same amount again.
     const [first = 0, second = 0] = begun.counts;
     assert.is(first, BEFORE_CHECKPOINT + 1);
     assert.ok(second >= first + BEFORE_CHECKPOINT + 1, `${second} change sets`);
-    // What the refused one would have removed, this one has.
+    // This checkpoint removed what the failed one would have removed.
     assert.is(baseOf(directory).sequence, second);
     assert.is(changeSetsOf(directory)[0], second + 1);
     assert.equal(disk.descriptors, []);
@@ -510,7 +510,7 @@ test('a checkpoint that fails repeatedly is reported each time, and loses nothin
   assert.is(failures.length, 4);
 });
 
-test('a base that a checkpoint cannot remove is removed at the next start', async () => {
+test('a temporary base that a failed checkpoint cannot remove is removed at the next start', async () => {
   const opened = await open();
   const { store, disk, directory, failures } = opened;
   disk.refusal = (step, path) =>
@@ -527,7 +527,7 @@ test('a base that a checkpoint cannot remove is removed at the next start', asyn
   await again.close();
 });
 
-test('a checkpoint whose directory cannot be synced is fatal, with either base a store', async () => {
+test('a checkpoint that cannot sync the data directory is fatal, and either base is a whole store', async () => {
   const opened = await openUnjudged();
   const { store, disk, directory, failures, fatalities } = opened;
   const old = readFileSync(join(directory, BASE));
@@ -535,7 +535,7 @@ test('a checkpoint whose directory cannot be synced is fatal, with either base a
   await beginCheckpoint(opened);
   await store.close();
   assert.equal([codesOf(failures), codesOf(fatalities)], [[], ['durability_unknown']]);
-  // The new base may not survive, so every change set has to.
+  // The new base may not survive, so every change set is kept.
   assert.is(baseOf(directory).sequence, 4);
   assert.equal(changeSetsOf(directory), [1, 2, 3, 4, 5]);
   assert.equal(findingsOf(directory), []);
@@ -547,7 +547,7 @@ test('a checkpoint whose directory cannot be synced is fatal, with either base a
 });
 
 for (const nth of [1, 2, 4]) {
-  test(`change sets that cannot be removed from number ${nth} on go with the next checkpoint`, async () => {
+  test(`if the removal of change set ${nth} fails, it is reported, and the next checkpoint repeats it`, async () => {
     const opened = await open();
     const { store, directory, disk, failures, fatalities } = opened;
     const path = join(directory, changeSetName(nth));
@@ -569,15 +569,15 @@ for (const nth of [1, 2, 4]) {
   });
 }
 
-/** How the operations of a disk fail: the n-th alone, or all from there on. */
+/** Which operations of a disk fail: only the n-th, or the n-th and all after it. */
 const MODES = ['alone', 'and all that follow'] as const;
 type Mode = (typeof MODES)[number];
 
 /**
- * Carries `attempt` out on disks that refuse the first operation, the second, and so on, until one
- * has nothing left to refuse.
+ * Calls `attempt` with disks that refuse the first operation, the second, and so on, until no
+ * operation is refused.
  *
- * @returns how many operations there were.
+ * @returns the number of operations.
  */
 async function refuseEach(
   mode: Mode,
@@ -595,7 +595,7 @@ async function refuseEach(
   }
 }
 
-/** What `action` fails with, which must be the error of the disk; null if it succeeds. */
+/** The error of `action`, which must be that of the disk; null if it succeeds. */
 async function failureOf(action: Promise<unknown>): Promise<Error | null> {
   try {
     await action;
@@ -613,7 +613,7 @@ function earlierStore(): string {
   return directory;
 }
 
-/** The directory is a store that works. */
+/** Asserts that the directory is a working store with the expected state. */
 async function assertServes(directory: string, expected: State, what: string): Promise<void> {
   assert.equal(findingsOf(directory), [], what);
   const loaded = recover(machineDisk, directory);
@@ -638,7 +638,7 @@ async function assertServes(directory: string, expected: State, what: string): P
 }
 
 for (const mode of MODES) {
-  test(`the removal of what a migration kept fails at any operation (${mode}), and comes later`, async () => {
+  test(`if the removal of migrated files fails at any operation (${mode}), a later checkpoint repeats it`, async () => {
     const template = earlierStore();
     await migrateStore(template, quickDisk);
     assert.ok(existsSync(join(template, KEPT, BASE)));
@@ -654,7 +654,7 @@ for (const mode of MODES) {
         return removes ? (refusal?.(step, path) ?? null) : null;
       };
       await commitUntil(store, () => changeSetsOf(directory)[0] !== 9);
-      // What waits for the checkpoint waits for the removal too.
+      // The removal is the last step of the checkpoint: wait for it too.
       await until('it is over', () => failures.length > 0 || !existsSync(join(directory, KEPT)));
       const what = `operation ${nth}, ${disk.refused.join()}`;
       assert.is(failures.length, Math.min(disk.refused.length, 1), what);
@@ -674,7 +674,7 @@ for (const mode of MODES) {
     assert.ok(operations >= 10, `${operations} operations`);
   });
 
-  test(`a new store whose creation fails at any operation (${mode}) is there whole or not at all`, async () => {
+  test(`a store whose creation fails at any operation (${mode}) is complete or does not exist`, async () => {
     const operations = await refuseEach(mode, async (disk, nth) => {
       const directory = temporaryDirectory();
       const failures: unknown[] = [];
@@ -693,7 +693,7 @@ for (const mode of MODES) {
       assert.equal(disk.descriptors, [], what);
       assert.equal(findingsOf(directory), [], what);
       const found = recover(machineDisk, directory)?.state;
-      // The lock is free again, and the files that are left do not matter.
+      // The lock is free again, and files that are left over do no harm.
       const again = await openStore(directory, { disk: quickDisk });
       assert.is(again.created, found === undefined, what);
       assert.is(await again.transact(addBrand('First')), 1, what);
@@ -704,7 +704,7 @@ for (const mode of MODES) {
     assert.ok(operations > 20, `${operations} operations`);
   });
 
-  test(`a start that fails at any operation (${mode}) harms nothing, and works later`, async () => {
+  test(`a start that fails at any operation (${mode}) loses nothing, and a later start succeeds`, async () => {
     // What a crash leaves: change sets that the base contains, and half-written files.
     const template = temporaryDirectory();
     const whole = await openUnjudged(template);
@@ -744,7 +744,7 @@ for (const mode of MODES) {
     assert.ok(operations > 20, `${operations} operations`);
   });
 
-  test(`a migration that fails at any operation (${mode}) leaves either version whole`, async () => {
+  test(`a migration that fails at any operation (${mode}) leaves the old or the new version complete`, async () => {
     const expected = recover(machineDisk, FIXTURE, 'older')?.state;
     assert.ok(expected);
     const original = filesOf(FIXTURE);
@@ -767,7 +767,7 @@ for (const mode of MODES) {
       }
 
       await migrateStore(directory, quickDisk);
-      // What was kept is the earlier store, whole.
+      // The kept files are those of the earlier store, complete.
       assert.equal(filesOf(join(directory, KEPT)), original, what);
       await assertServes(directory, expected, what);
     });
@@ -775,7 +775,7 @@ for (const mode of MODES) {
     assert.equal(versions, new Set([1, SCHEMA_VERSION]), 'both versions are met');
   });
 
-  test(`a restore that fails at any operation (${mode}) leaves nothing or the whole store`, async () => {
+  test(`a restore that fails at any operation (${mode}) leaves no store or the whole store`, async () => {
     const document = recover(machineDisk, FIXTURE, 'older')?.state;
     assert.ok(document);
     const outcomes = new Set<string>();
@@ -795,7 +795,7 @@ for (const mode of MODES) {
     assert.equal(outcomes, new Set(['nothing', 'whole']));
   });
 
-  test(`a backup that fails at any operation (${mode}) keeps the file from before, or is whole`, async () => {
+  test(`a backup that fails at any operation (${mode}) leaves the earlier file or a complete new one`, async () => {
     const document = recover(machineDisk, FIXTURE, 'older')?.state;
     assert.ok(document);
     const operations = await refuseEach(mode, async (disk, nth) => {
@@ -820,7 +820,7 @@ for (const mode of MODES) {
   });
 }
 
-/** Steps of commits and checkpoints after which the store continues. */
+/** Steps of commits and checkpoints that may fail without ending the store. */
 const HARMLESS: readonly Step[] = [
   'create',
   'write',
@@ -836,17 +836,17 @@ const HARMLESS: readonly Step[] = [
 ];
 
 const action = fc.record({
-  /** The step that fails during the action, and how many times it passes before. */
+  /** The step that fails during the action, and how often it succeeds before that. */
   refuse: fc.option(
     fc.record({ step: fc.constantFrom(...HARMLESS), after: fc.nat(3), times: fc.nat(4) }),
   ),
   what: fc.constantFrom('add', 'change', 'delete'),
   which: fc.nat(20),
-  /** Transactions at once. */
+  /** The number of transactions that are submitted together. */
   together: fc.integer({ min: 1, max: 3 }),
 });
 
-test('if a disk refuses any calls, memory and disk contain what was answered', async () => {
+test('if any disk calls fail, memory and disk contain exactly what was answered', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(action, { maxLength: 25 }), async (actions) => {
       const { store, disk, directory, fatalities } = await openUnjudged();

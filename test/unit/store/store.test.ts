@@ -101,7 +101,7 @@ test('a store is created if there is none, and only if that is requested', async
   await again.close();
 });
 
-test('what was committed is there after reopening, value for value', async () => {
+test('after reopening, every committed row and value is there', async () => {
   const directory = storeDirectory();
   const store = await open(directory);
   const strings = ['__proto__', '\u{1f600}\uffff\u0000\u2028', '"\\\n', 'constructor'];
@@ -124,7 +124,7 @@ test('what was committed is there after reopening, value for value', async () =>
   await again.close();
 });
 
-test('an id is never used again, not after a delete and not after reopening', async () => {
+test('an id is never used again, not even after a delete and after reopening', async () => {
   const directory = await written(addBook('First'), addBook('Second'), remove(2), remove(1));
   const store = await open(directory);
   assert.is(store.lastId('books'), 2);
@@ -134,7 +134,7 @@ test('an id is never used again, not after a delete and not after reopening', as
   await store.close();
 });
 
-test('an id that was answered is not used again, though its row went in the same group', async () => {
+test('an answered id is not used again, even if its row was deleted in the same group', async () => {
   const gate = new Gate();
   const directory = storeDirectory();
   const store = await open(directory, gate.disk);
@@ -149,7 +149,7 @@ test('an id that was answered is not used again, though its row went in the same
   await store.close();
 });
 
-test('what a killed run left half-written is swept away, and is no damage', async () => {
+test('half-written files of a killed process are not damage, and the next start removes them', async () => {
   const directory = await written(addBook('First'));
   const left = [
     join(directory, '.0123456789abcdef.tmp'),
@@ -174,8 +174,8 @@ test('files in the data directory that do not belong to the store are not change
   for (const name of strangers) assert.is(readFileSync(join(directory, name), 'utf8'), 'mine');
 });
 
-test('a file among the change sets that is not one of them is refused by name and not changed', async () => {
-  // The last has a number, but not as the store writes it.
+test('a file in changes/ that is not a change set is damage, is named, and is not changed', async () => {
+  // The last one has a number, but with 13 digits.
   for (const name of ['README', '7.json', '000000000001.json.bak', '0000000000001.json']) {
     const directory = await written(addBook('First'));
     const path = join(leftInDisorder(directory), 'changes', name);
@@ -201,7 +201,7 @@ test('a missing change set is damage, and the message names it', async () => {
 
 const readAsync = async (directory: string) => readSnapshot(directory);
 
-test('lost change sets are damage though no later one shows the gap', async () => {
+test('lost change sets at the end are damage, although no later one reveals the gap', async () => {
   for (const [lost, first] of [
     [[3], 3],
     [[2, 3], 2],
@@ -218,7 +218,7 @@ test('lost change sets are damage though no later one shows the gap', async () =
   }
 });
 
-test('a missing base is damage where change sets are there', async () => {
+test('a missing base is damage if there are change sets', async () => {
   const directory = await written(addBook('1'));
   rmSync(join(leftInDisorder(directory), 'catalog.json'));
   for (const attempt of [() => open(directory), () => readAsync(directory)]) {
@@ -228,7 +228,7 @@ test('a missing base is damage where change sets are there', async () => {
   }
 });
 
-test('a change set of another history is damage, the first one too', async () => {
+test('a change set of another history is damage, even if it is the first one', async () => {
   for (const sequence of [1, 2]) {
     const directory = await written(addBook('1'), addBook('2'));
     const other = await written(addBook('other 1'), addBook('other 2'));
@@ -240,7 +240,7 @@ test('a change set of another history is damage, the first one too', async () =>
   }
 });
 
-test('a change set under the number of another is damage', async () => {
+test('a change set with the file name of another is damage', async () => {
   const directory = await written(addBook('1'), addBook('2'));
   copyFileSync(changeSet(directory, 1), changeSet(leftInDisorder(directory), 2));
   const { code, message } = await failureOf(open(directory));
@@ -248,7 +248,7 @@ test('a change set under the number of another is damage', async () => {
   assert.ok(message.startsWith(changeSet(directory, 2)), message);
 });
 
-test('a changed byte in any file is damage, named by file, and nothing is removed', async () => {
+test('a changed byte in any file is damage, the file is named, and no file is changed', async () => {
   const directory = await written(addBook('First'), addBook('Second'));
   const files = [
     'catalog.json',
@@ -274,7 +274,7 @@ test('a changed byte in any file is damage, named by file, and nothing is remove
   assert.equal(names(readSnapshot(directory)), ['First', 'Second']);
 });
 
-test('an opening that fails gives the directory free again', async () => {
+test('a failed opening releases the directory', async () => {
   const directory = await written(addBook('1'), addBook('2'));
   const bytes = readFileSync(changeSet(directory, 1));
   rmSync(changeSet(directory, 1));
@@ -285,7 +285,7 @@ test('an opening that fails gives the directory free again', async () => {
   await store.close();
 });
 
-test('another schema version is refused, and the message names the migrate call', async () => {
+test('another schema version is refused, and the message says what to do', async () => {
   for (const [schema, wayOut] of [
     [1, /; run: catalog-server migrate --data \//],
     [2, /; run: catalog-server migrate --data \//],
@@ -306,7 +306,7 @@ test('another schema version is refused, and the message names the migrate call'
   }
 });
 
-test('a schema version that there never was is damage', async () => {
+test('a schema version that never existed is damage', async () => {
   const directory = await written(addBook('1'));
   const base = join(leftInDisorder(directory), 'catalog.json');
   reseal(base, (text) => text.replace('"schema":5', '"schema":0'));
@@ -315,7 +315,7 @@ test('a schema version that there never was is damage', async () => {
   assert.ok(message.startsWith(base), message);
 });
 
-test('a newer schema version is distinguished from damage, whatever else is unknown', async () => {
+test('a newer schema version is reported as such, not as damage, whatever else is unknown', async () => {
   const unknown: readonly ((directory: string) => void)[] = [
     (directory) =>
       reseal(join(directory, 'catalog.json'), (text) =>
@@ -336,7 +336,7 @@ test('a newer schema version is distinguished from damage, whatever else is unkn
   }
 });
 
-test('the directory moves and is copied file by file', async () => {
+test('a store opens from a copy of its files in another directory', async () => {
   const directory = await written(addBook('1'), addBook('2'));
   const copied = storeDirectory();
   cpSync(directory, copied, { recursive: true });
@@ -345,7 +345,7 @@ test('the directory moves and is copied file by file', async () => {
   await store.close();
 });
 
-test('one process opens a directory once; a snapshot may be read beside it', async () => {
+test('a directory cannot be opened twice at the same time, but snapshots of it can be read', async () => {
   const directory = storeDirectory();
   const store = await open(directory);
   await store.transact(addBook('1'));
@@ -359,7 +359,7 @@ test('one process opens a directory once; a snapshot may be read beside it', asy
 
 const jq = spawnSync('jq', ['--version']).status === 0 ? test : test.skip;
 
-jq('the files are JSON that jq reads, and the base has one row a line', async () => {
+jq('the files are JSON that jq reads, and the base has one row on each line', async () => {
   const directory = await written(addBook('__proto__'), addBook('Emma \u{1f600}'));
   const query = (filter: string, path: string) =>
     spawnSync('jq', ['-c', filter, path], { encoding: 'utf8' }).stdout.trim();
@@ -389,11 +389,11 @@ async function withBaseOf(source: string): Promise<string> {
   return directory;
 }
 
-/** Holds back what the disk is to sync, until it is let through or refused. */
+/** Holds back the change sets that the disk is to write, until they are let through or refused. */
 class Gate {
   #passing: Promise<void> = Promise.resolve();
   #decide: { pass(): void; refuse(error: Error): void } = { pass() {}, refuse() {} };
-  /** Syncs that have reached the gate. */
+  /** How many have reached the gate. */
   arrived = 0;
 
   readonly disk: Disk = {
@@ -423,14 +423,14 @@ class Gate {
     this.#passing = Promise.resolve();
   }
 
-  /** Refuses the syncs that wait now, and holds back those that come after them. */
+  /** Refuses those that wait now, and holds back later ones. */
   refuse(): void {
     const { refuse } = this.#decide;
     this.close();
     refuse(Object.assign(new Error('EIO: held back'), { code: 'EIO' }));
   }
 
-  /** Lets the event loop turn until so many syncs have arrived. */
+  /** Lets the event loop turn until so many have arrived. */
   async reached(count: number): Promise<void> {
     while (this.arrived < count) await turn();
   }
@@ -441,7 +441,7 @@ const turns = async () => {
   for (let i = 0; i < 20; i += 1) await turn();
 };
 
-/** Notes when a promise has been answered. */
+/** Watches the outcome of a promise. */
 function watch(promise: Promise<unknown>): { readonly answer: () => string } {
   let answer = 'none';
   promise.then(
@@ -451,7 +451,7 @@ function watch(promise: Promise<unknown>): { readonly answer: () => string } {
   return { answer: () => answer };
 }
 
-test('readers see a row, and its writer an answer, only when it is durable', async () => {
+test('a row is visible to readers, and its write is answered, only when it is durable', async () => {
   const gate = new Gate();
   const directory = storeDirectory();
   const store = await open(directory, gate.disk);
@@ -495,7 +495,7 @@ test('a row is visible to readers as soon as its write is answered', async () =>
   await store.close();
 });
 
-test('a change set is synced before it has its name, and its directory before the answer', async () => {
+test('a change set is synced before it is named, and its directory before the answer', async () => {
   const steps: string[] = [];
   const paths = new Map<number, string>();
   const opened = (fd: number, path: string) => {
@@ -561,7 +561,7 @@ test('a change set is synced before it has its name, and its directory before th
     `rename ${name}`,
     `fsync ${basename(directory)}`,
   ];
-  // The base makes it a store, so it comes last. Its outline needs no sync: a start can do without.
+  // The base completes the store, so it is last. A start can do without the outline: no sync.
   const made = [...whole(HEAD), ...whole('catalog.json', 'rename outline.json')];
   assert.equal(steps.filter((step) => !step.startsWith('write')).slice(-made.length), made);
   steps.length = 0;
@@ -579,7 +579,7 @@ test('a change set is synced before it has its name, and its directory before th
   await store.close();
 });
 
-test('a folder for change sets that was not there is synced into its parent before an answer', async () => {
+test('if changes/ is missing, it is created and its parent is synced before the first answer', async () => {
   // A backup of a store without change sets may come back without the empty folder.
   const directory = await written();
   rmSync(join(directory, 'changes'), { recursive: true });
@@ -594,7 +594,7 @@ test('a folder for change sets that was not there is synced into its parent befo
     },
     close(fd) {
       machineDisk.close(fd);
-      // Its number may be the next file's.
+      // The next file may get the same descriptor.
       parents.delete(fd);
     },
     mkdir(path) {
@@ -628,14 +628,14 @@ test('transactions that arrive during a sync share the next change set', async (
     await Promise.all(others),
     Array.from({ length: 50 }, (_, i) => i + 2),
   );
-  // Two, unless the machine takes a pause: a group also ends after so many milliseconds.
+  // Two change sets, unless the machine pauses: a group also ends after some milliseconds.
   const { length } = changeSets(directory);
   assert.ok(length < 26, `${length} change sets`);
   await store.close();
   assert.is(readSnapshot(directory).count('books'), 51);
 });
 
-test('writers see everything before them in the queue, durable or not', async () => {
+test('a transaction sees the writes of all earlier ones in the queue, durable or not', async () => {
   const gate = new Gate();
   const store = await open(storeDirectory(), gate.disk);
   await store.transact(addBook('Old'));
@@ -655,7 +655,7 @@ test('writers see everything before them in the queue, durable or not', async ()
   await store.close();
 });
 
-test('a group that fails fails its own members and none that is queued after it', async () => {
+test('if a group fails, its own transactions fail, and those queued after it do not', async () => {
   const gate = new Gate();
   const directory = storeDirectory();
   const store = await open(directory, gate.disk);
@@ -684,14 +684,14 @@ test('a group that fails fails its own members and none that is queued after it'
   );
 
   gate.open();
-  // The ids of what failed were never anybody's.
+  // The ids of failed transactions were never answered, so they are used.
   assert.is(await behind, 2);
   assert.equal(names(store), ['Kept', 'Behind']);
   await store.close();
   assert.equal(names(readSnapshot(directory)), ['Kept', 'Behind']);
 });
 
-test('in a group that fails, who saw nothing of it is answered, and who saw it fails with it', async () => {
+test('if a group fails, the transactions after its first write fail, and those before it do not', async () => {
   const gate = new Gate();
   const store = await open(storeDirectory(), gate.disk);
   await store.transact(addBook('Kept'));
@@ -726,7 +726,7 @@ test('in a group that fails, who saw nothing of it is answered, and who saw it f
   await store.close();
 });
 
-test('a transaction that throws does not spoil its group', async () => {
+test('a transaction that throws does not affect the others of its group', async () => {
   const gate = new Gate();
   const directory = storeDirectory();
   const store = await open(directory, gate.disk);
@@ -771,7 +771,7 @@ test('a transaction that changes nothing writes nothing', async () => {
   await store.close();
 });
 
-test('close waits for the transactions under way; after it the store takes none', async () => {
+test('close waits for running transactions, and later ones fail as store_closed', async () => {
   const gate = new Gate();
   const directory = storeDirectory();
   const store = await open(directory, gate.disk);
@@ -791,8 +791,8 @@ test('close waits for the transactions under way; after it the store takes none'
   assert.equal(names(readSnapshot(directory)), ['1', '2', '3']);
 });
 
-test('what a listing of the folder missed while it ran is no damage', async () => {
-  // A listing may show a file that came while it ran, and not the one that came before that.
+test('a change set that a listing of the directory misses is not damage', async () => {
+  // A listing may contain a file that was added while it ran, and miss one that was added earlier.
   const directory = storeDirectory();
   const store = await open(directory);
   for (const name of ['1', '2', '3']) await store.transact(addBook(name));
@@ -809,8 +809,8 @@ test('what a listing of the folder missed while it ran is no damage', async () =
   await store.close();
 });
 
-test('a change set that came while the folder was read is no gap', async () => {
-  // It was not there when it was looked for; a later one is when the folder is listed.
+test('a change set that is added while the directory is read is not a gap', async () => {
+  // The read does not find it yet; the listing after that contains a later one.
   const directory = storeDirectory();
   const store = await open(directory);
   for (const name of ['1', '2', '3']) await store.transact(addBook(name));
@@ -846,7 +846,7 @@ test('change sets that the base contains are removed at opening', async () => {
   await store.close();
 });
 
-test('a folder of change sets that somebody replaced is noticed at the next commit', async () => {
+test('if changes/ was replaced, the next commit fails as durability_unknown, which is fatal', async () => {
   const directory = storeDirectory();
   const fatalities: unknown[] = [];
   const store = await openStore(directory, { onFatal: (error) => fatalities.push(error) });
@@ -857,7 +857,7 @@ test('a folder of change sets that somebody replaced is noticed at the next comm
   assert.is(code, 'durability_unknown');
   assert.match(message, 'changes was replaced after the store was opened');
   assert.is(fatalities.length, 1);
-  // Nobody was answered, so that putting the folder back loses nothing.
+  // The write was not answered, so putting the directory back loses nothing.
   assert.equal(names(store), ['First']);
   rmSync(join(directory, 'changes'), { recursive: true });
   renameSync(join(directory, 'changes-away'), join(directory, 'changes'));

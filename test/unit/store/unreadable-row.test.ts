@@ -1,6 +1,6 @@
 /**
- * A row whose text cannot be read although the checksum fits, which only a hand can have made, is
- * found: by `check`, by whoever asks for the row, and by a change set that replaces it.
+ * A row whose text cannot be parsed although the checksum matches, as after an edit by hand, is
+ * reported: by `check`, when the row is read, and when a change set replaces it.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -47,7 +47,7 @@ async function forged(): Promise<string> {
   return directory;
 }
 
-/** Opens a store without the look at every row that tests take otherwise when it is closed. */
+/** Opens a store that is not checked at close, because the check reads every row. */
 function opened(directory: string): Promise<Store> {
   const fail = (error: unknown) => {
     throw error;
@@ -66,7 +66,7 @@ test('check names the file and the row', async () => {
   assert.ok(findings[0]?.startsWith(message(directory)), findings[0]);
 });
 
-test('whoever asks for the row is refused, and the others are there', async () => {
+test('reading the row fails as store_damaged, and other rows can be read', async () => {
   const directory = await forged();
   const store = await opened(directory);
   try {
@@ -83,7 +83,7 @@ test('whoever asks for the row is refused, and the others are there', async () =
   }
 });
 
-test('a commit that would replace the row is refused, and the next one goes through', async () => {
+test('a commit that would replace the row fails as store_damaged, and the next one succeeds', async () => {
   const directory = await forged();
   const store = await opened(directory);
   try {

@@ -1,4 +1,4 @@
-/** Metrics whose values are not always known, and those of failures. */
+/** Metrics whose values are not always known, and metrics of failures. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { MemoryWatch } from '../../../src/app/engine/memory.ts';
@@ -24,7 +24,7 @@ test('the age of the last backup is in seconds', async () => {
   assert.ok(age >= 90 && age < 600, line);
 });
 
-test('without a backup, and if its time cannot be read, there is no value', async () => {
+test('the age of the last backup has no value if there is no backup or its time cannot be read', async () => {
   const unreadable = () => {
     throw new Error('no JSON');
   };
@@ -33,7 +33,7 @@ test('without a backup, and if its time cannot be read, there is no value', asyn
   }
 });
 
-test('the disk has its free space and the minimum, or no value if it does not tell', async () => {
+test('the disk metrics are the free space and the minimum, without values if it cannot be read', async () => {
   const disk = () => ({ free: 7, minimum: 5 });
   assert.equal(await linesOf('catalog_disk', { disk }), [
     'catalog_disk_free_bytes 7',
@@ -42,7 +42,7 @@ test('the disk has its free space and the minimum, or no value if it does not te
   assert.equal(await linesOf('catalog_disk', { disk: () => null }), []);
 });
 
-test('failures are 0 before the first one, so that it is an increase', async () => {
+test('the counts of failures are 0 before the first failure, so that it is seen as an increase', async () => {
   for (const [name, outcome] of [
     ['catalog_commit_duration_seconds', 'refused'],
     ['catalog_checkpoint_duration_seconds', 'failed'],
@@ -59,7 +59,7 @@ test('failures are 0 before the first one, so that it is an increase', async () 
   ]);
 });
 
-test('resident memory has no value while it cannot be read, and the others do', async () => {
+test('resident memory has no value if it cannot be read, and other metrics still have one', async () => {
   const name = 'process_resident_memory_bytes';
   const unreadable = new MemoryWatch(1000, {
     // What Bun throws if no descriptor is free to read /proc.
@@ -75,7 +75,7 @@ test('resident memory has no value while it cannot be read, and the others do', 
   assert.equal(others, ['catalog_ready 1']);
 });
 
-test('how far an archive is behind has a value if there is an archive', async () => {
+test('the metrics of the archive have values only if there is an archive', async () => {
   const archive = () => ({ changeSets: 3, seconds: 1.5 });
   assert.equal(await linesOf('catalog_archive', { archive }), [
     'catalog_archive_behind_seconds 1.5',
@@ -84,7 +84,7 @@ test('how far an archive is behind has a value if there is an archive', async ()
   assert.equal(await linesOf('catalog_archive', { archive: () => null }), []);
 });
 
-test('the metrics of several processes add up, and those of one alone stay as they are', async () => {
+test('the metrics of several processes are added up without changing those of one process', async () => {
   const own = processMetricsWith({ connections: () => 2, residentMemory: () => null });
   const other = processMetricsWith({ connections: () => 3, residentMemory: () => 4096 });
   for (const process of [own, other]) {
@@ -102,7 +102,7 @@ test('the metrics of several processes add up, and those of one alone stay as th
     });
   }
   const metrics = new Metrics('test', sourcesWith(), own);
-  // As they come from another process.
+  // As sent by another process.
   const figures = JSON.parse(JSON.stringify(await other.figures())) as ProcessFigures;
   const together = (await metrics.text([figures])).split('\n');
   const request = 'method="GET",route="/books/",status="200"';

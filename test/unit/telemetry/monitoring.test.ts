@@ -1,4 +1,4 @@
-/** docs/monitoring and docs/operations.md name metrics that there are, and all of them. */
+/** docs/monitoring and docs/operations.md contain every metric and no other. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -28,7 +28,7 @@ const TEXT = await metrics.text();
 /** Names of series, without labels. */
 const SERIES = new Set([...TEXT.matchAll(/^(\w+)(?:\{.*\})? \S+$/gm)].map(([, name = '']) => name));
 
-/** Names of metrics: that of a histogram is without `_bucket`, `_sum` and `_count`. */
+/** Names of metrics; the name of a histogram is without `_bucket`, `_sum` and `_count`. */
 const METRICS = [...TEXT.matchAll(/^# TYPE (\w+) /gm)].map(([, name = '']) => name);
 
 const namesIn = (text: string) => new Set(text.match(/\b(?:catalog|process)_\w+\b/g));
@@ -50,7 +50,7 @@ const { panels } = JSON.parse(DASHBOARD) as { panels: readonly Panel[] };
 
 const EXPRESSIONS = panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
 
-test('the metrics are seen', () => {
+test('the test finds the metrics', () => {
   assert.ok(METRICS.length >= 29, `${METRICS.length} metrics`);
   assert.ok(SERIES.size > METRICS.length, `${SERIES.size} series`);
 });
@@ -60,7 +60,7 @@ for (const [what, text] of [
   ['the tests of the alerts', documentOf('monitoring', 'alerts.test.yml')],
   ['the dashboard', EXPRESSIONS.join('\n')],
 ] as const) {
-  test(`${what} name no series that there is not`, () => {
+  test(`every series in ${what} exists`, () => {
     const names = [...namesIn(text)];
     assert.ok(names.length > 10, `${names.length} names`);
     assert.equal(
@@ -84,14 +84,14 @@ test('the dashboard shows every metric', () => {
   for (const { title, gridPos } of panels) assert.ok(gridPos.x + gridPos.w <= 24, title);
 });
 
-test('the table of docs/operations.md has every metric, and no other', () => {
+test('the table of docs/operations.md has every metric and no other', () => {
   const [, section = ''] = documentOf('operations.md').split('\n## Metrics\n');
   const rows = section.split('\n## ')[0]?.match(/^\| `.*$/gm) ?? [];
   const documented = namesIn(rows.map((row) => row.split(' | ')[0]).join('\n'));
   assert.equal([...documented].sort(), [...METRICS].sort());
 });
 
-test('every alert has a case that shows when it fires', () => {
+test('every alert has a case of the same name in alerts.test.yml', () => {
   const alerts = [...ALERTS.matchAll(/- alert: (\w+)/g)].map(([, name]) => name);
   const cases = documentOf('monitoring', 'alerts.test.yml').matchAll(/^ {2}- name: (\w+)$/gm);
   assert.ok(alerts.length > 10, `${alerts.length} alerts`);

@@ -1,4 +1,4 @@
-/** The log for people: one line for each event, for any input of a client. */
+/** The log as text: one line for each event, whatever a client sends. */
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -16,25 +16,25 @@ test('time, level and message come first, the rest as name=value', () => {
   );
 });
 
-test('a value that would look like two is quoted', () => {
+test('a value with a space, a quote or an equals sign is quoted', () => {
   assert.match(shown({ subject: 'ann of accounts' }), ' subject="ann of accounts"\n');
   assert.match(shown({ subject: 'a"b' }), ' subject="a\\"b"\n');
   assert.match(shown({ subject: 'status=200' }), ' subject="status=200"\n');
 });
 
-test('a stack follows on lines of its own', () => {
+test('a stack is printed on the following lines', () => {
   assert.is(
     shown({ level: 'error', msg: 'it broke', stack: 'Error: x\n    at y' }),
     '17:40:56.856 ERROR it broke\n    Error: x\n        at y\n',
   );
 });
 
-test('colours are for terminals alone', () => {
+test('colours are used only if they are turned on', () => {
   assert.match(shown({ level: 'warn' }, true), '\u001b[33mWARN \u001b[0m');
   assert.not.match(shown({ level: 'warn' }, false), '\u001b');
 });
 
-test('any message, names and values give one line without a control character', () => {
+test('any message, names and values give one line without control characters', () => {
   const text = fc.string({ unit: 'binary' });
   fc.assert(
     fc.property(text, text, fc.dictionary(text, text), (msg, path, others) => {

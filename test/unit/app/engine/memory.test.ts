@@ -21,7 +21,7 @@ function watched() {
       memory.now += memory.collectionTakes;
     },
   });
-  /** What the watch says once it reads again. */
+  /** Whether memory is scarce at the next reading. */
   const at = (resident: number) => {
     memory.resident = resident;
     memory.now += 100;
@@ -36,7 +36,7 @@ test('memory is scarce from 90 % of the limit until it is below 80 %', () => {
   assert.equal(readings.map(at), [false, true, true, true, false, false, true, true, false]);
 });
 
-test('while memory is scarce new data is refused, and the server is not ready', () => {
+test('while memory is scarce, new data is refused with 503 and the server is not ready', () => {
   const { watch, at } = watched();
   at(500);
   watch.requireRoom();
@@ -56,14 +56,14 @@ test('while memory is scarce new data is refused, and the server is not ready', 
   watch.requireRoom();
 });
 
-test('memory is not read for every request', () => {
+test('requests at the same moment share one reading of the memory', () => {
   const { watch, memory, at } = watched();
   at(0);
   for (let request = 0; request < 1000; request += 1) watch.isScarce();
   assert.is(memory.readings, 1);
 });
 
-test('scarcity asks for a garbage collection, and not again for a second', () => {
+test('scarce memory triggers at most one garbage collection a second', () => {
   const { memory, at } = watched();
   at(100);
   assert.is(memory.collections, 0);
@@ -73,7 +73,7 @@ test('scarcity asks for a garbage collection, and not again for a second', () =>
   assert.is(memory.collections, 2);
 });
 
-test('collections take a twentieth of the time at most', () => {
+test('garbage collections take at most a twentieth of the time', () => {
   const { memory, at } = watched();
   memory.collectionTakes = 300;
   at(950);
@@ -82,7 +82,7 @@ test('collections take a twentieth of the time at most', () => {
   assert.is(memory.now - 300 - begun, 6000);
 });
 
-test('memory that cannot be read is taken to be as it was', () => {
+test('if memory cannot be read, the last result is kept', () => {
   let readable = true;
   let now = 0;
   const watch = new MemoryWatch(100, {
@@ -101,15 +101,15 @@ test('memory that cannot be read is taken to be as it was', () => {
   assert.is(watch.isScarce(), true);
 });
 
-test('what scarcity collects includes garbage that has lived for long', () => {
+test('the garbage collection for scarce memory includes old objects', () => {
   let old: Uint8Array[] = Array.from({ length: 32 }, () => new Uint8Array(MEBIBYTE).fill(1));
-  // Objects that have survived a collection are old: a collection of young ones passes over them.
+  // Objects that have survived a collection are old: a collection of young objects skips them.
   Bun.gc(true);
   const before = heapStats().extraMemorySize;
   old = [];
   assert.ok(new MemoryWatch(1).isScarce());
   const freed = before - heapStats().extraMemorySize;
-  // What lies on the stack may keep some of them.
+  // References on the stack may keep some of them alive.
   assert.ok(freed > 16 * MEBIBYTE, `${freed} bytes were freed, and ${old.length} are needed`);
 });
 

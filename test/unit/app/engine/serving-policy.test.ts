@@ -1,4 +1,4 @@
-/** docs/performance.md, "Memory" and "Start": the executable serves with numbers of its own for the engine. */
+/** docs/performance.md, "Memory" and "Start": settings of the engine for `serve`. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import {
@@ -6,7 +6,7 @@ import {
   beginWithServingPolicy,
 } from '../../../../src/app/engine/serving-policy.ts';
 
-/** What a process does that begins: with what it is replaced, and what it prints. */
+/** Starts a process; returns the calls that replace it, and the lines that it prints. */
 function begin(given: Partial<Beginning>) {
   const replacements: unknown[] = [];
   const lines: string[] = [];
@@ -32,30 +32,30 @@ const WITH_POLICY = {
   MIMALLOC_PURGE_DELAY: '1000',
 };
 
-test('the executable that serves begins again, as it was called, with its numbers', () => {
+test('for serve the executable executes itself again with the same arguments and its engine settings', () => {
   const { replacements, lines } = begin({});
   const argv = ['catalog-server', 'serve', '--port', '0'];
   assert.equal(replacements, [['/opt/catalog-server', argv, WITH_POLICY]]);
   assert.equal(lines, []);
 });
 
-test('it does not begin a third time', () => {
+test('the executable executes itself again only once', () => {
   assert.equal(begin({ env: WITH_POLICY }).replacements, []);
 });
 
-test('numbers that the environment has are left alone', () => {
+test('the executable does not execute itself again if the environment sets one of the settings', () => {
   for (const variable of Object.keys(WITH_POLICY).filter((name) => name !== 'HOME')) {
     assert.equal(begin({ env: { [variable]: '1' } }).replacements, [], variable);
   }
 });
 
-test('other commands, and the program from source, do not begin again', () => {
+test('other commands and the program run from source do not execute themselves again', () => {
   assert.equal(begin({ args: ['check'] }).replacements, []);
   assert.equal(begin({ args: [] }).replacements, []);
   assert.equal(begin({ isExecutable: false }).replacements, []);
 });
 
-test('if the system refuses, the program goes on and says so', () => {
+test('if the executable cannot execute itself, it continues and prints a warning', () => {
   const { lines } = begin({
     replace() {
       throw new Error('ENOENT, No such file or directory');

@@ -21,15 +21,15 @@ const ORDER = encodeOrder({
   currency: null,
 }).toString();
 
-/** A server without imports of its own, which each file ends at once. */
+/** A server whose imports end as soon as they are accepted. */
 async function open() {
   const { disk: memory, files } = memoryDisk();
   const world = {
-    /** Looks at the folder so far. */
+    /** How often the folder has been listed. */
     looks: 0,
-    /** What fails, by the end of its path; null lets everything pass. */
+    /** The end of the path whose operations fail, or null. */
     failing: null as string | null,
-    /** Why no file is accepted. */
+    /** The error with which every file is refused, or null. */
     refusal: null as CatalogError | null,
   };
   const judge = (path: string) => {
@@ -69,7 +69,7 @@ async function open() {
   const ask = (token: string) => files.set(join(FOLDER, `${token}.request`), ORDER);
   const reply = (token: string) =>
     decodeReply(Buffer.from(files.get(join(FOLDER, `${token}.reply`)) ?? ''));
-  /** Waits until the server has looked some times more, each time to the end. */
+  /** Waits until the server has listed the folder `count` times more and handled what it found. */
   const looks = (count: number) => {
     const enough = world.looks + count + 1;
     return until(`it looks ${count} times`, () => world.looks >= enough);
@@ -79,7 +79,7 @@ async function open() {
 
 const ended = (id: number) => ({ id, done: 1, total: 1, ended: true });
 
-test('a failure that lasts is reported once, and again after a look without one', async () => {
+test('a lasting failure is reported once, and again if it recurs after a success', async () => {
   const { world, requests, errors, looks } = await open();
   for (const failures of [1, 2]) {
     world.failing = FOLDER;
@@ -91,7 +91,7 @@ test('a failure that lasts is reported once, and again after a look without one'
   await requests.close();
 });
 
-test('a reply that fails, again and again, is reported once and keeps no other from its own', async () => {
+test('a reply that keeps failing is reported once and does not hold up other replies', async () => {
   const { world, requests, errors, ask, reply, looks } = await open();
   world.failing = `${A}.reply`;
   for (const token of [A, B]) ask(token);
@@ -104,7 +104,7 @@ test('a reply that fails, again and again, is reported once and keeps no other f
   await requests.close();
 });
 
-test('a request that cannot be taken keeps no other from being taken, and is taken later', async () => {
+test('a request that cannot be taken does not hold up others, and is taken once it can be', async () => {
   const { world, requests, errors, ask, reply, looks } = await open();
   world.failing = `${A}.taken`;
   for (const token of [A, B]) ask(token);
@@ -117,7 +117,7 @@ test('a request that cannot be taken keeps no other from being taken, and is tak
   await requests.close();
 });
 
-test('why a file is not accepted is said as soon as a reply can be written', async () => {
+test('the reason for refusing a file is sent as soon as a reply can be written', async () => {
   const { world, requests, ask, reply, looks } = await open();
   world.refusal = new CatalogError('write_refused', 'there is no room');
   world.failing = `${A}.reply`;

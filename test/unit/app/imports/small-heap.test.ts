@@ -1,4 +1,4 @@
-/** While an import runs, the heap grows little beyond what lives (docs/performance.md, "Memory"). */
+/** During an import the heap stays close to the size of its live objects (docs/performance.md). */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import {
@@ -33,7 +33,7 @@ class Heap implements Collector {
   };
 }
 
-test('as long as little survives, young objects alone are collected', () => {
+test('while little survives, only young objects are collected', () => {
   const collector = new Heap();
   const heap = new SmallHeap(collector);
   assert.equal(collector.collected, [], 'an import that ends at once costs no collection');
@@ -43,7 +43,7 @@ test('as long as little survives, young objects alone are collected', () => {
   assert.equal(collector.collected, ['young', 'young']);
 });
 
-test('a heap that has grown by a seventh and some megabytes is collected as a whole', () => {
+test('the whole heap is collected if it has grown from 100 to 130 MiB', () => {
   const collector = new Heap();
   const heap = new SmallHeap(collector);
   collector.heap = 130 * MEBIBYTE;
@@ -51,7 +51,7 @@ test('a heap that has grown by a seventh and some megabytes is collected as a wh
   assert.equal(collector.collected, ['young', 'all']);
 });
 
-test('how far it may grow follows what lives', () => {
+test('the allowed growth of the heap depends on the size of its live objects', () => {
   const collector = new Heap();
   const heap = new SmallHeap(collector);
   collector.heap = 1000 * MEBIBYTE;
@@ -65,7 +65,7 @@ test('how far it may grow follows what lives', () => {
   assert.equal(collector.collected, ['young', 'all', 'young', 'young', 'all']);
 });
 
-test('it collects while something runs, and returns what that returns', async () => {
+test('garbage is collected while the work runs, and the result of the work is returned', async () => {
   const collector = new Heap();
   const twice = Promise.withResolvers<string>();
   collector.onYoung = () => {
@@ -75,7 +75,7 @@ test('it collects while something runs, and returns what that returns', async ()
   assert.ok(collector.collected.length >= 2);
 });
 
-test('what goes wrong is thrown, and nothing is collected afterwards', async () => {
+test('an error of the work is thrown, and nothing is collected afterwards', async () => {
   const collector = new Heap();
   const once = Promise.withResolvers<never>();
   collector.onYoung = () => once.reject(new Error('refused'));
@@ -94,7 +94,7 @@ test('what goes wrong is thrown, and nothing is collected afterwards', async () 
   assert.equal(collector.collected, ['young']);
 });
 
-test("the engine's collector takes what nobody refers to", async () => {
+test("the engine's collector frees an unreferenced object while the work runs", async () => {
   let garbage: WeakRef<object> | null = null;
   const taken = Promise.withResolvers<void>();
   await withSmallHeap(async () => {

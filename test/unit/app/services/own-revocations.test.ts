@@ -1,4 +1,4 @@
-/** spec 6.6: callers end their own tokens, and cannot fill the file with them. */
+/** spec 6.6: clients revoke their own tokens, and cannot fill the file with them. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { AccessDraft } from '../../../../src/auth/access.ts';
@@ -18,7 +18,7 @@ const tokenOf = (subject: string, id: string, expires = NOW + 86_400): Verified 
   return { subject, id, role: 'viewer', issued: NOW, expires, loggedIn: null };
 };
 
-test('a token that its caller ends is one entry, until a subject has as many as there is room for', () => {
+test('each of the first 100 tokens that a subject revokes gets one entry', () => {
   const draft = emptyDraft();
   const revocations = new OwnRevocations();
   for (let each = 0; each < MAX_ENDED_TOKENS; each += 1) {
@@ -29,7 +29,7 @@ test('a token that its caller ends is one entry, until a subject has as many as 
   assert.is(draft.subjects.size, 0);
 });
 
-test('then all tokens of the subject end, and those of others are as they were', () => {
+test('if a subject revokes more than 100 tokens, all its tokens are revoked, but not those of others', () => {
   const draft = emptyDraft();
   const revocations = new OwnRevocations();
   revocations.end(draft, tokenOf('bob', 'bob'), NOW);
@@ -42,7 +42,7 @@ test('then all tokens of the subject end, and those of others are as they were',
   assert.ok((draft.subjects.get('ann') ?? 0) >= NOW + 9 * MAX_ENDED_TOKENS);
 });
 
-test('tokens that have expired do not count', () => {
+test('expired tokens do not count towards the limit', () => {
   const draft = emptyDraft();
   const revocations = new OwnRevocations();
   for (let each = 0; each < 10 * MAX_ENDED_TOKENS; each += 1) {

@@ -1,4 +1,4 @@
-/** spec 15.28: a host delivers while it is the writer, and at no other time. */
+/** spec 15.28: a host delivers only while it is the writer. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { DeliveryDuty } from '../../../../src/app/webhooks/duty.ts';
@@ -34,7 +34,7 @@ function open() {
   return { duty, world, seen, errors, told };
 }
 
-test('a host that becomes the writer reads where deliveries are, and delivers', async () => {
+test('a host that becomes the writer opens the state of deliveries and starts to deliver', async () => {
   const { duty, world, seen, told } = open();
   assert.not.ok(duty.isOn());
   world.term = '7';
@@ -44,7 +44,7 @@ test('a host that becomes the writer reads where deliveries are, and delivers', 
   assert.equal(seen, ['open 7', 'start', 'stop 2000', 'close']);
 });
 
-test('what is on its way has no time left when the term ends, and nothing more is sent', async () => {
+test('when the term ends, deliveries stop without a grace period and their state is closed', async () => {
   const { duty, world, seen, told } = open();
   world.term = '7';
   await told(2);
@@ -56,7 +56,7 @@ test('what is on its way has no time left when the term ends, and nothing more i
   assert.is(seen.length, 4);
 });
 
-test('in another term it begins anew, because another host may have delivered between', async () => {
+test('in a new term the state of deliveries is opened again, since another host may have delivered', async () => {
   const { duty, world, seen, told } = open();
   world.term = '7';
   await told(2);
@@ -67,7 +67,7 @@ test('in another term it begins anew, because another host may have delivered be
   await duty.close(0);
 });
 
-test('it does not begin before it has what the log has', async () => {
+test('deliveries do not start until the host has every change set of the log', async () => {
   const { duty, world, seen, errors, told } = open();
   world.has = 4;
   world.term = '7';
@@ -79,7 +79,7 @@ test('it does not begin before it has what the log has', async () => {
   await duty.close(0);
 });
 
-test('a failure is reported once, and tried again', async () => {
+test('a failure to open the state is reported once, and opening is tried again', async () => {
   const { duty, world, seen, errors } = open();
   world.failure = new Error('etcd does not answer');
   world.term = '7';

@@ -8,7 +8,7 @@ import type { FromWorker, ToWorker } from '../../../../src/app/workers/messages.
 import { WorkerPool } from '../../../../src/app/workers/pool.ts';
 import { until } from '../../../support/until.ts';
 
-/** A worker that does what the test says. */
+/** A worker that the test controls. */
 class FakeWorker implements WorkerPort {
   readonly received: ToWorker[] = [];
   #onMessage: (message: FromWorker) => void = () => {};
@@ -74,7 +74,7 @@ function scene(count: number, sequence = 0) {
   return { pool, started, worker, warnings, clock };
 }
 
-/** Whether a promise is settled after all that is due has run. */
+/** Whether a promise is settled after pending callbacks have run. */
 async function isSettled(promise: Promise<unknown>): Promise<boolean> {
   let settled = false;
   void promise.then(() => (settled = true));
@@ -82,7 +82,7 @@ async function isSettled(promise: Promise<unknown>): Promise<boolean> {
   return settled;
 }
 
-test('the server is there when all workers listen', async () => {
+test('the pool is open once all workers listen', async () => {
   const { pool, worker } = scene(2);
   const opened = pool.open(8000);
   worker(0).join(0);
@@ -93,7 +93,7 @@ test('the server is there when all workers listen', async () => {
   await pool.close(0);
 });
 
-test('a worker that cannot listen fails the start with its error, and ends the others', async () => {
+test('a worker that cannot listen fails the start with its error', async () => {
   const { pool, worker } = scene(2);
   const opened = pool.open(8000);
   worker(0).join(0);
@@ -109,7 +109,7 @@ test('a worker that cannot listen fails the start with its error, and ends the o
   assert.is(pool.serving, 0);
 });
 
-test('a write waits until every worker shows it', async () => {
+test('a write waits until every worker has applied it', async () => {
   const { pool, worker } = scene(2);
   const opened = pool.open(8000);
   worker(0).join(0);
@@ -129,7 +129,7 @@ test('a write waits until every worker shows it', async () => {
   await pool.close(0);
 });
 
-test('no write waits for a worker that has far to go, until it is close', async () => {
+test('writes wait for a worker only once it has nearly caught up', async () => {
   const { pool, worker } = scene(1, 1000);
   const opened = pool.open(8000);
   worker(0).say({ kind: 'applied', sequence: 10 });
@@ -147,7 +147,7 @@ test('no write waits for a worker that has far to go, until it is close', async 
   await pool.close(0);
 });
 
-test('no write waits for a worker that has ended, and another one takes its place', async () => {
+test('writes do not wait for a worker that has exited, and another one replaces it', async () => {
   const { pool, started, worker, warnings } = scene(1);
   const opened = pool.open(8000);
   worker(0).join(0);
@@ -164,7 +164,7 @@ test('no write waits for a worker that has ended, and another one takes its plac
   await pool.close(0);
 });
 
-test('a worker that is stuck is ended, so that writes go on', async () => {
+test('a worker that shows no sign of life for 5 seconds is killed, so that writes continue', async () => {
   const { pool, worker, warnings, clock } = scene(2);
   const opened = pool.open(8000);
   worker(0).join(0);
@@ -181,7 +181,7 @@ test('a worker that is stuck is ended, so that writes go on', async () => {
   await pool.close(0);
 });
 
-test('a worker that lives but does not come to a write is ended as well', async () => {
+test('a worker that is alive but does not apply a write within 30 seconds is killed', async () => {
   const { pool, worker, clock } = scene(1);
   const opened = pool.open(8000);
   worker(0).join(0);
@@ -199,7 +199,7 @@ test('a worker that lives but does not come to a write is ended as well', async 
   await pool.close(0);
 });
 
-test('what the workers measure is asked for, and nothing of one that ends meanwhile', async () => {
+test('the figures of all workers are collected, without those of a worker that exits meanwhile', async () => {
   const { pool, worker } = scene(2);
   const opened = pool.open(8000);
   worker(0).join(0);
@@ -212,7 +212,7 @@ test('what the workers measure is asked for, and nothing of one that ends meanwh
   await pool.close(0);
 });
 
-test('a close asks the workers to end, and ends those that do not', async () => {
+test('closing asks the workers to exit and kills those that do not', async () => {
   const { pool, worker, started } = scene(2);
   const opened = pool.open(8000);
   worker(0).join(0);

@@ -1,4 +1,4 @@
-/** spec 15.3 and 15.4: accounts and keys are copied together, and no other file is replaced. */
+/** spec 15.3 and 15.4: accounts and keys are copied together; other files are not replaced. */
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -20,7 +20,7 @@ function filled(): string {
   return directory;
 }
 
-test('a copy has each file as it is, and is written for its owner alone', async () => {
+test('a copy contains each file unchanged, and is written with mode 0600', async () => {
   const directory = filled();
   const copy = new PrivateFiles(directory).read();
   const other = temporaryDirectory();
@@ -32,7 +32,7 @@ test('a copy has each file as it is, and is written for its owner alone', async 
   assert.not.ok(existsSync(join(other, 'webhook-key.json')));
 });
 
-test('files that are there already are kept if they are the same, and otherwise refused', async () => {
+test('existing files with the same content are kept, and one with other content fails the copy', async () => {
   const directory = filled();
   const copy = new PrivateFiles(directory).read();
   await writePrivateFiles(quickDisk, directory, copy);
@@ -48,7 +48,7 @@ test('files that are there already are kept if they are the same, and otherwise 
   assert.not.ok(existsSync(join(other, 'access.json')));
 });
 
-test('a file that is new, changed or removed is noticed', () => {
+test('a new or changed file is noticed', () => {
   const directory = filled();
   const files = new PrivateFiles(directory);
   files.read();
@@ -62,7 +62,7 @@ test('a file that is new, changed or removed is noticed', () => {
   files.close();
 });
 
-test('a copy that is damaged is refused', async () => {
+test('a damaged copy is refused', async () => {
   for (const text of ['', '[]', '{"passwd":"x"}', '{"keys.json":"{"}', '{"keys.json":"{}"}']) {
     try {
       await writePrivateFiles(quickDisk, temporaryDirectory(), Buffer.from(text));

@@ -25,7 +25,7 @@ const rejected = (work: Promise<unknown>) =>
     (error: unknown) => (error instanceof CatalogError ? error.code : error),
   );
 
-test('spec 15.12: another host has the same keys, accounts, revocations and webhook key', async () => {
+test('spec 15.12: keys, accounts, revocations and the webhook key are copied to another host', async () => {
   const [here, there] = [temporaryDirectory(), temporaryDirectory()];
   await replaceCredentialFiles(quickDisk, here, { ...NONE, keys: encodeKeys([makeKey(0)]) });
   await changeAccess(quickDisk, here, (draft) => {
@@ -34,7 +34,7 @@ test('spec 15.12: another host has the same keys, accounts, revocations and webh
   });
   const key = await new WebhookKey(here).id();
   const { files, digest } = new WatchedCredentialFiles(here, true).current();
-  // As it crosses the network.
+  // As sent over the network.
   const sent = JSON.parse(JSON.stringify(files));
   assert.is(digestOf(sent), digest);
   await replaceCredentialFiles(quickDisk, there, sent);
@@ -43,7 +43,7 @@ test('spec 15.12: another host has the same keys, accounts, revocations and webh
   assert.is(await new WebhookKey(there).id(), key);
 });
 
-test('the digest changes when a file does, and only then', async () => {
+test('the digest changes only if a file changes', async () => {
   const directory = temporaryDirectory();
   const watched = new WatchedCredentialFiles(directory, true);
   const first = watched.current();
@@ -55,14 +55,14 @@ test('the digest changes when a file does, and only then', async () => {
   assert.is.not(watched.current().digest, second.digest);
 });
 
-test('a host without accounts leaves none on the other one', async () => {
+test('files of a host without accounts remove the accounts of the other host', async () => {
   const directory = temporaryDirectory();
   await changeAccess(quickDisk, directory, (draft) => addAccount(draft, accountOf('ann')));
   await replaceCredentialFiles(quickDisk, directory, NONE);
   assert.is(readAccess(accessPath(directory))?.users.size, 0);
 });
 
-test('files that are not valid replace none', async () => {
+test('if one of the files is invalid, no file is replaced', async () => {
   const directory = temporaryDirectory();
   await changeAccess(quickDisk, directory, (draft) => addAccount(draft, accountOf('ann')));
   const keys = encodeKeys([makeKey(0)]);
@@ -77,7 +77,7 @@ test('files that are not valid replace none', async () => {
   }
 });
 
-test('a file that others may read is not told', async () => {
+test('a file that other users can read is not sent', async () => {
   const directory = temporaryDirectory();
   await replaceCredentialFiles(quickDisk, directory, { ...NONE, keys: encodeKeys([makeKey(0)]) });
   await changeAccess(quickDisk, directory, (draft) => addAccount(draft, accountOf('ann')));
@@ -97,14 +97,14 @@ test('a file that others may read is not told', async () => {
   }
 });
 
-test('keys are not told while they come from the environment, though a file of others is there', async () => {
+test('the key file is not sent if the keys come from the environment', async () => {
   const directory = temporaryDirectory();
   await replaceCredentialFiles(quickDisk, directory, { ...NONE, keys: encodeKeys([makeKey(0)]) });
   assert.is(new WatchedCredentialFiles(directory, false).current().files.keys, null);
   assert.ok(new WatchedCredentialFiles(directory, true).current().files.keys);
 });
 
-test('spec 15.10: a secret of the environment is told from others, and not told', () => {
+test('spec 15.10: the fingerprint of a secret differs for other secrets and does not contain the secret', () => {
   const [one, two] = ['a'.repeat(32), 'b'.repeat(32)];
   assert.is(secretFingerprint(undefined), null);
   assert.is(secretFingerprint(one), secretFingerprint(one));

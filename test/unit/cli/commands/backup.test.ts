@@ -1,4 +1,4 @@
-/** spec 8.16: `backup` and `restore` of accounts and keys; the store is test/process/cli/backup. */
+/** spec 8.16: `backup` and `restore` of accounts and keys (the store: test/process/cli/backup). */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { generateX25519Identity, identityToRecipient } from 'age-encryption';
@@ -46,7 +46,7 @@ function file(folder: string, name: string, content: string): string {
 const read = (data: string, name: string): unknown =>
   JSON.parse(readFileSync(join(data, name), 'utf8'));
 
-test('accounts are in every backup, and come back', async () => {
+test('accounts are in every backup and are restored, and keys are not', async () => {
   const { data, folder } = await furnished();
   const to = join(folder, 'b.json');
   assert.match(
@@ -60,7 +60,7 @@ test('accounts are in every backup, and come back', async () => {
   assert.not.ok(existsSync(join(restored, 'keys.json')));
 });
 
-test('keys come with a passphrase, and only come back with it', async () => {
+test('keys are backed up with a passphrase, and restored only with the same one', async () => {
   const { data, folder } = await furnished();
   const secret = file(folder, 'passphrase', 'a long passphrase\n');
   const same = file(folder, 'same', 'a long passphrase');
@@ -78,7 +78,7 @@ test('keys come with a passphrase, and only come back with it', async () => {
   }
 });
 
-test('keys come for a recipient, by way of standard output and input as well', async () => {
+test('keys are backed up for a recipient, over standard output and input too', async () => {
   const { data, folder } = await furnished();
   const bytes = await done(['backup', '--data', data, '-', '--recipient', recipient]);
   const identities = file(folder, 'id.txt', `# created: today\n\n${identity}\n`);
@@ -88,7 +88,7 @@ test('keys come for a recipient, by way of standard output and input as well', a
   assert.equal(read(restored, 'keys.json'), read(data, 'keys.json'));
 });
 
-test('a backup whose keys nobody can open is restored without them', async () => {
+test('with --without-keys a backup is restored without its encrypted keys', async () => {
   const { data, folder } = await furnished();
   const [to, restored] = [join(folder, 'b.json'), join(folder, 'restored')];
   await done(['backup', '--data', data, to, '--recipient', recipient]);
@@ -97,7 +97,7 @@ test('a backup whose keys nobody can open is restored without them', async () =>
   assert.not.ok(existsSync(join(restored, 'keys.json')));
 });
 
-test('restore keeps its hands off other accounts, and makes no store beside them', async () => {
+test('restore does not replace other accounts, and creates no store next to them', async () => {
   const [{ data, folder }, other] = [await furnished(), await furnished()];
   const to = join(folder, 'b.json');
   await done(['backup', '--data', data, to]);
@@ -113,7 +113,7 @@ test('restore keeps its hands off other accounts, and makes no store beside them
   assert.not.ok(existsSync(join(target, 'catalog.json')));
 });
 
-test('a secret that cannot be read, or is none, is named', async () => {
+test('a passphrase or identity file that is unusable is reported with its path or the reason', async () => {
   const { data, folder } = await furnished();
   const into = join(folder, 'b.json');
   const backup = (secret: string) => ['backup', '--data', data, into, '--passphrase-file', secret];

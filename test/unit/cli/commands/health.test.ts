@@ -1,4 +1,4 @@
-/** spec 8.15: which address `health` asks. */
+/** spec 8.15: which address `health` requests. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { healthUrl, readinessUrl } from '../../../../src/cli/commands/health.ts';
@@ -20,7 +20,7 @@ const SETTINGS: readonly (readonly [Partial<Parameters<typeof readinessUrl>[0]>,
 ];
 
 for (const [settings, expected] of SETTINGS) {
-  test(`a server with ${JSON.stringify(settings)} is asked at ${expected}`, () => {
+  test(`for a server with ${JSON.stringify(settings)} health requests ${expected}`, () => {
     assert.is(readinessUrl({ ...SERVER, ...settings }).href, expected);
   });
 }
@@ -35,7 +35,7 @@ const ADDRESSES: readonly (readonly [given: string, asked: string])[] = [
 ];
 
 for (const [given, asked] of ADDRESSES) {
-  test(`--url ${given} asks ${asked}`, () => assert.is(healthUrl(new URL(given)).href, asked));
+  test(`--url ${given} requests ${asked}`, () => assert.is(healthUrl(new URL(given)).href, asked));
 }
 
 const WRONG = ['', '127.0.0.1:8000', 'ftp://a/', 'http://a/?b', 'http://a/#b', 'http://ann@a/'];
@@ -48,7 +48,7 @@ for (const url of WRONG) {
   });
 }
 
-test('a server that took a free port has to be named', async () => {
+test('--port 0 without --url is wrong usage', async () => {
   const { status, stderr } = await callProgram(['health', '--port', '0']);
   assert.is(status, 2);
   assert.match(stderr, '--url');

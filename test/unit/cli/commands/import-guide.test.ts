@@ -1,4 +1,4 @@
-/** docs/import.md: the files and commands that it shows, and its table for products of Shopify. */
+/** docs/import.md: the files and commands that it shows, and its tables for Shopify products. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
@@ -88,7 +88,7 @@ function mapping(file: string): { readonly ours: string; readonly theirs: string
 
 const codeIn = (text: string) => [...text.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);
 
-test('the table names columns that the files have, each once and in their order', () => {
+test('the tables list every column of our files in order, and only columns that the Shopify file has', () => {
   const [header = []] = parse(textOf('products.csv'), { to: 1 });
   for (const file of ['goods.csv', 'skus.csv']) {
     const [columns = []] = parse(textOf(file), { to: 1 });
@@ -103,7 +103,7 @@ test('the table names columns that the files have, each once and in their order'
   }
 });
 
-test('the mapped files are the products of Shopify, mapped by the table', () => {
+test('the mapped files are what the tables make of the Shopify products', () => {
   const rows = filledDown(parse<Cells>(textOf('products.csv'), { columns: true }));
   const first = new Map<string, Cells>();
   for (const row of rows) {
@@ -115,7 +115,7 @@ test('the mapped files are the products of Shopify, mapped by the table', () => 
   assert.is(csv(variants.map(skuOf)), textOf('skus.csv'));
 });
 
-test('the guide shows the mapped files as they are', () => {
+test('the guide shows the beginning of skus.csv', () => {
   const blocks = [...guide.matchAll(/```\n([\s\S]*?)```/g)].map(([, block = '']) => block);
   const shown = blocks.filter((block) => textOf('skus.csv').startsWith(block));
   assert.is(shown.length, 1);
@@ -137,7 +137,7 @@ async function run(data: string): Promise<string> {
   return printed;
 }
 
-test('its commands fill an empty store, and change nothing the second time', async () => {
+test('the commands of the guide fill an empty store, and change nothing the second time', async () => {
   const data = temporaryDirectory();
   await migrate({ data, demo: false, dryRun: false }, contextOf());
   assert.is(

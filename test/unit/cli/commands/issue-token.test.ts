@@ -30,7 +30,7 @@ function assertFailed({ status, stdout, stderr }: Finished, ...says: readonly st
   for (const what of says) assert.match(stderr, what);
 }
 
-test('issue-token prints one HS256 token with every claim and nothing else', async () => {
+test('issue-token prints one HS256 token with every claim, valid for 8 hours, and nothing else', async () => {
   const before = Math.floor(Date.now() / 1000);
   const token = await issue(temporaryDirectory());
   const after = Math.ceil(Date.now() / 1000);
@@ -47,7 +47,7 @@ test('issue-token prints one HS256 token with every claim and nothing else', asy
   assert.is(exp - iat, 8 * 3600);
 });
 
-test('a directory without a store is warned of on standard error, with one line', async () => {
+test('a directory without a store causes a one-line warning on standard error', async () => {
   const data = join(temporaryDirectory(), 'mistyped');
   const { status, stdout, stderr } = await run(data);
   assert.is(status, 0);
@@ -73,7 +73,7 @@ const LIFETIMES = [
 ] as const;
 
 for (const [expires, seconds] of LIFETIMES) {
-  test(`--expires ${expires} gives a token that lives ${seconds} seconds`, async () => {
+  test(`--expires ${expires} gives a token that is valid for ${seconds} seconds`, async () => {
     const { iat = 0, exp = 0 } = decodeJwt(
       await issue(temporaryDirectory(), ['--expires', expires]),
     );
@@ -81,13 +81,13 @@ for (const [expires, seconds] of LIFETIMES) {
   });
 }
 
-test('no two tokens have one jti', async () => {
+test('two tokens have different jti', async () => {
   const data = temporaryDirectory();
   const ids = [await issue(data), await issue(data)].map((token) => decodeJwt(token).jti);
   assert.is(new Set(ids).size, 2);
 });
 
-test('the subject is carried as it was given', async () => {
+test('the subject is put into the token unchanged', async () => {
   const subject = ' Анна "ann" 李 ';
   const data = temporaryDirectory();
   const { status, stdout } = await callProgram([
@@ -101,7 +101,7 @@ test('the subject is carried as it was given', async () => {
   assert.is(decodeJwt(stdout.trim()).sub, subject);
 });
 
-test('the key file is made at first need, for its owner alone, and used again', async () => {
+test('the key file is created at first need with mode 0600, and used again', async () => {
   const data = join(temporaryDirectory(), 'new');
   await issue(data);
   const path = join(data, 'keys.json');
@@ -116,7 +116,7 @@ test('the key file is made at first need, for its owner alone, and used again', 
   assert.equal(readdirSync(data), ['keys.json'], 'nothing half-written is left');
 });
 
-test('two directories have two secrets', async () => {
+test('two directories have different secrets', async () => {
   const secrets: string[] = [];
   for (const data of [temporaryDirectory(), temporaryDirectory()]) {
     await issue(data);
@@ -125,7 +125,7 @@ test('two directories have two secrets', async () => {
   assert.is(new Set(secrets).size, 2);
 });
 
-test('a key file that others may read is refused, with the command that helps', async () => {
+test('a key file that other users can read is refused, and the error names the chmod command', async () => {
   const data = temporaryDirectory();
   await issue(data);
   const path = join(data, 'keys.json');
@@ -144,7 +144,7 @@ const NO_KEYS = [
 ] as const;
 
 for (const text of NO_KEYS) {
-  test(`a key file that holds no good key is refused and kept: ${text || '(empty)'}`, async () => {
+  test(`a key file without a valid key is refused and left unchanged: ${text || '(empty)'}`, async () => {
     const data = temporaryDirectory();
     const path = join(data, 'keys.json');
     writeFileSync(path, text, { mode: 0o600 });
@@ -153,14 +153,14 @@ for (const text of NO_KEYS) {
   });
 }
 
-test('CATALOG_JWT_SECRET takes the place of the key file, as the text itself', async () => {
+test('the text of CATALOG_JWT_SECRET is used as the key, and no key file is created', async () => {
   const data = temporaryDirectory();
   const token = await issue(data, [], { CATALOG_JWT_SECRET: SECRET });
   await jwtVerify(token, new TextEncoder().encode(SECRET), { algorithms: ['HS256'] });
   assert.not.ok(existsSync(join(data, 'keys.json')));
 });
 
-test('a secret is measured in bytes: 32 are enough, 31 are not', async () => {
+test('CATALOG_JWT_SECRET needs at least 32 bytes, not characters', async () => {
   const data = temporaryDirectory();
   await issue(data, [], { CATALOG_JWT_SECRET: 'é'.repeat(16) });
   for (const secret of ['x'.repeat(31), `${'é'.repeat(15)}x`, 'x', '']) {

@@ -1,4 +1,4 @@
-/** `migrate` owns its directory from its first write to its last. */
+/** `migrate` holds the lock of its directory from its first write to its last. */
 import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -11,7 +11,7 @@ import { quickDisk } from '../../../support/disk.ts';
 import { fixture } from '../../../support/paths.ts';
 import { contextOf } from '../../../support/service.ts';
 
-/** A disk that asks before each call whether somebody owns the directory. */
+/** A disk that records before each call whether the lock of the directory is held. */
 function asking(directory: string, answers: boolean[]): Disk {
   return new Proxy(quickDisk, {
     get(disk, name: keyof Disk) {
@@ -35,7 +35,7 @@ for (const [what, fill] of [
     },
   ],
 ] as const) {
-  test(`nobody else can have the store while it migrates ${what} and opens it`, async () => {
+  test(`migrate holds the lock during every disk call for ${what}, and not afterwards`, async () => {
     const data = temporaryDirectory();
     fill(data);
     const answers: boolean[] = [];

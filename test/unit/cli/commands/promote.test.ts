@@ -24,7 +24,7 @@ async function following(demo = true): Promise<string> {
   return data;
 }
 
-test('spec 15.15: the directory is that of the primary of a new epoch', async () => {
+test('spec 15.15: promote makes the directory the primary of a new epoch, which cannot follow again', async () => {
   const data = await following();
   const { status, stdout, stderr } = await callProgram(['promote', '--data', data]);
   assert.is(status, 0, stderr);
@@ -66,7 +66,7 @@ test('spec 15.12: commands that write are refused in the directory of a host tha
   }
 });
 
-test('spec 15.10: what cannot be followed safely is refused before anything is done', async () => {
+test('spec 15.10: serve refuses wrong or unsafe flags of a follower with exit status 2', async () => {
   const directory = temporaryDirectory();
   const token = join(directory, 'token');
   writeFileSync(token, 'a.b.c', { mode: 0o600 });

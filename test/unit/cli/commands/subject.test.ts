@@ -1,9 +1,9 @@
-/** Under whose name commands write (spec 8.12). */
+/** The subject of the writes of commands (spec 8.12). */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { commandSubject } from '../../../../src/cli/commands/subject.ts';
 
-test('the subject is the user of the system, whatever the environment says', () => {
+test('the subject is the user of the operating system, not that of the environment', () => {
   const before = { ...process.env };
   const subject = commandSubject();
   assert.match(subject, /^cli:\S+$/);

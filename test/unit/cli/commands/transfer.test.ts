@@ -37,13 +37,13 @@ const brandsIn = (data: string) => {
   return [...store.ids('brands')].map((id) => store.get('brands', id)?.name);
 };
 
-/** The folder of imports has states alone: no file, no request, no reply. */
+/** What the folder of imports contains besides states: files, requests and replies. */
 const leftIn = (data: string) =>
   readdirSync(join(data, 'imports')).filter((name) => !/^\d+\.json$/.test(name));
 
 test.after.each(closeServices);
 
-test('export prints what the API exports, in every format, beside a server too', async () => {
+test('export prints the same as the API in every format, while a server is running', async () => {
   const server = await openService({ demo: true });
   for (const name of COLLECTIONS) {
     for (const format of ['csv', 'ndjson', 'json']) {
@@ -60,7 +60,7 @@ test('export prints what the API exports, in every format, beside a server too',
   assert.match((await call('export', server.data, ['brands'])).stdout, /^id,name,logo,/);
 });
 
-test('export --output writes the file whole, and says so', async () => {
+test('export --output writes the file and prints the number of rows', async () => {
   const data = await demo();
   const path = join(temporaryDirectory(), 'brands.json');
   const { status, stdout } = await call('export', data, ['brands', '--output', path]);
@@ -69,7 +69,7 @@ test('export --output writes the file whole, and says so', async () => {
   assert.is((JSON.parse(readFileSync(path, 'utf8')) as unknown[]).length, count);
 });
 
-test('an export that fails leaves the file as it was, and nothing beside it', async () => {
+test('a failed export leaves the existing file unchanged and no other file', async () => {
   const data = await demo();
   const path = fileOf('earlier');
   const refusal = { ...quickDisk, fdatasync: () => Promise.reject(new Error('no space left')) };
@@ -87,7 +87,7 @@ test('an export that fails leaves the file as it was, and nothing beside it', as
   assert.is((await call('export', temporaryDirectory(), ['brands'])).status, 1);
 });
 
-test('prices are in the currency of the last server, or in one that is named', async () => {
+test('prices are in the currency of the last server, or in that of --currency', async () => {
   const server = await openService({ demo: true, pages: { currency: 'EUR' } });
   await server.stop();
   const headerOf = async (...args: string[]) =>
@@ -103,7 +103,7 @@ test('prices are in the currency of the last server, or in one that is named', a
   assert.is(readSnapshot(server.data).get('skus', 1)?.price, 700);
 });
 
-test('import creates and changes rows, under the name of cli: and the user of the system', async () => {
+test('import creates and changes rows with the subject cli: and the user of the operating system', async () => {
   const data = await demo();
   const file = fileOf('id,name\r\n1,Renamed\r\n,New\r\n2,\r\n'.replace('2,\r\n', ''));
   const { status, stdout, stderr } = await call('import', data, ['brands', file]);
@@ -117,7 +117,7 @@ test('import creates and changes rows, under the name of cli: and the user of th
   assert.equal(leftIn(data), []);
 });
 
-test('the format is that of the name or of --format; - is standard input', async () => {
+test('the format is that of the file name or of --format, and - is standard input', async () => {
   const data = await demo();
   const row = '{"name":"New"}';
   for (const [name, text] of [
@@ -139,7 +139,7 @@ test('the format is that of the name or of --format; - is standard input', async
   assert.is(brandsIn(data).filter((name) => name === 'New').length, 6);
 });
 
-test('a terminal has a progress bar, and standard output the same lines', async () => {
+test('a progress bar is shown on a terminal, and the result is still printed on standard output', async () => {
   const data = await demo();
   const rows = Array.from({ length: 3000 }, (_, n) => `Brand ${n}\r\n`);
   const file = fileOf(`name\r\n${rows.join('')}`);
@@ -157,7 +157,7 @@ test('a terminal has a progress bar, and standard output the same lines', async 
   }
 });
 
-test('a refused row: exit 1, a line for each error, and nothing is written', async () => {
+test('if a row is refused, import exits 1, prints a line for each error and writes nothing', async () => {
   const data = await demo();
   const { sequence } = readSnapshot(data);
   const file = fileOf(
@@ -180,7 +180,7 @@ test('a refused row: exit 1, a line for each error, and nothing is written', asy
   assert.is(readSnapshot(data).sequence, sequence);
 });
 
-test('--dry-run says what would change, and writes nothing at all', async () => {
+test('--dry-run prints what would change and writes nothing', async () => {
   const data = await demo();
   const before = readdirSync(data).sort();
   const file = fileOf(`id,name\r\n1,Renamed\r\n,${'x'.repeat(100)}\r\n`);
@@ -196,7 +196,7 @@ test('--dry-run says what would change, and writes nothing at all', async () => 
   assert.match(streamed.stdout, '-: 1 row, 0 would be created, 0 would be changed, 1 unchanged');
 });
 
-test('rows are matched and missing ones created as over HTTP', async () => {
+test('--match finds existing rows, and --create-missing creates missing brands and categories', async () => {
   const data = temporaryDirectory();
   await migrate({ data, demo: false, dryRun: false }, contextOf());
   const goods = fileOf('name,brand,category\r\nShirt,Acme,Clothes > Tops > Shirts\r\n');
@@ -208,7 +208,7 @@ test('rows are matched and missing ones created as over HTTP', async () => {
   assert.equal(brandsIn(data), ['Acme']);
 });
 
-test('beside a server the server imports the file, and readers see it at once', async () => {
+test('if a server is running, it imports the file, and readers see the rows at once', async () => {
   const server = await openService({ demo: true });
   const file = fileOf('id,name\r\n1,Renamed\r\n,New\r\n');
   const { status, stdout, stderr } = await call('import', server.data, ['brands', file]);
@@ -227,7 +227,7 @@ test('beside a server the server imports the file, and readers see it at once', 
   assert.equal(server.log, []);
 });
 
-test('what a server does not take is said by the command', async () => {
+test('the reason why a server refuses a file is printed by the command', async () => {
   const server = await openService({ demo: true, maxImport: 100 });
   const long = fileOf(`name\r\n${'x'.repeat(100)}\r\n`);
   const large = await call('import', server.data, ['brands', long]);
@@ -239,7 +239,7 @@ test('what a server does not take is said by the command', async () => {
   assert.equal(leftIn(server.data), []);
 });
 
-test('without a server, and in a dry run, the command has the bound itself', async () => {
+test('without a server and in a dry run the command applies --max-import itself', async () => {
   const data = await demo();
   const long = fileOf(`name\r\n${'x'.repeat(100)}\r\n`);
   const flags = ['brands', long, '--max-import', '100'];
@@ -253,11 +253,11 @@ test('without a server, and in a dry run, the command has the bound itself', asy
   assert.is((await call('import', data, ['brands', long])).status, 0);
 });
 
-test('a file that no server has taken is imported by the command when the server has ended', async () => {
+test('a file that the server has not taken is imported by the command once the server has ended', async () => {
   const data = await demo();
   const server = await openService({ data });
   await server.stop();
-  // A server that owns the directory, and is too busy to look for requests.
+  // A server that owns the directory but does not look for requests.
   const busy = await Store.open({
     directory: data,
     command: 'serve',
@@ -278,7 +278,7 @@ test('a file that no server has taken is imported by the command when the server
   assert.equal(leftIn(data), []);
 });
 
-test('what an earlier server has taken is not imported a second time; what none has taken is', async () => {
+test('a starting server imports requests that were not taken, and not those that were', async () => {
   const data = await demo();
   const folder = join(data, 'imports');
   mkdirSync(folder);
@@ -307,7 +307,7 @@ test('what an earlier server has taken is not imported a second time; what none 
   assert.not.ok(names.includes('Taken'));
 });
 
-test('a request that is no request is answered, and harms nothing', async () => {
+test('a malformed request gets an error as its reply and is logged, and nothing is imported', async () => {
   const server = await openService({ demo: true });
   const token = '00000000-0000-4000-8000-000000000003';
   const reply = join(server.data, 'imports', `${token}.reply`);
@@ -322,7 +322,7 @@ test('a request that is no request is answered, and harms nothing', async () => 
   assert.is((await read(server, '/admin/imports/')).length, 0);
 });
 
-test('imports at the same time wait for each other', async () => {
+test('concurrent imports all succeed', async () => {
   const data = await demo();
   const files = [1, 2, 3].map((n) => fileOf(`name\r\nBrand ${n}\r\n`));
   const all = await Promise.all(files.map((file) => call('import', data, ['brands', file])));
@@ -338,7 +338,7 @@ test('imports at the same time wait for each other', async () => {
   );
 });
 
-test('a store of another command is not waited for', async () => {
+test('import fails at once if another command than serve is using the store', async () => {
   const data = await demo();
   const store = await Store.open({
     directory: data,
@@ -354,7 +354,7 @@ test('a store of another command is not waited for', async () => {
   await store.close();
 });
 
-test('a disk that refuses a commit fails the import, and says what is written', async () => {
+test('an import fails if the disk refuses a commit', async () => {
   const data = await demo();
   const refusal = { active: false };
   const disk = { ...refusableDisk(refusal) };
@@ -372,7 +372,7 @@ test('a disk that refuses a commit fails the import, and says what is written', 
   assert.match(stderr, /the import of \S+ failed|no space left/);
 });
 
-test('what is missing, or cannot be, is wrong usage', async () => {
+test('missing or invalid arguments are wrong usage, and a missing file or store is a failure', async () => {
   const data = await demo();
   const file = fileOf('name\r\nNew\r\n');
   for (const args of [

@@ -27,7 +27,7 @@ const open = (directory: string) =>
     onFatal: fail,
   });
 
-/** Ann makes brand 1 and renames it, a day later Bob makes brand 2: entries 1, 2 and 3. */
+/** Ann creates brand 1 and renames it; a day later Bob creates brand 2: entries 1, 2 and 3. */
 async function written(): Promise<string> {
   const directory = temporaryDirectory();
   const store = await open(directory);
@@ -61,13 +61,13 @@ test('entries are undone in one commit, from the newest to the oldest', async ()
   assert.match(after.get('audits', 4)?.subject ?? '', /^cli:./);
   assert.is(after.lastId('brands'), 2);
   assert.equal(checkStore(quickDisk, data).findings, []);
-  // And that is undone.
+  // The undo itself is undone.
   assert.is((await undo(data, '4')).stdout, 'brand 1 put back\n');
   assert.equal(namesIn(data), ['Uno', 'Two']);
   assert.equal(checkStore(quickDisk, data).findings, []);
 });
 
-test('--subject and --since name what somebody wrote in a period', async () => {
+test('--subject with --since and --until selects the entries of a subject in a period', async () => {
   const data = await written();
   const none = await undo(data, '--subject', 'ann', '--since', '2026-11-22');
   assert.is(none.status, 1);
@@ -89,7 +89,7 @@ test('--subject and --since name what somebody wrote in a period', async () => {
   assert.equal(namesIn(data), []);
 });
 
-test('rows that have changed since are listed, and nothing is undone unless it is forced', async () => {
+test('rows that have changed since are listed, and nothing is undone without --force', async () => {
   const data = await written();
   const refused = await undo(data, '3', '1');
   assert.is(refused.status, 1);
@@ -104,7 +104,7 @@ test('rows that have changed since are listed, and nothing is undone unless it i
   assert.equal(namesIn(data), []);
 });
 
-test('--dry-run reports and writes nothing, also beside a server', async () => {
+test('--dry-run prints what would be undone and writes nothing, even while a server is running', async () => {
   const data = await written();
   const store = await open(data);
   const dry = await undo(data, '2', '--dry-run');
@@ -117,7 +117,7 @@ test('--dry-run reports and writes nothing, also beside a server', async () => {
   assert.equal(namesIn(data), ['Uno', 'Two']);
 });
 
-test('what names no entries, or names them twice over, is wrong usage', async () => {
+test('arguments that select no entries, or select them in two ways, are wrong usage', async () => {
   const data = await written();
   for (const args of [
     [],

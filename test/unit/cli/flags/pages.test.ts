@@ -1,4 +1,4 @@
-/** src/cli/flags/pages.ts: what pages look like, as a shell says it. */
+/** src/cli/flags/pages.ts: the flags for the appearance of pages. */
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -13,7 +13,7 @@ const FLAGS = {
   '--templates': 'CATALOG_TEMPLATES',
 } as const;
 
-test('both commands name the flags with their variables', async () => {
+test('the help of serve and rebuild-pages lists the flags with their variables', async () => {
   for (const command of ['serve', 'rebuild-pages']) {
     const { stdout } = await callProgram([command, '--help']);
     for (const [flag, variable] of Object.entries(FLAGS)) {
@@ -40,7 +40,7 @@ const WRONG: readonly (readonly [flag: keyof typeof FLAGS, value: string])[] = [
 ];
 
 for (const [flag, value] of WRONG) {
-  test(`${flag} ${JSON.stringify(value).slice(0, 40)} is wrong usage, as a variable too`, async () => {
+  test(`${flag} ${JSON.stringify(value).slice(0, 40)} is wrong usage, also as a variable`, async () => {
     const data = join(temporaryDirectory(), 'none');
     for (const command of ['serve', 'rebuild-pages']) {
       const byFlag = await callProgram([command, '--data', data, flag, value]);

@@ -1,4 +1,4 @@
-/** The flags of `serve` that are about running it: their values and their descriptions. */
+/** The flags of `serve` for running the server: their values and their descriptions. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { InvalidArgumentError } from 'commander';
@@ -12,7 +12,7 @@ import { documentedFlags } from '../../../support/flags.ts';
 import { callProgram } from '../../../support/program.ts';
 import { ROOT } from '../../../support/paths.ts';
 
-/** Flags and variables of `serve`, as its own help has them. */
+/** Flags and variables in the help of `serve`. */
 async function helpOfServe(): Promise<Map<string, string>> {
   const { stdout } = await callProgram(['serve', '--help']);
   const options = stdout.split(/^ {2}(?=--)/m).slice(1);
@@ -26,7 +26,7 @@ async function helpOfServe(): Promise<Map<string, string>> {
   );
 }
 
-test('every flag of serve has a variable of its name, and both are in the reference', async () => {
+test('every flag of serve has a variable of the same name, and docs/reference.md lists both', async () => {
   const flags = await helpOfServe();
   assert.ok(flags.size > 20, `${flags.size} flags`);
   const documented = new Map(documentedFlags().map(([variable, flag]) => [flag, variable]));
@@ -115,7 +115,7 @@ const VALUES: Readonly<Record<string, Values>> = {
 };
 
 for (const [what, { parse, good, wrong }] of Object.entries(VALUES)) {
-  test(`a ${what} is taken as it is meant, or refused`, () => {
+  test(`the values of a ${what} are parsed, and malformed ones are refused`, () => {
     for (const [text, value] of good) assert.equal(parse(text), value, text);
     for (const text of wrong) {
       let refusal: unknown = `'${text}' was taken`;
@@ -149,7 +149,7 @@ const WRONG: readonly (readonly [flag: string, value: string])[] = [
   ['--send-timeout', ''],
 ];
 
-test('a wrong value exits 2 with one line that names the flag, or the variable', async () => {
+test('a wrong value exits 2 with one line that names the flag or the variable', async () => {
   for (const [flag, value] of WRONG) {
     const variable = `CATALOG_${flag.slice(2).replaceAll('-', '_').toUpperCase()}`;
     const runs: (readonly [readonly string[], Readonly<Record<string, string>>, string])[] = [
@@ -168,7 +168,7 @@ test('a wrong value exits 2 with one line that names the flag, or the variable',
   }
 });
 
-test('the examples name no variable and no command that there is not', async () => {
+test('the examples use only variables and commands that exist', async () => {
   const directory = join(ROOT, 'docs', 'examples');
   const texts = readdirSync(directory).map((name) => readFileSync(join(directory, name), 'utf8'));
   const known = new Set(documentedFlags().map(([variable]) => variable));

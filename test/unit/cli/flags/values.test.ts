@@ -13,7 +13,7 @@ import { callProgram } from '../../../support/program.ts';
 
 const SHOP = 'https://shop.example';
 
-test('serve --help names the flags, their variables and the default sizes', async () => {
+test('serve --help lists the flags, their variables and the default sizes', async () => {
   const { status, stdout } = await callProgram(['serve', '--help']);
   assert.is(status, 0);
   const text = stdout.replace(/\s+/g, ' ');
@@ -27,7 +27,7 @@ test('serve --help names the flags, their variables and the default sizes', asyn
 interface Flag {
   readonly flag: string;
   readonly variable: string;
-  /** What the line has to name. */
+  /** What the message has to contain. */
   readonly says: string;
   readonly parse: (text: string) => unknown;
   readonly wrong: readonly string[];
@@ -149,7 +149,7 @@ const LIMITS: readonly Flag[] = [
 ];
 
 for (const { flag, variable, says, parse, wrong } of LIMITS) {
-  test(`a malformed ${flag} is refused, and the message says what to give`, () => {
+  test(`a malformed ${flag} is refused, and the message shows a valid value`, () => {
     for (const value of wrong) {
       let refusal: unknown = `'${value}' was taken`;
       try {
@@ -162,7 +162,7 @@ for (const { flag, variable, says, parse, wrong } of LIMITS) {
     }
   });
 
-  test(`a malformed ${flag} or ${variable} exits 2 with one line that names it`, async () => {
+  test(`a malformed ${flag} or ${variable} exits 2 with one line that contains its name`, async () => {
     const [value = '', empty = ''] = wrong;
     for (const [args, env, named] of [
       [[`${flag}=${value}`], {}, flag],
@@ -170,7 +170,7 @@ for (const { flag, variable, says, parse, wrong } of LIMITS) {
       [[flag], {}, flag],
       [[], { [variable]: value }, variable],
     ] as const) {
-      // Where the value were taken, the short secret would end the process, with another status.
+      // If the value were accepted, the short secret would end the process with another status.
       const { status, stdout, stderr } = await callProgram(['serve', '--port', '0', ...args], {
         env: { CATALOG_JWT_SECRET: 'short', ...env },
       });
@@ -183,7 +183,7 @@ for (const { flag, variable, says, parse, wrong } of LIMITS) {
   });
 }
 
-test('sizes are bytes, KiB, MiB or GiB, up to their bounds', () => {
+test('a size is a number of bytes, KiB, MiB or GiB, up to the maximum of its flag', () => {
   for (const [parse, text, bytes] of [
     [parseSize, '1', 1],
     [parseSize, '01', 1],
@@ -198,7 +198,7 @@ test('sizes are bytes, KiB, MiB or GiB, up to their bounds', () => {
   }
 });
 
-test('a size of the audit trail without a unit is one of MiB', () => {
+test('a size of the audit trail without a unit is in MiB', () => {
   for (const [text, bytes] of [
     ['0', 0],
     ['16', 2 ** 24],
@@ -211,7 +211,7 @@ test('a size of the audit trail without a unit is one of MiB', () => {
   }
 });
 
-test('an origin that no page has is refused: a pattern, another scheme', () => {
+test('a pattern and a scheme other than http and https are refused as an origin', () => {
   const taken = (value: string) => {
     try {
       return parseOrigins(value);

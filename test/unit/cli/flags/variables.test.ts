@@ -1,4 +1,4 @@
-/** Every flag has an environment variable, and the flag wins (spec 8.2). */
+/** Every flag has an environment variable, and the flag takes precedence (spec 8.2). */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { decodeJwt } from 'jose';
@@ -8,7 +8,7 @@ import { commandFacts, inertProgram } from '../../../../release/program-facts.ts
 import { temporaryDirectory } from '../../../support/directory.ts';
 import { callProgram } from '../../../support/program.ts';
 
-test('every flag has a variable of its name, but --archive of check', () => {
+test('every flag except check --archive has a variable of the same name', () => {
   let count = 0;
   const without: string[] = [];
   for (const { name, groups } of commandFacts(inertProgram())) {
@@ -34,7 +34,7 @@ async function claims(args: readonly string[], env: Readonly<Record<string, stri
   return { sub, role, lifetime: exp - iat };
 }
 
-test('values, choices and a flag that a command needs may come from variables', async () => {
+test('variables set values, choices and required flags, and flags take precedence', async () => {
   const env = { CATALOG_SUBJECT: 'ann', CATALOG_ROLE: 'viewer', CATALOG_EXPIRES: '1h' };
   assert.equal(await claims([], env), { sub: 'ann', role: 'viewer', lifetime: 3600 });
   const args = ['--subject', 'bob', '--role', 'editor', '--expires', '2h'];
@@ -47,7 +47,7 @@ test('values, choices and a flag that a command needs may come from variables', 
   assert.match(none.stderr, '--subject');
 });
 
-test('the variable of a flag without a value is yes or no', async () => {
+test('the variable of a flag without a value must be yes or no', async () => {
   const data = join(temporaryDirectory(), 'store');
   const migrate = (CATALOG_DRY_RUN: string) =>
     callProgram(['migrate', '--data', data], { env: { CATALOG_DRY_RUN } });
@@ -60,7 +60,7 @@ test('the variable of a flag without a value is yes or no', async () => {
   assert.ok(existsSync(data));
 });
 
-test('beside arguments the variable of a flag that says the same does not count', async () => {
+test('CATALOG_SUBJECT is ignored if tokens revoke has an argument', async () => {
   const data = temporaryDirectory();
   await callProgram(['migrate', '--data', data]);
   const env = { CATALOG_SUBJECT: 'ann' };
@@ -70,7 +70,7 @@ test('beside arguments the variable of a flag that says the same does not count'
   assert.equal([all.status, all.stdout], [0, 'revoked all tokens of ann\n']);
 });
 
-test('a flag wins over the variable of one that it excludes; two such variables are an error', async () => {
+test('a flag overrides the variable of a flag that it excludes, and two such variables are an error', async () => {
   const root = temporaryDirectory();
   const data = join(root, 'store');
   const file = join(root, 'backup.json');

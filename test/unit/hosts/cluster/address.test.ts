@@ -8,7 +8,7 @@ import {
   parseLogAddress,
 } from '../../../../src/hosts/cluster/address.ts';
 
-test('nodes and prefix are read', () => {
+test('an address is parsed into its nodes and its prefix', () => {
   assert.equal(parseLogAddress('etcd://a:2379,10.0.0.2:2379,[::1]:2379/shop'), {
     nodes: ['a:2379', '10.0.0.2:2379', '[::1]:2379'],
     prefix: '/shop/',
@@ -16,7 +16,7 @@ test('nodes and prefix are read', () => {
   assert.is(parseLogAddress('etcd://a:1/shop/north/').prefix, '/shop/north/');
 });
 
-test('what is not an address is refused', () => {
+test('a malformed address is refused', () => {
   const wrong = [
     ['', 'etcd://', 'etcd://a:2379', 'etcd://a:2379/', 'etcd:///shop', 'http://a:2379/shop'],
     ['etcd://a/shop', 'etcd://a:0/shop', 'etcd://a:65536/shop', 'etcd://a:1,/shop'],
@@ -25,7 +25,7 @@ test('what is not an address is refused', () => {
   for (const text of wrong) assert.throws(() => parseLogAddress(text), /Give the nodes/, text);
 });
 
-test('an address is written as it is read', () => {
+test('an address that was formatted and parsed again is the same', () => {
   const name = fc.stringMatching(/^[a-z][a-z0-9.-]{0,8}$/);
   const node = fc.tuple(name, fc.integer({ min: 1, max: 65_535 })).map((each) => each.join(':'));
   const nodes = fc.array(node, { minLength: 1, maxLength: 5 });
@@ -37,7 +37,7 @@ test('an address is written as it is read', () => {
   );
 });
 
-test('there is TLS, except to this machine without certificates', () => {
+test('TLS is used unless every node is local and no certificate is given', () => {
   const schemeOf = (text: string, certificates = {}) =>
     endpointsOf(parseLogAddress(text), certificates).endpoints.map((each) => each.split(':')[0]);
   assert.equal(schemeOf('etcd://127.0.0.1:1,localhost:2/x'), ['http', 'http']);

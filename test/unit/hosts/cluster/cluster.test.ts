@@ -1,11 +1,11 @@
-/** What a host says at its start if no node of the log answers. */
+/** The error at the start of a host if no node of the log answers. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { messageOf } from '../../../../src/errors.ts';
 import { parseLogAddress } from '../../../../src/hosts/cluster/address.ts';
 import { Cluster } from '../../../../src/hosts/cluster/cluster.ts';
 
-test('a host that cannot join names the nodes, and says what to check', async () => {
+test('if no node answers at the start, the error lists the nodes and says what to check', async () => {
   const cluster = new Cluster({
     address: parseLogAddress('etcd://127.0.0.1:1,127.0.0.1:2/shop'),
     certificates: {},

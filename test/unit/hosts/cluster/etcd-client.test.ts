@@ -1,4 +1,4 @@
-/** Which node of etcd a call goes to. */
+/** To which node of etcd a call is sent. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'uvu';
@@ -9,7 +9,7 @@ const TIMEOUT_MS = 500;
 
 const servers: Server[] = [];
 
-/** A node; without an answer it takes requests and stays silent. */
+/** A node; without an answer it accepts requests and does not respond. */
 async function node(answer?: { status: number; body: object }) {
   const asked: string[] = [];
   const server = createServer((request, response) => {
@@ -36,7 +36,7 @@ test.after(() => {
   }
 });
 
-test('the first call goes to a node that answers, whatever the others do', async () => {
+test('the first call finds a node that answers, and later calls are sent to it', async () => {
   const [silent, alone, up] = [await node(), await node(WITHOUT_MAJORITY), await node(UP)];
   const off = { url: 'http://127.0.0.1:1' };
   const client = clientOf([silent, off, alone, up]);
@@ -46,7 +46,7 @@ test('the first call goes to a node that answers, whatever the others do', async
   assert.equal([silent.asked, alone.asked], [['/v3/kv/range'], ['/v3/kv/range']], 'asked once');
 });
 
-test('a node that refuses the client answers: the call says what it refuses', async () => {
+test('a refusal of the login by a node is reported as the error of the call', async () => {
   const refusal = { status: 400, body: { error: 'etcdserver: user name is empty', code: 3 } };
   const client = clientOf([{ url: 'http://127.0.0.1:1' }, await node(refusal)]);
   const error = await client.call('kv/txn', {}).then(
@@ -56,7 +56,7 @@ test('a node that refuses the client answers: the call says what it refuses', as
   assert.match(error ?? '', 'does not accept the user and password');
 });
 
-test('if no node answers, the call says so, and later ones find the one that comes back', async () => {
+test('if no node answers, calls fail with the errors of the nodes in turn', async () => {
   const [silent, alone] = [await node(), await node(WITHOUT_MAJORITY)];
   const client = clientOf([alone, silent]);
   const failure = () => client.call('kv/txn', {}).catch((thrown: unknown) => String(thrown));

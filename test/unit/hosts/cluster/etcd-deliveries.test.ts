@@ -1,4 +1,4 @@
-/** spec 15.28: what a host that takes deliveries over finds, and how often it is written. */
+/** spec 15.28: the state of deliveries that the next writer reads, and how often it is written. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -34,7 +34,7 @@ function world() {
   return { client, errors, writer, host };
 }
 
-test('the next host goes on where the last one has ended, and has its list', async () => {
+test('the next writer continues from the position of the previous one and has its list of deliveries', async () => {
   const { writer, host } = world();
   const [one, two] = [host(), host()];
   await one.open(await writer('one'));
@@ -49,7 +49,7 @@ test('the next host goes on where the last one has ended, and has its list', asy
   await two.close();
 });
 
-test('a host that is not the writer any more, and does not know it, changes nothing', async () => {
+test('a host that is no longer the writer, but does not know it, changes nothing', async () => {
   const { writer, host } = world();
   const [one, two] = [host(), host()];
   await one.open(await writer('one'));
@@ -61,7 +61,7 @@ test('a host that is not the writer any more, and does not know it, changes noth
   assert.is(positionIn(await host().latest(1)), 9);
 });
 
-test('the place is written as it is then, the list once a minute; both at the end', async () => {
+test('many saves make one write of the position, the list follows later, and closing writes both', async () => {
   const { client, writer, host } = world();
   const one = host();
   await one.open(await writer('one'));
@@ -86,7 +86,7 @@ test('the place is written as it is then, the list once a minute; both at the en
   assert.is(client.writes - before, 3);
 });
 
-test('while etcd is silent nothing is lost, and it is reported once', async () => {
+test('a state is written once etcd answers again, and the failure is reported once', async () => {
   const { client, errors, writer, host } = world();
   const one = host();
   await one.open(await writer('one'));
@@ -100,7 +100,7 @@ test('while etcd is silent nothing is lost, and it is reported once', async () =
   assert.equal(errors, ['etcd does not answer']);
 });
 
-test('the end is bounded while etcd is silent', async () => {
+test('closing ends even if etcd does not answer', async () => {
   const { client, writer, host } = world();
   const one = host();
   await one.open(await writer('one'));
@@ -110,7 +110,7 @@ test('the end is bounded while etcd is silent', async () => {
   assert.equal(client.values, { writer: 'one' });
 });
 
-test('a webhook that was deleted is forgotten', async () => {
+test('the state of a deleted webhook is removed', async () => {
   const { client, writer, host } = world();
   const one = host();
   await one.open(await writer('one'));
@@ -124,7 +124,7 @@ test('a webhook that was deleted is forgotten', async () => {
   assert.is(client.values['deliveries/places'], JSON.stringify({ 2: stateAt(6).place }));
 });
 
-test('the states of a host that was alone are shared once', async () => {
+test('the state of a single host is copied to etcd only the first time', async () => {
   const { writer, host } = world();
   const own = (position: number) => ({ ids: () => [3], load: () => stateAt(position).text });
   await host().offer(own(8));
@@ -136,7 +136,7 @@ test('the states of a host that was alone are shared once', async () => {
   await one.close();
 });
 
-test('places that are not as they were written are said to be', async () => {
+test('malformed positions in etcd are reported as store_damaged', async () => {
   const { client, writer, host } = world();
   await transact(client, [], [{ put: 'deliveries/places', value: '[1]' }]);
   const error = await host()

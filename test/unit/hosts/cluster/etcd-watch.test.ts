@@ -1,4 +1,4 @@
-/** One key of etcd is followed by a watch and by questions: what each of them tells is told on. */
+/** A key of etcd is followed by a watch and by queries, whose values are passed to a listener. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { CatalogError } from '../../../../src/errors.ts';
@@ -8,12 +8,12 @@ import { until } from '../../../support/until.ts';
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
-/** An answer of a watch with these values of the key; undefined for a key that was removed. */
+/** A message of a watch with these values of the key; undefined for a key that was removed. */
 const answer = (...values: readonly (string | undefined)[]) => ({
   result: { events: values.map((value) => ({ kv: value ? { value: base64(value) } : {} })) },
 });
 
-/** A node that gives some answers to a watch, and then keeps it open. */
+/** A node that sends some messages on a watch, and then keeps it open. */
 class WatchedEtcd extends MemoryEtcd {
   readonly #answers: readonly unknown[];
 
@@ -28,7 +28,7 @@ class WatchedEtcd extends MemoryEtcd {
   }
 }
 
-/** Follows a key of a node that gives these answers, whose question is answered by `ask`. */
+/** Follows a key of a node that sends these messages; `ask` answers the query. */
 function follow(answers: readonly unknown[], ask: () => Promise<string>) {
   const told: (string | null)[] = [];
   const end = followKey(new WatchedEtcd(answers), 'head', {
@@ -39,7 +39,7 @@ function follow(answers: readonly unknown[], ask: () => Promise<string>) {
   return { told, end };
 }
 
-test('what a watch tells is told before the question is answered, the last of several values', async () => {
+test('the listener gets the last value of each watch message without waiting for the query', async () => {
   const asked = Promise.withResolvers<string>();
   const answers = [{ result: {} }, answer('1'), answer('2', '3'), answer(undefined)];
   const { told, end } = follow(answers, () => asked.promise);
@@ -51,7 +51,7 @@ test('what a watch tells is told before the question is answered, the last of se
   await end();
 });
 
-test('a question without an answer is told as null', async () => {
+test('the listener gets null if the query fails', async () => {
   const { told, end } = follow([], () =>
     Promise.reject(new CatalogError('log_unavailable', 'etcd does not answer')),
   );
@@ -60,7 +60,7 @@ test('a question without an answer is told as null', async () => {
   assert.is(told[0], null);
 });
 
-test('what is answered after the end is not told', async () => {
+test('the listener gets nothing after the end', async () => {
   const asked = Promise.withResolvers<string>();
   const { told, end } = follow([], () => asked.promise);
   const ended = end();

@@ -1,4 +1,4 @@
-/** spec 15.22, 15.23: in step, behind, silent, stopped. */
+/** spec 15.22, 15.23: the standing of a host: in step, behind, silent or stopped. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { CatalogError, messageOf } from '../../../../src/errors.ts';
@@ -6,7 +6,7 @@ import { LogFollower } from '../../../../src/hosts/cluster/log-follower.ts';
 import type { LogPosition } from '../../../../src/store/change-log.ts';
 import { turn } from '../../../support/disk.ts';
 
-/** A follower whose log says what the test wants. */
+/** A follower of a log whose head the test sets. */
 function follow() {
   let tell: (head: LogPosition | null) => void = () => {};
   let time = 0;
@@ -14,7 +14,7 @@ function follow() {
     sequence: 3,
     targets: [] as number[],
     failure: null as unknown,
-    /** What a take waits for. */
+    /** What `catchUp` waits for. */
     disk: Promise.resolve(),
     async catchUp(target: number) {
       store.targets.push(target);
@@ -50,7 +50,7 @@ function follow() {
   };
 }
 
-test('a host is behind until it has what the log had, and then in step', async () => {
+test('a host is behind until it has every change set that the log had, and then in step', async () => {
   const { standings, store, head } = follow();
   assert.equal(standings, ['behind']);
   await head(9);
@@ -60,7 +60,7 @@ test('a host is behind until it has what the log had, and then in step', async (
   assert.equal(standings, ['behind', 'in step'], 'one change set behind is in step');
 });
 
-test('an older head, told late, is not taken for the last one', async () => {
+test('an older head that arrives late is ignored', async () => {
   const { follower, store, head } = follow();
   await head(9);
   await head(7);
@@ -68,7 +68,7 @@ test('an older head, told late, is not taken for the last one', async () => {
   assert.equal(store.targets, [9]);
 });
 
-test('a log that is silent for five seconds is said to be, and not before', async () => {
+test('the standing is silent after the log has not answered for 5 seconds', async () => {
   const { follower, standings, head, pass } = follow();
   await head(3);
   pass(4000);
@@ -82,7 +82,7 @@ test('a log that is silent for five seconds is said to be, and not before', asyn
   assert.equal(standings, ['behind', 'in step', 'silent', 'in step']);
 });
 
-test('a change set that cannot be taken stops the host, is reported once, and tried again', async () => {
+test('a change set that cannot be applied stops the host, is reported once, and is tried again', async () => {
   const { follower, store, errors, head } = follow();
   store.failure = new CatalogError('log_unavailable', 'schema version 6');
   await head(4);
@@ -94,7 +94,7 @@ test('a change set that cannot be taken stops the host, is reported once, and tr
   assert.is(follower.standing, 'in step');
 });
 
-test('a host that takes nothing for ten seconds while the log answers is stopped', async () => {
+test('a host that applies nothing for 10 seconds while the log answers is stopped', async () => {
   const { follower, store, standings, head, pass } = follow();
   await head(3);
   const disk = Promise.withResolvers<void>();
@@ -108,7 +108,7 @@ test('a host that takes nothing for ten seconds while the log answers is stopped
   await head(4);
   await seconds(4, 4);
   assert.is(follower.standing, 'in step');
-  // That the log does not answer is not the fault of the host.
+  // The time in which the log does not answer does not count.
   await seconds(6, null);
   await seconds(10, 4);
   assert.is(follower.standing, 'behind');
@@ -119,7 +119,7 @@ test('a host that takes nothing for ten seconds while the log answers is stopped
   assert.equal(standings, ['behind', 'in step', 'silent', 'behind', 'stopped', 'in step']);
 });
 
-test('a stop does not wait for a disk that refuses, and nothing is reported after it', async () => {
+test('closing does not wait for the disk, and nothing is reported afterwards', async () => {
   const { follower, store, errors, standings, head } = follow();
   await head(3);
   const disk = Promise.withResolvers<void>();

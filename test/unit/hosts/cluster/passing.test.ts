@@ -1,4 +1,4 @@
-/** spec 15.26: writes go to one host by preference, and stay here while it cannot be reached. */
+/** spec 15.26: writes are forwarded to the writer, and carried out here if it cannot be reached. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { CatalogError } from '../../../../src/errors.ts';
@@ -36,13 +36,13 @@ function open() {
   return { passing, seen, settings, pass, wait: (ms: number) => (time += ms) };
 }
 
-test('without another writer nothing is passed on', () => {
+test('without another writer nothing is forwarded', () => {
   const { passing, settings } = open();
   settings.writer = null;
   assert.is(passing.forwarding(), null);
 });
 
-test('after a write this host catches up to it, and to accounts if they changed', async () => {
+test('after a forwarded write this host catches up to it, and fetches accounts if they changed', async () => {
   const { seen, settings, pass } = open();
   assert.is((await pass('/books/'))?.status, 201);
   assert.equal(seen, { passed: [`${ORIGIN}/books/`], caughtUp: [17], pulls: 0 });
@@ -53,7 +53,7 @@ test('after a write this host catches up to it, and to accounts if they changed'
   assert.equal(seen.caughtUp, [17, 17], 'a refused write changes nothing');
 });
 
-test('a writer that cannot be reached is left alone for five seconds', async () => {
+test('nothing is forwarded for 5 seconds after the writer could not be reached', async () => {
   const { passing, settings, pass, wait } = open();
   settings.failure = new CatalogError('primary_unreachable', 'away');
   const failure = await pass('/books/')?.catch((error: unknown) => error);

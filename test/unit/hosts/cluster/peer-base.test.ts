@@ -1,4 +1,4 @@
-/** spec 15.24: a new host takes its base from another host, and from the next one if that fails. */
+/** spec 15.24: a new host fetches its base from another host, or the next one if that fails. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { CatalogError, messageOf } from '../../../../src/errors.ts';
@@ -9,12 +9,12 @@ import type { ReceivedBase } from '../../../../src/store/hosts/install-base.ts';
 const member = (name: string, sequence: number, origin: string | null = `https://${name}`) =>
   ({ name, origin, sequence, baseBytes: 0, isInStep: true }) satisfies Member;
 
-/** A host that joins; every member is one of those that the test names. */
+/** A host that joins the members that the test sets. */
 function join(rounds = 3) {
   const ending = new AbortController();
   const seen = { asked: [] as string[], abandoned: [] as number[], warnings: [] as string[] };
   const world = {
-    /** Those of each round; the last ones stay. */
+    /** The members in each round; the last ones stay. */
     members: [[]] as (readonly Member[])[],
     take: async (peer: Peer): Promise<number> => peer.sequence,
     verify: async (_sequence: number): Promise<void> => {},
@@ -48,7 +48,7 @@ function join(rounds = 3) {
 
 const failure = (promise: Promise<unknown>) => promise.then(() => null).catch((error) => error);
 
-test('the host that is furthest is asked first, and one without an address never', async () => {
+test('the base is fetched from the furthest host that has an address', async () => {
   const { run, seen, world } = join();
   world.members = [[member('a', 7), member('b', 9), member('c', 11, null)]];
   assert.is((await run())?.sequence, 9);
@@ -56,7 +56,7 @@ test('the host that is furthest is asked first, and one without an address never
   assert.equal(seen.warnings, []);
 });
 
-test('if one gives no base, the next one does', async () => {
+test('if a host fails to send a base, the next one is asked', async () => {
   const { run, seen, world } = join();
   world.members = [[member('a', 7), member('b', 9)]];
   world.take = async ({ name, sequence }) => {
@@ -68,7 +68,7 @@ test('if one gives no base, the next one does', async () => {
   assert.equal(seen.warnings, ['no base yet: https://b has gone silent']);
 });
 
-test('a base that is no part of the log is not used, and removed', async () => {
+test('a base that does not belong to the log is removed, and the next host is asked', async () => {
   const { run, seen, world } = join();
   world.members = [[member('a', 7), member('b', 9)]];
   world.verify = async (sequence) => {
@@ -78,7 +78,7 @@ test('a base that is no part of the log is not used, and removed', async () => {
   assert.equal(seen.abandoned, [9]);
 });
 
-test('hosts that start later are found', async () => {
+test('hosts that report later are asked too', async () => {
   const { run, seen, world } = join();
   world.members = [[], [], [member('a', 7)]];
   assert.is((await run())?.sequence, 7);
@@ -86,7 +86,7 @@ test('hosts that start later are found', async () => {
   assert.is(world.pauses, 2);
 });
 
-test('the attempts are bounded; the error says why, and what to do', async () => {
+test('after the last round the error gives the reason and says what to do', async () => {
   const { run, seen, world } = join(4);
   world.members = [[member('a', 7)]];
   world.take = async () => {
@@ -100,7 +100,7 @@ test('the attempts are bounded; the error says why, and what to do', async () =>
   assert.is(seen.warnings.length, 1, 'the same trouble is reported once');
 });
 
-test('a log that does not answer is asked again', async () => {
+test('if the log does not answer, the host is asked again', async () => {
   const { run, seen, world } = join();
   world.members = [[member('a', 7)]];
   let isSilent = true;
@@ -114,7 +114,7 @@ test('a log that does not answer is asked again', async () => {
   assert.equal(seen.asked, ['a', 'a']);
 });
 
-test('a host that stops has no base, and no failure', async () => {
+test('a host that is stopped gets no base and reports no error', async () => {
   const { run, seen, world, end } = join();
   world.members = [[member('a', 7), member('b', 6)]];
   world.take = async () => {

@@ -1,4 +1,4 @@
-/** spec 15.26, 15.28: who is the writer, and for how long a host may count on being it. */
+/** spec 15.26, 15.28: which host is the writer, and for how long it may rely on its lease. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { messageOf } from '../../../../src/errors.ts';
@@ -33,7 +33,7 @@ function world() {
   return { client, clock, errors, member, close };
 }
 
-test('a host that is alone writes, also without an address', async () => {
+test('a single host becomes the writer, even without an address', async () => {
   const { member, close } = world();
   const { registry } = member('a', null);
   await until('it is the writer', () => registry.term !== null);
@@ -41,7 +41,7 @@ test('a host that is alone writes, also without an address', async () => {
   await close();
 });
 
-test('a host without an address leaves the writing to one that has an address', async () => {
+test('a host without an address is the writer only while no host with an address can be', async () => {
   const { member, close } = world();
   const a = member('a', null);
   await until('the first one writes', () => a.registry.term !== null);
@@ -54,7 +54,7 @@ test('a host without an address leaves the writing to one that has an address', 
   await close();
 });
 
-test('a host that cannot go on with the log gives the writing up; one that is late does not', async () => {
+test('a writer that is stopped is replaced, and a writer whose log is silent is not', async () => {
   const { client, member, close } = world();
   const a = member('a');
   await until('the first one writes', () => a.registry.term !== null);
@@ -71,7 +71,7 @@ test('a host that cannot go on with the log gives the writing up; one that is la
   await close();
 });
 
-test('a host does not count on its lease for the last two seconds of it', async () => {
+test('a host does not rely on the last 2 seconds of its lease, by either clock', async () => {
   const { client, clock, errors, member, close } = world();
   const { registry } = member('a');
   await until('it is the writer', () => registry.term !== null);
@@ -93,7 +93,7 @@ test('a host does not count on its lease for the last two seconds of it', async 
   await close();
 });
 
-test('a host that has lost its lease has another term, although nobody else wrote', async () => {
+test('a writer that lost its lease gets a new term, even if no other host was the writer', async () => {
   const { client, member, close } = world();
   const { registry } = member('a');
   await until('it is the writer', () => registry.term !== null);

@@ -12,12 +12,12 @@ function clocks() {
   return { instant, read: () => ({ ...instant }) };
 }
 
-test('spec 15.12: nothing counts before the primary has confirmed it', () => {
+test('spec 15.12: credentials are not current before the primary has confirmed them', () => {
   const { read } = clocks();
   assert.is(new Confirmation(10_000, read).isCurrent, false);
 });
 
-test('spec 15.12: the age counts from the sending of the request', () => {
+test('spec 15.12: the age of a confirmation is measured from the sending of the request', () => {
   const { instant, read } = clocks();
   const confirmation = new Confirmation(10_000, read);
   const sent = confirmation.now();
@@ -30,7 +30,7 @@ test('spec 15.12: the age counts from the sending of the request', () => {
   assert.is(confirmation.isCurrent, false);
 });
 
-test('an answer to an earlier request does not make it younger or older', () => {
+test('a response to an earlier request does not change the age', () => {
   const { instant, read } = clocks();
   const confirmation = new Confirmation(10_000, read);
   const first = confirmation.now();
@@ -40,7 +40,7 @@ test('an answer to an earlier request does not make it younger or older', () => 
   assert.is(confirmation.age, 0);
 });
 
-test('a clock that stands still, or is set back, does not stretch the time', () => {
+test('a confirmation expires even if one of the two clocks stands still', () => {
   for (const clock of ['monotonic', 'wall'] as const) {
     const { instant, read } = clocks();
     const confirmation = new Confirmation(10_000, read);
@@ -50,7 +50,7 @@ test('a clock that stands still, or is set back, does not stretch the time', () 
   }
 });
 
-test('credentials that are not confirmed are a failure that passes', async () => {
+test('unconfirmed credentials fail with cut_off until they are confirmed', async () => {
   const confirmation = { isCurrent: false };
   const source = new FixedCredentials([{ kid: 'k', secret: new Uint8Array(32) }]);
   const credentials = new ConfirmedCredentials(source, confirmation);

@@ -1,4 +1,4 @@
-/** A follower over primaries that cut, delay, repeat, and send garbage (spec 15.13, 15.14). */
+/** A follower of primaries that cut, repeat or damage their stream (spec 15.13, 15.14). */
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -38,7 +38,7 @@ async function write(store: Store, count: number): Promise<void> {
   }
 }
 
-/** A primary with some change sets, and a follower that has taken its base. */
+/** A primary with some change sets, and a follower that has fetched its base. */
 async function pair() {
   const source = await openStore(temporaryDirectory(), true);
   await write(source, 1);
@@ -103,7 +103,7 @@ async function pair() {
   return { source, replica, state, role, warnings, taken, start, close };
 }
 
-/** The stream of a primary that is well: what there is, and what comes. */
+/** The stream of a healthy primary: existing and new change sets. */
 async function* live(
   source: Store,
   since: number,
@@ -123,7 +123,7 @@ async function* live(
   throw new Error('the connection was ended');
 }
 
-/** All that the stream says now, as one text. */
+/** The text of all change sets after `since`. */
 async function textSince(source: Store, since: number): Promise<Buffer> {
   const pieces: Uint8Array[] = [];
   if (since < source.sequence) {
@@ -135,7 +135,7 @@ async function textSince(source: Store, since: number): Promise<Buffer> {
 const inStep = (source: Store, replica: Store) =>
   until('the follower is in step', () => replica.sequence === source.sequence);
 
-test('it applies what there is, and what comes, and is ready once it is in step', async () => {
+test('a follower applies existing and new change sets, and is ready once it is in step', async () => {
   const { source, replica, taken, start, close } = await pair();
   await write(source, 3);
   const { follower, confirmation } = start({});
@@ -154,7 +154,7 @@ test('it applies what there is, and what comes, and is ready once it is in step'
   await close(follower);
 });
 
-test('whatever a connection does to the stream, the follower has the state of the primary', async () => {
+test('a follower reaches the state of the primary although the stream is cut, repeated or damaged', async () => {
   const { source, replica, start, close } = await pair();
   const trouble = fc.constantFrom('cut', 'garbage', 'repeat', 'swap', 'flip', 'well');
   const plan = fc.sample(fc.tuple(trouble, fc.nat(4000)), { numRuns: 60, seed: 15 });
@@ -198,7 +198,7 @@ test('whatever a connection does to the stream, the follower has the state of th
   await close(follower);
 });
 
-test('spec 15.13: a gap in the history asks for a base, and accounts are still confirmed', async () => {
+test('spec 15.13: on a gap in the history a base is requested, and credentials are still confirmed', async () => {
   const { source, replica, start, close, warnings } = await pair();
   await write(source, 2);
   const { follower, confirmation } = start({
@@ -215,7 +215,7 @@ test('spec 15.13: a gap in the history asks for a base, and accounts are still c
   await close(follower);
 });
 
-test('spec 15.14: nothing is applied from a primary that may not be followed', async () => {
+test('spec 15.14: nothing is applied from a primary with another history, which is reported once', async () => {
   const { source, replica, state, start, close, warnings } = await pair();
   await write(source, 2);
   const { follower } = start({ state: async () => ({ ...state(), history: 'f'.repeat(32) }) });
@@ -227,7 +227,7 @@ test('spec 15.14: nothing is applied from a primary that may not be followed', a
   assert.is(warnings.length, 1, 'once, however often it is tried');
 });
 
-test('a primary that does not answer is asked again until it does', async () => {
+test('a primary that does not answer is asked until it does', async () => {
   const { source, replica, state, start, close } = await pair();
   await write(source, 2);
   let failures = 5;
@@ -242,7 +242,7 @@ test('a primary that does not answer is asked again until it does', async () => 
   await close(follower);
 });
 
-test('it ends, though it was asking for the state when it was stopped', async () => {
+test('a follower that is stopped during a request for the state ends', async () => {
   const { source, replica, state, start } = await pair();
   const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const { follower } = start({
@@ -261,7 +261,7 @@ test('it ends, though it was asking for the state when it was stopped', async ()
   await Promise.all([source.close(), replica.close()]);
 });
 
-test('a disk that refuses is tried again, and nothing is left out', async () => {
+test('a change set that the disk refuses is applied again, and none is skipped', async () => {
   const { source, replica, start, close } = await pair();
   await write(source, 4);
   let refusals = 3;

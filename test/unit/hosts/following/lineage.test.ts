@@ -43,7 +43,7 @@ function refusal(own: Partial<Follower>, theirs: HostState): string | null {
   }
 }
 
-test('spec 15.14: a host may follow if it is behind, or level with the same change set', () => {
+test('spec 15.14: a host may follow if it is empty, behind, or at the same change set', () => {
   assert.is(refusal({}, state()), null);
   assert.is(refusal({ at: at(10, digest('a')) }, state()), null);
   assert.is(refusal({ record: null, at: null }, state()), null, 'an empty directory');
@@ -58,7 +58,7 @@ test('spec 15.14: another history is refused', () => {
   assert.match(refusal({ at: at(10) }, state()) ?? '', /^history_differs: change set 10 /);
 });
 
-test('spec 15.14: change sets that the primary does not have are refused, and named', () => {
+test('spec 15.14: a host with change sets that the primary lacks is refused, and the error names them', () => {
   assert.match(refusal({ at: at(12) }, state()) ?? '', /^history_differs: .*change sets 11 to 12/);
 });
 
@@ -70,17 +70,17 @@ test('spec 15.14: a primary of an older epoch is refused', () => {
   );
 });
 
-test('spec 15.14: a later epoch is followed from before its beginning alone', () => {
+test('spec 15.14: a host may follow into a later epoch only if it is not past its beginning', () => {
   const { epochs } = promoted(RECORD, 5);
   assert.is(refusal({ at: at(5) }, state({ epochs })), null);
-  // The primary has gone on, so that the number alone would not tell.
+  // The primary is further ahead, so the sequence alone does not show the difference.
   assert.match(
     refusal({ at: at(7) }, state({ epochs })) ?? '',
     /^history_differs: .*change sets 6 to 7/,
   );
 });
 
-test('spec 15.14: of two hosts that were promoted to one epoch, one is refused', () => {
+test('spec 15.14: a host that was promoted to the same epoch as the primary is refused', () => {
   const record = { ...promoted(RECORD, 5), role: 'follower' as const };
   const { epochs } = promoted(RECORD, 5);
   assert.match(refusal({ record }, state({ epochs })) ?? '', /^history_differs: .*two hosts were/);
@@ -92,7 +92,7 @@ test('a host that is not the primary is refused', () => {
   assert.match(refusal({}, state({ role: 'succeeded' })) ?? '', /^not_primary: .*any more/);
 });
 
-test('spec 15.10: the secrets of both hosts, and their schema versions, have to be the same', () => {
+test('spec 15.10: a host with another secret or schema version is refused', () => {
   assert.match(refusal({ secret: digest('d') }, state()) ?? '', /^key_file: .*CATALOG_JWT_SECRET/);
   assert.is(refusal({ secret: digest('d') }, state({ secret: digest('d') })), null);
   assert.match(refusal({}, state({ schema: SCHEMA_VERSION + 1 })) ?? '', /^schema_version: /);

@@ -18,7 +18,7 @@ async function read(pieces: AsyncIterable<Uint8Array>, limit = 1000): Promise<st
   return lines;
 }
 
-test('lines come as they were sent, however the stream is cut, and without a last part', async () => {
+test('lines are read as they were sent, however the stream is cut, without an incomplete last line', async () => {
   const lines = fc.array(fc.string().map((text) => `${text.replaceAll('\n', '')}\n`));
   await fc.assert(
     fc.asyncProperty(
@@ -36,7 +36,7 @@ test('lines come as they were sent, however the stream is cut, and without a las
   );
 });
 
-test('a line beyond the limit is an error before it is held whole', async () => {
+test('a line that exceeds the limit is an error before its end is read', async () => {
   async function* endless(): AsyncGenerator<Uint8Array> {
     for (;;) yield new Uint8Array(100).fill(65);
   }

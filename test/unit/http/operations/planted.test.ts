@@ -1,4 +1,4 @@
-/** Operations that a test plants in the table: bodies and answers as streams, the order of checks. */
+/** Operations of a test in the table: bodies and responses as streams, the order of checks. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import * as v from 'valibot';
@@ -18,7 +18,7 @@ const TAG = { name: 'planted', description: 'Of this test.' };
 
 const LIMIT = 1024;
 
-/** What the planted operations were asked to do, in its order. */
+/** The steps that were carried out, in order. */
 let done: string[] = [];
 
 const note = v.object({ text: v.string('must be a string') }, 'is required');
@@ -35,7 +35,7 @@ const answers = {
   },
 };
 
-/** `/notes/{pk}/`: of notes there is 1 alone. Each step says that it was made. */
+/** `/notes/{pk}/`: only note 1 exists. Each step is recorded in `done`. */
 const NOTE = definePath<number>({
   template: '/notes/{pk}/',
   parameters: [idInPath('pk', 'The id of a note.')],
@@ -84,7 +84,7 @@ const NOTE = definePath<number>({
   },
 });
 
-/** `/lines/`: takes lines in pieces, and answers each in capitals as soon as it is there. */
+/** `/lines/`: reads a body in pieces, and sends each piece back in capitals at once. */
 const LINES = definePath({
   template: '/lines/',
   tag: TAG,
@@ -145,13 +145,13 @@ function ask(method: string, path: string, parts: Partial<HttpRequest> = {}) {
   return application(requestWith({ method, path: `/api${path}`, ...parts }));
 }
 
-/** The JSON of an answer that is sent whole. */
+/** The JSON of a response whose body is a string. */
 function jsonOf({ body }: HttpResponse) {
   if (typeof body !== 'string') throw new Error('the answer is no text');
   return JSON.parse(body);
 }
 
-/** A body that counts what was read of it. */
+/** A body that counts the pieces that were read. */
 function bodyOf(text: string): { body: HttpRequest['body']; read: () => number } {
   let read = 0;
   const bytes = () => {
@@ -168,7 +168,7 @@ function bodyOf(text: string): { body: HttpRequest['body']; read: () => number }
   return { body: { bytes, stream: pieces }, read: () => read };
 }
 
-test('an operation that takes a stream is given the pieces, and answers as they come', async () => {
+test('an operation with a stream reads the body only as its response is read', async () => {
   const { body, read } = bodyOf('abc');
   const headers = { 'content-type': 'Text/Plain; charset=utf-8' };
   const answer = await ask('POST', '/lines/', { body, headers });
@@ -182,7 +182,7 @@ test('an operation that takes a stream is given the pieces, and answers as they 
   assert.equal(pieces, ['A', 'B', 'C']);
 });
 
-test('a stream of another type, or a compressed one, is 415, and nothing of it is read', async () => {
+test('a stream of another type or a compressed stream is 415, and nothing of it is read', async () => {
   for (const headers of [
     {},
     { 'content-type': 'application/json' },
@@ -200,7 +200,7 @@ const TOKEN = { authorization: 'Bearer ann editor' };
 const STALE = { 'if-match': '"other"' };
 const HTML = { accept: 'text/html' };
 
-/** Requests with everything wrong from some check on: what is answered, and the steps until then. */
+/** Requests that fail every check from some check on: the status, and the steps before it. */
 const ORDER: readonly (readonly [
   method: string,
   path: string,
@@ -263,7 +263,7 @@ const ORDER: readonly (readonly [
   ['OPTIONS', '/notes/2/', { headers: STALE }, 200, ''],
 ];
 
-test('spec 3.11: the checks are made in their order, and the first that fails decides', async () => {
+test('spec 3.11: the checks run in order, and the first that fails decides the status', async () => {
   for (const [method, path, parts, status, steps] of ORDER) {
     const answer = await ask(method, path, parts);
     assert.is(answer.status, status, `${method} ${path} ${JSON.stringify(parts)}`);
@@ -271,7 +271,7 @@ test('spec 3.11: the checks are made in their order, and the first that fails de
   }
 });
 
-test('a JSON body is judged by its schema, every problem at once, and given as it is typed', async () => {
+test('a JSON body is validated by the schema of the operation, and unknown members are ignored', async () => {
   const put = (text: string) =>
     ask('PUT', '/notes/1/', { headers: TOKEN, body: bodyOf(text).body });
   assert.equal((await put('{"text":"Hello","more":1}')).body, '{"error":"1 Hello"}');
@@ -285,7 +285,7 @@ test('a JSON body is judged by its schema, every problem at once, and given as i
   }
 });
 
-test('OPTIONS and the description have what the operation declares, without a word more', async () => {
+test('OPTIONS returns the methods and attributes that the operations declare', async () => {
   const answer = await ask('OPTIONS', '/notes/1/');
   assert.is(answer.headers['Allow'], 'GET, HEAD, PUT, OPTIONS');
   assert.equal(jsonOf(answer).attributes, {

@@ -1,10 +1,10 @@
-/** Which change set an answer claims to show: never one that it may not show (spec 15.1). */
+/** Which change set a response claims to contain: never one that it may not contain (spec 15.1). */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { sequenceShown } from '../../../../src/http/rules/catalog-sequence.ts';
 import { requestWith } from '../../../support/request.ts';
 
-/** The claim of an answer during whose request the state moved from change set 5 to 7. */
+/** The sequence of a response during whose request the state moved from change set 5 to 7. */
 function shown(method: string, status: number, reached?: number): number {
   const request = requestWith({ method, path: '/books/1/' });
   if (reached !== undefined) request.trace.reached = reached;
@@ -12,22 +12,22 @@ function shown(method: string, status: number, reached?: number): number {
 }
 
 for (const method of ['GET', 'HEAD', 'OPTIONS']) {
-  test(`${method} shows at least the state at its beginning, not the one at its end`, () => {
+  test(`${method} reports the change set at the beginning of the request, not at its end`, () => {
     for (const status of [200, 304, 404]) assert.is(shown(method, status), 5, `${status}`);
   });
 }
 
-test('a read that waited for a change set shows that one', () => {
+test('a read that waited for a change set reports that one, or a later one at its beginning', () => {
   assert.is(shown('GET', 200, 6), 6);
   assert.is(shown('GET', 200, 4), 5, 'the state was further already');
 });
 
 for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
-  test(`a successful ${method} shows its own commit`, () => {
+  test(`a successful ${method} reports the change set at its end`, () => {
     for (const status of [200, 201, 204]) assert.is(shown(method, status), 7, `${status}`);
   });
 
-  test(`a ${method} that failed claims no commit that others made meanwhile`, () => {
+  test(`a failed ${method} reports the change set at its beginning`, () => {
     for (const status of [400, 412, 503]) assert.is(shown(method, status), 5, `${status}`);
   });
 }

@@ -1,4 +1,4 @@
-/** spec 13.2: which compressed form a client accepts (RFC 9110, section 12.5.3). */
+/** spec 13.2: which content coding a client accepts (RFC 9110, section 12.5.3). */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { chooseCoding } from '../../../../src/http/rules/content-coding.ts';

@@ -1,4 +1,4 @@
-/** The `Idempotency-Key` header: a string of a structured field (RFC 8941), or the same bare. */
+/** The `Idempotency-Key` header: a string as in RFC 8941, or the same without quotes. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { CatalogError } from '../../../../src/errors.ts';
@@ -51,7 +51,7 @@ test('without the header there is no key', () => {
   assert.is(idempotencyKey(requestWith({})), null);
 });
 
-test('a key is taken with and without quotes, at most 255 characters of it', () => {
+test('a key of up to 255 characters is accepted with and without quotes', () => {
   for (const key of ['a', 'A.b-c', 'd'.repeat(255)]) {
     assert.is(keyOf(key), key);
     assert.is(keyOf(`"${key}"`), key);

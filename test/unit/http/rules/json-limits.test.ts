@@ -1,4 +1,4 @@
-/** spec 3.3: the depth of JSON and the length of its arrays, from its text alone. */
+/** spec 3.3: limits of the depth of JSON and the length of its arrays, checked on the text. */
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -42,7 +42,7 @@ const { tree } = fc.letrec((tie) => ({
 }));
 const spaces = fc.integer({ min: 0, max: 4 });
 
-test('the depth of the text is that of the value, whatever its strings contain', async () => {
+test('the depth found in the text is that of the value, whatever its strings contain', async () => {
   let deepest = 0;
   await fc.assert(
     fc.asyncProperty(tree, spaces, async (value, indent) => {
@@ -57,7 +57,7 @@ test('the depth of the text is that of the value, whatever its strings contain',
   assert.ok(deepest > 3, `${deepest}`);
 });
 
-test('the longest array of the text is that of the value, whatever its strings contain', async () => {
+test('the longest array found in the text is that of the value, whatever its strings contain', async () => {
   let longest = 0;
   await fc.assert(
     fc.asyncProperty(tree, spaces, async (value, indent) => {
@@ -75,7 +75,7 @@ test('the longest array of the text is that of the value, whatever its strings c
   assert.ok(longest > 3, `${longest}`);
 });
 
-test('an array has as many elements as it may, wherever it is', async () => {
+test('the limit of elements applies to arrays at any depth, and not to members of objects', async () => {
   const elements = 3;
   assert.is(await codeOf({ elements }, '[1,2,3]'), null);
   assert.is(await codeOf({ elements }, '[1,2,3,4]'), 'body_too_large');
@@ -84,7 +84,7 @@ test('an array has as many elements as it may, wherever it is', async () => {
   assert.is(await codeOf({ elements }, members), null, 'members are no elements');
 });
 
-test('a text that is too deep and ends early is not JSON', async () => {
+test('a text that is too deep and incomplete is malformed, not too deep', async () => {
   const depth = 64;
   for (const open of ['[', '{"a":', '[{"a":']) {
     assert.is(await codeOf({ depth }, open.repeat(100)), 'malformed_body', open);
@@ -94,7 +94,7 @@ test('a text that is too deep and ends early is not JSON', async () => {
   assert.is(await codeOf({ depth }, '['.repeat(100) + ']'.repeat(99)), 'malformed_body');
 });
 
-test('a text that is not JSON is scanned as well', async () => {
+test('any text is accepted or refused with one of the three errors', async () => {
   const unit = fc.constantFrom('[', ']', '"', '\\', ',', '{', '}');
   await fc.assert(
     fc.asyncProperty(fc.string({ unit }), async (text) => {
@@ -104,7 +104,7 @@ test('a text that is not JSON is scanned as well', async () => {
   );
 });
 
-test('a scan in slices finds what a scan of the whole would, wherever the slices end', async () => {
+test('a scan in slices finds the same, wherever the slices end', async () => {
   // The first slice ends in a string, before an escaped quote, and between elements.
   for (let padding = 0; padding < 12; padding += 1) {
     const long = `"${' '.repeat(256 * 1024 - 10 + padding)}\\"],["`;
@@ -115,7 +115,7 @@ test('a scan in slices finds what a scan of the whole would, wherever the slices
   }
 });
 
-test('others are served while a large text is scanned', async () => {
+test('other work runs while a large text is scanned', async () => {
   await countingTurns(async (turns) => {
     for (const text of ['"\\"', '"\\\\', '[', '1,']) {
       await codeOf({ depth: 64 }, text.repeat(1_000_000));

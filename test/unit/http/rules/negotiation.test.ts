@@ -1,4 +1,4 @@
-/** spec 5.2 and RFC 9110, section 12.5.1: `Accept` as a table. */
+/** spec 5.2 and RFC 9110, section 12.5.1: `Accept`. */
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -26,7 +26,7 @@ function answerTo(accept: string | undefined): string | 406 {
 type Case = readonly [accept: string | undefined, answer: string | 406];
 
 const TABLES: Readonly<Record<string, readonly Case[]>> = {
-  'without a wish it is application/json': [
+  'without a preference the type is application/json': [
     [undefined, JSON_TYPE],
     ['', JSON_TYPE],
     ['  ', JSON_TYPE],
@@ -36,7 +36,7 @@ const TABLES: Readonly<Record<string, readonly Case[]>> = {
     ['*/*;q=0.001', JSON_TYPE],
     [' application/json ', JSON_TYPE],
   ],
-  'the vendor type is answered with itself': [
+  'if the vendor type is accepted, the response has it': [
     [VENDOR, VENDOR_TYPE],
     [`${VENDOR};version=1.0`, VENDOR_TYPE],
     [`${VENDOR} ; version=1.0`, VENDOR_TYPE],
@@ -45,7 +45,7 @@ const TABLES: Readonly<Record<string, readonly Case[]>> = {
     [`${VENDOR.toUpperCase()};version=1.0`, VENDOR_TYPE],
     [`${VENDOR};version=1.0;q=0.001`, VENDOR_TYPE],
   ],
-  'an unknown version is refused, unless something else is taken too': [
+  'an unknown version is refused, unless another type is accepted too': [
     [`${VENDOR};version=2.0`, 406],
     [`${VENDOR};version=1`, 406],
     [`${VENDOR};version=1.00`, 406],
@@ -71,17 +71,17 @@ const TABLES: Readonly<Record<string, readonly Case[]>> = {
   'a quoted value ends at the first quote without a backslash': [
     ['text/plain;x="\\"", application/json', JSON_TYPE],
     ['text/plain;x="\\\\", application/json', JSON_TYPE],
-    // Without quotes a backslash is nothing but a character.
+    // Without quotes a backslash has no special meaning.
     ['text/x\\, application/json', JSON_TYPE],
   ],
-  'a weight decides': [
+  'the type with the highest weight is chosen': [
     [`application/json;q=0.5, ${VENDOR};q=0.6`, VENDOR_TYPE],
     [`application/json;q=0.6, ${VENDOR};q=0.5`, JSON_TYPE],
     [`${VENDOR}, application/json;q=0.999`, VENDOR_TYPE],
     ['text/html;q=1, application/json;q=0.001', JSON_TYPE],
     [`application/json; q=0.5 , ${VENDOR} ; Q=0.6`, VENDOR_TYPE],
   ],
-  'a weight of 0 excludes': [
+  'a weight of 0 excludes a type': [
     ['application/json;q=0', 406],
     ['application/json;q=0.000', 406],
     ['*/*;q=0', 406],
@@ -90,7 +90,7 @@ const TABLES: Readonly<Record<string, readonly Case[]>> = {
     [`${VENDOR};q=0, */*`, JSON_TYPE],
     [`application/json;q=0, ${VENDOR};q=0, */*`, 406],
   ],
-  'the most exact range decides about a type': [
+  'the most specific range determines the weight of a type': [
     ['*/*;q=0, application/json', JSON_TYPE],
     ['application/*;q=0, application/json;q=0.1', JSON_TYPE],
     ['*/*, application/*;q=0', 406],
@@ -98,7 +98,7 @@ const TABLES: Readonly<Record<string, readonly Case[]>> = {
     [`${VENDOR};q=0.1, application/*;q=0.9`, JSON_TYPE],
     [`${VENDOR};version=1.0;q=0, ${VENDOR}, application/json;q=0.1`, JSON_TYPE],
   ],
-  'a malformed weight makes a range unusable, a malformed range is passed over': [
+  'a range with a malformed weight matches nothing, and a malformed range is ignored': [
     ['application/json;q=2', 406],
     ['application/json;q=-1', 406],
     ['application/json;q=x', 406],
@@ -107,7 +107,7 @@ const TABLES: Readonly<Record<string, readonly Case[]>> = {
     ['nonsense, application/json', JSON_TYPE],
     [',,application/json,', JSON_TYPE],
   ],
-  'other parameters do not matter': [
+  'other parameters are ignored': [
     ['application/json; charset=utf-8', JSON_TYPE],
     ['application/json; profile="a,b;q=0"', JSON_TYPE],
     [`${VENDOR}; charset=utf-8; version=1.0`, VENDOR_TYPE],
@@ -127,7 +127,7 @@ test('the order of the ranges makes no difference', () => {
       fc.constantFrom('', ';q=0', ';q=0.3', ';q=0.7', ';q=1'),
     )
     .map(([type, version, quality]) => ({ type, version, text: `${type}${version}${quality}` }));
-  // One range said twice with two weights means nothing: each is said once.
+  // A range that occurs twice with different weights is ambiguous, so each occurs once.
   const ranges = fc.uniqueArray(range, {
     minLength: 1,
     selector: ({ type, version }) => `${type}${version}`,
@@ -141,7 +141,7 @@ test('the order of the ranges makes no difference', () => {
   );
 });
 
-test('no text makes it fail in another way than 406', () => {
+test('any text of Accept results in one of the two types or 406', () => {
   const pieces = fc.constantFrom(
     ...Array.from('*/;,="\\ q01.'),
     'application/json',
@@ -161,7 +161,7 @@ test('no text makes it fail in another way than 406', () => {
   );
 });
 
-test('ranges are read with type, version and weight', () => {
+test('ranges are parsed into type, version and weight', () => {
   assert.equal(parseAccept('Text/HTML;q=0.25, a/b;version="1.0";x=y'), [
     { type: 'text/html', version: undefined, quality: 0.25 },
     { type: 'a/b', version: '1.0', quality: 1 },

@@ -1,4 +1,4 @@
-/** RFC 9110, section 13: entity tags of requests as tables. */
+/** RFC 9110, section 13: the preconditions of requests. */
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -21,7 +21,7 @@ function conditions(headers: HttpRequest['headers']) {
   return found;
 }
 
-/** Whether the step ends well; anything but 412 fails the test. */
+/** Whether the step succeeds; any error but 412 fails the test. */
 function passes(step: () => void): boolean {
   try {
     step();
@@ -39,11 +39,11 @@ const matches = (value: string) =>
 
 const noneMatch = (value: string) => namesCurrent(conditions({ 'if-none-match': value }), CURRENT);
 
-test('a request without conditions has none', () => {
+test('a request without conditional headers has no conditions', () => {
   assert.is(conditionsOf(requestWith({ headers: { accept: '*/*', etag: CURRENT } })), null);
 });
 
-test('If-Match passes if it names the current tag, or is *', () => {
+test('If-Match passes if it contains the current tag or is *', () => {
   for (const value of [
     CURRENT,
     ` ${CURRENT} `,
@@ -60,7 +60,7 @@ test('If-Match passes if it names the current tag, or is *', () => {
   }
 });
 
-test('If-Match fails if it names only other tags', () => {
+test('If-Match fails if it contains only other tags', () => {
   for (const value of ['"stale"', '""', '"a", "b"', '"CURRENT"', '"current "', '"*"', '"a,b"']) {
     assert.is(matches(value), false, value);
   }
@@ -72,7 +72,7 @@ test('a weak tag never passes If-Match', () => {
   }
 });
 
-test('a malformed If-Match fails closed', () => {
+test('a malformed If-Match is treated as one that does not match', () => {
   for (const value of [
     '',
     ' ',
@@ -91,19 +91,19 @@ test('a malformed If-Match fails closed', () => {
   }
 });
 
-test('If-None-Match names the current tag strong, weak, listed, or as *', () => {
+test('If-None-Match matches the current tag if it is strong, weak, in a list, or *', () => {
   for (const value of [CURRENT, `W/${CURRENT}`, '*', `"a", ${CURRENT}`, `W/"a",W/${CURRENT}`]) {
     assert.is(noneMatch(value), true, value);
   }
 });
 
-test('If-None-Match that names other tags, or nothing readable, names nothing', () => {
+test('If-None-Match with other tags or a malformed value does not match', () => {
   for (const value of ['"stale"', 'W/"stale"', '', 'current', '"W/current"', '"*"', '"current']) {
     assert.is(noneMatch(value), false, value);
   }
 });
 
-test('without the header neither condition holds anything back', () => {
+test('without its header a condition is not checked', () => {
   assert.is(
     passes(() => requireMatch(conditions({ 'if-none-match': '"a"' }), CURRENT)),
     true,
@@ -111,7 +111,7 @@ test('without the header neither condition holds anything back', () => {
   assert.is(namesCurrent(conditions({ 'if-match': CURRENT }), CURRENT), false);
 });
 
-test('a write needs If-Match to hold and If-None-Match not to name the item', () => {
+test('a write requires that If-Match matches and If-None-Match does not', () => {
   for (const [headers, wanted] of [
     [{ 'if-match': CURRENT }, true],
     [{ 'if-match': '"stale"' }, false],
@@ -128,7 +128,7 @@ test('a write needs If-Match to hold and If-None-Match not to name the item', ()
   }
 });
 
-test('a header that was sent twice is one list', () => {
+test('a header that is sent twice is read as one list', () => {
   const twice = { 'if-match': ['"a"', CURRENT] };
   assert.is(
     passes(() => requireMatch(conditions(twice), CURRENT)),
@@ -136,7 +136,7 @@ test('a header that was sent twice is one list', () => {
   );
 });
 
-test('every list of tags is read back as it was written', () => {
+test('a list of tags is parsed into its tags', () => {
   const tag = fc
     .tuple(
       fc.boolean(),

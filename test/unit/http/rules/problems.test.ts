@@ -1,4 +1,4 @@
-/** What a client, and what the operator, learns of a failure (spec 3.1, 3.9). */
+/** What a failure tells the client, and what is reported to the operator (spec 3.1, 3.9). */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { CatalogError } from '../../../../src/errors.ts';
@@ -21,7 +21,7 @@ function answerTo(error: unknown, emptyNotFound = false) {
   return { status, headers, json: JSON.parse(body), reported, id: request.trace.id };
 }
 
-test('a defect is 500: the operator gets it, the client the id of its request and nothing more', () => {
+test('an internal error is 500 and reported to the operator; the client gets only the request id', () => {
   for (const error of [
     new Error(SECRET),
     SECRET,
@@ -36,7 +36,7 @@ test('a defect is 500: the operator gets it, the client the id of its request an
   }
 });
 
-test('a server that ends says so, and nothing internal', () => {
+test('a server that is shutting down answers 503 without internal details', () => {
   const error = new CatalogError('store_closed', SECRET);
   const { status, json, reported } = answerTo(error);
   assert.is(status, 503);
@@ -45,7 +45,7 @@ test('a server that ends says so, and nothing internal', () => {
   assert.equal(reported, [error]);
 });
 
-test('a state that passes is no fault: the client learns of it and when to try again', () => {
+test('a temporary failure is answered with Retry-After and is not reported to the operator', () => {
   const { status, headers, json, reported, id } = answerTo(new CatalogError('busy', 'try again'));
   assert.is(status, 503);
   assert.equal(json, { error: 'try again', request_id: id });
@@ -56,7 +56,7 @@ test('a state that passes is no fault: the client learns of it and when to try a
   assert.is(named.headers['Retry-After'], '7');
 });
 
-test('what the client has caused is told to it alone, unless the server has a part in it', () => {
+test('an error of the client is not reported to the operator, unless it has an internal cause', () => {
   const fields = { name: ['must be a string'] };
   const invalid = answerTo(new CatalogError('invalid', 'no', { fields }));
   assert.equal([invalid.status, invalid.json], [422, { error: 'no', fields }]);
@@ -67,7 +67,7 @@ test('what the client has caused is told to it alone, unless the server has a pa
   assert.equal(refused.reported, [cause]);
 });
 
-test('of what is not there nothing is said where the interface wants an empty object', () => {
+test('a 404 has an empty object as its body if the interface requires it', () => {
   const error = new CatalogError('not_found', 'there is no book 7');
   assert.equal(answerTo(error, true).json, {});
   assert.equal(answerTo(error).json, { error: 'there is no book 7' });

@@ -1,4 +1,4 @@
-/** spec 11.3: the memory of request bodies, of one and of all together. */
+/** spec 11.3: the memory of one request body, and of all request bodies together. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { CatalogError } from '../../../../src/errors.ts';
@@ -26,7 +26,7 @@ async function measured(request: HttpRequest): Promise<HttpResponse> {
 /** A text of `size` bytes as chunks of one byte. */
 const byteByByte = (size: number) => '1\r\nx\r\n'.repeat(size);
 
-test('a body of one-byte chunks takes at most twice its size, and is read right', async () => {
+test('a body of one-byte chunks takes at most twice its size in memory, and is read correctly', async () => {
   const budget = new BodyBudget(2 * MIB, () => false);
   const buffer = new GrowingBuffer(0, MIB, budget);
   const chunk = Uint8Array.of(120);
@@ -48,17 +48,17 @@ test('a body of one-byte chunks takes at most twice its size, and is read right'
 });
 
 const WAYS: Readonly<Record<string, (request: HttpRequest) => Promise<unknown>>> = {
-  'that is read whole': ({ body }) => body.bytes(),
-  'that is read as a stream': async ({ body }) => {
+  'it is read whole': ({ body }) => body.bytes(),
+  'it is read as a stream': async ({ body }) => {
     for await (const _ of body.stream(MIB)) continue;
   },
-  'that nobody reads': async () => {
+  'it is not read': async () => {
     throw new CatalogError('not_found', 'there is no such path');
   },
 };
 
 for (const [way, reading] of Object.entries(WAYS)) {
-  test(`a body of far more chunks than bytes need is refused, and its connection closed: one ${way}`, () =>
+  test(`a body of too many tiny chunks closes the connection if ${way}`, () =>
     staged(
       async (request) => {
         try {
@@ -70,10 +70,10 @@ for (const [way, reading] of Object.entries(WAYS)) {
       },
       async (stage) => {
         const client = stage.connect();
-        // It does not end: without a bound it would be received for as long as its client likes.
+        // The body never ends: without a limit it would be received as long as the client sends.
         client.send('POST /', ['Transfer-Encoding: chunked'], byteByByte(100_000));
         const [answer] = answersIn(await client.end());
-        if (way === 'that nobody reads') {
+        if (way === 'it is not read') {
           assert.is(answer?.status, 404);
         } else {
           assert.is(answer?.status, 400);
@@ -88,7 +88,7 @@ for (const [way, reading] of Object.entries(WAYS)) {
     ));
 }
 
-test('a body may have any number of chunks that are not tiny', () =>
+test('a body of 30,000 chunks of 32 bytes is accepted', () =>
   staged(measured, async (stage) => {
     const client = stage.connect();
     const headers = ['Transfer-Encoding: chunked', 'Connection: close'];
@@ -98,7 +98,7 @@ test('a body may have any number of chunks that are not tiny', () =>
     assert.is(answer?.body, `${Bun.hash('x'.repeat(960_000))}`);
   }));
 
-test('a body that arrives whole is not copied', () => {
+test('a body that arrives in one chunk is not copied', () => {
   const budget = new BodyBudget(MIB, () => false);
   const buffer = new GrowingBuffer(5, MIB, budget);
   const chunk = Buffer.from('whole');
@@ -107,7 +107,7 @@ test('a body that arrives whole is not copied', () => {
   assert.is(budget.held, 5);
 });
 
-test('a body beyond its limit or beyond the budget is dropped at once', () => {
+test('the memory of a body that exceeds its limit or the budget is released at once', () => {
   const budget = new BodyBudget(100 * KIB, () => false);
   const other = new GrowingBuffer(0, MIB, budget);
   assert.is(other.add(new Uint8Array(90 * KIB)), 'added');
@@ -124,14 +124,14 @@ test('a body beyond its limit or beyond the budget is dropped at once', () => {
   assert.is(budget.held, 0);
 });
 
-test('while memory is scarce only small bodies are accepted', () => {
+test('while memory is scarce, only bodies of up to 16 KiB are accepted', () => {
   const budget = new BodyBudget(100 * MIB, () => true);
   const body = (bytes: number) => new GrowingBuffer(0, MIB, budget).add(new Uint8Array(bytes));
   assert.is(body(16 * KIB), 'added');
   assert.is(body(16 * KIB + 1), 'over budget');
 });
 
-test('unfinished bodies together stay within the budget; the others are 503', () => {
+test('incomplete bodies together stay within the budget, and the others are 503', () => {
   const limit = MIB;
   return staged(
     measured,
@@ -155,7 +155,7 @@ test('unfinished bodies together stay within the budget; the others are 503', ()
         assert.is(answer?.headers['connection'], 'close');
         assert.type(JSON.parse(answer?.body ?? '').error, 'string');
       }
-      // The bodies that do fit end well, and small ones were never in the way.
+      // The bodies that fit are completed, and small ones are accepted meanwhile.
       const small = stage.connect();
       small.send('POST /', ['Content-Length: 5', 'Connection: close'], 'small');
       assert.is(answersIn(await small.end())[0]?.status, 200);
@@ -172,7 +172,7 @@ test('unfinished bodies together stay within the budget; the others are 503', ()
   );
 });
 
-test('a client that goes away in the middle of a body gives its memory back', () =>
+test('the memory of a body is released if its client disconnects', () =>
   staged(measured, async (stage) => {
     const client = stage.connect();
     client.send('POST /', [`Content-Length: ${MIB}`], Buffer.alloc(MIB - 1));
@@ -182,7 +182,7 @@ test('a client that goes away in the middle of a body gives its memory back', ()
     assert.is(stage.server.requests, 0);
   }));
 
-test('while memory is scarce the connections beyond a hundred are 503', async () => {
+test('while memory is scarce, connections beyond 100 are 503', async () => {
   let scarce = false;
   const server = await startServer({
     application: () => ({ status: 200, headers: {}, body: 'served' }),

@@ -13,7 +13,7 @@ const LAST_GET = GET.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n');
 const GARBAGE = 'garbage\r\n\r\n';
 const LIMIT = 4;
 
-/** An application whose POSTs wait until the test lets them go on. */
+/** An application whose POSTs wait for the test. */
 function held() {
   const gates: (() => void)[] = [];
   const application = async ({ method, body }: HttpRequest): Promise<HttpResponse> => {
@@ -29,12 +29,12 @@ function held() {
 
 const statusesOf = (text: string) => answersIn(text).map(({ status }) => status);
 
-/** Everything that was begun is done, and a shutdown does not wait. */
+/** Waits until no request is active, so that a shutdown does not wait. */
 async function assertIdle({ server }: Stage): Promise<void> {
   await until('no request is active', () => server.requests === 0);
 }
 
-test('garbage after too many pipelined requests is not the response to a write', () => {
+test('garbage after too many pipelined requests is not answered in place of a pending write', () => {
   const { application, gates } = held();
   return staged(
     application,
@@ -55,7 +55,7 @@ test('garbage after too many pipelined requests is not the response to a write',
   );
 });
 
-test('after such a connection a shutdown still waits for the requests under way', () => {
+test('after garbage on a connection a shutdown still waits for requests on other connections', () => {
   const { application, gates } = held();
   return staged(
     application,
@@ -84,7 +84,7 @@ test('after such a connection a shutdown still waits for the requests under way'
   );
 });
 
-test('for any bytes, responses keep the order of requests, and nothing stays active', async () => {
+test('for any mix of requests and garbage, responses keep their order and no request stays active', async () => {
   const parts = fc.array(
     fc.constantFrom(
       { text: GET, status: 200 },
@@ -120,9 +120,9 @@ test('for any bytes, responses keep the order of requests, and nothing stays act
       const expected = sent.slice(0, error < 0 ? sent.length : error + 1).map((s) => s.status);
       const received = statusesOf(client.text);
       for (const status of received) seen.add(status);
-      // How many requests wait at once depends on the network: one beyond the limit is 503, the last.
+      // How many requests wait depends on the network: one beyond the limit is 503, and the last.
       if (received.at(-1) === 503) expected.splice(received.length - 1, expected.length, 503);
-      // Twice as many end the connection at once.
+      // Twice as many requests close the connection at once.
       if (sent.length > 2 * LIMIT + 2) expected.splice(received.length);
       assert.equal(received, expected);
     },

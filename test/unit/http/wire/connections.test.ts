@@ -1,4 +1,4 @@
-/** Which connections are refused (spec 11.5), and when a refused one is closed; with a clock of the test. */
+/** Which connections are refused (spec 11.5), and when a refused connection is closed. */
 import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import { test } from 'uvu';
@@ -7,10 +7,10 @@ import { trustIn } from '../../../../src/http/wire/client-address.ts';
 import type { Delay } from '../../../../src/delay.ts';
 import { Connections } from '../../../../src/http/wire/connections.ts';
 
-/** Rejected connections that may wait for their clients. */
+/** How many refused connections stay open until their clients have read the response. */
 const LINGERING = 100;
 
-/** The end of a connection that the server has, and what it has done with it. */
+/** The server's end of a connection, which records what is done with it. */
 class Peer extends EventEmitter {
   sent = '';
   closed = false;
@@ -32,7 +32,7 @@ class Peer extends EventEmitter {
   }
 }
 
-/** Work that waits for its time, which comes when a test says so. */
+/** Delayed work that runs when the test calls `pass`. */
 class Waiting {
   readonly #due = new Map<() => void, number>();
 
@@ -66,7 +66,7 @@ function begin(
   return { connections, waiting, connect };
 }
 
-test('a refused connection gets its response, and is closed within a second', () => {
+test('a refused connection gets its response and is closed within a second', () => {
   const { connections, waiting, connect } = begin({ connections: 1 });
   connect();
   const { peer, status } = connect();
@@ -81,14 +81,14 @@ test('a refused connection gets its response, and is closed within a second', ()
   assert.is(connections.open, 1);
 });
 
-test('nothing waits for a refused connection that its client has closed', () => {
+test('no timer is left for a refused connection that its client has closed', () => {
   const { waiting, connect } = begin({ connections: 1 });
   connect();
   connect().peer.destroy();
   assert.equal(waiting.times, []);
 });
 
-test('beyond 100 refused connections that wait, others are closed at once', () => {
+test('at most 100 refused connections stay open for a moment, and others are closed at once', () => {
   const { connections, waiting, connect } = begin({ connections: 1 });
   connect();
   const lingering = Array.from({ length: LINGERING }, () => connect().peer);
@@ -113,7 +113,7 @@ for (const [what, own, same, other] of [
   ['IPv6', '2001:db8:1:2::1', '2001:db8:1:2:ffff::9', '2001:db8:1:3::1'],
   ['IPv6 with a zone', 'fe80::1%eth0', 'fe80::2%eth0', '2001:db8::1'],
 ] as const) {
-  test(`the limit for an address of ${what} counts its network`, () => {
+  test(`the limit of connections from an address applies to its network: ${what}`, () => {
     const { connections, connect } = begin({ connectionsPerAddress: 2 });
     const first = connect(own);
     assert.equal([first.status, connect(same).status], [null, null]);
@@ -127,7 +127,7 @@ for (const [what, own, same, other] of [
   });
 }
 
-test('a trusted proxy has no limit, and leaves the one of its network to the others', () => {
+test('connections of a trusted proxy have no limit and do not count for its network', () => {
   const { connections, connect } = begin({ connectionsPerAddress: 2 }, ['2001:db8::1']);
   const proxied = Array.from({ length: 5 }, () => connect('2001:db8::1'));
   assert.ok(proxied.every(({ status }) => status === null));

@@ -1,10 +1,10 @@
-/** Responses of one turn of the event loop leave together, in order, and without waiting long. */
+/** Responses of one turn of the event loop are sent together, in order, within a short time. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Departures } from '../../../../src/http/wire/departures.ts';
 
-test('what comes in one turn leaves at its end, in order', async () => {
+test('responses of a turn are sent in order at its end', async () => {
   const departures = new Departures(() => 0);
   const left: number[] = [];
   for (const number of [1, 2, 3]) departures.add(() => left.push(number));
@@ -17,7 +17,7 @@ test('what comes in one turn leaves at its end, in order', async () => {
   assert.equal(left, [1, 2, 3, 4]);
 });
 
-test('at most 32 wait for each other', async () => {
+test('at most 32 responses wait, then all are sent', async () => {
   const departures = new Departures(() => 0);
   let left = 0;
   for (let count = 1; count <= 70; count += 1) {
@@ -28,7 +28,7 @@ test('at most 32 wait for each other', async () => {
   assert.is(left, 70);
 });
 
-test('none waits for more than a millisecond of what is made after it', async () => {
+test('responses are sent once a later one is added after more than a millisecond', async () => {
   let now = 100;
   const departures = new Departures(() => now);
   const left: number[] = [];
@@ -45,7 +45,7 @@ test('none waits for more than a millisecond of what is made after it', async ()
   assert.equal(left, [1, 2, 3, 4]);
 });
 
-test('what waits can be sent at once', async () => {
+test('waiting responses can be sent at once, and are sent only once', async () => {
   const departures = new Departures(() => 0);
   const left: number[] = [];
   departures.add(() => left.push(1));
@@ -55,7 +55,7 @@ test('what waits can be sent at once', async () => {
   assert.equal(left, [1], 'and once');
 });
 
-test('what is added while others leave waits for its own turn', async () => {
+test('a response that is added while others are sent waits for the end of its own turn', async () => {
   const departures = new Departures(() => 0);
   const left: string[] = [];
   departures.add(() => {

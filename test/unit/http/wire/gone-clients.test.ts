@@ -1,4 +1,4 @@
-/** Clients that go before the body of their request is asked for: the request ends all the same. */
+/** Clients that disconnect before the body of their request is read: the request still ends. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { HttpRequest, HttpResponse } from '../../../../src/http/message.ts';
@@ -15,7 +15,7 @@ const read = {
 
 for (const [way, reading] of Object.entries(read)) {
   for (const sent of ['', 'part', 'all of it.']) {
-    test(`a body that is read ${way} after its client has gone is cut off, with "${sent}" sent`, () => {
+    test(`a body that is read ${way} after its client disconnected is cut off, if "${sent}" was sent`, () => {
       const failures: string[] = [];
       const application = async (request: HttpRequest): Promise<HttpResponse> => {
         await new Promise<void>((resolve) => request.whenGone(resolve));

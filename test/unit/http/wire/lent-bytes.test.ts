@@ -1,4 +1,4 @@
-/** Bodies in memory that is used again: no client ever reads the list of another. */
+/** Bodies in reused memory: no client reads the body of another. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { HttpRequest, HttpResponse } from '../../../../src/http/message.ts';
@@ -6,7 +6,7 @@ import { LENT_BYTES, LentBytes } from '../../../../src/resources/text/lent-bytes
 import { until } from '../../../support/until.ts';
 import { type Client, staged } from '../../../support/wire.ts';
 
-/** Buffers that were lent, by how often. */
+/** How often each buffer was lent. */
 const lent = new Map<ArrayBufferLike, number>();
 
 /** A buffer full of the last character of the path. */
@@ -30,7 +30,7 @@ function bodiesOf(text: string): string[] {
     });
 }
 
-test('memory is used again as soon as its response is taken, and not before', () =>
+test('a buffer is reused after its response was sent, and not before', () =>
   staged(
     filled,
     async (stage) => {
@@ -65,7 +65,7 @@ test('memory is used again as soon as its response is taken, and not before', ()
     { pipelined: 1000 },
   ));
 
-/** How many responses have come whole. */
+/** How many complete responses have arrived. */
 function bodiesOfEnd({ text }: Client): number {
   const heads = text.match(/HTTP\/1\.1 200 /g)?.length ?? 0;
   const last = text.slice(text.lastIndexOf('HTTP/1.1 200 '));
@@ -73,7 +73,7 @@ function bodiesOfEnd({ text }: Client): number {
   return isWhole ? heads : heads - 1;
 }
 
-test('a buffer that was given back is not read any more', () => {
+test('a buffer that was given back cannot be read, and is given back only once', () => {
   const body = new LentBytes();
   body.length = 3;
   body.giveBack();

@@ -1,17 +1,17 @@
-/** spec 11.2, 11.5: the requests of a connection in their order, and how many are active. */
+/** spec 11.2, 11.5: the order of the requests of a connection, and how many are active. */
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Pipeline, PIPELINED_A_TURN, type Turn } from '../../../../src/http/wire/pipeline.ts';
 
-/** Of one connection: what was admitted and not completed, in its order, as the rules have it. */
+/** A connection according to the rules: admitted requests that are not complete, in order. */
 interface Model {
   queue: { readonly id: number; readonly turn: Turn }[];
   full: boolean;
   ignored: number;
 }
 
-test('a request that was not admitted cannot be completed', () => {
+test('completing a request that was not admitted throws an error', () => {
   const pipeline = new Pipeline(1);
   const connection = {};
   assert.throws(() => pipeline.complete(connection), /completed twice/);
@@ -31,7 +31,7 @@ test('any sequence of requests and completions keeps the order, the limit and th
     fc.integer({ min: 0, max: 3 }),
     fc.array(step, { maxLength: 60 }),
     async (limit, steps) => {
-      // Each of these is a turn of its own.
+      // Each piece of work has its own turn.
       const pipeline = new Pipeline(limit, (work) => void Promise.resolve().then(work));
       const connections = [{}, {}, {}];
       const models: Model[] = connections.map(() => ({ queue: [], full: false, ignored: 0 }));
@@ -64,7 +64,7 @@ test('any sequence of requests and completions keeps the order, the limit and th
           }
         }
         await Promise.resolve();
-        // Of every connection exactly the first has begun, and its turn is as it was decided.
+        // Exactly the first request of each connection has begun, with the expected turn.
         for (const { queue } of models) {
           for (const [position, { id, turn }] of queue.entries()) {
             assert.is(begun.includes(`${id} ${turn}`), position === 0);
@@ -83,7 +83,7 @@ test('any sequence of requests and completions keeps the order, the limit and th
   assert.equal([...seen].sort(), ['disconnect', 'ignore', 'start', 'wait']);
 });
 
-test('in a turn each connection begins one request, and all together some more', async () => {
+test('each connection begins one request in a turn, and the number of further ones is limited', async () => {
   const turns: (() => void)[] = [];
   const pipeline = new Pipeline(1000, (work) => turns.push(work));
   const [greedy, other] = [{ name: 'greedy' }, { name: 'other' }];
@@ -114,7 +114,7 @@ test('in a turn each connection begins one request, and all together some more',
   assert.equal([turns.length, pipeline.active], [0, 0], 'nothing is left');
 });
 
-test('everybody who waits for idle hears of it', async () => {
+test('every call of idle() is resolved', async () => {
   const pipeline = new Pipeline(1);
   pipeline.admit(pipeline);
   const both = Promise.all([pipeline.idle(), pipeline.idle()]);

@@ -1,4 +1,4 @@
-/** Bodies as streams, over a real connection: bounded, with back-pressure, and never torn silently. */
+/** Bodies as streams over a real connection: limits, back-pressure, and errors half-way. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { CatalogError } from '../../../../src/errors.ts';
@@ -9,7 +9,7 @@ import { staged } from '../../../support/wire.ts';
 const PIECE = 'x'.repeat(64 * 1024);
 const LAST = 'Connection: close';
 
-/** A body of `pieces` pieces that says how far it was read and whether it was closed. */
+/** A body of `pieces` pieces that records how far it was read and whether it was closed. */
 class Source implements AsyncIterable<string> {
   made = 0;
   closed = false;
@@ -52,7 +52,7 @@ function unchunked(text: string): string | null {
 }
 
 for (const method of ['GET', 'POST']) {
-  test(`a ${method} that could not be carried out never looks like one that was`, () =>
+  test(`if a ${method} throws an error, the connection is closed without a response`, () =>
     staged(
       async () => {
         await new Promise((resolve) => setTimeout(resolve, 5));
@@ -69,7 +69,7 @@ for (const method of ['GET', 'POST']) {
     ));
 }
 
-test('a response stream is sent in chunks, without a length, and its bytes are counted', () =>
+test('a response stream is sent in chunks without Content-Length, and its bytes are counted', () =>
   staged(
     () =>
       streamed(
@@ -119,7 +119,7 @@ test('the headers of a stream are sent before its first piece', () => {
   );
 });
 
-test('a stream waits for a client that does not read, and closes when the client leaves', () => {
+test('a stream waits for a client that does not read, and is closed when the client disconnects', () => {
   const source = new Source(10_000);
   return staged(
     () => streamed(source),
@@ -145,7 +145,7 @@ test('a stream waits for a client that does not read, and closes when the client
   );
 });
 
-test('a stream that waits for its next piece is closed when the client leaves', () => {
+test('a stream that waits for its next piece is closed when the client disconnects', () => {
   let closed = false;
   const endless: AsyncIterable<string> = {
     [Symbol.asyncIterator]: () => ({
@@ -172,7 +172,7 @@ test('a stream that waits for its next piece is closed when the client leaves', 
 const REFUSED = { 'X-Name': '\u20ac' };
 
 for (const method of ['GET', 'HEAD']) {
-  test(`a stream of which a header is refused is closed: ${method}`, () => {
+  test(`the stream of a ${method} is closed if a header of the response is invalid`, () => {
     let closed = 0;
     const body: AsyncIterable<string> = {
       [Symbol.asyncIterator]: () => ({
@@ -197,7 +197,7 @@ for (const method of ['GET', 'HEAD']) {
   });
 }
 
-test('a response of which a header is refused never looks like one that is complete', async () => {
+test('if a header of the response is invalid, the connection is closed without a response', async () => {
   const empty = async function* () {};
   for (const body of [null, 'text', Buffer.from('bytes'), streamed(empty()).body]) {
     await staged(
@@ -211,7 +211,7 @@ test('a response of which a header is refused never looks like one that is compl
   }
 });
 
-test('the send timeout counts from one piece to the next, not for the whole response', () =>
+test('the send timeout applies to each piece, not to the whole response', () =>
   staged(
     () => streamed(new Source(200)),
     async (stage) => {
@@ -236,7 +236,7 @@ test('the send timeout counts from one piece to the next, not for the whole resp
     { sendTimeout: 500 },
   ));
 
-test('a stream that fails half-way cuts the connection, and the error is reported', () => {
+test('a stream that fails half-way closes the connection, and the error is reported', () => {
   const failure = new Error('the disk is gone');
   return staged(
     () =>
@@ -284,7 +284,7 @@ for (const [what, body] of [
   ['text', `${'\u{1f600}'.repeat(100_000)}\u00e9${'x'.repeat(100_000)}`],
   ['bytes', Buffer.from(PIECE.repeat(20))],
 ] as const) {
-  test(`a large whole body of ${what} has its length and is sent as it is`, () =>
+  test(`a large body of ${what} is sent unchanged with Content-Length`, () =>
     staged(
       () => ({ status: 200, headers: {}, body }),
       async (stage) => {
@@ -311,7 +311,7 @@ const counted = async ({ body }: HttpRequest, limit: number) => {
   return { status: 200, headers: {}, body: `${bytes} bytes` };
 };
 
-test('a request stream is read beyond the limit of whole bodies, up to a limit of its own', () =>
+test('a request stream has its own limit instead of that of whole bodies', () =>
   staged(
     (request) => counted(request, 3_000_000),
     async (stage) => {
@@ -338,7 +338,7 @@ test('a request stream is read beyond the limit of whole bodies, up to a limit o
     { body: 1000 },
   ));
 
-test('a request stream pauses its connection while it has no reader', () => {
+test('a request stream pauses its connection while it is not read', () => {
   const size = 50_000_000;
   let proceed = () => {};
   const pause = new Promise<void>((resolve) => (proceed = resolve));
@@ -368,7 +368,7 @@ test('a request stream pauses its connection while it has no reader', () => {
   );
 });
 
-test('a handler may stop reading a stream: the rest is not taken for the next request', () =>
+test('the rest of a stream that is not read to its end is not read as the next request', () =>
   staged(
     async ({ body, method }) => {
       if (method === 'GET') return { status: 200, headers: {}, body: 'next' };
@@ -386,7 +386,7 @@ test('a handler may stop reading a stream: the rest is not taken for the next re
     },
   ));
 
-test('a request stream that the client cuts off is malformed_request', async () => {
+test('a request stream that the client cuts off throws an error', async () => {
   const seen: string[] = [];
   await staged(
     async (request) => {

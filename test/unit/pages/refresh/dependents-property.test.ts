@@ -1,6 +1,6 @@
 /**
- * src/pages/refresh/dependents.ts, compared with a fresh rendering: after any commits, with the queue at
- * work between them, the folder holds every page as it should be, and nothing else.
+ * src/pages/refresh/dependents.ts, compared with a fresh rendering: after any commits, with work of
+ * the queue between them, the folder contains exactly the current pages.
  */
 import fc from 'fast-check';
 import { test } from 'uvu';
@@ -15,17 +15,17 @@ import { addChain, addSku, addSpu, differences, freshPages, Shop } from '../../.
 
 const RUNS = Number(process.env['PAGES_RUNS'] ?? 50);
 
-/** What an edit does; its numbers pick the rows. */
+/** An edit; its numbers select the rows. */
 interface Edit {
   readonly verb: string;
   readonly picks: readonly number[];
   readonly word: string;
 }
 
-/** A commit, some of the queue's work, or all of it and a look at the folder. */
+/** A commit, some of the queue's work, or all of it and a check of the folder. */
 type Step = { readonly commit: readonly Edit[] } | { readonly work: number } | 'rest';
 
-/** Rows as an edit finds them: those of the store that its transaction still has. */
+/** The rows that an edit can use: rows of the store that its transaction still has. */
 class Hand {
   readonly transaction: Transaction;
   readonly word: string;
@@ -51,7 +51,7 @@ class Hand {
     return value;
   }
 
-  /** Every row of a kind that this transaction can see was there before it. */
+  /** Every row of a kind that existed before this transaction and still exists in it. */
   rows(kind: KindName): Row[] {
     return [...this.#store.ids(kind)].flatMap((id) => this.transaction.get(kind, id) ?? []);
   }
@@ -78,7 +78,7 @@ class Hand {
     change(this.transaction, kind, id, fields);
   }
 
-  /** A record for a SKU, of its SPU's specifications. */
+  /** Adds a record to a SKU, with a specification of its SPU. */
   record(sku: number, spu: Scalar): void {
     const spec_id = this.of(this.where('specs', 'goods_id', spu));
     const option_id = this.of(this.where('options', 'spec_id', spec_id));
@@ -255,7 +255,7 @@ const VERBS: Readonly<Record<string, (hand: Hand) => void>> = {
   },
 };
 
-/** Those of many rows, for long lists. */
+/** Verbs that change many rows, for long lists. */
 const MANY = [
   'delete the first or the last SKUs of an SPU',
   'add SKUs to an SPU',
@@ -263,7 +263,7 @@ const MANY = [
 ];
 const FEW = Object.keys(VERBS).filter((verb) => !MANY.includes(verb));
 
-/** What is shown in the most places comes the most often. */
+/** Attributes that many pages show are changed more often. */
 const OFTEN = FEW.filter((verb) => verb.startsWith('change'));
 
 const editOf = (verbs: readonly string[]): fc.Arbitrary<Edit> =>
@@ -287,10 +287,10 @@ const stepsOf = (verbs: readonly string[], most: number): fc.Arbitrary<Step[]> =
     { minLength: 1, maxLength: most },
   );
 
-/** Edits that the rules allow, by verb: a verb that never comes through proves nothing. */
+/** How many edits succeeded, by verb: a verb that never succeeds proves nothing. */
 const done = new Map<string, number>();
 
-/** Carries edits out in one commit; what breaks a rule is left out, as a refused request is. */
+/** Commits edits together; an edit that breaks a rule is left out, like a refused request. */
 function commit(shop: Shop, edits: readonly Edit[]): void {
   const transactions = edits.map((edit) => (transaction: Transaction) => {
     VERBS[edit.verb]?.(new Hand(shop.store, transaction, edit));
@@ -309,7 +309,7 @@ async function holds(shop: Shop, steps: readonly Step[]): Promise<void> {
   }
 }
 
-/** Carries out, by one pick after the other, what chance has left out. */
+/** Tries the verbs that have not succeeded by chance, with different rows. */
 async function everyOneComes(
   verbs: readonly string[],
   rows: (transaction: Transaction) => void,
@@ -341,7 +341,7 @@ function fewRows(transaction: Transaction): void {
     });
     for (const number of [0, 1, 2]) {
       const sku_id = addSku(transaction, `SKU ${number}`, spu, first[2]);
-      // The last one has less to tell than the others.
+      // The last SKU has fewer records than the others.
       for (const [at, { spec_id, options }] of pairs.slice(number === 2 ? 1 : 0).entries()) {
         const option_id = options[(number >> at) & 1] ?? 0;
         add(transaction, 'sku_specs', { sku_id, spec_id, option_id });
@@ -350,7 +350,7 @@ function fewRows(transaction: Transaction): void {
   }
 }
 
-/** Lists that end near the border of a part, and an SPU that has about as many SKUs as are offered. */
+/** Lists that end near the border of a part, and an SPU with about MAX_CHOICE_SKUS SKUs. */
 function manyRows(shop: { skus: number; categories: number; spent: number }) {
   return (transaction: Transaction) => {
     fewRows(transaction);
@@ -368,7 +368,7 @@ function manyRows(shop: { skus: number; categories: number; spent: number }) {
   };
 }
 
-test('pages of a small catalog follow all changes', async () => {
+test('pages of a small catalog are current after any changes', async () => {
   await fc.assert(
     fc.asyncProperty(stepsOf([...FEW, ...OFTEN, ...OFTEN], 12), async (steps) => {
       const store = new MemoryStore();
@@ -382,13 +382,13 @@ test('pages of a small catalog follow all changes', async () => {
 
 const near = (border: number) => fc.integer({ min: border - 3, max: border + 2 });
 
-test('pages of long lists follow all changes, also across the borders of their parts', async () => {
+test('pages of long lists are current after any changes across the borders of their parts', async () => {
   const shops = fc.record({
     skus: fc.oneof(near(PART_SIZE), near(2 * PART_SIZE), near(MAX_CHOICE_SKUS)),
     categories: near(PART_SIZE),
     spent: fc.constantFrom(0, SITEMAP_PART - 60),
   });
-  // So often that most runs have several of them: each comes about six times.
+  // Most runs have several of them: each occurs about six times.
   const verbs = [...FEW, ...Array.from({ length: 9 }, () => MANY).flat()];
   await fc.assert(
     fc.asyncProperty(shops, stepsOf(verbs, 6), async (rows, steps) => {
@@ -402,7 +402,7 @@ test('pages of long lists follow all changes, also across the borders of their p
   await everyOneComes(MANY, manyRows(rows));
 });
 
-/** Edits at the ends of three lists of the same length, by what they do. */
+/** Edits at the ends of three lists of the same length, by description. */
 const ENDS: Readonly<Record<string, (transaction: Transaction) => void>> = {
   'a row is added'(transaction) {
     addSku(transaction, 'New', 1, 3);
@@ -465,7 +465,7 @@ function listsOf(length: number): MemoryStore {
 }
 
 for (const [what, edit] of Object.entries(ENDS)) {
-  test(`at the borders of a part, ${what}`, async () => {
+  test(`pages of lists near the border of a part are current after an edit: ${what}`, async () => {
     for (const border of [PART_SIZE, 2 * PART_SIZE]) {
       for (let length = border - 1; length <= border + 1; length += 1) {
         const shop = new Shop(listsOf(length));

@@ -1,4 +1,4 @@
-/** src/pages/refresh/dependents.ts: exactly which pages a change touches. */
+/** src/pages/refresh/dependents.ts: which pages a change affects. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { KindName, Scalar } from '../../../../src/model/kind.ts';
@@ -45,7 +45,7 @@ function catalog(): MemoryStore {
   return store;
 }
 
-/** Every page that is named for a commit. */
+/** The names of all pages that a commit affects. */
 function touched(run: (transaction: Transaction) => void): PageName[] {
   return [...pagesNamed(catalog(), run)].toSorted();
 }
@@ -114,36 +114,36 @@ const CHANGED: readonly [KindName, number, Record<string, Scalar>, readonly Page
 
 for (const [kind, id, fields, pages] of CHANGED) {
   const what = `${Object.keys(fields).join()} of ${kind} ${id}`;
-  test(`a change of ${what} touches ${pages.join(', ') || 'no page'}`, () => {
+  test(`a change of ${what} affects ${pages.join(', ') || 'no page'}`, () => {
     const names = touched((transaction) => change(transaction, kind, id, fields));
     assert.equal(names, pages.toSorted());
   });
 }
 
-// Behind the end of a list that gets or loses a row, a part may begin or end.
+// After the end of a list that gets or loses a row, a part may begin or end.
 const BEHIND = ['categories/6/2.html', 'goods/2/2.html'];
 
-test('a new SKU touches its page, its lists, what its SPU offers, and the sitemap', () => {
+test('a new SKU affects its page, its lists, the other SKUs of its SPU, and the sitemap', () => {
   const names = touched((transaction) => void addSku(transaction, 'SKU', 2, 6));
   const own = ['categories/6.html', 'goods/2.html', 'skus/4.html', 'skus/5.html'];
   assert.equal(names, [...own, ...BEHIND, 'sitemap.xml', 'sitemaps/skus-1.xml'].toSorted());
 });
 
-test('a deleted SKU touches the same, and its records nothing more', () => {
+test('a deleted SKU affects its page, its lists and the sitemap, and its records no other page', () => {
   const names = touched((transaction) => transaction.delete('skus', 4));
   const own = ['categories/6.html', 'goods/2.html', 'skus/4.html'];
   assert.equal(names, [...own, ...BEHIND, 'sitemap.xml', 'sitemaps/skus-1.xml'].toSorted());
 });
 
-test('a SKU that moves to another SPU touches both, and all that they offer', () => {
+test('a SKU that moves to another SPU affects both SPUs and all their SKUs', () => {
   const names = touched((transaction) => change(transaction, 'skus', 3, { goods_id: 2 }));
   const skus = [1, 2, 3, 4].map((id) => `skus/${id}.html`);
   const lists = ['goods/1.html', 'goods/1/2.html', 'goods/2.html', 'goods/2/2.html'];
-  // The category shows no name of an SPU.
+  // The page of the category does not show the names of SPUs.
   assert.equal(names, [...lists, ...skus].toSorted());
 });
 
-test('a new row that nothing refers to touches its own page, its list and the sitemap', () => {
+test('a new row without references to it affects its own page, its list and the sitemap', () => {
   const row = { name: 'New', parent_id: 5 };
   assert.equal(
     touched((transaction) => void add(transaction, 'categories', row)),
@@ -165,7 +165,7 @@ test('a new row that nothing refers to touches its own page, its list and the si
   );
 });
 
-test('in a long list a changed row touches its own part alone, and a new row the last ones', () => {
+test('in a long list a changed row affects only its own part, and a new row the last parts', () => {
   const store = new MemoryStore();
   store.commit([
     (transaction) => {
@@ -186,7 +186,7 @@ test('in a long list a changed row touches its own part alone, and a new row the
   );
 });
 
-test('of what an SPU offers, the first SKUs touch all of its pages, and the rest their own', () => {
+test('each of the first MAX_CHOICE_SKUS SKUs of an SPU affects the other SKUs, and further ones do not', () => {
   const store = new MemoryStore();
   store.commit([
     (transaction) => {

@@ -1,4 +1,4 @@
-/** src/pages/refresh/naming.ts: each page is named once for all that has changed of it. */
+/** src/pages/refresh/naming.ts: each page is named once for all its changes. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { PageNaming } from '../../../../src/pages/refresh/naming.ts';
@@ -11,13 +11,13 @@ import { addChain, addSku, addSpu } from '../../../support/shop.ts';
 const SPUS = 20;
 const SKUS_OF_SPU = 30;
 
-test('of many SKUs that change, each page is named once, and pages that list them come last', async () => {
+test('if many SKUs change, each page is named once, and pages that list them are named last', async () => {
   const store = await openStore(storeDirectory(), { disk: quickDisk });
   await store.transact((transaction) => {
     const brand = add(transaction, 'brands', { name: 'Oak', logo: '', first_letter: '' });
     const chain = addChain(transaction, 'Wood');
     for (let spu = 1; spu <= SPUS; spu += 1) addSpu(transaction, `Table ${spu}`, brand, chain);
-    // One SKU of each SPU, then the next one of each, as a file may have them.
+    // One SKU of each SPU, then the next one of each, as in some imported files.
     for (let nth = 1; nth <= SPUS * SKUS_OF_SPU; nth += 1) {
       addSku(transaction, `SKU ${nth}`, (nth % SPUS) + 1, 3);
     }
@@ -29,7 +29,7 @@ test('of many SKUs that change, each page is named once, and pages that list the
       change(transaction, 'skus', nth, { caption: `${nth}`, is_launched: nth % 2 === 0 });
     });
   }
-  // A listener hears of a commit after its response.
+  // Listeners are called after the response to a commit.
   await turn();
   assert.ok(naming.begin());
   const names: string[] = [];

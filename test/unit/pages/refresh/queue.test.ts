@@ -1,4 +1,4 @@
-/** src/pages/refresh/queue.ts: pages in the background, over a real store and a disk that can refuse. */
+/** src/pages/refresh/queue.ts: pages written in the background, with a disk that can fail. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -70,7 +70,7 @@ class Bench {
     this.#theirs = new FileLock(pagesLockPath(data));
   }
 
-  /** One SPU with its SKUs, each with its page. */
+  /** Opens a shop with one SPU and its SKUs, whose pages are written. */
   static async open(skus = SKUS): Promise<Bench> {
     const data = storeDirectory();
     const store = await openStore(data, { disk: quickDisk });
@@ -86,7 +86,7 @@ class Bench {
     return bench;
   }
 
-  /** As a rebuild in another process does it: no page is written meanwhile. */
+  /** Holds the lock like a rebuild in another process, so that no page is written meanwhile. */
   async holdingLock(run: () => Promise<void>): Promise<void> {
     while (!this.#theirs.tryLock()) await turn();
     try {
@@ -125,7 +125,7 @@ function reasons({ failures }: Build): [page: string, reason: string][] {
 const rename = (id: number, name: string) => (transaction: Transaction) =>
   change(transaction, 'skus', id, { name });
 
-test('however often a row changes, its pages are made once, from what it is at last', async () => {
+test('if a row changes often, its pages are written once, with its last values', async () => {
   const bench = await Bench.open();
   await bench.holdingLock(async () => {
     for (let round = 0; round < 100; round += 1) await bench.commit(rename(1, `Round ${round}`));
@@ -136,7 +136,7 @@ test('however often a row changes, its pages are made once, from what it is at l
   bench.requireFresh();
 });
 
-test('what waits is bounded by the pages and rows that there are, not by the changes', async () => {
+test('the length of the queue is limited by the number of pages and rows, not of changes', async () => {
   const bench = await Bench.open();
   let most = 0;
   await bench.holdingLock(async () => {
@@ -149,7 +149,7 @@ test('what waits is bounded by the pages and rows that there are, not by the cha
       most = Math.max(most, bench.queue.length);
     }
   });
-  // Every page may be in the batch that is under way and have come again, beside two rows.
+  // Each page may be in the current batch and queued again, in addition to two rows.
   const pages = freshPages(bench.store).size;
   assert.ok(most > SKUS && most <= 2 * pages + 2, `${most} for ${pages} pages`);
   await bench.rest();
@@ -157,7 +157,7 @@ test('what waits is bounded by the pages and rows that there are, not by the cha
   bench.requireFresh();
 });
 
-test('pages are named as they can be made, so that those of many SKUs do not all wait by name', async () => {
+test('at most about 1000 names of SKU pages are queued, however many SKUs change', async () => {
   const bench = await Bench.open(3000);
   await bench.commit((transaction) => change(transaction, 'brands', 1, { name: 'Elm' }));
   let most = 0;
@@ -166,14 +166,14 @@ test('pages are named as they can be made, so that those of many SKUs do not all
     await turn();
   }
   const lists = [...freshPages(bench.store).keys()].filter((name) => !isSkuPage(name)).length;
-  // 1024 that wait, 32 that are made, and what is being named; pages that list rows wait by name.
+  // 1024 wait, 32 are being written, and 2 being named; all pages that list rows wait by name.
   assert.ok(most <= 1024 + 32 + 2 + lists, `${most} wait, beside ${lists}`);
   await bench.close();
   assert.ok(bench.written.length > 3000);
   bench.requireFresh();
 });
 
-test('its length and the age of the oldest are to be seen, and 0 at rest', async () => {
+test('the queue reports its length and the age of its oldest page, which are 0 at rest', async () => {
   const bench = await Bench.open();
   assert.is(bench.queue.length, 0);
   assert.is(bench.queue.oldest, 0);
@@ -189,7 +189,7 @@ test('its length and the age of the oldest are to be seen, and 0 at rest', async
   await bench.close();
 });
 
-test('a page that the disk refuses waits, is reported once, and is written when the disk accepts it', async () => {
+test('a page that the disk refuses stays queued, is reported once, and is written when possible', async () => {
   const bench = await Bench.open();
   bench.refused.add('skus/1.html');
   await bench.commit(rename(1, 'Refused'));
@@ -210,7 +210,7 @@ test('a page that the disk refuses waits, is reported once, and is written when 
   assert.is(bench.reports.length, 1);
 });
 
-test('a drain makes what is queued', async () => {
+test('draining writes the queued pages', async () => {
   const bench = await Bench.open();
   for (let id = 1; id <= SKUS; id += 1) await bench.commit(rename(id, 'Drained'));
   await bench.close();
@@ -218,7 +218,7 @@ test('a drain makes what is queued', async () => {
   assert.is(bench.queue.length, 0);
 });
 
-test('a drain tries failed pages once more, and reports those that fail again', async () => {
+test('draining tries failed pages once more, and reports a page that fails again', async () => {
   const bench = await Bench.open();
   for (const name of ['skus/1.html', 'skus/2.html', 'skus/3.html']) bench.refused.add(name);
   for (const id of [1, 2, 3]) await bench.commit(rename(id, 'Refused'));
@@ -233,7 +233,7 @@ test('a drain tries failed pages once more, and reports those that fail again', 
   assert.is(bench.reports.length, 2, bench.reports.join('\n'));
 });
 
-test('a build gives way to what commits queue, and has its own counts', async () => {
+test('a build has its own counts, and pages of commits during it are current afterwards', async () => {
   const bench = await Bench.open();
   const { build, ended } = bench.queue.build({ stale: false, skus: null });
   await bench.commit(rename(SKUS, 'In between'));
@@ -246,7 +246,7 @@ test('a build gives way to what commits queue, and has its own counts', async ()
   await bench.close();
 });
 
-test('a build comes after the pages of the changes before it, though more may be to come', async () => {
+test('a build runs after the pages of earlier commits are written', async () => {
   const bench = await Bench.open();
   await bench.commit(rename(1, 'Before'));
   const { build, ended } = bench.queue.build({ stale: true, skus: null });
@@ -257,7 +257,7 @@ test('a build comes after the pages of the changes before it, though more may be
   await bench.close();
 });
 
-test('a build of named SKUs writes their pages, and names unknown ones', async () => {
+test('a build of named SKUs writes their pages, and reports unknown SKUs', async () => {
   const bench = await Bench.open();
   const { build, ended } = bench.queue.build({ stale: false, skus: [1, 4711] });
   await ended;
@@ -268,7 +268,7 @@ test('a build of named SKUs writes their pages, and names unknown ones', async (
   await bench.close();
 });
 
-test('a page that a build cannot make is tried again as any other', async () => {
+test('a page that a build fails to write is queued and tried again', async () => {
   const bench = await Bench.open();
   bench.refused.add('skus/5.html');
   rmSync(join(bench.data, 'pages', 'skus', '5.html'));
@@ -283,7 +283,7 @@ test('a page that a build cannot make is tried again as any other', async () => 
   bench.requireFresh();
 });
 
-test('a drain does not wait for a build longer than its limit', async () => {
+test('draining waits for a build only up to its time limit', async () => {
   const bench = await Bench.open();
   let drained = Promise.resolve();
   await bench.holdingLock(async () => {

@@ -1,4 +1,4 @@
-/** Rebuilding pages leaves the event loop to others, though its disk answers at once. */
+/** Rebuilding pages lets other work run, even if the disk never makes it wait. */
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -12,7 +12,7 @@ import { DEFAULT_SETTINGS } from '../../../../src/pages/shop/settings.ts';
 import { temporaryDirectory } from '../../../support/directory.ts';
 import { countingTurns } from '../../../support/turns.ts';
 
-test('the event loop turns between two reports of the progress', async () => {
+test('other work runs between two progress reports of a rebuild', async () => {
   const directory = temporaryDirectory();
   const seen: number[] = [];
   await countingTurns((turns) =>

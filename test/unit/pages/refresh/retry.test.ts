@@ -1,4 +1,4 @@
-/** src/pages/refresh/retry.ts and src/pages/refresh/unique-queue.ts: what waits, what has failed, and when it is reported. */
+/** src/pages/refresh/retry.ts and unique-queue.ts: queued pages, failed pages, and reports. */
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -30,7 +30,7 @@ class StoppedClock implements Clock {
     this.#now += milliseconds;
   }
 
-  /** Lets time pass until the next round. */
+  /** Advances the clock to the next round. */
   next(): void {
     const set = this.#set;
     if (set === null) throw new Error('nothing is set');
@@ -52,7 +52,7 @@ function outage() {
   return { clock, again, reports, retry };
 }
 
-test('what has failed is tried again together, soon at first and at last once a minute', () => {
+test('failed pages are tried again together, after 500 ms, then twice as long, up to a minute', () => {
   const { clock, again, retry } = outage();
   retry.failed('a', 'first');
   retry.failed('b', 'second');
@@ -67,7 +67,7 @@ test('what has failed is tried again together, soon at first and at last once a 
   assert.equal(clock.delays, [...doubling, 60_000, 60_000, 60_000, 60_000]);
 });
 
-test('an outage is reported at its first round and at each that doubles their number', () => {
+test('an outage is reported in rounds 1, 2, 4, 8 and so on', () => {
   const { clock, reports, retry } = outage();
   for (let round = 1; round <= 20; round += 1) {
     retry.failed('a', round);
@@ -77,7 +77,7 @@ test('an outage is reported at its first round and at each that doubles their nu
   assert.equal(reports, ['1', '2', '4', '8', '16']);
 });
 
-test('an outage ends when everything that failed in it has succeeded; the next one is reported again', () => {
+test('an outage ends when all its pages have succeeded, and the next one is reported again', () => {
   const { clock, reports, retry } = outage();
   retry.failed('a', 'one');
   retry.failed('b', 'one');
@@ -99,7 +99,7 @@ test('an outage ends when everything that failed in it has succeeded; the next o
   assert.is(clock.delays.at(-1), 500, 'and soon tried again');
 });
 
-test('what succeeds by way of another change is not tried again', () => {
+test('a failed page that succeeds otherwise is not tried again', () => {
   const { clock, again, retry } = outage();
   retry.failed('a', 'one');
   retry.failed('b', 'one');
@@ -109,7 +109,7 @@ test('what succeeds by way of another change is not tried again', () => {
   assert.equal(again, [['b']]);
 });
 
-test('the age is that of the first failure, 0 if nothing has failed', () => {
+test('the age is that of the oldest failure that waits, or 0 if none waits', () => {
   const { clock, retry } = outage();
   assert.is(retry.age, 0);
   retry.failed('a', 'one');
@@ -137,7 +137,7 @@ test('at the end the failed pages are returned, and a failure after that is repo
   assert.not.ok(clock.waits, 'no more rounds');
 });
 
-test('what waits comes out once a turn, in the order of coming, like a plain list', () => {
+test('a unique queue returns each value once in a batch, in the order in which they were added', () => {
   const step = fc.oneof(
     fc.record({ add: fc.constantFrom('a', 'b', 'c', 'd', 'e') }),
     fc.record({ take: fc.nat(4) }),
@@ -145,7 +145,7 @@ test('what waits comes out once a turn, in the order of coming, like a plain lis
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       const waiting = new UniqueQueue<string>();
-      // What was there when a batch was begun is taken before what has come since.
+      // Values that were queued when a batch began are taken before later ones.
       let [batch, coming]: [string[], string[]] = [[], []];
       for (const each of steps) {
         if ('add' in each) {
@@ -161,7 +161,7 @@ test('what waits comes out once a turn, in the order of coming, like a plain lis
   );
 });
 
-test('the age of what waits is that of the oldest', () => {
+test('the age of a unique queue is that of its oldest value', () => {
   let now = 0;
   const waiting = new UniqueQueue<string>(() => now);
   assert.is(waiting.age, 0);

@@ -1,27 +1,27 @@
-/** What is sent when a file cannot be read, and the time that tells a page from every earlier one. */
+/** What is sent if a file cannot be read, and the modification time of a page. */
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { messageOf } from '../../../../src/errors.ts';
 import { lastModified, ServedPages } from '../../../../src/pages/refresh/served-pages.ts';
 
-/** Milliseconds in which something else happens: mostly within a second. */
+/** Milliseconds between two events, mostly less than a second. */
 const PAUSE = fc.oneof(fc.integer({ min: 1, max: 400 }), fc.integer({ min: 1, max: 3000 }));
 
-test('a file that was sent at any time has an earlier time than the one that replaces it', () => {
+test('a page that replaces another one has a later Last-Modified', () => {
   fc.assert(
     fc.property(fc.nat(5000), PAUSE, PAUSE, PAUSE, (named, sending, replacing, reading) => {
       const sent = named + sending;
       const replaced = sent + replacing;
       const before = lastModified(named, sent).getTime();
-      // Once the second is over in which it got its name.
+      // After the end of the second in which it was renamed.
       const now = replaced + 1000 + reading;
       assert.ok(before < lastModified(replaced, now).getTime());
     }),
   );
 });
 
-test('a file that stays has one time from the next second on, and none to come', () => {
+test('Last-Modified of a page is constant from the next second on, and never in the future', () => {
   fc.assert(
     fc.property(fc.nat(5000), PAUSE, PAUSE, (named, sending, later) => {
       const sent = named + 1000 + sending;
@@ -33,7 +33,7 @@ test('a file that stays has one time from the next second on, and none to come',
   );
 });
 
-/** Pages of a shop that has one, with the file and the record that a case gives. */
+/** The pages of a shop with one page; its file and the thread are as given. */
 function servedPages(
   file: 'there' | 'none' | 'refused' | 'EMFILE',
   thread: 'lives' | 'died' = 'lives',
@@ -72,34 +72,34 @@ function servedPages(
   return { calls, read };
 }
 
-test('a page is sent as its file is', async () => {
+test('a page is sent from its file', async () => {
   const { calls, read } = servedPages('there');
   assert.is(await read('skus/1.html'), 'file');
   assert.equal(calls, []);
 });
 
 for (const file of ['none', 'refused'] as const) {
-  test(`a page is rendered and made again if its file is ${file}`, async () => {
+  test(`a page is rendered and written again if its file is ${file}`, async () => {
     const { calls, read } = servedPages(file);
     assert.is(await read('skus/1.html'), 'rendered');
     assert.equal(calls, ['forget skus/1.html', 'mend skus/1.html']);
   });
 }
 
-test('a page that the shop does not have is not looked for', async () => {
+test('a page that the shop does not have is not read', async () => {
   const { calls, read } = servedPages('none');
   assert.is(await read('skus/2.html'), null);
   assert.is(await read('../keys.json'), null);
   assert.equal(calls, []);
 });
 
-test('a page is not made again if the process has no descriptor left to read its file', async () => {
+test('a page is not written again if its file cannot be read for lack of descriptors', async () => {
   const { calls, read } = servedPages('EMFILE');
   assert.is(await read('skus/1.html').catch(messageOf), 'too many open files');
   assert.equal(calls, []);
 });
 
-test('a page that can neither be read nor rendered fails with the reason of the disk', async () => {
+test('a page that can neither be read nor rendered fails with the error of the disk', async () => {
   const { read } = servedPages('refused', 'died');
   const failure = await read('skus/1.html').catch(messageOf);
   assert.is(failure, 'EIO: i/o error, read');

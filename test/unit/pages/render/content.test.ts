@@ -1,4 +1,4 @@
-/** What pages show, and what they never do: from rows, without a server. */
+/** The content of pages, rendered from rows without a server. */
 import Validator from '@adobe/structured-data-validator';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -19,8 +19,8 @@ import { addChain, addSku, addSpu, freshPages, siteOf } from '../../../support/s
 type Fields = Readonly<Record<string, Scalar>>;
 
 /**
- * SKU 1 of SPU 1, silver and large; SKUs 2 and 3 of the same SPU, black. SKU 1 is in categories 4 to
- * 6, its SPU in 1 to 3.
+ * SKU 1 of SPU 1, silver and large; SKUs 2 and 3 of the same SPU, black. SKU 1 is in categories 4
+ * to 6, its SPU in 1 to 3.
  */
 function catalog(): MemoryStore {
   const store = new MemoryStore();
@@ -66,7 +66,7 @@ function catalog(): MemoryStore {
 
 type Changes = readonly (readonly [KindName, number, Fields])[];
 
-/** Every page after some changes, lines closed up. */
+/** Every page after some changes, without white space between tags. */
 function pagesAfter(changes: Changes, settings: Partial<PageSettings> = {}): Map<string, string> {
   const store = catalog();
   for (const [kind, id, fields] of changes) {
@@ -88,12 +88,12 @@ const AMOUNTS: readonly [amount: number, currency: string, locale: string, text:
 ];
 
 for (const [amount, currency, locale, text] of AMOUNTS) {
-  test(`${amount} of the smallest unit of ${currency} reads ${text}`, () => {
+  test(`${amount} of the smallest unit of ${currency} is shown as ${text}`, () => {
     assert.is(new PriceFormat(currency, locale).shown(amount), text);
   });
 }
 
-test('amounts for machines have a point and as many digits as the currency', () => {
+test('amounts in metadata have a decimal point and as many digits as the currency', () => {
   assert.is(new PriceFormat('USD', 'de').exact(5), '0.05');
   assert.is(new PriceFormat('JPY', 'de').exact(5), '5');
   assert.is(new PriceFormat('KWD', 'de').exact(1234), '1.234');
@@ -113,45 +113,61 @@ const sku = (fields: Fields): Changes => [['skus', 1, fields]];
 const SHOWN: readonly Shown[] = [
   { what: 'price and stock', has: ['>$649.00<', '42 in stock'], lacks: ['Off sale'] },
   {
-    what: 'that it is off sale, without price or stock',
+    what: 'that a SKU is off sale, without price or stock',
     changes: sku({ is_launched: false }),
     has: ['Off sale', 'Phone, silver', 'Light'],
     lacks: ['649', '699', '42', 'in stock', 'Out of stock', 'Market', 'Offer', 'product:price'],
   },
-  { what: 'a stock of none', changes: sku({ stock: 0 }), has: ['Out of stock'], lacks: ['>0'] },
-  { what: 'a price of nothing', changes: sku({ price: 0 }), has: ['>$0.00<'] },
-  { what: 'a higher market price', has: ['<s>$699.00</s>'] },
-  { what: 'no equal one', changes: sku({ market_price: 64_900 }), lacks: ['Market price'] },
-  { what: 'no lower one', changes: sku({ market_price: 1 }), lacks: ['Market price', '0.01'] },
   {
-    what: "its own category path with links, and not its SPU's",
+    what: '"Out of stock" for a stock of 0',
+    changes: sku({ stock: 0 }),
+    has: ['Out of stock'],
+    lacks: ['>0'],
+  },
+  { what: 'a price of 0', changes: sku({ price: 0 }), has: ['>$0.00<'] },
+  { what: 'a higher market price', has: ['<s>$699.00</s>'] },
+  {
+    what: 'no market price that is equal to the price',
+    changes: sku({ market_price: 64_900 }),
+    lacks: ['Market price'],
+  },
+  {
+    what: 'no market price that is lower than the price',
+    changes: sku({ market_price: 1 }),
+    lacks: ['Market price', '0.01'],
+  },
+  {
+    what: 'the category path of the SKU with links, and not that of its SPU',
     has: [4, 5, 6].map((id) => `<li><a href="../categories/${id}.html">Own ${id - 3}</a></li>`),
     lacks: ['SPU 1', 'SPU 2', 'SPU 3'],
   },
-  { what: 'its SPU and brand', has: ['<a href="../goods/1.html">Phone</a>, by Works'] },
+  {
+    what: 'the SPU and the brand of a SKU',
+    has: ['<a href="../goods/1.html">Phone</a>, by Works'],
+  },
   { what: 'no empty caption', changes: sku({ caption: '' }), lacks: ['class="caption"'] },
   {
-    what: 'its specifications with their options',
+    what: 'the specifications of a SKU with their options',
     has: ['<dt>Colour</dt><dd>Silver</dd><dt>Size</dt><dd>Large</dd>'],
     lacks: ['<dd>Black'],
   },
   {
-    what: "the SPU's other SKUs by their options, the first where several agree alike",
+    what: 'the other SKUs of the SPU by their options, but only the first with the same options',
     has: ['<a href="../skus/2.html">Black</a>', 'class="chosen">'],
     lacks: ['skus/3.html'],
   },
   {
-    what: 'that another option is not to be had',
+    what: 'that another option is unavailable',
     changes: [['skus', 2, { is_launched: false }]],
     has: ['<a href="../skus/2.html" class="unavailable">Black'],
   },
   {
-    what: 'no headings of empty descriptions',
+    what: 'no headings for empty descriptions',
     changes: [['goods', 1, { desc_detail: '' }]],
     lacks: ['Details', 'In the box', 'After-sales'],
   },
   {
-    what: 'its descriptions',
+    what: 'the descriptions of the SPU',
     changes: [['goods', 1, { desc_detail: 'D.', desc_pack: 'P.', desc_service: 'S.' }]],
     has: ['<p>D.</p>', '<p>P.</p>', '<p>S.</p>'],
   },
@@ -168,7 +184,7 @@ const SHOWN: readonly Shown[] = [
     ],
   },
   {
-    what: 'no address of a shop that has none',
+    what: 'no absolute address without --public-url',
     settings: { publicUrl: null },
     lacks: ['canonical', 'og:url', 'https://shop'],
   },
@@ -178,17 +194,17 @@ const SHOWN: readonly Shown[] = [
     has: ['<html lang="de">', '649,00\u00a0€', '· Laden</title>', 'content="EUR"'],
   },
   {
-    what: 'which way the lines of its language run',
+    what: 'the text direction of its language',
     settings: { locale: 'ar' },
     has: ['<html lang="ar" dir="rtl">'],
   },
   {
-    what: 'on the page of the SPU its SKUs with price and options',
+    what: 'the SKUs of an SPU with price and options, on the page of the SPU',
     page: 'goods/1.html',
     has: ['<a href="../skus/1.html">Phone, silver</a>', 'Silver · Large', '$649.00', 'by Works'],
   },
   {
-    what: 'on the page of the SPU which are off sale or out of stock',
+    what: 'which SKUs are off sale or out of stock, on the page of the SPU',
     page: 'goods/1.html',
     changes: [
       ['skus', 1, { is_launched: false }],
@@ -198,18 +214,18 @@ const SHOWN: readonly Shown[] = [
     lacks: ['649.00'],
   },
   {
-    what: 'on the page of a category what is below it, two levels deep',
+    what: 'two levels of subcategories, on the page of a category',
     page: 'categories/1.html',
     has: ['<a class="shelf" href="../categories/2.html">SPU 2</a>', 'categories/3.html">SPU 3</a>'],
   },
   {
-    what: 'on the page of a third-level category its SKUs',
+    what: 'the SKUs of a third-level category, on its page',
     page: 'categories/3.html',
     has: ['<a href="../skus/2.html">Phone, black</a>'],
     lacks: ['skus/1.html'],
   },
   {
-    what: 'on the front page the first level',
+    what: 'the categories of the first level, on the front page',
     page: 'index.html',
     has: ['<a class="shelf" href="categories/1.html">SPU 1</a>', 'categories/4.html">Own 1</a>'],
   },
@@ -224,7 +240,7 @@ for (const { what, page = 'skus/1.html', changes = [], settings, has = [], lacks
   });
 }
 
-test('of two records of one specification the later counts', () => {
+test('if a SKU has two records of one specification, the later one is shown', () => {
   const store = catalog();
   store.commit([
     (transaction) => void add(transaction, 'sku_specs', { sku_id: 1, spec_id: 1, option_id: 2 }),
@@ -234,7 +250,7 @@ test('of two records of one specification the later counts', () => {
   assert.not.match(html, '<dd>Silver</dd>');
 });
 
-test('the purchase price is on no page, in no form', () => {
+test('no page contains the cost price in any format', () => {
   for (const is_launched of [true, false]) {
     for (const [name, text] of pagesAfter(sku({ is_launched, cost_price: 918_273_645 }))) {
       for (const form of ['918273645', '9182736', '9,182,736', '50211', '502.11', 'cost']) {
@@ -246,7 +262,7 @@ test('the purchase price is on no page, in no form', () => {
 
 const HOSTILE = `</script><script>alert(1)</script><!--<img src=x onerror="a()">'&amp;\u2028{{ 7*7*7 }}{% raw %}`;
 
-test('a hostile value of any field is text in every context of every page', () => {
+test('a hostile value of any field is escaped wherever a page shows it', () => {
   const fields: Changes = [
     ['brands', 1, { name: `brand${HOSTILE}`, logo: `"${HOSTILE}` }],
     ...[1, 2, 3, 4, 5, 6].map((id) => ['categories', id, { name: `category${HOSTILE}` }] as const),
@@ -268,7 +284,7 @@ test('a hostile value of any field is text in every context of every page', () =
     for (const where of ['brand', 'category', 'spu', 'spec', 'option', 'sku', 'caption', 'shop']) {
       if (html.includes(where + escaped)) seen.add(where);
     }
-    // What is left without the scripts of our own, whose JSON is looked at below.
+    // Without our own JSON-LD, which another test checks.
     const rest = html.replace(/<script type="application\/ld\+json">[^<]*<\/script>/g, '');
     assert.not.match(rest, /<script|<img|<!--|343|&amp;lt;| onerror="/i, name);
   }
@@ -282,7 +298,7 @@ function metadataOf(html = ''): Record<string, unknown>[] {
   );
 }
 
-test('JSON-LD contains hostile values unchanged, and nothing in it ends its element', () => {
+test('JSON-LD contains hostile values unchanged, and none of them can end its element', () => {
   const html = pagesAfter(sku({ name: HOSTILE })).get('skus/1.html') ?? '';
   const [product] = metadataOf(html);
   assert.is(product?.['name'], HOSTILE);
@@ -315,7 +331,7 @@ for (const [logo, shown] of LOGOS) {
   });
 }
 
-/** What the people who write descriptions may write, and what becomes of the rest. */
+/** Descriptions and the HTML into which they are converted. */
 const RICH: readonly (readonly [text: string, html: string])[] = [
   ['Plain & <simple>', '<p>Plain &amp; &lt;simple&gt;</p>'],
   ['One\n\nTwo\nlines', '<p>One</p>\n<p>Two<br>\nlines</p>'],
@@ -356,17 +372,17 @@ const NASTY = [
   '<<script>script>alert(1)<</script>/script>',
 ];
 
-/** The only tags that may be left, with the only attributes. */
+/** The tags and attributes that are kept. */
 const HARMLESS =
   /<\/?(?:p|br|h3|h4|ul|ol|li|blockquote|strong|b|em|i|u|s|sub|sup|code|table|thead|tbody|tr|th|td|caption)(?: ?\/)?>|<a(?: href="(?:https?|mailto|tel):[^"<>]*")?(?: rel="nofollow noopener")?>|<\/a>/g;
 
 for (const text of NASTY) {
-  test(`nothing of ${JSON.stringify(text)} is left but harmless tags`, () => {
+  test(`only harmless tags of ${JSON.stringify(text)} are kept`, () => {
     assert.not.match(richText(text).replace(HARMLESS, ''), /</);
   });
 }
 
-test('a description in search results is the words alone, cut at a word', () => {
+test('the summary of a description is its words without tags, cut at a word', () => {
   assert.is(summaryOfHtml('<p>One</p><p>two &amp; three</p>', 160), 'One two & three');
   assert.is(summaryOfHtml('One two three', 9), 'One two…');
   assert.is(summaryOfHtml('  One\n two ', 160), 'One two');
@@ -384,7 +400,7 @@ test('a summary in a script without spaces is cut between characters', () => {
   assert.is(summaryOf('📷📷📷', 4), '📷…');
 });
 
-test('a caption is plain text: search engines get it as it was written', () => {
+test('a caption is put into the metadata as plain text, unchanged', () => {
   const caption = '<foo val=“bar” />';
   const page = pagesAfter([['skus', 1, { caption }]]).get('skus/1.html') ?? '';
   const escaped = '&lt;foo val=“bar” /&gt;';
@@ -393,7 +409,7 @@ test('a caption is plain text: search engines get it as it was written', () => {
   assert.ok(page.includes('"description":"\\u003cfoo val=“bar” /\\u003e"'));
 });
 
-/** Elements that are never closed, `depth` of them inside one another. */
+/** `depth` nested elements that are never closed. */
 const DEEP: Readonly<Record<string, (depth: number) => string>> = {
   allowed: (depth) => '<b>'.repeat(depth),
   unknown: (depth) => '<x-y>'.repeat(depth),
@@ -401,7 +417,7 @@ const DEEP: Readonly<Record<string, (depth: number) => string>> = {
 };
 
 for (const [what, nested] of Object.entries(DEEP)) {
-  test(`elements nest at most ${MAX_NESTING} deep, else the text is shown: ${what}`, () => {
+  test(`a description with elements nested more than ${MAX_NESTING} deep is shown as text: ${what}`, () => {
     assert.match(richText(`<em>x</em>${nested(MAX_NESTING)}`), /<em>x<\/em>/);
     const html = richText(`<em>x</em>${nested(MAX_NESTING + 1)}`);
     assert.ok(html.startsWith('<p>&lt;em&gt;x&lt;/em&gt;&lt;'), html.slice(0, 40));
@@ -409,14 +425,14 @@ for (const [what, nested] of Object.entries(DEEP)) {
   });
 }
 
-test('paragraphs, items and cells whose end tags are left out do not nest', () => {
+test('paragraphs, items and cells without end tags do not count as nested', () => {
   const rows = `<table>${'<tr><td>a<td>b'.repeat(500)}</table>`;
   for (const text of ['<p>x'.repeat(1000), `<ul>${'<li>x'.repeat(1000)}</ul>`, rows]) {
     assert.not.match(richText(text), /&lt;/);
   }
 });
 
-test('a description of an older store that is too long is cut, but not in a character', () => {
+test('a description that is too long is cut between two characters', () => {
   const html = richText('😀'.repeat(MAX_DESCRIPTION_LENGTH));
   assert.is(html, `<p>${'😀'.repeat(MAX_DESCRIPTION_LENGTH / 2)}</p>`);
   assert.is(richText(`a${'😀'.repeat(MAX_DESCRIPTION_LENGTH)}`).isWellFormed(), true);
@@ -429,10 +445,10 @@ async function issuesOf(html: string | undefined, severity: string): Promise<str
   return issues.filter((each) => each.severity === severity).map((each) => each.issueMessage);
 }
 
-/** What merchant listings require besides schema.org; the catalog has no pictures of its own. */
+/** Merchant listings require a picture; the catalog has none. */
 const NO_PICTURE = 'Required attribute "image" is missing';
 
-test('the validator misses nothing but a picture in Product, Offer and BreadcrumbList', async () => {
+test('the validator finds no error in Product, Offer and BreadcrumbList except the missing picture', async () => {
   const pages = pagesAfter([]);
   for (const name of ['skus/1.html', 'skus/2.html', 'goods/1.html', 'categories/3.html']) {
     const html = pages.get(name);
@@ -446,7 +462,7 @@ test('the validator misses nothing but a picture in Product, Offer and Breadcrum
   }
 });
 
-test('Product and Offer say what the page says', () => {
+test('Product and Offer contain the data of the page, and a SKU that is off sale has none', () => {
   const [product] = metadataOf(pagesAfter([]).get('skus/1.html'));
   const url = 'https://shop.example/pages/skus/1.html';
   assert.equal(product, {
@@ -476,7 +492,7 @@ test('Product and Offer say what the page says', () => {
 const FILE =
   /^<\?xml version="1\.0" encoding="UTF-8"\?>\n<(urlset|sitemapindex) xmlns="http:\/\/www\.sitemaps\.org\/schemas\/sitemap\/0\.9">\n((?:<(url|sitemap)><loc>[^<>"']+<\/loc><\/\3>\n)+)<\/\1>\n$/;
 
-/** The addresses of a file of the sitemap, held to the protocol. */
+/** The addresses of a file of the sitemap, which must follow the protocol. */
 function addressesOf(text = ''): string[] {
   assert.match(text, FILE);
   assert.not.match(text, /&(?!amp;|lt;|gt;|quot;|#39;)/);
@@ -487,7 +503,7 @@ function addressesOf(text = ''): string[] {
   return found;
 }
 
-test('the sitemap names every page but the later parts of lists, each once, absolute, escaped', () => {
+test('the sitemap lists every page once, except later parts of lists, by its absolute escaped address', () => {
   const store = catalog();
   store.commit([
     (transaction) => {
@@ -512,7 +528,7 @@ test('the sitemap names every page but the later parts of lists, each once, abso
   assert.ok(pages.has(`goods/1/2.html`) && told.length > SITEMAP_PART);
 });
 
-test('the sitemap of an empty shop names its front page', () => {
+test('the sitemap of an empty shop lists its front page', () => {
   const pages = freshPages(new MemoryStore());
   const files = addressesOf(pages.get('sitemap.xml'));
   assert.equal(files, ['https://shop.example/pages/sitemaps/categories-1.xml']);
@@ -521,7 +537,7 @@ test('the sitemap of an empty shop names its front page', () => {
   ]);
 });
 
-test('a page with its style sheet has less than 30 kB', () => {
+test('a page with its style sheet has less than 30 kB and loads nothing from other hosts', () => {
   const store = catalog();
   store.commit([
     (transaction) => {

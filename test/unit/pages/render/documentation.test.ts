@@ -1,4 +1,4 @@
-/** docs/pages.md, held against the templates that it describes. */
+/** docs/pages.md describes the templates completely. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -30,12 +30,12 @@ function rowsAfter(heading: string): string[][] {
   return lines.slice(0, end).map((line) => line.split('|').slice(1, -1));
 }
 
-test('every template is described, and nothing else', () => {
+test('docs/pages.md describes every template, and no other', () => {
   const named = rowsAfter('| Template | Makes |').flatMap(([cell = '']) => namesIn(cell));
   assert.equal(named.toSorted(), [...TEMPLATE_NAMES].toSorted());
 });
 
-test('every block of the layout is described, with the templates that fill it', () => {
+test('docs/pages.md describes every block of the layout, with the templates that fill it', () => {
   const blocks = blocksOf('layout.njk');
   assert.ok(blocks.length >= 3, blocks.join());
   const rows = rowsAfter('| Block of `layout.njk` | Contains | Filled by |');
@@ -52,14 +52,14 @@ test('every block of the layout is described, with the templates that fill it', 
   }
 });
 
-test('no template fills a block that the layout does not have', () => {
+test('templates fill only blocks that the layout has', () => {
   const blocks = new Set(blocksOf('layout.njk'));
   for (const name of TEMPLATE_NAMES) {
     for (const block of blocksOf(name)) assert.ok(blocks.has(block), `${name}: ${block}`);
   }
 });
 
-test('every macro is described with its parameters', () => {
+test('docs/pages.md describes every macro with its parameters', () => {
   const macros = [...(TEMPLATES.get('parts.njk') ?? '').matchAll(/\{% macro ([^%]+?) %\}/g)];
   assert.is(macros.length, 3);
   for (const [, macro] of macros) assert.ok(DOCS.includes(`\`parts.${macro}\``), macro);

@@ -1,4 +1,4 @@
-/** The operator's own templates: which are allowed, and how an error is located. */
+/** Templates of the operator: which can be replaced, and how an error is located. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -15,7 +15,7 @@ function templates(files: Readonly<Record<string, string>>): string {
   return directory;
 }
 
-test('an error is placed in the template that has it, whichever uses that one', () => {
+test('an error is reported with the file and line of the template that contains it', () => {
   const pageOfSku = {
     sku: {
       id: 1,
@@ -73,7 +73,7 @@ test('an error is placed in the template that has it, whichever uses that one', 
   }
 });
 
-test('every template of the program is one that an operator may replace', () => {
+test('the operator can replace every template of the program', () => {
   const directory = temporaryDirectory();
   for (const name of TEMPLATE_NAMES) {
     const own = join(directory, name.replace('.', '-'));

@@ -1,4 +1,4 @@
-/** src/pages/shop/gather.ts: what pages of one SPU have in common is read once, and what stays in memory. */
+/** src/pages/shop/gather.ts: data that pages of an SPU share, and rows that stay in memory. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Catalog } from '../../../../src/pages/shop/catalog.ts';
@@ -35,7 +35,7 @@ function counted(): { store: MemoryStore; catalog: Catalog; reads: () => number 
   return { store, catalog, reads: () => reads };
 }
 
-test('pages that were named together read the SKUs of their SPU once, whatever is committed', () => {
+test('pages that were named together read the SKUs of their SPU once, even if commits change them', () => {
   const { store, catalog, reads } = counted();
   const gatherer = new Gatherer(catalog, false);
   const known = new Map<number, string>();
@@ -48,7 +48,7 @@ test('pages that were named together read the SKUs of their SPU once, whatever i
   assert.is(shared.size, 1);
 });
 
-test('a page by itself shows the choices as they are now', () => {
+test('a page that is gathered alone has the current choices', () => {
   const { store, catalog } = counted();
   const gatherer = new Gatherer(catalog, false);
   assert.match(allSteps(gatherer.facts('skus/1.html')).shared ?? '', '"launched":true');
@@ -60,7 +60,7 @@ test('a page by itself shows the choices as they are now', () => {
   assert.not.match(allSteps(gatherer.facts('skus/1.html')).shared ?? '', '"launched":true');
 });
 
-test('who gathers all pages leaves SKUs and their records as text; otherwise they are kept', () => {
+test('a gatherer that does not keep rows leaves SKUs and their records as text in memory', () => {
   for (const keepsRows of [false, true]) {
     const store = new MemoryStore();
     store.commit([(transaction) => addShop(transaction, SKUS)]);

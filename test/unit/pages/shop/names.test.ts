@@ -1,4 +1,4 @@
-/** src/pages/shop/names.ts: from a page to its name and back. */
+/** src/pages/shop/names.ts: the names of pages. */
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -18,7 +18,7 @@ import {
   STYLE,
 } from '../../../../src/pages/shop/names.ts';
 
-/** Ids as the store hands them out, and more than anybody will ever have. */
+/** All ids that the store can assign. */
 const id = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER });
 const part = fc.integer({ min: 1, max: 999_999_999 });
 
@@ -39,7 +39,7 @@ const pages: fc.Arbitrary<{ name: string; page: Page }> = fc.oneof(
   })),
 );
 
-test('every page is found by its name', () => {
+test('the name of a page is parsed into the same page', () => {
   fc.assert(
     fc.property(pages, ({ name, page }) => {
       assert.equal(parseName(name), page);
@@ -61,7 +61,7 @@ function nameOf(page: Page): string {
   return page.part === 1 ? `${stem}.html` : `${stem}/${page.part}.html`;
 }
 
-test('a page has one name: what is not spelled like it is no page', () => {
+test('a page has exactly one name, and another spelling is not a page', () => {
   const words = ['skus', 'goods', 'categories', 'index', 'sitemaps', 'sitemap', 'style', '..', ''];
   const marks = ['/', '/', '.', '-', '.html', '.xml', '.css', '\n', '%2f', '\0', ' '];
   const piece = fc.oneof(
@@ -115,18 +115,18 @@ const NONE = [
 ];
 
 for (const name of NONE) {
-  test(`${JSON.stringify(name)} is no page`, () => {
+  test(`${JSON.stringify(name)} is not the name of a page`, () => {
     assert.is(parseName(name), null);
   });
 }
 
-test('each file of the sitemap lists its own range of ids', () => {
+test('the file of the sitemap that lists a row is determined by its id', () => {
   assert.is(sitemapOf('skus', 1), 'sitemaps/skus-1.xml');
   assert.is(sitemapOf('skus', SITEMAP_PART), 'sitemaps/skus-1.xml');
   assert.is(sitemapOf('skus', SITEMAP_PART + 1), 'sitemaps/skus-2.xml');
 });
 
-test('the way to the folder goes up as many levels as the name goes down', () => {
+test('the path to the root has one ".." for each folder in the name of the page', () => {
   assert.is(rootOf('index.html'), '');
   assert.is(rootOf('skus/1.html'), '../');
   assert.is(rootOf('goods/1/2.html'), '../../');

@@ -1,4 +1,4 @@
-/** A catalog with changes laid over it, compared with one in which they were made. */
+/** A catalog with changes on top of it, compared with one in which they were committed. */
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -8,7 +8,7 @@ import { MemoryStore } from '../../../support/memory-store.ts';
 
 const PARENTS = 2;
 
-/** Categories of the first level, and those below them, by the number of their parent. */
+/** Categories of the first level, and categories below these parents. */
 function storeOf(parents: readonly number[]): MemoryStore {
   const store = new MemoryStore();
   store.commit([
@@ -27,7 +27,7 @@ function put(transaction: Transaction, id: number, parent_id: number | null): vo
 
 const parent = fc.integer({ min: 1, max: PARENTS });
 
-test('lists and rows are as they would be after the changes', () => {
+test('lists and rows of an overlay are the same as after the commit of its changes', () => {
   const edits = fc.array(fc.tuple(fc.nat({ max: 14 }), fc.option(parent)), { maxLength: 5 });
   fc.assert(
     fc.property(
@@ -65,7 +65,7 @@ test('lists and rows are as they would be after the changes', () => {
   );
 });
 
-test('a list in another order than that of the ids is refused', () => {
+test('a list of an overlay can be sorted only by id', () => {
   const after = storeOf([]);
   const changes = after.commit([(transaction) => put(transaction, 3, 1)]);
   const overlaid = new OverlaidCatalog(storeOf([]), changes);

@@ -1,4 +1,4 @@
-/** src/pages/writer/identity.ts: what names the build that made the pages. */
+/** src/pages/writer/identity.ts: the identity of the program that wrote the pages. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -8,10 +8,10 @@ import { programOf } from '../../../../src/pages/writer/identity.ts';
 
 const ROOT = join(import.meta.dir, '../../../..');
 
-/** Folders that decide what a page looks like. `refresh` decides when it is made. */
+/** Folders that decide what a page looks like. `refresh` decides when a page is written. */
 const FOLDERS = ['src/pages/shop', 'src/pages/render', 'src/pages/writer', 'templates'];
 
-/** The identity of a program of which one file was changed. */
+/** The identity of a program in which one file was changed. */
 function programWithChanged(changed: string | null): string {
   return programOf({
     ...machineDisk,
@@ -22,7 +22,7 @@ function programWithChanged(changed: string | null): string {
   });
 }
 
-test('a change of any file that decides what a page looks like is another program', () => {
+test('a change of any file that decides what a page looks like changes the identity', () => {
   const program = programWithChanged(null);
   assert.is(programWithChanged(null), program);
   for (const folder of FOLDERS) {
@@ -34,7 +34,7 @@ test('a change of any file that decides what a page looks like is another progra
   }
 });
 
-test('every folder of the pages but the one that decides when they are made is among them', () => {
+test('the identity includes every folder of src/pages except refresh', () => {
   const folders = readdirSync(join(ROOT, 'src/pages')).map((name) => `src/pages/${name}`);
   const decisive = FOLDERS.filter((folder) => folder !== 'templates');
   assert.equal(folders.toSorted(), [...decisive, 'src/pages/refresh'].toSorted());

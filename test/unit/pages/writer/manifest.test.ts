@@ -1,4 +1,4 @@
-/** src/pages/writer/manifest.ts: what is known of files, and when it is not believed. */
+/** src/pages/writer/manifest.ts: records of files, and when they are not trusted. */
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -44,7 +44,7 @@ const NAMES = [
   'categories/7/300.html',
 ];
 
-test('every kind of page has a record of its own, and its name back', () => {
+test('every kind of page has its own record, and its name is restored', () => {
   const manifest = new Manifest(BOOT);
   NAMES.forEach((name, index) => manifest.set(name, recordOf(name, index)));
   for (const each of [manifest, reopened(manifest)]) {
@@ -53,7 +53,7 @@ test('every kind of page has a record of its own, and its name back', () => {
   }
 });
 
-test('a name that is no page has no record', () => {
+test('a name that is not that of a page gets no record', () => {
   const manifest = new Manifest(BOOT);
   for (const name of ['', 'skus/0.html', 'skus/01.html', 'notes.txt', '../x']) {
     manifest.set(name, recordOf(name));
@@ -63,7 +63,7 @@ test('a name that is no page has no record', () => {
   assert.equal([...manifest.names()], []);
 });
 
-test('it does what a map does, restarts included', () => {
+test('the manifest behaves like a map, even after restarts', () => {
   const names = fc.constantFrom(...NAMES);
   const step = fc.oneof(
     fc.record({ set: names, text: fc.string({ minLength: 1 }) }),
@@ -90,7 +90,7 @@ test('it does what a map does, restarts included', () => {
   );
 });
 
-test('the mark is kept with the records that it speaks of, and lost with any change of them', () => {
+test('the mark survives a restart, and is removed by any change of a record', () => {
   const manifest = new Manifest(BOOT);
   manifest.set('skus/1.html', recordOf('one'));
   manifest.mark = 'state 7';
@@ -107,7 +107,7 @@ for (const [what, now] of [
   ['another boot of the machine', 'boot 2'],
   ['a system that does not say which boot it is', null],
 ] as const) {
-  test(`after ${what} no stat proves a content`, () => {
+  test(`after ${what} the stat of a record is not trusted`, () => {
     const manifest = new Manifest(BOOT);
     manifest.set('skus/1.html', recordOf('one'));
     const found = reopened(manifest, now).get('skus/1.html');
@@ -116,13 +116,13 @@ for (const [what, now] of [
   });
 }
 
-test('a manifest from a system without boots is not believed by the next run', () => {
+test('the stats in a manifest from a system without a boot id are not trusted', () => {
   const manifest = new Manifest(null);
   manifest.set('skus/1.html', recordOf('one'));
   assert.is(reopened(manifest, null).get('skus/1.html')?.stat.changedMs, -1);
 });
 
-test('a damaged manifest counts as missing: cut off anywhere, or with any byte changed', () => {
+test('a manifest that is cut off or has any changed byte counts as missing', () => {
   const manifest = new Manifest(BOOT);
   manifest.set('index.html', recordOf('front'));
   manifest.mark = 'state 7';

@@ -1,4 +1,4 @@
-/** src/pages/writer/page-writer.ts: what is rendered, read and written, and what is left alone. */
+/** src/pages/writer/page-writer.ts: which pages are rendered, read and written. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Disk } from '../../../../src/disk/disk.ts';
@@ -13,7 +13,7 @@ import { addChain, addSku, addSpu, freshPages, SETTINGS } from '../../../support
 
 const BOOT_ID = '/proc/sys/kernel/random/boot_id';
 
-/** A folder of pages of one SPU with two SKUs, and what is read of it. */
+/** A folder of pages of one SPU with two SKUs, which records the pages that are read. */
 class Folder {
   readonly store = new MemoryStore();
   readonly files: Map<string, string>;
@@ -61,7 +61,7 @@ class Folder {
     return createWriter(this.#disk, '', { ...SETTINGS, ...settings });
   }
 
-  /** Makes all pages. @returns how many came out in each way. */
+  /** Makes all pages. @returns how many had each result. */
   async make(writer: PageWriter, always = false): Promise<Record<string, number>> {
     const gatherer = new Gatherer(this.store, true);
     const counts: Record<string, number> = {};
@@ -85,7 +85,7 @@ function outcomeOf(result: PageResult): string {
 
 const STATE = { sequence: 1, digest: 'd' };
 
-test('a page whose inputs and stat are those of its record is neither rendered nor read', async () => {
+test('a page whose inputs and stat match its record is not read', async () => {
   const folder = new Folder();
   const writer = folder.writer();
   assert.equal(await folder.make(writer), { written: folder.size });
@@ -104,7 +104,7 @@ test('without a manifest every page is compared, and none is written', async () 
   assert.is(folder.read.length, 2 * folder.size);
 });
 
-test('a manifest and a page that cannot be read are as if they were not there', async () => {
+test('a manifest and a page that cannot be read count as missing', async () => {
   const folder = new Folder();
   const writer = folder.writer();
   await folder.make(writer);
@@ -115,16 +115,16 @@ test('a manifest and a page that cannot be read are as if they were not there', 
   assert.equal(await folder.make(again), { written: 1, unchanged: folder.size - 1 });
 });
 
-test('a change of a row makes the pages that show it, and no others', async () => {
+test('a change of a row writes only the pages that show it', async () => {
   const folder = new Folder();
   const writer = folder.writer();
   await folder.make(writer);
   folder.store.commit([(transaction) => change(transaction, 'skus', 1, { price: 5 })]);
-  // The SKU, its SPU and its category; the page of its sibling shows no price of it.
+  // The SKU, its SPU and its category; the page of the other SKU does not show its price.
   assert.equal(await folder.make(writer), { written: 3, unchanged: folder.size - 3 });
 });
 
-test('a file that another process has written is compared, in spite of the record', async () => {
+test('a file that another process has written is compared, despite the record', async () => {
   const folder = new Folder();
   const [ours, theirs] = [folder.writer(), folder.writer()];
   await folder.make(ours);
@@ -136,7 +136,7 @@ test('a file that another process has written is compared, in spite of the recor
   assert.match(folder.files.get('pages/skus/1.html') ?? '', '<h1>Small</h1>');
 });
 
-test('a state is known only with its settings, and until a page changes', async () => {
+test('a saved state is known only with the same settings, and until it is removed', async () => {
   const folder = new Folder();
   const writer = folder.writer();
   await folder.make(writer);
@@ -149,7 +149,7 @@ test('a state is known only with its settings, and until a page changes', async 
   assert.is(await folder.writer().knows(STATE), false);
 });
 
-test('damaged files are found by their stat, and by their bytes after another boot', async () => {
+test('damaged files are found by their stat, and after another boot by their bytes', async () => {
   const folder = new Folder();
   const writer = folder.writer();
   await folder.make(writer);
@@ -162,7 +162,7 @@ test('damaged files are found by their stat, and by their bytes after another bo
   assert.equal(found.names.toSorted(), ['goods/1.html', 'skus/2.html']);
   assert.ok(found.isLast);
   assert.equal((await folder.writer().present(true, true)).names, ['skus/4711.html']);
-  // Same size, same stat, other bytes: as power loss may leave a page.
+  // Same size and stat, but other bytes, as after a power loss.
   folder.files.set('pages/skus/1.html', page.replace('Small', '\0\0\0\0\0'));
   assert.not.ok((await folder.writer().damaged(true)).names.includes('skus/1.html'));
   folder.boot = 'second';
@@ -170,7 +170,7 @@ test('damaged files are found by their stat, and by their bytes after another bo
   assert.equal(after.names.toSorted(), ['goods/1.html', 'skus/1.html', 'skus/2.html']);
 });
 
-test('a page to be sent is rendered only if its file is not current, and never written', async () => {
+test('a page to be sent is rendered only if its file is not current, and is not written', async () => {
   const folder = new Folder();
   const writer = folder.writer();
   await folder.make(writer);

@@ -78,14 +78,14 @@ function addRecord(draft: Transaction): void {
   draft.put('sku_specs', { id: draft.nextId('sku_specs'), sku_id: 1, spec_id: 1, option_id: 1 });
 }
 
-/** What a reader is given, as values to compare. */
+/** A representation as values that can be compared. */
 function shown(readable: Readable | null): { text: string; etag: string } | null {
   if (readable === null) return null;
   const { text, etag } = readable;
   return { text: typeof text === 'string' ? text : Buffer.from(text).toString(), etag };
 }
 
-/** Whether both were read from the same bytes, and not made twice. */
+/** Whether both are views of the same bytes, so that the text was not made twice. */
 function isSame(one: Readable | null, other: Readable | null): boolean {
   if (!(one?.text instanceof Uint8Array) || !(other?.text instanceof Uint8Array)) return false;
   return one.text.buffer === other.text.buffer && one.text.byteOffset === other.text.byteOffset;
@@ -107,10 +107,10 @@ for (const [what, change] of [
   ['the name of its category', changed('categories', 3)],
   ['the name of a brand', changed('brands', 1)],
   ['the name of a specification', changed('specs', 1)],
-  ['its records, by one more', addRecord],
-  ['its records, by one less', (draft: Transaction) => draft.delete('sku_specs', 1)],
+  ['its records, by adding one', addRecord],
+  ['its records, by deleting one', (draft: Transaction) => draft.delete('sku_specs', 1)],
 ] as const) {
-  test(`no kept representation outlives a change of ${what}`, async () => {
+  test(`no cached representation is returned after a change of ${what}`, async () => {
     const store = await filled();
     const cache = new RepresentationCache(store);
     const compare = () => {
@@ -130,7 +130,7 @@ for (const [what, change] of [
   });
 }
 
-test('a representation is kept while nothing changes that it shows', async () => {
+test('a representation stays cached until something that it shows changes', async () => {
   const store = await filled();
   const cache = new RepresentationCache(store);
   const read = () => reader(cache)('skus', 1);
@@ -141,7 +141,7 @@ test('a representation is kept while nothing changes that it shows', async () =>
   await store.close();
 });
 
-test('a change of the records of one SKU leaves what is kept of the others', async () => {
+test('a change of the records of one SKU does not remove other SKUs from the cache', async () => {
   const store = await filled();
   const cache = new RepresentationCache(store);
   const read = reader(cache);
@@ -152,7 +152,7 @@ test('a change of the records of one SKU leaves what is kept of the others', asy
   await store.close();
 });
 
-test('no more bytes are kept than the cache may use, and what is read again stays', async () => {
+test('the cache never exceeds its size, and representations that are read often stay in it', async () => {
   const store = await filled();
   const most = 64 * 1024;
   const cache = new RepresentationCache(store, most);
@@ -182,7 +182,7 @@ test('no more bytes are kept than the cache may use, and what is read again stay
   await store.close();
 });
 
-test('what was given stays what it was, whatever the cache lets go', async () => {
+test('a returned text does not change when the cache reuses its memory', async () => {
   const store = await filled();
   const cache = new RepresentationCache(store, 16 * 1024);
   const read = reader(cache);
@@ -196,7 +196,7 @@ test('what was given stays what it was, whatever the cache lets go', async () =>
   await store.close();
 });
 
-test('texts of any characters and lengths are given as they were made', async () => {
+test('texts of any characters and lengths are returned unchanged', async () => {
   const store = await filled();
   const names = fc.array(fc.string({ unit: 'binary', maxLength: 3000 }), {
     minLength: 1,
@@ -225,7 +225,7 @@ test('texts of any characters and lengths are given as they were made', async ()
   await store.close();
 });
 
-test('a text is not copied where there is no room for it', async () => {
+test('a text is not copied if the target has no room for it', async () => {
   const store = await filled();
   const row = existingRow(store, 'skus', 1);
   const { length } = represent(KINDS.skus, row, store).text;
@@ -240,7 +240,7 @@ test('a text is not copied where there is no room for it', async () => {
   await store.close();
 });
 
-test('what comes and goes while there is room leaves nothing behind', async () => {
+test('replaced texts do not accumulate while the cache has room', async () => {
   const store = await filled();
   const cache = new RepresentationCache(store, 4_000_000);
   const read = reader(cache);
@@ -258,7 +258,7 @@ test('what comes and goes while there is room leaves nothing behind', async () =
   await store.close();
 });
 
-test('a representation that is larger than the cache is given, and not kept', async () => {
+test('a representation that is larger than the cache is returned but not cached', async () => {
   const store = await filled();
   const cache = new RepresentationCache(store, 400);
   const read = reader(cache);
@@ -268,7 +268,7 @@ test('a representation that is larger than the cache is given, and not kept', as
   await store.close();
 });
 
-test('a long text has memory of its own, which it gives back', async () => {
+test('a long text has its own memory, which is released when the text is replaced', async () => {
   const store = await filled();
   const cache = new RepresentationCache(store);
   const read = reader(cache);
@@ -285,7 +285,7 @@ test('a long text has memory of its own, which it gives back', async () => {
   await store.close();
 });
 
-test('the first reader after a commit reads what it wrote, in the turn in which it is seen', async () => {
+test('a representation is current as soon as a commit is applied', async () => {
   const store = await filled();
   const cache = new RepresentationCache(store);
   const read = reader(cache);
@@ -301,10 +301,10 @@ test('the first reader after a commit reads what it wrote, in the turn in which 
   await store.close();
 });
 
-test('rows that are read for their texts are not kept as objects', async () => {
+test('rows that are read for their representations are not kept as objects', async () => {
   const directory = temporaryDirectory();
   const before = await filled(directory);
-  // With the next commit a base is due, and the start leaves its rows as text.
+  // The next commit writes a base, and the next start leaves its rows as text.
   await before.transact(changed('brands', 1));
   await before.close();
   const store = await opened(directory);
@@ -316,7 +316,7 @@ test('rows that are read for their texts are not kept as objects', async () => {
   await store.close();
 });
 
-test('a representation of many records is made in steps, is that of the request, and is kept', async () => {
+test('a representation of many records is made in steps, as of the request, and then cached', async () => {
   const store = await filled();
   const cache = new RepresentationCache(store);
   assert.ok(cache.get(KINDS.skus, 1), 'of few records at once');
@@ -356,7 +356,7 @@ test('a representation of many records is made in steps, is that of the request,
   await store.close();
 });
 
-test('a row that is not there is refused, and asked for again later', async () => {
+test('a representation of a row that does not exist is an error each time', async () => {
   const store = await filled();
   const cache = new RepresentationCache(store);
   assert.throws(() => cache.get(KINDS.skus, 9), /there is no skus 9/);

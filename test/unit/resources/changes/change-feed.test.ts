@@ -1,4 +1,4 @@
-/** Readers of changes in bounded memory: what they hold while they take their time. */
+/** Slow readers of changes use bounded memory. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ChangeFeed, type FeedPage } from '../../../../src/resources/changes/change-feed.ts';
@@ -12,7 +12,7 @@ const PIECE_BYTES = 64 * 1024;
 const ADMIN = { subjects: true };
 const VIEWER = { subjects: false };
 
-/** Rows of a change set whose text is some pieces long. */
+/** Rows of a change set whose text has several pieces. */
 const ROWS = 1000;
 
 function changeSet(sequence: number, rows = ROWS): ChangeSet {
@@ -26,7 +26,7 @@ function changeSet(sequence: number, rows = ROWS): ChangeSet {
   return { sequence, ...rest, put: { brands } };
 }
 
-/** A store whose change sets are in files, and how many readings of them are under way. */
+/** A store with change sets in files, which counts the reads of them. */
 class Files {
   sequence: number;
   read = 0;
@@ -79,7 +79,7 @@ async function wholeOf(iterator: AsyncIterator<Uint8Array>): Promise<string> {
   }
 }
 
-test('change sets are read from the files one at a time, and none is held by a reader that waits', async () => {
+test('files are read for one reader at a time, once for each shared text, and not kept open', async () => {
   const files = new Files(20);
   const feed = new ChangeFeed(new ChangeSource(files));
   const readers = await Promise.all(
@@ -97,7 +97,7 @@ test('change sets are read from the files one at a time, and none is held by a r
   assert.is(feed.open, 0);
 });
 
-test('readers of a long commit share its bytes; who sees subjects has others', async () => {
+test('readers of a long commit share its bytes, except readers that see subjects', async () => {
   const files = new Files(0);
   const feed = new ChangeFeed(new ChangeSource(files));
   const pages = [VIEWER, VIEWER, ADMIN].map((view) =>
@@ -122,7 +122,7 @@ test('readers of a long commit share its bytes; who sees subjects has others', a
   for (const reader of readers) await reader.return?.();
 });
 
-test('readers of a short commit share its text too', async () => {
+test('readers of a short commit share its text', async () => {
   const files = new Files(0);
   let texts = 0;
   const row = { id: 1, name: 'Ondine', toJSON: () => ({ made: (texts += 1) }) };
@@ -133,7 +133,7 @@ test('readers of a short commit share its text too', async () => {
   assert.is(texts, 1);
 });
 
-test('many readers of long texts are sent a few pieces in each turn of the event loop', () =>
+test('at most 16 pieces of long texts are sent in each turn of the event loop', () =>
   countingTurns(async (turns) => {
     const files = new Files(2);
     const feed = new ChangeFeed(new ChangeSource(files));
@@ -165,7 +165,7 @@ test('many readers of long texts are sent a few pieces in each turn of the event
     for (const stream of streams) await stream.return?.();
   }));
 
-test('a reader whose text had to make room goes on with the same text', async () => {
+test('a slow reader whose text was evicted continues with the same text', async () => {
   const files = new Files(2);
   let now = 0;
   let later = () => {};
@@ -187,7 +187,7 @@ test('a reader whose text had to make room goes on with the same text', async ()
   assert.ok(Buffer.concat(begun).toString() + rest === expected);
 });
 
-test('neither an answer to HEAD nor one that is closed before its first piece keeps a place', async () => {
+test('a response to HEAD, and one closed before its first piece, do not hold up others', async () => {
   const files = new Files(3);
   const sharing = { maxBytes: 0, delay: () => () => {} };
   const feed = new ChangeFeed(new ChangeSource(files), { sharing });
@@ -199,12 +199,12 @@ test('neither an answer to HEAD nor one that is closed before its first piece ke
     'a text, since the length of the other is not known',
   );
   await iteratorOf(await feed.page(query(1), VIEWER)).return?.();
-  // If a place were kept, this would wait for it.
+  // If one of them held a place, this would wait forever.
   const text = await wholeOf(iteratorOf(await feed.page(query(2), VIEWER)));
   assert.is(JSON.parse(text).length, ROWS);
 });
 
-test('a reader that goes while it waits for its turn is let go at once', async () => {
+test('a reader that disconnects while it waits for its turn ends at once', async () => {
   const files = new Files(3);
   const sharing = { maxBytes: 0, delay: () => () => {} };
   const feed = new ChangeFeed(new ChangeSource(files), { sharing });

@@ -1,4 +1,4 @@
-/** Texts that readers share: made once, one at a time, in bounded memory, whatever the readers do. */
+/** Texts that readers share: made once, one at a time, in bounded memory. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Pace } from '../../../../src/resources/changes/pace.ts';
@@ -7,7 +7,7 @@ import { countingTurns } from '../../../support/turns.ts';
 
 const STAYS = new AbortController().signal;
 
-/** Texts of two pieces of five bytes each, and what is known of their making. */
+/** Texts of two pieces of five bytes each, with a record of which were made. */
 class Stage {
   readonly made: string[] = [];
   readonly shared: SharedTexts;
@@ -25,7 +25,7 @@ class Stage {
     this.shared = new SharedTexts({ maxBytes, now: () => this.#now, delay });
   }
 
-  /** Lets time pass. */
+  /** Advances the clock. */
   pass(milliseconds: number): void {
     this.#now += milliseconds;
     for (const { at, work } of this.#due.filter((job) => job.at <= this.#now)) {
@@ -49,7 +49,7 @@ class Stage {
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Lets all go on that waits for nothing but turns. */
+/** Waits until everything has run that does not wait for a reader or the clock. */
 async function settle(): Promise<void> {
   for (let turns = 0; turns < 50; turns += 1) await turn();
 }
@@ -57,7 +57,7 @@ async function settle(): Promise<void> {
 const textOf = async (reading: ReturnType<Stage['read']>) =>
   (await Array.fromAsync(reading)).map(({ bytes }) => Buffer.from(bytes).toString());
 
-test('all who read a text at the same time have the same bytes, made once', async () => {
+test('concurrent readers of a text share the same bytes, which are made once', async () => {
   const stage = new Stage(100);
   const readers = [stage.read('a'), stage.read('a'), stage.read('a')];
   const first = await Promise.all(readers.map((reader) => reader.next()));
@@ -68,21 +68,21 @@ test('all who read a text at the same time have the same bytes, made once', asyn
   assert.equal(rest, [['a:two'], ['a:two'], ['a:two']]);
 });
 
-test('texts are made one at a time, in the order in which they were asked for', async () => {
+test('texts are made one at a time, in the order of the requests', async () => {
   const stage = new Stage(1000);
   await Promise.all(['c', 'a', 'b', 'a'].map((key) => textOf(stage.read(key))));
   assert.equal(stage.made, ['c', 'a', 'b']);
   assert.is(stage.most, 1);
 });
 
-test('what nobody reads is kept as long as there is room, and the oldest goes first', async () => {
+test('a text without readers is kept while there is room, and the oldest is removed first', async () => {
   const stage = new Stage(20);
   for (const key of ['a', 'b', 'a', 'c', 'b', 'a']) await textOf(stage.read(key));
   assert.equal(stage.made, ['a', 'b', 'c', 'a'], 'c took the room of a');
   assert.is(stage.shared.bytes, 20);
 });
 
-test('however many texts are asked for, those that are kept take what they may, and one more', async () => {
+test('however many texts are requested, memory exceeds the limit by at most one text', async () => {
   const stage = new Stage(25);
   const readers = Array.from({ length: 20 }, (_, index) =>
     stage.read(String.fromCodePoint(65 + index)),
@@ -96,7 +96,7 @@ test('however many texts are asked for, those that are kept take what they may, 
   assert.is(stage.made.length, 20, 'each had its turn');
 });
 
-test('a reader that takes nothing gives its place to others in 5 seconds, and goes on where it was', async () => {
+test('a reader that is stuck holds up others for at most 5 seconds, and then continues where it was', async () => {
   const stage = new Stage(0);
   const slow = stage.read('a');
   assert.is(String((await slow.next()).value?.bytes), 'a:one');
@@ -111,7 +111,7 @@ test('a reader that takes nothing gives its place to others in 5 seconds, and go
   assert.equal(stage.made, ['a', 'b', 'a']);
 });
 
-test('a reader that takes its text makes room at once', async () => {
+test('a reader that ends makes room at once', async () => {
   const stage = new Stage(0);
   const first = stage.read('a');
   await first.next();
@@ -123,7 +123,7 @@ test('a reader that takes its text makes room at once', async () => {
   assert.is(stage.shared.bytes, 0);
 });
 
-test('a reader that goes while it waits is answered, and a text that nobody waits for is not made', async () => {
+test('a waiting reader that disconnects ends, and a text without readers is not made', async () => {
   const stage = new Stage(0);
   const first = stage.read('a');
   await first.next();
@@ -141,7 +141,7 @@ test('a reader that goes while it waits is answered, and a text that nobody wait
   assert.equal(stage.made, ['a', 'c']);
 });
 
-test('a text that cannot be made fails for those who wait, and is made for the next', async () => {
+test('a text that cannot be made fails for waiting readers, and is made again for the next one', async () => {
   const shared = new SharedTexts({ maxBytes: 100 });
   let attempts = 0;
   const make = async () => {
@@ -157,7 +157,7 @@ test('a text that cannot be made fails for those who wait, and is made for the n
   assert.equal(value, { bytes: Buffer.from('text'), isFirst: true, isLast: true });
 });
 
-test('a few go on in each turn of the event loop, in the order in which they came', () =>
+test('a pace of 4 lets at most 4 callers continue in each turn of the event loop, in order', () =>
   countingTurns(async (turns) => {
     const pace = new Pace(4);
     const order: number[] = [];

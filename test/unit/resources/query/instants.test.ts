@@ -1,16 +1,16 @@
-/** The bounds of a period, as `since` and `until` take them (spec 4.8). */
+/** Parsing of the bounds of a period, `since` and `until` (spec 4.8). */
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parsePeriodEnd, parsePeriodStart } from '../../../../src/resources/query/instants.ts';
 
-test('a date is a day in UTC, from its first moment to its last', () => {
+test('a date stands for a whole day in UTC', () => {
   assert.is(parsePeriodStart('2026-11-21'), '2026-11-21T00:00:00.000Z');
   assert.is(parsePeriodEnd('2026-11-21'), '2026-11-21T23:59:59.999Z');
   assert.is(parsePeriodEnd('2028-02-29'), '2028-02-29T23:59:59.999Z');
 });
 
-test('an instant has an offset, and as many digits as its writer likes', () => {
+test('an instant needs an offset, and may have any number of digits after the second', () => {
   for (const [text, instant] of [
     ['2026-11-21T08:00Z', '2026-11-21T08:00:00.000Z'],
     ['2026-11-21T08:00:05Z', '2026-11-21T08:00:05.000Z'],
@@ -22,7 +22,7 @@ test('an instant has an offset, and as many digits as its writer likes', () => {
   }
 });
 
-test('anything else is null', () => {
+test('any other text is parsed as null', () => {
   for (const text of [
     '',
     'today',
@@ -43,7 +43,7 @@ test('anything else is null', () => {
   }
 });
 
-test('what is given compares as text as the instants do', () => {
+test('parsed instants sort as text in the order of time', () => {
   const instant = fc.date({ min: new Date(0), max: new Date('9999-12-31'), noInvalidDate: true });
   fc.assert(
     fc.property(instant, instant, (a, b) => {

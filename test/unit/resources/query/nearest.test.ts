@@ -1,10 +1,10 @@
-/** The candidate that is most like a word, against the definition of the edit distance. */
+/** The candidate nearest to a word, compared with the definition of the edit distance. */
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nearest } from '../../../../src/resources/query/nearest.ts';
 
-test('the candidate with the fewest edits is found, the first of equals', () => {
+test('the candidate with the fewest edits is found, and the first of several such candidates', () => {
   assert.is(nearest('sort', ['order', 'sortby', 'page']), 'sortby');
   assert.is(nearest('PAGE', ['per_page', 'page']), 'page');
   assert.is(nearest('ab', ['ax', 'bb']), 'ax');
@@ -20,7 +20,7 @@ function distance(from: string, to: string): number {
   return 1 + Math.min(distance(a, to), distance(from, b), distance(a, b));
 }
 
-test('no candidate is nearer than the one that is found', () => {
+test('no candidate has a smaller distance than the one that is found', () => {
   const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 5 });
   fc.assert(
     fc.property(word, fc.array(word, { minLength: 1, maxLength: 4 }), (sent, candidates) => {

@@ -1,4 +1,4 @@
-/** The text of lists: whole if short, otherwise in pieces, and as it was when it was asked for. */
+/** The text of lists: whole if short, otherwise in pieces, as of the moment of the request. */
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -32,7 +32,7 @@ const same = (texts: Iterable<string>) => ({
   },
 });
 
-test('whatever the rows, the pieces are the array, short, and cut between characters', async () => {
+test('a list is sent whole up to 64 KiB, and otherwise in pieces that are cut between characters', async () => {
   const row = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 40 }),
     fc.tuple(fc.nat(200_000), fc.constantFrom('x', '\u{1f600}', 'é')).map(([n, c]) => c.repeat(n)),
@@ -55,7 +55,7 @@ test('whatever the rows, the pieces are the array, short, and cut between charac
   );
 });
 
-test('no row is read before its piece is asked for, and none after the client is gone', async () => {
+test('rows are read only as their pieces are requested, and not after the reader has closed', async () => {
   let read = 0;
   function* rows() {
     for (; read < 1_000_000; read += 1) yield 'x'.repeat(1000);
@@ -74,7 +74,7 @@ test('no row is read before its piece is asked for, and none after the client is
   assert.is(read, before);
 });
 
-test('between two pieces the loop serves others', async () => {
+test('other work runs between two pieces', async () => {
   const text = listText(
     Array.from({ length: 400 }, () => 'x'.repeat(1000)),
     copyText,
@@ -89,7 +89,7 @@ test('between two pieces the loop serves others', async () => {
 
 const NOBODY = { subject: null, key: null };
 
-test('a long list is as it was when it was asked for, whatever is written meanwhile', async () => {
+test('a long list shows the rows as of the request, whatever is written meanwhile', async () => {
   const store = await openStore(storeDirectory());
   const records = new Records(new AuditedStore(store));
   const make = async (kind: keyof typeof KINDS, body: object): Promise<number> =>

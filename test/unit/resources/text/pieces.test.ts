@@ -4,10 +4,10 @@ import * as assert from 'uvu/assert';
 import { inPieces } from '../../../../src/resources/text/pieces.ts';
 import { countingTurns } from '../../../support/turns.ts';
 
-/** Milliseconds of a slice: a text that takes as long leaves nothing of its turn. */
+/** Milliseconds of a slice: a text that takes as long uses up its turn. */
 const SLICE_MS = 2;
 
-test('however many texts are read at once, a turn makes a slice of one of them', async () => {
+test('however many texts are read concurrently, a turn makes a slice of one of them', async () => {
   const readers = 16;
   const texts = 8;
   function* slow() {
@@ -22,11 +22,11 @@ test('however many texts are read at once, a turn makes a slice of one of them',
     for (const pieces of await Promise.all(all)) assert.equal(pieces, ['x'.repeat(texts)]);
     return count();
   });
-  // One text may begin in a turn, and one goes on.
+  // In a turn one text may begin and another continue.
   assert.ok(turns >= (readers * texts) / 2, `${turns} turns`);
 });
 
-test('a text whose reader goes is closed', async () => {
+test('the source of a text is closed when its reader stops', async () => {
   let closed = false;
   function* endless() {
     try {

@@ -1,4 +1,4 @@
-/** How many exports are downloaded at a time, and how fast (spec 12.2). */
+/** The limits of concurrent exports, and the minimum speed of their clients (spec 12.2). */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { CatalogError } from '../../../../src/errors.ts';
@@ -14,16 +14,16 @@ const TIMEOUT_MS = 60_000;
 
 const PIECE = 'x'.repeat(64 * 1024);
 
-/** Pieces of a MiB. */
+/** Pieces in a MiB. */
 const STRETCH = 16;
 
 const EVERYTHING = { filters: [], sortby: 'id', order: 'asc', offset: 0, limit: Infinity } as const;
 
-/** Downloads of a text without an end, on a clock that the test moves. */
+/** Downloads of an endless text, with a clock that the test advances. */
 class Site {
-  /** Texts that were begun and are not closed: each would keep a view. */
+  /** Texts that were begun and not closed: each would hold a view. */
   held = 0;
-  /** Milliseconds that a piece takes to be made. */
+  /** Milliseconds that it takes to make a piece. */
   makingMs = 0;
   failure: Error | null = null;
   #clock = 0;
@@ -92,7 +92,7 @@ async function requireLate(text: Download['text']): Promise<void> {
 const opened = (site: Site, subject: string, count: number) =>
   Promise.all(Array.from({ length: count }, () => site.open(subject)));
 
-test('a subject has some exports at a time, and all together have more', async () => {
+test('concurrent exports are limited for each subject and for all together', async () => {
   const site = new Site();
   await opened(site, 'a', MAX_OF_SUBJECT);
   await opened(site, 'b', MAX_OPEN - MAX_OF_SUBJECT - 1);
@@ -105,7 +105,7 @@ test('a subject has some exports at a time, and all together have more', async (
   assert.match((await refusal(site.open(null))).message, `${MAX_OPEN} exports are in progress`);
 });
 
-test('a place is free when its client is gone, whether or not it has read', async () => {
+test('a place becomes free when the client disconnects, whether or not it has read', async () => {
   const site = new Site();
   for (let nth = 0; nth < 2 * MAX_OPEN; nth += 1) {
     const { text } = await site.open('a');
@@ -116,7 +116,7 @@ test('a place is free when its client is gone, whether or not it has read', asyn
   assert.is(site.held, 0);
 });
 
-test('a place is free when an export fails, at once or later', async () => {
+test('a place becomes free when an export fails, at once or later', async () => {
   const site = new Site();
   for (let nth = 0; nth < 2 * MAX_OPEN; nth += 1) {
     site.failure = nth % 2 === 0 ? new CatalogError('busy', 'it cannot be sorted') : null;
@@ -131,7 +131,7 @@ test('a place is free when an export fails, at once or later', async () => {
   }
 });
 
-test('a client that stands still loses its export after the time, and others have its place', async () => {
+test('an export whose client reads nothing for 60 seconds ends, and its place becomes free', async () => {
   const site = new Site();
   const texts = await opened(site, 'a', MAX_OF_SUBJECT);
   for (const { text } of texts.slice(1)) await text.next();
@@ -144,7 +144,7 @@ test('a client that stands still loses its export after the time, and others hav
   for (const { text } of texts) await requireLate(text);
 });
 
-test('a client that takes a piece now and then is as slow as one that stands still', async () => {
+test('an export whose client reads less than 1 MiB in 60 seconds ends', async () => {
   const site = new Site();
   const { text } = await site.open('a');
   for (let piece = 0; piece < STRETCH - 1; piece += 1) {
@@ -157,7 +157,7 @@ test('a client that takes a piece now and then is as slow as one that stands sti
   assert.is(site.held, 0);
 });
 
-test('a client that takes a MiB in the time may take as long as it has to', async () => {
+test('an export whose client reads 1 MiB in 60 seconds may take any time', async () => {
   const site = new Site();
   const { text } = await site.open('a');
   for (let piece = 0; piece < 100 * STRETCH; piece += 1) {
@@ -167,7 +167,7 @@ test('a client that takes a MiB in the time may take as long as it has to', asyn
   assert.is(site.held, 1);
 });
 
-test('the time in which a piece is made is not that of the client', async () => {
+test('the time that it takes to make a piece does not count for the client', async () => {
   const site = new Site();
   site.makingMs = TIMEOUT_MS;
   const { text } = await site.open('a');

@@ -12,7 +12,7 @@ const SKUS = 5;
 const EVERYTHING = { filters: [], sortby: 'id', order: 'asc', offset: 0, limit: Infinity } as const;
 
 for (const format of ['csv', 'ndjson', 'json'] as const) {
-  test(`an export as ${format} of rows that are text is that of rows that are objects, and leaves no objects`, async () => {
+  test(`a ${format} export of rows that are text in memory is the same, and creates no objects`, async () => {
     const store = new MemoryStore();
     store.commit([(transaction) => addShop(transaction, SKUS)]);
     const state = store.opened();

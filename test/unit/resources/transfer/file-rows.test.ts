@@ -1,11 +1,11 @@
-/** Files that are read in pieces (spec 12.8). */
+/** Rows of files that are read in pieces (spec 12.8). */
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { JSON_LIMITS } from '../../../../src/json/json-limits.ts';
 import { fileRows } from '../../../../src/resources/transfer/reading/file-rows.ts';
 
-/** Rows of a CSV file that comes in pieces, the header first. */
+/** Rows of a CSV file in pieces, with the header first. */
 async function rowsOf(pieces: readonly Uint8Array[]): Promise<[number, unknown][]> {
   const found: [number, unknown][] = [];
   const source = (async function* () {
@@ -30,7 +30,7 @@ function piecesOf(text: string, sizes: readonly number[]): Uint8Array[] {
   return pieces;
 }
 
-test('a row ends with CRLF, LF or CR, each row with its own, wherever a piece ends', async () => {
+test('each row may end with CRLF, LF or CR, wherever a piece ends', async () => {
   const rows = fc.array(
     fc.tuple(fc.stringMatching(/^[a-zé" ]{1,6}$/), fc.stringMatching(/^[\na;]{0,4}$/)),
     {
@@ -53,7 +53,7 @@ test('a row ends with CRLF, LF or CR, each row with its own, wherever a piece en
   );
 });
 
-test('a line of "" is a row of one empty cell, a line with nothing none, wherever a piece ends', async () => {
+test('a line of "" is a row with an empty cell, and an empty line is ignored, wherever a piece ends', async () => {
   const lines = fc.array(fc.constantFrom('', '""', 'a', '"\n"'), { minLength: 1, maxLength: 8 });
   const end = fc.constantFrom('\r\n', '\n', '\r');
   const sizes = fc.array(fc.integer({ min: 1, max: 8 }), { minLength: 1, maxLength: 6 });

@@ -1,4 +1,4 @@
-/** Reports of imports on their way to many slow clients. */
+/** Reports of imports that are sent to many slow clients. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { CatalogError } from '../../../../src/errors.ts';
@@ -28,7 +28,7 @@ async function restOf(iterator: AsyncIterator<string | Uint8Array>): Promise<str
   }
 }
 
-test('all clients of a report share its bytes, in pieces, and it is read once', async () => {
+test('concurrent readers of a report share its pieces, and it is read once', async () => {
   let loaded = 0;
   const reports = new ImportReports(() => {
     loaded += 1;
@@ -38,7 +38,7 @@ test('all clients of a report share its bytes, in pieces, and it is read once', 
   const readers = shown.map(iteratorOf);
   const first = await Promise.all(readers.map(async (reader) => (await reader.next()).value));
   assert.ok(first[0] instanceof Uint8Array && first[0].length === PIECE_BYTES);
-  assert.is(first[0].buffer.byteLength, PIECE_BYTES, 'a slow client keeps one piece alone');
+  assert.is(first[0].buffer.byteLength, PIECE_BYTES, 'a slow client keeps only one piece');
   assert.ok(first[1] === first[0] && first[2] === first[0]);
   for (const reader of readers) await restOf(reader);
   assert.is(loaded, 1);
@@ -48,7 +48,7 @@ test('all clients of a report share its bytes, in pieces, and it is read once', 
   );
 });
 
-test('many clients are sent a few pieces in each turn of the event loop', () =>
+test('at most 16 pieces of reports are sent in each turn of the event loop', () =>
   countingTurns(async (turns) => {
     const reports = new ImportReports(() => Buffer.from(LONG));
     const perTurn = new Map<number, number>();
@@ -63,7 +63,7 @@ test('many clients are sent a few pieces in each turn of the event loop', () =>
     assert.ok(Math.max(...perTurn.values()) <= 16, String([...perTurn.values()]));
   }));
 
-test('a report is sent as it is kept; a short one is sent whole', async () => {
+test('a report is sent unchanged, and a short one in one piece', async () => {
   const reports = new ImportReports((id) => Buffer.from(id === 1 ? LONG : '{}'));
   const pieces: Uint8Array[] = [];
   const { text } = await reports.finished(1);
@@ -74,7 +74,7 @@ test('a report is sent as it is kept; a short one is sent whole', async () => {
   assert.is(Buffer.from(short.text as Uint8Array).toString(), '{}');
 });
 
-test('a report that is lost is not found', async () => {
+test('a report that does not exist is not_found', async () => {
   const failure = await new ImportReports(() => null).finished(3).catch((error: unknown) => error);
   assert.is((failure as CatalogError).code, 'not_found');
 });
@@ -93,7 +93,7 @@ const addTo = (state: ImportState, id: number) =>
     fields: () => ({ desc_detail: ['', 'x'.repeat(4000)] }),
   } as unknown as Parameters<ImportState['count']>[1]);
 
-test('an import under way is shown as it was when it was asked for, however slow the client', async () => {
+test('an import in progress is shown as of the request, however slow the client', async () => {
   const state = stateWith(500);
   const expected = state.text;
   const reports = new ImportReports(() => null);
@@ -106,7 +106,7 @@ test('an import under way is shown as it was when it was asked for, however slow
   assert.not.equal(state.text, expected);
 });
 
-test('the text of an import under way is made as its client takes it', async () => {
+test('the text of an import in progress is made as its client reads it', async () => {
   const { etag, units, parts } = stateWith(1000).moment;
   let made = 0;
   const counted = function* () {
@@ -124,7 +124,7 @@ test('the text of an import under way is made as its client takes it', async () 
   await reader.return?.();
 });
 
-test('every moment of an import has an entity tag of its own, and the same moment the same', () => {
+test('every change of an import changes its entity tag', () => {
   const state = new ImportState(5, 'goods', false);
   const tags = [state.moment.etag];
   const changes = [

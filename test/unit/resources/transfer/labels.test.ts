@@ -1,4 +1,4 @@
-/** Paths and specifications in a cell (spec 12.4). */
+/** Category paths and specifications in a cell (spec 12.4). */
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -14,7 +14,7 @@ import { atOnce } from '../../../../src/slices.ts';
 
 const pairsOf = (text: string, most = 10) => atOnce(parsePairs(text, most));
 
-/** The message; null if the text is one. */
+/** The message of the error, or null if the text is valid. */
 function problemOf(parse: () => unknown): string | null {
   try {
     parse();
@@ -29,7 +29,7 @@ const name = fc
   .string({ unit: fc.constantFrom('\\', ';', '=', '>', ' ', 'a', '\u{1f600}'), minLength: 1 })
   .filter((text) => /[^ ]/.test(text));
 
-test('names come back, whatever they contain', () => {
+test('specifications and paths are read back as they were written, whatever names they contain', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(name, name), { maxLength: 5 }), (pairs) => {
       assert.equal(pairsOf(joinPairs(pairs.map(pairText))), pairs);
@@ -42,7 +42,7 @@ test('names come back, whatever they contain', () => {
   );
 });
 
-test('spaces around a name do not belong to it, unless a backslash stands before one', () => {
+test('spaces around a name are removed, unless they are escaped with a backslash', () => {
   const names: [text: string, name: string][] = [
     ['  a  b  ', 'a  b'],
     ['a\\ ', 'a '],
@@ -55,7 +55,7 @@ test('spaces around a name do not belong to it, unless a backslash stands before
   for (const [text, wanted] of names) assert.equal(parsePath(text), [wanted], text);
 });
 
-test('a name is not empty, not cut off and not longer than a name can be', () => {
+test('a name that is empty, cut off or longer than 255 characters is refused', () => {
   const longest = '\\\ud83d\\\ude00'.repeat(255);
   assert.equal(parsePath(longest), ['\u{1f600}'.repeat(255)]);
   assert.is(
@@ -75,13 +75,13 @@ test('a name is not empty, not cut off and not longer than a name can be', () =>
   );
 });
 
-test('a cell has at most as many specifications as it may, a path three levels', () => {
+test('too many specifications, malformed ones and a path of more than three levels are refused', () => {
   assert.is(pairsOf('a=b;a=b', 2).length, 2);
   assert.is(
     problemOf(() => pairsOf('a=b;a=b;a=b', 2)),
     'has more than 2 specifications',
   );
-  assert.is(pairsOf('a=b\\;c;a=b', 2).length, 2, 'an escaped separator is none');
+  assert.is(pairsOf('a=b\\;c;a=b', 2).length, 2, 'an escaped separator does not separate');
   assert.is(parsePath('a>b>c').length, 3);
   assert.is(
     problemOf(() => parsePath('a>b>c>d')),

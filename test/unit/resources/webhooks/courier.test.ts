@@ -1,4 +1,4 @@
-/** spec 14.7: where the deliveries of a webhook go on, and what ends them. */
+/** spec 14.7: where the deliveries of a webhook continue, and which responses are successes. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Arrivals } from '../../../../src/resources/changes/arrivals.ts';
@@ -8,7 +8,7 @@ import type { Webhook } from '../../../../src/resources/webhooks/ports.ts';
 import type { ChangeSet } from '../../../../src/store/change-set.ts';
 import { until } from '../../../support/until.ts';
 
-/** Warnings after which something is taken to go on for ever: a loop of promises would hang the test. */
+/** Warnings after which the test fails, since an endless loop of promises would hang it. */
 const PLENTY = 5;
 
 /** A change set that creates a brand. */
@@ -37,7 +37,7 @@ function webhookOf(origin: number): Webhook {
   };
 }
 
-/** A store up to a change set, and a receiver that takes everything. */
+/** A store up to a change set, and a receiver that accepts everything. */
 function world(webhook: Webhook, last: number) {
   const store = { last };
   const warnings: string[] = [];
@@ -83,7 +83,7 @@ function world(webhook: Webhook, last: number) {
   return { post, commit, warnings, told };
 }
 
-test('one whose origin is beyond the store goes on at its end, and says so once', async () => {
+test('a webhook whose position is beyond the store continues at the end of the store and warns once', async () => {
   const webhook = webhookOf(99);
   const { post, commit, warnings, told } = world(webhook, 3);
   const courier = new Courier(post, webhook.id, new DeliveryState(webhook.origin));
@@ -98,7 +98,7 @@ test('one whose origin is beyond the store goes on at its end, and says so once'
   await courier.stop(0);
 });
 
-test('an answer from 200 to 299 is a success, and no other is', async () => {
+test('only a response from 200 to 299 is a success', async () => {
   for (const [status, isSuccess] of [
     [199, false],
     [200, true],

@@ -1,10 +1,10 @@
-/** spec 14.7: when a delivery that has failed is tried again. */
+/** spec 14.7: when a failed delivery is tried again. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { DeliveryState } from '../../../../src/resources/webhooks/delivery-state.ts';
 import { GIVE_UP_MS, retryDelay } from '../../../../src/resources/webhooks/schedule.ts';
 
-test('the first delay is about 2 seconds, each is twice the one before, up to an hour', () => {
+test('the first delay is about 2 seconds, and each further one is twice as long, up to an hour', () => {
   for (const chance of [0, 0.5, 1]) {
     const delays = Array.from({ length: 100 }, (_, index) => retryDelay(index + 1, chance));
     const [first = 0, last = 0] = [delays[0], delays.at(-1)];
@@ -21,7 +21,7 @@ test('the first delay is about 2 seconds, each is twice the one before, up to an
 
 const message = (id: number) => ({ id: `msg_${id}`, sequence: id, changes: 1, body: '' });
 
-test('the state of deliveries is what it was after a restart, the last hundred included', () => {
+test('the state of deliveries survives a restart, with the last 100 deliveries', () => {
   const state = new DeliveryState(7);
   for (let id = 1; id <= 120; id += 1)
     state.delivered(message(id), { status: 204, error: null }, id);
@@ -36,7 +36,7 @@ test('the state of deliveries is what it was after a restart, the last hundred i
   assert.equal([others.length, others.at(-1)?.sequence], [99, 22]);
 });
 
-test('a listed delivery names the change sets that were skipped, the first and the last', () => {
+test('skipped change sets are listed as a delivery with the first and the last of them', () => {
   const state = new DeliveryState(7);
   assert.match(state.skipped(8, 0), /\b8 to 8\b/, 'one alone');
   assert.match(state.skipped(12, 0), /\b9 to 12\b/);
@@ -54,7 +54,7 @@ test('a listed delivery names the change sets that were skipped, the first and t
 
 const HOUR_MS = 3_600_000;
 
-/** Takes note of a failure. @returns hours for which deliveries were tried. */
+/** Records a failure. @returns for how many hours deliveries were tried. */
 const failedAt = (state: DeliveryState, hour: number) =>
   state.failed(message(1), { status: 500, error: null }, hour * HOUR_MS) / HOUR_MS;
 
@@ -64,7 +64,7 @@ function restarted(state: DeliveryState): DeliveryState {
   return again;
 }
 
-test('the time in which the server was off is no time in which it has tried', () => {
+test('the time in which the server was off does not count as time of attempts', () => {
   const state = new DeliveryState(0);
   assert.is(failedAt(state, 0), 0);
   assert.is(failedAt(state, 0.5), 0.5);
@@ -74,13 +74,13 @@ test('the time in which the server was off is no time in which it has tried', ()
   assert.is(failedAt(restarted(again), 97.25), 2.75, 'a short restart does not interrupt it');
 });
 
-test('a clock that jumps, forward or back, neither shortens nor prolongs the attempts', () => {
+test('a clock that jumps forward or back neither shortens nor extends the attempts', () => {
   const state = new DeliveryState(0);
   const hours = [0, 1, 1000, 1001, 500, 501].map((hour) => failedAt(state, hour));
   assert.equal(hours, [0, 1, 2, 3, 3, 4]);
 });
 
-test('retries at the longest delays are given up after three days, no matter how often it restarts', () => {
+test('deliveries are given up after three days of attempts, however often the server restarts', () => {
   let [state, time, tried, attempts] = [new DeliveryState(0), 0, 0, 0];
   while (tried < GIVE_UP_MS) {
     state = restarted(state);
@@ -92,7 +92,7 @@ test('retries at the longest delays are given up after three days, no matter how
   assert.ok(attempts > 72, `${attempts} attempts`);
 });
 
-test('after a success, and when it begins anew, the time begins with the next failure', () => {
+test('after a success or a reset the time of attempts begins with the next failure', () => {
   for (const end of [
     (state: DeliveryState) => state.delivered(message(1), { status: 204, error: null }, HOUR_MS),
     (state: DeliveryState) => state.beginAnew(),
@@ -105,14 +105,14 @@ test('after a success, and when it begins anew, the time begins with the next fa
   }
 });
 
-test('what a version wrote that did not keep the last failure is read, and the time begins anew', () => {
+test('a state of an earlier version without the last failure is read, and its time begins at 0', () => {
   const written = { position: 7, failures: 2, trying_since: 0, deliveries: [] };
   const state = DeliveryState.parse(JSON.stringify(written));
   assert.is(state?.position, 7);
   assert.is(state && failedAt(state, 96), 0);
 });
 
-test('what is not the state of deliveries is not taken for one', () => {
+test('text that is not a state of deliveries is parsed as null', () => {
   for (const text of ['', '{', '[]', '{}', '{"position":"1"}', 'null']) {
     assert.is(DeliveryState.parse(text), null, text);
   }

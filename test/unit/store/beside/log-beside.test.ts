@@ -1,4 +1,4 @@
-/** docs/architecture.md, "Workers": a state beside the process that owns the directory. */
+/** docs/architecture.md, "Workers": the state of a worker beside the owner of the directory. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -41,7 +41,7 @@ function filesOf(directory: string): Record<string, string> {
   );
 }
 
-test('it has the state of the owner, follows it, and writes nothing', async () => {
+test('a worker has the state of the owner, applies its change sets and writes no file', async () => {
   const directory = storeDirectory();
   const owner = await openStore(directory, { disk: quickDisk });
   await owner.transact(addBook);
@@ -58,7 +58,7 @@ test('it has the state of the owner, follows it, and writes nothing', async () =
   await owner.close();
 });
 
-test('it takes no writes of its own', async () => {
+test('a transaction in a worker fails as not_primary', async () => {
   const directory = storeDirectory();
   const owner = await openStore(directory, { disk: quickDisk });
   const { store } = await openBeside(directory);
@@ -69,12 +69,12 @@ test('it takes no writes of its own', async () => {
   await owner.close();
 });
 
-test('without a store there is nothing to stand beside', async () => {
+test('opening a worker without a store fails as store_missing', async () => {
   const error = await openBeside(storeDirectory()).catch((failure: unknown) => failure);
   assert.is((error as CatalogError).code, 'store_missing');
 });
 
-test('change sets that the owner has removed are gone', async () => {
+test('reading change sets that the owner has removed fails as history_gone', async () => {
   const directory = storeDirectory();
   const options = { disk: quickDisk, history: 0, smallestCheckpoint: 1 };
   const owner = await openStore(directory, options);
@@ -89,7 +89,7 @@ test('change sets that the owner has removed are gone', async () => {
   await store.close();
 });
 
-test('change sets are kept for readers as far back as the owner says', async () => {
+test('change sets can be read as far back as the owner says', async () => {
   const directory = storeDirectory();
   const owner = await openStore(directory, { disk: quickDisk });
   for (let nth = 0; nth < 3; nth += 1) await owner.transact(addBook);
@@ -103,7 +103,7 @@ test('change sets are kept for readers as far back as the owner says', async () 
   await owner.close();
 });
 
-test('the owner is told of a change set only when readers see it', async () => {
+test('a worker reports a change set to the owner only after its readers see it', async () => {
   const directory = storeDirectory();
   await fc.assert(
     fc.asyncProperty(fc.array(fc.nat(3), { minLength: 1, maxLength: 8 }), async (commits) => {

@@ -1,4 +1,4 @@
-/** The base is read as it is written: in pieces, row by row, whatever its size. */
+/** The base is read in pieces, row by row, as it was written. */
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { test } from 'uvu';
@@ -31,13 +31,13 @@ function failureOf(read: () => unknown): string {
   }
 }
 
-/** The same values in another layout, with the checksum that belongs to it. */
+/** The same values in another layout, with a valid checksum. */
 function formatted(bytes: Buffer, indent: number): Buffer {
   const { sha256: _, ...document } = JSON.parse(bytes.toString('utf8'));
   return sealed(JSON.stringify(document, null, indent).slice(0, -1));
 }
 
-/** The same lines, with two rows of a table in the place of each other. */
+/** The same lines with two rows of a table swapped, and a valid checksum. */
 function disordered(bytes: Buffer): Buffer {
   const text = bytes.toString('utf8', 0, bytes.length - CHECKSUM_LENGTH);
   return sealed(text.replace(/^(\{.*\}),\n(\{.*\})(,|\],?)$/m, '$2,\n$1$3'));
@@ -47,7 +47,7 @@ function sealed(text: string): Buffer {
   return Buffer.from(text + checksumMember(createHash('sha256').update(text).digest('hex')));
 }
 
-test('pieces of any length give what was written', () => {
+test('a base in pieces of any length is read as it was written', () => {
   fc.assert(
     fc.property(aSnapshot, lengths, (snapshot, some) => {
       const bytes = bytesOf(snapshot);
@@ -58,7 +58,7 @@ test('pieces of any length give what was written', () => {
   );
 });
 
-test('what a backup has beside the tables comes back, in either layout, and changes no row', () => {
+test('the members of a backup besides the tables are read in either layout, and change no row', () => {
   const text = fc.oneof(fc.string({ unit: 'binary' }), tricky);
   const members = fc.record(
     {
@@ -81,7 +81,7 @@ test('what a backup has beside the tables comes back, in either layout, and chan
   );
 });
 
-test('every boundary between two pieces is one at which nothing is lost', () => {
+test('a base that is cut into two pieces at any byte is read as it was written', () => {
   const [snapshot] = fc.sample(aSnapshot, { numRuns: 1, seed: 7 });
   assert.ok(snapshot);
   const bytes = bytesOf(snapshot);
@@ -91,7 +91,7 @@ test('every boundary between two pieces is one at which nothing is lost', () => 
   }
 });
 
-test('another layout with a right checksum is read as well', () => {
+test('a base in another layout with a valid checksum is read', () => {
   fc.assert(
     fc.property(aSnapshot, fc.integer({ min: 0, max: 3 }), lengths, (snapshot, indent, some) => {
       const bytes = formatted(bytesOf(snapshot), indent);
@@ -101,7 +101,7 @@ test('another layout with a right checksum is read as well', () => {
   );
 });
 
-test('rows in another order with a right checksum are read by ascending id', () => {
+test('rows that are out of order are read by ascending id if the checksum is valid', () => {
   const rows = perKind(({ name }) => partsOf(name === 'books' ? [{ id: 1 }, { id: 2 }] : []));
   const lastIds = perKind(() => 2);
   const bytes = bytesOf({ sequence: 1, digest: 'a'.repeat(64), time: null, lastIds, rows });
@@ -111,7 +111,7 @@ test('rows in another order with a right checksum are read by ascending id', () 
   assert.equal([...state.rows.books.values()], [{ id: 1 }, { id: 2 }]);
 });
 
-test('a table that a base with a right checksum does not have is empty, in either layout', () => {
+test('a table that is missing from a base with a valid checksum is empty, in either layout', () => {
   const rows = perKind(({ name }) => partsOf(name === 'books' ? [{ id: 1 }] : []));
   const lastIds = perKind(() => 1);
   const whole = bytesOf({ sequence: 1, digest: 'a'.repeat(64), time: null, lastIds, rows });
@@ -130,7 +130,7 @@ test('a table that a base with a right checksum does not have is empty, in eithe
   }
 });
 
-test('the id of a row with a right checksum is its member id, wherever it stands', () => {
+test('the id of a row is its member id, even if that is not its first member', () => {
   const rows = perKind(({ name }) => partsOf(name === 'books' ? [{ id: 1 }] : []));
   const lastIds = perKind(() => 1);
   const whole = bytesOf({ sequence: 1, digest: 'a'.repeat(64), time: null, lastIds, rows });
@@ -141,7 +141,7 @@ test('the id of a row with a right checksum is its member id, wherever it stands
   assert.equal([...state.rows.books.values()], [{ no: 5, id: 1 }]);
 });
 
-test('any changed byte is found by the checksum, whatever it does to the lines', () => {
+test('any changed byte is reported as a checksum that does not match', () => {
   fc.assert(
     fc.property(aSnapshot, fc.nat(), fc.integer({ min: 1, max: 255 }), (snapshot, at, by) => {
       const bytes = bytesOf(snapshot);
@@ -155,7 +155,7 @@ test('any changed byte is found by the checksum, whatever it does to the lines',
   );
 });
 
-test('a file that was cut off anywhere is refused', () => {
+test('a base that is cut off at any byte is refused as cut off', () => {
   const [snapshot] = fc.sample(aSnapshot, { numRuns: 1, seed: 7 });
   assert.ok(snapshot);
   const bytes = bytesOf(snapshot);
@@ -170,11 +170,11 @@ test('a file that was cut off anywhere is refused', () => {
 for (const [what, from, to] of [
   ['a row twice', '{"id":1}', '{"id":1},\n{"id":1}'],
   ['a row without an id', '{"id":1}', '{"name":"x"}'],
-  ['a table that there is not', '"books"', '"bookz"'],
-  ['a comma too many', '{"id":1}', '{"id":1},'],
+  ['an unknown table', '"books"', '"bookz"'],
+  ['an extra comma', '{"id":1}', '{"id":1},'],
   ['text after its tables', '\n}', '\n"more":1}'],
 ] as const) {
-  test(`a base with a right checksum and ${what} is refused`, () => {
+  test(`a base with a valid checksum and ${what} is refused`, () => {
     const rows = perKind(({ name }) => partsOf(name === 'books' ? [{ id: 1 }] : []));
     const lastIds = perKind(() => 1);
     const whole = bytesOf({ sequence: 1, digest: 'a'.repeat(64), time: null, lastIds, rows });
@@ -188,7 +188,7 @@ for (const [what, from, to] of [
   });
 }
 
-test('a row of any length is written in small slices, and no character is cut in two', () => {
+test('a long row is written in slices of about 256 KiB at most, and no character is split', () => {
   for (const lead of ['', 'x']) {
     const name = `${lead}${'😀'.repeat(200_000)}`;
     const row: Row = { id: 1, name, empty: null, image: '"\\\n'.repeat(50_000), count: 7 };

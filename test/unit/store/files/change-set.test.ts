@@ -1,4 +1,4 @@
-/** The form of the store's files: what is read is what was written, and any damage is found. */
+/** The format of the store's files: they are read as they were written, and damage is reported. */
 import { spawnSync } from 'node:child_process';
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -87,7 +87,7 @@ const changeSet: fc.Arbitrary<ChangeSetContent> = fc.record(
   },
 );
 
-/** Whether reading is refused as damage, by a message that begins with the name of the file. */
+/** Whether reading fails as damage, with a message that begins with the name of the file. */
 function isRefused(read: (name: string, bytes: Buffer) => unknown, bytes: Buffer): boolean {
   try {
     read('changes/000000000124.json', bytes);
@@ -126,7 +126,7 @@ test('a change set is read as it was written, with any values', () => {
   );
 });
 
-test('a change set that is encoded in parts has the same bytes', () => {
+test('a change set that is encoded in parts has the same bytes as one that is encoded whole', () => {
   const rows = fc.array(row, { maxLength: 200 });
   fc.assert(
     fc.property(changeSet, rows, (changes, skus) => {
@@ -138,7 +138,7 @@ test('a change set that is encoded in parts has the same bytes', () => {
   );
 });
 
-test('a step of the encoding is about 64 KiB, however large the rows are', () => {
+test('a change set of 1.2 MB is encoded in at least 10 steps', () => {
   const books = Array.from({ length: 20 }, (_, at) => ({ id: at + 1, name: 'x'.repeat(60_000) }));
   const steps = [...encodeInParts({ ...SMALL, put: { books } })].length;
   assert.ok(steps >= 10, `${steps} steps`);
@@ -164,7 +164,7 @@ test('a base is read as it was written, with any values, and rows by ascending i
   );
 });
 
-test('a base of more rows than one slice holds has all of them', () => {
+test('a base with more than 1024 rows of a table is read complete', () => {
   const books = Array.from({ length: 1201 }, (_, i) => ({ id: i + 1, name: `${i}` }));
   const rows = perKind(({ name }) => partsOf(name === 'books' ? books : []));
   const bytes = Buffer.concat([
@@ -185,7 +185,7 @@ const forms = {
 } as const;
 
 for (const [form, [read, make]] of Object.entries(forms)) {
-  test(`a ${form} with any one bit flipped is refused by name`, () => {
+  test(`a ${form} with any one bit flipped is refused, and the message names the file`, () => {
     const bytes = make();
     for (let at = 0; at < bytes.length; at += 1) {
       for (let bit = 0; bit < 8; bit += 1) {
@@ -197,7 +197,7 @@ for (const [form, [read, make]] of Object.entries(forms)) {
     assert.not(isRefused(read, bytes));
   });
 
-  test(`a ${form} that is cut off at any byte, or goes on, is refused by name`, () => {
+  test(`a ${form} that is cut off at any byte, or has more bytes at its end, is refused`, () => {
     const bytes = make();
     for (let end = 0; end < bytes.length; end += 1) {
       assert.ok(isRefused(read, bytes.subarray(0, end)), `${end} bytes`);
@@ -209,7 +209,7 @@ for (const [form, [read, make]] of Object.entries(forms)) {
   });
 }
 
-test('what has a fitting checksum and another shape is refused', () => {
+test('a change set with a valid checksum and an invalid shape is refused', () => {
   const shapes: readonly object[] = [
     { ...SMALL, sequence: -1 },
     { ...SMALL, sequence: 1.5 },
@@ -231,7 +231,7 @@ test('what has a fitting checksum and another shape is refused', () => {
   }
 });
 
-test('a base with a fitting checksum and another shape is refused', () => {
+test('a base with a valid checksum and an invalid shape is refused', () => {
   const base = JSON.parse(smallBase().toString());
   delete base.sha256;
   const refused: readonly object[] = [
@@ -258,7 +258,7 @@ test('a base with a fitting checksum and another shape is refused', () => {
   assert.not(isRefused(decodeBase, Buffer.from(withChecksum(base).bytes)));
 });
 
-test('a list instead of an object is refused', () => {
+test('an array instead of an object is refused', () => {
   for (const member of ['last_ids', 'put', 'delete']) {
     const { bytes } = encodeChangeSet({ ...SMALL, [member]: [] });
     assert.ok(isRefused(decodeChangeSet, Buffer.from(bytes)), member);
@@ -273,7 +273,7 @@ test('a list instead of an object is refused', () => {
 const shell = spawnSync('sh', ['-c', 'command -v head && command -v sha256sum']);
 const withShell = shell.status === 0 ? test : test.skip;
 
-withShell('a person checks a file with head and sha256sum alone', () => {
+withShell('the checksum of a file can be verified with head and sha256sum', () => {
   const directory = temporaryDirectory();
   for (const [form, [, make]] of Object.entries(forms)) {
     const path = join(directory, form);
@@ -290,7 +290,7 @@ withShell('a person checks a file with head and sha256sum alone', () => {
   }
 });
 
-test('a change set that is decoded in steps is the same', () => {
+test('a change set decodes to the same value in steps as at once, and a large one takes many steps', () => {
   fc.assert(
     fc.property(changeSet, (content) => {
       const { bytes } = encodeChangeSet(content);
@@ -313,7 +313,7 @@ test('a change set that is decoded in steps is the same', () => {
   assert.ok(count > 10, `${count} steps`);
 });
 
-test('damage is found by a decoder that works in steps', () => {
+test('a change set with a changed byte or an invalid row is refused when it is decoded in steps', () => {
   const { bytes } = encodeChangeSet({ ...SMALL, before: { books: [{ id: 7, name: 'Emile' }] } });
   for (let at = 0; at < bytes.length; at += 1) {
     const damaged = Buffer.from(bytes);

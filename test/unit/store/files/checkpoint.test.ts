@@ -1,4 +1,4 @@
-/** Checkpoints: a new base in the background, and the change sets that it contains go. */
+/** Checkpoints: a new base is written in the background, and its change sets are removed. */
 import { spawn } from 'node:child_process';
 import fs, { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -43,10 +43,10 @@ const addBook =
     return id;
   };
 
-/** What a change set counts at least. */
+/** The least that a change set counts, in bytes. */
 const BLOCK = 4096;
 
-/** Four of these are more than change sets may have together beside a small base. */
+/** The text of a large change set: four of them make a checkpoint due if the base is small. */
 const LARGE = 'x'.repeat(1_100_000);
 
 const stateOf = (store: ReadableStore) =>
@@ -63,7 +63,7 @@ const baseOf = (directory: string): State => {
 const sequenceOfBase = (directory: string) => baseOf(directory).sequence;
 const numbered = (sequence: number) => `${String(sequence).padStart(12, '0')}.json`;
 
-test('many small commits are gathered into a base, and nothing is lost on the way', async () => {
+test('1200 small commits are merged into a base by a checkpoint, and no row is lost', async () => {
   const directory = storeDirectory();
   const store = await open(directory);
   const commits = 1200;
@@ -88,7 +88,7 @@ test('many small commits are gathered into a base, and nothing is lost on the wa
   assert.is(readSnapshot(directory).lastId('books'), 961);
 });
 
-test('an id stays used when its row is gone and only the base remembers it', async () => {
+test('the id of a deleted row is not used again after a checkpoint and a restart', async () => {
   const directory = storeDirectory();
   const store = await open(directory);
   const id = await store.transact((transaction) => {
@@ -117,9 +117,9 @@ test('no base is written while the change sets are small', async () => {
 
 for (const [step, where] of [
   ['create', 'before its first row'],
-  ['fdatasync', 'behind its last row'],
+  ['fdatasync', 'after its last row'],
 ] as const) {
-  test(`commits that come while a checkpoint is ${where} are behind its base, and stay`, async () => {
+  test(`commits while a checkpoint is ${where} are not in its base, and their change sets stay`, async () => {
     const directory = storeDirectory();
     let letThrough: () => void = () => {};
     const held = new Promise<void>((resolve) => {
@@ -144,7 +144,7 @@ for (const [step, where] of [
     const store = await open(directory, disk);
     holding = true;
     for (let nth = 1; nth <= 5; nth += 1) await store.transact(addBook(LARGE));
-    // The checkpoint waits; commits go on, ids, changes and deletes included.
+    // The checkpoint waits; meanwhile rows are added, changed and deleted.
     for (let nth = 1; nth <= 30; nth += 1) await store.transact(addBook());
     await store.transact((transaction) => transaction.put<KindName>('books', bookRow(2, 7)));
     await store.transact((transaction) => transaction.delete('books', 1));
@@ -167,11 +167,11 @@ for (const [step, where] of [
   });
 }
 
-test('a crash at any step of a commit or a checkpoint leaves what was answered, and no half', async () => {
+test('a crash at any step of a commit or a checkpoint keeps what was answered and no partial commit', async () => {
   const directory = storeDirectory();
   const copies: { readonly step: string; readonly copy: string; readonly answered: number }[] = [];
   let answered = 0;
-  /** What a crash right after the step leaves. */
+  /** Copies what a crash right after the step leaves. */
   const crash = (step: string) => {
     const copy = storeDirectory();
     cpSync(directory, copy, { recursive: true });
@@ -273,7 +273,7 @@ test('a crash at any step of a commit or a checkpoint leaves what was answered, 
   }
 });
 
-test('a checkpoint begins when the change sets outgrow both the limit and the base', async () => {
+test('a checkpoint begins when the change sets are larger than both the limit and the base', async () => {
   const directory = storeDirectory();
   const bases: string[] = [];
   const disk: Disk = {
@@ -295,15 +295,15 @@ test('a checkpoint begins when the change sets outgrow both the limit and the ba
   // Three blocks are not more than three.
   assert.is(await due(''), 5);
   assert.is(sequenceOfBase(directory), 4);
-  // The fifth and the large one are.
+  // The fifth change set and the large one are more.
   assert.is(await due('x'.repeat(20 * BLOCK)), 7);
   assert.is(sequenceOfBase(directory), 6);
-  // The base has 20 blocks and a bit now, and only what is larger is more.
+  // The base has a little more than 20 blocks now, so 21 change sets are needed.
   assert.is(await due(''), 6 + 21 + 1);
   assert.is(sequenceOfBase(directory), 27);
 });
 
-test('the base of the last checkpoint is what the next one is measured by', async () => {
+test('the next checkpoint is due when the change sets are larger than the base of the last one', async () => {
   const directory = storeDirectory();
   const bases: string[] = [];
   let ended = 0;
@@ -314,7 +314,7 @@ test('the base of the last checkpoint is what the next one is measured by', asyn
       return quickDisk.create(path);
     },
     list(path) {
-      // What a checkpoint does last is to look for what a migration has kept.
+      // The last step of a checkpoint is to look for files that a migration has kept.
       if (path === directory) ended += 1;
       return quickDisk.list(path);
     },
@@ -327,20 +327,20 @@ test('the base of the last checkpoint is what the next one is measured by', asyn
   assert.is(bases.length, 1);
   await until('the checkpoint has ended', () => ended > opened);
   while (bases.length === 1 && id < 100) id = await store.transact(addBook());
-  // 20 blocks and a bit are in the base: 21 change sets of a block each are more.
+  // The base has a little more than 20 blocks: 21 change sets of one block each are more.
   assert.is(id, 1 + 21 + 1);
   await store.close();
   assert.is(sequenceOfBase(directory), 22);
 });
 
-test('a base says when its last change set was written', async () => {
+test('the time of a base is that of its last change set, and null before the first', async () => {
   const directory = storeDirectory();
   const store = await open(directory, quickDisk, { smallestCheckpoint: 3 * BLOCK });
   assert.is(baseOf(directory).time, null);
   const times: string[] = [];
   for (let nth = 1; nth <= 5; nth += 1) {
     await store.transact(addBook());
-    // Read at once: the checkpoint may be removing them.
+    // Read at once, because the checkpoint may remove the file.
     const path = join(directory, 'changes', numbered(nth));
     times.push(JSON.parse(readFileSync(path, 'utf8')).time);
     const now = Date.now();
@@ -352,7 +352,7 @@ test('a base says when its last change set was written', async () => {
   assert.ok(new Set(times).size > 1, 'the times are all the same');
 });
 
-/** Reads snapshots until it is asked to end; prints how many, and the first that is wrong. */
+/** Reads snapshots until there is input; prints how many, or the first error. */
 const READER = `
   const { readSnapshot } = await import(process.argv[1] ?? '');
   let going = true;
@@ -376,7 +376,7 @@ const READER = `
   process.exit(0);
 `;
 
-/** Another process that reads all the while. */
+/** Starts another process that reads snapshots repeatedly. */
 function startReader(directory: string, sum: number) {
   const module = join(ROOT, 'src', 'store', 'directory.ts');
   const child = spawn(process.execPath, ['-e', READER, module, directory, `${sum}`], {
@@ -398,7 +398,7 @@ function startReader(directory: string, sum: number) {
     if (output.includes('reading')) begun();
   });
   child.stdin.on('error', () => {
-    // It has ended already: what it printed says why.
+    // The process has ended already, and its output says why.
   });
   return { reading, finished, tell: () => void child.stdin.write('end\n') };
 }
@@ -406,7 +406,7 @@ function startReader(directory: string, sum: number) {
 test('another process always reads a consistent state, during commits and checkpoints', async () => {
   const directory = storeDirectory();
   const store = await open(directory);
-  // Every transaction moves a reader from one book to another: the sum stays.
+  // Every transaction moves one from the readcount of a book to that of another: the sum stays.
   const books = 10;
   await store.transact((transaction) => {
     for (let nth = 1; nth <= books; nth += 1) {
@@ -426,7 +426,7 @@ test('another process always reads a consistent state, during commits and checkp
       transaction.put<KindName>('books', bookRow(id, readcount, image));
     }
   };
-  // Large ones for many checkpoints, small ones for long lists of change sets.
+  // Large change sets make many checkpoints; small ones make long lists of change sets.
   for (let nth = 1; nth <= 60; nth += 1) await store.transact(move(nth, LARGE.slice(0, 200_000)));
   for (let nth = 1; nth <= 1500; nth += 1) await store.transact(move(nth, ''));
   for (let nth = 1; nth <= 60; nth += 1) await store.transact(move(nth, LARGE.slice(0, 200_000)));

@@ -1,4 +1,4 @@
-/** The head: the last change set that was answered, and what a store is worth beside it. */
+/** The head: the last change set that was answered, and what a store with it is judged to be. */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -38,7 +38,7 @@ const FIXTURE = fixture(1);
 const digest = (text: string) => createHash('sha256').update(text).digest('hex');
 const SMALL: Head = { sequence: 124, digest: digest('small') };
 
-/** A disk that answers one read after the other with these; the last one for ever. */
+/** A disk whose successive reads return these; after the last one, all return that one. */
 function reading(...answers: readonly (Uint8Array | null)[]): Disk & { reads: number } {
   return {
     ...machineDisk,
@@ -62,7 +62,7 @@ function failureOf(run: () => unknown): { readonly code: string; readonly messag
   return { code: 'done', message: '' };
 }
 
-test('a head is read as it was written, and fits into a sector', () => {
+test('a head is read as it was written, and has at most 512 bytes', () => {
   const head = fc.record(
     { sequence: fc.maxSafeNat(), digest: fc.string().map(digest) },
     { noNullPrototype: true },
@@ -82,11 +82,11 @@ test('a head is read as it was written, and fits into a sector', () => {
   assert.ok(longest.length <= 512, `${longest.length} bytes`);
 });
 
-test('without a file there is no head', () => {
+test('readHead returns null if there is no file', () => {
   assert.is(readHead(machineDisk, join(temporaryDirectory(), HEAD)), null);
 });
 
-test('a head with any bit flipped, cut off or grown is damage, named by file', () => {
+test('a head with a flipped bit, cut off or with more bytes is damage, and the file is named', () => {
   const bytes = encodeHead(SMALL);
   const refused = (found: Uint8Array, what: string) => {
     const { code, message } = failureOf(() => readHead(reading(found), 'data/head.json'));
@@ -113,7 +113,7 @@ test('every head has the same length', () => {
   assert.is(new Set(lengths).size, 1, String(lengths));
 });
 
-test('a head with a fitting checksum and another shape is damage', () => {
+test('a head with a valid checksum and an invalid shape is damage', () => {
   for (const shape of [
     {},
     { sequence: 1 },
@@ -129,7 +129,7 @@ test('a head with a fitting checksum and another shape is damage', () => {
   }
 });
 
-test('a head that is being overwritten is read again; one that stays torn is damage', () => {
+test('a torn head is read again, and is damage if it stays torn', () => {
   const [old, now] = [encodeHead({ ...SMALL, sequence: 99 }), encodeHead(SMALL)];
   const torn = [13, 20, 60, 130].map((at) =>
     Buffer.concat([now.subarray(0, at), old.subarray(at)]),
@@ -142,7 +142,7 @@ test('a head that is being overwritten is read again; one that stays torn is dam
   }
 });
 
-test('a head that cannot be read is distinguished from a damaged one', () => {
+test('a head that cannot be read fails as store_unreadable, not as store_damaged', () => {
   const directory = temporaryDirectory();
   const path = join(directory, HEAD);
   mkdirSync(path);
@@ -177,7 +177,7 @@ test('a head that another process overwrites continuously is read whole, and its
   const ended = new Promise<number | null>((resolve) => writer.on('close', resolve));
   try {
     let last = 1;
-    // From one digit to four: every longer head is written over a shorter one.
+    // The sequence grows from one digit to four.
     for (let seen = 0; seen < 300 || last < 1000; ) {
       const head = readHead(machineDisk, path);
       assert.ok(head !== null && head.sequence >= last, `${head?.sequence} after ${last}`);
@@ -203,7 +203,7 @@ const addBrand = (store: Store) =>
 const headOf = (directory: string) => readHead(machineDisk, join(directory, HEAD));
 const setHead = (directory: string, head: Head) =>
   writeFileSync(join(directory, HEAD), encodeHead(head));
-/** What a head says that names a change set of the directory. */
+/** The head that names a change set of the directory. */
 const naming = (directory: string, sequence: number): Head => ({
   sequence,
   digest: digestOf(join(directory, changeSetName(sequence))),
@@ -218,13 +218,13 @@ async function written(count: number, more: { smallestCheckpoint?: number } = {}
   return directory;
 }
 
-test('after every answer the head names its change set, in the file that was there', async () => {
+test('after every commit the head names its change set, and its file is overwritten in place', async () => {
   const directory = storeDirectory();
   const store = await openStore(directory, { disk: quickDisk });
   const { previous } = JSON.parse(readFileSync(join(directory, BASE), 'utf8'));
   assert.equal(headOf(directory), { sequence: 0, digest: previous });
   const { ino } = statSync(join(directory, HEAD));
-  // Past 9 and 99, where the text grows.
+  // Beyond 9 and 99, where the number gets another digit.
   for (let sequence = 1; sequence <= 101; sequence += 1) {
     await addBrand(store);
     assert.equal(headOf(directory), naming(directory, sequence));
@@ -233,7 +233,7 @@ test('after every answer the head names its change set, in the file that was the
   await store.close();
 });
 
-test('a commit does not wait for the head to be synced, and closing does', async () => {
+test('a commit does not sync the head, and close does', async () => {
   const directory = storeDirectory();
   const synced: string[] = [];
   const paths = new Map<number, string>();
@@ -276,7 +276,7 @@ test('a head that names an older change set is valid, and the start updates it',
   }
 });
 
-test('a start leaves the head as it is if it is what the start would write', async () => {
+test('a start writes the head only if its bytes would change', async () => {
   const directory = await written(3);
   const path = join(directory, HEAD);
   const started = async () => {
@@ -290,7 +290,7 @@ test('a start leaves the head as it is if it is what the start would write', asy
     return { published, isSame: statSync(path).ino === ino };
   };
   assert.equal(await started(), { published: 0, isSame: true });
-  // As a person seals it: the same head, and shorter than every head that the program writes.
+  // As written by hand: the same values, without the padding of the program.
   const whole = readFileSync(path, 'utf8');
   const { sequence, digest: of } = headOf(directory) ?? SMALL;
   writeFileSync(path, withChecksum({ sequence, digest: of }).bytes);
@@ -298,17 +298,17 @@ test('a start leaves the head as it is if it is what the start would write', asy
   assert.is(readFileSync(path, 'utf8'), whole);
 });
 
-test('a head that names a change set before the base is valid too', async () => {
+test('a head that names a change set before the base is valid', async () => {
   const directory = await written(6, { smallestCheckpoint: 3 * 4096 });
   const { sequence } = JSON.parse(readFileSync(join(directory, BASE), 'utf8'));
   assert.is(sequence, 4);
-  // Of a change set that is gone: nothing is left to hold it against.
+  // The change set is removed, so its digest cannot be compared.
   setHead(directory, { sequence: 2, digest: digest('gone') });
   assert.equal(findingsOf(directory), []);
   assert.is(readSnapshot(directory).count('brands'), 6);
 });
 
-test('a head that is ahead is a loss, and the first change set that is missing is named', async () => {
+test('a head that is ahead of the change sets is damage, and the first missing change set is named', async () => {
   for (const ahead of [4, 5, 1000]) {
     const directory = leftInDisorder(await written(3));
     setHead(directory, { sequence: ahead, digest: digest('answered') });
@@ -323,7 +323,7 @@ test('a head that is ahead is a loss, and the first change set that is missing i
 
 test('a head of another history is reported, whichever change set it names', async () => {
   const folded = await written(6, { smallestCheckpoint: 3 * 4096 });
-  // The base itself has change set 0 here and 4 there.
+  // The base is as of change set 0 in the first store, and as of 4 in the second.
   for (const [make, sequences] of [
     [() => written(3), [0, 1, 2, 3]],
     [async () => cloneOf(folded), [4, 5, 6]],
@@ -359,7 +359,7 @@ test('a store without its head is damaged', async () => {
   }
 });
 
-test('a head without a base is a loss, with the change sets or without', async () => {
+test('a missing base beside a head is damage, with or without change sets, and no new store is made', async () => {
   for (const [left, said] of [
     ['change sets', 'it is missing, and change sets are there'],
     ['head', 'it is missing, and head.json is there'],
@@ -380,7 +380,7 @@ test('a head without a base is a loss, with the change sets or without', async (
   }
 });
 
-test('a creation that was cut off after its head is not a store, and is started again', async () => {
+test('a creation that failed after writing the head leaves no store, and can be repeated', async () => {
   const directory = storeDirectory();
   const full = Object.assign(new Error('ENOSPC: no space'), { code: 'ENOSPC' });
   const cutting: Disk = { ...quickDisk, create: () => Promise.reject(full) };
@@ -402,7 +402,7 @@ test('a creation that was cut off after its head is not a store, and is started 
   await store.close();
 });
 
-test('a store of version 1 needs no head, and one that a cut-off migration left is no harm', () => {
+test('a store of version 1 is read without a head, and with one that a failed migration left', () => {
   const directory = leftInDisorder(storeDirectory());
   cpSync(FIXTURE, directory, { recursive: true });
   const heads = [null, naming(directory, 7), naming(directory, 8)];

@@ -16,7 +16,7 @@ import { findingsOf, leftInDisorder, openStore, storeDirectory } from '../../../
 import { quickDisk } from '../../../support/disk.ts';
 import { until } from '../../../support/until.ts';
 
-/** What a change set counts at least, in bytes. */
+/** The least that a change set counts, in bytes. */
 const BLOCK = 4096;
 
 const addBook = (transaction: Transaction): number => {
@@ -40,7 +40,7 @@ async function commit(store: Store, count: number): Promise<void> {
   for (let nth = 0; nth < count; nth += 1) await store.transact(addBook);
 }
 
-/** Five commits at a time: the fifth begins a checkpoint, for which the close waits. */
+/** Makes five commits, of which the fifth begins a checkpoint, and closes, which waits for it. */
 async function commitAndClose(directory: string, history: number, disk = quickDisk): Promise<void> {
   const store = await open(directory, history, disk);
   await commit(store, 5);
@@ -78,7 +78,7 @@ const baseIn = (directory: string): number =>
 const upTo = (last: number, from = 1) =>
   Array.from({ length: last - from + 1 }, (_, index) => from + index);
 
-test('within the limit every change set is kept, also across a start, and can be read', async () => {
+test('within the limit, every change set is kept across starts and can be read', async () => {
   const directory = await written(1e9);
   assert.ok(baseIn(directory) > 20, 'there were no checkpoints');
   assert.equal(sequencesIn(directory), upTo(30));
@@ -104,7 +104,7 @@ test('within the limit every change set is kept, also across a start, and can be
   assert.equal(sequencesIn(directory), upTo(31));
 });
 
-test('beyond the limit the oldest are removed, and reading them names the oldest and the last', async () => {
+test('beyond the limit, the oldest change sets are removed, and reading them fails as history_gone', async () => {
   const directory = await written(5 * BLOCK);
   const base = baseIn(directory);
   // Five before the base, and those after it, which the state needs.
@@ -122,12 +122,12 @@ test('beyond the limit the oldest are removed, and reading them names the oldest
   await store.close();
 });
 
-test('without a limit left nothing is kept that the state does not need', async () => {
+test('with a limit of 0, only the change sets after the base are kept', async () => {
   const directory = await written(0);
   assert.equal(sequencesIn(directory), upTo(30, baseIn(directory) + 1));
 });
 
-test('a smaller limit counts from the next start on', async () => {
+test('a smaller limit takes effect at the next start', async () => {
   const directory = await written(1e9);
   const base = baseIn(directory);
   const store = await open(directory, 3 * BLOCK);
@@ -137,7 +137,7 @@ test('a smaller limit counts from the next start on', async () => {
   assert.equal(sequencesIn(directory), upTo(30, base + 1));
 });
 
-test('change sets before a gap are left over from a removal: check accepts them, a start removes them', async () => {
+test('change sets before a gap in the history are accepted by check and removed by a start', async () => {
   const directory = await written(1e9);
   rmSync(join(directory, changeSetName(10)));
   assert.equal(findingsOf(directory), []);
@@ -150,7 +150,7 @@ test('change sets before a gap are left over from a removal: check accepts them,
   assert.equal(sequencesIn(directory), upTo(30, 11));
 });
 
-test('a damaged history is found by check and by whoever reads it, and does not stop a start', async () => {
+test('a damaged change set in the history is reported by check and by since(), but a start succeeds', async () => {
   const directory = leftInDisorder(await written(1e9));
   const path = join(directory, changeSetName(5));
   const whole = readFileSync(path);
@@ -169,7 +169,7 @@ test('a damaged history is found by check and by whoever reads it, and does not 
   await store.close();
 });
 
-test('the history of another store is found, in its middle and at its end', async () => {
+test('check reports a history that comes from another store, even if only its last change set does', async () => {
   const [directory, other] = [leftInDisorder(await written(1e9)), await written(1e9)];
   const base = baseIn(directory);
   for (const sequence of upTo(base)) {
@@ -185,7 +185,7 @@ test('the history of another store is found, in its middle and at its end', asyn
   assert.equal(findingsOf(directory).length, 1);
 });
 
-test('a reader whose change sets are removed meanwhile is told so, and reads nothing wrong', async () => {
+test('a reader fails as history_gone if its next change set is removed meanwhile', async () => {
   const directory = storeDirectory();
   const store = await open(directory, 5 * BLOCK);
   await commit(store, 6);
@@ -205,7 +205,7 @@ test('a reader whose change sets are removed meanwhile is told so, and reads not
   await store.close();
 });
 
-test('a removal that fails is reported, and made up for by the next checkpoint', async () => {
+test('a failed removal of history is reported, and the next checkpoint repeats it', async () => {
   const directory = storeDirectory();
   const failures: unknown[] = [];
   let refusing = true;
@@ -227,7 +227,7 @@ test('a removal that fails is reported, and made up for by the next checkpoint',
     return failures.length > 0;
   });
   assert.is(sequencesIn(directory)[0], 1);
-  // What could not be removed is still there to be read.
+  // Change sets that could not be removed can still be read.
   assert.is((await all(store.since(0))).length, store.sequence);
   refusing = false;
   const base = baseIn(directory);
@@ -239,7 +239,7 @@ test('a removal that fails is reported, and made up for by the next checkpoint',
   assert.equal(sequencesIn(directory), upTo(store.sequence, baseIn(directory) - 1));
 });
 
-test('a crash after the rename of a base leaves history, whatever was removed by then', async () => {
+test('a crash after the rename of a base or after any removal leaves a readable history', async () => {
   const directory = storeDirectory();
   const copies: string[] = [];
   const disk = {
@@ -295,7 +295,7 @@ test('history is the longest run of numbers that ends at the base; the rest befo
   );
 });
 
-test('encodedSince gives the bytes of the files', async () => {
+test('encodedSince yields the bytes of the files', async () => {
   const directory = storeDirectory();
   const store = await open(directory, 100 * BLOCK);
   await commit(store, 6);
@@ -307,7 +307,7 @@ test('encodedSince gives the bytes of the files', async () => {
   await store.close();
 });
 
-test('the sequence of the base is that of the last checkpoint, after a start too', async () => {
+test('baseSequence is the sequence of the last checkpoint, also after a start', async () => {
   const directory = storeDirectory();
   const store = await open(directory, 100 * BLOCK);
   assert.is(store.baseSequence, 0);

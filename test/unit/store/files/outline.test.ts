@@ -1,4 +1,4 @@
-/** With the outline of a base nothing is different but the time that it takes to read it. */
+/** The outline of a base changes how fast the base is read, and nothing else. */
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
@@ -42,7 +42,7 @@ function outlineOf(snapshot: Snapshot): Outline {
   }
 }
 
-/** What a reader with an outline makes of a file in pieces. */
+/** The state that a reader with an outline reads from a file in pieces. */
 function stateOf(bytes: Buffer, outline: Outline, pieces: readonly number[]): State {
   const reader = new BaseReader('base', outline);
   for (const piece of cut(bytes, pieces)) reader.write(piece);
@@ -61,7 +61,7 @@ const books = (ids: readonly number[], name = 'A book'): Row[] => ids.map((id) =
 
 const HUNDRED = Array.from({ length: 100 }, (_, at) => at + 1);
 
-test('a base is read by its outline as it is line by line, in pieces of any length', () => {
+test('a base in pieces of any length is read with its outline as it was written', () => {
   fc.assert(
     fc.property(aSnapshot, lengths, (snapshot, pieces) => {
       const state = stateOf(bytesOf(snapshot), outlineOf(snapshot), pieces);
@@ -76,7 +76,7 @@ test('a base is read by its outline as it is line by line, in pieces of any leng
   );
 });
 
-test('pieces that follow each other in one memory are read without a copy', () => {
+test('pieces that are adjacent in one buffer are read without a copy', () => {
   const ids = HUNDRED.map((id) => id * 40);
   const snapshot = aWhole({ books: books(ids, 'x'.repeat(100)) });
   const bytes = bytesOf(snapshot);
@@ -90,7 +90,7 @@ test('pieces that follow each other in one memory are read without a copy', () =
   }
 });
 
-test('an outline has the rows and bytes of each thousand ids', () => {
+test('an outline has the number of rows and bytes of each chunk of 1024 ids', () => {
   const snapshot = aWhole({ books: books([1, 1023, 1024, 5000]) });
   const { tables } = outlineOf(snapshot);
   const line = (id: number) => JSON.stringify({ id, name: 'A book' }).length;
@@ -102,7 +102,7 @@ test('an outline has the rows and bytes of each thousand ids', () => {
   assert.equal(tables.skus, []);
 });
 
-test('rows of any length are found by the outline', () => {
+test('long rows are found with the outline', () => {
   const long = 'é"\n'.repeat(50_000);
   const rows = [...books([1, 2]), ...books([3, 4], long), ...books([5]), ...books([2000], long)];
   const snapshot = aWhole({ books: rows });
@@ -110,7 +110,7 @@ test('rows of any length are found by the outline', () => {
   assert.equal([...state.rows.books.values()], rows);
 });
 
-test('a base that was read is written again as it is, whatever rows were asked for', () => {
+test('a base that was read is written again byte for byte, whichever of its rows were read', () => {
   fc.assert(
     fc.property(aSnapshot, fc.array(fc.nat()), (snapshot, asked) => {
       const bytes = bytesOf(snapshot);
@@ -123,7 +123,7 @@ test('a base that was read is written again as it is, whatever rows were asked f
   );
 });
 
-test('rows that were changed since are written among the text of the others', () => {
+test('changed rows are written in order among rows that are still text', () => {
   const acts = fc.constantFrom('get', 'set', 'delete', 'snapshot');
   const steps = fc.array(fc.record({ act: acts, id: fc.integer({ min: 1, max: 2100 }) }));
   const ids = [1, 2, 3, 1023, 1024, 1025, 2048, 2049, 2050];
@@ -151,7 +151,7 @@ test('rows that were changed since are written among the text of the others', ()
   );
 });
 
-test('text is written as it is in slices, and little of it is gathered', () => {
+test('rows that are text are written in slices of at most 64 KiB, and scattered rows share slices', () => {
   const dense = textTableOf('books', books(HUNDRED, 'x'.repeat(900)));
   const sparse = textTableOf('books', books(HUNDRED.map((id) => id * 2000)));
   const slicesOf = (table: RowTable) =>
@@ -166,7 +166,7 @@ test('text is written as it is in slices, and little of it is gathered', () => {
   assert.ok(slicesOf(sparse).length < 5, 'a hundred rows far from each other are one slice');
 });
 
-test('the outline of another base is of no use, and does no harm', () => {
+test('an outline that belongs to another base is ignored', () => {
   fc.assert(
     fc.property(aSnapshot, aSnapshot, lengths, (snapshot, other, pieces) => {
       const state = stateOf(bytesOf(snapshot), outlineOf(other), pieces);
@@ -175,7 +175,7 @@ test('the outline of another base is of no use, and does no harm', () => {
   );
 });
 
-test('an outline that is wrong shows no wrong row: it is left aside, or the base is damaged', () => {
+test('with a wrong outline, either the right rows are read or store_damaged is thrown', () => {
   const by = fc.integer({ min: -70, max: 70 });
   fc.assert(
     fc.property(aSnapshot, fc.array(fc.tuple(fc.nat(), fc.nat(2), by)), (snapshot, changes) => {
@@ -200,7 +200,7 @@ test('an outline that is wrong shows no wrong row: it is left aside, or the base
   );
 });
 
-test('rows that a chunk should not have are found when it is looked into', () => {
+test('a wrong number of rows in an outline is reported when the chunk is read', () => {
   const snapshot = aWhole({ books: books(HUNDRED) });
   const outline = outlineOf(snapshot);
   const [[number, rows, bytes]] = outline.tables.books as [ChunkOutline];
@@ -218,7 +218,7 @@ test('rows that a chunk should not have are found when it is looked into', () =>
   );
 });
 
-test('a row that a chunk has twice is found when it is looked into', () => {
+test('two rows with the same id are reported when their chunk is read', () => {
   const snapshot = aWhole({ books: books([1, 2]) });
   const bytes = bytesOf(snapshot);
   const text = bytes.toString('utf8', 0, bytes.length - CHECKSUM_LENGTH);
@@ -233,7 +233,7 @@ test('a row that a chunk has twice is found when it is looked into', () => {
   );
 });
 
-test('a checkpoint leaves the outline of its base, with which the store opens again', async () => {
+test('a checkpoint writes the outline of its base, and the store opens again', async () => {
   const directory = storeDirectory();
   const store = await openStore(directory, { disk: quickDisk, smallestCheckpoint: 1 });
   for (const name of ['first', 'second', 'third', 'fourth']) {
@@ -254,7 +254,7 @@ test('a checkpoint leaves the outline of its base, with which the store opens ag
   await again.close();
 });
 
-test('an outline that is missing, damaged or not readable is as none', async () => {
+test('an outline that is missing, damaged or unreadable is ignored', async () => {
   const directory = mkdtempSync(join(storeDirectory(), 'outline-'));
   const path = join(directory, OUTLINE);
   assert.is(readOutline(machineDisk, directory), null);

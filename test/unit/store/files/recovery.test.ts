@@ -1,4 +1,4 @@
-/** docs/storage.md, "Checking": a directory is read beside the server that writes it. */
+/** docs/storage.md, "Checking": a directory is read while a server writes it. */
 import { dirname, join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -13,7 +13,7 @@ import { quickDisk } from '../../../support/disk.ts';
 /** Change sets after each base. */
 const BEHIND = 2;
 
-/** One store after each of so many checkpoints, every time with a few change sets after the base. */
+/** The directories of a store after each of its checkpoints, with change sets after each base. */
 async function checkpoints(count: number): Promise<string[]> {
   const directories: string[] = [];
   for (let made = 0; made < count; made += 1) {
@@ -34,12 +34,12 @@ async function checkpoints(count: number): Promise<string[]> {
   return directories;
 }
 
-/** When a checkpoint overtakes a reader: before it reads change sets, or while it reads the base. */
+/** When a checkpoint overtakes a reader: before it reads change sets, or while it reads a base. */
 type Moment = 'change sets' | 'base';
 
 /**
- * A disk on which the first directory becomes the next one, and so on to the last, once in every
- * attempt. `bases` counts how often a base was read.
+ * A disk on which the first directory is replaced by the next one once in every attempt, up to the
+ * last. `bases` counts how often a base was read.
  */
 function overtaking(moment: Moment, [shown = '', ...later]: readonly string[]) {
   let [now, bases, due] = [shown, 0, false];
@@ -71,7 +71,7 @@ function overtaking(moment: Moment, [shown = '', ...later]: readonly string[]) {
   return { shown, disk, bases: () => bases };
 }
 
-test('a reader goes on until no checkpoint overtakes it, however often one did', async () => {
+test('a reader that 25 checkpoints overtake tries again until none does', async () => {
   const { shown, disk, bases } = overtaking('change sets', await checkpoints(26));
   const { recovered, problems } = inspect(disk, shown, undefined, 60_000);
   assert.equal(problems, []);
@@ -79,17 +79,17 @@ test('a reader goes on until no checkpoint overtakes it, however often one did',
   assert.is(bases(), 2 * 25 + 1, 'it was not overtaken each time');
 });
 
-test('one that was overtaken takes the change sets before it reads the base', async () => {
+test('a reader that was overtaken reads the change sets before the base in its next attempt', async () => {
   const { shown, disk, bases } = overtaking('base', await checkpoints(26));
   const { recovered, problems } = inspect(disk, shown);
   assert.equal(problems, []);
-  // As of the second attempt, although its files were gone when it had read the base.
+  // The state of the second attempt, although its files were removed while the base was read.
   assert.is(recovered?.state.sequence, 2 * BEHIND);
   assert.is(recovered?.files.length, BEHIND);
   assert.is(bases(), 3);
 });
 
-test('one that runs out of patience says so, and calls nothing damaged', async () => {
+test('a reader that is overtaken until its time is over fails as busy, not as store_damaged', async () => {
   const { shown, disk } = overtaking('change sets', await checkpoints(12));
   try {
     inspect(disk, shown, undefined, 0);

@@ -1,4 +1,4 @@
-/** Bases of earlier versions in the form of the current one. */
+/** The migration of bases and change sets of earlier schema versions. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import {
@@ -36,7 +36,7 @@ const version5 = {
   tables: { ...version4.tables, webhooks: [] },
 };
 
-test('each version is converted step by step, and the current one is not changed', () => {
+test('a base of each earlier version is migrated to version 5, and one of version 5 is not changed', () => {
   assert.is(SCHEMA_VERSION, 5);
   const { skus: _, ...tables } = version5.tables;
   assert.equal(migrated(1, version1), { ...version5, tables, time: null });
@@ -46,12 +46,12 @@ test('each version is converted step by step, and the current one is not changed
   assert.is(migrated(5, version5), version5);
 });
 
-test('each step names the version that it leads to', () => {
+test('the migrations from a version lead to each later version in order', () => {
   const steps = [1, 2, 3, 4, 5].map((from) => migrationsFrom(from).map(({ to }) => to));
   assert.equal(steps, [[2, 3, 4, 5], [3, 4, 5], [4, 5], [5], []]);
 });
 
-test('change sets after an older base are brought forward as it is', () => {
+test('a change set after an older base is migrated like the base', () => {
   const put = { brands: [brand], skus: [{ id: 1, name: 'Lamp' }] };
   const times = { sequence: 8, previous: '', digest: '', time: '' };
   const changeSet = { ...times, last_ids: {}, put, delete: {} };

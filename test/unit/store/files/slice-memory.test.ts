@@ -1,4 +1,4 @@
-/** A base is made slice by slice in one memory (src/store/files/base/slice-memory.ts). */
+/** A base is made slice by slice in one buffer (src/store/files/base/slice-memory.ts). */
 import fc from 'fast-check';
 import { createHash } from 'node:crypto';
 import { test } from 'uvu';
@@ -20,7 +20,7 @@ const aPart: fc.Arbitrary<Part> = fc.record({
   text: aText,
 });
 
-/** The slices of parts, each copied when it is there. */
+/** The slices of parts; each is copied, because the next one overwrites it. */
 function* slicesOf(memory: SliceMemory, parts: readonly Part[]): Generator<Buffer> {
   for (const { how, text } of parts) {
     if (how === 'add') memory.add(text);
@@ -31,7 +31,7 @@ function* slicesOf(memory: SliceMemory, parts: readonly Part[]): Generator<Buffe
   yield Buffer.from(memory.take());
 }
 
-test('the slices are all parts in their order, of whatever length, and so are size and digest', () => {
+test('the slices contain parts of any length in order, and size and digest are theirs', () => {
   fc.assert(
     fc.property(fc.array(aPart, { maxLength: 8 }), (parts) => {
       const memory = new SliceMemory();
@@ -45,7 +45,7 @@ test('the slices are all parts in their order, of whatever length, and so are si
   );
 });
 
-test('small parts are gathered to slices of about 64 KiB, without memory for each', () => {
+test('small parts are gathered into slices of 64 to 66 KiB in one buffer', () => {
   const memory = new SliceMemory();
   const slices: Uint8Array[] = [];
   for (let row = 0; row < 4000; row += 1) {
@@ -57,7 +57,7 @@ test('small parts are gathered to slices of about 64 KiB, without memory for eac
   assert.is(new Set(slices.map(({ buffer }) => buffer)).size, 1);
 });
 
-test('the slices of a base stay as they are when the next ones are made; lent ones do not', () => {
+test('the slices of baseSlices stay valid when the next ones are made; those of lentBaseSlices do not', () => {
   const books = Array.from({ length: 3000 }, (_, index) => ({
     id: index + 1,
     name: `Book ${index} ${'x'.repeat(60)}`,

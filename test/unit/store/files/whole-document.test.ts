@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert';
 import { parseInPieces } from '../../../../src/store/files/base/whole-document.ts';
 import { cut, lengths } from '../../../support/bases.ts';
 
-/** What is in the way of one who reads byte by byte. */
+/** Texts that are difficult for a parser that reads byte by byte. */
 const aText = fc.oneof(
   fc.string({ unit: 'binary' }),
   fc.constantFrom('"', '\\', '\\"', '],[', '{"id":1}', '__proto__', 'é😀', '1'),
@@ -13,7 +13,7 @@ const aText = fc.oneof(
 
 const aRow = fc.dictionary(aText, fc.oneof(aText, fc.integer(), fc.boolean(), fc.constant(null)));
 
-/** A document with tables, and members that look like some. */
+/** A document with tables, and members that look like tables. */
 const aDocument = fc.record({
   schema: fc.integer(),
   access: fc.dictionary(aText, fc.oneof(fc.array(aRow), fc.jsonValue(), aText)),
@@ -23,17 +23,17 @@ const aDocument = fc.record({
 
 const aLayout = fc.constantFrom<number | string>(0, 1, '\t', ' \n');
 
-/** Bytes of an array that are parsed together: from single rows to all of them. */
+/** The bytes of an array that are parsed together: from single rows to all of them. */
 const someBytes = fc.constantFrom(1, 20, 1e6);
 
-/** Pieces with a memory of their own each. */
+/** Pieces, each in its own buffer. */
 const piecesOf = (text: string, cuts: readonly number[]) =>
   Array.from(cut(Buffer.from(text), cuts), (piece) => Buffer.from(piece));
 
 const parse = (text: string, cuts: readonly number[], bytes: number) =>
   parseInPieces(piecesOf(text, cuts), bytes);
 
-test('every document, in every layout and cut anywhere, has the value that JSON.parse gives it', () => {
+test('a document in any layout, cut anywhere, has the value that JSON.parse returns', () => {
   fc.assert(
     fc.property(aDocument, aLayout, lengths, someBytes, (document, layout, cuts, bytes) => {
       const text = JSON.stringify(document, null, layout);
@@ -42,7 +42,7 @@ test('every document, in every layout and cut anywhere, has the value that JSON.
   );
 });
 
-test('so has every other value', () => {
+test('any other JSON value, cut anywhere, has the value that JSON.parse returns', () => {
   fc.assert(
     fc.property(fc.jsonValue(), lengths, someBytes, (value, cuts, bytes) => {
       const text = JSON.stringify(value);
@@ -51,7 +51,7 @@ test('so has every other value', () => {
   );
 });
 
-test('what JSON.parse refuses is refused', () => {
+test('a text is refused if and only if JSON.parse refuses it', () => {
   const document = '{"a":{"b":[{"c":[1,{"d":"]"}]},2],"e":[]},"f":[[3,[]],4]}';
   const change = fc.tuple(
     fc.nat(document.length - 1),
@@ -84,7 +84,7 @@ test('what JSON.parse refuses is refused', () => {
 });
 
 for (const array of ['[ ,1]', '[,1]', '[1, ,2]', '[1, ]', '[ , ]']) {
-  test(`the commas of ${array} are refused, wherever its rows are cut`, () => {
+  test(`the misplaced commas of ${array} are refused, wherever its rows are cut`, () => {
     const text = `{"a":{"b":${array}}}`;
     for (const bytes of [1, 2, 1e6])
       assert.throws(
@@ -94,23 +94,23 @@ for (const array of ['[ ,1]', '[,1]', '[1, ,2]', '[1, ]', '[ , ]']) {
   });
 }
 
-test('an array may hold nothing but spaces', () => {
+test('an array that contains only spaces is empty', () => {
   for (const bytes of [1, 1e6])
     assert.equal(parse('{"a":{"b":[  ]}}', [1], bytes), { a: { b: [] } });
 });
 
-test('of two members with one name the last counts', () => {
+test('if an object has two members with the same name, the last one counts', () => {
   const text = '{"a":{"b":[1],"b":[2]},"a":{"b":[3],"b":[4]}}';
   assert.equal(parse(text, [1], 1), { a: { b: [4] } });
 });
 
-test('a part that is too long is refused, and not held', () => {
+test('a part of more than 64 MiB is refused', () => {
   const half = Buffer.alloc(33 * 1024 * 1024, ' ');
   const pieces = [Buffer.from('{"a":{"b":['), half, half, Buffer.from(']}}')];
   assert.throws(() => parseInPieces(pieces), /a part of it has more than 67108864 bytes/);
 });
 
-test('rows take no more than their pieces at once', () => {
+test('the list of pieces is empty after parsing, so that their memory can be freed', () => {
   const rows = Array.from({ length: 100_000 }, (_, id) => ({ id, name: 'x'.repeat(id % 50) }));
   const text = JSON.stringify({ tables: { books: rows } });
   const pieces = piecesOf(text, [4096]);

@@ -25,7 +25,7 @@ const codeOf = (run: () => unknown): string => {
   return 'nothing';
 };
 
-test('a record is read as it was written, and there may be none', async () => {
+test('a record is read as it was written, and is null if there is none', async () => {
   const directory = temporaryDirectory();
   assert.is(readHostRecord(quickDisk, directory), null);
   const record: HostRecord = { ...firstRecord(), role: 'follower', primary: 'https://primary' };
@@ -45,14 +45,14 @@ test('spec 15.15: a promotion begins an epoch with a new writer after the last c
   assert.is.not(writer, currentEpoch(promoted(record, 17)).writer, 'two promotions differ');
 });
 
-test('the number of epochs in a record is bounded', () => {
+test('after 100 promotions, a record has 64 epochs, and the current one is number 101', () => {
   let record = firstRecord();
   for (let after = 1; after <= 100; after += 1) record = promoted(record, after);
   assert.is(record.epochs.length, 64);
   assert.is(currentEpoch(record).number, 101);
 });
 
-test('spec 15.14: a directory that follows, or was succeeded, may not be written', async () => {
+test('spec 15.14: the directory of a follower or a succeeded host may not be written', async () => {
   const directory = temporaryDirectory();
   assert.is(
     codeOf(() => requireWritable(quickDisk, directory)),
@@ -72,7 +72,7 @@ test('spec 15.14: a directory that follows, or was succeeded, may not be written
   }
 });
 
-test('a record that was changed is damage, and no licence to write', async () => {
+test('a record that was edited is damage, and does not permit writes', async () => {
   const directory = temporaryDirectory();
   await writeHostRecord(quickDisk, directory, { ...firstRecord(), role: 'follower' });
   const path = join(directory, 'host.json');

@@ -41,7 +41,7 @@ async function* cut(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array>
 
 const baseOf = (store: Store) => Buffer.concat([...baseSlices(store.snapshot())]);
 
-test('spec 15.10: a base makes a store of an empty directory, however it is cut', async () => {
+test('spec 15.10: a base that is received in pieces of any size makes a store of an empty directory', async () => {
   const source = await open(temporaryDirectory(), true);
   await add(source, 3);
   const bytes = baseOf(source);
@@ -62,7 +62,7 @@ test('spec 15.10: a base makes a store of an empty directory, however it is cut'
   await source.close();
 });
 
-test('spec 15.13: a base takes the place of an older state and of its change sets', async () => {
+test('spec 15.13: a base replaces an older state and its change sets when it is installed', async () => {
   const source = await open(temporaryDirectory(), true);
   await add(source, 2);
   const directory = temporaryDirectory();
@@ -89,7 +89,7 @@ test('spec 15.13: a base takes the place of an older state and of its change set
   await source.close();
 });
 
-test('a base that is cut off, changed or of a later version is refused, and leaves nothing', async () => {
+test('a base that is cut off, changed or of a later version is refused, and leaves no file', async () => {
   const source = await open(temporaryDirectory(), true);
   await add(source, 3);
   const whole = baseOf(source);
@@ -118,14 +118,14 @@ test('a base that is cut off, changed or of a later version is refused, and leav
   await source.close();
 });
 
-test('spec 15.24: a directory is vacant until a base has its place, and not if a part is lost', async () => {
+test('spec 15.24: a directory is vacant until a base is installed; a base that is lost is reported', async () => {
   const source = await open(temporaryDirectory(), true);
   await add(source, 2);
   const directory = temporaryDirectory();
   assert.ok(isVacant(directory, quickDisk));
   const received = await receiveBase(quickDisk, directory, cut(baseOf(source), 100), () => {});
   assert.equal([received.sequence, received.digest], [2, source.digest]);
-  // What an installation leaves that is cut off before its last step.
+  // What an installation leaves if it is interrupted before its last step.
   await writeHead(quickDisk, directory, { sequence: 0, digest: source.digest });
   assert.ok(isVacant(directory, quickDisk));
   await received.install();

@@ -1,4 +1,4 @@
-/** A view shows the moment when it was made, whatever is committed while it is open. */
+/** A view has the state as of its creation, whatever is committed while it is open. */
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -26,7 +26,7 @@ const step = fc.record({
   deletes: fc.boolean(),
 });
 
-test('rows and look-ups by value are those of the moment', () => {
+test('a view keeps the rows and look-ups by value of its creation during later commits', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 12 }), fc.array(step, { maxLength: 12 }), (a, b) => {
       const store = new MemoryStore();
@@ -70,7 +70,7 @@ function move(
   state.apply(changeSet, isPlanned ? atOnce(state.plan(changeSet)) : undefined);
 }
 
-test('a row that changes often, or comes and goes, is not kept for each change', () => {
+test('a view does not keep the versions of a row that were made after its creation', () => {
   const state = State.empty();
   move(state, [[1, null]], [], false);
   const view = state.freeze();
@@ -93,13 +93,13 @@ test('a row that changes often, or comes and goes, is not kept for each change',
   }
   Bun.gc(true);
   const kept = passing.filter((row) => row.deref() !== undefined).length;
-  // The collector may find some on the stack.
+  // The garbage collector may find some on the stack.
   assert.ok(kept < passing.length / 10, `${kept} of ${passing.length} rows are kept`);
   assert.equal(view.matching('categories', 'parent_id', null), [1]);
   view.close();
 });
 
-test('lists that commits of many rows replace are those of the moment too', () => {
+test('a view keeps the lists of its creation when commits of many rows replace them', () => {
   const state = State.empty();
   const ids = Array.from({ length: 3000 }, (_, index) => index + 4);
   const children = ids.map((id) => [id, (id % 3) + 1] as const);

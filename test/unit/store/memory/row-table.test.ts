@@ -1,4 +1,4 @@
-/** Rows by id behave like a plain map, and a snapshot stays what it was when it was taken. */
+/** A table of rows by id behaves like a plain map, and a snapshot of it never changes. */
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -17,7 +17,7 @@ type Step =
   | { readonly act: 'set'; readonly id: number }
   | { readonly act: 'delete'; readonly id: number }
   | { readonly act: 'snapshot' }
-  /** Reads a snapshot on, as a checkpoint does between two commits. */
+  /** Reads some more rows of a snapshot, as a checkpoint does between two commits. */
   | { readonly act: 'read'; readonly which: number; readonly count: number };
 
 const step: fc.Arbitrary<Step> = fc.oneof(
@@ -48,7 +48,7 @@ function readOn({ reading, read }: Taken, count: number): void {
   }
 }
 
-test('it has what a map has, and every snapshot what the map had then', () => {
+test('a table has the rows of a map, and every snapshot those that the map had then', () => {
   fc.assert(
     fc.property(fc.uniqueArray(id), fc.array(step, { maxLength: 60 }), (start, steps) => {
       const plain = new Map<number, Row>(start.map((one) => [one, { id: one, version: -1 }]));
@@ -86,9 +86,9 @@ test('it has what a map has, and every snapshot what the map had then', () => {
   );
 });
 
-test('rows that come in any order are read by ascending id, chunk for chunk', () => {
+test('rows that are added in any order are read by ascending id', () => {
   const size = 5000;
-  // Steps of a number without a common divisor visit every id once.
+  // The two numbers have no common divisor, so every id is visited once.
   const shuffled = Array.from({ length: size }, (_, i) => ((i * 2347) % size) + 1);
   const table = new RowTable(shuffled.map((one) => ({ id: one })));
   const ascending = Array.from({ length: size }, (_, i) => i + 1);
@@ -107,7 +107,7 @@ test('rows that come in any order are read by ascending id, chunk for chunk', ()
   );
 });
 
-test('of two rows with one id the later one stays, and counts once', () => {
+test('if two rows have the same id, the later one is kept and counted once', () => {
   const table = new RowTable([
     { id: 5, name: 'first' },
     { id: 5, name: 'second' },

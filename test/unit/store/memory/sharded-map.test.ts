@@ -1,10 +1,10 @@
-/** A map in parts has the entries that a map has. */
+/** A map in parts, compared with a plain map. */
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ShardedMap } from '../../../../src/store/memory/sharded-map.ts';
 
-/** Few different ones, so that calls meet; some are far apart, which are parts of their own. */
+/** Few different keys, so that calls meet the same ones; some are far apart, in other parts. */
 const KEY = fc.oneof(
   fc.integer({ min: -2, max: 3 }),
   fc.constantFrom(16_383, 16_384, 2 ** 53 - 1, 0.5),
@@ -17,7 +17,7 @@ const CALL = fc.oneof(
   fc.record({ call: fc.constant('delete' as const), key: KEY }),
 );
 
-test('it is a map, whatever is set and deleted', () => {
+test('a sharded map equals a map, whatever is set and deleted', () => {
   fc.assert(
     fc.property(fc.array(CALL, { maxLength: 60 }), fc.array(KEY), (calls, asked) => {
       const map = new Map<string | number | boolean | null, number>();
@@ -40,7 +40,7 @@ test('it is a map, whatever is set and deleted', () => {
   );
 });
 
-test('an entry can be replaced while all are read', () => {
+test('entries can be replaced during an iteration over them', () => {
   const sharded = new ShardedMap<number | string, number>();
   for (const key of [1, 20_000, 'a', 'b']) sharded.set(key, 0);
   for (const [key] of sharded.entries()) sharded.set(key, 1);

@@ -63,7 +63,7 @@ function selectPlainly(rows: Rows, name: KindName, selection: Selection): Page {
   return { rows: all.slice(offset, offset + limit), total: all.length };
 }
 
-/** What differs, in the order in which a group of transactions hands it over. */
+/** The changes between two states, in the order in which a group of transactions has them. */
 function changesBetween(old: Rows, now: Rows): Change[] {
   return KIND_NAMES.flatMap((kind) =>
     [...new Set([...old[kind].keys(), ...now[kind].keys()])].flatMap((id) => {
@@ -83,13 +83,13 @@ interface Edit {
   readonly number: number;
 }
 
-/** Rows of the kind, for the references of another; a category is under any other here. */
+/** A row of the kind, for a reference to it; here, a category may be under any other. */
 function pick(rows: Rows, kind: KindName, number: number): number | null {
   const ids = [...rows[kind].keys()];
   return ids[number % ids.length] ?? null;
 }
 
-/** Carries one edit out on plain maps, unless a reference would have nothing to point at. */
+/** Applies one edit to plain maps, unless a reference would lead to no row. */
 function edit(rows: Rows, last: Record<KindName, number>, one: Edit): void {
   const { action, kind, picks, text, number } = one;
   const chosen = pick(rows, kind, picks[0] ?? 0);
@@ -129,7 +129,7 @@ const aRange = fc.oneof(
 );
 const RANGES = { maxLength: 2, selector: ({ attribute }: Range) => attribute };
 
-/** SKUs and what they join come more often: their orderings have the most to keep. */
+/** SKUs and the kinds that they join are more frequent: their orderings change the most. */
 const kindName = fc.constantFrom(...KIND_NAMES, 'goods', 'goods', 'categories', 'skus', 'skus');
 const anEdit: fc.Arbitrary<Edit> = fc.record({
   action: fc.constantFrom('create', 'create', 'update', 'update', 'delete'),
@@ -174,7 +174,7 @@ const aStep = fc.record({
   edits: fc.array(anEdit, { minLength: 1, maxLength: 10 }),
 });
 
-/** A few rows of every kind to begin with: most edits then find what they need. */
+/** A few rows of every kind, so that most edits find the rows that they need. */
 function populated(): { rows: Rows; last: Record<KindName, number> } {
   const [rows, last] = [noRows(), perKind(() => 0)];
   for (const kind of KIND_NAMES) {
@@ -186,7 +186,7 @@ function populated(): { rows: Rows; last: Record<KindName, number> } {
   return { rows, last };
 }
 
-test('every page is what a filter and a sort over all rows give, after any changes', () => {
+test('every page equals a filter and a sort over all rows, after any changes', () => {
   fc.assert(
     fc.property(fc.array(aStep, { minLength: 1, maxLength: 12 }), fc.boolean(), (steps, plans) => {
       const { rows: first, last } = populated();
@@ -267,7 +267,7 @@ test('SKUs sorted by their SPU move when the SPU is renamed', () => {
   assert.equal(idsOf(tables, 'goods'), [1, 3, 2, 4]);
 });
 
-test('one change list renames an SPU and moves one of its SKUs elsewhere', () => {
+test('one list of changes can rename an SPU and move one of its SKUs to another SPU', () => {
   const rows = crosswise();
   const tables = new Tables(rowTables(rows));
   idsOf(tables, 'goods');
@@ -277,7 +277,7 @@ test('one change list renames an SPU and moves one of its SKUs elsewhere', () =>
   assert.equal(idsOf(tables, 'goods'), [3, 1, 2, 4]);
 });
 
-test('one change list renames an SPU and a category that the same SKUs are sorted by', () => {
+test('one list of changes can rename an SPU and a category that the same SKUs are sorted by', () => {
   const rows = crosswise();
   const tables = new Tables(rowTables(rows));
   assert.equal(idsOf(tables, 'category'), [1, 2, 3, 4]);
@@ -287,7 +287,7 @@ test('one change list renames an SPU and a category that the same SKUs are sorte
   assert.equal(idsOf(tables, 'goods'), [1, 3, 2, 4]);
 });
 
-test('an index that contradicts its table is an error, not a wrong page', () => {
+test('the deletion of a row that an index does not contain throws an error', () => {
   const rows = crosswise();
   const tables = new Tables(rowTables(rows));
   assert.equal([...tables.matching('skus', 'name', 'Same').values()], [1, 2, 3, 4]);
@@ -295,13 +295,13 @@ test('an index that contradicts its table is an error, not a wrong page', () => 
   assert.throws(() => tables.apply([changeOf<KindName>('skus', 9, before, null)]), /lost row 9/);
 });
 
-test('indexes that contradict the rows are found, and named', () => {
+test('faults names every index that contradicts the rows', () => {
   const rows = rowTables(crosswise());
   const tables = new Tables(rows);
   idsOf(tables, 'goods');
   tables.select('categories', { ...sorted('name'), order: 'desc' });
   assert.equal(tables.faults(), []);
-  // Behind the back of the indexes.
+  // Changes that the indexes do not get.
   rows.skus.delete(3);
   rows.categories.set({ id: 1, name: 'Z', parent_id: null });
   assert.equal(tables.faults(), [
@@ -321,7 +321,7 @@ test('indexes that contradict the rows are found, and named', () => {
   ]);
 });
 
-test('while an index is not there, the first values are looked for in the text of the rows', () => {
+test('before an index is built, the first 32 look-ups read the text of the rows', () => {
   const records = Array.from({ length: 200 }, (_, at) => ({
     id: at + 1,
     sku_id: (at % 50) + 1,
@@ -344,7 +344,7 @@ test('while an index is not there, the first values are looked for in the text o
   assert.equal(tables.faults(), []);
 });
 
-test('a row that an index has compared with a text stays text', () => {
+test('a row that is text and is found by value stays text', () => {
   const brands = Array.from({ length: 20 }, (_, at) => ({ id: at + 1, name: `Brand ${at + 1}` }));
   const tables = new Tables({ ...rowTables(noRows()), brands: textTableOf('brands', brands) });
   for (const { id, name } of brands) {
@@ -355,10 +355,10 @@ test('a row that an index has compared with a text stays text', () => {
   assert.equal(tables.faults(), []);
 });
 
-/** Every table is large, and every build pauses as often as it can. */
+/** Every table counts as large, and every build pauses as often as it can. */
 const SLICED = { smallTableRows: 0, sliceMs: 0 };
 
-test('an ordering that is built beside commits is what a fresh one is', async () => {
+test('pages are correct if their ordering is built during commits', async () => {
   const property = fc.asyncProperty(
     fc.array(aStep, { minLength: 1, maxLength: 8 }),
     fc.constantFrom(1, 4, 1000),
@@ -393,7 +393,7 @@ const anIndex = fc.constantFrom(
   ),
 );
 
-test('indexes that are built beside commits hold every row in its place', async () => {
+test('indexes that are built during commits have every row in its place', async () => {
   const property = fc.asyncProperty(
     fc.array(fc.tuple(anEdit, anIndex, fc.boolean()), { minLength: 1, maxLength: 30 }),
     fc.constantFrom(1, 4, 1000),
@@ -407,7 +407,7 @@ test('indexes that are built beside commits hold every row in its place', async 
         edit(next, last, one);
         const changes = changesBetween(rows, next);
         const plan = planned ? atOnce(tables.plan(changes)) : null;
-        // A request needs an index at once, which the plan does not know.
+        // A request builds an index at once, which the plan does not include.
         const ids = [...rows[kind].values()].filter((row) => (row[attribute] ?? null) === null);
         assert.equal(
           [...tables.matching(kind, attribute, null).values()],
@@ -424,7 +424,7 @@ test('indexes that are built beside commits hold every row in its place', async 
   await fc.assert(property, { numRuns: 200 });
 });
 
-/** How often others have their turn until the work ends. */
+/** How often the event loop turns until the work ends. */
 async function turnsDuring(work: Promise<void> | undefined): Promise<number> {
   let turns = 0;
   let done = false;
@@ -438,7 +438,7 @@ async function turnsDuring(work: Promise<void> | undefined): Promise<number> {
   return turns;
 }
 
-test('the indexes of large tables are built while others have their turn', async () => {
+test('building the indexes of large tables does not block the event loop', async () => {
   const tables = new Tables(rowTables(shelf(5000)), { sliceMs: 0 });
   const turns = await turnsDuring(tables.completeIndexes(Promise.resolve(), () => true));
   assert.ok(turns > 10, `${turns} turns`);
@@ -446,7 +446,7 @@ test('the indexes of large tables are built while others have their turn', async
 
 const BY_GOODS = [{ kind: 'skus', attribute: 'goods_id' }] as const;
 
-test('an index of a large table is waited for, unless a few values are looked for', async () => {
+test('a request waits for an index of a large table, except for the first few look-ups', async () => {
   const tables = new Tables(rowTables(shelf(5000)), { sliceMs: 0, lookedRows: 10_000 });
   assert.is(tables.prepareIndexes(BY_GOODS, true), undefined, 'two looks are allowed');
   for (let look = 0; look < 2; look += 1) tables.idsWith('skus', 'goods_id', 1);
@@ -459,14 +459,14 @@ test('an index of a large table is waited for, unless a few values are looked fo
   assert.equal(tables.faults(), []);
 });
 
-test('all indexes that are looked for are waited for at once', async () => {
+test('prepareIndexes waits for all of the indexes at once', async () => {
   const tables = new Tables(rowTables(shelf(5000)), { sliceMs: 0 });
   const sought = [...BY_GOODS, { kind: 'skus', attribute: 'category_id' } as const];
   await tables.prepareIndexes(sought);
   for (const one of sought) assert.is(tables.prepareIndexes([one]), undefined);
 });
 
-test('the index of a small table is built when it is needed', () => {
+test('the index of a small table is built at once when it is needed', () => {
   const tables = new Tables(rowTables(shelf(100)));
   assert.is(tables.prepareIndexes(BY_GOODS), undefined);
   assert.is(tables.idsWith('skus', 'goods_id', 1).length, 100);
@@ -490,7 +490,7 @@ test('a page waits for the indexes of its filters', async () => {
   assert.is(tables.select('skus', selection).total, 5000);
 });
 
-/** SKUs of one category, each at a price of its own. */
+/** SKUs of one category, each with a different price. */
 function shelf(skus: number): Rows {
   const rows = crosswise();
   for (let id = 1; id <= skus; id += 1) {
@@ -499,7 +499,7 @@ function shelf(skus: number): Rows {
   return rows;
 }
 
-test('an ordering of a large table is built while others have their turn', async () => {
+test('building an ordering of a large table does not block the event loop', async () => {
   const tables = new Tables(rowTables(shelf(5000)), { sliceMs: 0 });
   const turns = await turnsDuring(tables.prepare('skus', byPrice));
   assert.ok(turns > 10, `${turns} turns`);
@@ -507,7 +507,7 @@ test('an ordering of a large table is built while others have their turn', async
   assert.is(tables.select('skus', byPrice).rows[0]?.id, 5000);
 });
 
-test('a rename that would move too many rows drops the ordering, and the next request builds it', async () => {
+test('a rename that would move too many rows drops the ordering, and the next request builds it again', async () => {
   const rows = shelf(50);
   const tables = new Tables(rowTables(rows), { smallTableRows: 0, movedRows: 49 });
   const byCategory = sorted('category');
@@ -520,7 +520,7 @@ test('a rename that would move too many rows drops the ordering, and the next re
   assert.equal(tables.faults(), []);
 });
 
-test('renames that move too many rows together drop the ordering, too', async () => {
+test('renames that together move too many rows drop the ordering', async () => {
   const rows = shelf(50);
   for (const row of [...rows.skus.values()].slice(0, 25)) {
     rows.skus.set(row.id, { ...row, category_id: 2 });
@@ -534,7 +534,7 @@ test('renames that move too many rows together drop the ordering, too', async ()
   assert.equal(tables.faults(), []);
 });
 
-test('a request whose ordering commits outrun again and again is refused, and the next is served', async () => {
+test('a request whose ordering commits overtake repeatedly is refused as busy, and the next is served', async () => {
   const rows = shelf(50);
   const tables = new Tables(rowTables(rows), { ...SLICED, movedRows: 10 });
   let renames = 0;
@@ -557,7 +557,7 @@ test('a request whose ordering commits outrun again and again is refused, and th
   assert.is(tables.prepare('skus', sorted('category')), undefined);
 });
 
-test('orderings that have not been used for longest make room for others', async () => {
+test('the least recently used ordering is dropped to make room for another', async () => {
   const tables = new Tables(rowTables(shelf(50)), { smallTableRows: 0, keptIds: 100 });
   const [a, b, c] = [sorted('price'), sorted('name'), sorted('category')];
   await tables.prepare('skus', a);
@@ -568,7 +568,7 @@ test('orderings that have not been used for longest make room for others', async
   assert.is.not(tables.prepare('skus', b), undefined);
 });
 
-test('all rows of a selection are read as of the time of the call', () => {
+test('selectAll returns all rows as of the time of the call, in both directions', () => {
   const rows = shelf(50);
   const tables = new Tables(rowTables(rows));
   const all = { ...sorted('id'), limit: Number.POSITIVE_INFINITY };

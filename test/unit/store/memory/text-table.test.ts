@@ -1,4 +1,4 @@
-/** A table of rows that are text behaves like one that was given the rows, and reads what it must. */
+/** A table of rows that are text behaves like a table of rows, and parses only what it must. */
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -12,7 +12,7 @@ import { textTableOf } from '../../../support/text-rows.ts';
 
 const ATTRIBUTES = ['name', 'spu_id', 'on'] as const;
 
-/** Values that end like others, hold what separates rows, or are too long to stay text. */
+/** Values that end like others, contain row separators, or are too long to stay text. */
 const scalar: fc.Arbitrary<Scalar> = fc.oneof(
   fc.string({ unit: 'binary' }),
   fc.integer(),
@@ -40,7 +40,7 @@ const rows = fc
   )
   .map((some) => some.map((row): Row => ({ ...row })).sort((a, b) => a.id - b.id));
 
-/** @param cuts after which row the next one stands in other memory. */
+/** @param cuts after which rows the next one is in another buffer. */
 function tableOf(given: readonly Row[], cuts: readonly number[] = []): RowTable {
   const table = new TextTable(parserOf('base', 'skus'));
   let start = 0;
@@ -75,7 +75,7 @@ const columnIn = (table: Columns, attribute: string) =>
     ids.map((id, index) => [id, values[index]]),
   );
 
-test('it has what a table of the same rows has, whatever is read and changed', () => {
+test('a table of text equals a table of the same rows, whatever is read and changed', () => {
   fc.assert(
     fc.property(rows, fc.array(fc.nat(12)), fc.array(step), (given, places, steps) => {
       const cuts = places.filter((at) => at <= given.length).sort((a, b) => a - b);
@@ -110,7 +110,7 @@ test('it has what a table of the same rows has, whatever is read and changed', (
   );
 });
 
-test('a value is found in our text as in the rows, whatever is read and changed', () => {
+test('a look-up by value in text that the store wrote finds the same ids as in rows', () => {
   fc.assert(
     fc.property(rows, fc.array(step), (given, steps) => {
       const texts = textTableOf('skus', given);
@@ -137,7 +137,7 @@ test('a value is found in our text as in the rows, whatever is read and changed'
   );
 });
 
-test('the text of a chunk is that of its rows, or it has none', () => {
+test('a chunk has the text of its rows until one is changed or deleted', () => {
   const three = [1, 2, 3].map((id) => ({ id, name: 'a' }));
   const text = three.map((row) => JSON.stringify(row)).join(',\n');
   const chunk = () => {
@@ -160,7 +160,7 @@ test('the text of a chunk is that of its rows, or it has none', () => {
   assert.is(without.copy().text, null, 'a copy has not forgotten what was deleted');
 });
 
-test('what is written of a chunk is its rows as they are, whatever of them is text', () => {
+test('a chunk is written as its current rows, whichever of them are text', () => {
   const action = fc.record({
     kind: fc.constantFrom('read', 'change', 'remove', 'copy'),
     at: fc.nat(14),
@@ -198,7 +198,7 @@ test('what is written of a chunk is its rows as they are, whatever of them is te
   );
 });
 
-test('rows that nobody has asked for are written without being read, many at once', () => {
+test('rows that were not read are written as text, many in one part of at most 34 KiB', () => {
   const many = Array.from({ length: 1000 }, (_, index) => ({
     id: index + 1,
     name: 'a'.repeat(200),
@@ -216,7 +216,7 @@ test('rows that nobody has asked for are written without being read, many at onc
   assert.ok(Math.max(...lengths) <= 34 * 1024, 'none is too long for one slice');
 });
 
-test('a number is not found in a longer one, nor a text in another', () => {
+test('a look-up by value finds no number within a longer one and no text within another', () => {
   const texts = textTableOf('skus', [
     { id: 1, name: '"spu_id":7', spu_id: 77 },
     { id: 2, name: 'spu_id', spu_id: 7 },
@@ -226,11 +226,11 @@ test('a number is not found in a longer one, nor a text in another', () => {
   assert.equal(texts.idsWith('name', 'spu_id'), [2]);
 });
 
-test('a value is not looked for in text that a person may have written', () => {
+test('a look-up by value returns null for text that the store may not have written', () => {
   assert.is(tableOf([{ id: 1, name: 'a' }]).idsWith('name', 'a'), null);
 });
 
-test('a row that was asked for is the same object from then on, in every look at all rows', () => {
+test('a row that was read by id is the same object in all later reads', () => {
   const table = tableOf([
     { id: 1, name: 'a' },
     { id: 2, name: 'b' },
@@ -241,7 +241,7 @@ test('a row that was asked for is the same object from then on, in every look at
   assert.is(table.snapshot().get(1), first);
 });
 
-test('when half of the rows of a chunk were asked for, all of them are rows from then on', () => {
+test('when half of the rows of a chunk were read by id, all of its rows are kept as objects', () => {
   const table = tableOf([1, 2, 3, 4].map((id) => ({ id, name: `${id}` })));
   const kept = () => {
     const again = [...table.values()];
@@ -253,7 +253,7 @@ test('when half of the rows of a chunk were asked for, all of them are rows from
   assert.equal(kept(), [1, 2, 3, 4]);
 });
 
-test('a look at all rows keeps none of them', () => {
+test('reading all rows keeps none of them as objects', () => {
   const table = tableOf([
     { id: 1, name: 'a' },
     { id: 2, name: 'b' },
@@ -264,14 +264,14 @@ test('a look at all rows keeps none of them', () => {
 });
 
 for (const [what, text] of [
-  ['no JSON', '{"id":2,"name":2 2}'],
-  ['another id as well', '{"id":2,"id":3}'],
+  ['is not JSON', '{"id":2,"name":2 2}'],
+  ['has a second id', '{"id":2,"id":3}'],
 ] as const) {
-  test(`a row that has ${what} is refused by name, and the others are read`, () => {
+  test(`a row that ${what} is reported as damage, and the other rows can be read`, () => {
     const one = '{"id":1,"name":"a"}';
     const bytes = Buffer.from(`${one},\n${text}`);
     const made = new TextTable(parserOf('base', 'skus'));
-    // Half of the rows are read before the other one is.
+    // One row is read before the damaged one.
     made.add(1, bytes, 0, one.length);
     made.add(2, bytes, one.length + 2, bytes.length);
     const table = made.end();

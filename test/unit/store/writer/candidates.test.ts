@@ -1,19 +1,19 @@
-/** The rows of a draft by value: the same whether somebody asks early, late or in between. */
+/** The rows of a draft by value are the same, whether the first look-up is early or late. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Candidates } from '../../../../src/store/writer/candidates.ts';
 
-/** More than are indexed at once. */
+/** More rows than are indexed at once. */
 const ROWS = 10_000;
 
 const rowOf = (id: number) => ({ id, sku_id: id % 3, spec_id: 7, option_id: id });
 
 for (const [when, asksAt] of [
   ['after all rows', ROWS],
-  ['from the first row on', 1],
-  ['before and after they were indexed by themselves', 4000],
+  ['after the first rows', 1],
+  ['shortly before 4096 rows are indexed', 4000],
 ] as const) {
-  test(`ids are found by every value when somebody asks ${when}`, () => {
+  test(`ids are found by every value if the first look-up is ${when}`, () => {
     const candidates = new Candidates();
     for (let id = 1; id <= ROWS; id += 1) {
       candidates.add('sku_specs', rowOf(id));

@@ -1,4 +1,4 @@
-/** The one writer: groups, their bounds, their order, and what a failure does. */
+/** The committer: groups, their limits and order, and the effect of failures. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { CatalogError, messageOf } from '../../../../src/errors.ts';
@@ -56,7 +56,7 @@ test('listeners get each change set with its number and digest, and its rows, in
   );
 });
 
-test('a group ends at 1 MiB of changes, and the rest shares the next', async () => {
+test('a group ends when it has 1 MiB of changes', async () => {
   const { log, committer } = await open();
   const large = 'x'.repeat(300 * 1024);
   const ids = await Promise.all(Array.from({ length: 10 }, () => committer.submit(addBook(large))));
@@ -69,11 +69,11 @@ test('a group ends at 1 MiB of changes, and the rest shares the next', async () 
     sizes.reduce((sum, size) => sum + size, 0),
     10,
   );
-  // The first one begins when it is submitted, alone or with others; four of these are over 1 MiB.
+  // Four of these rows are more than 1 MiB.
   assert.ok(Math.max(...sizes) <= 4, sizes.join());
 });
 
-test('a group ends after 5 ms of work, and the rest shares the next', async () => {
+test('a group ends after 5 ms of work', async () => {
   const { log, committer } = await open();
   const slow = (transaction: Transaction) => {
     const end = performance.now() + 2;
@@ -85,7 +85,7 @@ test('a group ends after 5 ms of work, and the rest shares the next', async () =
   assert.ok(Math.max(...sizes) <= 3, sizes.join());
 });
 
-test('an observer that throws is fatal with a message, and leaves nobody waiting', async () => {
+test('if an observer throws, that is fatal, the commit is answered and later transactions are refused', async () => {
   let failing = false;
   const { committer, fatalities } = await open({
     committed() {
@@ -104,7 +104,7 @@ test('an observer that throws is fatal with a message, and leaves nobody waiting
   await committer.close();
 });
 
-test('transactions that wait behind a defect are rejected', async () => {
+test('transactions that wait while an observer throws are rejected', async () => {
   const { log, committer, fatalities } = await open({
     committed() {
       throw new Error('no metrics');
@@ -125,14 +125,14 @@ test('transactions that wait behind a defect are rejected', async () => {
   assert.is(fatalities.length, 1);
 });
 
-/** What another host would make of a transaction over the same state. */
+/** The change set that another host would make of a transaction on the same state. */
 function madeElsewhere(state: State, transaction: (draft: Transaction) => unknown) {
   const draft = new Draft(state);
   draft.run(transaction);
   return encodeChangeSet(draft.changeSet('2026-01-01T00:00:00.000Z') as ChangeSetContent);
 }
 
-test('a change set of another host enters in its turn, with its bytes, and is heard', async () => {
+test('a change set of another host is applied in turn, unchanged, and listeners get it', async () => {
   const { log, low, committer } = await open();
   const heard: Commit[] = [];
   committer.listen((commit) => heard.push(commit));
@@ -149,7 +149,7 @@ test('a change set of another host enters in its turn, with its bytes, and is he
   ]);
 });
 
-test('a change set of another history is refused, and changes nothing', async () => {
+test('a change set of another history is refused as history_differs, and changes nothing', async () => {
   const { log, low, committer } = await open();
   const late = madeElsewhere(low.data, addBook());
   await committer.submit(addBook('first'));

@@ -1,4 +1,4 @@
-/** A draft: committed state below, what transactions wrote above, and nothing of those that threw. */
+/** A draft: the committed state and the writes of its transactions, except those that threw. */
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -85,7 +85,7 @@ function viewOf(draft: Draft, ids: number): unknown {
   }));
 }
 
-test('a transaction that throws is undone whole: rows, removals, rows by value, ids', () => {
+test('a transaction that throws is undone completely: rows, deletions, look-ups by value and ids', () => {
   const draft = draftOver(catalog());
   draft.run((transaction) => {
     const id = transaction.nextId('skus');
@@ -146,7 +146,7 @@ test('a transaction that throws is undone whole: rows, removals, rows by value, 
   );
 });
 
-test('a transaction sees what it has written: each row once, as it was and is, in its order', () => {
+test('written() returns each row that the transaction wrote once, in order, with before and after', () => {
   const draft = draftOver(catalog());
   const sku = (id: number, name: string) => ({ id, name, goods_id: 1, category_id: 3, code: null });
   draft.run((transaction) =>
@@ -180,7 +180,7 @@ test('a transaction sees what it has written: each row once, as it was and is, i
   });
 });
 
-test('a draft in which every transaction threw is as clean as a new one', () => {
+test('a draft in which every transaction threw is not dirty and has no change set', () => {
   const draft = draftOver(catalog());
   failureOf(() =>
     draft.run((transaction) => {
@@ -193,7 +193,7 @@ test('a draft in which every transaction threw is as clean as a new one', () => 
   assert.is(draft.changeSet(TIME), null);
 });
 
-test('rows by value are the committed ones with the draft over them, each once', () => {
+test('a look-up by value returns committed and drafted rows, each once', () => {
   const draft = draftOver(catalog());
   const bySpec = (id: number) => [...draft.matching('options', 'spec_id', id)];
   draft.run((transaction) => {
@@ -226,13 +226,13 @@ test('deleting a SKU deletes its specification records, drafted ones too', () =>
   draft.run((transaction) => transaction.delete('skus', 1));
   assert.is(draft.get('sku_specs', 1), undefined);
   assert.is(draft.get('sku_specs', 2), undefined);
-  // What was made and removed in one draft is no change, and the rest is.
+  // A row that was added and deleted in one draft is not a change.
   const { put, delete: deleted } = draft.changeSet(TIME) ?? {};
   assert.equal(put, {});
   assert.equal(deleted, { skus: [1], sku_specs: [1] });
 });
 
-test('of a kind that is forgotten the committed rows show again, and its ids stay used', () => {
+test('forget restores the committed rows of a kind, and its ids stay used', () => {
   const draft = draftOver(catalog());
   draft.run((transaction) => {
     transaction.delete('sku_specs', 1);
@@ -261,7 +261,7 @@ test('a row that others refer to is not deleted, and the message names them', ()
   assert.ok(draft.get('brands', 1));
 });
 
-test('of specification records the message names the SKUs that have them', () => {
+test('if specification records refer to a row, the message names their SKUs', () => {
   const draft = draftOver(catalog());
   const { code, message } = failureOf(() => draft.run((all) => all.delete('options', 1)));
   assert.is(code, 'referred_to');
@@ -276,7 +276,7 @@ test('of specification records the message names the SKUs that have them', () =>
   assert.equal(named, [...new Set(skus)].slice(0, 3));
 });
 
-test('a row is deleted together with the rows that refer to it, in any order', () => {
+test('a transaction can delete a row and the rows that refer to it, in any order', () => {
   for (const order of [
     ['options', 'specs'],
     ['specs', 'options'],
@@ -292,7 +292,7 @@ test('a row is deleted together with the rows that refer to it, in any order', (
   }
 });
 
-test('integrity holds against what earlier transactions of the group wrote', () => {
+test('integrity is checked against the writes of earlier transactions in the group', () => {
   const draft = draftOver(catalog());
   draft.run((transaction) => {
     transaction.put<KindName>('specs', {
@@ -323,7 +323,7 @@ test('integrity holds against what earlier transactions of the group wrote', () 
   });
 });
 
-test('moving a row is judged over everything that relies on it', () => {
+test('a row cannot be moved if that breaks a row that refers to it', () => {
   const moves: readonly (readonly [KindName, Row, RegExp])[] = [
     ['categories', { id: 2, name: 'C', parent_id: 4 }, /category2_id of SPU 1: category 2/],
     ['categories', { id: 2, name: 'C', parent_id: null }, /of (SPU|SKU) 1/],
@@ -344,8 +344,8 @@ test('moving a row is judged over everything that relies on it', () => {
   }
 });
 
-test('moving a category is judged down to SKUs and categories that only rely on what is below it', () => {
-  // No SPU is on the first chain any more; the SKU in its third category is.
+test('a category cannot be moved if that breaks a category or a SKU further below it', () => {
+  // No SPU is on the first chain any more, but a SKU is in its third category.
   for (const [row, said] of [
     [{ id: 1, name: 'C', parent_id: 4 }, /of (category 3|SKU 3)\b/],
     [{ id: 2, name: 'C', parent_id: null }, /of SKU 3\b/],
@@ -423,7 +423,7 @@ const attempts: fc.Arbitrary<Attempt[]> = fc.array(
   { minLength: 1, maxLength: 12 },
 );
 
-/** Carries edits out on plain maps; the rows that belong to a deleted one go with it. */
+/** Applies an edit to plain maps; rows that belong to a deleted row are deleted with it. */
 function editPlainly(rows: Rows, { kind, id, values }: Edit): void {
   if (values !== null) {
     rows[kind].set(id, { id, ...values });
@@ -438,7 +438,7 @@ function editPlainly(rows: Rows, { kind, id, values }: Edit): void {
   }
 }
 
-/** Judges every row there is. */
+/** Whether every row obeys the rules. */
 function isWhole(rows: Rows): boolean {
   const lookup = lookupIn((name, id) => rows[name].get(Number(id)));
   const codes = [...rows.skus.values()].flatMap(({ code }) => code ?? []);
@@ -451,7 +451,7 @@ function isWhole(rows: Rows): boolean {
 let allowed = 0;
 let refused = 0;
 
-test('a draft shows what plain maps show, and refuses exactly what breaks a rule somewhere', () => {
+test('a draft has the rows that plain maps have, and refuses exactly the edits that violate a rule', () => {
   fc.assert(
     fc.property(attempts, (all) => {
       const base = catalog();

@@ -1,4 +1,4 @@
-/** A transaction that is run in slices: a commit of its own, whole or not at all (spec 10.2, 10.3). */
+/** A transaction that runs in slices is one commit, whole or not at all (spec 10.2, 10.3). */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Transaction } from '../../../../src/store/writer/draft.ts';
@@ -15,13 +15,13 @@ function addBrand(transaction: Transaction, name: string): void {
 
 const names = (store: Store) => [...store.ids('brands')].map((id) => store.get('brands', id)?.name);
 
-/** Lets more than one slice pass: work for longer than one takes. */
+/** Works for longer than one slice takes. */
 function* work(): Generator<undefined, void> {
   const end = performance.now() + 10;
   while (performance.now() < end) yield;
 }
 
-test('readers see nothing of it before it is committed, and others wait for it', async () => {
+test('readers see nothing of a long transaction before its commit, and later transactions wait for it', async () => {
   const store = await open();
   const seen: unknown[] = [];
   const long = store.transactLong(function* (transaction) {
@@ -44,7 +44,7 @@ test('readers see nothing of it before it is committed, and others wait for it',
   await store.close();
 });
 
-test('what throws on the way, or breaks a rule, leaves nothing, and the next goes on', async () => {
+test('a long transaction that throws or violates a rule changes nothing, and the next one succeeds', async () => {
   const store = await open();
   const thrown = store.transactLong(function* (transaction) {
     addBrand(transaction, 'One');
@@ -71,7 +71,7 @@ test('what throws on the way, or breaks a rule, leaves nothing, and the next goe
   await store.close();
 });
 
-test('closing waits for it', async () => {
+test('close waits for a long transaction', async () => {
   const store = await open();
   const long = store.transactLong(function* (transaction) {
     yield* work();

@@ -1,9 +1,9 @@
-/** When groups begin: at once beside nothing else, and together while requests come. */
+/** When groups begin: soon if the event loop is idle, and 7 ms apart while it is busy. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Loop, Pace } from '../../../../src/store/writer/pace.ts';
 
-/** An event loop whose turns take as long as they are told. */
+/** An event loop whose turns take a given time. */
 class SlowLoop implements Loop {
   turns = 0;
   #now = 0;
@@ -31,7 +31,7 @@ test('the first group begins at once', async () => {
   assert.is(loop.turns, 0);
 });
 
-test('a group begins at once if none has begun for a while, however busy the loop is', async () => {
+test('a group begins at once if none has begun for 7 ms, even if the event loop is busy', async () => {
   const loop = new SlowLoop();
   const pace = new Pace(loop);
   await pace.begin();
@@ -41,7 +41,7 @@ test('a group begins at once if none has begun for a while, however busy the loo
   assert.is(loop.turns, 0);
 });
 
-test('while there is nothing else to do, a group waits for one turn', async () => {
+test('if the event loop is idle, a group waits for one turn', async () => {
   const loop = new SlowLoop();
   const pace = new Pace(loop);
   for (let groups = 1; groups <= 10; groups += 1) {
@@ -50,7 +50,7 @@ test('while there is nothing else to do, a group waits for one turn', async () =
   }
 });
 
-test('while requests are served, groups begin 7 ms apart, and a turn later at most', async () => {
+test('if the event loop is busy, groups begin 7 ms apart, and at most one turn later', async () => {
   const loop = new SlowLoop();
   const pace = new Pace(loop);
   loop.turnMs = 1;
@@ -64,7 +64,7 @@ test('while requests are served, groups begin 7 ms apart, and a turn later at mo
   assert.is(loop.now() - before, 25);
 });
 
-test('a group that waits begins as soon as there is nothing else to do', async () => {
+test('a group that waits begins as soon as the event loop is idle', async () => {
   const loop = new SlowLoop();
   const pace = new Pace(loop);
   await pace.begin();

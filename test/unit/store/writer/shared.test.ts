@@ -1,4 +1,4 @@
-/** Several writers over one log: conflicts, outcomes that are not known, a log that is silent. */
+/** Several writers on a shared log: conflicts, unknown outcomes, and a log that does not answer. */
 import { setTimeout as pause } from 'node:timers/promises';
 import fc from 'fast-check';
 import { test } from 'uvu';
@@ -22,7 +22,7 @@ const addBook =
     return id;
   };
 
-/** Counts one up: a lost update or a doubled one shows in the sum. */
+/** Increments a counter: a lost or repeated update shows in the sum. */
 const increment =
   (id: number) =>
   (transaction: Transaction): number => {
@@ -38,11 +38,11 @@ interface Host {
   readonly state: () => State;
   readonly errors: string[];
   readonly fatalities: string[];
-  /** Sets how long writes wait; so long that no machine is too slow, until it is called. */
+  /** Sets the timeout of writes, which before that is long enough for any machine. */
   readonly wait: (milliseconds: number) => void;
 }
 
-/** Hosts with one history over one log. */
+/** Hosts of one history on a shared log. */
 async function openHosts(count: number) {
   const origin = 'a'.repeat(64);
   const log = new MemoryChangeLog({ sequence: 0, digest: origin });
@@ -66,7 +66,7 @@ async function openHosts(count: number) {
 
 const codeOf = (error: unknown) => (error instanceof CatalogError ? error.code : error);
 
-test('a write that another host was ahead of runs again on what that host wrote', async () => {
+test('a write that conflicts with one of another host runs again on the new state', async () => {
   const { log, host } = await openHosts(2);
   assert.is(await host(0).committer.submit(addBook('first')), 1);
   assert.is(await host(1).committer.submit(addBook('second')), 2, 'the id is not given again');
@@ -79,7 +79,7 @@ test('a write that another host was ahead of runs again on what that host wrote'
   );
 });
 
-test('a change set is part of a host only after the log has it', async () => {
+test('a host applies a change set only after the log has it', async () => {
   const { log, host } = await openHosts(1);
   log.fault = () => 'lost';
   const written = host(0).committer.submit(addBook());
@@ -90,7 +90,7 @@ test('a change set is part of a host only after the log has it', async () => {
   assert.is(await written, 1);
 });
 
-test('an outcome that is not known is asked for with the same bytes until it is known', async () => {
+test('an append whose outcome is not known is repeated until it is known, and is in the log once', async () => {
   for (const fault of ['lost', 'unanswered', 'late', 'delayed'] as const) {
     const { log, host } = await openHosts(1);
     const faults: Fault[] = [fault, fault, fault];
@@ -101,7 +101,7 @@ test('an outcome that is not known is asked for with the same bytes until it is 
   }
 });
 
-test('a log that is silent: write_unknown after the time, then log_unavailable, reads go on', async () => {
+test('if the log does not answer, a write fails as write_unknown and later ones as log_unavailable', async () => {
   const { log, host } = await openHosts(1);
   const { committer, state, wait } = host(0);
   await committer.submit(addBook());
@@ -125,7 +125,7 @@ test('a log that is silent: write_unknown after the time, then log_unavailable, 
   });
 });
 
-test('a write that was answered as unknown does not run again after a conflict', async () => {
+test('a write that failed as write_unknown does not run again after a conflict', async () => {
   const { log, host } = await openHosts(2);
   host(0).wait(30);
   log.fault = (writer) => (writer === 'host 0' ? 'lost' : 'none');
@@ -140,7 +140,7 @@ test('a write that was answered as unknown does not run again after a conflict',
   assert.is(log.entries.length, 1);
 });
 
-test('what the log has taken is tried again until the disk of the host takes it', async () => {
+test('a change set that the log has is written again until the disk of the host accepts it', async () => {
   const { host, log } = await openHosts(1);
   const { committer, local, state, wait } = host(0);
   wait(30);
@@ -155,7 +155,7 @@ test('what the log has taken is tried again until the disk of the host takes it'
   assert.equal(host(0).fatalities, []);
 });
 
-test('a log that refuses a change set for good: nothing changes, and the next one is taken', async () => {
+test('if the log refuses a change set, the write is refused, and the next one succeeds', async () => {
   const { log, host } = await openHosts(1);
   const append = log.append.bind(log);
   log.append = async () => {
@@ -169,7 +169,7 @@ test('a log that refuses a change set for good: nothing changes, and the next on
   assert.is(await host(0).committer.submit(addBook()), 1);
 });
 
-test('a log that refuses a change set after a silence is written to again', async () => {
+test('after the log refuses a change set late, writes are accepted again', async () => {
   const { log, host } = await openHosts(1);
   const { committer, wait } = host(0);
   wait(30);
@@ -184,12 +184,12 @@ test('a log that refuses a change set after a silence is written to again', asyn
   wait(300_000);
   log.append = append;
   answer.resolve();
-  // It waits for its turn: then the refusal is known.
+  // catchUp waits for its turn; after it the refusal is known.
   await committer.catchUp(0);
   assert.is(await committer.submit(addBook()), 1);
 });
 
-test('a host that has what it is to catch up with does not read the log', async () => {
+test('a host that has the requested change set does not read the log to catch up', async () => {
   const { log, host } = await openHosts(1);
   const { committer } = host(0);
   await committer.submit(addBook());
@@ -205,7 +205,7 @@ test('a host that has what it is to catch up with does not read the log', async 
   assert.is(reads, 1, 'what it may lack is read');
 });
 
-test('a host that cannot read the log on stops there, serves reads and takes no write', async () => {
+test('a host whose next change sets were trimmed from the log refuses writes as log_unavailable', async () => {
   const { log, host } = await openHosts(2);
   for (const name of ['1', '2', '3']) await host(0).committer.submit(addBook(name));
   await log.trim(3);
@@ -221,7 +221,7 @@ test('a host that cannot read the log on stops there, serves reads and takes no 
   assert.is(host(1).state().count('books'), 0);
 });
 
-test('a host that closes does not wait for a log that is silent', async () => {
+test('close does not wait for a log that does not answer', async () => {
   const { log, host } = await openHosts(1);
   log.fault = () => 'lost';
   const written = host(0)
@@ -232,7 +232,7 @@ test('a host that closes does not wait for a log that is silent', async () => {
   assert.is(codeOf(await written), 'write_unknown');
 });
 
-/** What the property test does: which host writes what, and what becomes of the calls to the log. */
+/** A step of the property test: which host writes what, and how the calls to the log fail. */
 const step = fc.record({
   host: fc.nat(2),
   kind: fc.constantFrom('add' as const, 'increment' as const, 'together' as const),
@@ -243,7 +243,7 @@ const step = fc.record({
   wait: fc.boolean(),
 });
 
-test('several writers over a faulty log: nothing lost, nothing twice, all states equal', async () => {
+test('with several writers on a faulty log, no write is lost or repeated, and all states are equal', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), async (steps) => {
       const { log, hosts, host } = await openHosts(3);

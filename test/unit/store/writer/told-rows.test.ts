@@ -1,4 +1,4 @@
-/** Former states that the audit trail tells are not stated twice; those that it may not are. */
+/** The rows whose former state is in the audit trail, so that a change set need not repeat it. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Row } from '../../../../src/model/kind.ts';
@@ -10,27 +10,27 @@ type Entries = readonly (readonly [id: number, entry: Row | null])[];
 const entry = (id: number, resource: string, resource_id: number) =>
   [id, { id, resource, resource_id }] as const;
 
-/** What a draft tells that has these entries, after the committed entry 10. */
+/** The rows that toldByTrail finds for these entries of a draft, after the committed entry 10. */
 function told(entries: Entries, last: number): Record<string, number[]> {
   const found = atOnce(toldByTrail(new Map(entries), 10, last));
   return Object.fromEntries([...found].map(([kind, ids]) => [kind, [...ids]]));
 }
 
-test('every row of a new entry is told, by its kind', () => {
+test('the row of every new entry is returned, by its kind', () => {
   const entries = [entry(11, 'skus', 1), entry(12, 'skus', 2), entry(13, 'goods', 1)];
   assert.equal(told(entries, 13), { skus: [1, 2], goods: [1] });
   assert.equal(told([...entries, entry(14, 'skus', 1)], 14), { skus: [1, 2], goods: [1] });
 });
 
-test('entries that make room are no entries about rows', () => {
+test('an entry that is deleted names no row', () => {
   assert.equal(told([[3, null], entry(11, 'skus', 1)], 11), { skus: [1] });
 });
 
-test('an earlier entry tells nothing of this change set', () => {
+test('an entry that was committed earlier is ignored', () => {
   assert.equal(told([entry(10, 'skus', 1), entry(11, 'skus', 2)], 11), { skus: [2] });
 });
 
-test('nothing is told if a new entry had to make room: it may be the first one of its row', () => {
+test('no row is returned if a new entry was deleted, because it may be the first one of its row', () => {
   assert.equal(told([[11, null], entry(12, 'skus', 1)], 12), {});
   assert.equal(told([entry(12, 'skus', 1)], 12), {});
 });

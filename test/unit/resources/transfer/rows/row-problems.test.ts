@@ -11,7 +11,7 @@ import {
 
 const found = (error: unknown) => problemsOf(error, (attribute) => `column of ${attribute}`);
 
-test('a value that is not valid is a problem of its column, and so is a reference', () => {
+test('an invalid value and a wrong reference are problems of their columns', () => {
   const invalid = new CatalogError('invalid', 'no', { fields: { name: ['a', 'b'], stock: ['c'] } });
   assert.equal(found(invalid), [
     { column: 'column of name', message: 'a' },
@@ -24,7 +24,7 @@ test('a value that is not valid is a problem of its column, and so is a referenc
   ]);
 });
 
-test('what the row does to another row is a problem of the row as a whole, which names the other', () => {
+test('a violation in another row is a problem without a column, and the message names that row', () => {
   const violation = { attribute: 'option_id', message: 'it does not fit' };
   const error = new IntegrityError(violation, { dependent: { kind: KINDS.sku_specs, id: 9 } });
   const [problem, ...others] = found(error) ?? [];
@@ -32,12 +32,12 @@ test('what the row does to another row is a problem of the row as a whole, which
   assert.match(problem?.message ?? '', /option_id .* 9: it does not fit$/);
 });
 
-test('what the reader of the row has found is given as it is', () => {
+test('problems that were found while reading the row are returned unchanged', () => {
   const problems = [{ column: 'price', message: 'no' }];
   assert.is(found(new RowProblems(problems)), problems);
 });
 
-test('any other failure is not about the row', () => {
+test('any other failure is not a problem of the row', () => {
   for (const error of [
     new CatalogError('store_damaged', 'row 7 cannot be read'),
     new CatalogError('busy', 'later'),

@@ -33,7 +33,7 @@ test('random inserts and removals keep the order of a sorted array', () => {
   );
 });
 
-test('ids that enter and leave by themselves stand by ascending id, as in a sorted array', () => {
+test('insertById and removeById keep the order of a sorted array', () => {
   const id = fc.integer({ min: 1, max: 60 });
   fc.assert(
     fc.property(fc.uniqueArray(id), fc.array(id), (start, toggled) => {
@@ -55,7 +55,7 @@ test('ids that enter and leave by themselves stand by ascending id, as in a sort
   assert.throws(() => new OrderedIds([1, 3]).removeById(2), /lost row 2/);
 });
 
-test('a slice is what an array gives, past the end too', () => {
+test('a slice is that of an array, also past the end', () => {
   const size = 5000;
   const plain = Array.from({ length: size }, (_, i) => i + 1);
   const ids = new OrderedIds(plain);
@@ -67,10 +67,10 @@ test('a slice is what an array gives, past the end too', () => {
   );
 });
 
-test('thousands of ids that come in any order and go in any order stay in place', () => {
+test('thousands of ids that are inserted and removed in any order stay in order', () => {
   // Many times what one chunk holds, so that chunks are split, emptied and dropped.
   const size = 6000;
-  // Steps of a number without a common divisor visit every id once.
+  // The two numbers have no common divisor, so every id is visited once.
   const shuffled = Array.from({ length: size }, (_, i) => ((i * 2347) % size) + 1);
   const ids = new OrderedIds();
   for (const id of shuffled) ids.insert(id, ascending(id));
@@ -98,7 +98,7 @@ test('removing an id that is not there is an error, and changes nothing', () => 
   assert.is(ids.length, 2);
 });
 
-test('ids added at the end stand after all others, and do not show in a snapshot', () => {
+test('appended ids follow all others, and are not in an earlier snapshot', () => {
   const sizes = fc.array(fc.integer({ min: 0, max: 3000 }), { maxLength: 5 });
   fc.assert(
     fc.property(sizes, (parts) => {
@@ -122,7 +122,7 @@ test('ids added at the end stand after all others, and do not show in a snapshot
   );
 });
 
-test('a replaced list has some ids less and some more, and the list from before stays', () => {
+test('replaced() returns a list with ids removed and added, and does not change the original', () => {
   const many = fc.record({
     size: fc.constantFrom(0, 1, 40, 1500, 4000),
     leave: fc.uniqueArray(fc.nat(3999)),
@@ -133,7 +133,7 @@ test('a replaced list has some ids less and some more, and the list from before 
   });
   fc.assert(
     fc.property(many, ({ size, leave, from, entering, step, later }) => {
-      // Even ids are there; odd ids enter.
+      // Even ids are in the list; odd ids are added.
       const plain = Array.from({ length: size }, (_, i) => 2 * i);
       const ids = new OrderedIds(plain);
       const leaving = leave.filter((at) => at < size).map((at) => 2 * at);
@@ -161,7 +161,7 @@ test('a replaced list has some ids less and some more, and the list from before 
   );
 });
 
-test('a list is not replaced without an id that it does not hold', () => {
+test('replaced() throws if the list does not contain an id to remove', () => {
   const ids = new OrderedIds([1, 3]);
   assert.throws(() => atOnce(ids.replaced([2], [])), /lost row 2/);
   assert.throws(() => atOnce(new OrderedIds().replaced([4], [])), /lost row 4/);

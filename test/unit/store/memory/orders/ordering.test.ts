@@ -1,4 +1,4 @@
-/** A sort order equals a fresh one after any changes of rows, and reports contradictions. */
+/** An ordering equals a fresh one after any changes of rows, and reports contradictions. */
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -37,7 +37,7 @@ class State {
 
 const idsOf = (ordering: Ordering, value: Scalar = null) => [...ordering.list(value).values()];
 
-/** What the property's orders sort by, and how two values compare: written again for these tests. */
+/** The ids that the ordering must have: a filter and a sort, written again for these tests. */
 function plainly(state: State, { partition, sortby, order }: Order, value: Scalar): number[] {
   const keyOf = (row: Row) =>
     sortby === 'goods' ? state.goods.get(row['goods_id'] ?? null)?.['name'] : row[sortby];
@@ -73,7 +73,7 @@ const anOrder: fc.Arbitrary<Order> = fc.record({
   order: fc.constantFrom('asc', 'desc'),
 });
 
-test('an order in which rows come, go and move is what a fresh one is', () => {
+test('an ordering in which rows are added, removed and moved equals a fresh one', () => {
   fc.assert(
     fc.property(
       fc.array(edit, { maxLength: 90 }),
@@ -83,7 +83,7 @@ test('an order in which rows come, go and move is what a fresh one is', () => {
         maxLength: 40,
       }),
       (start, how, steps) => {
-        // Only what sorts by an id in descending order is read backwards instead (tables.ts).
+        // For descending ids, tables.ts reads the ascending ordering backwards.
         const order: Order = how.sortby === 'id' ? { ...how, order: 'asc' } : how;
         const state = State.of();
         for (const id of [1, 2, 3]) state.goods.set({ id, name: 'b' });
@@ -119,7 +119,7 @@ test('an order in which rows come, go and move is what a fresh one is', () => {
   );
 });
 
-test('a row keeps its place as long as its list and its value stay', () => {
+test('a row keeps its place if neither its list nor its sort value changes', () => {
   const state = State.of([1, 'a', 1]);
   const row = state.skus.get(1) as Row;
   const by = (partition: string | null, sortby: string) =>
@@ -133,7 +133,7 @@ test('a row keeps its place as long as its list and its value stay', () => {
   assert.not(stays(by(null, 'name'), { name: 'b' }));
   assert.not(stays(by('goods_id', 'name'), { goods_id: 2 }));
   assert.ok(stays(by('goods_id', 'id'), { name: 'b' }));
-  // By a joined name, it moves when it joins another row, and when that row has another name.
+  // If sorted by a joined name, it moves when it refers to another row or that row is renamed.
   assert.ok(stays(by(null, 'goods'), { name: 'b' }));
   assert.not(stays(by(null, 'goods'), { goods_id: 2 }));
   const renamed = lookupIn((kind, id) =>
@@ -143,7 +143,7 @@ test('a row keeps its place as long as its list and its value stay', () => {
   assert.ok(stays(by(null, 'goods'), {}));
 });
 
-test('a lone id becomes a list and is alone again, over and over', () => {
+test('a list can repeatedly grow from one id to several and shrink to one and none', () => {
   const state = State.of();
   const ordering = state.order({ partition: 'goods_id', sortby: 'name', order: 'asc' });
   const enter = (id: number, name: string) => {
@@ -175,7 +175,7 @@ test('a lone id becomes a list and is alone again, over and over', () => {
   }
 });
 
-test('an order that is built keeps lone ids as one that grew', () => {
+test('an id that is alone in its list can leave an ordering that was built at once', () => {
   const state = State.of([1, 'b', 1], [2, 'a', 2], [3, 'a', 2]);
   const ordering = state.order({ partition: 'goods_id', sortby: 'name', order: 'asc' });
   assert.equal([idsOf(ordering, 1), idsOf(ordering, 2)], [[1], [2, 3]]);
@@ -185,15 +185,15 @@ test('an order that is built keeps lone ids as one that grew', () => {
   assert.equal(ordering.faults(state.skus), []);
 });
 
-test('a row that is not where its values say cannot leave', () => {
+test('leave() throws for a row that is not where its values say', () => {
   const state = State.of([1, 'a', 1], [2, 'a', 2], [3, 'b', 2]);
   const ordering = state.order({ partition: 'goods_id', sortby: 'name', order: 'asc' });
   const lost: readonly Row[] = [
-    // Another id is the only one there; there is none; it is not in the list, which has two.
+    // The list has only another id; the list is empty; the list has two other ids.
     { id: 9, name: 'a', goods_id: 1 },
     { id: 9, name: 'a', goods_id: 7 },
     { id: 9, name: 'a', goods_id: 2 },
-    // It is there under another value, and under another key.
+    // The row is in the list with another value; the row is in another list.
     { id: 2, name: 'z', goods_id: 2 },
     { id: 2, name: 'a', goods_id: 1 },
   ];
@@ -203,44 +203,44 @@ test('a row that is not where its values say cannot leave', () => {
   assert.equal([idsOf(ordering, 1), idsOf(ordering, 2)], [[1], [2, 3]]);
 });
 
-/** Each changes the rows or the order without the other. */
+/** Each changes only the rows or only the ordering. */
 const CONTRADICTIONS: readonly {
   readonly what: string;
   readonly make: (state: State, ordering: Ordering) => void;
   readonly found: readonly string[];
 }[] = [
   {
-    what: 'a row that the order does not have',
+    what: 'a row that the ordering lacks',
     make: ({ skus }) => skus.set({ id: 9, name: 'a', goods_id: 1 }),
     found: ['has 4 of 5 rows'],
   },
   {
-    what: 'an id in a list that has no row',
+    what: 'an id without a row in a list of several',
     make: ({ skus }) => skus.delete(2),
     found: ['has 2 under 2, where it does not belong', 'has 4 of 3 rows'],
   },
   {
-    what: 'an id alone that has no row',
+    what: 'an id without a row in a list of one',
     make: ({ skus }) => skus.delete(1),
     found: ['has 1 under 1, where it does not belong', 'has 4 of 3 rows'],
   },
   {
-    what: 'a row that belongs in another list',
+    what: 'a row of a list of several that belongs in another list',
     make: ({ skus }) => skus.set({ id: 3, name: 'b', goods_id: 1 }),
     found: ['has 3 under 2, where it does not belong'],
   },
   {
-    what: 'a row alone that belongs in another list',
+    what: 'a row of a list of one that belongs in another list',
     make: ({ skus }) => skus.set({ id: 1, name: 'a', goods_id: 2 }),
     found: ['has 1 under 1, where it does not belong'],
   },
   {
-    what: 'a row behind one that should stand behind it',
+    what: 'two rows in the wrong order',
     make: ({ skus }) => skus.set({ id: 2, name: 'z', goods_id: 2 }),
     found: ['has 3 after 2'],
   },
   {
-    what: 'equal values with the ids in the wrong order',
+    what: 'a row before two rows that share a smaller value',
     make: ({ skus }) => {
       skus.set({ id: 2, name: 'b', goods_id: 2 });
       skus.set({ id: 3, name: 'a', goods_id: 2 });
@@ -249,24 +249,24 @@ const CONTRADICTIONS: readonly {
     found: ['has 3 after 2'],
   },
   {
-    what: 'an id that stands in a list twice',
+    what: 'an id that is in a list twice',
     make: ({ skus }, ordering) => ordering.enter(skus.get(3) as Row),
     found: ['has 3 after 3', 'has 5 of 4 rows'],
   },
   {
-    what: 'an id that stands in two lists',
+    what: 'an id that is in two lists',
     make: (_, ordering) => ordering.enter({ id: 3, name: 'b', goods_id: 7 }),
     found: ['has 3 under 7, where it does not belong', 'has 5 of 4 rows'],
   },
   {
-    what: 'an id that left though its row is there',
+    what: 'an id that was removed although its row exists',
     make: ({ skus }, ordering) => ordering.leave(skus.get(3) as Row),
     found: ['has 3 of 4 rows'],
   },
 ];
 
 for (const { what, make, found } of CONTRADICTIONS) {
-  test(`faults finds ${what}`, () => {
+  test(`faults reports ${what}`, () => {
     const state = State.of([1, 'a', 1], [2, 'a', 2], [3, 'b', 2], [4, 'c', 2]);
     const ordering = state.order({ partition: 'goods_id', sortby: 'name', order: 'asc' });
     assert.equal(ordering.faults(state.skus), []);
@@ -278,7 +278,7 @@ for (const { what, make, found } of CONTRADICTIONS) {
   });
 }
 
-test('faults knows the descending order, and that of joined names', () => {
+test('faults checks descending orderings and orderings by a joined name', () => {
   const state = State.of([1, 'a', 2], [2, 'b', 1]);
   const descending = state.order({ partition: null, sortby: 'name', order: 'desc' });
   const joined = state.order({ partition: null, sortby: 'goods', order: 'asc' });

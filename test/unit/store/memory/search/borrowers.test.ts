@@ -1,4 +1,4 @@
-/** Rows that refer to others are found as by reading every row. */
+/** The rows that refer to given rows, compared with reading every row. */
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -10,17 +10,17 @@ import { Bitmap } from '../../../../../src/store/memory/search/id-set.ts';
 import { ReferenceColumn } from '../../../../../src/store/memory/search/reference-column.ts';
 import { RowTable } from '../../../../../src/store/memory/row-table.ts';
 
-/** SPUs: so many that a few of them are followed backwards. */
+/** So many SPUs that the references to a few of them are followed backwards. */
 const SPUS = 40;
 
-/** A SKU by its id, far apart ones too; the SPU is null if it is deleted. */
+/** A change of a SKU, whose ids may be far apart; the SPU is null if the SKU is deleted. */
 const edit = fc.record({
   id: fc.oneof(fc.integer({ min: 1, max: 100 }), fc.integer({ min: 1, max: 20_000 })),
   spu: fc.option(fc.integer({ min: 1, max: SPUS }), { freq: 4 }),
 });
 type Edit = typeof edit extends fc.Arbitrary<infer T> ? T : never;
 
-/** What tables hold in these tests need not be whole rows. */
+/** Rows of these tests need not have all attributes. */
 function apply(table: RowTable, { id, spu }: Edit) {
   const before = table.get(id) ?? null;
   const after = spu === null ? null : { id, goods_id: spu };
@@ -34,7 +34,7 @@ function plainly(table: RowTable, spus: readonly number[]): number[] {
   return rows.map(({ id }) => id).sort((a, b) => a - b);
 }
 
-/** The tables, and an index that is made anew for each look. */
+/** The tables, and an index that is made again for each look-up. */
 function tables() {
   const rows = perKind(() => new RowTable());
   for (let id = 1; id <= SPUS; id += 1) rows.goods.set({ id });
@@ -42,7 +42,7 @@ function tables() {
   return { rows, index };
 }
 
-test('the SKUs of some SPUs are found, be they few or many, whatever has changed', async () => {
+test('the SKUs of few and of many SPUs are found after any changes', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(edit),
@@ -68,7 +68,7 @@ test('the SKUs of some SPUs are found, be they few or many, whatever has changed
   );
 });
 
-test('commits while references are read for the first time are in them', () => {
+test('commits while references are read for the first time are included', () => {
   fc.assert(
     fc.property(fc.array(edit, { minLength: 1 }), fc.array(edit), fc.nat(3), (first, more, at) => {
       const { skus } = tables().rows;

@@ -1,4 +1,4 @@
-/** Sets of ids are what a plain set is. */
+/** Sets of ids, compared with a plain set. */
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -24,7 +24,7 @@ const sparseId = fc.integer({ min: 1, max: 20_000 });
 const stepsOf = (ids: fc.Arbitrary<number>) =>
   fc.array(fc.record({ id: ids, adds: fc.boolean() }), { maxLength: 120 });
 
-test('ids that are kept are those that were added and not removed', () => {
+test('a set has the ids that were added and not removed', () => {
   fc.assert(
     fc.property(fc.array(fc.oneof(stepsOf(id), stepsOf(sparseId)), { maxLength: 3 }), (parts) => {
       const all = parts.flat();
@@ -41,7 +41,7 @@ test('ids that are kept are those that were added and not removed', () => {
   );
 });
 
-test('a set of many ids is emptied again, and takes any id after that', () => {
+test('a set of 5000 ids can shrink to 10, and takes an id far from them after that', () => {
   const kept = new IdSet();
   for (let each = 1; each <= 5000; each += 1) kept.add(each);
   for (let each = 1; each <= 4990; each += 1) kept.delete(each);
@@ -52,7 +52,7 @@ test('a set of many ids is emptied again, and takes any id after that', () => {
   assert.equal([...bitmap], [...last, 1_000_000]);
 });
 
-test('a slice of a bitmap is that of an array of its ids', () => {
+test('a slice of a bitmap equals the slice of an array of its ids', () => {
   const bound = fc.oneof(fc.nat(150), fc.constant(Number.POSITIVE_INFINITY));
   fc.assert(
     fc.property(fc.uniqueArray(id), fc.nat(150), bound, (ids, offset, limit) => {
@@ -90,7 +90,7 @@ test('the intersection of two bitmaps of any lengths has the ids that are in bot
   );
 });
 
-test('ids that stand at positions of a list are added, and the empty positions are named', () => {
+test('addAt adds the ids at positions of a list, and returns the positions that are empty', () => {
   const list = fc.array(id, { minLength: 1, maxLength: 40 });
   fc.assert(
     fc.property(list, fc.array(fc.nat(39)), id, (ids, wanted, lastId) => {

@@ -31,7 +31,7 @@ function isText(declared: Attribute): boolean {
   return declared.role === 'input' && SAMPLES.some((text) => v.is(declared.schema, text));
 }
 
-test('a search reads every text of an object but for descriptions and pictures', () => {
+test('a search reads every text attribute except descriptions and pictures', () => {
   for (const kind of ALL_KINDS.filter(({ path }) => path !== null)) {
     const texts = visibleAttributes(kind).flatMap(([name, declared]) =>
       isText(declared) && !LEFT_OUT.has(name) ? [name] : [],
@@ -83,7 +83,7 @@ const edit: fc.Arbitrary<Edit> = fc.oneof(
   }),
 );
 
-/** What tables hold in these tests need not be whole rows. */
+/** Rows of these tests need not have all attributes. */
 const part = (row: Row | null) => row as never;
 
 function commit(tables: Tables, rows: Rows, { kind, id, name, caption, lender }: Edit): void {
@@ -118,7 +118,7 @@ const words = fc.uniqueArray(
 );
 
 for (const [how, smallTableRows] of [
-  ['by indexes, beside commits', 0],
+  ['by indexes during commits', 0],
   ['by reading a small table', 1000],
 ] as const) {
   test(`the rows found ${how} are those in which every word occurs`, async () => {
@@ -174,7 +174,7 @@ test('words are combined with filters, sorting and paging', async () => {
   assert.is(total, 3);
 });
 
-test('pages of a search by id are slices of all that it finds, in both directions', async () => {
+test('pages of a search by id are slices of all rows that it finds, in both directions', async () => {
   const rows = catalog();
   for (let id = 1; id <= 60; id += 1) {
     const name = id % 3 === 0 ? `Phone ${id}` : `Lamp ${id}`;
@@ -193,7 +193,7 @@ test('pages of a search by id are slices of all that it finds, in both direction
   }
 });
 
-test('a search that commits outrun again and again is refused', async () => {
+test('a search that commits overtake repeatedly is refused as busy', async () => {
   const rows = catalog();
   for (let id = 1; id <= 2000; id += 1) {
     rows.skus.set({ id, name: `Phone ${id}`, caption: '', goods_id: 1, category_id: 1 });
@@ -211,7 +211,7 @@ test('a search that commits outrun again and again is refused', async () => {
   assert.is((refused as CatalogError).code, 'busy');
 });
 
-test('a commit of many rows is searched at once, though its words are taken in in slices', async () => {
+test('a commit of 1000 rows can be searched at once, although its words are indexed in slices', async () => {
   const rows = catalog();
   const tables = new Tables(rows, { smallTableRows: 0, sliceMs: 0 });
   const sku = (id: number, name: string) => {
@@ -234,7 +234,7 @@ test('a commit of many rows is searched at once, though its words are taken in i
   for (const word of ['second', 'third', 'fourth']) {
     tables.apply(rename((id) => (id % 2 === 0 ? word : `odd ${word}`)));
     setImmediate(() => (turns += 1));
-    // A second commit, before the words of the first are taken in.
+    // A second commit, before the words of the first are indexed.
     const [one] = rename(() => `alone ${word}`);
     if (one !== undefined) tables.apply([one]);
     const [odd, all, alone] = await Promise.all([find('odd'), find(word), find('alone')]);

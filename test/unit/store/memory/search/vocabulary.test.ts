@@ -22,7 +22,7 @@ function rowsWith(vocabulary: Vocabulary, text: string): number[] {
 test('the rows found are those that have a word which contains the text', () => {
   fc.assert(
     fc.property(
-      // Segments of one word up to more words than there are.
+      // From one word in each segment to more words than there are.
       fc.constantFrom(1, 2, 7, 1000),
       fc.array(step, { maxLength: 80 }),
       fc.array(word, { minLength: 1, maxLength: 6 }),
@@ -47,7 +47,7 @@ test('the rows found are those that have a word which contains the text', () => 
   );
 });
 
-test('words that begin alike are all found by what they have in common, and by what they have not', () => {
+test('words with a common prefix are found by the prefix and by their other parts', () => {
   const vocabulary = new Vocabulary(50);
   for (let row = 1; row <= 200; row += 1) vocabulary.add([`art-${row}`, 'x'.repeat(300)], row);
   const all = Array.from({ length: 200 }, (_, at) => at + 1);

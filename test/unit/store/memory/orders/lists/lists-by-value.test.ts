@@ -1,4 +1,4 @@
-/** Lists that are packed by value are the lists that a map would have. */
+/** Lists of ids that are packed by value equal the lists of a map. */
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -8,7 +8,7 @@ import { idsIn, MAX_SHORT_LIST } from '../../../../../../src/store/memory/orders
 import { ListsByValue } from '../../../../../../src/store/memory/orders/lists/lists-by-value.ts';
 import { OrderedIds } from '../../../../../../src/store/memory/orders/ordered-ids.ts';
 
-/** Few different ones, so that lists get long; some are neighbours, some far apart. */
+/** Few different values, so that lists get long; some are adjacent, some far apart. */
 const VALUE: fc.Arbitrary<Scalar> = fc.oneof(
   fc.integer({ min: 0, max: 5 }),
   fc.constantFrom(62, 63, 64, 65, 2 ** 32, 2 ** 53 - 1, -1, 0.5),
@@ -16,7 +16,7 @@ const VALUE: fc.Arbitrary<Scalar> = fc.oneof(
   fc.constantFrom(true, false, null),
 );
 
-/** Ids that a cell of 32 bits takes, and such that it does not. */
+/** Ids that fit into 32 bits, and ids that do not. */
 const ID = fc.oneof(
   fc.integer({ min: 1, max: 300 }),
   fc.constantFrom(2 ** 32 - 1, 2 ** 32, 2 ** 53 - 1),
@@ -25,11 +25,11 @@ const ID = fc.oneof(
 const MOVE = fc.record({
   id: ID,
   to: fc.option(VALUE, { nil: undefined }),
-  /** Whether whole lists are replaced, or one id enters and leaves them. */
+  /** Whether whole lists are replaced, or one id is removed and inserted. */
   whole: fc.boolean(),
 });
 
-/** The lists of a state in which each id has at most one value, beside a map of the same. */
+/** Lists in which each id has at most one value, and a map of the same ids and values. */
 class Model {
   readonly lists = new ListsByValue();
   readonly values = new Map<number, Scalar>();
@@ -54,7 +54,7 @@ class Model {
     this.lists.replace(to, before, this.ids(to));
   }
 
-  /** The same as {@link Model.move}, by one id instead of whole lists. */
+  /** The same as {@link Model.move}, with one id instead of whole lists. */
   moveOne(id: number, to: Scalar | undefined): void {
     const from = this.values.get(id);
     if (from !== undefined) this.lists.remove(from, id, this.valueOf);
@@ -75,7 +75,7 @@ class Model {
   }
 }
 
-test('whatever ids move between values, every value has the ids that it would have in a map', () => {
+test('every value has the ids that it has in a map, whichever ids move between values', () => {
   fc.assert(
     fc.property(fc.array(MOVE, { maxLength: 120 }), (moves) => {
       const model = new Model();
@@ -89,7 +89,7 @@ test('whatever ids move between values, every value has the ids that it would ha
   );
 });
 
-test('ids that are appended in parts come to the lists that they would have in a map', () => {
+test('ids that are appended in parts are in the lists that a map has', () => {
   const run = fc.record({ value: VALUE, count: fc.integer({ min: 1, max: 40 }) });
   fc.assert(
     fc.property(fc.array(fc.array(run, { maxLength: 8 }), { maxLength: 5 }), (parts) => {
@@ -113,32 +113,29 @@ test('ids that are appended in parts come to the lists that they would have in a
   );
 });
 
-test('lists of numbers near each other are found when they were appended in one run', () => {
+test('lists of adjacent numbers are found if they were appended in one run', () => {
   const model = new Model();
   const ids = Array.from({ length: 4000 }, (_, index) => index + 1);
   const valueOf = (id: number) => (id * 7) % 1000;
   const partOf = (id: number) => Math.floor(valueOf(id) / 64);
   for (const id of ids) model.values.set(id, valueOf(id));
   for (let at = 0; at < ids.length; at += 1000) {
-    // Runs of one part, in no order within it.
+    // Runs of one part, unsorted within it.
     const part = ids.slice(at, at + 1000).sort((a, b) => partOf(a) - partOf(b));
     model.lists.append(part, part.map(valueOf), model.valueOf);
   }
   model.assertSame();
 });
 
-/** Texts whose hashes meet, as those of other texts seldom do. */
+/** Texts whose hashes collide, as those of other texts seldom do. */
 const TEXT = fc.string({ minLength: 1, maxLength: 3, unit: fc.constantFrom('a', 'b') });
 
 for (const [name, hashOf] of [
   ['all hashes are the same', () => 7],
-  ['the hashes are those at the end of a part', () => 2 ** 32 - 1],
-  [
-    'their hashes are those at both ends of a part',
-    (text: string) => ((text.length + 5) % 8) * 256,
-  ],
+  ['all hashes are at the end of a part', () => 2 ** 32 - 1],
+  ['the hashes are at both ends of a part', (text: string) => ((text.length + 5) % 8) * 256],
 ] as const) {
-  test(`an id is found by its text, when ${name}`, () => {
+  test(`an id is found by its text if ${name}`, () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(TEXT, fc.boolean()), { maxLength: 80, size: 'max' }),
@@ -167,7 +164,7 @@ for (const [name, hashOf] of [
   });
 }
 
-test('an id that a text does not have is refused', () => {
+test('removing an id that a text does not have throws an error', () => {
   const hashed = new HashedIds(() => 1);
   assert.throws(() => hashed.remove('a', 1), /the index has lost row 1/);
   hashed.add('a', 1);
