@@ -3,11 +3,13 @@
  * `bun bench/write-floor.ts [SKUS] [SECONDS]`.
  *
  * Three servers take turns: node:http over the program's own durable write and nothing else
- * (bare-writer.ts), the program while no page is made (`--page-delay 1h`), and the program as it
- * is. It prints requests per second and the CPU time of a request, of all threads of the server. To
+ * (bare-writer.ts), the program while the benchmark holds the lock of its pages, so that it makes
+ * none, and the program as it is. It prints requests per second and the CPU time of a request, of all threads of the server. To
  * bind the servers to one processor, and the load to another: `SERVERS_ON=1 taskset -c 0 bun …`.
  */
 import { join } from 'node:path';
+import { FileLock } from '../src/disk/lock.ts';
+import { pagesLockPath } from '../src/pages/refresh/pages-lock.ts';
 import { renameCeiling } from './ceiling.ts';
 import { requestsPerSecond } from './load.ts';
 import {
@@ -44,17 +46,18 @@ void inDirectory(async (directory, children) => {
   need('wrk');
   build();
   process.env['CATALOG_JWT_SECRET'] = 'a secret of the benchmark, 32 bytes';
-  const begin = async (name: string, ...flags: readonly string[]) => {
+  const begin = async (name: string) => {
     const data = join(directory, name);
     fill(data, SKUS);
-    const server = await start(EXECUTABLE, 'serve', '--port', '0', '--data', data, ...flags);
+    const server = await start(EXECUTABLE, 'serve', '--port', '0', '--data', data);
     children.push(server.child);
     await pagesMade(data, SKUS);
     return server;
   };
   const ours = await begin('ours');
   const token = issueToken(join(directory, 'ours'));
-  const withoutPages = await begin('without-pages', '--page-delay', '1h');
+  const withoutPages = await begin('without-pages');
+  new FileLock(pagesLockPath(join(directory, 'without-pages'))).lock();
   const bare = await start(process.execPath, 'bench/bare-writer.ts', join(directory, 'bare'));
   children.push(bare.child);
   const servers = [bare, withoutPages, ours];

@@ -21,7 +21,7 @@ export function addPageFlags(serve: Command): void {
   serve.addOption(
     flag(
       '--page-delay <duration>',
-      'longest time that pages wait while writes keep coming',
+      'longest time until pages are begun while writes keep coming',
       parseTimeout,
       {
         value: DEFAULT_DELAY_MS,
