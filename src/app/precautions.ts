@@ -1,5 +1,7 @@
 /** Checks the environment of a server before it serves, and logs problems. */
-import { makePrivate } from '../disk/modes.ts';
+import { readdirSync } from 'node:fs';
+import { isOpenToOthers, makePrivate } from '../disk/modes.ts';
+import { isDataFile } from './data-files.ts';
 import type { Log } from '../telemetry/log.ts';
 
 /**
@@ -7,6 +9,24 @@ import type { Log } from '../telemetry/log.ts';
  * @throws CatalogError `write_refused`.
  */
 export function takePrecautions(data: string, log: Log): void {
+  closeDirectory(data, log);
+  if (process.geteuid?.() !== 0) return;
+  const message = 'the server runs as root; give it a user of its own, see docs/operations.md';
+  if (isWatched()) log.warn(message);
+  else log.info(message);
+}
+
+/** Closes the data directory to other users, unless it contains files of other programs. */
+function closeDirectory(data: string, log: Log): void {
+  if (!isOpenToOthers(data)) return;
+  const other = readdirSync(data).find((name) => !isDataFile(name));
+  if (other !== undefined) {
+    // Other users may need it: with --data /tmp, for example.
+    log.warn(
+      `${data} is open to other users, and stays so because it contains ${JSON.stringify(other)}; give the server a directory of its own`,
+    );
+    return;
+  }
   const privacy = makePrivate(data);
   if (privacy === 'made private') log.info(`${data} was open to other users; its mode is 0700 now`);
   if (privacy === 'open') {
@@ -14,10 +34,6 @@ export function takePrecautions(data: string, log: Log): void {
       `${data} is open to other users and belongs to another user, who should run: chmod 700 ${data}`,
     );
   }
-  if (process.geteuid?.() !== 0) return;
-  const message = 'the server runs as root; give it a user of its own, see docs/operations.md';
-  if (isWatched()) log.warn(message);
-  else log.info(message);
 }
 
 /**

@@ -8,6 +8,11 @@ const OTHERS = 0o077;
 /** What was found, and whether it was changed. */
 export type Privacy = 'private' | 'made private' | 'open';
 
+/** Whether users other than the owner may use a file or directory. */
+export function isOpenToOthers(path: string): boolean {
+  return (fs.statSync(path).mode & OTHERS) !== 0;
+}
+
 /**
  * Removes the access of group and others. The program creates its files for the owner alone, but
  * the directory may have been created by another program, and a socket gets a default mode.

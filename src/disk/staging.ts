@@ -5,7 +5,7 @@
  * ext4 gives a new file an inode near its directory. Without a journal it skips, one by one, every
  * inode there that was freed in the last minutes. Each page that is replaced frees one, and next to
  * thousands of them, creating the file of a commit took half a millisecond of CPU or more. In a
- * directory that lies elsewhere there are none (docs/performance.md, "Throughput").
+ * directory that lies elsewhere there are none (docs/performance.md, "Decisions and their figures").
  */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
