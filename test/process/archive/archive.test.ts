@@ -1,4 +1,4 @@
-/** spec 15.3 to 15.5 with real processes: a server that is killed, and a host that is made again. */
+/** spec 15.3 to 15.5 with real processes: killed servers, and restores from an archive. */
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -17,7 +17,7 @@ test.after(killServers);
 
 const BOOK = { name: 'Persuasion', pub_date: '1817-12-20' };
 
-/** @returns the ids that were answered. */
+/** @returns the ids in the responses. */
 async function addBooks({ url }: TestServer, count: number): Promise<number[]> {
   const ids: number[] = [];
   for (let nth = 0; nth < count; nth += 1) {
@@ -58,7 +58,7 @@ async function run(args: readonly string[], env: Record<string, string> = {}): P
   return stdout;
 }
 
-test('a host that is lost is made again from a bucket: same rows, same tokens', async () => {
+test('a lost host is restored from a bucket with the same rows and valid tokens', async () => {
   const s3 = await startS3Server();
   const env = s3Environment(s3);
   const directory = temporaryDirectory();
@@ -68,7 +68,7 @@ test('a host that is lost is made again from a bucket: same rows, same tokens', 
   const args = ['--archive', 's3://bucket/shop', ...archive];
   const server = await startServer({ args, env, ownKeys: true });
   const token = await run(['issue-token', '--subject', 'ann', '--data', server.data]);
-  // Every third request is lost, or its answer.
+  // Every third request or its response is lost.
   disturb(s3);
   await addBooks(server, 20);
   await server.kill();
@@ -103,7 +103,7 @@ function disturb(s3: S3Server): void {
   };
 }
 
-test('while a bucket is away writes are answered, and readiness says how far it is behind', async () => {
+test('while a bucket fails, writes are answered, and /readyz reports how far it is behind', async () => {
   const s3 = await startS3Server();
   s3.fault = () => 'before';
   const env = s3Environment(s3);
@@ -118,7 +118,7 @@ test('while a bucket is away writes are answered, and readiness says how far it 
   await s3.close();
 });
 
-test('an archive in a directory: killed in the middle, continued, restored to a change set', async () => {
+test('a directory archive continues after a kill, and can be restored to a given change set', async () => {
   const directory = temporaryDirectory();
   const place = join(directory, 'archive');
   mkdirSync(place);
@@ -130,8 +130,8 @@ test('an archive in a directory: killed in the middle, continued, restored to a 
   await addBooks(again, 10);
   const { stderr } = await again.stop();
   assert.is(stderr, '');
-  // The orderly end has archived the rest.
-  // The server that was killed may have left a file half-written: hidden, and never read.
+  // The normal stop has archived the rest. The killed server may have left a half-written file,
+  // which is hidden and never read.
   const namesIn = (folder: string) =>
     readdirSync(join(place, folder))
       .filter((name) => !name.startsWith('.'))
@@ -141,13 +141,13 @@ test('an archive in a directory: killed in the middle, continued, restored to a 
   assert.ok(lines.includes('"Persuasion 9"'));
   const data = join(directory, 'then');
   const [base = ''] = namesIn('bases');
-  // The server that was killed may have had no time for a base: then the first one is a late one.
+  // The killed server may not have archived a base: then the first base is a later one.
   const sequence = String(Math.min(Number(base.slice(0, 12)) + 4, 20));
   await run(['restore', '--from', url, '--sequence', sequence, '--data', data]);
   assert.is(readSnapshot(data).sequence, Number(sequence));
 });
 
-test('a large object is sent in parts, and an object that is missing is null', async () => {
+test('a large object is stored from a stream, and a missing object is null', async () => {
   const s3 = await startS3Server();
   const { url: endpoint } = s3;
   const credentials = { endpoint, accessKeyId: 'test-id', secretAccessKey: 'secret' };
@@ -166,7 +166,7 @@ test('a large object is sent in parts, and an object that is missing is null', a
   await s3.close();
 });
 
-test('a bucket that never answers fails after the deadline', async () => {
+test('a request to a bucket that never responds fails after the deadline', async () => {
   const s3 = await startS3Server();
   const { url: endpoint } = s3;
   const credentials = { endpoint, accessKeyId: 'test-id', secretAccessKey: 'secret' };
@@ -183,7 +183,7 @@ test('a bucket that never answers fails after the deadline', async () => {
   await s3.close();
 });
 
-test('a bucket that sends a few bytes a second fails after the deadline', async () => {
+test('a read from a bucket that sends only a few bytes a second fails after the deadline', async () => {
   const s3 = await startS3Server();
   const { url: endpoint } = s3;
   const credentials = { endpoint, accessKeyId: 'test-id', secretAccessKey: 'secret' };
@@ -198,7 +198,7 @@ test('a bucket that sends a few bytes a second fails after the deadline', async 
   await s3.close();
 });
 
-test('a list that begins again and again is given up: a bucket may not know where to go on', async () => {
+test('a list whose keys are not in order fails instead of repeating for ever', async () => {
   const s3 = await startS3Server();
   const credentials = { endpoint: s3.url, accessKeyId: 'test-id', secretAccessKey: 'secret' };
   const store = s3Store({ bucket: 'bucket', prefix: '' }, credentials);
@@ -212,7 +212,7 @@ test('a list that begins again and again is given up: a bucket may not know wher
   await s3.close();
 });
 
-test('a call that fails says what was asked of which object, and what is known of the answer', async () => {
+test('the error of a failed call names the operation, the object and the reason', async () => {
   const s3 = await startS3Server();
   const { url: endpoint } = s3;
   const bucket = { bucket: 'bucket', prefix: 'p/' };

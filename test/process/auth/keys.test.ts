@@ -1,4 +1,4 @@
-/** Signing keys between processes: makers at once agree, and commands refuse a short secret. */
+/** Signing keys across processes: concurrent creation, and secrets that are too short. */
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ interface Stored {
   readonly secret: string;
 }
 
-/** What another process gets for the keys of the directory, as JSON text. */
+/** The keys of the directory as another process loads them, as JSON text. */
 function keysOfProcess(directory: string): Promise<string> {
   const script = `
     const { loadKeys } = await import(${JSON.stringify(KEYS)});
@@ -28,7 +28,7 @@ function keysOfProcess(directory: string): Promise<string> {
   return new Promise((resolve) => child.on('close', () => resolve(output.trim())));
 }
 
-test('processes that make keys at once end with the same keys', async () => {
+test('processes that create keys at the same time end up with the same keys', async () => {
   for (let round = 0; round < 3; round += 1) {
     const directory = temporaryDirectory();
     const all = await Promise.all(Array.from({ length: 4 }, () => keysOfProcess(directory)));
@@ -41,7 +41,7 @@ test('processes that make keys at once end with the same keys', async () => {
   }
 });
 
-test('serve and issue-token refuse a short secret with one line and status 1', async () => {
+test('serve and issue-token reject a secret of 31 bytes with one line and status 1', async () => {
   for (const args of [
     ['serve', '--port', '0'],
     ['issue-token', '--subject', 'ann'],

@@ -1,4 +1,4 @@
-/** The executable: alone in an empty folder, with an empty environment, between hostile files. */
+/** The executable in an empty directory, with an empty environment, and among hostile files. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import {
   cpSync,
@@ -29,7 +29,7 @@ import { ROOT } from '../../support/paths.ts';
 
 const BINARY = join(ROOT, 'dist', 'catalog-server');
 
-/** What the executable is made of. */
+/** Sources of the executable. */
 const SOURCES = ['src', 'bin', 'templates', 'data/demo.json', 'package.json'];
 
 function newest(path: string): number {
@@ -48,7 +48,7 @@ test.before(() => {
   if (status !== 0) throw new Error(`bun run build failed: ${stderr}`);
 });
 
-/** `env -i`, so that not a single variable reaches it. */
+/** With `env -i`, so that it gets no environment variables. */
 function start(cwd: string, ...args: readonly string[]): ChildProcess {
   return spawn('/usr/bin/env', ['-i', BINARY, ...args], {
     cwd,
@@ -73,14 +73,14 @@ function serve(cwd: string, ...args: readonly string[]): Promise<Serving> {
   return serving(start(cwd, 'serve', '--port', '0', ...args));
 }
 
-test('it says its version and its help in an empty folder', async () => {
+test('--version and --help work in an empty directory and create no files', async () => {
   const cwd = temporaryDirectory();
   assert.is(await succeed(cwd, '--version'), `${version}\n`);
   assert.match(await succeed(cwd, '--help'), 'rebuild-pages');
   assert.equal(readdirSync(cwd), []);
 });
 
-test('wrong usage exits 2 with one line, a failure 1, and neither shows a stack', async () => {
+test('wrong usage exits 2 and a failure 1, each with one line and no stack trace', async () => {
   const cwd = temporaryDirectory();
   for (const [status, ...args] of [
     [2, 'frobnicate'],
@@ -108,10 +108,10 @@ const COLLECTIONS = {
   '/admin/options/': demo.options.length,
 } as const;
 
-test('the thread of the pages runs from the executable, whatever is in the folder', async () => {
+test('the page thread runs from the executable, even if the directory has a file of that path', async () => {
   const cwd = temporaryDirectory();
   await succeed(cwd, 'migrate', '--demo');
-  // The path of the thread's program: in the folder it must not be found.
+  // The path of the thread's source: the file in the working directory must not be used.
   const decoy = join(cwd, 'src', 'pages', 'writer', 'thread.ts');
   mkdirSync(dirname(decoy), { recursive: true });
   writeFileSync(decoy, "throw new Error('decoy')");
@@ -123,13 +123,13 @@ test('the thread of the pages runs from the executable, whatever is in the folde
   assert.is(stderr, '');
 });
 
-/** The engine's numbers that a process has in its environment. */
+/** The settings of the JavaScript engine in the environment of a process. */
 function engineNumbers(pid: number | undefined): readonly string[] {
   const variables = readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0');
   return variables.filter((variable) => /^(?:BUN_JSC|MIMALLOC)_/.test(variable)).toSorted();
 }
 
-test('a server begins with its own numbers for the engine, unless the environment has some', async () => {
+test('a server sets its engine settings, unless the environment already has one of them', async () => {
   const cwd = temporaryDirectory();
   await succeed(cwd, 'migrate');
   const child = start(cwd, 'serve', '--port', '0');
@@ -152,7 +152,7 @@ test('a server begins with its own numbers for the engine, unless the environmen
   assert.is((await told.stop()).status, 0);
 });
 
-test('it migrates, issues a token, serves every collection, writes, renders and stops', async () => {
+test('the executable creates a store, issues a token, serves, writes, renders pages and stops', async () => {
   const cwd = temporaryDirectory();
   assert.match(await succeed(cwd, 'migrate', '--demo'), `${demo.skus.length} SKUs`);
   assert.equal(readdirSync(cwd), ['data']);
@@ -179,13 +179,14 @@ test('it migrates, issues a token, serves every collection, writes, renders and 
   assert.equal(readdirSync(cwd), ['data']);
 });
 
-/** Runs it to its end with bytes on its standard input. */
+/** Runs the executable with bytes on standard input. */
 function feed(cwd: string, input: Buffer, ...args: readonly string[]) {
   return spawnSync('/usr/bin/env', ['-i', BINARY, ...args], { cwd, input });
 }
 
-test('it keeps accounts, gives tokens for passwords, and ends them beside a running server', async () => {
+test('users add, keys rotate and users disable take effect while a server runs', async () => {
   const cwd = temporaryDirectory();
+  await succeed(cwd, 'migrate');
   const added = spawnSync('/usr/bin/env', ['-i', BINARY, 'users', 'add', 'ann'], {
     cwd,
     input: 'correct horse\n',
@@ -207,7 +208,7 @@ test('it keeps accounts, gives tokens for passwords, and ends them beside a runn
   assert.is((await server.stop()).status, 0);
 });
 
-test('it checks a store, backs it up to a file and to a pipe, and restores both', async () => {
+test('the executable checks a store, backs it up to a file and a pipe, and restores both', async () => {
   const cwd = temporaryDirectory();
   await succeed(cwd, 'migrate', '--demo');
   assert.match(await succeed(cwd, 'check'), /^\.\/data is in order: \d+ rows as of change set 1, /);
@@ -243,7 +244,7 @@ test('it checks a store, backs it up to a file and to a pipe, and restores both'
   assert.match(damaged.stderr, /^catalog-server: [^\n]+\n$/);
 });
 
-test('it migrates a store of version 1, and refuses to serve it before', async () => {
+test('a store of version 1 is not served before it is migrated', async () => {
   const cwd = temporaryDirectory();
   const fixture = join(ROOT, 'test', 'fixtures', 'schema-1');
   cpSync(fixture, join(cwd, 'data'), { recursive: true });
@@ -266,7 +267,7 @@ test('it migrates a store of version 1, and refuses to serve it before', async (
   assert.is((await server.stop()).status, 0);
 });
 
-test('it carries its API description and the viewer with its files', async () => {
+test('the executable contains the API description and the viewer with its scripts and styles', async () => {
   const cwd = temporaryDirectory();
   const server = await serve(cwd);
   const page = await send(server, 'GET', '/docs/', { token: null });
@@ -287,7 +288,7 @@ test('it carries its API description and the viewer with its files', async () =>
   assert.is((await server.stop()).status, 0);
 });
 
-/** What a `.env` and a `bunfig.toml` in the working directory would do to it if it read them. */
+/** Writes a `.env`, a `bunfig.toml` and others that would break a program that reads them. */
 function plantHostileFiles(cwd: string): { marker: string } {
   const marker = join(cwd, 'marker');
   writeFileSync(
@@ -313,7 +314,7 @@ function plantHostileFiles(cwd: string): { marker: string } {
   return { marker };
 }
 
-test('the hostile files would work on a runtime that reads them', () => {
+test('the hostile files take effect in plain Bun, which reads them', () => {
   const cwd = temporaryDirectory();
   const { marker } = plantHostileFiles(cwd);
   const script = join(cwd, 'main.ts');
@@ -326,7 +327,7 @@ test('the hostile files would work on a runtime that reads them', () => {
   assert.ok(existsSync(marker));
 });
 
-test('a hostile .env and bunfig.toml in its working directory change nothing', async () => {
+test('a hostile .env, bunfig.toml and tsconfig.json in the working directory are ignored', async () => {
   const cwd = temporaryDirectory();
   const { marker } = plantHostileFiles(cwd);
   writeFileSync(join(cwd, 'tsconfig.json'), '{"compilerOptions":{"paths":{"*":["./preload.ts"]}}}');

@@ -1,4 +1,4 @@
-/** `backup` and `restore` as processes: one file out, the same catalog back. */
+/** `backup` and `restore` as processes: a restored backup is the same catalog. */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -43,7 +43,7 @@ import { fixture, PROGRAM } from '../../support/paths.ts';
 
 const FIXTURE = fixture(1);
 
-/** What a restore makes. */
+/** The files that a restore creates. */
 const RESTORED = ['catalog.json', 'changes', 'head.json', 'lock', 'outline.json'];
 
 /** A store with a base, change sets after it, and deleted ids. Tests work on copies. */
@@ -52,7 +52,7 @@ let whole = '';
 /** A backup of it. */
 let good: Buffer = Buffer.alloc(0);
 
-/** What that store answers, by path. */
+/** Responses of that store by path. */
 const served: Record<string, unknown> = {};
 
 const PATHS = [
@@ -86,21 +86,21 @@ function copyOfStore(): string {
 }
 
 interface Ended extends Finished {
-  /** Standard output as it came. */
+  /** Standard output as bytes. */
   readonly bytes: Buffer;
 }
 
 interface How {
   readonly cwd?: string;
-  /** What comes in: bytes, or an open file. */
+  /** Standard input: bytes or an open file. */
   readonly input?: Buffer | number;
   /** The target of standard output; a pipe by default. */
   readonly output?: number;
-  /** The words before the command. */
+  /** Words before the command. */
   readonly as?: readonly string[];
 }
 
-/** Runs a command to its end, with streams of the test's own. */
+/** Runs a command with the given streams, and waits for its end. */
 function run(args: readonly string[], { cwd, input, output, as = [] }: How = {}): Ended {
   const words = [...as, PROGRAM, ...args];
   const { status, signal, stdout, stderr } = spawnSync(words[0] ?? '', words.slice(1), {
@@ -124,8 +124,8 @@ function restore(data: string, file: string, how?: How): Ended {
 }
 
 /**
- * Calls a command in this process: what it says, returns and leaves is what a process of its own
- * would, which takes most of the time of a short test.
+ * Calls a command in this process. The result is that of a separate process, whose start would take
+ * most of the time of a short test.
  */
 const call = callProgram;
 
@@ -146,13 +146,13 @@ async function assertInOrder(data: string): Promise<void> {
   assert.is(status, 0, stdout + stderr);
 }
 
-/** Every path below a data directory, with what it holds, but when the last backup was made. */
+/** Every path below a data directory with its content, except backup.json. */
 function storeIn(data: string): Readonly<Record<string, string>> {
   const { 'backup.json': _, ...store } = contentOf(data);
   return store;
 }
 
-/** Every path below a directory, with what it holds. */
+/** Every path below a directory with its content. */
 function contentOf(directory: string): Readonly<Record<string, string>> {
   const paths = readdirSync(directory, { recursive: true }).map(String).sort();
   const content = (path: string) =>
@@ -171,7 +171,7 @@ interface Backup {
   readonly tables: Readonly<Record<string, Rows>>;
 }
 
-/** The content of a sealed file, read without the program. @throws if it is not whole. */
+/** The content of a sealed file, read without the program. @throws if the seal is wrong. */
 function unsealed(bytes: Buffer): Backup {
   const body = bytes.subarray(0, -78);
   const digest = createHash('sha256').update(body).digest('hex');
@@ -185,7 +185,7 @@ function sealed(value: object): Buffer {
   return Buffer.from(`${text},"sha256":"${digest}"}\n`);
 }
 
-test('backup to a named file: what it says, what it writes, and for whom', async () => {
+test('backup writes a file with mode 0600, prints its rows, and records its time in backup.json', async () => {
   const data = copyOfStore();
   const before = storeIn(data);
   const folder = temporaryDirectory();
@@ -207,7 +207,7 @@ test('backup to a named file: what it says, what it writes, and for whom', async
   assert.ok(Date.parse(kept.time) > Date.parse(time ?? ''));
 });
 
-test('a backup holds every row, and neither keys nor anything else of the directory', async () => {
+test('a backup holds every row, but no keys and no other data of the directory', async () => {
   const data = temporaryDirectory();
   assertDone(await runCommand(['migrate', '--data', data, '--demo']));
   assertDone(await runCommand(['issue-token', '--data', data, '--subject', 'ann']));
@@ -230,7 +230,7 @@ test('a backup holds every row, and neither keys nor anything else of the direct
   assert.not.ok(bytes.includes(secret));
 });
 
-test('without a name the file is in the current directory, with the time in its name', () => {
+test('without a file name, backup writes to the current directory, with the time in the name', () => {
   const data = copyOfStore();
   const cwd = temporaryDirectory();
   const begun = Date.now();
@@ -249,7 +249,7 @@ test('without a name the file is in the current directory, with the time in its 
 
 let large: string | null = null;
 
-/** A store of several megabytes: far more than a pipe holds. Tests read it alone, so one is made. */
+/** A store of several megabytes, more than a pipe holds. Tests only read it, so they share it. */
 function largeStore(): string {
   large ??= makeLargeStore();
   return large;
@@ -257,7 +257,7 @@ function largeStore(): string {
 
 function makeLargeStore(): string {
   const data = temporaryDirectory();
-  // Few rows with long texts: each row takes time, and what counts here are bytes.
+  // Few rows with long texts: each row takes time, and only the number of bytes matters.
   const long = 'ä'.repeat(240);
   const books = Array.from({ length: 5000 }, (_, index) => ({
     id: index + 1,
@@ -274,7 +274,7 @@ function makeLargeStore(): string {
   return data;
 }
 
-test('backup to a pipe gives byte for byte what a file gets, also to a slow reader', () => {
+test('backup to a pipe, to a slow reader or to a redirected file writes the same bytes as to a file', () => {
   const data = largeStore();
   const folder = temporaryDirectory();
   const file = join(folder, 'file.json');
@@ -297,7 +297,7 @@ test('backup to a pipe gives byte for byte what a file gets, also to a slow read
   assert.ok(readFileSync(join(folder, 'redirected.json')).equals(expected));
 });
 
-test('a reader that closes the pipe ends backup with 1 or by SIGPIPE, and without a stack', () => {
+test('if the reader closes the pipe, backup ends with 1 or by SIGPIPE, without a stack trace', () => {
   const data = largeStore();
   const folder = temporaryDirectory();
   const [said, status] = [join(folder, 'said'), join(folder, 'status')];
@@ -307,12 +307,12 @@ test('a reader that closes the pipe ends backup with 1 or by SIGPIPE, and withou
   assert.match(readFileSync(said, 'utf8'), /^(catalog-server: [^\n]+\n)?$/);
 });
 
-test('two backups of one state are the same, byte for byte', () => {
+test('two backups of the same state are identical', () => {
   const data = copyOfStore();
   assert.ok(backup(data, '-').bytes.equals(backup(data, '-').bytes));
 });
 
-test('backup replaces a file that is there, and narrows its mode', () => {
+test('backup replaces an existing file, and restricts its mode to the owner', () => {
   const data = copyOfStore();
   const folder = temporaryDirectory();
   const file = join(folder, 'backup.json');
@@ -328,7 +328,7 @@ function turn(): Promise<false> {
   return new Promise((resolve) => setImmediate(() => resolve(false)));
 }
 
-test('a reader of the file while it is replaced finds one backup or the other', async () => {
+test('while backup replaces a file, a reader sees the whole old or the whole new backup', async () => {
   const data = copyOfStore();
   const file = join(temporaryDirectory(), 'backup.json');
   assertDone(backup(data, file));
@@ -359,7 +359,7 @@ const BAD_STORES: readonly BadStore[] = [
     says: 'catalog.json is damaged',
   },
   {
-    name: 'rows that do not pass',
+    name: 'rows that are not valid',
     inflict(data) {
       const path = join(data, 'catalog.json');
       const base = unsealed(readFileSync(path));
@@ -370,7 +370,7 @@ const BAD_STORES: readonly BadStore[] = [
 ];
 
 for (const { name, inflict, says } of BAD_STORES) {
-  test(`a store that is not in order gives no backup, and the old one stays: ${name}`, async () => {
+  test(`backup of a damaged store fails and keeps the previous backup: ${name}`, async () => {
     const data = copyOfStore();
     const folder = temporaryDirectory();
     const file = join(folder, 'backup.json');
@@ -384,7 +384,7 @@ for (const { name, inflict, says } of BAD_STORES) {
   });
 }
 
-test('a directory that is missing is made, for its owner alone', () => {
+test('backup creates missing directories, accessible only to the owner', () => {
   const data = copyOfStore();
   const folder = temporaryDirectory();
   const file = join(folder, 'new', 'deep', 'backup.json');
@@ -393,17 +393,17 @@ test('a directory that is missing is made, for its owner alone', () => {
   for (const made of ['new', 'new/deep']) assert.is(statSync(join(folder, made)).mode & 0o77, 0);
 });
 
-/** Paths that lead into the data directory. @param root the directory that holds it, as `data`. */
+/** Paths inside the data directory. @param root the parent of the data directory `data`. */
 const INSIDE: readonly [name: string, file: (root: string) => string, cwd?: string][] = [
   ['in it', (root) => join(root, 'data', 'backup.json')],
-  ['in the place of its base', (root) => join(root, 'data', 'catalog.json')],
+  ['at the path of its base', (root) => join(root, 'data', 'catalog.json')],
   ['among the change sets', (root) => join(root, 'data', 'changes', '000000000099.json')],
   ['in a new directory in it', (root) => join(root, 'data', 'new', 'deep', 'backup.json')],
-  ['in a new directory by way of a link', (root) => join(root, 'deep', 'new', 'backup.json')],
-  ['by way of ..', (root) => `${root}/data/../data/backup.json`],
-  ['by a symbolic link', (root) => join(root, 'link', 'backup.json')],
-  ['by a symbolic link to a folder of it', (root) => join(root, 'deep', 'backup.json')],
-  ['by a relative path', () => '../data/backup.json', 'link'],
+  ['in a new directory through a link', (root) => join(root, 'deep', 'new', 'backup.json')],
+  ['through ..', (root) => `${root}/data/../data/backup.json`],
+  ['through a symbolic link', (root) => join(root, 'link', 'backup.json')],
+  ['through a symbolic link to a folder in it', (root) => join(root, 'deep', 'backup.json')],
+  ['with a relative path', () => '../data/backup.json', 'link'],
   ['in the current directory', () => 'backup.json', 'data'],
 ];
 
@@ -426,20 +426,20 @@ for (const [name, file, cwd] of INSIDE) {
   });
 }
 
-test('without a name backup refuses as well if the current directory is the data directory', () => {
+test('backup without a name fails if the current directory is the data directory', () => {
   const data = copyOfStore();
   const before = contentOf(data);
   assertFailed(backup(data, null, { cwd: data }), 'data directory');
   assert.equal(contentOf(data), before);
 });
 
-test('a directory beside the data directory that begins with its name is another one', () => {
+test('backup can write to a sibling directory whose name begins with that of the data directory', () => {
   const data = copyOfStore();
   mkdirSync(`${data}-backup`);
   assertDone(backup(data, `${data}-backup/backup.json`));
 });
 
-test('a symbolic link as the file is followed, but not into the data directory', () => {
+test('backup follows a symbolic link as its target, unless it leads into the data directory', () => {
   const data = copyOfStore();
   const before = storeIn(data);
   const folder = temporaryDirectory();
@@ -457,7 +457,7 @@ test('a symbolic link as the file is followed, but not into the data directory',
   assert.equal(readdirSync(folder).sort(), ['backup.json', 'inside', 'link']);
 });
 
-/** Targets that cannot become a backup. @param folder an empty directory. */
+/** Targets to which a backup cannot be written. @param folder an empty directory. */
 const IMPOSSIBLE: readonly [name: string, prepare: (folder: string) => string][] = [
   [
     'below a file',
@@ -480,7 +480,7 @@ const IMPOSSIBLE: readonly [name: string, prepare: (folder: string) => string][]
       return join(folder, 'link', 'backup.json');
     },
   ],
-  // The other end may be anything, a device too: it is not ours to put a file in its place.
+  // backup must not replace a pipe or a device by a file.
   [
     'a pipe in the file system',
     (folder) => {
@@ -492,7 +492,7 @@ const IMPOSSIBLE: readonly [name: string, prepare: (folder: string) => string][]
 ];
 
 for (const [name, prepare] of IMPOSSIBLE) {
-  test(`a target that cannot take the backup is named, and nothing is left: ${name}`, async () => {
+  test(`if the target cannot be written, the error names it and nothing changes: ${name}`, async () => {
     const data = copyOfStore();
     const folder = temporaryDirectory();
     const file = prepare(folder);
@@ -508,7 +508,7 @@ for (const [name, prepare] of IMPOSSIBLE) {
   });
 }
 
-/** What a command has before it to run as a user who may not write everywhere; null: not here. */
+/** The words before a command to run it as an unprivileged user; null if that is not possible. */
 function unprivileged(): readonly string[] | null {
   if (process.getuid?.() !== 0) return [];
   const as = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', '--'];
@@ -518,11 +518,11 @@ function unprivileged(): readonly string[] | null {
 function testUnprivileged(name: string, body: (as: readonly string[]) => void): void {
   const as = unprivileged();
   if (as !== null) test(name, () => body(as));
-  else test.skip(`${name} (skipped: needs setpriv, and a source that others may read)`, () => {});
+  else test.skip(`${name} (skipped: needs setpriv, and sources readable by others)`, () => {});
 }
 
 testUnprivileged(
-  'backup needs to read the store only, and names a target it may not write',
+  'backup works with a read-only store, and names a target without write permission',
   (as) => {
     const data = copyOfStore();
     const into = temporaryDirectory();
@@ -549,7 +549,7 @@ testUnprivileged(
   },
 );
 
-test('standard output on a full device is reported in one line', () => {
+test('backup to a full device on standard output fails with one line', () => {
   const data = copyOfStore();
   const full = openSync('/dev/full', 'w');
   try {
@@ -559,7 +559,7 @@ test('standard output on a full device is reported in one line', () => {
   }
 });
 
-/** A file system that is full after a few kilobytes, or null if none can be mounted. */
+/** A file system of 16 KiB, or null if none can be mounted. */
 function smallFileSystem(): { readonly directory: string; unmount(): void } | null {
   const directory = temporaryDirectory();
   const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=16k', 'tmpfs', directory]);
@@ -569,7 +569,7 @@ function smallFileSystem(): { readonly directory: string; unmount(): void } | nu
 
 const small = smallFileSystem();
 small?.unmount();
-const FULL = 'a full disk is told in one line, keeps the old backup and nothing half-written';
+const FULL = 'backup to a full disk fails with one line, and keeps only the previous backup';
 
 (small === null ? test.skip : test)(
   small === null ? `${FULL} (skipped: no file system can be mounted here)` : FULL,
@@ -591,7 +591,7 @@ const FULL = 'a full disk is told in one line, keeps the old backup and nothing 
 
 for (const how of ['a file', 'standard input'] as const) {
   for (const where of ['a new directory', 'an empty directory'] as const) {
-    test(`restore from ${how} into ${where} makes a store that is in order`, async () => {
+    test(`restore from ${how} into ${where} creates a store that passes the check`, async () => {
       const data =
         where === 'a new directory' ? join(temporaryDirectory(), 'a', 'b') : temporaryDirectory();
       const bytes = good;
@@ -616,7 +616,7 @@ for (const how of ['a file', 'standard input'] as const) {
   }
 }
 
-test('restore takes a file that is its standard input, and one of several megabytes from a pipe', () => {
+test('restore reads standard input from a file, and several megabytes from a pipe', () => {
   const { bytes } = backup(largeStore(), '-');
   const file = join(temporaryDirectory(), 'backup.json');
   writeFileSync(file, bytes);
@@ -630,7 +630,7 @@ test('restore takes a file that is its standard input, and one of several megaby
   }
 });
 
-test('round trip: what is served, deleted ids, new ids and the place in the history are the same', async () => {
+test('a restored store has the same rows, deleted ids, next ids and sequence', async () => {
   const { sequence, last_ids } = unsealed(good);
   const data = temporaryDirectory();
   assertDone(restore(data, '-', { input: good }));
@@ -656,7 +656,7 @@ test('round trip: what is served, deleted ids, new ids and the place in the hist
   await assertInOrder(data);
 });
 
-test('what has nothing to do with the store may lie in the directory, and stays', async () => {
+test('restore keeps keys.json, lost+found, .DS_Store and pages.lock in the directory', async () => {
   const data = temporaryDirectory();
   mkdirSync(join(data, 'lost+found'));
   mkdirSync(join(data, 'changes'));
@@ -672,9 +672,9 @@ test('what has nothing to do with the store may lie in the directory, and stays'
   await assertInOrder(data);
 });
 
-test('restore may be run again after one was interrupted', async () => {
+test('restore can be repeated after an interrupted restore', async () => {
   const other = backup(largeStore(), '-');
-  // A whole restore without its last step: the base has not got its name.
+  // A restore without its last step, in which the base gets its name.
   const data = temporaryDirectory();
   assertDone(restore(data, '-', { input: other.bytes }));
   const half = other.bytes.subarray(0, 1000);
@@ -686,7 +686,7 @@ test('restore may be run again after one was interrupted', async () => {
   await assertInOrder(data);
 });
 
-/** Directories that are in use for something, and what the message has to name. */
+/** Directories that are not empty, and what the message has to name. */
 const OCCUPIED: readonly [name: string, fill: (data: string) => void, holds: RegExp][] = [
   [
     'a store',
@@ -699,12 +699,12 @@ const OCCUPIED: readonly [name: string, fill: (data: string) => void, holds: Reg
     /it holds catalog\.json;/,
   ],
   [
-    'change sets whose base is gone',
+    'change sets without a base',
     (data) => cpSync(join(FIXTURE, 'changes'), join(data, 'changes'), { recursive: true }),
     /it holds changes;/,
   ],
   [
-    'something that is no change set among the change sets',
+    'another file among the change sets',
     (data) => {
       mkdirSync(join(data, 'changes'));
       writeFileSync(join(data, 'changes', 'notes.txt'), 'mine');
@@ -712,11 +712,11 @@ const OCCUPIED: readonly [name: string, fill: (data: string) => void, holds: Reg
     /it holds changes;/,
   ],
   [
-    'a file of somebody else',
+    'an unknown file',
     (data) => writeFileSync(join(data, 'notes.txt'), 'mine'),
     /it holds notes\.txt;/,
   ],
-  ['a folder of somebody else', (data) => mkdirSync(join(data, 'photos')), /it holds photos;/],
+  ['an unknown folder', (data) => mkdirSync(join(data, 'photos')), /it holds photos;/],
   [
     'pages',
     (data) => mkdirSync(join(data, 'pages', 'skus'), { recursive: true }),
@@ -725,7 +725,7 @@ const OCCUPIED: readonly [name: string, fill: (data: string) => void, holds: Reg
 ];
 
 for (const [name, fill, holds] of OCCUPIED) {
-  test(`restore refuses a directory that holds ${name}, and changes nothing`, async () => {
+  test(`restore into a directory with ${name} fails and changes nothing`, async () => {
     const data = temporaryDirectory();
     fill(data);
     const { lock: _, ...before } = contentOf(data);
@@ -737,16 +737,16 @@ for (const [name, fill, holds] of OCCUPIED) {
   });
 }
 
-test('a refused restore leaves no lock file in a directory that is not the store’s', () => {
+test('a failed restore leaves no lock file in a directory that is not a data directory', () => {
   const data = temporaryDirectory();
   writeFileSync(join(data, 'notes.txt'), 'mine');
   assertFailed(restore(data, '-', { input: good }), 'notes.txt');
   assert.equal(readdirSync(data), ['notes.txt']);
 });
 
-test('restore refuses a directory that a server uses, and the server continues', async () => {
+test('restore into the directory of a running server fails, and the server continues', async () => {
   const server = await startServer();
-  // Pages are made meanwhile, and are no part of a store.
+  // Pages are written meanwhile, and are not part of the store.
   const withoutPages = () =>
     Object.entries(contentOf(server.data)).filter(
       ([path]) => !/^pages(?:\.manifest|\/|$)/.test(path),
@@ -760,32 +760,32 @@ test('restore refuses a directory that a server uses, and the server continues',
   await assertInOrder(server.data);
 });
 
-/** Files that are no backup. */
+/** Files that are not valid backups. */
 const BAD_BACKUPS: readonly [name: string, spoil: (bytes: Buffer) => Buffer, says: string][] = [
   ['one bit changed', (bytes) => flipped(bytes, bytes.length >> 1), 'checksum'],
   ['the first byte changed', (bytes) => flipped(bytes, 0), 'checksum'],
   ['the last byte changed', (bytes) => flipped(bytes, bytes.length - 1), 'cut off'],
   ['cut off', (bytes) => bytes.subarray(0, -100), 'cut off'],
   ['without its last byte', (bytes) => bytes.subarray(0, -1), 'cut off'],
-  ['with a byte behind it', (bytes) => Buffer.concat([bytes, Buffer.from('\n')]), 'cut off'],
+  [
+    'with an extra byte at the end',
+    (bytes) => Buffer.concat([bytes, Buffer.from('\n')]),
+    'cut off',
+  ],
   ['empty', () => Buffer.alloc(0), 'cut off'],
   ['the demo catalog', () => Buffer.from(JSON.stringify(demo)), 'not a file of the store'],
-  ['no JSON at all', () => Buffer.alloc(70_000, 0xff), 'not a file of the store'],
+  ['not JSON', () => Buffer.alloc(70_000, 0xff), 'not a file of the store'],
   ['a head', () => sealed({ sequence: 7, digest: 'a'.repeat(64) }), 'damaged'],
   ['a change set', () => readFileSync(join(FIXTURE, 'changes', '000000000004.json')), 'damaged'],
-  ['sealed, and no object', () => sealed([1, 2, 3]), 'damaged'],
+  ['sealed, but not an object', () => sealed([1, 2, 3]), 'damaged'],
   [
     'of a newer schema version',
     (bytes) => sealed({ ...unsealed(bytes), schema: 6 }),
     'newer catalog-server',
   ],
+  ['of schema version 0', (bytes) => sealed({ ...unsealed(bytes), schema: 0 }), 'damaged'],
   [
-    'of no schema version that there has been',
-    (bytes) => sealed({ ...unsealed(bytes), schema: 0 }),
-    'damaged',
-  ],
-  [
-    'a reference to nothing',
+    'a reference to a missing row',
     (bytes) => altered(bytes, 'brands', (rows) => rows.slice(1)),
     'SPU 1: brand_id: 1 does not exist',
   ],
@@ -807,7 +807,7 @@ function flipped(bytes: Buffer, index: number): Buffer {
   return copy;
 }
 
-/** A backup with other rows in one table, and sealed all the same. */
+/** A sealed backup with other rows in one table. */
 function altered(bytes: Buffer, table: string, change: (rows: Rows) => Rows): Buffer {
   const value = unsealed(bytes);
   const rows = change(value.tables[table] ?? []);
@@ -815,7 +815,7 @@ function altered(bytes: Buffer, table: string, change: (rows: Rows) => Rows): Bu
 }
 
 for (const [name, spoil, says] of BAD_BACKUPS) {
-  test(`restore refuses what is no good backup, names it, and makes nothing: ${name}`, async () => {
+  test(`restore of an invalid backup fails, names the file, and creates nothing: ${name}`, async () => {
     const bytes = spoil(good);
     const root = temporaryDirectory();
     const file = join(temporaryDirectory(), 'backup.json');
@@ -828,7 +828,7 @@ for (const [name, spoil, says] of BAD_BACKUPS) {
   });
 }
 
-test('a backup that is not there, or is a directory, is named', () => {
+test('the error for a backup that is missing or is a directory names it', () => {
   const root = temporaryDirectory();
   const none = join(root, 'none.json');
   assertFailed(restore(join(root, 'data'), none), none);
@@ -836,7 +836,7 @@ test('a backup that is not there, or is a directory, is named', () => {
   assert.equal(readdirSync(root), []);
 });
 
-test('a data directory that cannot be one is named', () => {
+test('the error for a data directory that is a file or below a file names the file', () => {
   const file = join(temporaryDirectory(), 'file');
   writeFileSync(file, 'mine');
   for (const data of [file, join(file, 'data')]) {
@@ -851,7 +851,7 @@ const BASES: readonly (readonly [version: number, sequence: number, newBook: num
 ];
 
 for (const [version, sequence, newBook] of BASES) {
-  test(`a base of schema version ${version} is a backup too`, async () => {
+  test(`a base of schema version ${version} can be restored as a backup`, async () => {
     const file = join(temporaryDirectory(), 'catalog.json');
     cpSync(join(FIXTURE, '..', `schema-${version}`, 'catalog.json'), file);
     const data = temporaryDirectory();
@@ -861,7 +861,7 @@ for (const [version, sequence, newBook] of BASES) {
     const [old, now] = [file, join(data, 'catalog.json')].map((path) =>
       unsealed(readFileSync(path)),
     );
-    // These tables did not exist then.
+    // These tables did not exist in that version.
     const skus = (old?.tables['skus'] ?? []).map((sku) => ({ ...sku, code: null }));
     const tables = { idempotency_keys: [], ...old?.tables, audits: [], webhooks: [], skus };
     const last_ids = { idempotency_keys: 0, ...old?.last_ids, audits: 0, webhooks: 0 };
@@ -881,7 +881,7 @@ const anyText = fc.oneof(
   fc.constantFrom('__proto__', 'constructor', '\u2028', '\u0000', '"sha256":"', '😀', '\ufeff'),
 );
 
-test('any rows come back as they were', async () => {
+test('restore and backup keep any valid rows unchanged', async () => {
   const names = fc.uniqueArray(
     anyText.filter((text) => /\S/u.test(text) && text.length <= 255),
     {
@@ -892,7 +892,7 @@ test('any rows come back as they were', async () => {
   const amounts = fc.array(fc.maxSafeNat(), { minLength: 40, maxLength: 40 });
   await fc.assert(
     fc.asyncProperty(names, amounts, fc.nat({ max: 1e9 }), async (all, counts, sequence) => {
-      // Ids with gaps, some of them large.
+      // Ids with gaps; some are large.
       const ids = all.map((_, index) => index * 1000 + 1 + (index % 7) * 1e9).sort((a, b) => a - b);
       const books = all.map((name, index) => ({
         id: ids[index],
@@ -918,13 +918,13 @@ test('any rows come back as they were', async () => {
   );
 });
 
-/** What one writer knows of a SKU whose stock counts its specification records. */
+/** What a writer knows of a SKU; its stock is the number of its specification records. */
 interface Known {
-  /** As last answered; -1 when it is deleted. */
+  /** The last answered number; -1 if the SKU is deleted. */
   records: number;
 }
 
-/** Writers whose every write changes a SKU and its records together. */
+/** Writers that always change a SKU and its records in one request. */
 class Writers {
   readonly skus = new Map<number, Known>();
   readonly #server: TestServer;
@@ -944,7 +944,7 @@ class Writers {
     await Promise.all(this.#all);
   }
 
-  /** Creates a SKU, adds to it, and at times deletes it, again and again. */
+  /** Repeatedly creates a SKU, adds records to it, and deletes it if its id is odd. */
   async #live(): Promise<void> {
     while (!this.#stopped) {
       const body = skuFields(this.#of, { stock: 2, specs: [this.#of.silver, this.#of.large] });
@@ -962,7 +962,7 @@ class Writers {
     }
   }
 
-  /** So much that checkpoints come and go. */
+  /** Writes so much that checkpoints are frequent. */
   async #swell(): Promise<void> {
     const text = 'x'.repeat(65_536);
     const body = { desc_detail: text, desc_pack: text, desc_service: text };
@@ -975,7 +975,7 @@ class Writers {
   }
 }
 
-/** Whether a backup holds all that had been answered, and nothing by halves. */
+/** Checks that a backup holds every answered write, and no partial write. */
 function assertConsistent(
   { tables, last_ids }: Backup,
   answered: ReadonlyMap<number, Known>,
@@ -986,7 +986,7 @@ function assertConsistent(
   }
   const skus = new Map((tables['skus'] ?? []).map((row) => [row['id'], row]));
   for (const [id, { stock }] of skus) {
-    // The SKU that the catalog began with has a stock, and no records.
+    // The SKU that the catalog began with has a stock but no records.
     if (id !== 1) assert.is(records.get(id), stock, `SKU ${String(id)} and its records`);
   }
   for (const id of records.keys()) assert.ok(skus.has(id), `records of no SKU ${String(id)}`);
@@ -994,17 +994,17 @@ function assertConsistent(
     assert.ok(id <= (last_ids['skus'] ?? 0), `SKU ${id} is above the last id`);
     const stock = Number(skus.get(id)?.['stock'] ?? -1);
     if (known.records === -1) assert.is(stock, -1, `SKU ${id} was deleted`);
-    // It may have been deleted since.
+    // It may have been deleted since then.
     else
       assert.ok(stock >= known.records || (stock === -1 && id % 2 === 1), `SKU ${id} at ${stock}`);
   }
 }
 
-/** Backups beside writes. */
+/** Minimum number of backups during writes. */
 const BACKUPS = Number(process.env['BACKUP_ROUNDS'] ?? 3);
 
-test('beside a server that writes, a backup is one instant: all that was answered, nothing by halves', async () => {
-  // Checkpoints come after few writes, and remove what is before them.
+test('a backup during writes holds every answered write and no partial write', async () => {
+  // Checkpoints are made after few writes, and remove all earlier change sets.
   const server = await startServer({ args: ['--checkpoint-size', '1MiB', '--history', '0'] });
   const of = await createCatalog(server);
   const writers = new Writers(server, of, 6);

@@ -1,4 +1,4 @@
-/** `check` as a process: what it finds, what it says, what it leaves alone. */
+/** `check` as a process: its findings and its output; it changes nothing. */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -28,7 +28,7 @@ import {
 import { callProgram } from '../../support/program.ts';
 import { PROGRAM } from '../../support/paths.ts';
 
-/** A store with one of everything and change sets after its base. Tests work on copies. */
+/** A store with rows of every kind and change sets after its base. Tests work on copies. */
 let whole = '';
 
 test.before(async () => {
@@ -62,7 +62,7 @@ function assertInOrder(data: string, { status, stdout, stderr }: Finished): stri
   return stdout;
 }
 
-/** One finding a line on standard output, and how many there are on standard error. */
+/** Checks for one finding per line on standard output, and for their count on standard error. */
 function assertFound(data: string, { status, stdout, stderr }: Finished): string[] {
   assert.is(status, 1, stdout + stderr);
   assert.not.match(stdout + stderr, /\n\s+at |\.ts:\d/);
@@ -73,7 +73,7 @@ function assertFound(data: string, { status, stdout, stderr }: Finished): string
   return findings;
 }
 
-/** Every path below a directory, with what it holds. */
+/** Every path below a directory with its content. */
 function contentOf(directory: string): Readonly<Record<string, string>> {
   const paths = readdirSync(directory, { recursive: true }).map(String).sort();
   const content = (path: string) =>
@@ -87,7 +87,7 @@ function parsed(path: string): Record<string, never> {
   return value;
 }
 
-/** Writes a file that says of itself that it is whole. @returns its digest. */
+/** Writes a file with a valid checksum. @returns its digest. */
 function writeSealed(path: string, value: Fields): string {
   const text = JSON.stringify(value).slice(0, -1);
   const digest = createHash('sha256').update(text).digest('hex');
@@ -114,7 +114,7 @@ function append(data: string, contents: Contents): string {
   return path;
 }
 
-test('check of a whole store prints one line, ends with 0 and changes nothing', async () => {
+test('check of a valid store prints one line, exits 0 and changes nothing', async () => {
   const data = copyOfStore();
   const before = contentOf(data);
   const line = assertInOrder(data, await check(data));
@@ -127,7 +127,7 @@ test('check of a whole store prints one line, ends with 0 and changes nothing', 
   assert.equal(contentOf(data), before, 'not even a lock file');
 });
 
-test('check of a new store, and of one with a single change set', async () => {
+test('check reports the numbers of rows and of change sets after the base', async () => {
   const data = temporaryDirectory();
   await callProgram(['migrate', '--data', data]);
   const line = '0 rows as of change set 0; 0 change sets after catalog.json';
@@ -136,13 +136,13 @@ test('check of a new store, and of one with a single change set', async () => {
   assert.match(assertInOrder(data, await check(data)), '; one change set after catalog.json');
 });
 
-test('what a crash may leave is no finding', async () => {
+test('temporary files, a partial lock and old change sets of a crash are not findings', async () => {
   const data = copyOfStore();
   for (const folder of ['', 'changes']) {
     writeFileSync(join(data, folder, '.0123456789abcdef.tmp'), '{"half":');
   }
   writeFileSync(join(data, 'lock'), '{"pid":');
-  // A base that contains change sets, which a crash has kept from being removed.
+  // A base that contains the change sets, as if a crash had prevented their removal.
   const backup = await callProgram(['backup', '--data', data, '-']);
   writeFileSync(join(data, 'catalog.json'), backup.stdout);
   const before = contentOf(data);
@@ -150,13 +150,13 @@ test('what a crash may leave is no finding', async () => {
   assert.equal(contentOf(data), before);
 });
 
-test('if there is no store, check says how to create one, and creates nothing', async () => {
+test('check without a store names the command that creates one, and creates nothing', async () => {
   const parent = temporaryDirectory();
   for (const data of [parent, join(parent, 'none')]) {
     const { status, stdout, stderr } = await check(data);
     assert.is(status, 1);
     assert.is(stdout, '');
-    const advice = `${data} holds no store; run: catalog-server migrate --data ${data}`;
+    const advice = `${data} holds no store; name another directory with --data, or run: catalog-server migrate --data ${data}`;
     assert.is(stderr, `catalog-server: ${advice}\n`);
   }
   assert.equal(readdirSync(parent), []);
@@ -173,11 +173,11 @@ const BOOK = { name: 'Emma', pub_date: '1815-12-23', commentcount: 0, readcount:
 
 interface Wrong {
   readonly name: string;
-  /** @returns what the lines begin with, in their order. */
+  /** @returns the beginnings of the expected lines, in order. */
   readonly inflict: (data: string) => readonly string[];
 }
 
-/** What is wrong in a row that one change set puts. */
+/** A wrong row in a new change set. */
 function wrongRow(name: string, table: string, row: Fields, ...begin: readonly string[]): Wrong {
   return {
     name,
@@ -191,51 +191,51 @@ function wrongRow(name: string, table: string, row: Fields, ...begin: readonly s
 const WRONG: readonly Wrong[] = [
   wrongRow('an empty name', 'books', { id: 9, ...BOOK, name: ' ' }, 'book 9: name: '),
   wrongRow(
-    'a day that is none',
+    'an invalid date',
     'books',
     { id: 9, ...BOOK, pub_date: '2023-02-29' },
     'book 9: pub_date: ',
   ),
   wrongRow('a wrong type', 'books', { id: 9, ...BOOK, name: 7 }, 'book 9: name: '),
   wrongRow(
-    'a value that is no scalar',
+    'a value that is not a scalar',
     'books',
     { id: 9, ...BOOK, name: { a: [1] } },
     'book 9: name: ',
   ),
   wrongRow(
-    'a wrong type of what the service sets',
+    'a wrong type in an attribute that the server sets',
     'books',
     { id: 9, ...BOOK, readcount: '7' },
     'book 9: readcount: ',
   ),
   wrongRow(
-    'an attribute that is missing',
+    'a missing attribute',
     'brands',
     { id: 9, name: 'Half', logo: '' },
     'brand 9: first_letter: it is missing',
   ),
   wrongRow(
-    'an attribute that nobody declared',
+    'an unknown attribute',
     'books',
     { id: 9, ...BOOK, shelf: 1 },
     'book 9: shelf: it is not stored here',
   ),
   wrongRow(
-    'a name of the language in the place of an attribute',
+    'an attribute named "constructor"',
     'books',
     JSON.parse(`{"id":9,"constructor":1,${JSON.stringify(BOOK).slice(1)}`),
     'book 9: constructor: it is not stored here',
   ),
   wrongRow(
-    'several faults of one row',
+    'several errors in one row',
     'books',
     { id: 9, ...BOOK, name: '', pub_date: '' },
     'book 9: name: ',
     'book 9: pub_date: ',
   ),
   wrongRow(
-    'a reference to nothing',
+    'a reference to a missing row',
     'specs',
     { id: 9, name: 'Lost', goods_id: 77 },
     'specification 9: spu_id: 77 does not exist',
@@ -259,21 +259,21 @@ const WRONG: readonly Wrong[] = [
     'category 9: parent_id: ',
   ),
   {
-    name: 'a row that goes while others refer to it',
+    name: 'a deleted row to which others refer',
     inflict(data) {
       append(data, { delete: { brands: [1] } });
       return ['SPU 1: brand_id: 1 does not exist'];
     },
   },
   {
-    name: 'an id above the last one that was handed out',
+    name: 'an id above the last id',
     inflict(data) {
       append(data, { put: { books: [{ id: 9, ...BOOK }] } });
       return ['book 9: the last id of books is 1'];
     },
   },
   {
-    name: 'a last id that goes back',
+    name: 'a last id that decreases',
     inflict(data) {
       append(data, { last_ids: { brands: 7 } });
       const path = append(data, { last_ids: { brands: 3 } });
@@ -281,14 +281,14 @@ const WRONG: readonly Wrong[] = [
     },
   },
   {
-    name: 'a row deleted that is not there',
+    name: 'a deletion of a missing row',
     inflict(data) {
       const path = append(data, { delete: { books: [7] } });
       return [`${path}: it deletes book 7, which is not there`];
     },
   },
   {
-    name: 'an id that is used a second time',
+    name: 'an id that is reused',
     inflict(data) {
       append(data, { delete: { books: [1] } });
       const path = append(data, { put: { books: [{ id: 1, ...BOOK }] } });
@@ -305,7 +305,7 @@ const WRONG: readonly Wrong[] = [
     },
   },
   {
-    name: 'a table that there is not',
+    name: 'an unknown table',
     inflict(data) {
       const path = append(data, { put: { shelves: [{ id: 1 }] } });
       return [`${path} is damaged: `];
@@ -314,7 +314,7 @@ const WRONG: readonly Wrong[] = [
 ];
 
 for (const { name, inflict } of WRONG) {
-  test(`check finds what no checksum shows: ${name}`, async () => {
+  test(`check finds errors in files with valid checksums: ${name}`, async () => {
     const data = copyOfStore();
     const begin = inflict(data);
     const before = contentOf(data);
@@ -335,7 +335,7 @@ function flip(path: string): string {
   return path;
 }
 
-test('check names everything that is wrong, in every file, at once', async () => {
+test('check reports all damaged, missing and unknown files in one run', async () => {
   const data = copyOfStore();
   const changes = join(data, 'changes');
   const [first = '', second = '', , fourth = ''] = readdirSync(changes).sort();
@@ -354,7 +354,7 @@ test('check names everything that is wrong, in every file, at once', async () =>
   );
 });
 
-test('a damaged head is found beside a damaged change set', async () => {
+test('check finds both a damaged head and a damaged change set', async () => {
   const data = copyOfStore();
   const [first = ''] = readdirSync(join(data, 'changes')).sort();
   const named = [join(data, 'head.json'), join(data, 'changes', first)].map(flip);
@@ -365,7 +365,7 @@ test('a damaged head is found beside a damaged change set', async () => {
   );
 });
 
-/** Writes a store without change sets whose rows are these categories. */
+/** Writes a store without change sets, with these categories as its only rows. */
 function writeCategories(data: string, categories: readonly { readonly id: number }[]): void {
   mkdirSync(join(data, 'changes'), { recursive: true });
   const digest = 'b'.repeat(64);
@@ -375,14 +375,14 @@ function writeCategories(data: string, categories: readonly { readonly id: numbe
   writeSealed(join(data, 'head.json'), { sequence: 5, digest });
 }
 
-test('of very many findings the first thousand are printed, and all of them reach a slow reader', () => {
+test('at most 1000 findings are printed, and a slow reader gets all of them', () => {
   const data = temporaryDirectory();
   const below = (id: number) => ({ id, name: 'Below itself', parent_id: id });
   writeCategories(
     data,
     Array.from({ length: 3000 }, (_, index) => below(1e12 + index)),
   );
-  // More than a pipe holds, to a reader that takes one byte after the other.
+  // More than a pipe holds, to a reader that reads single bytes.
   const script = '"$0" check --data "$1" | dd bs=1 status=none';
   const args = ['-c', script, PROGRAM, data];
   const { stdout, stderr } = spawnSync('sh', args, { encoding: 'utf8' });
@@ -443,7 +443,7 @@ for (const { name, inflict, advice } of BAD_KEYS) {
   });
 }
 
-test('check says nothing of the secrets that it reads', async () => {
+test('check does not print secrets of keys.json', async () => {
   const data = copyOfStore();
   const path = join(data, 'keys.json');
   const secret = 'c2VjcmV0IG9mIHRoaXMgdGVzdA';
@@ -453,7 +453,7 @@ test('check says nothing of the secrets that it reads', async () => {
   assert.not.match(stdout + stderr, secret);
 });
 
-/** What a command has before it to run as a user who may not write everywhere; null: not here. */
+/** The words before a command to run it as an unprivileged user; null if that is not possible. */
 function unprivileged(): readonly string[] | null {
   if (process.getuid?.() !== 0) return [];
   const prefix = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', '--'];
@@ -464,7 +464,7 @@ function unprivileged(): readonly string[] | null {
 function testUnprivileged(name: string, run: (as: readonly string[]) => Promise<void>): void {
   const as = unprivileged();
   if (as !== null) test(name, () => run(as));
-  else test.skip(`${name} (skipped: needs setpriv, and a source that others may read)`, () => {});
+  else test.skip(`${name} (skipped: needs setpriv, and sources readable by others)`, () => {});
 }
 
 function checkAs(as: readonly string[], data: string): Finished {
@@ -476,7 +476,7 @@ function checkAs(as: readonly string[], data: string): Finished {
   return { status, signal, stdout, stderr };
 }
 
-testUnprivileged('check needs to read the store, and to write nothing', async (as) => {
+testUnprivileged('check works with a read-only data directory', async (as) => {
   const data = copyOfStore();
   for (const path of readdirSync(data, { recursive: true }).map((name) =>
     join(data, String(name)),
@@ -487,22 +487,25 @@ testUnprivileged('check needs to read the store, and to write nothing', async (a
   assertInOrder(data, checkAs(as, data));
 });
 
-testUnprivileged('a file that the user may not read is a finding that names it', async (as) => {
-  const data = copyOfStore();
-  const [first = ''] = readdirSync(join(data, 'changes')).sort();
-  chmodSync(dirname(data), 0o755);
-  const paths = readdirSync(data, { recursive: true }).map((path) => join(data, String(path)));
-  if (as.length > 0) for (const path of [data, ...paths]) chownSync(path, 65_534, 65_534);
-  for (const path of [join('changes', first), 'head.json', 'catalog.json', 'changes']) {
-    chmodSync(join(data, path), 0o000);
-    const finished = checkAs(as, data);
-    chmodSync(join(data, path), 0o700);
-    const [finding = ''] = assertFound(data, finished);
-    assert.ok(finding.startsWith(`${join(data, path)} cannot be read`), finding);
-  }
-});
+testUnprivileged(
+  'a file or directory that the user may not read is reported as a finding',
+  async (as) => {
+    const data = copyOfStore();
+    const [first = ''] = readdirSync(join(data, 'changes')).sort();
+    chmodSync(dirname(data), 0o755);
+    const paths = readdirSync(data, { recursive: true }).map((path) => join(data, String(path)));
+    if (as.length > 0) for (const path of [data, ...paths]) chownSync(path, 65_534, 65_534);
+    for (const path of [join('changes', first), 'head.json', 'catalog.json', 'changes']) {
+      chmodSync(join(data, path), 0o000);
+      const finished = checkAs(as, data);
+      chmodSync(join(data, path), 0o700);
+      const [finding = ''] = assertFound(data, finished);
+      assert.ok(finding.startsWith(`${join(data, path)} cannot be read`), finding);
+    }
+  },
+);
 
-/** Writes until it is asked to stop, so much that several checkpoints run. */
+/** Writes until it is stopped, enough for several checkpoints. */
 class Load {
   /** Answered writes. */
   answered = 0;
@@ -551,18 +554,18 @@ function lastChangeSet(data: string): number {
   return Math.max(0, ...names.map((name) => Number(name.slice(0, 12))));
 }
 
-/** In a process of its own: `check` reads files synchronously, and would stop the load here. */
+/** In a separate process: `check` reads files synchronously, and would block the load here. */
 function checkApart(data: string): Promise<Finished> {
   return runCommand(['check', '--data', data]);
 }
 
-/** Checkpoints that come after few writes, and remove what is before them. */
+/** Flags for checkpoints after few writes, which remove all earlier change sets. */
 const OFTEN = ['--checkpoint-size', '1MiB', '--history', '0'];
 
-/** Checks during which the server writes. */
+/** Minimum number of checks during which the server writes. */
 const CHECKS = Number(process.env['CHECK_ROUNDS'] ?? 4);
 
-test('beside a server that writes and makes checkpoints check never finds anything', async () => {
+test('check reports no findings while a server writes and makes checkpoints', async () => {
   const server = await startServer({ args: OFTEN });
   const { spu, brand, chain } = await createCatalog(server);
   const first = await send(server, 'GET', `/admin/goods/${spu}/`);
@@ -575,7 +578,7 @@ test('beside a server that writes and makes checkpoints check never finds anythi
   const bases = new Set<number>();
   let [seen, busy, rounds] = [0, 0, 0];
   try {
-    // So many checks that the server wrote meanwhile, and over a checkpoint.
+    // Repeat until the server has written during enough checks and made a checkpoint.
     while (busy < CHECKS || bases.size < 2) {
       assert.ok((rounds += 1) < 300 + CHECKS, `${busy} checks beside writes, ${bases.size} bases`);
       const [answered, there] = [load.answered, lastChangeSet(server.data)];
@@ -587,14 +590,14 @@ test('beside a server that writes and makes checkpoints check never finds anythi
       bases.add(sequenceOfBase(server.data));
     }
   } finally {
-    // Otherwise a failure here would end the process, and with it the next file's tests.
+    // Otherwise a failure here would end the process, and with it the tests of the next file.
     await load.stop();
   }
   assert.is((await server.stop()).stderr, '');
   assertInOrder(server.data, await checkApart(server.data));
 });
 
-test('several checks of one directory do not disturb one another', async () => {
+test('6 checks of one directory at the same time all succeed', async () => {
   const data = copyOfStore();
   const runs = await Promise.all(Array.from({ length: 6 }, () => checkApart(data)));
   for (const finished of runs) assertInOrder(data, finished);

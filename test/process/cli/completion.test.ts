@@ -1,4 +1,4 @@
-/** spec 8.2: the completion scripts, and what the shells make of them. */
+/** spec 8.2: the completion scripts, and how the shells use them. */
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ for (const shell of ['bash', 'zsh', 'fish'] as const) {
         const written = shell === 'fish' ? `-l ${flag.slice(2)} ` : flag;
         const told = lines.filter((line) => line.includes(written));
         assert.ok(told.length > 0, `${nested} ${flag}`);
-        // zsh has the group on a line of its own.
+        // In the zsh script the group is on a separate line.
         assert.ok(shell === 'zsh' || told.some((line) => line.includes(group)), nested);
       }
     }
@@ -39,9 +39,9 @@ for (const shell of ['bash', 'zsh', 'fish'] as const) {
   });
 }
 
-/** Skips, and says so, if the shell is not installed. */
+/** A test that is skipped if the shell is not installed. */
 function testWith(shell: string, name: string, run: () => Promise<void>): void {
-  if (Bun.which(shell) === null) test.skip(`${name} (skipped: there is no ${shell} here)`, run);
+  if (Bun.which(shell) === null) test.skip(`${name} (skipped: ${shell} is not installed)`, run);
   else test(name, run);
 }
 

@@ -1,4 +1,4 @@
-/** Damage of every kind, as every command meets it: named by file, with what to do, and left alone. */
+/** All kinds of damage: every command names the file and what to do, and changes nothing. */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -30,8 +30,8 @@ import { fixture, PROGRAM } from '../../support/paths.ts';
 const FIXTURE = fixture(1);
 
 /**
- * Two stores of one shape and different histories: a base at change set 3, and change sets 4 to 8.
- * Tests work on copies.
+ * Two stores with the same structure and different histories: a base at change set 3, and change
+ * sets 4 to 8. Tests work on copies.
  */
 let whole = '';
 let other = '';
@@ -46,7 +46,7 @@ async function makeStore(): Promise<string> {
     await server.stop();
   };
   await makeBooks(3);
-  // A backup is a base; in its place it does what a checkpoint does.
+  // A backup is a base: put at the path of the base, it has the effect of a checkpoint.
   assertDone(await callProgram(['backup', '--data', data, `${data}-base`]));
   for (const name of readdirSync(join(data, 'changes'))) rmSync(join(data, 'changes', name));
   renameSync(`${data}-base`, join(data, 'catalog.json'));
@@ -72,7 +72,7 @@ function copyOf(store: string): string {
 
 const fileName = (sequence: number) => `${String(sequence).padStart(12, '0')}.json`;
 
-/** Path of a change set in its directory. */
+/** The path of a change set in the data directory. */
 const set = (sequence: number) => join('changes', fileName(sequence));
 
 function assertDone({ status, stderr }: Finished): void {
@@ -80,7 +80,7 @@ function assertDone({ status, stderr }: Finished): void {
   assert.is(stderr, '');
 }
 
-/** Every path below a directory but the locks, with what it holds. */
+/** Every path below a directory with its content, except the lock files. */
 function contentOf(directory: string): Readonly<Record<string, string>> {
   const paths = readdirSync(directory, { recursive: true }).map(String).sort();
   const kept = paths.filter((path) => !/^(pages\.)?lock$/.test(path));
@@ -94,7 +94,7 @@ function parsed(path: string): Record<string, unknown> {
   return value;
 }
 
-/** Writes a file that says of itself that it is whole. */
+/** Writes a file with a valid checksum. */
 function writeSealed(path: string, value: unknown): void {
   const text = JSON.stringify(value).slice(0, -1);
   const digest = createHash('sha256').update(text).digest('hex');
@@ -115,15 +115,15 @@ const COMMANDS: readonly (readonly string[])[] = [
 const owns = ([name, flag]: readonly string[]) =>
   name === 'serve' || (name === 'migrate' && flag !== '--dry-run');
 
-/** The one that owns the directory, and the one that continues after the first problem. */
+/** A command that owns the directory, and the one that continues after the first problem. */
 const TWO: typeof COMMANDS = [['check'], ['serve', '--port', '0']];
 
-/** What `serve` listens to until its process ends. */
+/** Events that `serve` handles until its process ends. */
 const EVENTS = ['uncaughtException', 'unhandledRejection', 'SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
 /**
- * Calls a command in this process on a directory that it must refuse: what it says and leaves is
- * the same as in a process of its own, which would take most of the time.
+ * Calls a command in this process on a directory that it must refuse. The result is that of a
+ * separate process, whose start would take most of the time.
  */
 async function refused(command: readonly string[], data: string): Promise<string> {
   const env = { CATALOG_JWT_SECRET: SECRET };
@@ -137,7 +137,7 @@ async function refused(command: readonly string[], data: string): Promise<string
   return assertRefused(command, finished);
 }
 
-/** Nothing but one line, which check has on standard output. @returns that line. */
+/** Checks for a single line; `check` has it on standard output. @returns that line. */
 function assertRefused([name]: readonly string[], finished: Finished): string {
   const { status, stdout, stderr } = finished;
   assert.is(status, 1, `${name}: ${stdout}${stderr}`);
@@ -152,7 +152,7 @@ function assertRefused([name]: readonly string[], finished: Finished): string {
 
 const FROM_BACKUP = 'restore the directory from a backup';
 
-/** Inflicts a damage; every command has to name the file and what to do, and to change nothing. */
+/** Damages a store; every command has to name the file and what to do, and change nothing. */
 async function assertAllRefuse(
   data: string,
   inflict: (data: string) => void,
@@ -168,17 +168,17 @@ async function assertAllRefuse(
   const owning = commands.filter((command) => owns(command));
   await Promise.all([
     ...commands.filter((command) => !owns(command)).map(meet),
-    // One after the other, or they would meet each other's lock.
+    // In sequence: otherwise they would find each other's lock.
     owning.reduce((last, command) => last.then(() => meet(command)), Promise.resolve()),
   ]);
   assert.equal(contentOf(data), before, 'nothing on the disk has changed');
 }
 
-test('the store that the damage is done to is in order before', async () => {
+test('the stores pass the check before they are damaged', async () => {
   for (const store of [whole, other]) assertDone(await callProgram(['check', '--data', store]));
 });
 
-/** The files of the store that is damaged, by what they are to it. */
+/** The files of a store, by their role. */
 const FILES = {
   'the base': 'catalog.json',
   'the head': 'head.json',
@@ -200,9 +200,9 @@ const SPOILS: Readonly<Record<string, (path: string) => void>> = {
   'a bit of the last byte changed': (path) => flip(path, -1),
   'the last byte cut off': (path) => truncateSync(path, statSync(path).size - 1),
   'half of it cut off': (path) => truncateSync(path, statSync(path).size >> 1),
-  'nothing left in it': (path) => truncateSync(path, 0),
-  'a byte behind its end': (path) => appendFileSync(path, '\n'),
-  'something else in its place': (path) => writeFileSync(path, '{"name":"Emma"}\n'),
+  'no content': (path) => truncateSync(path, 0),
+  'an extra byte at its end': (path) => appendFileSync(path, '\n'),
+  'other content': (path) => writeFileSync(path, '{"name":"Emma"}\n'),
 };
 
 for (const [what, name] of Object.entries(FILES)) {
@@ -215,7 +215,7 @@ for (const [what, name] of Object.entries(FILES)) {
   }
 }
 
-test('no bit of any file can change unnoticed, and no end be lost', async () => {
+test('check finds a changed bit and a truncation at any position of any file', async () => {
   const names = Object.values(FILES);
   const data = copyOf(whole);
   await fc.assert(
@@ -240,10 +240,10 @@ test('no bit of any file can change unnoticed, and no end be lost', async () => 
 interface Damage {
   readonly name: string;
   readonly inflict: (data: string) => void;
-  /** The file that is named, by its path in the directory. */
+  /** The file that the error has to name, by its path in the directory. */
   readonly file: string;
   readonly says: string;
-  /** Every command meets it; two are tried unless the test names others. */
+  /** If set, all commands are tested, otherwise only two. */
   readonly met?: 'by all';
 }
 
@@ -253,7 +253,7 @@ function remove(...names: readonly string[]): (data: string) => void {
   };
 }
 
-/** Takes files of the other store into this one. */
+/** Replaces files by those of the other store. */
 function foreign(...names: readonly string[]): (data: string) => void {
   return (data) => {
     for (const name of names) copyFileSync(join(other, name), join(data, name));
@@ -302,63 +302,63 @@ const DAMAGES: readonly Damage[] = [
     met: 'by all',
   },
   {
-    name: 'no base',
+    name: 'a missing base',
     inflict: remove('catalog.json'),
     file: 'catalog.json',
     says: 'it is missing, and change sets are there',
     met: 'by all',
   },
   {
-    name: 'neither base nor change sets',
+    name: 'neither a base nor change sets',
     inflict: remove('catalog.json', 'changes'),
     file: 'catalog.json',
     says: 'it is missing, and head.json is there',
   },
   {
-    name: 'neither base nor head',
+    name: 'neither a base nor a head',
     inflict: remove('catalog.json', 'head.json'),
     file: 'catalog.json',
     says: 'it is missing, and change sets are there',
   },
   {
-    name: 'no first change set',
+    name: 'a missing first change set',
     inflict: remove(set(4)),
     file: set(4),
     says: 'it is missing, and later change sets are there',
   },
   {
-    name: 'no change set in the middle',
+    name: 'a missing change set in the middle',
     inflict: remove(set(6)),
     file: set(6),
     says: 'it is missing, and later change sets are there',
   },
   {
-    name: 'no last change set',
+    name: 'a missing last change set',
     inflict: remove(set(8)),
     file: set(8),
     says: 'it is missing, and head.json says that change set 8 was answered',
     met: 'by all',
   },
   {
-    name: 'no two last change sets',
+    name: 'the last two change sets missing',
     inflict: remove(set(7), set(8)),
     file: set(7),
     says: 'it is missing, and head.json says that change set 8 was answered',
   },
   {
-    name: 'no change set at all',
+    name: 'all change sets missing',
     inflict: remove(...ALL_SETS),
     file: set(4),
     says: 'it is missing, and head.json says that change set 8 was answered',
   },
   {
-    name: 'no folder of change sets',
+    name: 'no changes directory',
     inflict: remove('changes'),
     file: set(4),
     says: 'it is missing, and head.json says that change set 8 was answered',
   },
   {
-    name: 'no head',
+    name: 'a missing head',
     inflict: remove('head.json'),
     file: 'head.json',
     says: 'it is missing, and catalog.json is there',
@@ -371,7 +371,7 @@ const DAMAGES: readonly Damage[] = [
     says: 'it is from another history',
   },
   {
-    name: 'the head of another store, which names a change set that the base has as its last',
+    name: 'the head of another store, with the sequence of the base',
     inflict(data) {
       remove(...ALL_SETS)(data);
       writeSealed(join(data, 'head.json'), { sequence: 3, digest: 'e'.repeat(64) });
@@ -380,7 +380,7 @@ const DAMAGES: readonly Damage[] = [
     says: 'it is from another history',
   },
   {
-    name: 'a head that is sealed, and none',
+    name: 'a sealed head of a wrong form',
     inflict: (data) => writeSealed(join(data, 'head.json'), { sequence: '8' }),
     file: 'head.json',
     says: FROM_BACKUP,
@@ -405,13 +405,13 @@ const DAMAGES: readonly Damage[] = [
     says: 'it does not follow the change set before it; it is from another history',
   },
   {
-    name: 'the last change set by another number',
+    name: 'the last change set under another number',
     inflict: (data) => renameSync(join(data, set(8)), join(data, set(9))),
     file: set(8),
     says: 'it is missing, and later change sets are there',
   },
   {
-    name: 'two change sets that have changed their names',
+    name: 'two change sets whose names are swapped',
     inflict(data) {
       renameSync(join(data, set(5)), join(data, 'changes', '.5'));
       renameSync(join(data, set(6)), join(data, set(5)));
@@ -422,37 +422,37 @@ const DAMAGES: readonly Damage[] = [
     met: 'by all',
   },
   {
-    name: 'a copy of the last change set behind it',
+    name: 'a copy of the last change set after it',
     inflict: (data) => copyFileSync(join(data, set(8)), join(data, set(9))),
     file: set(9),
     says: 'it holds change set 8',
   },
   {
-    name: 'a base that is sealed, and none',
+    name: 'a sealed base of a wrong form',
     inflict: (data) => writeSealed(join(data, 'catalog.json'), { schema: 5 }),
     file: 'catalog.json',
     says: FROM_BACKUP,
   },
   {
-    name: 'a base of no schema version',
+    name: 'a base without a schema version',
     inflict: (data) => writeSealed(join(data, 'catalog.json'), { shelf: 7 }),
     file: 'catalog.json',
     says: FROM_BACKUP,
   },
   {
-    name: 'a change set that is sealed, and none',
+    name: 'a sealed change set of a wrong form',
     inflict: (data) => writeSealed(join(data, set(4)), { sequence: 4 }),
     file: set(4),
     says: FROM_BACKUP,
   },
   ...['catalog.json', 'head.json', set(4), set(8)].map((name) => ({
-    name: `a folder in the place of ${name}`,
+    name: `a directory at the path of ${name}`,
     inflict: directoryAt(name),
     file: name,
     says: CANNOT,
   })),
   {
-    name: 'a file in the place of the folder of change sets',
+    name: 'a file at the path of the changes directory',
     inflict(data) {
       rmSync(join(data, 'changes'), { recursive: true });
       writeFileSync(join(data, 'changes'), 'mine');
@@ -469,7 +469,7 @@ const DAMAGES: readonly Damage[] = [
     '000000000009.JSON',
   ].map(stranger),
   {
-    name: 'a folder among the change sets',
+    name: 'a directory among the change sets',
     inflict: (data) => mkdirSync(join(data, 'changes', 'old')),
     file: join('changes', 'old'),
     says: 'move it out of',
@@ -478,33 +478,28 @@ const DAMAGES: readonly Damage[] = [
 ];
 
 for (const { name, inflict, file, says, met } of DAMAGES) {
-  const [who, commands] = met
-    ? ['every command refuses', COMMANDS]
-    : ['serve and check refuse', TWO];
-  test(`${who} a store with ${name}, and what is named is ${file}`, async () => {
+  const [who, commands] = met ? ['all commands', COMMANDS] : ['serve and check', TWO];
+  test(`a store with ${name} is refused by ${who}, which name ${file}`, async () => {
     const data = copyOf(whole);
     await assertAllRefuse(data, inflict, [join(data, file), says], commands);
   });
 }
 
-/** A base of the schema version after this one, among files of today's form. */
+/** Changes the base to the next schema version; the other files stay. */
 function newer(data: string): void {
   const path = join(data, 'catalog.json');
   writeSealed(path, { ...parsed(path), schema: 6 });
 }
 
 const NEWER: readonly [name: string, inflict: (data: string) => void][] = [
-  ['beside files of today’s form', () => {}],
-  ['with a head of another form', (data) => writeSealed(join(data, 'head.json'), { head: 8 })],
-  ['with a head that we cannot read at all', (data) => writeFileSync(join(data, 'head.json'), 'x')],
+  ['with other files of the current format', () => {}],
+  ['with a head of another format', (data) => writeSealed(join(data, 'head.json'), { head: 8 })],
+  ['with an unreadable head', (data) => writeFileSync(join(data, 'head.json'), 'x')],
   ['without a head', remove('head.json')],
-  ['with change sets of another form', (data) => writeFileSync(join(data, set(5)), 'x')],
+  ['with change sets of another format', (data) => writeFileSync(join(data, set(5)), 'x')],
+  ['with change sets of other names', (data) => writeFileSync(join(data, 'changes', '9'), '')],
   [
-    'with other names among the change sets',
-    (data) => writeFileSync(join(data, 'changes', '9'), ''),
-  ],
-  [
-    'with rows of another form',
+    'with rows of another format',
     (data) => {
       const path = join(data, 'catalog.json');
       writeSealed(path, { schema: 6, sequence: 8, shelves: [] });
@@ -513,8 +508,8 @@ const NEWER: readonly [name: string, inflict: (data: string) => void][] = [
 ];
 
 for (const [name, inflict] of NEWER) {
-  const commands = name.startsWith('beside') ? [...COMMANDS, ['migrate', '--demo']] : TWO;
-  test(`a newer schema version ${name} is called what it is, and no damage`, async () => {
+  const commands = name.startsWith('with other files') ? [...COMMANDS, ['migrate', '--demo']] : TWO;
+  test(`a newer schema version ${name} is reported as such, not as damage`, async () => {
     const data = copyOf(whole);
     newer(data);
     inflict(data);
@@ -529,7 +524,7 @@ for (const [name, inflict] of NEWER) {
   });
 }
 
-/** What a migration must not read past. */
+/** Damage that must stop a migration. */
 const OLD_DAMAGES: readonly Damage[] = [
   {
     name: 'a byte of the base changed',
@@ -544,12 +539,17 @@ const OLD_DAMAGES: readonly Damage[] = [
     says: FROM_BACKUP,
   },
   {
-    name: 'no change set in the middle',
+    name: 'a missing change set in the middle',
     inflict: remove(set(6)),
     file: set(6),
     says: 'it is missing, and later change sets are there',
   },
-  { name: 'no base', inflict: remove('catalog.json'), file: 'catalog.json', says: 'it is missing' },
+  {
+    name: 'a missing base',
+    inflict: remove('catalog.json'),
+    file: 'catalog.json',
+    says: 'it is missing',
+  },
   {
     name: 'a change set of another store',
     inflict: foreign(set(7)),
@@ -557,7 +557,7 @@ const OLD_DAMAGES: readonly Damage[] = [
     says: 'it is from another history',
   },
   {
-    name: 'a folder in the place of a change set',
+    name: 'a directory at the path of a change set',
     inflict: directoryAt(set(5)),
     file: set(5),
     says: CANNOT,
@@ -566,14 +566,14 @@ const OLD_DAMAGES: readonly Damage[] = [
 ];
 
 for (const { name, inflict, file, says } of OLD_DAMAGES) {
-  test(`migrate refuses a store of version 1 with ${name}, names ${file} and keeps nothing`, async () => {
+  test(`migrate of version 1 with ${name} fails, names ${file} and changes nothing`, async () => {
     const data = copyOf(FIXTURE);
     const commands = [['check'], ['migrate', '--dry-run'], ['migrate']];
     await assertAllRefuse(data, inflict, [join(data, file), says], commands);
   });
 }
 
-/** What a command has before it to run as a user who may not read everything; null: not here. */
+/** The words before a command to run it as an unprivileged user; null if that is not possible. */
 function unprivileged(): readonly string[] | null {
   if (process.getuid?.() !== 0) return [];
   const as = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', '--'];
@@ -581,7 +581,7 @@ function unprivileged(): readonly string[] | null {
   return status === 0 ? as : null;
 }
 
-/** A directory of the user, from which something was taken that it may do. */
+/** Runs `run` while a path has the mode. */
 function withMode(data: string, name: string, mode: number, run: () => void): void {
   const path = join(data, name);
   const { mode: before } = statSync(path);
@@ -600,15 +600,15 @@ const FORBIDDEN: readonly [name: string, mode: number, named?: string][] = [
   [set(4), 0o000],
   [set(8), 0o000],
   ['changes', 0o000],
-  // Its names may be read, and no file in it.
+  // Its names can be read, but no file in it.
   ['changes', 0o400, set(4)],
-  // Its files may be read, and no names.
+  // Its files can be read, but not their names.
   ['changes', 0o100],
   ['.', 0o000, ''],
 ];
 
 for (const [name, mode, named = name] of FORBIDDEN) {
-  const what = `what the user may not read is named: ${name} with mode ${mode.toString(8)}`;
+  const what = `serve and check name what they may not read: ${name} with mode ${mode.toString(8)}`;
   const body = () => {
     const data = copyOf(whole);
     chmodSync(dirname(data), 0o755);
@@ -631,10 +631,10 @@ for (const [name, mode, named = name] of FORBIDDEN) {
     assert.equal(contentOf(data), before);
   };
   if (as !== null) test(what, body);
-  else test.skip(`${what} (skipped: needs setpriv, and a source that others may read)`, body);
+  else test.skip(`${what} (skipped: needs setpriv, and sources readable by others)`, body);
 }
 
-test('what is not the store’s does no harm in the directory, and hidden files none anywhere', async () => {
+test('unrelated files in the data directory and hidden files in changes are ignored and kept', async () => {
   const data = copyOf(whole);
   const strangers = {
     '.DS_Store': 'x',
@@ -663,7 +663,7 @@ test('what is not the store’s does no harm in the directory, and hidden files 
   }
 });
 
-test('a half-written file of a crash does no harm, and is removed at the next start', async () => {
+test('a half-written file of a crash is ignored by readers and removed at the next start', async () => {
   const data = copyOf(whole);
   const halves = ['.0123456789abcdef.tmp', join('changes', '.fedcba9876543210.tmp')];
   for (const name of halves) writeFileSync(join(data, name), '{"half":');
@@ -678,10 +678,10 @@ test('a half-written file of a crash does no harm, and is removed at the next st
   assert.not.ok(halves.some((name) => existsSync(join(data, name))));
 });
 
-test('an older head, as power loss may leave it, does no harm, and is right after the next write', async () => {
+test('an older head, as power loss may leave it, is accepted and updated by the next write', async () => {
   const data = copyOf(whole);
   const head = join(data, 'head.json');
-  // A change set names the digest of the one before.
+  // A change set contains the digest of the previous one.
   writeSealed(head, { sequence: 5, digest: parsed(join(data, set(6)))['previous'] });
   for (const command of COMMANDS.filter(([name]) => name !== 'serve')) {
     assertDone(await callProgram([...command, '--data', data]));
@@ -694,7 +694,7 @@ test('an older head, as power loss may leave it, does no harm, and is right afte
   assertDone(await callProgram(['check', '--data', data]));
 });
 
-test('damage that comes while a server runs stops the next start, and no answer', async () => {
+test('damage while a server runs does not affect its responses, but the next start fails', async () => {
   const server = await startServer({ data: copyOf(whole) });
   flip(join(server.data, set(5)), 30);
   assert.is((await read(server, '/books/')).length, 8);

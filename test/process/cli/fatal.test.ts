@@ -1,4 +1,4 @@
-/** A server that cannot go on says so in one line and exits with 1 (spec 8.8), whoever reads it. */
+/** A server that cannot continue logs one line and exits with 1 (spec 8.8), for any reader. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -8,10 +8,10 @@ import * as assert from 'uvu/assert';
 import { collect } from '../../support/server.ts';
 import { ROOT } from '../../support/paths.ts';
 
-/** More than a pipe holds, so that whoever waits for its reader waits for ever. */
+/** More than a pipe holds, so that a process that waits for its reader waits for ever. */
 const NOISE = `for (let line = 0; line < 1000; line += 1) operation.log.warn('x'.repeat(500));`;
 
-/** Fills a socket, as the journal of systemd gives one, until it takes no byte more; says so then. */
+/** Fills a socket, such as that of the systemd journal, and then writes "full" to stdout. */
 const FULL_SOCKET = `
   const { libc } = await import(${JSON.stringify(join(ROOT, 'src', 'disk', 'system', 'libc.ts'))});
   const { send } = libc({ send: { args: ['i32', 'buffer', 'u64', 'i32'], returns: 'i64' } });
@@ -19,7 +19,7 @@ const FULL_SOCKET = `
   while (send(2, Buffer.from('x\\n'), 2, dontWait) > 0);
   (await import('node:fs')).writeSync(1, 'full');`;
 
-/** Fills the pipe of standard error, until it takes no byte more. */
+/** Fills the pipe of standard error. */
 const FULL_PIPE = `
   const fs = await import('node:fs');
   const pipe = fs.openSync('/proc/self/fd/2', fs.constants.O_WRONLY | fs.constants.O_NONBLOCK);
@@ -27,11 +27,11 @@ const FULL_PIPE = `
 
 const ENDS = {
   'the store fails': `operation.fatal(new Error('it broke'));`,
-  'nobody catches an error': `setTimeout(() => { throw new Error('it broke'); });`,
-  'nobody catches a rejection': `void Promise.reject(new Error('it broke'));`,
+  'an error is not caught': `setTimeout(() => { throw new Error('it broke'); });`,
+  'a rejection is not caught': `void Promise.reject(new Error('it broke'));`,
 } as const;
 
-/** A process that has the failures of a server, and would live on for a minute. */
+/** Starts a process that fails like a server, and would otherwise run for a minute. */
 function start(end: string, level: string, before = NOISE) {
   return spawn(process.execPath, ['-e', programOf(end, level, before)], {
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -51,26 +51,26 @@ function programOf(end: string, level: string, before: string): string {
 
 for (const [name, end] of Object.entries(ENDS)) {
   for (const level of ['warn', 'silent']) {
-    test(`if ${name}, a line says why, at the level ${level}`, async () => {
+    test(`if ${name}, the reason is logged at log level ${level}, and the status is 1`, async () => {
       const { status, stderr } = await collect(start(end, level));
       assert.is(status, 1);
       assert.match(stderr, /\{"level":"error",[^\n]*: it broke; restart the server"\}\n/);
     });
   }
 
-  test(`if ${name}, a reader that is late gets the line`, async () => {
-    // It begins to read before the process gives up waiting.
+  test(`if ${name}, a late reader of a full pipe gets the line`, async () => {
+    // The reader begins before the process stops waiting.
     const shell = `"$0" -e "$1" 2>&1 >&3 | { sleep 1; cat; }`;
     const args = ['-c', `{ ${shell}; } 3>&1`, process.execPath, programOf(end, 'warn', FULL_PIPE)];
     const { stdout } = await collect(spawn('sh', args, { stdio: ['ignore', 'pipe', 'pipe'] }));
     assert.match(stdout, /: it broke; restart the server"\}\n/);
   });
 
-  test(`if ${name}, a reader of a socket that is late gets the line`, async () => {
+  test(`if ${name}, a late reader of a full socket gets the line`, async () => {
     const child = start(end, 'warn', FULL_SOCKET);
     const closed = once(child, 'close');
     await once(child.stdout, 'data');
-    // It begins to read before the process gives up waiting.
+    // The reader begins before the process stops waiting.
     await sleep(500);
     let said = '';
     child.stderr.on('data', (chunk) => (said += chunk));
@@ -79,7 +79,7 @@ for (const [name, end] of Object.entries(ENDS)) {
     assert.match(said, /: it broke; restart the server"\}\n/);
   });
 
-  test(`if ${name} and the reader of a socket has gone, the process ends all the same`, async () => {
+  test(`if ${name} and the socket of standard error is closed, the process exits with 1`, async () => {
     const child = start(end, 'warn', FULL_SOCKET);
     await once(child.stdout, 'data');
     child.stderr.destroy();
@@ -87,7 +87,7 @@ for (const [name, end] of Object.entries(ENDS)) {
     assert.is(status, 1);
   });
 
-  test(`if ${name} and nobody reads standard error, the process ends all the same`, async () => {
+  test(`if ${name} and nothing reads standard error, the process exits with 1`, async () => {
     const child = start(end, 'warn');
     const status = await new Promise((resolve) => child.on('exit', resolve));
     assert.is(status, 1);

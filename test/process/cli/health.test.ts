@@ -1,4 +1,4 @@
-/** spec 8.15: `health` against servers that are ready, are not, or are none of ours. */
+/** spec 8.15: `health` on servers that are ready, not ready, or not a catalog server. */
 import http from 'node:http';
 import net, { type AddressInfo } from 'node:net';
 import { test } from 'uvu';
@@ -17,7 +17,7 @@ test.after(async () => {
   await closeListening();
 });
 
-/** A server of the test's own. @returns its address. */
+/** Starts a given server. @returns its address. */
 async function serving(server: net.Server): Promise<string> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   open.add(() => server.close());
@@ -34,7 +34,7 @@ async function assertNotReady(url: string, says: string | RegExp): Promise<void>
   assert.match(stderr, says);
 }
 
-test('a server that is ready: 0, and one line', async () => {
+test('health exits 0 and prints one line if the server is ready', async () => {
   const server = await listen({ basePath: '/api' });
   const port = new URL(server.url).port;
   const named = await callProgram(['health', '--url', `${server.url}/api`]);
@@ -47,7 +47,7 @@ test('a server that is ready: 0, and one line', async () => {
   await assertNotReady(server.url, 'the response has status 404');
 });
 
-test('a server that is not ready: 1, and its reason', async () => {
+test('health exits 1 and prints the reason if the server is not ready', async () => {
   const metrics = { type: 'text/plain', text: async () => '' };
   const { url, close } = await startServer({
     application: operatorApplication({
@@ -67,14 +67,14 @@ test('a server that is not ready: 1, and its reason', async () => {
   assert.is(status, 0, 'it is alive all the same');
 });
 
-test('nobody listens: 1, and the address', async () => {
+test('health exits 1 and prints the address if no server listens', async () => {
   const server = net.createServer();
   const url = await serving(server);
   await new Promise((resolve) => server.close(resolve));
   await assertNotReady(url, `${url}/readyz does not answer`);
 });
 
-test('what is no answer of ours is not repeated, and a redirect is not followed', async () => {
+test('health prints no unexpected error text of a server, and follows no redirect', async () => {
   const error = JSON.stringify({ error: 'not ready: \u001b[2J' });
   await assertNotReady(await answering(503, error), /readyz: the response has status 503$/m);
   const ready = await answering(200, '');
@@ -84,12 +84,12 @@ test('what is no answer of ours is not repeated, and a redirect is not followed'
   );
 });
 
-test('bytes that are not HTTP: 1', async () => {
+test('health exits 1 if the response is not HTTP', async () => {
   const url = await serving(net.createServer((socket) => socket.end('220 mail.example\r\n')));
   await assertNotReady(url, 'does not answer');
 });
 
-test('an answer that does not end is not waited for, nor one that is too long', async () => {
+test('health does not wait for the end of a response that never ends', async () => {
   const endless = http.createServer((_, response) => {
     const more = () => void response.write('x'.repeat(65_536));
     response.writeHead(503).on('drain', more);
@@ -100,10 +100,10 @@ test('an answer that does not end is not waited for, nor one that is too long', 
 });
 
 for (const [name, server] of [
-  ['accepts and says nothing', net.createServer(() => {})],
-  ['sends headers and no end', http.createServer((_, response) => response.write('{'))],
+  ['accepts a connection but sends nothing', net.createServer(() => {})],
+  ['sends headers but no complete body', http.createServer((_, response) => response.write('{'))],
 ] as const) {
-  test(`a server that ${name} is given the time-out, and no longer`, async () => {
+  test(`health fails after its timeout if a server ${name}`, async () => {
     const url = new URL(await serving(server));
     let refusal: unknown;
     await health({ url, timeout: 50 }, contextOf()).catch((error: unknown) => (refusal = error));
@@ -111,7 +111,7 @@ for (const [name, server] of [
   });
 }
 
-test('a proxy that the environment names is not asked', async () => {
+test('health does not use the proxy of http_proxy', async () => {
   const server = await listen();
   process.env['http_proxy'] = 'http://127.0.0.1:1';
   try {

@@ -1,4 +1,4 @@
-/** spec 8.14: `import` beside another process that owns the directory. */
+/** spec 8.14: `import` while another process owns the directory. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ function fileOf(text: string): string {
   return path;
 }
 
-test('the server imports the file of another process, which waits for it', async () => {
+test('import on the directory of a running server lets the server import, and waits for the result', async () => {
   const server = await startServer({ demo: true });
   const words = ['import', 'brands', fileOf('name\r\nNew\r\n'), '--data', server.data];
   const { status, stdout, stderr } = await runCommand(words);
@@ -33,10 +33,10 @@ test('the server imports the file of another process, which waits for it', async
   await server.stop();
 });
 
-test('a signal withdraws a file that the server has not taken', async () => {
+test('SIGINT withdraws a file that the server has not yet accepted', async () => {
   const data = temporaryDirectory();
   await migrate({ data, demo: true, dryRun: false }, contextOf());
-  // A server that owns the directory, and is too busy to look for requests.
+  // A process that owns the directory but never looks for import requests.
   const busy = await Store.open({
     directory: data,
     command: 'serve',

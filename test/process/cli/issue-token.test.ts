@@ -1,4 +1,4 @@
-/** spec 6.4 and 8.6: `issue-token` beside a server, and beside itself. */
+/** spec 6.4 and 8.6: `issue-token` while a server runs, and several at once. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { decodeJwt, jwtVerify } from 'jose';
@@ -15,14 +15,14 @@ async function issue(data: string, args: readonly string[] = []): Promise<string
   return stdout.trim();
 }
 
-/** What a token of each role gets: reading, writing. */
+/** The status of a read and of a write with a token of each role. */
 const ROLES = [
   ['viewer', 200, 403],
   ['editor', 200, 201],
   ['admin', 200, 201],
 ] as const;
 
-test('a token of each role works on a server of the same directory, as far as its role allows', async () => {
+test('a token permits what its role allows, on a server of the same directory only', async () => {
   const data = temporaryDirectory();
   const early = await issue(data);
   const server = await startServer({ data, ownKeys: true });
@@ -43,7 +43,7 @@ test('a token of each role works on a server of the same directory, as far as it
   }
 });
 
-test('processes that create the keys at the same moment all use the same', async () => {
+test('processes that create the keys at the same time all sign with the same key', async () => {
   const data = temporaryDirectory();
   const tokens = await Promise.all(Array.from({ length: 6 }, () => issue(data)));
   const [key] = JSON.parse(readFileSync(join(data, 'keys.json'), 'utf8')).keys;
@@ -52,7 +52,7 @@ test('processes that create the keys at the same moment all use the same', async
   assert.equal(readdirSync(data), ['keys.json']);
 });
 
-test('serve refuses a short secret at start and says nothing of it', async () => {
+test('serve fails with a secret of 15 bytes, and does not print the secret', async () => {
   const data = temporaryDirectory();
   const env = { CATALOG_JWT_SECRET: 'hunter2-hunter2' };
   const finished = await runCommand(['serve', '--data', data, '--port', '0'], { env });

@@ -1,4 +1,4 @@
-/** `keys`: rotation beside a running server, and what is shown of keys. */
+/** `keys`: rotation while a server runs, and the list of keys. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { decodeProtectedHeader } from 'jose';
@@ -7,7 +7,7 @@ import * as assert from 'uvu/assert';
 import { send } from '../../support/client.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { killServers, SECRET, startServer } from '../../support/server.ts';
-import { callProgram } from '../../support/program.ts';
+import { callProgram, directoryWithStore } from '../../support/program.ts';
 
 test.after(killServers);
 
@@ -25,7 +25,7 @@ const issue = async (data: string) =>
 /** A server with the keys of its directory. */
 const serve = () => startServer({ ownKeys: true });
 
-test('a running server signs and verifies by a new key at once, and by the old one for a while', async () => {
+test('after keys rotate a running server signs with the new key and accepts both for the overlap', async () => {
   const server = await serve();
   const reading = async (token: string) =>
     (await send(server, 'GET', '/admin/skus/', { token })).status;
@@ -48,10 +48,11 @@ test('a running server signs and verifies by a new key at once, and by the old o
   await server.stop();
 });
 
-test('list shows id, state and age of every key, and never the secret', async () => {
-  const data = temporaryDirectory();
+test('keys list prints the id, state and age of every key, but not the secret', async () => {
+  const data = await directoryWithStore();
+  const before = readdirSync(data);
   assert.is(await keys(data, 'list'), '');
-  assert.equal(readdirSync(data), [], 'looking makes nothing');
+  assert.equal(readdirSync(data), before, 'looking makes nothing');
   await issue(data);
   await keys(data, 'rotate', '--overlap', '1h');
   const shown = await keys(data, 'list');
@@ -68,15 +69,15 @@ test('list shows id, state and age of every key, and never the secret', async ()
   assert.ok(Math.abs(Date.parse(until) - Date.now() - 3_600_000) < 60_000, until);
 });
 
-test('without --overlap the old key verifies for 24 hours', async () => {
-  const data = temporaryDirectory();
+test('without --overlap the old key is accepted for 24 hours', async () => {
+  const data = await directoryWithStore();
   await issue(data);
   await keys(data, 'rotate');
   const [, old] = JSON.parse(readFileSync(join(data, 'keys.json'), 'utf8')).keys;
   assert.ok(Math.abs(Date.parse(old.until) - Date.now() - 86_400_000) < 60_000, old.until);
 });
 
-test('a file from before keys had dates is listed as such', async () => {
+test('keys of an older file without dates are listed with an unknown age', async () => {
   const data = temporaryDirectory();
   const secret = Buffer.alloc(32, 7).toString('base64url');
   const old = { keys: ['one', 'two'].map((kid) => ({ kid, secret })) };
@@ -87,7 +88,7 @@ test('a file from before keys had dates is listed as such', async () => {
   );
 });
 
-test('a key of the environment cannot be rotated, and the message says what to do', async () => {
+test('keys rotate fails if the key is CATALOG_JWT_SECRET, and tells how to change it', async () => {
   const data = temporaryDirectory();
   const env = { CATALOG_JWT_SECRET: SECRET };
   const { status, stdout, stderr } = await callProgram(['keys', 'rotate', '--data', data], { env });
@@ -100,7 +101,7 @@ test('a key of the environment cannot be rotated, and the message says what to d
   assert.not.match(listed.stdout + stderr, SECRET);
 });
 
-test('an overlap is a duration or nothing at all', async () => {
+test('an --overlap that is not a valid duration exits 2', async () => {
   const data = temporaryDirectory();
   for (const overlap of ['', 'soon', '8', '0', '-1h', '1.5h', '3651d']) {
     const { status, stderr } = await callProgram([
@@ -116,8 +117,8 @@ test('an overlap is a duration or nothing at all', async () => {
   assert.equal(readdirSync(data), []);
 });
 
-test('a damaged key file is refused and kept', async () => {
-  const data = temporaryDirectory();
+test('keys rotate and keys list fail on a damaged key file and keep it', async () => {
+  const data = await directoryWithStore();
   const path = join(data, 'keys.json');
   writeFileSync(path, '{}', { mode: 0o600 });
   for (const what of ['rotate', 'list']) {

@@ -1,4 +1,4 @@
-/** spec 11.3 to 11.5: the flags of `serve` that say how much is taken, and from which pages. */
+/** spec 11.3 to 11.5: flags and variables of `serve` for body sizes, CORS, books and pages. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -11,7 +11,7 @@ test.after(killServers);
 
 const SHOP = 'https://shop.example';
 
-/** A request for a book of exactly so many bytes. */
+/** The body of a book with exactly this size in bytes. */
 function bookOf(size: number): string {
   const shortest = JSON.stringify({ name: 'E', pub_date: '1815-12-23', x: '' }).length;
   return JSON.stringify({ name: 'E', pub_date: '1815-12-23', x: 'x'.repeat(size - shortest) });
@@ -22,7 +22,7 @@ type Server = Parameters<typeof send>[0];
 const post = (server: Server, size: number) =>
   send(server, 'POST', '/books/', { body: bookOf(size) });
 
-/** The limit is exactly so many bytes. */
+/** Checks that the limit is exactly this number of bytes. */
 async function assertLimit(server: Server, bytes: number): Promise<void> {
   assert.is((await post(server, bytes)).status, 201, `${bytes} bytes`);
   const over = await post(server, bytes + 1);
@@ -43,14 +43,14 @@ const SIZES: readonly (readonly [text: string, bytes: number])[] = [
 ];
 
 for (const [text, bytes] of SIZES) {
-  test(`--max-body ${text} takes ${bytes} bytes and no more`, async () => {
+  test(`--max-body ${text} accepts ${bytes} bytes, and one more is 413`, async () => {
     const server = await startServer({ args: ['--max-body', text] });
     await assertLimit(server, bytes);
     await server.stop();
   });
 }
 
-test('CATALOG_MAX_BODY is taken, --max-body wins over it, and an empty one is unset', async () => {
+test('CATALOG_MAX_BODY is used unless --max-body is given; an empty one counts as unset', async () => {
   const variable = await startServer({ env: { CATALOG_MAX_BODY: '200' } });
   await assertLimit(variable, 200);
   await variable.stop();
@@ -64,7 +64,7 @@ test('CATALOG_MAX_BODY is taken, --max-body wins over it, and an empty one is un
   await empty.stop();
 });
 
-test('CATALOG_CORS_ORIGIN is taken, with commas and spaces around them', async () => {
+test('CATALOG_CORS_ORIGIN is a list with commas, and spaces around them are ignored', async () => {
   const value = `${SHOP} , http://localhost:5173,https://other.example:8443`;
   const server = await startServer({ env: { CATALOG_CORS_ORIGIN: value } });
   for (const origin of [SHOP, 'http://localhost:5173', 'https://other.example:8443']) {
@@ -76,7 +76,7 @@ test('CATALOG_CORS_ORIGIN is taken, with commas and spaces around them', async (
   await server.stop();
 });
 
-test('--cors-origin wins over its variable, whose origins are not added', async () => {
+test('--cors-origin replaces the origins of CATALOG_CORS_ORIGIN', async () => {
   for (const CATALOG_CORS_ORIGIN of ['https://variable.example', '*', 'x']) {
     const server = await startServer({
       env: { CATALOG_CORS_ORIGIN },
@@ -88,13 +88,13 @@ test('--cors-origin wins over its variable, whose origins are not added', async 
   }
 });
 
-test('an empty CATALOG_CORS_ORIGIN is an unset one', async () => {
+test('an empty CATALOG_CORS_ORIGIN counts as unset', async () => {
   const server = await startServer({ env: { CATALOG_CORS_ORIGIN: '' } });
   assert.is(await allowedFor(server, SHOP), null);
   await server.stop();
 });
 
-test('CATALOG_PROTECT_BOOKS is read as yes or no, and the flag wins', async () => {
+test('CATALOG_PROTECT_BOOKS is yes or no, and --protect-books overrides it', async () => {
   const write = async (args: readonly string[], value: string) => {
     const server = await startServer({ args, env: { CATALOG_PROTECT_BOOKS: value } });
     const body = { name: 'Emma', pub_date: '1815-12-23' };
@@ -109,7 +109,7 @@ test('CATALOG_PROTECT_BOOKS is read as yes or no, and the flag wins', async () =
   assert.is(await write(['--protect-books', 'no'], 'yes'), 201);
 });
 
-test('a flag wins over its variable, an empty variable counts as not set, and all are stored', async () => {
+test('page settings of flags override those of variables, and are stored in pages.json', async () => {
   const directory = temporaryDirectory();
   mkdirSync(join(directory, 'own'));
   writeFileSync(join(directory, 'own', 'style.css'), '');

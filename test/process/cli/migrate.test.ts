@@ -1,4 +1,4 @@
-/** spec 8.4 and 8.5: `migrate`, from nothing and from an earlier schema version, and the demo catalog. */
+/** spec 8.4 and 8.5: `migrate` without a store and from earlier versions, and the demo catalog. */
 import { createHash } from 'node:crypto';
 import {
   copyFileSync,
@@ -50,7 +50,7 @@ function assertFailed({ status, stderr }: Finished, ...says: readonly string[]):
   for (const what of says) assert.match(stderr, what);
 }
 
-test('migrate creates an empty store, its directory and its parents, and says so', async () => {
+test('migrate creates an empty store with its directory and parents, and prints the version', async () => {
   const data = join(temporaryDirectory(), 'a', 'b');
   const finished = await migrate(data);
   assertDone(finished);
@@ -71,7 +71,7 @@ test('migrate on a store of the current version changes nothing', async () => {
   assert.equal(filesOf(data), before);
 });
 
-test('migrate keeps what is in the store', async () => {
+test('migrate on a store of the current version keeps its rows', async () => {
   const server = await startServer();
   const book = await make(server, '/books/', { name: 'Emma', pub_date: '1815-12-23' });
   await server.stop();
@@ -81,7 +81,7 @@ test('migrate keeps what is in the store', async () => {
   await again.stop();
 });
 
-test('migrate --demo fills a new store and says with what', async () => {
+test('migrate --demo creates a store and prints the numbers of SKUs and books', async () => {
   const data = temporaryDirectory();
   const finished = await migrate(data, '--demo');
   assertDone(finished);
@@ -89,13 +89,13 @@ test('migrate --demo fills a new store and says with what', async () => {
   assert.match(finished.stdout, `${demo.books.length} books`);
 });
 
-test('migrate --demo fills a store that is there and empty', async () => {
+test('migrate --demo succeeds on an existing empty store', async () => {
   const data = temporaryDirectory();
   assertDone(await migrate(data));
   assertDone(await migrate(data, '--demo'));
 });
 
-test('migrate --demo refuses a filled store and leaves it byte for byte', async () => {
+test('migrate --demo fails on a store that is not empty, and leaves its files unchanged', async () => {
   const data = temporaryDirectory();
   assertDone(await migrate(data, '--demo'));
   const before = filesOf(data);
@@ -105,7 +105,7 @@ test('migrate --demo refuses a filled store and leaves it byte for byte', async 
   assert.equal(filesOf(data), before);
 });
 
-test('migrate --demo refuses a store with a single book of its own', async () => {
+test('migrate --demo fails on a store with a single book', async () => {
   const server = await startServer();
   await make(server, '/books/', { name: 'Emma', pub_date: '1815-12-23' });
   await server.stop();
@@ -114,7 +114,7 @@ test('migrate --demo refuses a store with a single book of its own', async () =>
   assert.equal(filesOf(server.data), before);
 });
 
-test('migrate --demo refuses a store whose ids have been used, for its own begin at 1', async () => {
+test('migrate --demo fails on an empty store in which ids were used', async () => {
   const server = await startServer();
   const { id } = await make(server, '/books/', { name: 'Emma', pub_date: '1815-12-23' });
   await send(server, 'DELETE', `/books/${id}/`);
@@ -122,7 +122,7 @@ test('migrate --demo refuses a store whose ids have been used, for its own begin
   assertFailed(await migrate(server.data, '--demo'));
 });
 
-test('migrate --dry-run makes nothing, not even the directory', async () => {
+test('migrate --dry-run creates nothing, not even the directory', async () => {
   const parent = temporaryDirectory();
   const data = join(parent, 'data');
   for (const flags of [['--dry-run'], ['--dry-run', '--demo']]) {
@@ -133,7 +133,7 @@ test('migrate --dry-run makes nothing, not even the directory', async () => {
   }
 });
 
-test('migrate --dry-run on a store changes nothing and says that nothing would run', async () => {
+test('migrate --dry-run on a current store changes nothing and prints that no migration would run', async () => {
   const data = temporaryDirectory();
   assertDone(await migrate(data));
   const before = filesOf(data);
@@ -147,14 +147,14 @@ test('migrate --dry-run on a store changes nothing and says that nothing would r
   assert.equal(readdirSync(data).sort(), names);
 });
 
-test('migrate beside a running server refuses and says who holds the directory', async () => {
+test('migrate fails while a server runs, and names the process that holds the directory', async () => {
   const server = await startServer();
   assertFailed(await migrate(server.data), server.data, `process ${server.child.pid} `);
   assert.is((await send(server, 'GET', '/books/')).status, 200);
   await server.stop();
 });
 
-test('migrate refuses a damaged store, names the file and leaves it byte for byte', async () => {
+test('migrate fails on a damaged store, names the file and changes nothing', async () => {
   const data = temporaryDirectory();
   assertDone(await migrate(data, '--demo'));
   const path = join(data, 'catalog.json');
@@ -166,13 +166,13 @@ test('migrate refuses a damaged store, names the file and leaves it byte for byt
   assert.equal(filesOf(data), before);
 });
 
-test('the demo catalog is served with as much of everything as is promised, ids from 1', async () => {
+test('the demo catalog has at least the rows that spec 8.5 promises, with ids from 1', async () => {
   const server = await startServer({ demo: true });
   await assertPromised(server);
   await server.stop();
 });
 
-/** spec 8.5. */
+/** The minimum number of rows by path (spec 8.5). */
 const PROMISED = {
   '/admin/brands/': 3,
   '/admin/categories/': 3,
@@ -197,7 +197,7 @@ async function assertPromised(server: TestServer): Promise<void> {
   assert.is(created.id, demo.brands.length + 1, 'a new row goes on behind the demo');
 }
 
-test('the demo catalog has three levels of categories, and each SPU specifications and options', () => {
+test('the demo catalog has three levels of categories, and specifications and options for each SPU', () => {
   const parents = new Map(demo.categories.map(({ id, parent_id }) => [id, parent_id]));
   const level = (id: number | null): number =>
     id === null ? 0 : 1 + level(parents.get(id) ?? null);
@@ -225,7 +225,7 @@ test('the demo catalog has three levels of categories, and each SPU specificatio
   assert.ok(names.every((name) => !/lorem|test|foo|sku \d/i.test(name)));
 });
 
-test('each row of the demo catalog can be put back as it was read', async () => {
+test('a PUT of any row of the demo catalog, as it was read, changes nothing', async () => {
   const server = await startServer({ demo: true });
   for (const path of Object.keys(PROMISED)) {
     const rows: { id: number; specs?: unknown }[] = await read(server, `${path}?per_page=1000`);
@@ -239,7 +239,7 @@ test('each row of the demo catalog can be put back as it was read', async () => 
   await server.stop();
 });
 
-test('the demo catalog is one change set: a kill leaves all of it or nothing', async () => {
+test('migrate --demo writes the demo catalog as one change set', async () => {
   const data = temporaryDirectory();
   assertDone(await migrate(data));
   assert.equal(readdirSync(join(data, 'changes')), []);
@@ -249,10 +249,10 @@ test('the demo catalog is one change set: a kill leaves all of it or nothing', a
 
 const FIXTURE = fixture(1);
 
-/** The files of a store of schema version 1, by their names in it. */
+/** The files of a store of schema version 1 by name. */
 const VERSION_1 = filesOf(FIXTURE);
 
-/** A store as the program of an earlier schema version left it. */
+/** A copy of a store that an earlier schema version wrote. */
 function earlier(version: number): string {
   const data = join(temporaryDirectory(), 'data');
   cpSync(fixture(version), data, { recursive: true });
@@ -282,7 +282,7 @@ function unsealed(path: string): { digest: string; value: Record<string, never> 
 
 const all = <T>(value: T) => Object.fromEntries(KIND_NAMES.map((name) => [name, value]));
 
-/** What a directory holds, read as docs/storage.md describes it, without the program. */
+/** The state in a directory, read according to docs/storage.md, without the program. */
 function stateOf(data: string): State {
   const { schema, time, ...base } = unsealed(join(data, 'catalog.json')).value;
   let { sequence, previous }: { sequence: number; previous: string } = base as never;
@@ -317,7 +317,7 @@ function stateOf(data: string): State {
 
 const keptIn = (data: string, version = 1) => join(data, `migrated-from-${version}`);
 
-/** The versions of a migration from an earlier one, each with a line of its own. */
+/** The steps of a migration from each earlier version; each prints a line. */
 const STEPS: readonly (readonly [from: number, to: readonly number[]])[] = [
   [1, [2, 3, 4, 5]],
   [2, [3, 4, 5]],
@@ -325,13 +325,13 @@ const STEPS: readonly (readonly [from: number, to: readonly number[]])[] = [
   [4, [5]],
 ];
 
-/** The rows of an older version in the form of this one: some SKUs have no article number. */
+/** The rows of an earlier version in the current form: `code` is null if it was missing. */
 function withCodes(tables: State['tables']): State['tables'] {
   const skus = tables['skus'] ?? [];
   return { ...tables, skus: skus.map((sku) => ({ ...sku, code: sku['code'] ?? null })) };
 }
 
-/** The ids of a store that were handed out and have no row. */
+/** The ids that were assigned and have no row. */
 function missingFrom({ lastIds, tables }: State): string[] {
   return Object.entries(tables).flatMap(([name, rows]) => {
     const ids = new Set(rows.map(({ id }) => id));
@@ -340,7 +340,7 @@ function missingFrom({ lastIds, tables }: State): string[] {
   });
 }
 
-test('the stored directory of version 1 is whole, and holds what these tests rely on', () => {
+test('the fixture of version 1 is valid and has the rows on which these tests rely', () => {
   const state = stateOf(FIXTURE);
   assert.is(state.schema, 1);
   assert.is(state.sequence, 8);
@@ -355,7 +355,7 @@ test('the stored directory of version 1 is whole, and holds what these tests rel
   ]);
 });
 
-test('the stored directory of version 2 is whole, and holds what these tests rely on', () => {
+test('the fixture of version 2 is valid and has the rows on which these tests rely', () => {
   const state = stateOf(fixture(2));
   assert.is(state.schema, 2);
   assert.is(state.sequence, 8);
@@ -378,7 +378,7 @@ test('the stored directory of version 2 is whole, and holds what these tests rel
   assert.not.ok(written.some((text) => text.includes('audits')));
 });
 
-test('the stored directory of version 3 is whole, and holds what these tests rely on', () => {
+test('the fixture of version 3 is valid and has the rows on which these tests rely', () => {
   const state = stateOf(fixture(3));
   assert.is(state.schema, 3);
   assert.is(state.sequence, 8);
@@ -387,7 +387,7 @@ test('the stored directory of version 3 is whole, and holds what these tests rel
   assert.not.ok(state.tables['skus']?.some((sku) => 'code' in sku));
 });
 
-test('the stored directory of version 4 is whole, and holds what these tests rely on', () => {
+test('the fixture of version 4 is valid and has the rows on which these tests rely', () => {
   const state = stateOf(fixture(4));
   assert.is(state.schema, 4);
   assert.is(state.sequence, 8);
@@ -396,7 +396,7 @@ test('the stored directory of version 4 is whole, and holds what these tests rel
 });
 
 for (const [from, steps] of STEPS) {
-  test(`migrate brings version ${from} to version 5: what it says, and the files that it makes`, async () => {
+  test(`migrate from version ${from} to 5 prints every step and leaves exactly the expected files`, async () => {
     const data = earlier(from);
     const finished = await migrate(data);
     assertDone(finished);
@@ -429,7 +429,7 @@ for (const [from, steps] of STEPS) {
     assert.is(checked.status, 0, checked.stdout);
   });
 
-  test(`rows, last ids and the place in the history are as in version ${from} before`, async () => {
+  test(`migrate from version ${from} keeps the rows, the last ids, the sequence and the digest`, async () => {
     const data = earlier(from);
     const before = stateOf(data);
     assertDone(await migrate(data));
@@ -438,7 +438,7 @@ for (const [from, steps] of STEPS) {
     assert.equal(stateOf(data), { ...before, tables, schema: 5, time: last['time'] });
   });
 
-  test(`migrate --dry-run on version ${from} says what would happen, and changes nothing`, async () => {
+  test(`migrate --dry-run on version ${from} prints what it would do and changes nothing`, async () => {
     const data = earlier(from);
     const finished = await migrate(data, '--dry-run');
     assertDone(finished);
@@ -456,7 +456,7 @@ for (const [from, steps] of STEPS) {
     assert.equal(readdirSync(data).sort(), readdirSync(fixture(from)).sort());
   });
 
-  test(`the kept files are byte for byte the old ones, and a store of version ${from}`, async () => {
+  test(`migrated-from-${from} has the unchanged old files, and is a store of version ${from}`, async () => {
     const data = earlier(from);
     assertDone(await migrate(data));
     const kept = keptIn(data, from);
@@ -469,7 +469,7 @@ for (const [from, steps] of STEPS) {
   });
 }
 
-test('the kept files stay while there is no checkpoint, and go at the next one', async () => {
+test('the files of the earlier version are kept until the next checkpoint, and then removed', async () => {
   const data = version1();
   assertDone(await migrate(data));
   assertDone(await migrate(data));
@@ -477,7 +477,7 @@ test('the kept files stay while there is no checkpoint, and go at the next one',
   const server = await startServer({ data });
   assert.equal(filesOf(keptIn(data)), VERSION_1);
   const baseIsOld = () => sequenceOfBase(data) === 8;
-  // Together they exceed 4 MiB, at which a checkpoint of a small store begins.
+  // Together these exceed 4 MiB, at which a checkpoint of a small store begins.
   const text = 'x'.repeat(65_536);
   const body = { desc_detail: text, desc_pack: text, desc_service: text };
   for (let write = 0; write < 28; write += 1) {
@@ -496,14 +496,14 @@ function sequenceOfBase(data: string): number {
   return unsealed(join(data, 'catalog.json')).value['sequence'] ?? -1;
 }
 
-test('what an interrupted migration left is cleared away, and the migration done', async () => {
+test('migrate removes the leftovers of an interrupted migration, and completes', async () => {
   const data = version1();
   const left = join(keptIn(data), 'changes');
   mkdirSync(left, { recursive: true });
   writeFileSync(join(keptIn(data), 'catalog.json'), '{"half":');
   writeFileSync(join(left, '000000000003.json'), 'of an earlier attempt');
   writeFileSync(join(data, '.0123456789abcdef.tmp'), '{"half":');
-  // The head is written before the base; a change set that the base contains is removed after it.
+  // The head is written before the base; change sets in the base are removed after it.
   const whole = version1();
   assertDone(await migrate(whole));
   copyFileSync(join(whole, 'head.json'), join(data, 'head.json'));
@@ -523,7 +523,7 @@ test('what an interrupted migration left is cleared away, and the migration done
   ]);
 });
 
-test('migrate a second time finds nothing to do and changes nothing', async () => {
+test('a second migrate prints that there is nothing to do, and changes nothing', async () => {
   const data = version1();
   assertDone(await migrate(data));
   const before = filesOf(data);
@@ -533,7 +533,7 @@ test('migrate a second time finds nothing to do and changes nothing', async () =
   assert.equal(filesOf(data), before);
 });
 
-test('migrate --demo refuses a store of version 1 that is not empty, and migrates nothing', async () => {
+test('migrate --demo fails on a store of version 1 that is not empty, and does not migrate it', async () => {
   const data = version1();
   for (const flags of [['--demo'], ['--demo', '--dry-run']]) {
     const finished = await migrate(data, ...flags);
@@ -567,7 +567,7 @@ function writeSealed(path: string, value: Fields): void {
   writeFileSync(path, `${text},"sha256":"${digest}"}\n`);
 }
 
-test('migrate of a directory in use refuses, names the holder and changes nothing', async () => {
+test('migrate of a directory in use fails, names the holder and changes nothing', async () => {
   const data = version1();
   const lock = acquireOwnership(data, 'lock', 'serve');
   try {
@@ -594,7 +594,7 @@ for (const [from, [command, ...args]] of [1, 2].flatMap((version) =>
   REFUSING.map((call) => [version, call] as const),
 )) {
   const shown = [command, ...args.map((arg) => arg.replace(/.*\//, ''))].join(' ');
-  test(`${shown} refuses version ${from}, names the migrate call and changes nothing`, async () => {
+  test(`${shown} on version ${from} fails, names the migrate command and changes nothing`, async () => {
     const data = earlier(from);
     const finished = await callProgram([command, '--data', data, ...args], {
       env: { CATALOG_JWT_SECRET: SECRET },
@@ -613,7 +613,7 @@ for (const [from, [command, ...args]] of [1, 2].flatMap((version) =>
   });
 }
 
-test('a migrated store is served: every row as before, and new rows get new ids', async () => {
+test('a server on a migrated store has the same rows and deleted ids, and new rows get new ids', async () => {
   const data = version1();
   const { tables, lastIds } = stateOf(data);
   assertDone(await migrate(data));
@@ -627,7 +627,7 @@ test('a migrated store is served: every row as before, and new rows get new ids'
     assert.equal(shown, same, table);
   }
   await assertRecords(server, tables['sku_specs'] ?? []);
-  // spec 3.5 and 3.6: what was deleted is 410; a deleted book is 404.
+  // spec 3.5 and 3.6: a deleted row is 410; a deleted book is 404.
   for (const [path, status] of [
     ['/books/13/', 404],
     ['/admin/skus/2/', 410],
@@ -650,7 +650,7 @@ test('a migrated store is served: every row as before, and new rows get new ids'
   assert.is(checked.status, 0, checked.stdout);
 });
 
-test('a store of version 2 is served: its answers are given again, and its trail begins', async () => {
+test('after a migration from version 2 the audit trail is empty and begins with the next write', async () => {
   const data = earlier(2);
   assertDone(await migrate(data));
   const server = await startServer({ data });
@@ -666,7 +666,7 @@ test('a store of version 2 is served: its answers are given again, and its trail
   assert.is(checked.status, 0, checked.stdout);
 });
 
-/** Each SKU shows its specification records. */
+/** Checks that each SKU shows its specification records. */
 async function assertRecords(server: TestServer, records: readonly Fields[]): Promise<void> {
   const skus: { id: number; specs: Fields[] }[] = await read(server, '/admin/skus/?per_page=1000');
   const pair = ({ spec_id, option_id }: Fields) => ({ spec_id, option_id });
@@ -677,9 +677,9 @@ async function assertRecords(server: TestServer, records: readonly Fields[]): Pr
 }
 
 for (const [which, mark] of [
-  ['that shares a log', async (data: string) => writeFileSync(join(data, 'cluster.json'), '{}')],
+  ['of a log', async (data: string) => writeFileSync(join(data, 'cluster.json'), '{}')],
   [
-    'that follows another one',
+    'that follows another host',
     (data: string) =>
       writeHostRecord(machineDisk, data, {
         ...firstRecord(),
@@ -688,7 +688,7 @@ for (const [which, mark] of [
       }),
   ],
 ] as const) {
-  test(`migrate takes the store of a host ${which}, to which it may not write`, async () => {
+  test(`migrate updates the store of a host ${which}, but does not create one for it`, async () => {
     const data = earlier(4);
     await mark(data);
     const migrated = await migrate(data);
@@ -703,7 +703,7 @@ for (const [which, mark] of [
   });
 }
 
-test('migrate refuses a newer schema version in all its forms and leaves it byte for byte', async () => {
+test('migrate fails on a newer schema version with any flags, and changes nothing', async () => {
   const data = temporaryDirectory();
   assertDone(await migrate(data, '--demo'));
   const path = join(data, 'catalog.json');

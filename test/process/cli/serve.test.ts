@@ -1,4 +1,4 @@
-/** spec 8.3, 8.9 and 8.10: `serve` as a process: its line, its lock, its signals. */
+/** spec 8.3, 8.9 and 8.10: `serve` as a process: its output, its lock, its signals. */
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
@@ -28,7 +28,7 @@ function assertOneLine({ status, stdout, stderr }: Finished): void {
   assert.match(stderr, /^catalog-server: [^\n]{10,}\n$/);
 }
 
-test('serve prints one line, says nothing else, and exits 0 at SIGTERM', async () => {
+test('serve prints only the line with its address, and exits 0 on SIGTERM', async () => {
   const server = await startServer();
   assert.is((await send(server, 'GET', '/books/')).status, 200);
   const { status, signal, stdout, stderr } = await server.stop();
@@ -38,7 +38,7 @@ test('serve prints one line, says nothing else, and exits 0 at SIGTERM', async (
   assert.is(stderr, '');
 });
 
-test('serve answers already when the line comes', async () => {
+test('serve answers requests as soon as it has printed its address', async () => {
   for (let round = 0; round < 3; round += 1) {
     const server = await startServer();
     assert.is((await send(server, 'GET', '/')).status, 200);
@@ -46,7 +46,7 @@ test('serve answers already when the line comes', async () => {
   }
 });
 
-test('serve creates an empty store if there is none, with folders for the owner alone', async () => {
+test('serve creates an empty store if there is none, accessible only to the owner', async () => {
   const data = join(temporaryDirectory(), 'a', 'b');
   const server = await startServer({ data });
   assert.equal((await send(server, 'GET', '/books/')).json, []);
@@ -62,7 +62,7 @@ test('serve creates an empty store if there is none, with folders for the owner 
   assert.match(report.stdout, 'nothing to do');
 });
 
-test('what was written is there after a restart, and ids continue after it', async () => {
+test('after a restart the rows are there, and ids continue', async () => {
   const body = { name: 'Emma', pub_date: '1815-12-23' };
   const first = await startServer();
   const created = await send(first, 'POST', '/books/', { body });
@@ -73,7 +73,7 @@ test('what was written is there after a restart, and ids continue after it', asy
   await second.stop();
 });
 
-test('--port 0 takes a port of its own for each server', async () => {
+test('--port 0 gives each server a different free port', async () => {
   const [one, two] = await Promise.all([startServer(), startServer()]);
   assert.is.not(one.url, two.url);
   await Promise.all([one.stop(), two.stop()]);
@@ -93,7 +93,7 @@ test('a port in use exits 1 with one line that names the port and the flag', asy
   }
 });
 
-test('an address that is not this machine’s exits 1 with one line that names it', async () => {
+test('an address of another machine exits 1 with one line that names it and --host', async () => {
   const args = ['serve', '--data', temporaryDirectory(), '--port', '0', '--host', '203.0.113.1'];
   const finished = await runCommand(args);
   assertOneLine(finished);
@@ -101,7 +101,7 @@ test('an address that is not this machine’s exits 1 with one line that names i
   assert.match(finished.stderr, '--host');
 });
 
-test('a host name that has no address exits 1 with one line that says what to name', async () => {
+test('a host name without an address exits 1 with one line that names it and --host', async () => {
   const data = temporaryDirectory();
   const args = ['serve', '--data', data, '--port', '0', '--host', 'none.invalid'];
   const finished = await runCommand(args);
@@ -112,7 +112,7 @@ test('a host name that has no address exits 1 with one line that says what to na
   );
 });
 
-test('a second server on one directory exits 1 and says who holds it', async () => {
+test('a second server on one directory exits 1 and names the process that holds it', async () => {
   const server = await startServer();
   const args = ['serve', '--data', server.data, '--port', '0'];
   const finished = await runCommand(args);
@@ -124,7 +124,7 @@ test('a second server on one directory exits 1 and says who holds it', async () 
   await server.stop();
 });
 
-test('a lock that a killed server left does not stop the next one', async () => {
+test('a lock file that a killed server left does not block the next server', async () => {
   const server = await startServer();
   await server.kill();
   const again = await startServer({ data: server.data });
@@ -142,14 +142,14 @@ function testWithIPv6(name: string, run: () => Promise<void>): void {
   else test.skip(`${name} (skipped: this machine has no IPv6)`, run);
 }
 
-testWithIPv6('an IPv6 address is printed in brackets, and answers', async () => {
+testWithIPv6('serve listens on an IPv6 address and prints it in brackets', async () => {
   const server = await startServer({ args: ['--host', '::1'] });
   assert.match(server.url, /^http:\/\/\[::1\]:\d+$/);
   assert.is((await send(server, 'GET', '/books/')).status, 200);
   await server.stop();
 });
 
-/** A connection that keeps what came over it. */
+/** A connection that collects what it receives. */
 class Wire {
   text = '';
   closed = false;
@@ -174,7 +174,7 @@ class Wire {
   }
 }
 
-/** Whether a new connection is taken. */
+/** Whether the server accepts a new connection. */
 function takesConnections(server: TestServer): Promise<boolean> {
   const { hostname, port } = new URL(server.url);
   return new Promise((resolve) => {
@@ -189,7 +189,7 @@ function takesConnections(server: TestServer): Promise<boolean> {
 
 const BOOK = JSON.stringify({ name: 'Half sent', pub_date: '2001-02-03' });
 
-/** A request whose headers the server has read, and half of whose body has been sent. */
+/** Sends a request with only a part of its body, after the server has read the headers. */
 async function halfSent(server: TestServer): Promise<Wire> {
   const wire = new Wire(server);
   wire.write(
@@ -201,7 +201,7 @@ async function halfSent(server: TestServer): Promise<Wire> {
 }
 
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
-  test(`at ${signal} a request under way is answered, and new connections are refused`, async () => {
+  test(`on ${signal} the current request is answered, and new connections are refused`, async () => {
     const server = await startServer();
     const wire = await halfSent(server);
     server.child.kill(signal);
@@ -228,13 +228,13 @@ test('a second signal exits at once', async () => {
   await until('connections are refused', async () => !(await takesConnections(server)));
   assert.is(server.child.exitCode, null, 'it waits for the request');
   server.child.kill('SIGTERM');
-  // After the 10 seconds of grace the status would be 0.
+  // After the grace period of 10 seconds the status would be 0.
   const { status, signal } = await server.finished;
   assert.ok(status === 143 || signal === 'SIGTERM', `${status} ${signal}`);
   wire.destroy();
 });
 
-test('a request that never ends is cut off after the 10 seconds of grace', async () => {
+test('a request that never ends delays the exit by the grace period of 10 seconds', async () => {
   const server = await startServer();
   const wire = await halfSent(server);
   const begun = Date.now();
@@ -250,11 +250,11 @@ test('queued pages are written before the exit', async () => {
   const of = await createCatalog(server);
   for (let index = 0; index < 40; index += 1) await make(server, '/admin/skus/', skuFields(of));
   const folder = join(server.data, 'pages', 'skus');
-  // Temporary files come and go while the pages are written.
+  // Temporary files appear and disappear while the pages are written.
   const pages = () => readdirSync(folder).filter((name) => name.endsWith('.html'));
   const texts = () => pages().map((name) => readFileSync(join(folder, name), 'utf8'));
   await until('the pages are there', () => pages().length === 41);
-  // While we hold the pages' lock they stay queued.
+  // While this test holds the pages' lock they stay queued.
   const lock = new FileLock(join(server.data, 'pages.lock'));
   lock.lock();
   const body = { name: 'Queued' };
@@ -270,13 +270,13 @@ test('queued pages are written before the exit', async () => {
   assert.ok(texts().every((text) => text.includes('by Queued')));
 });
 
-test('a signal before the server listens ends it in order', async () => {
+test('SIGTERM during the start exits 0 and leaves a usable directory', async () => {
   const data = temporaryDirectory();
   const early = spawn(PROGRAM, ['serve', '--data', data, '--port', '0'], {
     env: { PATH: process.env['PATH'] ?? '' },
     stdio: 'ignore',
   });
-  // The key file is made at the very beginning, after the signals are listened for.
+  // The key file is created early in the start, after the signal handlers are installed.
   await until('it has begun', () => existsSync(join(data, 'keys.json')));
   early.kill('SIGTERM');
   const status = await new Promise((resolve) => early.on('close', resolve));

@@ -1,4 +1,4 @@
-/** spec 8.2 and 8.8: exit statuses, streams, variables and the working directory of a process. */
+/** spec 8.2 and 8.8: exit statuses, output streams, variables and the working directory. */
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,7 +10,7 @@ import { send } from '../../support/client.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { type Finished, runCommand, startServer } from '../../support/server.ts';
 
-/** One line on standard error, nothing on standard output, and no trace of the source. */
+/** Checks for one line on standard error, no standard output, and no stack trace. */
 function assertOneLine({ status, stdout, stderr }: Finished, expected: number): void {
   assert.is(status, expected, stderr);
   assert.is(stdout, '');
@@ -18,7 +18,7 @@ function assertOneLine({ status, stdout, stderr }: Finished, expected: number): 
   assert.not.match(stderr, /\n\s+at |\.ts:\d/);
 }
 
-test('a command that succeeds exits 0, and prints to standard output alone', async () => {
+test('a command that succeeds exits 0, and prints only to standard output', async () => {
   assert.equal(await runCommand(['--version']), {
     status: 0,
     signal: null,
@@ -31,7 +31,7 @@ test('wrong usage exits 2', async () => {
   assertOneLine(await runCommand(['frobnicate']), 2);
 });
 
-test('a failure exits 1: a file in the place of the data directory', async () => {
+test('a failure exits 1: a file at the path of the data directory', async () => {
   const file = join(temporaryDirectory(), 'file');
   writeFileSync(file, 'not a directory');
   const finished = await runCommand(['serve', '--data', file]);
@@ -39,7 +39,7 @@ test('a failure exits 1: a file in the place of the data directory', async () =>
   assert.match(finished.stderr, file);
 });
 
-test('without a flag and a variable the data directory is ./data', async () => {
+test('the data directory is ./data if neither --data nor CATALOG_DATA is set', async () => {
   const cwd = temporaryDirectory();
   assert.is((await runCommand(['migrate'], { cwd })).status, 0);
   assert.ok(existsSync(join(cwd, 'data', 'catalog.json')));
@@ -57,7 +57,7 @@ test('empty CATALOG_HOST, CATALOG_PORT and CATALOG_BASE_PATH count as unset', as
   assert.match(server.url, /^http:\/\/127\.0\.0\.1:\d+$/);
   assert.is((await send(server, 'GET', '/')).status, 200);
   await server.stop();
-  // Without --port the empty variable is not parsed either: the failure is the secret's.
+  // Without --port the empty variable is not parsed either: the error is about the secret.
   const data = temporaryDirectory();
   const short = { env: { ...env, CATALOG_JWT_SECRET: 'short' } };
   const finished = await runCommand(['serve', '--data', data], short);
@@ -65,7 +65,7 @@ test('empty CATALOG_HOST, CATALOG_PORT and CATALOG_BASE_PATH count as unset', as
   assert.match(finished.stderr, 'CATALOG_JWT_SECRET');
 });
 
-test('CATALOG_HOST and CATALOG_BASE_PATH are taken, and flags win over them', async () => {
+test('CATALOG_HOST and CATALOG_BASE_PATH are used, and flags override them', async () => {
   const env = { CATALOG_HOST: '127.0.0.2', CATALOG_BASE_PATH: '/variable', CATALOG_PORT: '1' };
   const server = await startServer({ env });
   assert.match(server.url, /^http:\/\/127\.0\.0\.2:\d+$/);
@@ -94,7 +94,7 @@ test('CATALOG_PORT is used if there is no --port', async () => {
   }
 });
 
-test('a malformed variable does no harm if its flag is given', async () => {
+test('a malformed variable is ignored if its flag is given', async () => {
   const env = { CATALOG_PORT: 'x', CATALOG_BASE_PATH: 'x' };
   const server = await startServer({ env, args: ['--base-path', '/api'] });
   assert.is((await send(server, 'GET', '/api/')).status, 200);

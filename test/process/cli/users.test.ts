@@ -1,4 +1,4 @@
-/** `users`: accounts from the command line, beside a running server too, and passwords unseen. */
+/** `users`: accounts from the command line, also while a server runs, and password prompts. */
 import { spawn } from 'node:child_process';
 import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import * as assert from 'uvu/assert';
 import { send } from '../../support/client.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { type Finished, killServers, SECRET, startServer } from '../../support/server.ts';
-import { callProgram } from '../../support/program.ts';
+import { callProgram, directoryWithStore } from '../../support/program.ts';
 import { PROGRAM } from '../../support/paths.ts';
 
 const PASSWORD = 'correct horse battery';
@@ -26,7 +26,7 @@ function users(
   });
 }
 
-/** What a command that ends well prints. */
+/** Runs a command that has to succeed. @returns its output. */
 async function done(data: string, args: readonly string[], input?: string): Promise<string> {
   const { status, stdout, stderr } = await users(data, args, input);
   assert.is(status, 0, stderr);
@@ -42,10 +42,11 @@ function assertFailed({ status, stdout, stderr }: Finished, ...says: readonly (s
   for (const what of says) assert.match(stderr, what);
 }
 
-test('an account is added by one line of standard input, listed, changed and removed', async () => {
-  const data = join(temporaryDirectory(), 'new');
-  assert.is(await done(data, ['list']), '');
-  assert.not.ok(existsSync(data), 'looking makes nothing');
+test('users adds an account with a password from standard input, and lists, changes and removes it', async () => {
+  const none = join(temporaryDirectory(), 'none');
+  assert.is(await done(none, ['list']), '');
+  assert.not.ok(existsSync(none), 'looking makes nothing');
+  const data = await directoryWithStore();
   assert.is(await done(data, ['add', 'ann'], `${PASSWORD}\n`), 'added ann as viewer\n');
   assert.is(
     await done(data, ['add', 'Анна', '--role', 'admin'], PASSWORD),
@@ -71,42 +72,51 @@ test('an account is added by one line of standard input, listed, changed and rem
   assert.match(await done(data, ['list']), /^ann  editor  active {2}[^\n]+\n$/);
 });
 
-test('the password is kept as a hash alone, in a file of its owner', async () => {
-  const data = temporaryDirectory();
+test('the password is stored only as an argon2id hash', async () => {
+  const data = await directoryWithStore();
+  const before = readdirSync(data);
   await done(data, ['add', 'ann'], PASSWORD);
   const text = readFileSync(join(data, 'access.json'), 'utf8');
   assert.match(text, /"password": "\$argon2id\$v=19\$/);
   assert.not.match(text, PASSWORD);
-  assert.equal(readdirSync(data).sort(), ['access.json', 'access.lock']);
+  assert.equal(readdirSync(data).sort(), [...before, 'access.json', 'access.lock'].sort());
 });
 
 const REFUSED: readonly (readonly [what: string, input: string | Uint8Array, says: RegExp])[] = [
-  ['no password', '', /no password was given/],
+  ['no bytes', '', /no password was given/],
   ['an empty line', '\n', /no password was given/],
   ['seven characters', '1234567\n', /at least 8 characters/],
   ['1025 bytes', `${'x'.repeat(1025)}\n`, /at most 1024 bytes/],
   ['two lines', `${PASSWORD}\n${PASSWORD}\n`, /one line/],
   [
-    'bytes that are no UTF-8',
+    'bytes that are not UTF-8',
     new Uint8Array([0x70, 0xe4, 0x73, 0x73, 0x77, 0xf6, 0x72, 0x74]),
     /UTF-8/,
   ],
 ];
 
 for (const [what, input, says] of REFUSED) {
-  test(`for a password, ${what} is refused, and nothing is changed`, async () => {
+  test(`a password of ${what} is refused, and nothing is changed`, async () => {
     const data = temporaryDirectory();
     assertFailed(await users(data, ['add', 'ann'], input), says);
     assert.equal(readdirSync(data), []);
   });
 }
 
-test('without standard input there is no password', async () => {
+test('users add works before there is a store, and warns that there is none', async () => {
+  const data = join(temporaryDirectory(), 'mistyped');
+  const { status, stdout, stderr } = await users(data, ['add', 'ann'], PASSWORD);
+  assert.equal([status, stdout], [0, 'added ann as viewer\n']);
+  assert.match(stderr, /^catalog-server: warning: [^\n]+ holds no store; [^\n]+\n$/);
+  assert.match(stderr, data);
+});
+
+test('users add without standard input fails', async () => {
   assertFailed(await users(temporaryDirectory(), ['add', 'ann']), /no password was given/);
 });
 
-test('a name is taken once, and what is not there cannot be changed', async () => {
-  const data = temporaryDirectory();
+test('a duplicate name and a change of an unknown user fail, and nothing is changed', async () => {
+  const data = await directoryWithStore();
   await done(data, ['add', 'ann'], PASSWORD);
   const before = readFileSync(join(data, 'access.json'), 'utf8');
   assertFailed(await users(data, ['add', 'ann'], PASSWORD), 'the user ann exists already');
@@ -125,7 +135,7 @@ test('a name is taken once, and what is not there cannot be changed', async () =
   assert.not.ok(existsSync(none), 'a misspelt directory is not made');
 });
 
-test('a name that a terminal would garble is wrong usage', async () => {
+test('an invalid name or role, and a password as an argument, exit 2', async () => {
   const data = temporaryDirectory();
   for (const name of ['', ' ', 'a b', 'a\nb', 'a\u0007', 'a/b', "'", 'x'.repeat(65)]) {
     const { status, stderr } = await users(data, ['add', name], PASSWORD);
@@ -139,7 +149,7 @@ test('a name that a terminal would garble is wrong usage', async () => {
   assert.equal(readdirSync(data), []);
 });
 
-test('a damaged file, or one that others may read, is refused and kept', async () => {
+test('access.json that is damaged or readable by others is refused and kept', async () => {
   const data = temporaryDirectory();
   const path = join(data, 'access.json');
   writeFileSync(path, '{', { mode: 0o600 });
@@ -154,8 +164,8 @@ test('a damaged file, or one that others may read, is refused and kept', async (
   assert.match(checked.stdout, `chmod 600 ${path}`, 'check finds it as well');
 });
 
-test('accounts added at once are all there', async () => {
-  const data = temporaryDirectory();
+test('accounts added at the same time are all kept', async () => {
+  const data = await directoryWithStore();
   const names = ['a', 'b', 'c', 'd'];
   await Promise.all(names.map((name) => done(data, ['add', name], PASSWORD)));
   const listed = (await done(data, ['list'])).trim().split('\n');
@@ -167,7 +177,7 @@ test('accounts added at once are all there', async () => {
 
 const JSON_TOKEN = '/admin/tokens/';
 
-test('a running server takes every change up with the next request', async () => {
+test('a running server applies every change of an account at the next request', async () => {
   const server = await startServer();
   const { data } = server;
   await done(data, ['add', 'ann', '--role', 'editor'], PASSWORD);
@@ -208,7 +218,7 @@ test('a running server takes every change up with the next request', async () =>
   await server.stop();
 });
 
-test('issue-token serves a subject whose account is not disabled, with a token that works', async () => {
+test('issue-token fails for a disabled account, and otherwise prints a valid token', async () => {
   const server = await startServer();
   const { data } = server;
   const env = { CATALOG_JWT_SECRET: SECRET };
@@ -226,7 +236,7 @@ test('issue-token serves a subject whose account is not disabled, with a token t
   await server.stop();
 });
 
-/** What a terminal shows while `answers` are typed, each once its prompt is there. */
+/** Runs a command on a terminal; each answer is typed when its prompt appears. */
 async function onTerminal(
   args: readonly string[],
   answers: readonly (readonly [prompt: string, typed: string])[],
@@ -250,32 +260,35 @@ async function onTerminal(
   return { shown, status };
 }
 
-/** Skips, and says so, if there is no terminal. */
+/** A test that is skipped if `script` is not installed. */
 function testOnTerminal(name: string, run: () => Promise<void>): void {
-  if (Bun.which('script') === null) test.skip(`${name} (skipped: there is no script here)`, run);
+  if (Bun.which('script') === null) test.skip(`${name} (skipped: script is not installed)`, run);
   else test(name, run);
 }
 
-testOnTerminal('on a terminal the password is asked for twice and never shown', async () => {
-  const data = temporaryDirectory();
-  const { shown, status } = await onTerminal(
-    ['users', 'add', 'ann', '--data', data],
-    [
-      ['Password of ann: ', `${PASSWORD}x\u007f\r`],
-      ['Repeat the password: ', `${PASSWORD}\r`],
-    ],
-  );
-  assert.is(status, 0, shown);
-  assert.is(shown, 'Password of ann: \r\nRepeat the password: \r\nadded ann as viewer\r\n');
-  const server = await startServer({ data });
-  const body = { username: 'ann', password: PASSWORD };
-  assert.is((await send(server, 'POST', JSON_TOKEN, { body, token: null })).status, 201);
-  await server.stop();
-});
+testOnTerminal(
+  'on a terminal users add asks for the password twice and never shows it',
+  async () => {
+    const data = temporaryDirectory();
+    const { shown, status } = await onTerminal(
+      ['users', 'add', 'ann', '--data', data],
+      [
+        ['Password of ann: ', `${PASSWORD}x\u007f\r`],
+        ['Repeat the password: ', `${PASSWORD}\r`],
+      ],
+    );
+    assert.is(status, 0, shown);
+    assert.is(shown, 'Password of ann: \r\nRepeat the password: \r\nadded ann as viewer\r\n');
+    const server = await startServer({ data });
+    const body = { username: 'ann', password: PASSWORD };
+    assert.is((await send(server, 'POST', JSON_TOKEN, { body, token: null })).status, 201);
+    await server.stop();
+  },
+);
 
 const ENDINGS: readonly (readonly [string, readonly (readonly [string, string])[], string])[] = [
   [
-    'two that differ',
+    'two different passwords',
     [
       ['Password of ann: ', `${PASSWORD}\r`],
       ['Repeat the password: ', `${PASSWORD}!\r`],
@@ -295,7 +308,7 @@ const ENDINGS: readonly (readonly [string, readonly (readonly [string, string])[
 ];
 
 for (const [what, typed, says] of ENDINGS) {
-  testOnTerminal(`on a terminal, ${what} ends with status 1 and changes nothing`, async () => {
+  testOnTerminal(`on a terminal, users add fails on ${what} and changes nothing`, async () => {
     const data = temporaryDirectory();
     const { shown, status } = await onTerminal(['users', 'add', 'ann', '--data', data], typed);
     assert.is(status, 1, shown);

@@ -1,4 +1,4 @@
-/** Commands as victims: what they are run on, and what has to be true of what they leave. */
+/** Commands that are killed at a step: their directories, and the checks of what they leave. */
 import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'uvu';
@@ -26,20 +26,20 @@ import {
   withoutRepeats,
 } from './steps.ts';
 
-/** Two directories of one place: the data directory and the one for backups. */
+/** A data directory and a directory for backups. */
 export class Place {
   readonly #root = temporaryDirectory();
   readonly data = join(this.#root, 'data');
   readonly backup = join(this.#root, 'backups', 'catalog.json');
 
-  /** @param data what the data directory holds. @param backup the backup that is there. */
+  /** @param data a directory to copy. @param backup the content of the existing backup. */
   constructor(data: string | null, backup: Uint8Array | null = null) {
     if (data !== null) cpSync(data, this.data, { recursive: true });
     mkdirSync(dirname(this.backup));
     if (backup !== null) writeFileSync(this.backup, backup);
   }
 
-  /** Calls the ordinary program, in this process: only victims need one of their own. */
+  /** Calls the ordinary program in this process: only victims need a separate process. */
   run(args: readonly string[]): Promise<Finished> {
     return callProgram([...args, '--data', this.data]);
   }
@@ -60,7 +60,7 @@ export class Place {
     return trace.steps();
   }
 
-  /** The state, by `check` without a finding; null if there is no store. */
+  /** The state, which has to pass `check`; null if there is no store. */
   state(): State | null {
     const { findings, state } = checkStore(machineDisk, this.data);
     assert.equal(findings, []);
@@ -85,9 +85,9 @@ export function assertDone({ status, stderr }: Finished): void {
 }
 
 /**
- * A directory of nothing but the store, whole, without what crashes leave.
+ * Checks that the directory has a whole store and no leftovers of crashes.
  *
- * @param changeSets after the base.
+ * @param changeSets the expected number of change sets after the base.
  */
 export function assertTidy(place: Place, changeSets: number): void {
   const names = Object.keys(filesOf(place.data)).filter((name) => !name.startsWith('migrated-'));
@@ -107,7 +107,7 @@ export function assertTidy(place: Place, changeSets: number): void {
   assert.equal(hidden, []);
 }
 
-/** The files of a directory of an earlier version, in their place or in the backup. */
+/** Checks that a directory has the unchanged files of an earlier version. */
 export function assertOldFiles(directory: string, from = FIXTURE): void {
   const old = filesOf(from);
   const found = filesOf(directory);
@@ -129,9 +129,9 @@ export const FIXTURE_STATE = stateIn(FIXTURE);
  * Registers a test for every death in a command.
  *
  * @param expected the command's steps.
- * @param make what it is run on; the same each time.
- * @param judge looks at what the death left. @param made says which steps were made.
- * @param only steps to die at; all by default.
+ * @param make creates the place in which the command runs; the same each time.
+ * @param judge checks what is left; its `made` returns whether a step was completed.
+ * @param only the steps at which to kill it; all by default.
  */
 export async function eachDeath(
   what: string,
@@ -143,12 +143,12 @@ export async function eachDeath(
 ): Promise<void> {
   const model = make();
   const steps = await model.trace(args(model));
-  test(`${what} makes its steps in this order`, () => {
+  test(`${what} performs the expected steps in order`, () => {
     assert.equal(withoutRepeats(steps), expected);
   });
   for (const death of deathsOneByOne(steps)) {
     if (only?.includes(death.step) === false) continue;
-    test(`${what}, killed ${describeDeath(death)}`, async () => {
+    test(`${what}, killed ${describeDeath(death)}, leaves whole files, and a rerun completes`, async () => {
       const place = make();
       await place.die(args(place), death);
       await judge(place, (step) => hasMade(steps, step, death));

@@ -1,7 +1,7 @@
 /**
- * Power loss on a real file system: a server writes to ext4 on a device that is a file. While the
- * server is stopped, the device is copied: that is what a power cut leaves. The journal of the copy is
- * replayed, and what was answered has to be there.
+ * Power loss on a real file system: a server writes to ext4 on a loop device. While the server is
+ * stopped, the device is copied: the copy is what a power cut leaves. The journal of the copy is
+ * replayed, and every answered write has to be there.
  *
  *     POWER_CUTS=100 bun test/process/crash/ext4.test.ts
  */
@@ -20,10 +20,10 @@ import { until } from '../../support/until.ts';
 const CUTS = Number(process.env['POWER_CUTS'] || 5);
 const WRITERS = 6;
 
-/** Answers between two cuts. */
+/** Responses between two cuts. */
 const ANSWERS = 20;
 
-/** What a writer has been told of its row, and what it asks for now. */
+/** The last confirmed name of a writer's row, and the name in its current request. */
 interface Written {
   readonly id: number;
   answered: string;
@@ -35,7 +35,7 @@ test.after(async () => {
   unmountAll();
 });
 
-/** Renames one row again and again, until `ends`. */
+/** Renames one row repeatedly until `ends`. */
 async function rename(
   server: TestServer,
   row: Written,
@@ -52,7 +52,7 @@ async function rename(
   }
 }
 
-/** Holds what a power cut has left against the answers before it. */
+/** Compares what a power cut has left with the responses before it. */
 function judge(data: string, answered: readonly Written[]): void {
   assert.equal(checkStore(machineDisk, data).findings, []);
   const brands = readSnapshot(data).rows.brands;
@@ -65,7 +65,7 @@ function judge(data: string, answered: readonly Written[]): void {
   }
 }
 
-/** `kill -STOP` returns before the process stands still. */
+/** Waits until the process has stopped: `kill -STOP` returns earlier. */
 async function stopped(pid: number): Promise<void> {
   const states = () =>
     Array.from(new Bun.Glob('*').scanSync({ cwd: `/proc/${pid}/task`, onlyFiles: false }));
@@ -77,7 +77,7 @@ async function stopped(pid: number): Promise<void> {
   });
 }
 
-const NAME = 'what was answered survives a power cut on ext4, whatever the moment';
+const NAME = 'answered writes survive a power cut on ext4 at any moment';
 
 const testDevices = (run: () => Promise<void>) =>
   canCutPower
@@ -110,7 +110,7 @@ testDevices(async () => {
     await until('there are more answers', () => answers >= cut * ANSWERS);
     server.child.kill('SIGSTOP');
     await stopped(pid);
-    // Answers that were given before the cut arrive.
+    // Responses that were sent before the cut arrive meanwhile.
     await pause(20);
     const answered = rows.map((row) => ({ ...row }));
     const left = disk.cut();

@@ -1,12 +1,12 @@
 /**
- * A server under concurrent writers, killed at a random moment, started again and compared with
- * what it had answered. Rounds continue over one directory, so that its history grows.
+ * A server under concurrent writers, killed at a random moment, restarted and compared with what it
+ * had answered. All rounds use one directory, so that its history grows.
  *
  *     CRASH_ROUNDS=500 CRASH_SEED=7 bun test/process/crash/sigkill.test.ts
  *     CRASH_ROUNDS=500 CRASH_BINARY=dist/catalog-server bun test/process/crash/sigkill.test.ts
  *
- * In every third round the kill waits for a checkpoint to begin, in every third for its base to
- * appear, so that many fall into one; the moment after that is random as well.
+ * In a third of the rounds the kill waits until a checkpoint begins, in another third until its
+ * base appears, so that many kills hit a checkpoint. The kill follows after a random delay.
  */
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,12 +23,12 @@ import { Ledger } from './ledger.ts';
 export interface CrashOptions {
   readonly seed: number;
   readonly rounds: number;
-  /** Concurrent writers, and readers beside them. */
+  /** Numbers of concurrent writers and readers. */
   readonly writers: number;
   readonly readers: number;
-  /** Answered writes of one round, from 1 to this many, before the kill. */
+  /** Maximum number of answered writes in one round before the kill. */
   readonly writes: number;
-  /** The executable instead of the source. */
+  /** The executable to run instead of the source. */
   readonly binary: string | undefined;
 }
 
@@ -37,25 +37,25 @@ export interface CrashReport {
   readonly answered: number;
   /** Writes that a kill cut off. */
   readonly cutOff: number;
-  /** New bases that were seen to appear. */
+  /** New bases that were observed. */
   readonly checkpoints: number;
   /** Kills that left a checkpoint unfinished. */
   readonly withinCheckpoint: number;
-  /** What is not as it was promised; empty when all is well. */
+  /** Differences from what was promised; empty if there are none. */
   readonly violations: readonly string[];
 }
 
-/** Answered writes after which a round that waits for a checkpoint waits no more. */
+/** Answered writes after which a round stops waiting for a checkpoint. */
 const PATIENCE = 20_000;
 
-/** Milliseconds at most between what a kill waits for and the kill. */
+/** Maximum delay between the trigger and the kill, in milliseconds. */
 const LONGEST_DELAY = { write: 4, begun: 12, replaced: 30 } as const;
 
-/** What a kill waits for: a number of writes; a checkpoint that has begun; its base. */
+/** What a kill waits for: a number of writes, the start of a checkpoint, or its new base. */
 type Trigger = keyof typeof LONGEST_DELAY;
 const TRIGGERS = Object.keys(LONGEST_DELAY) as Trigger[];
 
-/** Runs the rounds, and reports every broken promise. */
+/** Runs the rounds and reports every violation. */
 export async function crashRounds(options: CrashOptions): Promise<CrashReport> {
   const run = new CrashRun(options);
   await run.prepare();
@@ -111,13 +111,13 @@ class CrashRun {
     this.#server = await this.#start();
     this.#check(`round ${round}, started again`);
     await this.#ledger.compare(this.#server, `round ${round}`);
-    // Not in every round: the next one spent would hide that this one is forgotten.
+    // Not in every round: the next option would hide that the id of this one is forgotten.
     if (round % TRIGGERS.length === 0) await this.#ledger.spendId(this.#server);
   }
 
   #start(): Promise<TestServer> {
     const { binary } = this.#options;
-    // Checkpoints after few writes, so that many kills fall into one.
+    // Checkpoints after few writes, so that many kills hit one.
     const args = ['--history', '0', '--checkpoint-size', '1MiB'];
     return startServer({ data: this.#data, args, ...(binary !== undefined && { binary }) });
   }
@@ -164,7 +164,7 @@ class CrashRun {
     this.#base = base;
   }
 
-  /** Whether a new base is being written beside the old one. */
+  /** Whether a new base is being written next to the old one. */
   #isWriting(): boolean {
     return readdirSync(this.#data).some((name) => name.endsWith('.tmp'));
   }

@@ -1,4 +1,4 @@
-/** SIGKILL in the middle of an import (spec 12.10): it is `failed`, and the file can be imported again. */
+/** An import killed by SIGKILL (spec 12.10) is `failed`, and the file can be imported again. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ test.after(killServers);
 
 const QUERY = 'match=code&create_missing=specs,options';
 
-/** Rows in four commits or more; the first ones make options. */
+/** Rows for at least four commits; the first rows create options. */
 const ROWS = 1000;
 
 function file(): string {
@@ -45,10 +45,10 @@ const prepared = async () => {
   return service;
 };
 
-/** Milliseconds to wait for pages, which are of no interest here and take most of the time. */
+/** Milliseconds to wait for pages, which do not matter here and take most of the time. */
 const NO_PAGES = 0;
 
-/** The catalog after an import that nothing disturbed. */
+/** The catalog after an import that was not interrupted. */
 async function undisturbed(): Promise<Record<string, string>> {
   const service = await prepared();
   const { state } = await importInto(service, 'skus', file(), { query: QUERY });
@@ -60,11 +60,11 @@ async function undisturbed(): Promise<Record<string, string>> {
 
 const expected = undisturbed();
 
-/** The directory of a killed process: what is left of its import, and the same file once more. */
+/** Checks the state of a killed import, and imports the same file again. */
 async function assertRepeatable(data: string, what: string): Promise<void> {
   const service = await openService({ data });
   const [first] = await read(service, '/admin/imports/');
-  // On a busy machine the signal may come after the end.
+  // On a busy machine the signal may arrive after the end of the import.
   if (first.state !== 'done') {
     assert.is(first.state, 'failed', what);
     const { errors } = await read(service, `/admin/imports/${first.id}/`);
@@ -74,7 +74,7 @@ async function assertRepeatable(data: string, what: string): Promise<void> {
   assert.is(again.state, 'done', JSON.stringify(again.errors));
   assert.equal(await everything(service), await expected, what);
   const left = () => readdirSync(join(data, 'imports')).filter((name) => !/^\d+\.json$/.test(name));
-  // The file of an import goes after its end is told.
+  // The file of an import is removed after its end is reported.
   await until('nothing but states is left', () => left().length === 0);
   await service.stop(NO_PAGES);
 }
@@ -85,14 +85,14 @@ interface Moment {
 }
 
 const MOMENTS: readonly Moment[] = [
-  { when: 'before the first row', is: () => true },
+  { when: 'soon after its start', is: () => true },
   { when: 'while rows are checked', is: ({ rows }) => rows > 100 },
   { when: 'between commits', is: ({ state, rows }) => state === 'writing' && rows > 0 },
   { when: 'before the last commit', is: ({ state, rows }) => state === 'writing' && rows > 600 },
 ];
 
 for (const { when, is } of MOMENTS) {
-  test(`a server is killed ${when}`, async () => {
+  test(`an import whose server is killed ${when} is failed or done, and can be repeated`, async () => {
     const { data, stop } = await prepared();
     await stop(NO_PAGES);
     const server = await startServer({ data });
@@ -114,7 +114,7 @@ const ended = (child: ChildProcess) =>
     child.on('close', () => resolve());
   });
 
-test('the command is killed while it writes without a server', async () => {
+test('an import whose command is killed while it writes is failed or done, and can be repeated', async () => {
   const { data, stop } = await prepared();
   await stop(NO_PAGES);
   const path = join(temporaryDirectory(), 'skus.csv');

@@ -1,7 +1,7 @@
 /**
- * What a server was asked and what it has answered, and from this what has to be there after it
- * was killed. Writers and readers work on it until the server ends; then a server that was
- * started again is compared with it.
+ * Records what a server was asked and what it answered, and derives what has to be there after a
+ * kill. Writers and readers work until the server ends; then a restarted server is compared with
+ * the ledger.
  */
 import type { KindName } from '../../../src/model/kind.ts';
 import type { State } from '../../../src/store/state.ts';
@@ -24,16 +24,16 @@ const COLLECTIONS = Object.keys(PATHS) as Collection[];
 
 type Item = Readonly<Record<string, unknown>>;
 
-/** Rows of one writer, about: if there are fewer it creates more. */
+/** Approximate number of rows of one writer: if it has fewer, it creates more. */
 const ROWS = 30;
 
-/** How many writers have an SPU with long texts, so that checkpoints come often. */
+/** How many writers have an SPU with long texts, so that checkpoints are frequent. */
 const BULKY = 3;
 
-/** Characters of such a text at most. */
+/** Maximum length of such a text, in characters. */
 const LONGEST = 65_000;
 
-/** Rows that nothing was asked about, of which a comparison asks each by itself. */
+/** Number of untouched rows that a comparison requests one by one. */
 const SAMPLE = 25;
 
 /** A row that a server has returned. */
@@ -42,9 +42,9 @@ interface Known {
   readonly id: number;
   /** The last known value; null after a confirmed deletion. */
   answered: Item | null;
-  /** What the write under way would make of it; undefined if there is none. */
+  /** Its value after the write in progress; undefined if there is none. */
   pending: Item | null | undefined;
-  /** Whether anything was asked of it since the last comparison. */
+  /** Whether a request has referred to it since the last comparison. */
   touched: boolean;
 }
 
@@ -52,44 +52,44 @@ interface Known {
 interface Creation {
   readonly collection: Collection;
   readonly item: Item;
-  /** The id under which a reader has seen it. */
+  /** The id with which a reader has seen it. */
   seen: number | null;
 }
 
-/** A name that was given to the row which all writers share. */
+/** A name that was given to the row that all writers share. */
 interface Naming {
   readonly name: string;
-  /** The place of the request and of its answer in the order of all of them. */
+  /** The positions of the request and of its response in the order of all of them. */
   readonly sent: number;
   answered: number;
 }
 
 export interface LedgerOptions {
   readonly seed: number;
-  /** Concurrent writers; each keeps to rows of its own, beside one that they share. */
+  /** Concurrent writers; each writes to its own rows and to one that all share. */
   readonly writers: number;
-  /** Whether some of them write long texts, which make checkpoints come often. */
+  /** Whether some of them write long texts, so that checkpoints are frequent. */
   readonly bulky: boolean;
 }
 
 export class Ledger {
-  /** What is not as it was promised. */
+  /** Differences from what was promised. */
   readonly violations: string[] = [];
-  /** Writes that were answered, and that were not. */
+  /** Writes that were answered, and writes that were not. */
   answered = 0;
   cutOff = 0;
   readonly #options: LedgerOptions;
   readonly #random: (below: number) => number;
   #rows = new Map<string, Known>();
-  /** Every row that ever was. */
+  /** Every row that has ever existed. */
   readonly #used = new Set<string>();
   /** Rows by the writer that they belong to. */
   #owned: Known[][] = [];
-  /** Rows that are deleted, and were so at the last comparison. */
+  /** Rows that were already deleted at the last comparison. */
   #gone: Known[] = [];
   /** Rows that belong to no writer: others refer to them, or all writers share them. */
   readonly #fixed = new Set<string>();
-  /** By name, which occurs once. */
+  /** By name; names are unique. */
   readonly #creating = new Map<string, Creation>();
   #namings: Naming[] = [];
   /** The highest id that a server has returned. */
@@ -107,7 +107,7 @@ export class Ledger {
     this.#random = randomFrom(options.seed);
   }
 
-  /** Creates what the writers build on. It does not change later, except for what they share. */
+  /** Creates the rows that the writers refer to. Only the shared rows change later. */
   async prepare(server: Server): Promise<void> {
     this.#catalog = await createCatalog(server);
     const shared = await this.#made(server, 'brands', this.#body('brands'));
@@ -134,14 +134,14 @@ export class Ledger {
     this.#remember('goods', item);
   }
 
-  /** @throws if it is not created: nothing may fail before the crash. */
+  /** @throws if it is not created: no request may fail before the crash. */
   async #made(server: Server, collection: Collection, body: Item): Promise<Item> {
     const { status, text, json } = await send(server, 'POST', PATHS[collection], { body });
     if (status !== 201) throw new Error(`POST ${PATHS[collection]}: ${status} ${text}`);
     return json;
   }
 
-  /** @returns a ledger that knows the same, for a copy of the directory. Nothing may be under way. */
+  /** @returns an equal ledger, for a copy of the directory. No request may be in progress. */
   copy(options: LedgerOptions): Ledger {
     const copy = new Ledger(options);
     copy.#catalog = this.#catalog;
@@ -163,7 +163,7 @@ export class Ledger {
   }
 
   /**
-   * Writes, one request after the other, until the server ends or a response is wrong.
+   * Writes, one request after another, until the server ends or a response is wrong.
    *
    * @param index of the writer.
    * @param answered is called with every response; false ends the writing.
@@ -176,7 +176,7 @@ export class Ledger {
   }
 
   /**
-   * Reads until the server ends: what was shown once must not vanish, answered or not.
+   * Reads until the server ends: a value that a reader has seen must not vanish, answered or not.
    *
    * @param going whether to continue.
    */
@@ -212,7 +212,7 @@ export class Ledger {
     return true;
   }
 
-  /** @returns null when no answer came. */
+  /** @returns null if there was no response. */
   async #get(server: Server, path: string, statuses: readonly number[]): Promise<Received | null> {
     let answer: Received;
     try {
@@ -224,7 +224,7 @@ export class Ledger {
     throw new Error(`GET ${path}: ${answer.status} ${answer.text}`);
   }
 
-  /** A name occurs once, so a reader that sees the result of a write under way knows it is durable. */
+  /** Names are unique, so a value of a write in progress that a reader sees is durable. */
   #seen(known: Known | undefined, item: Item | null): void {
     if (known?.pending === undefined || !same(item, known.pending)) return;
     known.answered = known.pending;
@@ -363,7 +363,7 @@ export class Ledger {
     return true;
   }
 
-  /** @returns null when no answer came, or a wrong one. */
+  /** @returns null if there was no response, or a wrong one. */
   async #send(server: Server, method: string, path: string, body: unknown, status: number) {
     let answer: Received;
     try {
@@ -387,7 +387,7 @@ export class Ledger {
     return COLLECTIONS[this.#random(COLLECTIONS.length)] ?? 'books';
   }
 
-  /** Every field of a request, under a name that occurs once. */
+  /** All fields of a request, with a unique name. */
   #body(collection: Collection): Item {
     this.#names += 1;
     const name = `${collection} ${this.#names} \u{1f600}`;
@@ -422,7 +422,7 @@ export class Ledger {
     };
   }
 
-  /** The object that a write makes of a body and the current object. */
+  /** The object that results from writing a body over the current object. */
   #asShown(collection: Collection, body: Item, current: Item | null): Item {
     const { spu_id: spu, specs, ...fields } = body;
     if (collection === 'books') {
@@ -490,7 +490,7 @@ export class Ledger {
     known.pending = undefined;
   }
 
-  /** No renaming that was answered may have been sent after the one that is there was answered. */
+  /** No answered renaming may have been sent after the response to the one that is there. */
   #compareShared(item: Item | null, before: Item | null, wrong: (text: string) => void): void {
     const latest = Math.max(
       ...this.#namings.map(({ sent, answered }) => (answered === Infinity ? 0 : sent)),
@@ -517,7 +517,7 @@ export class Ledger {
     this.#remember(collection, item);
   }
 
-  /** Items by themselves say what the collections say, and what was deleted is known to be. */
+  /** Single items equal those of the collections, and deleted ones are 410 or 404. */
   async #compareItems(server: Server, wrong: (text: string) => void): Promise<void> {
     const others = [...[...this.#rows.values()].filter(({ touched }) => !touched), ...this.#gone];
     const sample = Array.from(
@@ -569,7 +569,7 @@ export class Ledger {
     }
   }
 
-  /** New rows get ids above every id that anybody has seen. */
+  /** New rows get ids above every id that was ever returned. */
   async #compareIds(server: Server, wrong: (text: string) => void): Promise<void> {
     for (const collection of COLLECTIONS) {
       const path = PATHS[collection];
@@ -584,8 +584,8 @@ export class Ledger {
   }
 
   /**
-   * Creates an option, which the writers never do, and deletes it. Once a base has both, its last
-   * ids alone tell that the id was used.
+   * Creates an option, which the writers never do, and deletes it. After the next checkpoint only
+   * the last ids of the base show that the id was used.
    */
   async spendId(server: Server): Promise<void> {
     const path = '/admin/options/';
@@ -600,7 +600,7 @@ export class Ledger {
     if (deleted.status !== 204) throw new Error(`DELETE of option ${json.id}: ${deleted.status}`);
   }
 
-  /** Holds the files against what was answered, as far as no server shows it. */
+  /** Compares the files with what was answered, as far as a server does not show it. */
   compareFiles({ lastIds, rows }: State, when: string): void {
     for (const [kind, id] of this.#highest) {
       const last = lastIds[kind];
@@ -632,7 +632,7 @@ const show = (value: unknown) => {
   return text.length > 500 ? `${text.slice(0, 500)}… (${text.length})` : text;
 };
 
-/** Whether two values are the same but for the order of their members. */
+/** Whether two values are equal, apart from the order of their members. */
 function same(a: unknown, b: unknown): boolean {
   return Bun.deepEquals(a, b, true);
 }

@@ -1,7 +1,6 @@
 /**
- * Reads and writes of single rows are linearizable, whatever the moment of a kill: clients work on a
- * few rows at the same time, the server is killed and started again, and a checker judges the whole
- * history.
+ * Reads and writes of single rows are linearizable, even across kills: clients work concurrently on
+ * a few rows, the server is killed and restarted, and a checker judges the whole history.
  *
  *     LINEAR_ROUNDS=200 LINEAR_SEED=7 bun test/process/crash/linearizability.test.ts
  */
@@ -20,10 +19,10 @@ const SEED = Number(process.env['LINEAR_SEED'] || Date.now() % 1_000_000);
 const CLIENTS = 6;
 const REGISTERS = 2;
 
-/** Answers of one round before the kill, from 1 to this many. */
+/** Maximum number of responses in one round before the kill. */
 const MAX_ANSWERS = 300;
 
-/** Milliseconds at most between the last of them and the kill. */
+/** Maximum time between the last of them and the kill, in milliseconds. */
 const MAX_DELAY_MS = 4;
 
 const INITIAL = 'initial';
@@ -46,13 +45,13 @@ const exchange = (
   return { called, ended, does, isCutOff: false };
 };
 
-test('the checker accepts what can have happened, and nothing else', () => {
+test('the checker accepts linearizable histories and rejects others', () => {
   const accepted: readonly (readonly Operation[])[] = [
     [read(0, 1, INITIAL), write(2, 3, 'a'), read(4, 5, 'a')],
-    // While a write is under way a reader may see either, but not the old value after the new one.
+    // During a write a reader may see either value, but not the old one after the new one.
     [write(0, 9, 'a'), read(1, 2, INITIAL), read(3, 4, 'a')],
     [write(0, 9, 'a'), write(0, 9, 'b'), read(10, 11, 'a'), read(12, 13, 'a')],
-    // What was cut off is there or is not, and stays so.
+    // A write that was cut off took effect or not, and that does not change later.
     [write(0, 5, 'a', true), read(6, 7, INITIAL), read(8, 9, INITIAL)],
     [write(0, 5, 'a', true), read(6, 7, 'a')],
     [write(0, 3, 'a'), exchange(4, 5, 'a', true), read(6, 7, 'exchanged')],
@@ -73,12 +72,12 @@ test('the checker accepts what can have happened, and nothing else', () => {
   for (const history of refused) assert.is.not(violationIn(history, INITIAL), null);
 });
 
-test('a write that another host may still carry out counts from its call to the first sight of it', () => {
+test('a write without a response may take effect late, until a client first sees it', () => {
   const accepted: readonly (readonly Operation[])[] = [
     // It took effect after its client had given up, and after another write.
     [write(0, 1, 'a', true), write(2, 3, 'b'), read(4, 5, 'b'), read(6, 7, 'a'), read(8, 9, 'a')],
     [write(0, 1, 'a', true), write(2, 3, 'b'), exchange(4, 5, 'a', true)],
-    // Nobody saw it, but something has to have been there.
+    // No read saw it, but it must have taken effect before the exchange.
     [write(0, 1, 'a', true), exchange(2, 3, INITIAL, false), write(4, 5, 'b'), read(6, 7, 'b')],
   ];
   for (const history of accepted) assert.is(violationIn(settled(history), INITIAL), null);
@@ -90,7 +89,7 @@ test('a write that another host may still carry out counts from its call to the 
   for (const history of refused) assert.is.not(violationIn(settled(history), INITIAL), null);
 });
 
-/** What clients did to the registers, which are brands: their names are the values. */
+/** The operations of the clients on the registers: brands, whose names are the values. */
 class Run {
   readonly histories = Array.from({ length: REGISTERS }, (): Operation[] => []);
   answers = 0;
@@ -98,10 +97,10 @@ class Run {
   readonly #random = randomFrom(SEED);
   #values = 0;
 
-  /** One client, until the server is gone. @param onAnswer is called after every answer. */
+  /** Runs one client until the server is killed. @param onAnswer is called after every response. */
   async client({ url, finished }: TestServer, onAnswer: () => void): Promise<void> {
     const authorization = `Bearer ${await tokenFor('admin')}`;
-    /** The last value that it has read of each register, with its tag. */
+    /** The last value of each register that it has read, with its ETag. */
     const known = new Map<number, { readonly value: string; readonly etag: string }>();
     for (;;) {
       const register = this.#random(REGISTERS);
@@ -128,7 +127,7 @@ class Run {
           body: JSON.stringify({ name: wrote, logo: '', first_letter: 'B' }),
           ...(isConditional && { 'if-match': before.etag }),
         }).catch(() => null);
-        // A process that has ended has no effects any more.
+        // After the process has ended, the write can no longer take effect.
         if (answer === null) await finished;
         const ended = performance.now();
         const effect = (succeeded: boolean): Operation['does'] =>
@@ -148,7 +147,7 @@ class Run {
     }
   }
 
-  /** All clients, until the server is killed. */
+  /** Runs all clients until the server is killed. */
   async round(server: TestServer): Promise<void> {
     const last = this.answers + 1 + this.#random(MAX_ANSWERS);
     const delay = this.#random(MAX_DELAY_MS * 1000) / 1000;

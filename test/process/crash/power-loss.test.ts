@@ -1,4 +1,4 @@
-/** What was answered survives power loss at any moment, with any loss of unsynced changes. */
+/** Answered writes survive power loss at any moment, with any loss of unsynced changes. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -40,21 +40,21 @@ import {
 } from '../../support/power-history.ts';
 import { fixture as fixtureOf } from '../../support/paths.ts';
 
-/** On the real file system this holds the lock alone; all else is on the disks in memory. */
+/** On the real file system this holds only the lock; all other files are on disks in memory. */
 const root = temporaryDirectory();
 const data = join(root, 'data');
 
 const aSeed = fc.integer({ min: 0, max: 2 ** 31 });
-/** Bytes of change sets before a checkpoint: as often as can be, now and then, never. */
+/** Bytes of change sets before a checkpoint: after every commit, sometimes, never. */
 const smallestCheckpoint = fc.constantFrom(1, 12_000, 1e9);
-/** Bytes of history: nothing, two change sets or three, everything. */
+/** Bytes of history that are kept: none, two or three change sets, all. */
 const aHistory = fc.constantFrom(0, 12_000, 1e9);
 
 const one = (does: Action['does'], kind: Action['kind'], picked = 0): Action[] => [
   { does, kind, picks: [picked, 0, 0], text: `${does} ${kind} ${picked}` },
 ];
 
-/** Over ten change sets, so that their number gets another digit, with groups and checkpoints. */
+/** At least ten change sets, so that numbers get a second digit, with groups and checkpoints. */
 const SHORT: Plan = [
   [FOUNDATION],
   [one('create', 'books'), one('delete', 'skus'), one('create', 'brands')],
@@ -63,13 +63,13 @@ const SHORT: Plan = [
   ...Array.from({ length: 6 }, (_, nth) => [one('create', 'categories', 8 + nth)]),
 ];
 
-/** Starts one after the other. */
+/** How many starts follow one another. */
 const ATTEMPTS = { minLength: 2, maxLength: 5 };
 
 /** Random histories for each property. */
 const RUNS = Number(process.env['POWER_RUNS'] || 5);
 
-/** Random ways of a power loss at every moment, beside the extremes. */
+/** Random losses at every moment, besides the two extremes. */
 const DRAWS = 3;
 
 function assertWhole(history: History, random: Random, draws = DRAWS): void {
@@ -77,7 +77,7 @@ function assertWhole(history: History, random: Random, draws = DRAWS): void {
   assert.is(history.fault(random, draws), null);
 }
 
-/** Each loss that leaves something else than those before. */
+/** The losses whose result differs from that of every earlier loss. */
 function* different(all: Iterable<Loss>): Generator<Loss> {
   const seen = new Set<string>();
   for (const loss of all) {
@@ -87,7 +87,7 @@ function* different(all: Iterable<Loss>): Generator<Loss> {
   }
 }
 
-test('after power loss at any moment the state is one from the last answered to the last begun', async () => {
+test('after power loss the state is one between the last answered and the last begun commit', async () => {
   await fc.assert(
     fc.asyncProperty(
       aPlan(8),
@@ -109,7 +109,7 @@ test('after power loss at any moment the state is one from the last answered to 
   );
 });
 
-test('after power loss the store continues, assigns new ids, and survives the next power loss', async () => {
+test('after power loss the store accepts writes, assigns new ids and survives the next power loss', async () => {
   await fc.assert(
     fc.asyncProperty(aPlan(5), aPlan(4), aHistory, aSeed, async (plan, next, kept, seed) => {
       const random = randomFrom(seed);
@@ -132,7 +132,7 @@ test('after power loss the store continues, assigns new ids, and survives the ne
   );
 });
 
-test('a server killed again and again and started each time serves nothing that power loss can take', async () => {
+test('after repeated kills and starts, power loss loses nothing that a server has served', async () => {
   await fc.assert(
     fc.asyncProperty(aPlan(5), fc.array(aPlan(2), ATTEMPTS), aSeed, async (plan, plans, seed) => {
       const random = randomFrom(seed);
@@ -149,7 +149,7 @@ test('a server killed again and again and started each time serves nothing that 
   );
 });
 
-test('a start after a kill at every moment of a short history makes durable what it serves', async () => {
+test('a start after a kill at any moment makes the state durable before it is served', async () => {
   const options = { smallestCheckpoint: 1 };
   const run = await History.run(new PowerDisk(root), data, SHORT, options);
   for (let at = 0; at < run.disk.log.length; at += 1) {
@@ -161,13 +161,14 @@ test('a start after a kill at every moment of a short history makes durable what
 });
 
 for (const bytes of [1, 12_000]) {
-  test(`every combination of what may survive of a short history is whole (checkpoints from ${bytes} bytes)`, async () => {
-    // Names in a directory that is never synced are in doubt for ever: the combinations would never end.
+  test(`any subset of the unsynced changes leaves a valid state (checkpoints from ${bytes} bytes)`, async () => {
+    // Names in a directory that is never synced stay uncertain: there would be too many
+    // combinations.
     const disk = new PowerDisk(root, new Volume(), { spreads: false });
     const history = await History.run(disk, data, SHORT, { smallestCheckpoint: bytes });
     assert.equal(history.failures, []);
     assert.ok(history.checkpoints > 0);
-    // Each round has a group of its own at least; a busy machine may gather all of a round in one.
+    // Each round is at least one group; on a busy machine a round may be a single group.
     assert.ok(history.last >= SHORT.length, `${history.last} change sets`);
     for (const [at, volume] of disk.moments()) {
       if (disk.midway(at)) continue;
@@ -177,7 +178,7 @@ for (const bytes of [1, 12_000]) {
   });
 }
 
-test('a crash while a store is made leaves no store or an empty one, and the next start makes it', async () => {
+test('a crash while a store is created leaves none or an empty one, and the next start completes it', async () => {
   const disk = new PowerDisk(root);
   const first = await History.run(disk, data, [], { smallestCheckpoint: 1 });
   assertWhole(first, randomFrom(1));
@@ -190,7 +191,7 @@ test('a crash while a store is made leaves no store or an empty one, and the nex
   }
 });
 
-test('a store that was copied without its empty directory of change sets is made whole first', async () => {
+test('a store copied without its empty changes directory is repaired durably by the start', async () => {
   const made = await History.run(new PowerDisk(root), data, [], { smallestCheckpoint: 1 });
   const bytes = (name: string) => made.disk.read(join(data, name)) as Buffer;
   const files = { [`data/${BASE}`]: bytes(BASE), [`data/${HEAD}`]: bytes(HEAD) };
@@ -201,7 +202,7 @@ test('a store that was copied without its empty directory of change sets is made
   assertWhole(history, randomFrom(1));
 });
 
-test('a closed store has its head on the disk', async () => {
+test('after a store is closed, the head on the disk names its last change set', async () => {
   const disk = new PowerDisk(root);
   const history = await History.run(disk, data, SHORT, { smallestCheckpoint: 1e9 });
   for (const { left } of losses(disk, history.closed, randomFrom(1), DRAWS)) {
@@ -210,7 +211,7 @@ test('a closed store has its head on the disk', async () => {
   }
 });
 
-test('a start after power loss makes the head name what it serves', async () => {
+test('a start after power loss durably updates the head to the change set that it serves', async () => {
   const disk = new PowerDisk(root);
   const first = await History.run(disk, data, SHORT, { smallestCheckpoint: 1e9 });
   const older = new Set<boolean>();
@@ -228,7 +229,7 @@ test('a start after power loss makes the head name what it serves', async () => 
   assert.is(older.size, 2, 'the head is older at times, and at times it is not');
 });
 
-// The disk in memory itself.
+// The disk in memory.
 
 const aName = fc.constantFrom('a', 'b', 'c');
 const aPlace = fc.tuple(fc.constantFrom('.', '.', '.', 'd', 'd/e'), aName);
@@ -244,7 +245,7 @@ const anOperation = fc.oneof(
 
 type Operation = typeof anOperation extends fc.Arbitrary<infer T> ? T : never;
 
-/** @returns the name of what it fails with, or what the directories then hold. */
+/** @returns the error code, if it fails, and what the directories then hold. */
 async function operate(disk: Disk, top: string, operation: Operation, nth: number) {
   const [directory, name] = operation.place;
   const inside = join(top, directory);
@@ -292,7 +293,7 @@ async function operate(disk: Disk, top: string, operation: Operation, nth: numbe
   return { code, lists, files };
 }
 
-test('the disk in memory shows what the machine’s disk shows', async () => {
+test('the disk in memory behaves like the real disk', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(anOperation, { maxLength: 20, size: 'max' }), async (operations) => {
       const top = temporaryDirectory();
@@ -308,18 +309,18 @@ test('the disk in memory shows what the machine’s disk shows', async () => {
   );
 });
 
-// Disks that lie. They show that the tests above can fail, one sync at a time.
+// Disks that ignore some syncs. They show that the tests above fail if that sync is missing.
 
 const FORGETTING: Readonly<Record<string, (path: string) => boolean>> = {
   'every sync': () => true,
   'the syncs of files before their rename': (path) => path.endsWith('.tmp'),
   'the syncs of the change sets’ directory': (path) => path === join(data, CHANGES),
   'the syncs of the data directory': (path) => path === data,
-  'the syncs of the directory around it': (path) => path === root,
+  'the syncs of its parent directory': (path) => path === root,
 };
 
 for (const [what, forgets] of Object.entries(FORGETTING)) {
-  test(`a disk that forgets ${what} is found to lose what was answered`, async () => {
+  test(`a disk that ignores ${what} is found to lose answered writes`, async () => {
     const disk = new PowerDisk(root, new Volume(), { forgets });
     const history = await History.run(disk, data, SHORT, { smallestCheckpoint: 1 });
     assert.equal(history.failures, []);
@@ -327,7 +328,7 @@ for (const [what, forgets] of Object.entries(FORGETTING)) {
   });
 }
 
-test('if the head survives a disk that lies, the start names what is lost', async () => {
+test('if change sets are lost and the head survives, the start names the first lost one', async () => {
   const disk = new PowerDisk(root, new Volume(), { forgets: () => true });
   const { last, failures } = await History.run(disk, data, SHORT, { smallestCheckpoint: 1e9 });
   assert.equal(failures, []);
@@ -355,7 +356,7 @@ test('if the head survives a disk that lies, the start names what is lost', asyn
 
 // Migration.
 
-/** The stored directory of an earlier version, with the files beside its change sets. */
+/** The data directory of an earlier version: its change sets and the named other files. */
 function stored(version: number, beside: readonly string[]): Volume {
   const fixture = fixtureOf(version);
   const changes = readdirSync(join(fixture, CHANGES)).map((name) => join(CHANGES, name));
@@ -369,7 +370,7 @@ const version1 = stored(1, [BASE]);
 const migrating = recover(new PowerDisk(root, version1), data, 'older')?.state as State;
 const kept = migrationBackupDirectory(data, 1);
 
-/** The version that a directory has, which has to hold what the migration began with. */
+/** @returns the version of a directory, which has to hold the state before the migration. */
 function versionOf(disk: PowerDisk, directory: string): number {
   const loaded = recover(disk, directory, 'older');
   assert.is(loaded?.state.sequence, migrating.sequence);
@@ -378,7 +379,7 @@ function versionOf(disk: PowerDisk, directory: string): number {
   return loaded?.schema as number;
 }
 
-/** Judges what a power loss left of a migration. */
+/** Checks what a power loss in a migration left. @returns the version. */
 function judgeMigration(disk: PowerDisk): number {
   const version = versionOf(disk, data);
   if (version === SCHEMA_VERSION) assert.is(versionOf(disk, kept), 1);
@@ -393,7 +394,7 @@ async function migrateAgain(disk: PowerDisk): Promise<void> {
 
 for (const links of [true, false]) {
   const where = links ? '' : ', on a file system without links';
-  test(`a migration that power loss cuts off leaves either version whole, and runs again${where}`, async () => {
+  test(`power loss in a migration leaves the old or the new version, and a rerun completes${where}`, async () => {
     const disk = new PowerDisk(root, version1, { links });
     await migrateAgain(disk);
     assert.equal(disk.list(join(data, CHANGES)), []);
@@ -402,7 +403,7 @@ for (const links of [true, false]) {
     for (const { left } of different(losses(disk, 0, random, DRAWS))) {
       const found = new PowerDisk(root, left, { links });
       versions.add(judgeMigration(found));
-      // One in ten: the rest differ in what the first step removes.
+      // A tenth is enough: the others differ only in what the first step removes.
       if (random(10) === 0) await migrateAgain(found);
     }
     assert.equal([...versions], [1, SCHEMA_VERSION]);
@@ -412,7 +413,7 @@ for (const links of [true, false]) {
   });
 }
 
-test('what a migration keeps is durable before anything else is done', async () => {
+test('the migration backup is durable once it is written', async () => {
   const disk = new PowerDisk(root, version1);
   const { files = [] } = recover(disk, data, 'older') ?? {};
   const names = files.map(({ sequence }) => changeSetName(sequence));
@@ -422,7 +423,7 @@ test('what a migration keeps is durable before anything else is done', async () 
   }
 });
 
-test('a migration from version 2 that power loss cuts off leaves either version whole, its head too', async () => {
+test('power loss in a migration from version 2 leaves the old or the new version, with its head', async () => {
   const disk = new PowerDisk(root, stored(2, [BASE, HEAD]));
   const text = (at: PowerDisk, directory: string) =>
     textOfDocument(recover(at, directory, 'older')?.state as State);
@@ -441,7 +442,7 @@ test('a migration from version 2 that power loss cuts off leaves either version 
   assert.equal([...versions], [2, SCHEMA_VERSION]);
 });
 
-test('a migration that was killed and runs again leaves either version whole at power loss', async () => {
+test('power loss in a rerun of a killed migration leaves the old or the new version', async () => {
   const disk = new PowerDisk(root, version1);
   await migrateAgain(disk);
   const random = randomFrom(8);
@@ -455,7 +456,7 @@ test('a migration that was killed and runs again leaves either version whole at 
   }
 });
 
-test('the files of the earlier version stay whole until the next base is durable, and then go', async () => {
+test('the files of the earlier version are kept until the next base is durable, then removed', async () => {
   const disk = new PowerDisk(root, version1);
   await migrateAgain(disk);
   const [left] = losses(disk, disk.log.length, randomFrom(1), 0);
@@ -474,7 +475,7 @@ test('the files of the earlier version stay whole until the next base is durable
       before += 1;
       assert.is(versionOf(found, kept), 1);
     } else {
-      // What is going is never taken for a whole store that ends earlier.
+      // Partly removed files must not open as a store that ends earlier.
       const sequence = sequenceOf(found, kept);
       assert.ok(sequence === null || sequence === migrating.sequence, `ends at ${sequence}`);
     }
@@ -482,7 +483,7 @@ test('the files of the earlier version stay whole until the next base is durable
   assert.ok(before > 0);
 });
 
-/** The end of the history of a directory; null if it is not a store that opens. */
+/** The last sequence of a directory; null if it does not open as a store. */
 function sequenceOf(disk: PowerDisk, directory: string): number | null {
   try {
     return recover(disk, directory, 'older')?.state.sequence ?? null;
@@ -501,7 +502,7 @@ async function documentOfBackup(): Promise<State> {
   return verifyBackup('backup', encodeBackup({ state: document })).state;
 }
 
-/** @returns whether there is a store; if not, a start must not take it for one. */
+/** @returns whether there is a store; if there is none, a start must not create one over it. */
 function judgeRestore(disk: PowerDisk, document: State): boolean {
   let loaded: ReturnType<typeof recover>;
   try {
@@ -512,7 +513,7 @@ function judgeRestore(disk: PowerDisk, document: State): boolean {
     return false;
   }
   if (loaded === null) {
-    // If a head names a history, a start would begin another one over it.
+    // With a head but without a base, a start would begin a second history.
     assert.is(disk.read(join(data, HEAD)), null);
     return false;
   }
@@ -533,7 +534,7 @@ async function restoreAgain(disk: PowerDisk, document: State): Promise<void> {
   assert.ok(judgeRestore(disk, document));
 }
 
-test('a restore that power loss cuts off leaves nothing that opens or all of it, and runs again', async () => {
+test('power loss in a restore leaves no store or the whole store, and a rerun completes', async () => {
   const document = await documentOfBackup();
   const disk = new PowerDisk(root);
   await restoreBackup(disk, document, data, 'test');
@@ -551,7 +552,7 @@ test('a restore that power loss cuts off leaves nothing that opens or all of it,
   }
 });
 
-test('a restore that was killed and runs again, and a start after it, survive power loss', async () => {
+test('the rerun of a killed restore, and the start after it, survive power loss', async () => {
   const document = await documentOfBackup();
   const disk = new PowerDisk(root);
   await restoreBackup(disk, document, data, 'test');
@@ -569,12 +570,11 @@ test('a restore that was killed and runs again, and a start after it, survive po
   }
 });
 
-for (const before of ['an older backup', 'nothing', 'not even a directory']) {
-  test(`a backup that power loss cuts off leaves ${before} or the new one under its name`, async () => {
+for (const before of ['an older backup', 'no backup', 'no directory']) {
+  test(`power loss in a backup to a path with ${before} leaves that or the new backup`, async () => {
     const document = await documentOfBackup();
     const older = before === 'an older backup' ? Buffer.from('the older backup') : null;
-    const files =
-      before === 'not even a directory' ? {} : { 'backups/other.json': Buffer.from('another') };
+    const files = before === 'no directory' ? {} : { 'backups/other.json': Buffer.from('another') };
     const origin = Volume.holding(older ? { ...files, 'backups/b.json': older } : files);
     const into = join(root, 'backups');
     const path = join(into, 'b.json');

@@ -1,4 +1,4 @@
-/** Servers as victims: what they serve, the writers at work, and what has to be there after it. */
+/** Servers that are killed at a step while writers are at work, and the checks of what is left. */
 import { cpSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import * as assert from 'uvu/assert';
@@ -23,23 +23,23 @@ import {
 
 const WRITERS = 6;
 
-/** How much a store holds when a checkpoint is due, in KiB of change sets. */
+/** Sizes of change sets at which a checkpoint is due, in KiB. */
 export const FULL = { small: 256, large: 4096 } as const;
 
-/** Answers of a victim after which it counts as one that never comes to its step. */
+/** Answered writes after which a victim is assumed never to reach its step. */
 const PATIENCE = 4000;
 
-/** A directory to be copied, and what a server has answered of it. */
+/** A directory to copy, and the ledger of what a server has answered about it. */
 export interface Prepared {
   readonly data: string;
   readonly ledger: Ledger;
-  /** What its servers are started with. */
+  /** Arguments with which its servers are started. */
   readonly args: readonly string[];
 }
 
 const OPTIONS = { seed: 1, writers: WRITERS, bulky: false };
 
-/** A store that was migrated, so that it has kept files, and a catalog to write to. */
+/** A migrated store, so that it has files of the earlier version, with a catalog to write to. */
 export async function prepare(): Promise<Prepared> {
   const data = join(temporaryDirectory(), 'data');
   cpSync(FIXTURE, data, { recursive: true });
@@ -54,7 +54,7 @@ export async function prepare(): Promise<Prepared> {
 }
 
 /**
- * The same with so many change sets that the next commit begins a checkpoint.
+ * The same, with enough change sets that the next commit begins a checkpoint.
  *
  * @param size of the change sets, in KiB.
  */
@@ -73,7 +73,7 @@ export async function prepareFull(size: number): Promise<Prepared> {
 }
 
 /**
- * Characters of a text with which a dozen SPUs are a full store. An SPU has three of them, and the
+ * Characters of a text such that a dozen SPUs fill the store. An SPU has three such texts, and the
  * files hold each twice: in its row and in the audit trail.
  */
 export const textOf = (size: number): number => Math.floor((size * 1024) / 66);
@@ -84,23 +84,23 @@ function copyOf(data: string): string {
   return copy;
 }
 
-/** Writers until the server ends, or until `enough`. */
+/** Runs the writers until the server ends, or until `enough`. */
 async function write(ledger: Ledger, server: Serving, enough: () => boolean): Promise<void> {
   await Promise.all(
     Array.from({ length: WRITERS }, (_, index) => ledger.write(server, index, () => !enough())),
   );
 }
 
-/** What a victim has left. */
+/** What a killed server has left. */
 export interface Left {
   readonly data: string;
   readonly ledger: Ledger;
 }
 
 /**
- * Has a server die at a step under its writers; what it leaves passes the check.
+ * Kills a server at a step while writers are at work; the files that it leaves pass the check.
  *
- * @param death counted from the end of the start.
+ * @param death counted from when the server is ready.
  */
 export async function dieServing(prepared: Prepared, { step, nth, side }: Death): Promise<Left> {
   const death = { step, nth: nth + DIRECTORIES.filter((other) => other === step).length, side };
@@ -121,7 +121,7 @@ export async function dieServing(prepared: Prepared, { step, nth, side }: Death)
   return { data, ledger };
 }
 
-/** @returns the state of a directory, which passes the check. */
+/** @returns the state of a directory, which has to pass the check. */
 export function checked(data: string): State {
   const { findings, state } = checkStore(machineDisk, data);
   assert.equal(findings, []);
@@ -136,8 +136,8 @@ export function sequenceOfBase(data: string): number {
 }
 
 /**
- * Opens the catalog on what was left, and compares it with what was answered. It is called in this
- * process: what a start does to the files is the same. sigkill.test.ts starts the program.
+ * Opens the catalog on what was left, and compares it with what was answered. It runs in this
+ * process, since a start does the same to the files; sigkill.test.ts starts the program.
  */
 export async function recover({ data, ledger }: Left): Promise<void> {
   const server = await openService({ data, history: 0, disk: machineDisk });
@@ -149,7 +149,7 @@ export async function recover({ data, ledger }: Left): Promise<void> {
   assert.equal(temporariesIn(data), []);
   await ledger.compare(server, 'started again');
   assert.equal(ledger.violations, []);
-  // The pages are of no interest here.
+  // Do not wait for pages.
   await server.stop(0);
   rmSync(data, { recursive: true });
 }
@@ -157,11 +157,11 @@ export async function recover({ data, ledger }: Left): Promise<void> {
 const temporariesIn = (directory: string) =>
   readdirSync(directory).filter((name) => name.endsWith('.tmp'));
 
-/** Whether files of an earlier version are there. */
+/** Whether the directory has files of an earlier version. */
 export const hasKept = (data: string) =>
   readdirSync(data).some((name) => name.startsWith('migrated-from-'));
 
-/** The steps of a server between its start and its end. @param enough ends the writing. */
+/** The steps of a server between its start and its shutdown. @param enough ends the writing. */
 export async function traceServing(
   prepared: Prepared,
   enough: (left: Left) => boolean,

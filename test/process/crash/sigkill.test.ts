@@ -1,11 +1,11 @@
-/** What was answered survives SIGKILL at any moment; what was not is there whole or not at all. */
+/** Answered writes survive SIGKILL at any moment; others are there completely or not at all. */
 import { resolve } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { killServers } from '../../support/server.ts';
 import { crashRounds } from './harness.ts';
 
-/** A whole number from the environment, so that a long run uses the same test. */
+/** An integer from the environment, so that a long run can use the same test. */
 function setting(name: string, otherwise: number): number {
   const text = process.env[name];
   return text === undefined ? otherwise : Number.parseInt(text, 10);
@@ -13,7 +13,7 @@ function setting(name: string, otherwise: number): number {
 
 test.after(killServers);
 
-test('a server killed under concurrent writers comes back with every answered write', async () => {
+test('a server killed under concurrent writers has every answered write after a restart', async () => {
   const seed = setting('CRASH_SEED', Date.now() % 1_000_000);
   const rounds = setting('CRASH_ROUNDS', 6);
   const binary = process.env['CRASH_BINARY'];

@@ -1,8 +1,8 @@
 /**
- * The machine's disk, with a listener at every step that changes a store's files.
+ * The machine's disk, with a listener that is called at every step that changes a store's files.
  *
- * A step is named by a verb and by what it is done to: "rename base" gives a new base its final
- * name. What is not of the store, such as a page, has no name, and no listener hears of it.
+ * A step is named by a verb and its object: "rename base" gives a new base its final name. Files
+ * that do not belong to the store, such as pages, have no name and are not reported.
  */
 import fs from 'node:fs';
 import { basename, dirname, relative, resolve } from 'node:path';
@@ -11,14 +11,14 @@ import { OUTLINE } from '../../../src/store/files/base/outline.ts';
 import { BASE, CHANGES, HEAD } from '../../../src/store/files/files.ts';
 import { publishWith } from '../../support/disk.ts';
 
-/** Where in a step: "amid" is when half of the bytes of a write are in the file. */
+/** A point in a step: at "amid" half of the bytes of a write are in the file. */
 export type Side = 'before' | 'amid' | 'after';
 
 type StepListener = (side: Side, step: string) => void;
 
 /**
  * @param data the data directory.
- * @param backup the file that a backup is written to, in a directory of its own.
+ * @param backup the file to which a backup is written, in a separate directory.
  */
 export function stepDisk(data: string, backup: string | null, listener: StepListener): Disk {
   const names = new Names(data, backup);
@@ -41,7 +41,7 @@ export function stepDisk(data: string, backup: string | null, listener: StepList
     listener('after', `${verb} ${name}`);
     return result;
   };
-  /** Writes in two halves. @param write takes what is left, and says how much it has taken. */
+  /** Writes in two halves. @param write writes the bytes from `from` to `to`. */
   const inHalves = (fd: number, length: number, write: (from: number, to: number) => void) =>
     now('write', names.ofFd(fd), () => {
       write(0, length >> 1);
@@ -49,7 +49,7 @@ export function stepDisk(data: string, backup: string | null, listener: StepList
       write(length >> 1, length);
     });
 
-  /** The durable write in this thread, so that its steps can be distinguished. */
+  /** The durable write, in this thread, so that each of its steps is reported. */
   const publish = publishWith({
     openSync(path, flags, mode) {
       const name = names.of(path);
@@ -60,7 +60,7 @@ export function stepDisk(data: string, backup: string | null, listener: StepList
     },
     writeSync(fd, bytes, offset, length, position) {
       if (typeof position === 'number') {
-        // The record of a write is one call, which no kill divides.
+        // The record is written by a single call, which a kill cannot divide.
         const write = () => fs.writeSync(fd, bytes, offset, length, position);
         return now('write', names.ofFd(fd), write);
       }
@@ -106,11 +106,11 @@ export function stepDisk(data: string, backup: string | null, listener: StepList
   };
 }
 
-/** What the files and directories of a store are called, by path and by descriptor. */
+/** The names of the files and directories of a store, by path and by descriptor. */
 class Names {
   readonly #data: string;
   readonly #backup: string | null;
-  /** Temporary files by path, once it is known what they are to become. */
+  /** Temporary files by path, as soon as their final name is known. */
   readonly #temporaries = new Map<string, string | null>();
   readonly #descriptors = new Map<number, { name: string | null; isDirectory: boolean }>();
 
@@ -132,14 +132,14 @@ class Names {
     return this.#descriptors.get(fd)?.name ?? null;
   }
 
-  /** Null for a directory: it is open for reading alone, and closing it changes nothing. */
+  /** Null for a directory: it is open only for reading, and closing it changes nothing. */
   ofFile(fd: number): string | null {
     return this.#descriptors.get(fd)?.isDirectory === true ? null : this.ofFd(fd);
   }
 
-  /** The large file that begins its life under this temporary name. */
+  /** The large file that is created under this temporary name. */
   ofLarge(temporary: string): string | null {
-    // The pages' manifest begins in the same directory: only the caller tells them apart.
+    // The pages' manifest is created in the same directory: only the caller distinguishes them.
     if (!new Error('by whom').stack?.includes('writeBase')) return null;
     if (dirname(resolve(temporary)) === this.#data) return 'base';
     return this.#backup !== null && dirname(temporary) === dirname(this.#backup) ? 'backup' : null;

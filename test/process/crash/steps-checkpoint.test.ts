@@ -1,6 +1,6 @@
 /**
- * A server that dies by SIGKILL at each step of a checkpoint, under concurrent writers: the old
- * base is there or the new one, and what was answered is there when it is started again.
+ * A server killed by SIGKILL at each step of a checkpoint, under concurrent writers: the old or the
+ * new base is there, and after a restart every answered write is there.
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -51,7 +51,7 @@ const steps = traced.filter((step) => CHECKPOINT.includes(step));
 
 test.after(killServers);
 
-test('a checkpoint makes its steps in this order, and a server no others but commits', () => {
+test('a checkpoint performs the expected steps in order, and a server otherwise only commits', () => {
   assert.equal(withoutRepeats(steps), CHECKPOINT);
   const others = traced.filter((step) => !CHECKPOINT.includes(step));
   for (const step of others) assert.match(step, / (?:change set|changes|head record)$/);
@@ -59,9 +59,9 @@ test('a checkpoint makes its steps in this order, and a server no others but com
 
 const base = { before: sequenceOfBase(prepared.data), after: checked(prepared.data).sequence };
 
-// Commits go on meanwhile, but change nothing of what the checkpoint writes.
+// Commits continue meanwhile, but do not change what the checkpoint writes.
 for (const death of withoutTwins(deathsIn(steps, 3))) {
-  test(`a checkpoint, killed ${describeDeath(death)}`, async () => {
+  test(`a server killed in a checkpoint, ${describeDeath(death)}, keeps every answered write`, async () => {
     const left = await dieServing(prepared, death);
     const which = hasMade(steps, 'rename base', death) ? 'after' : 'before';
     assert.is(sequenceOfBase(left.data), base[which]);
@@ -69,7 +69,7 @@ for (const death of withoutTwins(deathsIn(steps, 3))) {
   });
 }
 
-test('a base of more than 4 MiB is synced on the way, and a server killed there goes on', async () => {
+test('a base of more than 4 MiB is also synced midway, and a kill at that sync loses nothing', async () => {
   const large = await prepareFull(FULL.large);
   for (const death of deathsAt(['sync base'], 1)) {
     const left = await dieServing(large, death);
@@ -83,12 +83,12 @@ test('a base of more than 4 MiB is synced on the way, and a server killed there 
   );
 });
 
-test('kept files that a killed checkpoint has left go at the next one', async () => {
+test('files of the earlier version that a killed checkpoint left are removed by the next one', async () => {
   const death = { step: 'remove kept base', nth: 1, side: 'after' } as const;
   const { data, ledger } = await dieServing(prepared, death);
   const server = await startServer({ data, args: prepared.args });
   assert.ok(hasKept(data));
-  // As much as the base has by now, and the commit that then finds a checkpoint due.
+  // As much as the base now holds, and the commit after which a checkpoint is due.
   for (let nth = 0; nth < 16; nth += 1) await ledger.fill(server, textOf(FULL.small));
   await until('the kept files are gone', () => !hasKept(data));
   assert.equal(ledger.violations, []);

@@ -1,6 +1,6 @@
 /**
- * Commands that die by SIGKILL at each of their steps: creating a store, starting on what a crash
- * left, restoring, backing up. What is there is whole, and the command run once more completes.
+ * Commands killed by SIGKILL at each of their steps: creating a store, starting after a crash,
+ * restoring, backing up. The files are whole, and the command completes if it is run again.
  */
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -30,7 +30,7 @@ const BACKUP = [
   'close backup',
   'rename backup',
   'sync backup directory',
-  // Of the file that says when the last backup was made.
+  // For backup.json, which holds the time of the last backup.
   'sync data directory',
 ];
 
@@ -45,7 +45,7 @@ async function untidy(): Promise<string> {
   return place.data;
 }
 
-/** A store whose head does not name its last change set yet: a crash came between the two. */
+/** A store whose head does not yet name its last change set: it was killed in between. */
 async function behind(): Promise<string> {
   const place = new Place(null);
   const death = { step: 'write head record', nth: 1, side: 'before' } as const;
@@ -53,7 +53,7 @@ async function behind(): Promise<string> {
   return place.data;
 }
 
-/** A store that was migrated, and a backup of it. */
+/** A migrated store and a backup of it. */
 async function migrated(): Promise<{ data: string; backup: Uint8Array }> {
   const place = new Place(FIXTURE);
   assertDone(await place.run(['migrate']));
@@ -92,7 +92,7 @@ await eachDeath(
 );
 
 await eachDeath(
-  'a start on what a crash left',
+  'a start after a crash',
   START,
   () => new Place(left),
   () => ['migrate'],
@@ -105,7 +105,7 @@ await eachDeath(
 );
 
 await eachDeath(
-  'a start with a head that is behind',
+  'a start with a head that is older than the last change set',
   START_BEHIND,
   () => new Place(late),
   () => ['migrate'],
@@ -135,7 +135,7 @@ await eachDeath(
   },
 );
 
-/** Not even an empty store, once there is a head that names a change set. */
+/** No store; and with a head but no base, the directory is reported as damaged. */
 function assertNoStore(place: Place, hasHead: boolean): void {
   const { findings, state: document } = checkStore(machineDisk, place.data);
   assert.is(document, null);
@@ -143,7 +143,7 @@ function assertNoStore(place: Place, hasHead: boolean): void {
   if (hasHead) assert.match(findings[0] ?? '', 'catalog.json is damaged: it is missing, and head');
 }
 
-/** The files of a data directory but for the one that says when the last backup was made. */
+/** The files of a data directory without backup.json, which holds the time of the last backup. */
 function withoutTime(files: ReturnType<typeof filesOf>) {
   return Object.fromEntries(Object.entries(files).filter(([path]) => path !== 'backup.json'));
 }

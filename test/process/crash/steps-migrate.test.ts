@@ -1,6 +1,6 @@
 /**
- * A migration that dies by SIGKILL at each of its steps: either version is there whole, and the
- * migration run once more completes.
+ * A migration killed by SIGKILL at each of its steps: the old or the new version is whole, and a
+ * second migration completes.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -45,7 +45,7 @@ const MIGRATION = [
   ...CLOSING,
 ];
 
-/** What an attempt has left that died right before it was decided. */
+/** Steps that remove what a migration left that was killed right before its final rename. */
 const LEFT = [
   'sync kept directory',
   'remove temporary',
@@ -66,7 +66,7 @@ const SECOND_MIGRATION = [
   ...MIGRATION.slice(MIGRATION.indexOf('create head')),
 ];
 
-/** A migration that died right before it was decided. */
+/** A directory in which a migration was killed right before its final rename. */
 async function halfMigrated(): Promise<string> {
   const place = new Place(FIXTURE);
   await place.die(['migrate'], { step: 'rename base', nth: 1, side: 'before' });
@@ -75,7 +75,7 @@ async function halfMigrated(): Promise<string> {
 
 const half = await halfMigrated();
 
-/** Judges what a migration from a version left that was killed. */
+/** Checks what a killed migration from a version left. */
 const judged =
   (version: number, state: State) => async (place: Place, made: (step: string) => boolean) => {
     const path = join(place.data, 'catalog.json');
@@ -109,12 +109,12 @@ await eachDeath(
 );
 
 await eachDeath(
-  'a migration after one that was killed',
+  'a migration after a killed migration',
   SECOND_MIGRATION,
   () => new Place(half),
   () => ['migrate'],
   judgeMigration,
-  // The others are as in the first one.
+  // The other steps are as in the first migration.
   LEFT,
 );
 
@@ -124,7 +124,7 @@ await eachDeath(
   () => new Place(fixture(2)),
   () => ['migrate'],
   judged(2, stateIn(fixture(2))),
-  // Where it differs from one from version 1: it has a head to keep and to replace.
+  // Only what differs from version 1: there is a head to keep and to replace.
   ['link kept head', 'rename head', 'rename base', 'remove change set'],
 );
 

@@ -1,6 +1,6 @@
 /**
- * A server that dies by SIGKILL at each step of a commit, under concurrent writers: what was
- * answered is there when it is started again, and what was not is there whole or not at all.
+ * A server killed by SIGKILL at each step of a commit, under concurrent writers: after a restart
+ * every answered write is there, and an unanswered write is there completely or not at all.
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -19,7 +19,7 @@ const COMMIT = [
   'write head record',
 ];
 
-/** The commit in which a victim dies. */
+/** The commit in which the server is killed. */
 const NTH = 10;
 
 const prepared = await prepare();
@@ -27,7 +27,7 @@ const { sequence } = checked(prepared.data);
 
 test.after(killServers);
 
-test('a commit makes its steps in this order, and a server makes no others', async () => {
+test('every commit performs the expected steps in order, and a server performs no others', async () => {
   const commits = await traceServing(prepared, ({ ledger }) => ledger.answered > 100);
   assert.ok(commits.length > NTH * COMMIT.length);
   for (let at = 0; at < commits.length; at += COMMIT.length) {
@@ -36,7 +36,7 @@ test('a commit makes its steps in this order, and a server makes no others', asy
 });
 
 for (const death of withoutTwins(deathsAt(COMMIT, NTH))) {
-  test(`a commit, killed ${describeDeath(death)}`, async () => {
+  test(`a server killed in a commit, ${describeDeath(death)}, keeps every answered write`, async () => {
     const left = await dieServing(prepared, death);
     const appeared = hasMade(COMMIT, 'link change set', { ...death, nth: 1 });
     assert.is(checked(left.data).sequence, sequence + (appeared ? NTH : NTH - 1));

@@ -20,12 +20,12 @@ const VICTIM =
   process.env['CATALOG_TEST_VICTIM'] ?? fileURLToPath(import.meta.resolve('./victim.ts'));
 
 /**
- * The steps of making the directories of a store, which are all steps of opening one that is in order;
- * of writing its head; of writing its base.
+ * The steps of creating the directories of a store; opening an intact store has only these. HEAD
+ * and BASE are the steps of writing the head and the base.
  */
 export const DIRECTORIES = ['make changes', 'sync changes', 'sync data directory', 'sync parent'];
 export const HEAD = stepsOfFile('head');
-/** The outline comes before the name of the base. */
+/** The outline is renamed before the base. */
 export const BASE = stepsOfFile('base').toSpliced(4, 0, 'copy temporary', 'rename outline');
 
 /** The steps of closing a store. */
@@ -36,17 +36,17 @@ function stepsOfFile(name: string): string[] {
   return [...verbs.map((verb) => `${verb} ${name}`), 'sync data directory'];
 }
 
-/** A step at which the victim dies: the n-th of that name since its start. */
+/** The step at which the victim is killed: the n-th of that name since its start. */
 export interface Death {
   readonly step: string;
   readonly nth: number;
   readonly side: Side;
 }
 
-/** The instructions of victim.ts. */
+/** The instructions to victim.ts. */
 export interface Orders {
   readonly data: string;
-  /** The file that it writes a backup to. */
+  /** The file to which it writes a backup. */
   readonly backup: string | null;
   readonly death?: Death;
   /** The file to which it writes each step. */
@@ -63,7 +63,7 @@ export function startVictim(
     env: {
       PATH: process.env['PATH'] ?? '',
       CATALOG_JWT_SECRET: SECRET,
-      // A checkpoint then removes change sets in any case.
+      // With this a checkpoint always removes change sets.
       CATALOG_HISTORY: '0',
       VICTIM: JSON.stringify(orders),
     },
@@ -87,13 +87,13 @@ export class Trace {
   }
 }
 
-/** Change sets of {@link FIXTURE}: what is done to each of them is represented by all of them. */
+/** Number of change sets of {@link FIXTURE}: a step on each of them is tested for all of them. */
 const FILES = 5;
 
 /**
- * Every place at which to die in these steps.
+ * Every point in these steps at which to kill the process.
  *
- * @param few a step that comes more often is represented by its first, a middle one and its last.
+ * @param few of a step that occurs more often, only the first, a middle and the last are used.
  */
 export function deathsIn(steps: readonly string[], few: number): Death[] {
   return [...new Set(steps)].flatMap((step) => {
@@ -105,19 +105,19 @@ export function deathsIn(steps: readonly string[], few: number): Death[] {
 }
 
 /**
- * Every place at which to die in steps that are made one after the other, with nothing beside
- * them: what is there before a step is what is there after the one before it.
+ * Every point at which to kill a process whose steps are sequential: the files before a step are
+ * those after the previous step.
  */
 export function deathsOneByOne(steps: readonly string[]): Death[] {
   return withoutTwins(deathsIn(steps, FILES));
 }
 
-/** Leaves out "before" a step, where what is there is what the step before it has left. */
+/** Omits "before" a step, since the files are those after the previous step. */
 export function withoutTwins(deaths: readonly Death[]): Death[] {
   return deaths.filter(({ side }, index) => side !== 'before' || index === 0);
 }
 
-/** Every place at which to die in the n-th of each of these steps. */
+/** Every point at which to kill the process in the n-th of each of these steps. */
 export function deathsAt(steps: readonly string[], nth: number): Death[] {
   return steps.flatMap((step) => sidesOf(step).map((side) => ({ step, nth, side })));
 }
@@ -127,12 +127,12 @@ function sidesOf(step: string): readonly Side[] {
   return divisible ? ['before', 'amid', 'after'] : ['before', 'after'];
 }
 
-/** The steps in their order, each run of equal ones as one. */
+/** The steps in order, each run of equal steps as one. */
 export function withoutRepeats(steps: readonly string[]): string[] {
   return steps.filter((step, index) => step !== steps[index - 1]);
 }
 
-/** Whether a process that makes these steps has made one of them, the first of its name, when it dies. */
+/** Whether a process with these steps completes the first `step` before it is killed. */
 export function hasMade(steps: readonly string[], step: string, death: Death): boolean {
   const made = steps.indexOf(step);
   const all = steps.flatMap((other, index) => (other === death.step ? [index] : []));

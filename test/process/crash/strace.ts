@@ -1,4 +1,4 @@
-/** A server under strace, and its system calls in the order in which they began and ended. */
+/** A server under strace, and its system calls, ordered by their beginnings and ends. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { temporaryDirectory } from '../../support/directory.ts';
 import { SECRET, serving } from '../../support/server.ts';
 import { ROOT } from '../../support/paths.ts';
 
-/** Whatever changes files or directories, makes them durable, or reaches a client. */
+/** Calls that change files or directories, make them durable, or send to a client. */
 const TRACED = [
   ['open', 'openat', 'creat', 'close', 'mkdir', 'mkdirat'],
   ['write', 'writev', 'pwrite64', 'pwritev', 'pwritev2', 'ftruncate', 'truncate'],
@@ -15,48 +15,48 @@ const TRACED = [
   ['sendto', 'sendmsg', 'sendmmsg', 'sendfile', 'recvfrom', 'recvmsg', 'read'],
 ].flat();
 
-/** Descriptors with what they stand for, long strings, and no stop at calls that do not count. */
+/** With the paths of descriptors and long strings, and without stops at untraced calls. */
 const OPTIONS = ['-f', '--seccomp-bpf', '-yy', '-s', '65536', '-e', `trace=${TRACED.join(',')}`];
 
-/** Whether this machine has strace, and lets it trace. */
+/** Whether this machine has strace and permits tracing. */
 export const canTrace =
   spawnSync('strace', [...OPTIONS, '-o', '/dev/null', 'true'], { stdio: 'ignore' }).status === 0;
 
 export interface Call {
-  /** The number of the thread that called; that of its first thread is the number of a process. */
+  /** The id of the calling thread; that of the first thread is the id of the process. */
   readonly thread: number;
   readonly name: string;
-  /** As strace writes them. */
+  /** As strace prints them. */
   readonly arguments: string;
-  /** What the first descriptor among them refers to: a path, or a connection. */
+  /** What the first descriptor among them refers to: a path or a connection. */
   readonly target: string | null;
   readonly result: number;
-  /** When it began and when it had ended, in the order of all such instants. */
+  /** The positions of its beginning and its end in the order of all such events. */
   readonly began: number;
   readonly ended: number;
 }
 
 export interface Traced {
   readonly url: string;
-  /** The number of the process. */
+  /** The id of the process. */
   readonly pid: number;
-  /** Ends the server. @returns all that it called. */
+  /** Stops the server. @returns all its calls. */
   calls(): Promise<Call[]>;
 }
 
-/** Servers that are traced, by process: they would outlive their strace. */
+/** Traced servers by process id: they would outlive strace. */
 const traced = new Map<number, Promise<unknown>>();
 process.on('exit', () => {
   for (const pid of traced.keys()) process.kill(pid, 'SIGKILL');
 });
 
-/** Ends every server that a failed test left. */
+/** Kills every server that a failed test left running. */
 export async function killTraced(): Promise<void> {
   for (const pid of traced.keys()) process.kill(pid, 'SIGKILL');
   await Promise.all(traced.values());
 }
 
-/** @param program the executable and what comes before the arguments of `serve`. */
+/** @param program the executable and the arguments before `serve`. */
 export async function serveTraced(program: readonly string[], data: string): Promise<Traced> {
   const output = join(temporaryDirectory(), 'trace');
   const child: ChildProcess = spawn(
@@ -76,7 +76,7 @@ export async function serveTraced(program: readonly string[], data: string): Pro
     url: server.url,
     pid,
     async calls() {
-      // strace itself takes no signal.
+      // strace itself does not forward signals.
       process.kill(pid, 'SIGTERM');
       const { status, stderr } = await server.finished;
       if (status !== 0) throw new Error(`the server ended with ${status}: ${stderr}`);
@@ -86,9 +86,9 @@ export async function serveTraced(program: readonly string[], data: string): Pro
 }
 
 /**
- * strace holds a process at the entry to a call and at its end until it has written a line, so
- * that a call whose end is before another's beginning was over when that began. If calls of
- * two threads overlap, the line of a call is divided.
+ * strace stops a process at the beginning and the end of a call until it has written a line, so the
+ * order of the lines is the order of these events. If calls of two threads overlap, the line of a
+ * call is split in two.
  */
 function parse(text: string): Call[] {
   const calls: Call[] = [];
@@ -120,7 +120,7 @@ function parseCall(text: string): Omit<Call, 'thread' | 'began' | 'ended'> | nul
 export function stringsOf(call: Call): string[] {
   const quoted = call.arguments.matchAll(/"((?:[^"\\]|\\.)*)"/g);
   return [...quoted].map(([, text = '']) =>
-    // What these tests send is ASCII: only a few characters are escaped, as JSON does it.
+    // These tests send only ASCII, so only a few characters are escaped, as in JSON.
     text.replace(
       /\\(?:(["\\])|n|r|t)/g,
       (escaped, kept?: string) => kept ?? CONTROLS[escaped] ?? '',

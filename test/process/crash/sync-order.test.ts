@@ -1,6 +1,6 @@
 /**
- * The system calls of a real server for real writes: everything that a response or a removal relies
- * on was synced, given its name, and its directory synced before.
+ * The system calls of a real server for real writes: before a response or a removal, every file
+ * that it relies on is synced, gets its name, and its directory is synced.
  */
 import { cpSync, readdirSync, realpathSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -19,7 +19,7 @@ const HEADER = 'x-order';
 
 /** One write of a book that was answered. */
 interface Write {
-  /** What its request has in the header. */
+  /** The value of the header in its request. */
   readonly mark: string;
   readonly id: number;
   readonly deletes: boolean;
@@ -48,10 +48,10 @@ class Writer {
 
 const book = (name: string) => ({ name, pub_date: '1815-12-23' });
 
-/** A data directory under the name that strace shows, which has no symbolic links. */
+/** A data directory whose path has no symbolic links, as strace shows it. */
 const newData = () => join(realpathSync(temporaryDirectory()), 'data');
 
-/** @throws if one call had not ended when the next began. */
+/** @throws if a call had not ended before the next one began. */
 function assertInOrder(
   what: string,
   calls: readonly (readonly [string, Call | undefined])[],
@@ -80,7 +80,7 @@ function durableWrite(calls: readonly Call[], path: string, directory: string) {
     (call) => call.name.startsWith('open') && stringsOf(call)[0] === temporary && call.result >= 0,
   );
   const written = ofFile.findLast(isWrite);
-  // The last sync is the one that counts: a large file is synced on the way as well.
+  // The last sync counts: a large file is also synced while it is written.
   const synced = ofFile.findLast(
     ({ name, result }) => /^f(?:data)?sync$/.test(name) && result === 0,
   );
@@ -103,10 +103,10 @@ function stepsOf({ created, written, synced, named, directorySynced }: Durable) 
   ] as const;
 }
 
-/** Where the files of change sets are created: ext4 has a directory for that. */
+/** Where the files of change sets are created: on ext4 in a separate directory. */
 const WRITTEN_IN = /^(?:changes|\.staging-[0-9a-f]{16})\//;
 
-/** The change sets that were written, by what is in their files. */
+/** The change sets that were written, as parsed from their files. */
 function changeSetsIn(calls: readonly Call[], data: string) {
   return calls.flatMap((call) => {
     const { target } = call;
@@ -121,7 +121,7 @@ interface ChangeSet {
   readonly delete: Readonly<Record<string, readonly number[]>>;
 }
 
-/** The answer to the request with a mark: the first on its connection that comes after it. */
+/** The request with a mark, and its response: the next one on the same connection. */
 function answerTo(
   calls: readonly Call[],
   mark: string,
@@ -169,10 +169,10 @@ test.after(async () => {
 });
 
 const run = canTrace ? test : test.skip;
-const unless = canTrace ? '' : ' (skipped: there is no strace that may trace)';
+const unless = canTrace ? '' : ' (skipped: strace is missing or not permitted)';
 
 run(
-  `a write is answered when it is synced, has its name and its directory is synced${unless}`,
+  `a write is answered only after its file, name and directory are durable${unless}`,
   async () => {
     const data = newData();
     const server = await serveTraced([PROGRAM], data);
@@ -181,7 +181,7 @@ run(
     await writer.write('PUT', id, book('replaced'));
     await writer.write('PATCH', id, { name: 'changed' });
     await writer.write('DELETE', id);
-    // Concurrent ones share change sets, and arrive while one is on its way.
+    // Concurrent writes share change sets, and arrive while one is being written.
     const several = await Promise.all(
       Array.from({ length: 12 }, (_, nth) => writer.write('POST', null, book(`of ${nth}`))),
     );
@@ -197,7 +197,7 @@ run(
   },
 );
 
-run(`change sets are removed when the new base is durable${unless}`, async () => {
+run(`change sets are removed only after the new base is durable${unless}`, async () => {
   const prepared = await prepareFull(FULL.large);
   const data = newData();
   cpSync(prepared.data, data, { recursive: true });
@@ -211,7 +211,7 @@ run(`change sets are removed when the new base is durable${unless}`, async () =>
   });
   const calls = await server.calls();
   assert.ok(sequenceOfBase(data) > before);
-  // Not the temporary names of change sets that have their final ones.
+  // Without the temporary names of change sets, which are removed after the link.
   const removals = calls.filter(
     ({ name: call, arguments: given }) =>
       /^(?:unlink|rm)/.test(call) && given.includes(data) && !given.includes('.tmp"'),
@@ -227,8 +227,8 @@ run(`change sets are removed when the new base is durable${unless}`, async () =>
 });
 
 /**
- * Syncs and changes of directories may wait for the journal of the file system: while there are
- * requests, the thread that serves leaves them to others.
+ * Syncs and changes of directories may wait for the journal of the file system, so the thread that
+ * serves requests must leave them to other threads.
  */
 function assertServedMeanwhile(
   calls: readonly Call[],
@@ -246,7 +246,7 @@ function assertServedMeanwhile(
   }
 }
 
-/** A store is durable, with the directories that lead to it, before anybody hears of the server. */
+/** A new store, with its directories, is durable before the server reports that it listens. */
 function assertCreated(calls: readonly Call[], data: string): void {
   const listening = calls.find(
     (call) =>

@@ -1,7 +1,7 @@
 #!/usr/bin/env bun
 /**
  * The real program, on a disk that kills the process with SIGKILL right before, amid or right
- * after a named step, or writes down which steps it makes. steps.ts says which, in `VICTIM`.
+ * after a named step, or records its steps. steps.ts passes the orders in `VICTIM`.
  */
 import fs from 'node:fs';
 import { version } from '../../../package.json' with { type: 'json' };
@@ -21,7 +21,7 @@ const disk = stepDisk(orders.data, orders.backup, (side, step) => {
   if (death === undefined || step !== death.step) return;
   if (side === 'before') passed += 1;
   if (passed !== death.nth || side !== death.side) return;
-  // Not by way of a stream, which would still have to be flushed.
+  // Not through a stream, which would not be flushed before the kill.
   fs.writeSync(2, `died ${side} ${step}\n`);
   process.kill(process.pid, 'SIGKILL');
 });

@@ -1,4 +1,4 @@
-/** One server owns a directory; a lock that a crash left needs no person. */
+/** One process owns a directory, and a lock file that a crash left does not block the next one. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
@@ -26,7 +26,7 @@ test.after(killServers);
 
 const book = { name: 'Emma', pub_date: '1815-12-23' };
 
-test('a second server on the directory ends with 1 and says who holds it', async () => {
+test('a second server on a directory exits with 1 and names the process that holds it', async () => {
   const server = await startServer();
   const second = await runCommand(['serve', '--data', server.data, '--port', '0']);
   assert.is(second.status, 1);
@@ -34,12 +34,12 @@ test('a second server on the directory ends with 1 and says who holds it', async
   assert.match(second.stderr, /^[^\n]+\n$/);
   assert.match(second.stderr, new RegExp(`serve, process ${server.child.pid}\\b`));
   assert.ok(second.stderr.includes(server.data), second.stderr);
-  // The first one has not noticed.
+  // The first server is not affected.
   assert.is((await send(server, 'POST', '/books/', { body: book })).status, 201);
   await server.stop();
 });
 
-test('migrate refuses as well while a server runs, and reads beside it', async () => {
+test('migrate fails while a server runs, but migrate --dry-run works', async () => {
   const server = await startServer();
   for (const more of [[], ['--demo']]) {
     const refused = await runCommand(['migrate', '--data', server.data, ...more]);
@@ -52,7 +52,7 @@ test('migrate refuses as well while a server runs, and reads beside it', async (
   await server.stop();
 });
 
-test('after SIGKILL the next start works, and needs no person', async () => {
+test('after SIGKILL the next start succeeds without manual work', async () => {
   const killed = await startServer();
   assert.is((await send(killed, 'POST', '/books/', { body: book })).status, 201);
   assert.is((await killed.kill()).signal, 'SIGKILL');
@@ -62,14 +62,14 @@ test('after SIGKILL the next start works, and needs no person', async () => {
   await next.stop();
 });
 
-test('after an orderly end the next start works', async () => {
+test('after a normal stop the next start succeeds', async () => {
   const first = await startServer();
   assert.is((await first.stop()).status, 0);
   const next = await startServer({ data: first.data });
   await next.stop();
 });
 
-test('of many starts at once exactly one wins', async () => {
+test('of 8 servers started at the same time on one directory, exactly one starts', async () => {
   const data = temporaryDirectory();
   const starts = await Promise.allSettled(Array.from({ length: 8 }, () => startServer({ data })));
   const won = starts.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []));
@@ -80,7 +80,7 @@ test('of many starts at once exactly one wins', async () => {
   await won[0]?.stop();
 });
 
-/** What each of several runs at once may say: that it did the work, or why it did not. */
+/** Commands, and what each of several concurrent runs may print: success or a reason. */
 const AT_ONCE: readonly {
   readonly name: string;
   readonly args: (data: string) => readonly string[];
@@ -89,7 +89,7 @@ const AT_ONCE: readonly {
   readonly lost: RegExp;
 }[] = [
   {
-    name: 'migrate where there is no store',
+    name: 'migrate without a store',
     args: (data) => ['migrate', '--data', data],
     prepare: () => {},
     won: /^created /,
@@ -119,7 +119,7 @@ const AT_ONCE: readonly {
 ];
 
 for (const { name, args, prepare, won, lost } of AT_ONCE) {
-  test(`of several runs at once exactly one does the work: ${name}`, async () => {
+  test(`of 5 concurrent runs exactly one does the work: ${name}`, async () => {
     const data = temporaryDirectory();
     prepare(data);
     const runs = Array.from({ length: 5 }, () => runCommand(args(data)));
@@ -142,7 +142,7 @@ const OWNING = [
 ] as const;
 
 for (const holder of ['serve', 'migrate', 'restore']) {
-  test(`while ${holder} holds a directory no other command gets it, and each says who has it`, async () => {
+  test(`while ${holder} holds a directory, other commands fail with a line that names the holder`, async () => {
     const data = temporaryDirectory();
     const lock = acquireOwnership(data, 'lock', holder);
     const since = JSON.parse(readFileSync(join(data, 'lock'), 'utf8')).since;
@@ -160,15 +160,15 @@ for (const holder of ['serve', 'migrate', 'restore']) {
   });
 }
 
-/** What the lock file says after a reboot: the process has gone, its number may be another's. */
+/** Contents of a lock file after a reboot: the process is gone, and its id may be reused. */
 const STALE: readonly [name: string, text: string][] = [
-  ['the number of a process that lives', holderText({ pid: process.pid })],
-  ['the number of the first process', holderText({ pid: 1 })],
+  ['the id of a running process', holderText({ pid: process.pid })],
+  ['the id of process 1', holderText({ pid: 1 })],
   ['another host', holderText({ pid: process.pid, host: 'another-host' })],
   ['nothing', ''],
-  ['half of a line', '{"pid":12'],
-  ['no JSON', '\u0000'.repeat(4096)],
-  ['far more than we write', 'x'.repeat(100_000)],
+  ['half a line', '{"pid":12'],
+  ['bytes that are not JSON', '\u0000'.repeat(4096)],
+  ['100,000 bytes', 'x'.repeat(100_000)],
 ];
 
 function holderText(fields: { readonly pid: number; readonly host?: string }): string {
@@ -177,7 +177,7 @@ function holderText(fields: { readonly pid: number; readonly host?: string }): s
 }
 
 for (const [name, text] of STALE) {
-  test(`a lock file that was left with ${name} in it stops no start, and then names the new holder`, async () => {
+  test(`a leftover lock file with ${name} does not block a start, and then names the new holder`, async () => {
     const data = temporaryDirectory();
     const path = join(data, 'lock');
     writeFileSync(path, text);
@@ -191,7 +191,7 @@ for (const [name, text] of STALE) {
   });
 }
 
-test('a lock that is waited for comes when its holder is killed', async () => {
+test('a process that waits for a lock gets it when the holder is killed', async () => {
   const directory = temporaryDirectory();
   const path = join(directory, 'lock');
   const module = join(ROOT, 'src', 'disk', 'lock.ts');
@@ -212,7 +212,7 @@ test('a lock that is waited for comes when its holder is killed', async () => {
   lock.close();
 });
 
-/** Namespaces of its own for a command, as a container has them; a user who is not root becomes it. */
+/** Flags for separate namespaces, as in a container; a user other than root is mapped to root. */
 const ISOLATED = [
   ...(process.getuid?.() === 0 ? [] : ['--user', '--map-root-user']),
   '--pid',
@@ -224,7 +224,7 @@ const ISOLATED = [
   '--net',
 ];
 
-/** A directory as the volume of a container: under a path of its own, on a host of its own. */
+/** Runs a command with the directory mounted as a volume, under its own path and host name. */
 function contain(host: string, data: string, args: readonly string[]): ChildProcess {
   const volume = join(temporaryDirectory(), 'volume');
   mkdirSync(volume);
@@ -246,15 +246,15 @@ const runContained = (host: string, data: string, ...args: string[]): Promise<Fi
   collect(contain(host, data, args));
 
 const CONTAINERS =
-  'of two containers with one volume the second refuses, and names the host of the first';
+  'of two containers on one volume, the second fails and names the host of the first';
 const isolates =
   spawnSync('unshare', [...ISOLATED, 'mount', '--bind', '/tmp', '/tmp']).status === 0;
 
 (isolates ? test : test.skip)(
-  isolates ? CONTAINERS : `${CONTAINERS} (skipped: unshare has no namespaces for us here)`,
+  isolates ? CONTAINERS : `${CONTAINERS} (skipped: unshare may not create namespaces)`,
   async () => {
     const data = temporaryDirectory();
-    // There is no network in it: every address is one that can be listened on.
+    // The namespace has no network, but every address can be listened on.
     const serve = ['serve', '--port', '0', '--host', '0.0.0.0'];
     const first = await serving(contain('container-one', data, serve));
     assert.is(JSON.parse(readFileSync(join(data, 'lock'), 'utf8')).pid, 1, 'a process of its own');

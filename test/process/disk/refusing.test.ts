@@ -1,6 +1,6 @@
 /**
- * A real server on a file system that refuses: what its clients get, and that service is
- * restored when the disk is, without a restart.
+ * A real server on a file system that fails: what its clients get, and that the server recovers
+ * with the disk, without a restart.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -51,7 +51,7 @@ import {
 import { until } from '../../support/until.ts';
 import { PROGRAM, ROOT } from '../../support/paths.ts';
 
-/** One line that says which disk is full. @param path the file or directory that it is about. */
+/** Checks for one line that says that the disk is full. @param path the path that it must name. */
 function assertSaysFull(said: string, path: string): void {
   assert.match(said, /^catalog-server: .*no space left on device.*\n$/);
   assert.ok(said.includes(path), `it does not name ${path}: ${said}`);
@@ -66,7 +66,7 @@ function testWith(what: string, has: boolean, name: string, run: () => Promise<v
 const testMounted = (name: string, run: () => Promise<void>) =>
   testWith('the right to mount a tmpfs', canMount, name, run);
 
-/** All that the server says on standard error from here on. */
+/** Collects what the server writes to standard error from here on. */
 function listen({ child }: { readonly child: ChildProcess }): () => string {
   let said = '';
   child.stderr?.on('data', (chunk) => (said += chunk));
@@ -83,7 +83,7 @@ function sequenceOfBase(directory: string): number {
   return decodeBase(path, readFileSync(path)).state.sequence;
 }
 
-/** A catalog with something more of everything, to which nothing refers: all of it can be written. */
+/** A catalog with one unreferenced row in each collection, so that every write is possible. */
 interface Shelf {
   readonly catalog: Catalog;
   readonly sku: string;
@@ -128,7 +128,7 @@ async function stock(server: TestServer): Promise<Shelf> {
   return { catalog, sku, ofSkus, ofOthers };
 }
 
-/** All that clients can read: the collections, with entity tags, and the page. */
+/** Everything that clients can read: the collections, with ETags, and a page. */
 async function contentOf(server: TestServer, { catalog, sku }: Shelf): Promise<unknown> {
   const paths = ALL_KINDS.flatMap(({ path }) => (path === null ? [] : [`${path}?per_page=1000`]));
   const answers = await Promise.all(
@@ -141,7 +141,7 @@ async function contentOf(server: TestServer, { catalog, sku }: Shelf): Promise<u
   return { answers, page: await pageWith(server, catalog.sku, 'Silver') };
 }
 
-/** Every write gets the response for a disk that refuses. */
+/** Checks that every write gets the response for a failing disk. */
 async function assertRefused(server: TestServer, shelf: Shelf): Promise<void> {
   for (const [method, path, body] of shelf.ofSkus) {
     const answer = await send(server, method, path, { body });
@@ -157,7 +157,7 @@ async function assertRefused(server: TestServer, shelf: Shelf): Promise<void> {
   }
 }
 
-/** Every write is carried out, and the ids continue without a gap. */
+/** Checks that every write succeeds, and that ids continue without a gap. */
 async function assertServed(server: TestServer, { ofSkus, ofOthers }: Shelf): Promise<void> {
   for (const [method, path, body] of [...ofOthers, ...ofSkus]) {
     const last = method === 'POST' ? Math.max(...(await idsOf(server, path))) : 0;
@@ -173,14 +173,14 @@ async function idsOf(server: TestServer, path: string): Promise<number[]> {
 }
 
 /**
- * Refuses every write while the disk does, serves everything else, and continues when the disk does.
+ * Checks that the server refuses every write while the disk fails, serves all reads, and recovers.
  *
- * @param refuse makes the disk refuse. @returns what makes it work again.
+ * @param refuse makes the disk fail, and returns the function that repairs it.
  */
 async function assertOutlives(observed: Measured, refuse: () => () => void): Promise<void> {
   const { server } = observed;
   const shelf = await stock(server);
-  // What of the pages is on its way would give its room back, or leave its temporary file.
+  // Pages that are still being written would free space later, or have temporary files.
   await pagesAtRest(observed);
   const before = await contentOf(server, shelf);
   const files = storeFilesOf(server.data);
@@ -209,7 +209,7 @@ async function assertOutlives(observed: Measured, refuse: () => () => void): Pro
 const bookOf = (name: string) =>
   ['POST', '/books/', { body: { name, pub_date: '1815-12-23' } }] as const;
 
-testMounted('a full disk refuses every write until there is room again', async () => {
+testMounted('a full disk refuses every write until there is space again', async () => {
   const disk = new SmallDisk('size=1m');
   const observed = await measured({ data: disk.directory });
   await assertOutlives(observed, () => {
@@ -218,7 +218,7 @@ testMounted('a full disk refuses every write until there is room again', async (
   });
 });
 
-testMounted('a disk without a name left refuses every write until one is free again', async () => {
+testMounted('a disk without free inodes refuses every write until one is free', async () => {
   const disk = new SmallDisk('size=2m,nr_inodes=200');
   const observed = await measured({ data: disk.directory });
   await assertOutlives(observed, () => {
@@ -227,27 +227,30 @@ testMounted('a disk without a name left refuses every write until one is free ag
   });
 });
 
-testMounted('a disk that turns read-only refuses every write until it is writable', async () => {
+testMounted('a disk that becomes read-only refuses every write until it is writable', async () => {
   const observed = await measured();
   await assertOutlives(observed, () => readOnly(observed.server.data));
 });
 
-testMounted('an answer names no path of the server', async () => {
-  const server = await startServer();
-  const { sku } = await stock(server);
-  const writable = readOnly(server.data);
-  const answer = await send(server, 'PATCH', sku, { body: { price: 1 } });
-  writable();
-  assert.is(answer.status, 422);
-  assert.not.match(answer.text, new RegExp(server.data));
-  assert.equal(findingsOf(server.data), []);
-  await server.stop();
-});
+testMounted(
+  'the error for a failed write does not contain the path of the data directory',
+  async () => {
+    const server = await startServer();
+    const { sku } = await stock(server);
+    const writable = readOnly(server.data);
+    const answer = await send(server, 'PATCH', sku, { body: { price: 1 } });
+    writable();
+    assert.is(answer.status, 422);
+    assert.not.match(answer.text, new RegExp(server.data));
+    assert.equal(findingsOf(server.data), []);
+    await server.stop();
+  },
+);
 
 testWith(
   'the right to mount, and mkfs.ext4',
   canMountDevices,
-  'a file system that an error has made read-only is read on; once it is repaired all is there',
+  'a file system that an I/O error made read-only is still read, and is complete after repair',
   async () => {
     const disk = new FailingDisk();
     const server = await startServer({ data: disk.directory });
@@ -268,48 +271,51 @@ testWith(
   },
 );
 
-testMounted('a page that finds no room is written when there is room', async () => {
-  const disk = new SmallDisk('size=1m');
-  const observed = await measured({ data: disk.directory });
-  const { server } = observed;
-  const said = listen(server);
-  const { sku, spu } = await createCatalog(server);
-  const file = join(disk.directory, 'pages', 'skus', `${sku}.html`);
-  const fileSays = (text: string) => readFileSync(file, 'utf8').includes(text);
-  // With it the page needs many blocks: it finds no room where a small file would.
-  const detail = { desc_detail: 'x'.repeat(60_000) };
-  assert.is((await send(server, 'PATCH', `/admin/goods/${spu}/`, { body: detail })).status, 200);
-  // What is written after the disk is full could take the room or give some back.
-  await pagesAtRest(observed);
-  assert.ok(fileSays(detail.desc_detail));
-  // The change set takes the last block, and the page finds none.
-  disk.fill(4096);
-  const name = 'Phone, renamed';
-  assert.is((await send(server, 'PATCH', `/admin/skus/${sku}/`, { body: { name } })).status, 200);
-  const failure = `a page could not be written; the server will try again: skus/${sku}.html: ENOSPC`;
-  await until('the page has failed', () => said().includes(failure));
-  const text = readFileSync(file, 'utf8');
-  // The file stays whole; who asks the server gets the page as the commit has made it.
-  assert.not.match(text, name);
-  assert.match(text, /<\/html>\s*$/);
-  await pageWith(server, sku, name);
-  assert.equal(temporariesBelow(disk.directory), []);
-  disk.empty();
-  await until('the file follows', () => fileSays(name));
-  assert.is((await server.stop()).status, 0);
-  assert.equal(temporariesBelow(disk.directory), []);
-  assert.equal(findingsOf(disk.directory), []);
-});
+testMounted(
+  'a page that cannot be written because the disk is full is written once there is space',
+  async () => {
+    const disk = new SmallDisk('size=1m');
+    const observed = await measured({ data: disk.directory });
+    const { server } = observed;
+    const said = listen(server);
+    const { sku, spu } = await createCatalog(server);
+    const file = join(disk.directory, 'pages', 'skus', `${sku}.html`);
+    const fileSays = (text: string) => readFileSync(file, 'utf8').includes(text);
+    // With this text the page needs many blocks, so that it does not fit where a small file would.
+    const detail = { desc_detail: 'x'.repeat(60_000) };
+    assert.is((await send(server, 'PATCH', `/admin/goods/${spu}/`, { body: detail })).status, 200);
+    // Pages written after the disk is full could take or free space.
+    await pagesAtRest(observed);
+    assert.ok(fileSays(detail.desc_detail));
+    // The change set takes the last block, so the page has none.
+    disk.fill(4096);
+    const name = 'Phone, renamed';
+    assert.is((await send(server, 'PATCH', `/admin/skus/${sku}/`, { body: { name } })).status, 200);
+    const failure = `a page could not be written; the server will try again: skus/${sku}.html: ENOSPC`;
+    await until('the page has failed', () => said().includes(failure));
+    const text = readFileSync(file, 'utf8');
+    // The file stays whole; a request to the server gets the new page.
+    assert.not.match(text, name);
+    assert.match(text, /<\/html>\s*$/);
+    await pageWith(server, sku, name);
+    assert.equal(temporariesBelow(disk.directory), []);
+    disk.empty();
+    await until('the file follows', () => fileSays(name));
+    assert.is((await server.stop()).status, 0);
+    assert.equal(temporariesBelow(disk.directory), []);
+    assert.equal(findingsOf(disk.directory), []);
+  },
+);
 
 /**
- * SPUs with long texts, whose change sets are more than a checkpoint waits for. With one less they
- * are not, so that the checkpoint begins with the commit after them.
+ * The number of SPUs with long texts whose change sets make a checkpoint due. One fewer would not,
+ * so the checkpoint begins with the commit after them.
  */
 const LARGE_SPUS = 11;
 
 /** Makes {@link LARGE_SPUS}. */
 async function outgrowBase(server: TestServer, catalog: Catalog): Promise<void> {
-  // The files hold it twice: as the row has it, and as the audit trail has it.
+  // The files hold it twice: in the row and in the audit trail.
   const text = 'x'.repeat(65_536);
   const texts = { desc_detail: text, desc_pack: text, desc_service: text };
   const large = spuFields(catalog, texts);
@@ -317,7 +323,7 @@ async function outgrowBase(server: TestServer, catalog: Catalog): Promise<void> 
 }
 
 testMounted(
-  'a checkpoint that finds no room is told once, loses nothing, and comes later',
+  'a checkpoint that fails on a full disk is logged once, loses nothing, and is made later',
   async () => {
     const disk = new SmallDisk('size=40m');
     const observed = await measured({ data: disk.directory, args: ['--history', '0'] });
@@ -327,11 +333,11 @@ testMounted(
     const catalog = await createCatalog(server);
     await outgrowBase(server, catalog);
     const ids = await idsOf(server, '/admin/goods/');
-    // Their pages are large. Written later they would take the room that the books need.
+    // Their pages are large: written later, they would take the space that the books need.
     await pagesAtRest(observed);
     disk.fill(1024 * 1024);
-    // It begins with the next commit that finds room: the base in the making may have all of it, or
-    // the list of pages that is written meanwhile.
+    // The next commit that succeeds begins it. A commit may fail, because the unfinished base or
+    // the list of pages takes all the space.
     await until('the checkpoint has failed', async () => {
       const begins = await send(server, ...bookOf('Begins'));
       assert.ok([201, 500].includes(begins.status), begins.text);
@@ -363,7 +369,7 @@ testMounted(
 
 const SIGNED = { env: { CATALOG_JWT_SECRET: SECRET } };
 
-testMounted('a store cannot be made on a full disk, and can once there is room', async () => {
+testMounted('a store cannot be created on a full disk, but can once there is space', async () => {
   const disk = new SmallDisk('size=1m');
   const data = disk.directory;
   for (const command of [['serve', '--port', '0'], ['migrate'], ['migrate', '--demo']]) {
@@ -381,23 +387,26 @@ testMounted('a store cannot be made on a full disk, and can once there is room',
   assert.equal(findingsOf(data), []);
 });
 
-testMounted('a disk without room for the demo catalog gets an empty store', async () => {
-  const disk = new SmallDisk('size=1m');
-  const demo = ['migrate', '--demo', '--data', disk.directory];
-  // The base, the head and the lock; the demo catalog is larger than what is left.
-  disk.fill(16_384);
-  const refused = await runCommand(demo, SIGNED);
-  assert.is(refused.status, 1, refused.stdout);
-  assert.match(refused.stderr, /^catalog-server: .*no space left on device.*\n$/);
-  assert.not.match(refused.stdout, /added/);
-  assert.equal(findingsOf(disk.directory), []);
-  disk.empty();
-  const again = await runCommand(demo, SIGNED);
-  assert.is(again.status, 0, again.stderr);
-  assert.equal(findingsOf(disk.directory), []);
-});
+testMounted(
+  'migrate --demo on a disk too small for the demo catalog fails and leaves an empty store',
+  async () => {
+    const disk = new SmallDisk('size=1m');
+    const demo = ['migrate', '--demo', '--data', disk.directory];
+    // Enough for the base, the head and the lock, but not for the demo catalog.
+    disk.fill(16_384);
+    const refused = await runCommand(demo, SIGNED);
+    assert.is(refused.status, 1, refused.stdout);
+    assert.match(refused.stderr, /^catalog-server: .*no space left on device.*\n$/);
+    assert.not.match(refused.stdout, /added/);
+    assert.equal(findingsOf(disk.directory), []);
+    disk.empty();
+    const again = await runCommand(demo, SIGNED);
+    assert.is(again.status, 0, again.stderr);
+    assert.equal(findingsOf(disk.directory), []);
+  },
+);
 
-testMounted('a store on a full disk is served', async () => {
+testMounted('a store on a full disk is served for reading', async () => {
   const disk = new SmallDisk('size=1m');
   const first = await startServer({ data: disk.directory });
   const shelf = await stock(first);
@@ -415,7 +424,7 @@ testMounted('a store on a full disk is served', async () => {
 });
 
 testMounted(
-  'migrate, backup and restore on a full disk say so, and work once there is room',
+  'migrate, backup and restore fail on a full disk with an error, and work once there is space',
   async () => {
     const disk = new SmallDisk('size=1m');
     const data = join(disk.directory, 'data');
@@ -450,7 +459,7 @@ testMounted(
   },
 );
 
-/** A connection that is kept, for when there are no descriptors for another. */
+/** A connection that stays open, for use when there are no descriptors for another. */
 class Connection {
   readonly #socket: Socket;
   #received = '';
@@ -460,7 +469,7 @@ class Connection {
     this.#socket = socket;
     socket.on('data', (chunk) => (this.#received += chunk));
     socket.on('close', () => (this.#closed = true));
-    // The caller that waits for a response reports the result.
+    // The caller that waits for a response reports the error.
     socket.on('error', () => {});
   }
 
@@ -483,7 +492,7 @@ class Connection {
     this.#socket.destroy();
   }
 
-  /** One request, and its answer. */
+  /** Sends one request. @returns its response. */
   async send(
     method: string,
     path: string,
@@ -516,7 +525,7 @@ const LIMIT = 64;
 
 const descriptorsOf = ({ child }: Serving) => readdirSync(`/proc/${child.pid}/fd`).length;
 
-/** A server that may have few descriptors, and what uses all of them up. */
+/** A server with a low limit of descriptors, and a function that uses all of them. */
 async function startLimited(
   data: string,
 ): Promise<TestServer & { exhaust(): Promise<() => Promise<void>> }> {
@@ -529,7 +538,7 @@ async function startLimited(
     async exhaust() {
       const before = descriptorsOf(server);
       const idle = await Promise.all(Array.from({ length: LIMIT }, () => Connection.open(server)));
-      // The kernel hands a connection over when something has come on it.
+      // The kernel hands a connection over only after data has arrived on it.
       for (const connection of idle) connection.write('GET /books/ HTTP/1.1\r\n');
       await until('no descriptor is left', () => descriptorsOf(server) === LIMIT);
       return async () => {
@@ -545,7 +554,7 @@ const testLimited = (name: string, run: () => Promise<void>) =>
   testWith('prlimit and /proc', canLimit, name, run);
 
 testLimited(
-  'a server without a free descriptor refuses writes, reads on, and recovers',
+  'a server without a free descriptor refuses writes, still serves reads, and recovers',
   async () => {
     const server = await startLimited(temporaryDirectory());
     const said = listen(server);
@@ -568,7 +577,7 @@ testLimited(
     await free();
 
     assert.equal(storeFilesOf(server.data), files);
-    // A page may be on its way; what a refused write had left would stay.
+    // A page may still be written; a leftover of a refused write would stay.
     await until('no half-written file is left', () => temporariesBelow(server.data).length === 0);
     assert.is((await kept.send('POST', '/books/', book)).json.id, 2);
     assert.is((await send(server, 'PATCH', path, { body: { price: 1 } })).status, 200);
@@ -580,7 +589,7 @@ testLimited(
 );
 
 testLimited(
-  'the first write of a server that has no free descriptor is refused as any other',
+  'the first write of a server without a free descriptor is 500, and succeeds later',
   async () => {
     const data = temporaryDirectory();
     assert.is((await runCommand(['migrate', '--data', data])).status, 0);
@@ -600,14 +609,14 @@ testLimited(
   },
 );
 
-/** Whether this process may trace one that it has not started itself: CAP_SYS_PTRACE, bit 19. */
+/** Whether this process may trace processes that are not its children: CAP_SYS_PTRACE, bit 19. */
 function mayTrace(): boolean {
   if (Bun.which('strace') === null || !existsSync('/proc/self/status')) return false;
   const held = /^CapEff:\s+([0-9a-f]+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1];
   return ((BigInt(`0x${held ?? '0'}`) >> 19n) & 1n) === 1n;
 }
 
-/** The thread of the server that waits for the device. */
+/** The id of the server's writer thread. */
 async function writerOf({ child }: Serving): Promise<string> {
   const tasks = `/proc/${child.pid}/task`;
   // The pages' thread has the lowest priority, which is field 19 of stat (proc_pid_stat(5)).
@@ -623,9 +632,9 @@ async function writerOf({ child }: Serving): Promise<string> {
 }
 
 /**
- * Has the kernel's answers to the writer's system calls replaced by an error.
+ * Replaces the results of the writer thread's system calls by an error.
  *
- * @param injection as strace takes it. @returns what ends it.
+ * @param injection in the syntax of strace. @returns the function that ends the injection.
  */
 async function inject(server: Serving, injection: string): Promise<() => Promise<void>> {
   const [calls = ''] = injection.split(':');
@@ -650,69 +659,75 @@ const testTraced = (name: string, run: () => Promise<void>) =>
 
 for (const [step, injection] of [
   ['create', 'openat:error=EDQUOT'],
-  // One call alone: the thread also writes to say that it is done.
+  // Only one call: the thread also writes to report that it is done.
   ['write', 'write:error=EDQUOT:when=1'],
   ['sync', 'fdatasync:error=EIO'],
   ['link', '/^link:error=EDQUOT'],
 ] as const) {
-  testTraced(`a system call that fails at the ${step} refuses the write alone`, async () => {
-    const observed = await measured();
-    const { server } = observed;
-    const { sku } = await createCatalog(server);
-    await pagesAtRest(observed);
-    const path = `/admin/skus/${sku}/`;
-    const before = await read(server, path);
-    const files = storeFilesOf(server.data);
+  testTraced(
+    `a write whose ${step} system call fails is 422, and the next write succeeds`,
+    async () => {
+      const observed = await measured();
+      const { server } = observed;
+      const { sku } = await createCatalog(server);
+      await pagesAtRest(observed);
+      const path = `/admin/skus/${sku}/`;
+      const before = await read(server, path);
+      const files = storeFilesOf(server.data);
 
-    const end = await inject(server, injection);
-    const refused = await send(server, 'PATCH', path, { body: { price: 1 } });
-    await end();
-    assert.is(refused.status, 422, refused.text);
-    assert.match(refused.json.error, /^database error: .*(EDQUOT|EIO)/);
-    assert.equal(await read(server, path), before);
-    assert.equal(storeFilesOf(server.data), files);
-    assert.equal(temporariesBelow(server.data), []);
+      const end = await inject(server, injection);
+      const refused = await send(server, 'PATCH', path, { body: { price: 1 } });
+      await end();
+      assert.is(refused.status, 422, refused.text);
+      assert.match(refused.json.error, /^database error: .*(EDQUOT|EIO)/);
+      assert.equal(await read(server, path), before);
+      assert.equal(storeFilesOf(server.data), files);
+      assert.equal(temporariesBelow(server.data), []);
 
-    assert.is((await send(server, 'PATCH', path, { body: { price: 1 } })).json.price, 1);
-    await server.kill();
-    assert.equal(findingsOf(server.data), []);
-    const again = await startServer({ data: server.data });
-    assert.is((await read(again, path)).price, 1);
-    await again.stop();
-  });
+      assert.is((await send(server, 'PATCH', path, { body: { price: 1 } })).json.price, 1);
+      await server.kill();
+      assert.equal(findingsOf(server.data), []);
+      const again = await startServer({ data: server.data });
+      assert.is((await read(again, path)).price, 1);
+      await again.stop();
+    },
+  );
 }
 
-testTraced('writes are answered while the head cannot be written, which is told once', async () => {
-  const server = await startServer();
-  const said = listen(server);
-  const told = () => linesWith(said(), 'the store continues despite an error');
-  const head = () => readHead(machineDisk, join(server.data, HEAD))?.sequence;
-  const book = bookOf('Emma')[2].body;
-  await make(server, '/books/', book);
-  const end = await inject(server, 'pwrite64:error=EIO');
-  for (let nth = 2; nth <= 5; nth += 1) assert.is((await make(server, '/books/', book)).id, nth);
-  assert.is(head(), 1);
-  await until('it is told', () => told().length > 0);
-  assert.match(told()[0] ?? '', /EIO/);
-  assert.equal(findingsOf(server.data), []);
-  await end();
-  await make(server, '/books/', book);
-  assert.is(head(), 6);
+testTraced(
+  'writes succeed while the head cannot be written, and each such failure period is logged once',
+  async () => {
+    const server = await startServer();
+    const said = listen(server);
+    const told = () => linesWith(said(), 'the store continues despite an error');
+    const head = () => readHead(machineDisk, join(server.data, HEAD))?.sequence;
+    const book = bookOf('Emma')[2].body;
+    await make(server, '/books/', book);
+    const end = await inject(server, 'pwrite64:error=EIO');
+    for (let nth = 2; nth <= 5; nth += 1) assert.is((await make(server, '/books/', book)).id, nth);
+    assert.is(head(), 1);
+    await until('it is told', () => told().length > 0);
+    assert.match(told()[0] ?? '', /EIO/);
+    assert.equal(findingsOf(server.data), []);
+    await end();
+    await make(server, '/books/', book);
+    assert.is(head(), 6);
 
-  const endAgain = await inject(server, 'pwrite64:error=EIO');
-  await make(server, '/books/', book);
-  await until('a new failure is told', () => told().length > 1);
-  await server.kill();
-  await endAgain();
-  assert.is(told().length, 2);
-  assert.is(head(), 6);
-  assert.equal(findingsOf(server.data), []);
-  const again = await startServer({ data: server.data });
-  assert.equal(await idsOf(again, '/books/'), [1, 2, 3, 4, 5, 6, 7]);
-  await again.stop();
-});
+    const endAgain = await inject(server, 'pwrite64:error=EIO');
+    await make(server, '/books/', book);
+    await until('a new failure is told', () => told().length > 1);
+    await server.kill();
+    await endAgain();
+    assert.is(told().length, 2);
+    assert.is(head(), 6);
+    assert.equal(findingsOf(server.data), []);
+    const again = await startServer({ data: server.data });
+    assert.equal(await idsOf(again, '/books/'), [1, 2, 3, 4, 5, 6, 7]);
+    await again.stop();
+  },
+);
 
-/** The server has ended as it must when the state of the disk is unknown. */
+/** Checks that the server has exited, as it must if the state of the disk is unknown. */
 async function assertGaveUp(server: Serving): Promise<void> {
   await until('the server has ended', () => server.child.exitCode !== null);
   const { status, stderr } = await server.finished;
@@ -723,9 +738,9 @@ async function assertGaveUp(server: Serving): Promise<void> {
 }
 
 /**
- * The sync of a commit's directory fails under many writes at once.
+ * Checks the server and the store if the directory sync of a commit fails during concurrent writes.
  *
- * @param refuse makes it fail from here on.
+ * @param refuse makes the sync fail from here on.
  */
 async function assertStopsAtCommit(
   server: TestServer,
@@ -748,7 +763,7 @@ async function assertStopsAtCommit(
   const unknown = listChanges(machineDisk, data).sequences.slice(sequences.length);
   assert.is(unknown.length, 1);
   assert.equal(findingsOf(data), []);
-  // What power loss may have left: all but the name that was not synced.
+  // What power loss may leave: everything except the name that was not synced.
   const copy = join(temporaryDirectory(), 'copy');
   cpSync(data, copy, { recursive: true });
   rmSync(join(copy, changeSetName(unknown[0] ?? 0)));
@@ -772,7 +787,7 @@ async function assertStopsAtCommit(
   assert.equal(findingsOf(copy), []);
 }
 
-/** The program with a disk that refuses what a test names. */
+/** The program with a disk that fails at the step that a test names. */
 async function startRefusing(): Promise<TestServer & { refuse(step: 'fsync', of: string): void }> {
   const data = temporaryDirectory();
   const file = join(temporaryDirectory(), 'refuse');
@@ -790,26 +805,26 @@ async function startRefusing(): Promise<TestServer & { refuse(step: 'fsync', of:
 }
 
 testTraced(
-  'a server whose sync of a directory fails stops, and starts with what it answered',
+  'a server whose directory sync fails stops, and restarts with every answered write',
   async () => {
     const server = await startServer();
     await assertStopsAtCommit(server, () => inject(server, 'fsync:error=EIO'));
   },
 );
 
-test('a disk that cannot sync the directory of the change sets stops the server', async () => {
+test('if the changes directory cannot be synced, the server stops and no answered write is lost', async () => {
   const server = await startRefusing();
   await assertStopsAtCommit(server, async () => server.refuse('fsync', '/changes'));
 });
 
-test('a disk that cannot sync the directory of a new base stops the server', async () => {
+test('if the directory of a new base cannot be synced, the server stops and no answered write is lost', async () => {
   const server = await startRefusing();
   const { data } = server;
   await outgrowBase(server, await createCatalog(server));
   const old = readFileSync(join(data, BASE));
   const goods = await idsOf(server, '/admin/goods/');
   server.refuse('fsync', data);
-  // It begins the checkpoint; whether its own answer comes first is open.
+  // This begins the checkpoint; its response may or may not arrive before the server stops.
   const begins = await send(server, ...bookOf('Begins')).catch(() => null);
   if (begins !== null) assert.is(begins.status, 201, begins.text);
   await assertGaveUp(server);

@@ -1,4 +1,4 @@
-/** The thread that waits for the device: started ahead, it works, and holds up nobody's end. */
+/** The writer thread: it can be started early, does its jobs, and does not keep a process alive. */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import * as assert from 'uvu/assert';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { ROOT } from '../../support/paths.ts';
 
-/** Runs a program that has a thread, up to its own end. */
+/** Runs a program with a writer thread until it exits. */
 function run(body: string): void {
   const path = join(ROOT, 'src', 'disk', 'writer-thread.ts');
   const program = `
@@ -15,17 +15,17 @@ function run(body: string): void {
     import { WriterThread } from ${JSON.stringify(path)};
     const thread = new WriterThread();
     ${body}`;
-  // One that does not end is a failure, not a wait for ever.
+  // A program that does not exit fails the test instead of blocking it.
   const options = { encoding: 'utf8', timeout: 60_000 } as const;
   const { status, stderr } = spawnSync(process.execPath, ['-e', program], options);
   assert.is(status, 0, stderr);
 }
 
-test('a process ends although its thread was started, once or again', () => {
+test('a started writer thread does not keep the process alive, even if it is started twice', () => {
   run('thread.start(); thread.start();');
 });
 
-test('a job finds the thread that was started', () => {
+test('a job runs on the thread that was already started', () => {
   const directory = temporaryDirectory();
   const path = join(directory, 'file');
   run(`

@@ -1,4 +1,4 @@
-/** The units of systemd in docs/examples: systemd takes them, and their commands do what they say. */
+/** The systemd units in docs/examples: systemd accepts them, and their commands work. */
 import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
@@ -19,20 +19,20 @@ import { callProgram } from '../../support/program.ts';
 
 const EXAMPLES = join(ROOT, 'docs', 'examples');
 
-/** The program in a command: systemd looks for a name without a path in the usual directories. */
+/** The program in a command, with or without a path. */
 const COMMAND = /^(Exec\w+=)(?:\/usr\/local\/bin\/)?catalog-server /gm;
 
 const UNITS = readdirSync(EXAMPLES).filter((name) => /\.(?:service|timer)$/.test(name));
 
 const unit = (name: string) => readFileSync(join(EXAMPLES, name), 'utf8');
 
-const VERIFIED = 'systemd-analyze verifies every unit without a word';
+const VERIFIED = 'systemd-analyze verify reports nothing for any unit';
 
 (Bun.which('systemd-analyze') === null ? test.skip : test)(VERIFIED, () => {
   assert.ok(UNITS.length >= 5, `${UNITS.length} units`);
   const folder = temporaryDirectory();
   for (const name of UNITS) {
-    // It asks whether the program is there.
+    // systemd-analyze checks that the program exists.
     writeFileSync(join(folder, name), unit(name).replace(COMMAND, '$1/bin/true '));
   }
   const paths = UNITS.map((name) => join(folder, name));
@@ -47,15 +47,15 @@ const VERIFIED = 'systemd-analyze verifies every unit without a word';
 });
 
 interface Machine {
-  /** Takes the place of these paths of the unit. */
+  /** Replacements for paths in the unit. */
   readonly paths: Readonly<Record<string, string>>;
-  /** Where programs are found first. */
+  /** The first directory in which programs are looked up. */
   readonly bin?: string;
 }
 
 /**
- * Runs the commands of a service in their order until one fails, as systemd does, but with paths
- * of the test's own. @returns the exit status of the last one, and what was said.
+ * Runs the commands of a service in order until one fails, as systemd does, but with replaced
+ * paths. @returns the exit status of the last command, and all output.
  */
 function runService(name: string, { paths, bin = '' }: Machine): { status: number; said: string } {
   let text = unit(name).replace(COMMAND, `$1${PROGRAM} `);
@@ -68,7 +68,7 @@ function runService(name: string, { paths, bin = '' }: Machine): { status: numbe
   };
   let said = '';
   for (const [, command] of text.matchAll(/^Exec\w+=(.+)$/gm)) {
-    // systemd expands no file names.
+    // systemd does not expand file names.
     const { status, stdout, stderr } = spawnSync('sh', ['-fc', command ?? ''], {
       cwd,
       env,
@@ -90,7 +90,7 @@ async function storeIn(root: string): Promise<string> {
 
 const DAY_S = 86_400;
 
-test('the nightly service makes a backup with keys, and removes those of more than 30 days', async () => {
+test('the nightly service makes a backup with keys, and removes backups older than 30 days', async () => {
   const root = temporaryDirectory();
   await storeIn(root);
   const [into, credentials] = [join(root, 'catalog-backups'), join(root, 'credentials')];
@@ -113,7 +113,7 @@ test('the nightly service makes a backup with keys, and removes those of more th
   assert.match(backup.encrypted_keys, 'AGE ENCRYPTED');
 });
 
-test('the nightly service removes nothing if it cannot make a backup', () => {
+test('the nightly service removes no backup if it cannot make a new one', () => {
   const root = temporaryDirectory();
   const into = join(root, 'catalog-backups');
   mkdirSync(into);
@@ -126,7 +126,7 @@ test('the nightly service removes nothing if it cannot make a backup', () => {
   assert.ok(existsSync(old));
 });
 
-test('the standby fetches a backup, keeps it if the next one is cut off, and takes over', async () => {
+test('the standby keeps its last backup if the next one is truncated, and can be restored from it', async () => {
   const root = temporaryDirectory();
   const data = await storeIn(root);
   const [standby, bin] = [join(root, 'catalog-standby'), join(root, 'bin')];
@@ -134,7 +134,7 @@ test('the standby fetches a backup, keeps it if the next one is cut off, and tak
   const identity = await generateX25519Identity();
   writeFileSync(join(standby, 'identity.txt'), `${identity}\n`);
   const recipient = await identityToRecipient(identity);
-  // What the line in authorized_keys of the first machine does, whatever the client asks for.
+  // Like the forced command in authorized_keys: it ignores what the client asks for.
   const ssh = (command: string) => {
     writeFileSync(join(bin, 'ssh'), `#!/bin/sh\n${command}\n`);
     chmodSync(join(bin, 'ssh'), 0o755);

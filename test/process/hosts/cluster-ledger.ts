@@ -1,6 +1,6 @@
 /**
- * Hosts over one log, and writers that keep a ledger of what was answered while hosts and nodes of
- * etcd are killed and paused.
+ * Hosts over one log, and writers that record the answered writes while hosts and etcd nodes are
+ * killed and paused.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import * as assert from 'uvu/assert';
@@ -10,10 +10,10 @@ import { type Etcd, freePorts } from '../../support/etcd.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
 import { until } from '../../support/until.ts';
 
-/** Why a request may end otherwise than described: its server is killed. */
+/** Why a response may differ from the API description. */
 const KILLED = 'the server is killed or paused meanwhile';
 
-/** A host that comes back in the same directory at the same address. */
+/** A host that can be restarted in the same directory at the same address. */
 export class Host {
   readonly data = temporaryDirectory();
   readonly #args: readonly string[];
@@ -52,7 +52,7 @@ export class Host {
   }
 }
 
-/** Three hosts over the nodes, all ready. */
+/** Starts hosts over the nodes, and waits until all are ready. */
 export async function startHosts(etcd: Etcd, count = 3): Promise<Host[]> {
   const hosts = (await freePorts(count)).map((port) => new Host(etcd, port));
   await Promise.all(hosts.map((host) => host.start()));
@@ -60,11 +60,11 @@ export async function startHosts(etcd: Etcd, count = 3): Promise<Host[]> {
   return hosts;
 }
 
-/** What was answered. */
+/** Records the answered writes. */
 export class Ledger {
   /** The id of each book that was created, by its name. */
   readonly created = new Map<string, number>();
-  /** How many writes have waited for another attempt. */
+  /** Number of repeated attempts. */
   repeated = 0;
   readonly #hosts: readonly Host[];
   #ended = false;
@@ -77,7 +77,7 @@ export class Ledger {
     this.#ended = true;
   }
 
-  /** Creates one book after the other, each with a key of its own, on any host. */
+  /** Creates books one after another, each with its own idempotency key, on any host. */
   async write(writer: number): Promise<void> {
     for (let nth = 0; !this.#ended; nth += 1) {
       const name = `book-${writer}-${nth}`;
@@ -86,7 +86,7 @@ export class Ledger {
     }
   }
 
-  /** Repeats a creation on another host until it is answered. @returns null if the end comes first. */
+  /** Repeats a creation on the other hosts until it is answered. @returns null after `end`. */
   async #create(name: string, first: number): Promise<number | null> {
     for (let attempt = 0; attempt === 0 || !this.#ended; attempt += 1) {
       const host = this.#hosts[(first + attempt) % this.#hosts.length] as Host;

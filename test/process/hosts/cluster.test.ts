@@ -1,6 +1,6 @@
 /**
- * Several hosts over three nodes of etcd (spec 15.20 to 15.27). `KILLS=100 bun
- * test/process/hosts/cluster.test.ts` is the long form.
+ * Three hosts over three etcd nodes (spec 15.20 to 15.27). A long run:
+ * `KILLS=100 bun test/process/hosts/cluster.test.ts`.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ const KILLS = Number(process.env['KILLS'] || 20);
 
 const WRITERS = 6;
 
-/** Rows that clients read and write through any host, and those clients. */
+/** Number of rows that clients read and write through any host, and number of these clients. */
 const REGISTERS = 3;
 const CLIENTS = 4;
 
@@ -44,7 +44,7 @@ uvuTest.after(async () => {
 
 const hostAt = (nth: number): Host => hosts[nth % hosts.length] as Host;
 
-/** One blow, and what makes it good again. */
+/** Failures, each followed by its repair. */
 const BLOWS: readonly ((nth: number) => Promise<void>)[] = [
   async (nth) => {
     await hostAt(nth).kill();
@@ -81,7 +81,7 @@ async function inStep(): Promise<void> {
   }
 }
 
-test('what was answered is on every host, once, and rows are linearizable, whatever is killed or paused', async () => {
+test('under kills and pauses, every host has each answered write once, and rows are linearizable', async () => {
   const { sku } = await createCatalog(hostAt(0));
   await send(hostAt(0), 'POST', '/books/', { body: { name: 'first', pub_date: '2024-02-29' } });
   const ledger = new Ledger(hosts);
@@ -135,11 +135,11 @@ async function backupOf({ data }: Host): Promise<Buffer> {
   return readFileSync(file);
 }
 
-test('a token that ends on one host ends on all', async () => {
+test('a token revoked on one host is 401 on all hosts', async () => {
   const token = await tokenFor('viewer', { sub: 'leaver' });
   const seen = (host: Host) => send(host, 'GET', '/admin/skus/', { token });
   for (const host of hosts) assert.is((await seen(host)).status, 200);
-  // A command on one host, beside its server.
+  // A command on one host, while its server runs.
   const { data } = hostAt(2);
   const revoked = await runCommand(['tokens', 'revoke', '--data', data, '--subject', 'leaver']);
   assert.is(revoked.status, 0, revoked.stderr);
@@ -149,7 +149,7 @@ test('a token that ends on one host ends on all', async () => {
   }
 });
 
-test('without a majority reads go on, writes are 503, and no host is ready', async () => {
+test('without a majority public reads work, writes and tokens are 503, and no host is ready', async () => {
   etcd.signal(0, 'SIGSTOP');
   etcd.signal(1, 'SIGSTOP');
   await until('two nodes stand still', () => etcd.isStopped(0) && etcd.isStopped(1));
@@ -176,7 +176,7 @@ test('without a majority reads go on, writes are 503, and no host is ready', asy
   for (const host of hosts) await host.ready();
 });
 
-test('a store of another history, and one that is ahead of the log, are refused', async () => {
+test('a store with a different history cannot join the log', async () => {
   const data = temporaryDirectory();
   await runCommand(['migrate', '--data', data, '--demo']);
   const start = () =>
@@ -187,7 +187,7 @@ test('a store of another history, and one that is ahead of the log, are refused'
   assert.match(await start(), 'different histories');
 });
 
-test('nothing writes to the directory of a host beside the log', async () => {
+test('serve without --log fails in the directory of a host of the log', async () => {
   const host = hostAt(2);
   await host.kill();
   const served = await runCommand(['serve', '--data', host.data, '--port', '0']);

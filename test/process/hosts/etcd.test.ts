@@ -1,4 +1,4 @@
-/** The log, the credentials and the hosts in a real node of etcd, with TLS and a user. */
+/** The log, the credentials and the registry in a real etcd node, with TLS and a user. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test as uvuTest } from 'uvu';
@@ -62,7 +62,7 @@ function next(
   return encodeChangeSet({ sequence: sequence + 1, previous, time, ...rest });
 }
 
-/** A log with some change sets. */
+/** Creates a log with `count` change sets. */
 async function filled(prefix: string, count: number) {
   const client = clientFor(prefix);
   const log = new EtcdLog(client);
@@ -89,7 +89,7 @@ async function codeOf(promise: Promise<unknown>): Promise<string | null> {
   return error instanceof CatalogError ? error.code : null;
 }
 
-test('an append compares the head: once taken, again taken; another one conflicts', async () => {
+test('an append can be repeated, and conflicts if the head has another successor', async () => {
   const { log, entries, last } = await filled('/append/', 3);
   assert.equal(await log.head(), { sequence: 3, digest: last.digest });
   const [first, second] = entries as [EncodedChangeSet, EncodedChangeSet];
@@ -102,7 +102,7 @@ test('an append compares the head: once taken, again taken; another one conflict
   assert.equal(await log.read(4), []);
 });
 
-test('a change set over the size of a request is in parts, and read whole', async () => {
+test('a change set above the request size of etcd is stored in parts; 65 MiB are rejected', async () => {
   const { log, last } = await filled('/parts/', 0);
   const large = next(last, 'x'.repeat(3 * 1024 * 1024));
   assert.is(await log.append(large), 'appended');
@@ -112,7 +112,7 @@ test('a change set over the size of a request is in parts, and read whole', asyn
   assert.is(await codeOf(log.append(excessive)), 'write_refused');
 });
 
-test('a host that is too far behind, ahead, or of another history is refused', async () => {
+test('a host that is too far behind, ahead, or of another history cannot join', async () => {
   const { log, entries, last } = await filled('/history/', 6);
   const at = (sequence: number, digest: string) => requireSameHistory(log, { sequence, digest });
   await at(0, ORIGIN);
@@ -128,7 +128,7 @@ test('a host that is too far behind, ahead, or of another history is refused', a
   assert.is(await codeOf(new EtcdLog(clientFor('/empty/')).head()), 'history_differs');
 });
 
-test('a host that meets a newer schema takes what is before it, and names the schema', async () => {
+test('a host applies change sets up to one of a newer schema, and its error names the version', async () => {
   const { client, log, last } = await filled('/schema/', 1);
   await new EtcdLog(client, 99).append(next(last));
   assert.is((await log.read(0)).length, 1);
@@ -137,7 +137,7 @@ test('a host that meets a newer schema takes what is before it, and names the sc
   assert.match(messageOf(error), /change set 2 .* schema version 99/);
 });
 
-test('a moved head is told at once, and a head that stands still now and then', async () => {
+test('a follower of the log is notified of the current head and of a new head', async () => {
   const { log, last } = await filled('/follow/', 1);
   const told: (number | undefined)[] = [];
   const stop = log.follow((head) => told.push(head?.sequence));
@@ -147,7 +147,7 @@ test('a moved head is told at once, and a head that stands still now and then', 
   await stop();
 });
 
-test('marks tell what is older than a day; a living host that is behind keeps the rest', async () => {
+test('change sets older than a day are trimmed, except those that a live host still needs', async () => {
   const { client, log, last } = await filled('/marks/', 4);
   const now = Date.UTC(2026, 0, 1);
   const hour = 3600 * 1000;
@@ -160,7 +160,7 @@ test('marks tell what is older than a day; a living host that is behind keeps th
   assert.is(await trimOnce({ client, log }, [{ sequence: 5 }], now + 49 * hour), 5);
 });
 
-test('hosts know each other, and one of them takes the writes', async () => {
+test('hosts see each other, one is the writer, and another takes over when it leaves', async () => {
   const client = clientFor('/registry/');
   const member = (name: string, origin: string | null) =>
     new Registry({
@@ -194,7 +194,7 @@ test('hosts know each other, and one of them takes the writes', async () => {
   await two.close();
 });
 
-test('accounts are shared: a change on one host is on the other, and none is lost', async () => {
+test('changes of accounts reach all hosts without loss, and credentials expire after 10 seconds', async () => {
   const [first, second] = [temporaryDirectory(), temporaryDirectory()];
   const share = (directory: string, clocks?: Clocks) =>
     new EtcdCredentials({
@@ -226,7 +226,7 @@ test('accounts are shared: a change on one host is on the other, and none is los
   await until('it is on the other host', () => live.current().access.subjects.size === 2);
   await end(second, two, 'eve');
   await until('and back', () => readFileSync(join(first, 'access.json'), 'utf8').includes('eve'));
-  // A host that does not know the last change cannot overwrite it.
+  // A host that has not seen the last change cannot overwrite it.
   const stale = share(first);
   const path = join(first, 'access.json');
   assert.is(await codeOf(stale.push({ path, code: 'access_file' }, {})), 'busy');
@@ -237,12 +237,12 @@ test('accounts are shared: a change on one host is on the other, and none is los
   const unconfirmed = /have not been confirmed for 10 seconds/;
   assert.throws(() => live.current(), unconfirmed);
   assert.is(await codeOf(live.settled(() => null)), null);
-  // While a machine sleeps, only the clock on the wall goes on.
+  // While a machine sleeps, only the wall clock advances.
   wall += 10_001;
   assert.throws(() => live.current(), unconfirmed);
 });
 
-test('a host whose disk refuses the accounts of the others accepts no token', async () => {
+test('a host that cannot write changed accounts to its disk accepts no token', async () => {
   const [first, second] = [temporaryDirectory(), temporaryDirectory()];
   const refusal = { active: false };
   let [time, refusals] = [0, 0];
@@ -289,7 +289,7 @@ test('a host whose disk refuses the accounts of the others accepts no token', as
   await Promise.all([one.close(), two.close()]);
 });
 
-test('a wrong password, and a node without the certificate, are said in words', async () => {
+test('the error for a wrong password says so, and a client without a certificate fails', async () => {
   const wrong = new EtcdClient({ ...options, login: { name: 'root', password: 'wrong' } });
   const refused = await failure(transact(wrong, [], [{ get: 'head' }]));
   assert.match(messageOf(refused), 'does not accept the user and password');

@@ -1,4 +1,4 @@
-/** Two servers, of which one follows the other (spec 15.10 to 15.16). */
+/** A primary and a follower (spec 15.10 to 15.16). */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,19 +13,19 @@ import { until } from '../../support/until.ts';
 
 test.after.each(killServers);
 
-/** A file with a token of the role admin. */
+/** A file with a token of role admin. */
 async function tokenFile(claims: Readonly<Record<string, unknown>> = {}): Promise<string> {
   const path = join(temporaryDirectory(), 'token');
   writeFileSync(path, await tokenFor('admin', claims), { mode: 0o600 });
   return path;
 }
 
-/** Starts a server that others may follow. */
+/** Starts a primary. */
 function startPrimary(options: Parameters<typeof startServer>[0] = {}): Promise<TestServer> {
   return startServer({ ...options, args: ['--followers', ...(options.args ?? [])] });
 }
 
-/** Starts a server that follows another one. */
+/** Starts a follower. */
 async function follow(
   primary: { readonly url: string },
   { data = temporaryDirectory(), args = [] }: { data?: string; args?: readonly string[] } = {},
@@ -64,7 +64,7 @@ function pagesOf(data: string): Record<string, string> {
 
 const book = (name: string) => ({ name, pub_date: '2026-11-22', readcount: 0, commentcount: 0 });
 
-/** Creates books until it is stopped, and keeps the names of those that were answered. */
+/** Creates books until it is stopped, and records the names of those that were answered. */
 function writeBooks(server: { readonly url: string }) {
   const answered: string[] = [];
   const ended = new AbortController();
@@ -99,7 +99,7 @@ async function namesIn(server: { readonly url: string }): Promise<string[]> {
   return (json as { name: string }[]).map(({ name }) => name);
 }
 
-test('spec 15.10 to 15.13: an empty directory takes a base, keeps up, and passes writes on', async () => {
+test('spec 15.10 to 15.13: a new follower fetches a base, applies changes and forwards writes', async () => {
   const primary = await startPrimary({ demo: true });
   const replica = await follow(primary);
   await ready(replica);
@@ -108,7 +108,7 @@ test('spec 15.10 to 15.13: an empty directory takes a base, keeps up, and passes
   });
   assert.is(created.status, 201);
   const location = created.headers.get('location') ?? '';
-  // At once: a client reads its own writes.
+  // Without waiting: a client reads its own writes.
   assert.is((await send(replica, 'GET', location)).json.name, 'Written through the replica');
   assert.is(
     (await send(primary, 'GET', location)).headers.get('etag'),
@@ -132,7 +132,7 @@ test('spec 15.10 to 15.13: an empty directory takes a base, keeps up, and passes
   assert.match(refused, /follows http.*promote/, 'it may not be written as it is');
 });
 
-test('spec 15.12: a token that is ended on the primary ends on the follower', async () => {
+test('spec 15.12: a token revoked on the primary is 401 on the follower, 503 if unconfirmed', async () => {
   const primary = await startPrimary({ demo: true });
   const replica = await follow(primary, { args: ['--max-unconfirmed', '3s'] });
   await ready(replica);
@@ -147,7 +147,7 @@ test('spec 15.12: a token that is ended on the primary ends on the follower', as
   assert.not.ok(await isReady(replica));
 });
 
-test('spec 15.13: a follower that is too far behind takes a new base by itself', async () => {
+test('spec 15.13: a follower that is too far behind fetches a new base by itself', async () => {
   const primary = await startPrimary({
     demo: true,
     args: ['--history', '0', '--checkpoint-size', '64KiB'],
@@ -176,7 +176,7 @@ test('spec 15.13: a follower that is too far behind takes a new base by itself',
   assert.is(await backupOf(replica.data), await backupOf(primary.data));
 });
 
-test('spec 15.13, 15.15, 15.16: kills in mid-stream, a promotion, and the old primary refused', async () => {
+test('spec 15.13, 15.15, 15.16: kills lose no answered write; after promote the old primary is 503', async () => {
   const data = temporaryDirectory();
   let primary = await startPrimary();
   let replica = await follow(primary, { data });
@@ -223,7 +223,7 @@ test('spec 15.13, 15.15, 15.16: kills in mid-stream, a promotion, and the old pr
   assert.equal(lost, ['After']);
 });
 
-test('spec 15.14: another history, and change sets that the primary does not have, are refused', async () => {
+test('spec 15.14: a store of another history or of a later epoch cannot follow', async () => {
   const primary = await startPrimary({ demo: true });
   const closed = await startServer();
   const waiting = await follow(closed);

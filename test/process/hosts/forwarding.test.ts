@@ -1,4 +1,4 @@
-/** Requests that are passed on over real connections (spec 15.11): bounds, breaks, silence. */
+/** Forwarding over real connections (spec 15.11): limits, broken connections, timeouts. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { until } from '../../support/until.ts';
 
 const MIB = 1024 * 1024;
 
-/** Runs `use` against a server that answers as `answer` does. */
+/** Runs `use` against a server whose requests are handled by `answer`. */
 async function withPrimary(
   answer: (incoming: IncomingMessage, outgoing: ServerResponse) => void | Promise<void>,
   use: (origin: string) => Promise<void>,
@@ -46,7 +46,7 @@ async function failure(work: Promise<unknown>): Promise<CatalogError> {
   throw new Error('it did not fail');
 }
 
-test('a large body is passed on as fast as it is taken, and never held as a whole', async () => {
+test('a body of 64 MiB is forwarded with less than 32 MiB buffered', async () => {
   const size = 64 * MIB;
   let given = 0;
   let most = 0;
@@ -62,7 +62,7 @@ test('a large body is passed on as fast as it is taken, and never held as a whol
     async (incoming, outgoing) => {
       for await (const chunk of incoming) {
         taken += (chunk as Uint8Array).length;
-        // A receiver that is slower than the sender.
+        // The receiver is slower than the sender.
         if (taken < MIB) await new Promise((resolve) => setTimeout(resolve, 5));
       }
       outgoing.end(`${incoming.method} ${incoming.url} ${taken}`);
@@ -77,7 +77,7 @@ test('a large body is passed on as fast as it is taken, and never held as a whol
   assert.ok(most < 32 * MIB, `${most} bytes were on their way at once`);
 });
 
-test('a long response is passed back in pieces, and may be left half read', async () => {
+test('a long response is forwarded in pieces, and its connection is closed if it is abandoned', async () => {
   await withPrimary(
     (_, outgoing) => {
       const piece = Buffer.alloc(64 * 1024);
@@ -102,7 +102,7 @@ test('a long response is passed back in pieces, and may be left half read', asyn
   );
 });
 
-test('a client that goes while the next piece is awaited gives its one place back', async () => {
+test('a client that disconnects during a response frees exactly one place', async () => {
   await withPrimary(
     (_, outgoing) => void outgoing.write('the first piece'),
     async (origin) => {
@@ -130,7 +130,7 @@ test('a client that goes while the next piece is awaited gives its one place bac
   );
 });
 
-test('a GET is passed on without a body, which means nothing', async () => {
+test('a GET or HEAD is forwarded without its body', async () => {
   let received = '';
   await withPrimary(
     async (incoming, outgoing) => {
@@ -152,7 +152,7 @@ test('a GET is passed on without a body, which means nothing', async () => {
   );
 });
 
-test('a socket of this host is reached by its path, and a missing one is named for what it is', async () => {
+test('a request is forwarded to a Unix socket, and the error for a missing one names its owner', async () => {
   const socket = join(temporaryDirectory(), 'sock');
   const server = createServer((incoming, outgoing) => outgoing.end(incoming.url));
   await new Promise<void>((resolve) => server.listen(socket, resolve));
@@ -166,7 +166,7 @@ test('a socket of this host is reached by its path, and a missing one is named f
   assert.is(message, 'the writer cannot be reached; nothing was changed, try again');
 });
 
-test('nothing was changed if nobody listens', async () => {
+test('if the primary does not listen, a write is 503 primary_unreachable with Retry-After', async () => {
   let origin = '';
   await withPrimary(
     (_, outgoing) => void outgoing.end(),
@@ -182,7 +182,7 @@ test('nothing was changed if nobody listens', async () => {
   assert.is(forwarder.open, 0);
 });
 
-test('a write is sent once, and its outcome is unknown if the connection breaks', async () => {
+test('a write is sent once, and is write_unknown if the connection breaks', async () => {
   let seen = 0;
   await withPrimary(
     (incoming) => {
@@ -202,7 +202,7 @@ test('a write is sent once, and its outcome is unknown if the connection breaks'
   );
 });
 
-test('a response that breaks off half-way is an unknown outcome as well', async () => {
+test('a write whose response is truncated is write_unknown', async () => {
   await withPrimary(
     (incoming, outgoing) => {
       outgoing.writeHead(201, { 'Content-Length': '10' });
@@ -217,7 +217,7 @@ test('a response that breaks off half-way is an unknown outcome as well', async 
   );
 });
 
-test('a primary that is silent is given up after a while', async () => {
+test('a write to a primary that does not respond is write_unknown after the idle timeout', async () => {
   await withPrimary(
     () => {},
     async (origin) => {
@@ -227,7 +227,7 @@ test('a primary that is silent is given up after a while', async () => {
   );
 });
 
-test('a client that stops half-way gets its own failure, and the primary no whole body', async () => {
+test('if a body is cut off, its error is returned and the primary gets no complete body', async () => {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   await withPrimary(
     (incoming) => {
@@ -249,11 +249,11 @@ test('a client that stops half-way gets its own failure, and the primary no whol
   );
 });
 
-test('a refusal before the end of the body ends the body', async () => {
+test('a response before the end of the body stops the reading of the body', async () => {
   let ended = false;
   await withPrimary(
     (incoming, outgoing) => {
-      // As the server does: it receives the rest and drops it.
+      // Like the real server, it receives the rest and discards it.
       incoming.resume();
       incoming.on('error', () => {});
       outgoing.writeHead(413, { 'Content-Length': '0' });
@@ -279,7 +279,7 @@ test('a refusal before the end of the body ends the body', async () => {
   );
 });
 
-test('an address that would lead elsewhere on the primary is refused', async () => {
+test('a path that would mean another path on the primary is rejected', async () => {
   const forwarder = new Forwarder({ maxBody: MIB });
   for (const path of ['/admin/tokens/%2e%2e/', '/books/#', '/books/\\..']) {
     const wrong = { ...request('DELETE'), path };

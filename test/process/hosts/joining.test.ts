@@ -1,4 +1,4 @@
-/** A host with an empty directory, over a log that does not begin at the start any more (spec 15.24). */
+/** A host with an empty directory joins a log whose first change sets were trimmed (spec 15.24). */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test as uvuTest } from 'uvu';
@@ -31,7 +31,7 @@ uvuTest.after.each(killServers);
 
 const HASTE = ['--log-timeout', '3s', '--log-level', 'info', '--log-format', 'text'];
 
-/** Starts a host; `env` is empty for one whose keys are in files, which the log shares. */
+/** Starts a host; without `env` its keys are in files, which the log shares. */
 async function start(prefix: string, data: string, env?: Record<string, string>) {
   const [port] = await freePorts(1);
   const own = ['--port', `${port}`, '--advertise', `http://127.0.0.1:${port}`];
@@ -39,7 +39,7 @@ async function start(prefix: string, data: string, env?: Record<string, string>)
   return startServer({ data, args, ownKeys: true, ...(env !== undefined && { env }) });
 }
 
-/** A host that is ready, over a log that does not keep its first change sets. */
+/** A ready host over a log whose first change sets were trimmed. */
 async function startOld(prefix: string, data: string): Promise<TestServer> {
   const old = await start(prefix, data);
   await ready(old);
@@ -49,13 +49,13 @@ async function startOld(prefix: string, data: string): Promise<TestServer> {
   return old;
 }
 
-/** The answer to `/readyz`. */
+/** The response to `/readyz`. */
 async function readiness({ url }: TestServer): Promise<{ status: number; text: string }> {
   const answer = await fetch(`${url}/readyz`);
   return { status: answer.status, text: await answer.text() };
 }
 
-/** @throws what a host has said that ends instead. */
+/** Waits until the host is ready. @throws Error with its output if it exits instead. */
 async function ready(server: TestServer): Promise<void> {
   await until('the host is ready', async () => {
     if (server.child.exitCode !== null) throw new Error(`it has ended: ${server.said()}`);
@@ -72,10 +72,10 @@ async function backupOf(data: string): Promise<string> {
 
 const book = (name: string) => ({ body: { name, pub_date: '2026-11-22' } });
 
-test('a host with an empty directory takes its base from another one, once there is one', async () => {
+test('a host with an empty directory fetches its base from another host as soon as one is up', async () => {
   const data = temporaryDirectory();
   let old = await startOld('shop', data);
-  // All other hosts are down. An orderly stop ends their signs of life at once.
+  // All other hosts are down. After a normal stop they are no longer registered.
   await old.stop();
   const empty = temporaryDirectory();
   const young = await start('shop', empty);
@@ -92,7 +92,7 @@ test('a host with an empty directory takes its base from another one, once there
   old = await start('shop', data);
   await ready(old);
   await ready(young);
-  // Its log is another pipe than the answers.
+  // The log arrives over another pipe than the responses.
   await until('it says what it took', () =>
     /fetched a base of \d+ bytes as of change set 3/.test(young.said()),
   );
@@ -105,7 +105,7 @@ test('a host with an empty directory takes its base from another one, once there
   assert.is(await backupOf(empty), await backupOf(data));
 });
 
-test('a host with other keys gets no base; its directory begins no history of its own', async () => {
+test('a host with other keys gets no base, and its directory cannot be served alone', async () => {
   await startOld('keys', temporaryDirectory());
   const data = temporaryDirectory();
   const stranger = await start('keys', data, { CATALOG_JWT_SECRET: SECRET });

@@ -1,7 +1,8 @@
 /**
- * Power loss of the disks of a majority (spec 15.20): each node of etcd writes to ext4 on a device
- * that is a file. While a host writes, two nodes are stopped and their devices copied, which is what
- * a power cut leaves. The third one stands still, too: what was answered has to be on the two copies.
+ * Power loss of a majority of the etcd nodes (spec 15.20): each node writes to ext4 on a loop
+ * device. While a host writes, all nodes are stopped, and the devices of two are copied, which is
+ * what a power cut leaves. The third node stays stopped: every answered write has to be on the two
+ * copies.
  *
  *     POWER_CUTS=20 bun test/process/hosts/power-loss.test.ts
  */
@@ -18,10 +19,10 @@ const CUTS = Number(process.env['POWER_CUTS'] || 1);
 const NODES = 3;
 const WRITERS = 6;
 
-/** Answers between two cuts. */
+/** Responses between two cuts. */
 const ANSWERS = 20;
 
-/** A node of etcd writes its log ahead of time into files of 64 MiB. */
+/** etcd preallocates its write-ahead log in files of 64 MiB. */
 const DISK_MIB = 512;
 
 // Without etcd (Debian: etcd-server), or the right to mount a device, this is skipped.
@@ -35,7 +36,7 @@ uvuTest.after(async () => {
   unmountAll();
 });
 
-/** A majority loses its power, and comes back with what its disks hold, while the others stand still. */
+/** Cuts the power of a majority and restarts it from its disks; the other nodes stay stopped. */
 async function cutPower(nodes: Etcd, disks: CutDisk[], cut: readonly number[]): Promise<void> {
   for (let nth = 0; nth < NODES; nth += 1) nodes.signal(nth, 'SIGSTOP');
   await until('all nodes stand still', () => disks.every((_, nth) => nodes.isStopped(nth)));
@@ -50,7 +51,7 @@ async function cutPower(nodes: Etcd, disks: CutDisk[], cut: readonly number[]): 
   for (const nth of cut) await until('the majority answers', () => nodes.answers(nth));
 }
 
-/** Takes everything from the log into an empty directory, and holds it against the answers. */
+/** Starts a host in an empty directory, and compares its catalog with the answered writes. */
 async function judge(nodes: Etcd, answered: ReadonlyMap<string, number>): Promise<void> {
   const [host] = (await startHosts(nodes, 1)) as [Host];
   const { json } = await send(host, 'GET', '/books/');
@@ -60,7 +61,7 @@ async function judge(nodes: Etcd, answered: ReadonlyMap<string, number>): Promis
   await host.stop();
 }
 
-test('what was answered survives the power loss of a majority of the disks', async () => {
+test('answered writes survive a power loss of a majority of the etcd nodes', async () => {
   const disks = Array.from({ length: NODES }, () => CutDisk.make(DISK_MIB));
   const nodes = await startEtcd(NODES, { directories: disks.map(({ directory }) => directory) });
   etcd = nodes;

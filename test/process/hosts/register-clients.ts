@@ -1,7 +1,7 @@
 /**
- * Clients that read and write single rows through any host, and the history of what they saw. A read
- * asks for the newest change set that any of them knows of (spec 15.2), as clients do that tell each
- * other.
+ * Clients that read and write single rows through any host, and the history of what they saw. A
+ * read requires the newest change set that any client has seen (spec 15.2), as with clients that
+ * communicate.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import * as assert from 'uvu/assert';
@@ -13,7 +13,7 @@ import type { Host } from './cluster-ledger.ts';
 
 const INITIAL = 'initial';
 
-/** Milliseconds that a client waits after a request that was not carried out. */
+/** Delay after a request that failed, in milliseconds. */
 const PAUSE_MS = 20;
 
 interface Known {
@@ -22,19 +22,19 @@ interface Known {
 }
 
 interface Register {
-  /** Of the brand whose name is the value. */
+  /** The path of the brand whose name is the value. */
   readonly path: string;
   readonly history: Operation[];
 }
 
 export class Registers {
-  /** Requests that were answered, and writes whose outcome their client does not know. */
+  /** Numbers of answered requests, and of writes with an unknown result. */
   answers = 0;
   unknown = 0;
   readonly #hosts: readonly Host[];
   readonly #registers: Register[] = [];
   readonly #random = randomFrom(1);
-  /** The newest change set that a client knows of. */
+  /** The newest change set that a client has seen. */
   #newest = 0;
   #values = 0;
   #ended = false;
@@ -56,7 +56,7 @@ export class Registers {
     this.#ended = true;
   }
 
-  /** One client, until the end. */
+  /** Runs one client until `end`. */
   async work(): Promise<void> {
     const authorization = `Bearer ${await tokenFor('admin')}`;
     const known = new Map<Register, Known>();
@@ -73,7 +73,7 @@ export class Registers {
     }
   }
 
-  /** @throws AssertionError if no order of the operations on a row explains what was seen. */
+  /** @throws AssertionError if the operations on a row are not linearizable. */
   judge(): void {
     for (const { path, history } of this.#registers) {
       const violation = violationIn(settled(history), INITIAL);
@@ -85,7 +85,7 @@ export class Registers {
     return this.#hosts[this.#random(this.#hosts.length)] as Host;
   }
 
-  /** @returns null if nobody has answered. */
+  /** @returns null if there was no response, or a 503. */
   async #ask(register: Register, request: Record<string, string>): Promise<Answer | null> {
     const url = this.#host().url + register.path;
     const answer = await sendOnce(url, request).catch(() => null);
@@ -111,7 +111,7 @@ export class Registers {
     return { value: name, etag: answer.etag };
   }
 
-  /** @param before what is to be replaced; left out to replace whatever is there. */
+  /** @param before the value to replace; if omitted, any value is replaced. */
   async #write(register: Register, authorization: string, before?: Known): Promise<void> {
     this.#values += 1;
     const wrote = `value ${this.#values}`;

@@ -1,4 +1,4 @@
-/** Webhooks of hosts that share a log: one host delivers, and another one after it (spec 15.28). */
+/** Webhooks of hosts that share a log: one host delivers, and another takes over (spec 15.28). */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
@@ -14,7 +14,7 @@ import { Host } from './cluster-ledger.ts';
 // Without etcd (Debian: etcd-server) these are skipped.
 const test = HAS_ETCD ? uvuTest : uvuTest.skip;
 
-/** What the receiver has verified, in order. */
+/** Verified deliveries, in order. */
 const received: { readonly id: string; readonly name: string }[] = [];
 let secret = '';
 
@@ -45,7 +45,7 @@ uvuTest.after(async () => {
   if (HAS_ETCD) await etcd.close();
 });
 
-/** Creates a brand; again while its host cannot say that it did. */
+/** Creates a brand; repeats the request until the response is 201. */
 async function create(host: Host, name: string): Promise<void> {
   await until(`${name} is created`, async () => {
     const { status } = await send(host, 'POST', '/admin/brands/', {
@@ -59,7 +59,7 @@ async function create(host: Host, name: string): Promise<void> {
 
 const names = () => received.map(({ name }) => name);
 
-/** Those that had not been received before, each once, as a receiver takes them that drops ids. */
+/** The names of new deliveries, as seen by a receiver that drops known ids. */
 function newIn(later: typeof received, earlier: typeof received): string[] {
   const seen = new Set(earlier.map(({ id }) => id));
   return later.flatMap(({ id, name }) => {
@@ -69,7 +69,7 @@ function newIn(later: typeof received, earlier: typeof received): string[] {
   });
 }
 
-test('one host delivers; when it is lost another one goes on, in order, with every change', async () => {
+test('one host delivers; if it is killed or stopped, another delivers the next changes in order', async () => {
   const [first, second] = (await freePorts(2)).map((port) => new Host(etcd, port)) as [Host, Host];
   await first.start();
   await first.ready();
@@ -94,7 +94,7 @@ test('one host delivers; when it is lost another one goes on, in order, with eve
   const [earlier, later] = [received.slice(0, 5), received.slice(5)];
   assert.equal(newIn(later, earlier), ['F', 'G', 'H']);
 
-  // An orderly stop of the one that delivers hands over exactly where it has ended.
+  // After a normal stop, the next host continues exactly where the last one ended.
   await first.start();
   await first.ready();
   const { length } = received;

@@ -1,6 +1,6 @@
 /**
- * Requests that are nearly right, by the thousand: no answer is a fault of the server, none is
- * torn, no connection hangs, and afterwards everything is in order.
+ * Fuzzing: thousands of requests that are nearly valid. No response is a 5xx or is truncated, no
+ * connection hangs, and afterwards the store is intact.
  *
  *     FUZZ_ROUNDS=5000 FUZZ_SEED=7 bun test/process/http/fuzz.test.ts
  *     FUZZ_ROUNDS=5000 FUZZ_BINARY=dist/catalog-server bun test/process/http/fuzz.test.ts
@@ -17,7 +17,7 @@ import { requireDescribed } from '../../support/contract.ts';
 import { type Answered, request } from '../../support/raw.ts';
 import { runCommand, SECRET, startServer, type TestServer } from '../../support/server.ts';
 
-/** Runs of each property; one run is one to six requests. */
+/** Runs of each property; each run sends one to six requests. */
 const ROUNDS = Number(process.env['FUZZ_ROUNDS'] || 300);
 const BINARY = process.env['FUZZ_BINARY'] || undefined;
 const SEED = Number(process.env['FUZZ_SEED'] || Date.now() % 2 ** 31);
@@ -27,7 +27,7 @@ const HANGS_AFTER_MS = 120_000;
 
 let server: TestServer;
 let token: string;
-/** Answers by their status, over all properties. */
+/** Counts of responses by status, over all properties. */
 const seen = new Map<number, number>();
 let sent = 0;
 
@@ -41,13 +41,13 @@ test.before(async () => {
 
 // The wire
 
-/** When the client ends its side: never, after its last byte, or when nothing more comes. */
+/** When the client half-closes: never, after its last byte, or when no more bytes arrive. */
 type Ending = 'never' | 'at once' | 'when quiet';
 
 /** Milliseconds without a response after which the client assumes that there is none. */
 const QUIET = 60;
 
-/** Sends the pieces one after the other. @returns all that comes until the connection is closed. */
+/** Sends the pieces in order. @returns all bytes received until the connection is closed. */
 function converse(pieces: readonly Buffer[], ending: Ending): Promise<string> {
   const { hostname, port } = new URL(server.url);
   return new Promise((done, reject) => {
@@ -67,7 +67,7 @@ function converse(pieces: readonly Buffer[], ending: Ending): Promise<string> {
       wait();
     });
     socket.on('error', (error: NodeJS.ErrnoException) => {
-      // The server has closed while we were still sending.
+      // The server closed the connection while the client was still sending.
       if (error.code !== 'ECONNRESET' && error.code !== 'EPIPE') reject(error);
     });
     socket.on('end', () => socket.end());
@@ -85,10 +85,10 @@ function converse(pieces: readonly Buffer[], ending: Ending): Promise<string> {
 }
 
 /**
- * Splits responses. The request of each is not known: a response with a length and without
- * a body is one to HEAD.
+ * Splits text into responses. Their requests are not known: a response that has a length but no
+ * body is taken to be the response to HEAD.
  *
- * @throws AssertionError if something is not a response, or not a whole one.
+ * @throws AssertionError if a part is not a response, or is truncated.
  */
 function answersOf(text: string): Answered[] {
   const answers: Answered[] = [];
@@ -116,7 +116,7 @@ function answersOf(text: string): Answered[] {
   return answers;
 }
 
-/** To repeat a run: the seed of an earlier one. */
+/** Prints a line, such as the seed, with which a run can be repeated. */
 function tell(line: string): void {
   process.stdout.write(`${line}\n`);
 }
@@ -126,13 +126,13 @@ function count(status: number): void {
   seen.set(status, (seen.get(status) ?? 0) + 1);
 }
 
-/** One request, whose answer is as `/openapi.json` says. */
+/** Sends one request, and checks its response against `/openapi.json`. */
 async function ask(method: string, target: string, headers: readonly string[]): Promise<Answered> {
   const text = request(`${method} ${target}`, [...headers, 'Connection: close']);
   const [answer, ...more] = answersOf(await converse([Buffer.from(text, 'latin1')], 'never'));
   assert.ok(answer !== undefined && more.length === 0, 'one request has one answer');
   const { status, headers: fields, body } = answer;
-  // What node:http cannot read is answered before it is a request, and links to nothing.
+  // The error for bytes that node:http cannot parse has no Link header.
   if (fields['link'] === undefined) assert.is(status, 400, body);
   else {
     const json: unknown = body === '' ? undefined : JSON.parse(body);
@@ -171,7 +171,7 @@ const authorized = fc.boolean().map((is) => (is ? [`Authorization: Bearer ${toke
 const harmless = fc.subarray(['Accept: */*', 'X-Request-Id: a', 'Content-Type: application/json']);
 const method = fc.constantFrom('GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS');
 
-/** Requests that are right as HTTP: each has one answer. */
+/** Valid HTTP requests: each has one response. */
 const sound = fc
   .record({
     method,
@@ -190,7 +190,7 @@ const sound = fc
         ),
   );
 
-/** Texts that have a meaning somewhere, and bytes that have none. */
+/** Text that has a meaning somewhere in HTTP, and arbitrary bytes. */
 const fragment = fc.oneof(
   fc.constantFrom(
     '\0',
@@ -282,7 +282,7 @@ const odd = fc
     [`${verb} ${target} ${version}`, 'Host: catalog', ...headers, '', body].join(end),
   );
 
-/** What happens to the bytes on their way: replaced, inserted, taken out, said twice. */
+/** Changes to the bytes: parts are replaced, inserted, removed or repeated. */
 const damage = fc.array(
   fc.record({
     at: fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true }),
@@ -314,13 +314,13 @@ function inPieces(text: string, at: readonly number[]): Buffer[] {
 
 let probes = 0;
 
-/** A request whose answer cannot be mistaken for another. */
+/** A request whose response cannot be mistaken for that of another. */
 function probe(): { readonly text: string; readonly mark: string } {
   const mark = `q=probe${(probes += 1)}`;
   return { text: request(`GET /books/?limit=1&${mark}`, ['Connection: close']), mark };
 }
 
-/** @returns whether the probe was answered; rightly, if at all. */
+/** @returns whether the probe was answered. @throws AssertionError if wrongly. */
 function probed(answers: readonly Answered[], mark: string): boolean {
   const index = answers.findIndex(({ headers }) => headers['link']?.includes(`${mark}&`) === true);
   if (index < 0) return false;
@@ -331,7 +331,7 @@ function probed(answers: readonly Answered[], mark: string): boolean {
   return true;
 }
 
-test('sound requests in any pieces are answered one for one', async () => {
+test('valid requests get one response each, however their bytes are split', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(sound, { maxLength: 5 }), cuts, async (requests, at) => {
       const { text, mark } = probe();
@@ -343,7 +343,7 @@ test('sound requests in any pieces are answered one for one', async () => {
   );
 });
 
-test('every near-request gets a status below 500, and what follows is answered correctly or not at all', async () => {
+test('an invalid request never causes a 5xx, and a response to the next request is correct', async () => {
   const conversation = fc.array(fc.oneof(odd, sound), { minLength: 1, maxLength: 5 });
   await fc.assert(
     fc.asyncProperty(conversation, damage, cuts, async (requests, changes, at) => {
@@ -356,7 +356,7 @@ test('every near-request gets a status below 500, and what follows is answered c
   );
 });
 
-test('sound requests that are cut off anywhere are answered as far as they go', async () => {
+test('truncated requests get no more responses than there are requests, and no 5xx', async () => {
   const cut = fc.double({ min: 0, max: 1, noNaN: true });
   await fc.assert(
     fc.asyncProperty(fc.array(sound, { minLength: 1, maxLength: 4 }), cut, async (requests, at) => {
@@ -389,7 +389,7 @@ const INPUTS: readonly (readonly [method: string, path: string, body: object])[]
   ['POST', '/admin/page-builds/', { stale: true, skus: [1] }],
 ];
 
-/** JSON texts of values, hostile ones among them. */
+/** JSON texts of values, including hostile ones. */
 const value = fc.oneof(
   fc.constantFrom(
     'null',
@@ -462,7 +462,7 @@ const body = fc
     return { verb, path, text: `${wrapped}${listed}${closing}` };
   });
 
-test('every near-body gets a status below 500, as the description says', async () => {
+test('an invalid body never causes a 5xx, and its response matches the API description', async () => {
   await fc.assert(
     fc.asyncProperty(body, damage, fc.boolean(), async ({ verb, path, text }, changes, whole) => {
       // Damaged text is sent as bytes: it may not be UTF-8.
@@ -528,7 +528,7 @@ const COLLECTIONS = [
   '/healthz',
 ];
 
-test('every near-query gets a status below 500, as the description says', async () => {
+test('an invalid query is 200 or 400, and its response matches the API description', async () => {
   const query = fc
     .array(parameter, { maxLength: 5 })
     .map((all) => all.map(([key, text, mark]) => `${key}${mark}${text}`).join('&'));
@@ -546,7 +546,7 @@ test('every near-query gets a status below 500, as the description says', async 
 
 const encode = (text: string) => Buffer.from(text).toString('base64url');
 
-/** JSON text of a claim; null does not change it, "" leaves it out. */
+/** JSON text of a claim; null keeps the valid claim, "" omits it. */
 const claim = fc.option(fc.oneof(value, fc.constant('')), { freq: 3 });
 
 function jsonOf(good: Readonly<Record<string, unknown>>, changes: readonly (string | null)[]) {
@@ -587,10 +587,10 @@ const forged = fc
     return { text: `${scheme}${part}.${mac.update(part).digest('base64url')}`, signed };
   });
 
-/** What a header may hold: what it may not is refused as no HTTP, which is tested above. */
+/** Removes bytes that a header must not contain: the tests above cover those. */
 const visible = (text: string) => text.replace(/[^\t\x20-\x7e\x80-\xff]/g, '');
 
-test('every near-token is 401 unless it is valid, and never gives more access than it should', async () => {
+test('a token without a valid signature is 401; a signed one is 401, 403 or 404', async () => {
   const { text: good } = { text: `Bearer ${await tokenFor('viewer')}` };
   const header = fc.oneof(
     forged,
@@ -609,7 +609,7 @@ test('every near-token is 401 unless it is valid, and never gives more access th
   );
 });
 
-test('afterwards the server answers, has said nothing, and its store is in order', async () => {
+test('after all of this the server answers, has logged nothing, and its store passes the check', async () => {
   assert.is((await send(server, 'GET', '/books/?limit=1')).status, 200);
   const { status, stderr } = await server.stop();
   assert.is(stderr, '');

@@ -1,4 +1,4 @@
-/** What a client may rely on over a server that is killed: whole arrays, and keys to try again. */
+/** What survives a kill of the server: whole bulk requests, and idempotency keys. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -22,7 +22,7 @@ test.after(killServers);
 
 const numbersTo = (count: number) => Array.from({ length: count }, (_, index) => index);
 
-test('10,000 SKUs are one change set within --max-body, and there after a kill', async () => {
+test('a bulk request of 10,000 SKUs is one change set, and survives a kill', async () => {
   const count = 10_000;
   const priceList = (of: Pick<Catalog, 'spu' | 'chain'>) =>
     numbersTo(count).map((index) => skuFields(of, { name: `Item ${index}`, price: index }));
@@ -56,7 +56,7 @@ test('10,000 SKUs are one change set within --max-body, and there after a kill',
   assert.equal(checkStore(machineDisk, first.data).findings, []);
 });
 
-test('a client that retries with its keys after a kill has created exactly once', async () => {
+test('retries with idempotency keys after a kill create every row exactly once', async () => {
   let own = await startServer();
   const keysAndBodies = numbersTo(30).map(
     (index) => [`key-${index}`, { name: `${index}` }] as const,
@@ -64,7 +64,7 @@ test('a client that retries with its keys after a kill has created exactly once'
   const post = (key: string, body: Fields) =>
     send(own, 'POST', BRANDS, { body, headers: { 'idempotency-key': key } });
   const outcomes: (Received | null)[] = [];
-  // The kill comes while some are answered, some written and some not yet read.
+  // At the kill some requests are answered, some written and some not yet read.
   const sending = keysAndBodies.map(([key, body], index) =>
     post(key, body).then(
       (answer) => (outcomes[index] = answer),

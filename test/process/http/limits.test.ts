@@ -1,4 +1,4 @@
-/** Every limit over a raw socket: below it a request is served, above it it is refused. */
+/** Every limit over a raw socket: a request within it is served, one beyond it is rejected. */
 import { existsSync, readdirSync } from 'node:fs';
 import { connect, type Socket, type TcpNetConnectOpts } from 'node:net';
 import { test } from 'uvu';
@@ -25,13 +25,13 @@ const get = (target: string, headers: readonly string[] = []) =>
 
 const LAST = 'Connection: close';
 
-/** Answers with changes that may be open (src/resources/changes/change-feed.ts). */
+/** Requests that may wait for changes at once (src/resources/changes/change-feed.ts). */
 const PLACES = 250;
 
-/** A connection that stays, and what has come over it. */
+/** A connection that stays open, and the text received over it. */
 class Wire {
   text = '';
-  /** Whether the server sends no more. */
+  /** Whether the server has ended its side of the connection. */
   ended = false;
   closed = false;
   readonly socket: Socket;
@@ -52,7 +52,7 @@ class Wire {
     this.socket.on('error', () => {});
   }
 
-  /** Sends one request, and waits for its answer. */
+  /** Sends one request and waits for the response. */
   async ask(): Promise<string> {
     this.text = '';
     this.socket.write(get('/healthz'));
@@ -72,7 +72,7 @@ async function withServer(
   assert.equal(server.log, [], 'a limit that holds is no fault');
 }
 
-/** A refusal in the shape of every other (spec 3.1), after which the connection ends. */
+/** An error response, in the common shape (spec 3.1), that closes the connection. */
 function assertRefused(text: string, status: number): void {
   assert.match(text, new RegExp(`^HTTP/1\\.1 ${status} `), text.slice(0, 300));
   assert.match(text, /\r\nconnection: close\r\n/i);
@@ -80,14 +80,14 @@ function assertRefused(text: string, status: number): void {
   assert.type(JSON.parse(text.slice(text.indexOf('\r\n\r\n'))).error, 'string');
 }
 
-test('headers up to the limit are read, more are 431', () =>
+test('headers within the limit are accepted, larger headers are 431', () =>
   withServer({ headers: 2 * 1024 }, async (server) => {
     const sized = (bytes: number) => get('/healthz', [`X-Large: ${'x'.repeat(bytes)}`, LAST]);
     assert.match(await exchangeRaw(server, [sized(1800)]), /^HTTP\/1\.1 200 /);
     assertRefused(await exchangeRaw(server, [sized(2048)]), 431);
   }));
 
-test('198 headers are read, more are 431', () =>
+test('198 headers are accepted, 199 headers are 431', () =>
   withServer({}, async (server) => {
     // Host and Connection are two of them.
     const counted = (count: number) =>
@@ -96,14 +96,14 @@ test('198 headers are read, more are 431', () =>
     assertRefused(await exchangeRaw(server, [counted(199)]), 431);
   }));
 
-test('a limit of headers above the default is one as well', () =>
+test('a header limit of 64 KiB, above the default, is enforced', () =>
   withServer({ headers: 64 * 1024 }, async (server) => {
     const sized = (bytes: number) => get('/healthz', [`X-Large: ${'x'.repeat(bytes)}`, LAST]);
     assert.match(await exchangeRaw(server, [sized(60_000)]), /^HTTP\/1\.1 200 /);
     assertRefused(await exchangeRaw(server, [sized(70_000)]), 431);
   }));
 
-test('a target of so many bytes is served, one more is 414', () =>
+test('a target at the limit is served, a target one byte longer is 414', () =>
   withServer({ url: 300 }, async (server) => {
     const target = (bytes: number) => `/books/?_=${'y'.repeat(bytes - '/books/?_='.length)}`;
     assert.match(await exchangeRaw(server, [get(target(300), [LAST])]), /^HTTP\/1\.1 200 /);
@@ -112,14 +112,14 @@ test('a target of so many bytes is served, one more is 414', () =>
     assert.match(refused, 'longer than 300 bytes');
   }));
 
-test('a target within the default limit is served, one above it is 414', () =>
+test('by default a target of 8192 bytes is served, and one of 8193 bytes is 414', () =>
   withServer({}, async (server) => {
     const target = (bytes: number) => `/books/?_=${'y'.repeat(bytes - '/books/?_='.length)}`;
     assert.match(await exchangeRaw(server, [get(target(8192), [LAST])]), /^HTTP\/1\.1 200 /);
     assertRefused(await exchangeRaw(server, [get(target(8193), [LAST])]), 414);
   }));
 
-test('--headers-timeout: headers that come byte by byte are 408', () =>
+test('--headers-timeout: headers that arrive too slowly, byte by byte, are 408', () =>
   withServer({ headersTimeout: 300, requestTimeout: 30_000 }, async (server) => {
     const wire = new Wire(server);
     const bytes = get('/healthz', [`X: ${'x'.repeat(400)}`]);
@@ -131,13 +131,13 @@ test('--headers-timeout: headers that come byte by byte are 408', () =>
     assertRefused(wire.text, 408);
   }));
 
-test('--headers-timeout: a connection over which nothing comes is closed', () =>
+test('--headers-timeout: a connection on which no bytes arrive is closed', () =>
   withServer({ headersTimeout: 300, requestTimeout: 600 }, async (server) => {
     const wire = new Wire(server);
     await until('the connection is closed', () => wire.closed);
   }));
 
-test('a client that goes while it waits for changes gives its place back at once', () =>
+test('a client that disconnects while it waits for changes frees its place at once', () =>
   withServer({}, async (server) => {
     const token = `Authorization: Bearer ${await tokenFor('viewer')}`;
     const statusNow = async () => {
@@ -156,7 +156,7 @@ test('a client that goes while it waits for changes gives its place back at once
     stays?.socket.destroy();
   }));
 
-test('--request-timeout: a body that comes byte by byte ends with the connection', () =>
+test('--request-timeout: a body that arrives too slowly closes the connection', () =>
   withServer({ headersTimeout: 300, requestTimeout: 600 }, async (server) => {
     const wire = new Wire(server);
     wire.socket.write('POST /books/ HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n');
@@ -167,7 +167,7 @@ test('--request-timeout: a body that comes byte by byte ends with the connection
     assert.equal((await send(server, 'GET', '/books/')).json, []);
   }));
 
-test('--headers-timeout longer than --request-timeout is no more than that', () =>
+test('--request-timeout also limits the headers if --headers-timeout is longer', () =>
   withServer({ headersTimeout: 90_000, requestTimeout: 300 }, async (server) => {
     const wire = new Wire(server);
     wire.socket.write('GET / HTTP/1.1\r\n');
@@ -175,7 +175,7 @@ test('--headers-timeout longer than --request-timeout is no more than that', () 
     assertRefused(wire.text, 408);
   }));
 
-test('--keep-alive-timeout: an idle connection is closed, one in use is not', () =>
+test('--keep-alive-timeout: an idle connection is closed, a connection in use is not', () =>
   withServer({ keepAliveTimeout: 2_000 }, async (server) => {
     const idle = new Wire(server);
     const busy = new Wire(server);
@@ -188,7 +188,7 @@ test('--keep-alive-timeout: an idle connection is closed, one in use is not', ()
     busy.socket.destroy();
   }));
 
-test('--max-connections: one more is 503, and served after another has closed', () =>
+test('--max-connections: a connection above the limit is 503 until another one closes', () =>
   withServer({ connections: 3 }, async (server) => {
     const wires = [new Wire(server), new Wire(server), new Wire(server)];
     for (const wire of wires) assert.match(await wire.ask(), /^HTTP\/1\.1 200 /);
@@ -203,7 +203,7 @@ test('--max-connections: one more is 503, and served after another has closed', 
     for (const wire of wires) wire.socket.destroy();
   }));
 
-test('what comes over a refused connection is not carried out', () =>
+test('requests on a connection above the limit are not carried out', () =>
   withServer({ connections: 1 }, async (server) => {
     const wire = new Wire(server);
     await wire.ask();
@@ -217,7 +217,7 @@ test('what comes over a refused connection is not carried out', () =>
     wire.socket.destroy();
   }));
 
-test('--max-connections-per-address: one more is 429, another address is served', () =>
+test('--max-connections-per-address: one more is 429, and another address is served', () =>
   withServer({ connectionsPerAddress: 2 }, async (server) => {
     const wires = [new Wire(server), new Wire(server)];
     for (const wire of wires) assert.match(await wire.ask(), /^HTTP\/1\.1 200 /);
@@ -230,10 +230,10 @@ test('--max-connections-per-address: one more is 429, another address is served'
   }));
 
 for (const [what, limit, trustProxy] of [
-  ['without a limit', 0, []],
-  ['behind a proxy that is trusted', 2, ['loopback']],
+  ['with the limit 0', 0, []],
+  ['from a trusted proxy', 2, ['loopback']],
 ] as const) {
-  test(`${what}: any number of connections from one address`, () =>
+  test(`--max-connections-per-address: ${what}, one address may open 20 connections`, () =>
     withServer(
       { connectionsPerAddress: limit },
       async (server) => {
@@ -245,9 +245,9 @@ for (const [what, limit, trustProxy] of [
     ));
 }
 
-test('--max-pipelined: so many wait, the next is 503 in its turn, and the connection ends', () =>
+test('--max-pipelined: with 3, the fourth waiting request is 503 and closes the connection', () =>
   withServer({ pipelined: 3 }, async (server) => {
-    // A write first: the requests after it wait for the disk.
+    // The first request is a write: those after it wait until it is on the disk.
     const body = '{"name":"Emma","pub_date":"1815-12-23"}';
     const post = `POST /books/ HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
     const text = await exchangeRaw(server, [post + get('/healthz').repeat(7)]);
@@ -257,7 +257,7 @@ test('--max-pipelined: so many wait, the next is 503 in its turn, and the connec
     assert.is((await send(server, 'GET', '/books/')).json.length, 1);
   }));
 
-test('twice as many as --max-pipelined end the connection at once', () =>
+test('more than twice --max-pipelined requests close the connection without a 503', () =>
   withServer({ pipelined: 3 }, async (server) => {
     const body = '{"name":"Emma","pub_date":"1815-12-23"}';
     const post = `POST /books/ HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
@@ -265,7 +265,7 @@ test('twice as many as --max-pipelined end the connection at once', () =>
     assert.is((await send(server, 'GET', '/books/')).status, 200);
   }));
 
-test('--send-timeout: a client that does not read its answers loses the connection', () =>
+test('--send-timeout: the connection of a client that does not read is closed', () =>
   withServer({ sendTimeout: 300 }, async (server) => {
     const wire = new Wire(server);
     wire.socket.pause();
@@ -278,7 +278,7 @@ test('--send-timeout: a client that does not read its answers loses the connecti
     assert.is((await send(server, 'GET', '/books/')).status, 200);
   }));
 
-test('a client that reads late gets every answer whole', () =>
+test('a client that starts to read late gets every response in full', () =>
   withServer({}, async (server) => {
     const { hostname, port } = new URL(server.url);
     const expected = (await send(server, 'GET', '/docs/swagger-ui-bundle.js')).text.length;
@@ -294,10 +294,10 @@ test('a client that reads late gets every answer whole', () =>
     assert.ok(bytes > 5 * expected && bytes < 5 * (expected + 2000), `${bytes} of ${expected}`);
   }));
 
-test('a client that ends its side after its requests gets every answer', () =>
+test('a client that half-closes the connection after its requests gets every response', () =>
   withServer({}, async (server) => {
     const { hostname, port } = new URL(server.url);
-    // An answer that is ready, and a list, which is put together first.
+    // /healthz is answered at once; a list has to be built first.
     for (const path of ['/healthz', '/books/']) {
       const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
       let text = '';
@@ -309,7 +309,7 @@ test('a client that ends its side after its requests gets every answer', () =>
     }
   }));
 
-test('the flags set the limits', async () => {
+test('--max-headers, --max-url and --max-pipelined set the limits', async () => {
   const args = ['--max-headers', '2KiB', '--max-url', '300', '--max-pipelined', '1'];
   const server = await startServer({ args });
   const large = get('/healthz', [`X-Large: ${'x'.repeat(2048)}`, LAST]);
@@ -322,8 +322,8 @@ test('the flags set the limits', async () => {
   assert.is((await server.stop()).status, 0);
 });
 
-// A server of its own: no connection of an earlier request can still count.
-test('the flag sets how many connections an address may have', async () => {
+// A separate server: connections of earlier requests must not count.
+test('--max-connections-per-address sets the limit', async () => {
   const server = await startServer({ args: ['--max-connections-per-address', '2'] });
   const wires = [new Wire(server), new Wire(server)];
   for (const wire of wires) await wire.ask();
@@ -336,7 +336,7 @@ test('the flag sets how many connections an address may have', async () => {
 const hasProc = existsSync('/proc/self/fd');
 
 (hasProc ? test : test.skip)(
-  'refused connections that their clients keep have at most 100 descriptors',
+  '400 refused connections that clients keep open hold fewer than 150 file descriptors',
   async () => {
     const server = await startServer({ args: ['--max-connections-per-address', '1'] });
     const descriptors = () => readdirSync(`/proc/${server.child.pid}/fd`).length;
@@ -346,10 +346,10 @@ const hasProc = existsSync('/proc/self/fd');
     const kept = Array.from({ length: 400 }, () => new Wire(server, { allowHalfOpen: true }));
     for (const { socket } of kept) socket.write('GET / HTTP/1.1\r\n');
     await until('each is refused', () => kept.every(({ ended, closed }) => ended || closed));
-    // By then the server has done all that it had to do for the refusals.
+    // When this is answered, the server has finished its work for the refused connections.
     assert.match((await wires[1]?.ask()) ?? '', /^HTTP\/1\.1 200 /);
     const more = descriptors() - before;
-    // Others may come and go, such as those of files.
+    // The server keeps at most 100 of them; the rest allows for other descriptors, as of files.
     assert.ok(more < 150, `${more} descriptors`);
     for (const { socket } of [...wires, ...kept]) socket.destroy();
     const { status, stderr } = await server.stop();

@@ -1,4 +1,4 @@
-/** `--metrics-port`: what monitors read, on a port of its own. */
+/** `--metrics-port`: the metrics and health checks on a separate port. */
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { test } from 'uvu';
@@ -57,7 +57,7 @@ test('metrics count requests by method, route and status, and writes by outcome'
   await server.stop();
 });
 
-test('a server whose disk is nearly full is not ready, and takes writes all the same (spec 11.8)', async () => {
+test('a server whose disk is nearly full is not ready, but accepts writes (spec 11.8)', async () => {
   const { free } = diskSpace(tmpdir());
   const { server, operator } = await measured({
     args: ['--min-free-disk', String(free + 2 ** 30)],
@@ -76,7 +76,7 @@ test('a server whose disk is nearly full is not ready, and takes writes all the 
   await server.stop();
 });
 
-test('made-up methods and paths make no new series', async () => {
+test('unknown methods and paths create no new time series', async () => {
   const { server, operator } = await measured();
   const series = async () =>
     [...(await valuesOf(operator)).keys()].filter((name) => name.startsWith(COUNT));
@@ -93,7 +93,7 @@ test('made-up methods and paths make no new series', async () => {
   await server.stop();
 });
 
-test('the port of the metrics has health as well, and nothing of the catalog', async () => {
+test('the metrics port serves /metrics, /healthz and /readyz, and nothing of the catalog', async () => {
   const { server, operator } = await measured({ args: ['--base-path', '/api'] });
   const get = (path: string, init: RequestInit = {}) => fetch(`${operator.url}${path}`, init);
   for (const path of ['/healthz', '/readyz', '/metrics']) {
@@ -110,13 +110,13 @@ test('the port of the metrics has health as well, and nothing of the catalog', a
   await server.stop();
 });
 
-test('without --metrics-port there are no metrics', async () => {
+test('without --metrics-port, /metrics is 404', async () => {
   const server = await startServer();
   assert.is((await send(server, 'GET', '/metrics')).status, 404);
   await server.stop();
 });
 
-test('while the server shuts down the metrics port says that it is not ready', async () => {
+test('during the shutdown /readyz on the metrics port is 503 and /healthz is 200', async () => {
   const { server, operator } = await measured();
   const wire = await halfSent(server);
   server.child.kill('SIGTERM');
@@ -131,7 +131,7 @@ test('while the server shuts down the metrics port says that it is not ready', a
   assert.is((await server.finished).status, 0);
 });
 
-/** A request whose body does not come to its end. */
+/** Sends the headers of a request whose body never arrives. */
 async function halfSent(server: TestServer) {
   const { hostname, port } = new URL(server.url);
   const socket = connect(Number(port), hostname);
@@ -145,7 +145,7 @@ async function halfSent(server: TestServer) {
   return socket;
 }
 
-test('if the port of the metrics is taken, the error names the flag', async () => {
+test('if the metrics port is in use, the error names --metrics-port', async () => {
   const { server, operator } = await measured();
   const port = new URL(operator.url).port;
   try {

@@ -1,6 +1,6 @@
 /**
- * Bytes that are nearly a request, or more than they seem: each has a stated outcome (docs/api.md,
- * "What is taken, and what is not").
+ * Bytes that are almost a request, or ambiguous: each has a specified result (docs/api.md,
+ * "Unusual requests").
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -29,7 +29,7 @@ test.after(async () => {
   await killServers();
 });
 
-/** Sends bytes, one for each character. */
+/** Sends each character of the text as one byte. */
 async function converse(text: string, to: Reachable = server): Promise<Answered[]> {
   return answersIn(await exchangeRaw(to, [Buffer.from(text, 'latin1')]));
 }
@@ -50,7 +50,7 @@ const TARGETS: readonly (readonly [line: string, status: number])[] = [
   // The asterisk form names no resource.
   ['OPTIONS *', 400],
   ['GET *', 400],
-  // The absolute form is its path, for any host.
+  // The absolute form means its path, whatever the host.
   ['GET http://elsewhere:81/books/?limit=1', 200],
   ['GET http://[::1]:8000/books/', 200],
   ['GET HTTPS://catalog/books/', 200],
@@ -65,16 +65,16 @@ const TARGETS: readonly (readonly [line: string, status: number])[] = [
   ['GET http:books/', 400],
   ['GET ftp://catalog/books/', 400],
   ['GET file:///etc/passwd', 400],
-  // The authority form belongs to CONNECT, which is for proxies.
+  // The authority form is for CONNECT, and CONNECT is for proxies.
   ['GET catalog:80', 400],
   ['CONNECT catalog:80', 400],
   ['CONNECT /books/', 400],
-  // A path without its first slash, and one with two.
+  // A path without its leading slash, and one with two slashes.
   ['GET books/', 400],
   ['GET ?limit=1', 400],
   ['GET //catalog/books/', 404],
   ['GET /books//1/', 404],
-  // Nothing in a path is decoded.
+  // Percent-encoding in a path is not decoded.
   ['GET /books%2f', 404],
   ['GET /%2Fbooks/', 404],
   ['GET /books/%31/', 404],
@@ -84,19 +84,19 @@ const TARGETS: readonly (readonly [line: string, status: number])[] = [
   ['GET /books/%c0%af', 404],
   ['GET /books/%252e%252e/', 404],
   ['GET /admin/tokens/%00/', 404],
-  // Bytes that a target does not have.
+  // Bytes that are not allowed in a target.
   ['GET /books/\0', 400],
   ['GET /books/\t', 400],
   ['GET /books/\x7f', 400],
   ['GET /b\xf6\xf6ks/', 400],
   ['GET /books/?x=\xc3\xa9', 400],
   ['GET /books/#top', 404],
-  // Numbers of any length are numbers; zeros in front count for nothing, but name no page.
+  // Ids may have any number of digits. Leading zeros are ignored in an id, but not in a page name.
   [`GET /books/${'9'.repeat(400)}/`, 404],
   ['GET /admin/skus/9007199254740993/', 404],
   ['GET /admin/skus/0001/', 200],
   ['GET /pages/skus/0001.html', 404],
-  // Methods: those that HTTP defines are 405, others are 400.
+  // Methods that HTTP defines are 405; others are 400.
   ['TRACE /books/', 405],
   ['PROPFIND /books/', 405],
   ['get /books/', 400],
@@ -125,16 +125,27 @@ const FAULTS: Readonly<Record<string, string>> = {
   'a host with a space': request('POST /books/', [], BOOK).replace('catalog', 'cata log'),
   'two hosts in one header': request('POST /books/', [], BOOK).replace('catalog', 'a, b'),
   'a host beyond ASCII': request('POST /books/', [], BOOK).replace('catalog', 'caf\xe9'),
-  'a coding that is not chunked': request('POST /books/', ['Transfer-Encoding: x'], CHUNKS),
-  'a coding in front of chunked': request(
+  'a transfer coding that is not chunked': request(
+    'POST /books/',
+    ['Transfer-Encoding: x'],
+    CHUNKS,
+  ),
+  'a transfer coding before chunked': request(
     'POST /books/',
     ['Transfer-Encoding: gzip, chunked'],
     CHUNKS,
   ),
-  'two codings': request('POST /books/', ['Transfer-Encoding: gzip', CHUNKED], CHUNKS),
+  'two transfer codings': request('POST /books/', ['Transfer-Encoding: gzip', CHUNKED], CHUNKS),
   'chunked twice': request('POST /books/', ['Transfer-Encoding: chunked, chunked'], CHUNKS),
-  'an empty coding': request('POST /books/', ['Transfer-Encoding:', 'Content-Length: 39'], BOOK),
-  'a coding in HTTP/1.0': request('POST /books/', [CHUNKED], CHUNKS).replace('/1.1', '/1.0'),
+  'an empty transfer coding': request(
+    'POST /books/',
+    ['Transfer-Encoding:', 'Content-Length: 39'],
+    BOOK,
+  ),
+  'a transfer coding in HTTP/1.0': request('POST /books/', [CHUNKED], CHUNKS).replace(
+    '/1.1',
+    '/1.0',
+  ),
   'a length with a sign': request('POST /books/', ['Content-Length: +39'], BOOK),
   'a length in hexadecimal': request('POST /books/', ['Content-Length: 0x27'], BOOK),
   'a list of lengths': request('POST /books/', ['Content-Length: 39, 39'], BOOK),
@@ -143,7 +154,7 @@ const FAULTS: Readonly<Record<string, string>> = {
   'a chunk size with a space': request('POST /books/', [CHUNKED], CHUNKS.replace('\r', ' \r')),
   'a chunk size with a prefix': request('POST /books/', [CHUNKED], `0x${CHUNKS}`),
   'a chunk size beyond 2^64': request('POST /books/', [CHUNKED], `ffffffffffffffff${CHUNKS}`),
-  'a chunk that is longer than it says': request(
+  'a chunk that is longer than its size': request(
     'POST /books/',
     [CHUNKED],
     `2\r\n{}{}\r\n0\r\n\r\n`,
@@ -153,27 +164,27 @@ const FAULTS: Readonly<Record<string, string>> = {
     ['Content-Length: 39', 'Content-Length: 39'],
     BOOK,
   ),
-  'a length behind its chunks': request(
+  'a length after its chunks': request(
     'POST /books/',
     [CHUNKED],
     CHUNKS.replace('\r\n\r\n', '\r\nContent-Length: 5\r\n\r\n'),
   ),
   'lines that end with LF': request('POST /books/', [], BOOK).replaceAll('\r', ''),
   'lines that end with CR': request('POST /books/', [], BOOK).replaceAll('\n', ''),
-  'a header that goes on in the next line': request('POST /books/', ['X: a\r\n b'], BOOK),
+  'a header that continues on the next line': request('POST /books/', ['X: a\r\n b'], BOOK),
   'NUL in a header': request('POST /books/', ['X: a\0b'], BOOK),
   'CR in a header': request('POST /books/', ['X: a\rb'], BOOK),
   'NUL in the name of a header': request('POST /books/', ['X\0: a'], BOOK),
-  'two spaces in its first line': request('POST  /books/', [], BOOK),
-  'a space in front': ` ${request('POST /books/', [], BOOK)}`,
-  'a version in small letters': request('POST /books/', [], BOOK).replace('HTTP', 'http'),
+  'two spaces in the request line': request('POST  /books/', [], BOOK),
+  'a space before the method': ` ${request('POST /books/', [], BOOK)}`,
+  'the version in lower case': request('POST /books/', [], BOOK).replace('HTTP', 'http'),
   'the version 1.2': request('POST /books/', [], BOOK).replace('/1.1', '/1.2'),
   'the version 0.9': 'POST /books/\r\n\r\n',
   'the preface of HTTP/2': 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
 };
 
 for (const [what, text] of Object.entries(FAULTS)) {
-  test(`a request with ${what} is 400, and neither it nor what follows is carried out`, async () => {
+  test(`a request with ${what} is 400, and neither it nor the next request is carried out`, async () => {
     const before = await bookCount();
     const answers = await converse(text + request('POST /books/', [LAST], BOOK));
     assertRefused(answers, 400);
@@ -182,11 +193,15 @@ for (const [what, text] of Object.entries(FAULTS)) {
   });
 }
 
-test('a request that waits after an ambiguous one is not carried out', async () => {
+test('a request pipelined after an ambiguous request is not carried out', async () => {
   const book = request('POST /books/', [], BOOK);
-  for (const what of ['two hosts', 'an empty coding', 'a coding in front of chunked']) {
+  for (const what of [
+    'two hosts',
+    'an empty transfer coding',
+    'a transfer coding before chunked',
+  ]) {
     const before = await bookCount();
-    // Those in front take their time, so that all are read before the faulty one has its turn.
+    // The first two take a while, so that all are read before the invalid one is handled.
     const answers = await converse(book + book + FAULTS[what] + book + book);
     assert.equal(
       answers.map(({ status }) => status),
@@ -198,16 +213,16 @@ test('a request that waits after an ambiguous one is not carried out', async () 
 });
 
 const TAKEN: Readonly<Record<string, string>> = {
-  'empty lines in front': `\r\n\r\n${request('POST /books/', [LAST], BOOK)}`,
+  'empty lines before it': `\r\n\r\n${request('POST /books/', [LAST], BOOK)}`,
   'an empty host': request('POST /books/', [LAST], BOOK).replace('catalog', ''),
   'a host in brackets': request('POST /books/', [LAST], BOOK).replace('catalog', '[::1]:80'),
-  'chunked in capitals': request('POST /books/', ['Transfer-Encoding: CHUNKED', LAST], CHUNKS),
-  'an extension of a chunk': request(
+  '"chunked" in upper case': request('POST /books/', ['Transfer-Encoding: CHUNKED', LAST], CHUNKS),
+  'a chunk extension': request('POST /books/', [CHUNKED, LAST], CHUNKS.replace('\r', ';a="b"\r')),
+  'a trailer field': request(
     'POST /books/',
     [CHUNKED, LAST],
-    CHUNKS.replace('\r', ';a="b"\r'),
+    CHUNKS.replace(/\r\n$/, 'X: y\r\n\r\n'),
   ),
-  'a trailer': request('POST /books/', [CHUNKED, LAST], CHUNKS.replace(/\r\n$/, 'X: y\r\n\r\n')),
   'a header beyond ASCII': request('POST /books/', ['X: caf\xe9', LAST], BOOK),
   'an offer to speak another protocol': request(
     'POST /books/',
@@ -217,7 +232,7 @@ const TAKEN: Readonly<Record<string, string>> = {
 };
 
 for (const [what, text] of Object.entries(TAKEN)) {
-  test(`a request with ${what} is a request`, async () => {
+  test(`a request with ${what} is accepted`, async () => {
     const answers = await converse(text);
     assert.equal(
       answers.map(({ status }) => status),
@@ -227,14 +242,14 @@ for (const [what, text] of Object.entries(TAKEN)) {
 }
 
 const NO_REQUESTS: Readonly<Record<string, string>> = {
-  'no request': 'hello there\r\n\r\n',
-  'a request for a tunnel': request('CONNECT catalog:80'),
+  'bytes that are not HTTP': 'hello there\r\n\r\n',
+  'a CONNECT request': request('CONNECT catalog:80'),
   'headers that are too large': request('GET /books/', [`X: ${'x'.repeat(20_000)}`]),
-  'a request whose chunks are none': request('POST /books/', [CHUNKED], 'zz\r\n'),
+  'a request with an invalid chunk size': request('POST /books/', [CHUNKED], 'zz\r\n'),
 };
 
 for (const [what, text] of Object.entries(NO_REQUESTS)) {
-  test(`the refusal of ${what} leaves behind the answers to what came before`, async () => {
+  test(`the error for ${what} is sent after the responses to the earlier requests`, async () => {
     const before = await bookCount();
     const book = request('POST /books/', [], BOOK);
     const answers = await converse(book + book + request('GET /books/99999/') + text);
@@ -246,7 +261,7 @@ for (const [what, text] of Object.entries(NO_REQUESTS)) {
   });
 }
 
-test('of a header that is given twice, the first counts', async () => {
+test('if Authorization is given twice, the first one is used', async () => {
   const other = 'Authorization: Bearer x';
   const first = await converse(request('GET /admin/skus/', [authorization, other, LAST]));
   assert.is(first[0]?.status, 200);
@@ -255,12 +270,12 @@ test('of a header that is given twice, the first counts', async () => {
 
 // The log
 
-/** Ends a line, a header, a text and a line of a log; turns text around; leaves Latin-1. */
+/** Characters that end lines, headers and strings, reverse text, or are not Latin-1. */
 const HOSTILE =
   'Acme\0\r\nX-Injected: 1\r\n\r\n\u0085\u2028\u202e\u001b[2J\u{e0001}\u00e9\u{1f600}';
 
 for (const format of ['json', 'text']) {
-  test(`no subject, id, path or name forges a line of the log as ${format}`, async () => {
+  test(`no subject, request id, path or name can forge a line of the log as ${format}`, async () => {
     const args = ['--log-level', 'debug', '--log-format', format, '--trust-proxy', 'loopback'];
     const logged = await startServer({ args });
     const token = await tokenFor('admin', { sub: HOSTILE });
@@ -285,7 +300,7 @@ for (const format of ['json', 'text']) {
   });
 }
 
-test('none of this was a fault of the server', async () => {
+test('none of these requests makes the server log an error', async () => {
   await server.stop();
   assert.equal(server.log, []);
 });

@@ -1,4 +1,4 @@
-/** HTTP/1.1 as bytes: what belongs to which request, and what is no request at all. */
+/** HTTP/1.1 on the wire: how bytes are split into requests, and which bytes are rejected. */
 import { connect } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -21,7 +21,7 @@ test.after(async () => {
   await server.stop();
 });
 
-/** Sends it all at once; the last request asks for the connection to be closed. */
+/** Sends the chunks; the last request has to ask for the connection to be closed. */
 async function converse(chunks: readonly string[], heads: readonly number[] = []) {
   const text = await exchangeRaw(server, chunks);
   const answers = answersIn(text, heads);
@@ -33,7 +33,7 @@ async function converse(chunks: readonly string[], heads: readonly number[] = []
 
 const statuses = (answers: readonly Answered[]) => answers.map(({ status }) => status);
 
-/** A refusal in the shape of every other (spec 3.1), after which the connection ends. */
+/** One error response, in the common shape (spec 3.1), that closes the connection. */
 function assertRefused(answers: readonly Answered[], status: number, what: string): void {
   assert.equal(statuses(answers), [status], what);
   const [answer] = answers;
@@ -43,7 +43,7 @@ function assertRefused(answers: readonly Answered[], status: number, what: strin
   assert.type(JSON.parse(answer?.body ?? '').error, 'string', what);
 }
 
-/** Sends what is there of a request, then no more: the client ends its side. */
+/** Sends the text and then half-closes the connection. */
 function sendAndEnd(text: string): Promise<string> {
   const { hostname, port } = new URL(server.url);
   return new Promise((resolve) => {
@@ -61,7 +61,7 @@ async function bookCount(): Promise<number> {
   return (await send(server, 'GET', '/books/')).json.length;
 }
 
-test('pipelined requests are answered in their order', async () => {
+test('pipelined requests are answered in order', async () => {
   const targets = ['/books/', '/nowhere/', '/openapi.json', '/books/99999/', '/admin/skus/', '/'];
   const requests = targets.map((target, index) =>
     request(`GET ${target}`, index === targets.length - 1 ? [LAST] : []),
@@ -74,7 +74,7 @@ test('pipelined requests are answered in their order', async () => {
   }
 });
 
-test('fifty pipelined requests in pieces of seven bytes are answered one for one', async () => {
+test('50 pipelined requests that arrive in pieces of 7 bytes get 50 responses', async () => {
   const one = request('GET /books/99999/');
   const all = `${one.repeat(49)}${request('GET /books/99999/', [LAST])}`;
   const pieces = all.match(/[^]{1,7}/g) ?? [];
@@ -85,7 +85,7 @@ test('fifty pipelined requests in pieces of seven bytes are answered one for one
   );
 });
 
-test('a pipelined request sees what the one before it wrote', async () => {
+test('a pipelined request sees what the request before it wrote', async () => {
   const created = await send(server, 'POST', '/books/', { body: BOOK });
   const next = created.json.id + 1;
   const answers = await converse([
@@ -107,13 +107,13 @@ const CHUNKED = 'Transfer-Encoding: chunked';
 const EARLY: Readonly<Record<string, readonly [line: string, status: number]>> = {
   'without a token': ['POST /admin/skus/', 401],
   'to an unknown path': ['POST /nowhere/', 404],
-  'to an unknown item': ['PUT /books/99999/', 404],
-  'with a method that the path does not have': ['PUT /books/', 405],
-  'that reads': ['GET /books/', 200],
+  'for an unknown item': ['PUT /books/99999/', 404],
+  'with a method that the path does not support': ['PUT /books/', 405],
+  'with the method GET': ['GET /books/', 200],
 };
 
 for (const [what, [line, status]] of Object.entries(EARLY)) {
-  test(`the body of a request ${what} is not taken for the next request`, async () => {
+  test(`the body of a request ${what} is not parsed as the next request`, async () => {
     await send(server, 'POST', '/books/', { body: BOOK });
     const before = await bookCount();
     const last = request('GET /openapi.json', [LAST]);
@@ -124,7 +124,7 @@ for (const [what, [line, status]] of Object.entries(EARLY)) {
         const [answer, next, ...more] = answersIn(text);
         assert.is(answer?.status, status, text);
         assert.equal(more, []);
-        // The connection survives, or the answer says that it does not.
+        // The connection stays open, or the response announces that it is closed.
         if (next === undefined) assert.is(answer?.headers['connection'], 'close');
         else assert.is(next.status, 200, text);
       }
@@ -134,7 +134,7 @@ for (const [what, [line, status]] of Object.entries(EARLY)) {
   });
 }
 
-test('a body that is cut off is 400 or the end of the connection, and nothing is written', async () => {
+test('a truncated body is 400, 401 or a closed connection, and nothing is written', async () => {
   const before = await bookCount();
   const cut = [
     request('POST /books/', ['Content-Length: 500'], BOOK),
@@ -152,7 +152,7 @@ test('a body that is cut off is 400 or the end of the connection, and nothing is
   assert.is(await bookCount(), before);
 });
 
-test('an absolute target is the same as its path', async () => {
+test('a request target in absolute form gets the same response as its path', async () => {
   const cases = [
     ['http://catalog/books/?limit=1', '/books/?limit=1', 200],
     ['http://elsewhere.example:81/books/99999/', '/books/99999/', 404],
@@ -172,14 +172,14 @@ test('an absolute target is the same as its path', async () => {
   assert.is(admin?.status, 200);
 });
 
-test('an absolute target without a path is the root (RFC 9110, section 4.2.3)', async () => {
+test('an absolute target without a path means the root (RFC 9110, section 4.2.3)', async () => {
   const root = await send(server, 'GET', '/');
   const [answer] = await converse([request('GET http://catalog', [LAST])]);
   assert.is(answer?.status, 200);
   assert.is(answer?.body, root.text);
 });
 
-test('headers that are too large are 431', async () => {
+test('a header or a target of 20,000 bytes is 431, and so are 1000 headers', async () => {
   const large = request('GET /books/', [`X-Large: ${'x'.repeat(20_000)}`]);
   assertRefused(await converse([large]), 431, 'one header');
   const many = Array.from({ length: 1000 }, (_, index) => `X-${index}: ${'x'.repeat(20)}`);
@@ -189,30 +189,38 @@ test('headers that are too large are 431', async () => {
 });
 
 const NO_REQUESTS: Readonly<Record<string, string>> = {
-  'is no HTTP': 'hello there\r\n\r\n',
-  'is a TLS greeting': '\x16\x03\x01\x00\xa5\x01\x00\x00\xa1\x03\x03',
+  'is not HTTP': 'hello there\r\n\r\n',
+  'is a TLS ClientHello': '\x16\x03\x01\x00\xa5\x01\x00\x00\xa1\x03\x03',
   'has an unknown version': 'GET /books/ HTTP/3.7\r\nHost: catalog\r\n\r\n',
   'has no target': 'GET HTTP/1.1\r\nHost: catalog\r\n\r\n',
   'has no Host': 'GET /books/ HTTP/1.1\r\n\r\n',
   'has a space before a colon': request('GET /books/', ['X-Header : 1']),
   'has a header without a colon': request('GET /books/', ['X-Header']),
-  'has both framings': request('POST /books/', ['Content-Length: 5', CHUNKED], `0\r\n\r\n${BAIT}`),
-  'has two lengths': request('POST /books/', ['Content-Length: 5', 'Content-Length: 6'], 'abcdef'),
+  'has both Content-Length and Transfer-Encoding': request(
+    'POST /books/',
+    ['Content-Length: 5', CHUNKED],
+    `0\r\n\r\n${BAIT}`,
+  ),
+  'has two different lengths': request(
+    'POST /books/',
+    ['Content-Length: 5', 'Content-Length: 6'],
+    'abcdef',
+  ),
   'has a negative length': request('POST /books/', ['Content-Length: -5']),
-  'has a length that is no number': request('POST /books/', ['Content-Length: 5x'], 'abcde'),
+  'has a length that is not a number': request('POST /books/', ['Content-Length: 5x'], 'abcde'),
   'has an unknown transfer coding': request('POST /books/', ['Transfer-Encoding: gzip'], BOOK),
   'has a chunk without a size': request('POST /books/', [CHUNKED], `zz\r\n${BOOK}\r\n0\r\n\r\n`),
 };
 
 for (const [what, text] of Object.entries(NO_REQUESTS)) {
-  test(`a request that ${what} is 400 as JSON, and the connection ends`, async () => {
+  test(`a request that ${what} is 400 as JSON and closes the connection`, async () => {
     const before = await bookCount();
     assertRefused(await converse([text]), 400, what);
     assert.is(await bookCount(), before);
   });
 }
 
-test('an expectation that is unknown is 417 as JSON', async () => {
+test('an unknown expectation in Expect is 417 as JSON', async () => {
   const [answer] = await converse([request('POST /books/', ['Expect: 200-ok', LAST], BOOK)]);
   assert.is(answer?.status, 417);
   assert.is(answer?.headers['content-type'], 'application/json');
@@ -221,7 +229,7 @@ test('an expectation that is unknown is 417 as JSON', async () => {
 
 const EXPECT = 'Expect: 100-continue';
 
-test('Expect: 100-continue is answered before the body is read', async () => {
+test('a request with Expect: 100-continue gets 100 before its body is sent', async () => {
   const head = request('POST /books/', [EXPECT, `Content-Length: ${BOOK.length}`, LAST]);
   const { hostname, port } = new URL(server.url);
   const received = await new Promise<string>((resolve, reject) => {
@@ -241,7 +249,7 @@ test('Expect: 100-continue is answered before the body is read', async () => {
   assert.equal(statuses(answersIn(received)), [100, 201]);
 });
 
-test('a refused request that expects 100-continue does not get 100', async () => {
+test('a rejected request with Expect: 100-continue gets its error without a 100', async () => {
   const length = `Content-Length: ${BOOK.length}`;
   const refused = [
     ['POST /admin/skus/', length, 401],
@@ -251,17 +259,17 @@ test('a refused request that expects 100-continue does not get 100', async () =>
     ['POST /books/', `${length}\r\nContent-Type: text/plain`, 415],
   ] as const;
   for (const [line, headers, status] of refused) {
-    // No body follows: the answer has to come without it.
+    // No body is sent: the response must not wait for it.
     assertRefused(await converse([request(line, [EXPECT, headers])]), status, line);
   }
 });
 
-/** Bytes of a body that are taken, unless `--max-body` says otherwise. */
+/** The default of `--max-body`, in bytes. */
 const MEBIBYTE = 1024 * 1024;
 
 const TOO_LARGE: Readonly<Record<string, readonly string[]>> = {
-  'that Content-Length declares too large': [request('POST /books/', [], 'x'.repeat(MEBIBYTE + 1))],
-  'in chunks that grow too large': [
+  'whose Content-Length is above 1 MiB': [request('POST /books/', [], 'x'.repeat(MEBIBYTE + 1))],
+  'whose chunks add up to more than 1 MiB': [
     request('POST /books/', [CHUNKED]),
     ...Array.from({ length: 20 }, () => `10000\r\n${'x'.repeat(65_536)}\r\n`),
     '0\r\n\r\n',
@@ -269,7 +277,7 @@ const TOO_LARGE: Readonly<Record<string, readonly string[]>> = {
 };
 
 for (const [what, chunks] of Object.entries(TOO_LARGE)) {
-  test(`a body ${what} is 413, and what follows is answered or the connection ends`, async () => {
+  test(`a body ${what} is 413, and the next request is answered or the connection is closed`, async () => {
     const [answer, ...more] = await converse([...chunks, request('GET /books/', [LAST])]);
     assert.is(answer?.status, 413);
     const ends = answer?.headers['connection'] === 'close';
@@ -277,14 +285,14 @@ for (const [what, chunks] of Object.entries(TOO_LARGE)) {
   });
 }
 
-test('a body of 1 MiB is read, and so is one in chunks', async () => {
+test('a body of exactly 1 MiB is accepted, and so is a chunked body', async () => {
   const whole = await converse([request('POST /books/', [LAST], BOOK.padEnd(MEBIBYTE))]);
   const pieces = `5\r\n${BOOK.slice(0, 5)}\r\n${chunked(BOOK.slice(5))}`;
   const inChunks = await converse([request('POST /books/', [CHUNKED, LAST], pieces)]);
   assert.equal(statuses([...whole, ...inChunks]), [201, 201]);
 });
 
-test('HEAD has the headers of GET, Content-Length included, and no body', async () => {
+test('HEAD returns the headers of GET, including Content-Length, and no body', async () => {
   const { id } = (await send(server, 'POST', '/books/', { body: BOOK })).json;
   const targets = ['/books/', `/books/${id}/`, '/books/99999/', '/admin/brands/', '/openapi.json'];
   for (const target of [...targets, '/docs/', '/', '/nowhere/', '/pages/skus/1.html']) {
@@ -301,7 +309,7 @@ test('HEAD has the headers of GET, Content-Length included, and no body', async 
   }
 });
 
-test('an answer without a body has no length and leaves the connection usable', async () => {
+test('a 304 or 204 has no length or transfer coding, and the connection stays usable', async () => {
   const { id } = (await send(server, 'POST', '/books/', { body: BOOK })).json;
   const etag = (await send(server, 'GET', '/books/1/')).headers.get('etag');
   const answers = await converse([
@@ -316,13 +324,13 @@ test('an answer without a body has no length and leaves the connection usable', 
   }
 });
 
-test('HTTP/1.0 is answered, and the connection ends', async () => {
+test('an HTTP/1.0 request is answered, and then the connection is closed', async () => {
   const [answer, ...more] = await converse(['GET /books/ HTTP/1.0\r\n\r\n']);
   assert.is(answer?.status, 200);
   assert.equal(more, []);
 });
 
-/** Clients that go away in the middle of a body. */
+/** Connections that their clients reset in the middle of a body. */
 async function abandon(count: number): Promise<void> {
   const { hostname, port } = new URL(server.url);
   const text = request('POST /books/', ['Content-Length: 500'], BOOK);
@@ -337,28 +345,28 @@ async function abandon(count: number): Promise<void> {
   await Promise.all(Array.from({ length: count }, one));
 }
 
-test('clients that close the connection in the middle of a body leave no state', async () => {
+test('a request whose client disconnects in the middle of the body is not carried out', async () => {
   const before = await bookCount();
   await abandon(20);
   assert.is(await bookCount(), before);
 });
 
-test('an idle connection does not delay the end of the server', async () => {
+test('an idle connection does not delay the shutdown', async () => {
   const { hostname, port } = new URL(server.url);
   const socket = connect(Number(port), hostname);
   socket.write(request('GET /books/99999/'));
   await new Promise((resolve) => socket.once('data', resolve));
-  // The grace of this server is minutes.
+  // The grace period of this server is minutes.
   await server.stop();
   server = await listen({ data: server.data });
   socket.destroy();
 });
 
-test('clients that have closed their connection do not delay the end of the server', async () => {
+test('clients that disconnected in the middle of a body do not delay the shutdown', async () => {
   await abandon(20);
-  // The server has seen the connections end by the time it has answered this.
+  // When this request is answered, the server has seen that the connections are closed.
   await bookCount();
-  // The grace of this server is minutes.
+  // The grace period of this server is minutes.
   await server.stop();
   server = await listen({ data: server.data });
 });

@@ -1,4 +1,4 @@
-/** `--trust-proxy`: who is believed to say whom a request comes from, and under which id. */
+/** `--trust-proxy`: whose X-Forwarded-For and X-Request-Id headers are used. */
 import type { IncomingMessage } from 'node:http';
 import * as fc from 'fast-check';
 import { test } from 'uvu';
@@ -39,14 +39,14 @@ const CASES: readonly (readonly [
 ];
 
 for (const [trusted, peer, forwarded, address] of CASES) {
-  const who = trusted.join(', ') || 'nobody';
-  test(`${peer} with "${forwarded ?? 'nothing'}", where ${who} is trusted, is ${address}`, () => {
+  const who = trusted.join(', ') || 'no proxy';
+  test(`if ${who} is trusted, ${peer} with "${forwarded ?? 'nothing'}" is ${address}`, () => {
     const trusts = trustIn(trusted);
     assert.is(clientAddress(incoming(peer, forwarded), trusts), address);
   });
 }
 
-test('the address of an untrusted peer is its own, for any headers', () => {
+test('X-Forwarded-For from an untrusted peer is ignored, whatever it contains', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (forwarded) => {
       assert.is(
@@ -58,7 +58,7 @@ test('the address of an untrusted peer is its own, for any headers', () => {
   );
 });
 
-test('for any headers of a trusted proxy the address is an address, never a text of the client', () => {
+test('whatever a trusted proxy forwards, the address is always made of address characters', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (forwarded) => {
       const address = clientAddress(incoming('127.0.0.1', forwarded), trustIn(['loopback']));
@@ -67,7 +67,7 @@ test('for any headers of a trusted proxy the address is an address, never a text
   );
 });
 
-/** The line of the log of one request with these headers. */
+/** The log line of one request with these headers, and the X-Request-Id of its response. */
 async function logLine(
   options: ServerOptions,
   headers: Readonly<Record<string, string>>,
@@ -84,14 +84,14 @@ async function logLine(
 
 const FORWARDED = { 'X-Forwarded-For': '203.0.113.9', 'X-Request-Id': 'proxy-17' };
 
-test('the log has the client of a trusted proxy, and the id that the proxy sent', async () => {
+test('the log has the client address and the request id that a trusted proxy sends', async () => {
   const { line, told } = await logLine({ args: ['--trust-proxy', 'loopback'] }, FORWARDED);
   assert.is(line['address'], '203.0.113.9');
   assert.is(line['request_id'], 'proxy-17');
   assert.is(told, 'proxy-17');
 });
 
-test('without trust, the server finds the address and makes the id, which the response has', async () => {
+test('headers of an untrusted peer are ignored: the log has its address and a generated id', async () => {
   for (const args of [[], ['--trust-proxy', '10.0.0.0/8']]) {
     const { line, told } = await logLine({ args }, FORWARDED);
     assert.is(line['address'], '127.0.0.1');
@@ -100,7 +100,7 @@ test('without trust, the server finds the address and makes the id, which the re
   }
 });
 
-test('an id that is no id is not taken, not even from a proxy', async () => {
+test('an invalid request id is replaced, even if it comes from a trusted proxy', async () => {
   for (const id of ['a b', '{"level":"error"}', 'x'.repeat(129), '<script>']) {
     const { line } = await logLine(
       { args: ['--trust-proxy', 'loopback'] },
@@ -110,7 +110,7 @@ test('an id that is no id is not taken, not even from a proxy', async () => {
   }
 });
 
-test('a client that sends no id gets none', async () => {
+test('the response to a request without X-Request-Id has none', async () => {
   assert.is((await logLine({}, {})).told, null);
 });
 

@@ -1,4 +1,4 @@
-/** A client that a public generator makes of `/openapi.json` typechecks, and works. */
+/** A client generated from `/openapi.json` by openapi-typescript typechecks and works. */
 import { spawnSync } from 'node:child_process';
 import { realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -40,7 +40,7 @@ export type Sku = components['schemas']['Sku'];
 export type SkuInput = components['schemas']['SkuInput'];
 `;
 
-/** Reads, creates, changes and deletes, and prints what it saw. */
+/** Reads, creates, changes and deletes, and prints the results. */
 const PROGRAM = `
 import { client, type Sku, type SkuInput } from './client.ts';
 
@@ -98,7 +98,7 @@ console.log(JSON.stringify({
 }));
 `;
 
-/** Each line below a mark is wrong: the compiler complains of a mark whose line is not. */
+/** Each line after a @ts-expect-error is wrong: the compiler reports a mark without an error. */
 const MISUSE = `
 import { client, type SkuInput } from './client.ts';
 
@@ -147,7 +147,7 @@ test.after(async () => {
   await server.stop();
 });
 
-/** Runs a program of the project's dependencies in the directory. */
+/** Runs a program with Bun in the directory. */
 function run(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const { status, stdout, stderr } = spawnSync(process.execPath, args, {
     cwd: directory,
@@ -157,7 +157,7 @@ function run(args: readonly string[], env: Readonly<Record<string, string>> = {}
   return { status, output: `${stdout}${stderr}`, stdout };
 }
 
-test('a client is generated, and typechecks in strict mode; wrong uses of it do not', async () => {
+test('the generated client typechecks in strict mode, and wrong uses of it do not', async () => {
   const description = await fetch(`${server.url}/openapi.json`);
   const home = dirname(
     realpathSync(fileURLToPath(import.meta.resolve('client-generator/package.json'))),
@@ -181,7 +181,7 @@ test('a client is generated, and typechecks in strict mode; wrong uses of it do 
   assert.is(checked.status, 0);
 });
 
-test('the generated client works against a server', async () => {
+test('the generated client can read, create, change and delete on a server', async () => {
   const env = { CATALOG_URL: server.url, CATALOG_TOKEN: await tokenFor('editor') };
   const { status, output, stdout } = run(['program.ts'], env);
   assert.is(status, 0, output);

@@ -1,4 +1,4 @@
-/** The API description under a linter of others. */
+/** The API description, checked by a public linter. */
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,14 +13,14 @@ const SETTINGS = { basePath: '/api', version: '1.2.3', protectBooks: false };
 
 const TEXT = JSON.stringify(openApiDocument(operationTable(SETTINGS), SETTINGS));
 
-/** Every rule that redocly recommends, warnings as errors, but for the one that spec 3.7 forbids. */
+/** All rules that Redocly recommends, with warnings as errors, except one (see spec 3.7). */
 const RULES = `
 extends: [recommended-strict]
 rules:
   no-path-trailing-slash: off
 `;
 
-test('a public linter finds nothing to say', () => {
+test('the Redocly linter finds no problems in the API description', () => {
   const directory = temporaryDirectory();
   writeFileSync(join(directory, 'redocly.yaml'), RULES);
   writeFileSync(join(directory, 'openapi.json'), TEXT);
@@ -30,7 +30,7 @@ test('a public linter finds nothing to say', () => {
     [cli, 'lint', '--format=json', 'openapi.json'],
     {
       cwd: directory,
-      // It is to ask nothing of other hosts.
+      // It must not send requests to other hosts.
       env: { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
       encoding: 'utf8',
     },

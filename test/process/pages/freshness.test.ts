@@ -1,8 +1,8 @@
 /**
- * At rest no page is older than the store, not after SIGKILL at any moment either. Every page is
- * held against a rendering of the store as the disk has it.
+ * When a server is idle, no page is older than the store, even after SIGKILL at any moment. Every
+ * page is compared with a rendering of the store on the disk.
  *
- * FRESHNESS_ROUNDS says how many kills there are, FRESHNESS_SEED which.
+ * FRESHNESS_ROUNDS is the number of kills, FRESHNESS_SEED selects their moments.
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -20,7 +20,7 @@ const ARGS = ['--public-url', 'https://shop.example/pages'];
 
 const ROUNDS = Number(process.env['FRESHNESS_ROUNDS'] ?? 4);
 
-/** The same numbers for the same seed (mulberry32). */
+/** Pseudo-random numbers that depend only on the seed (mulberry32). */
 function randomNumbers(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -52,11 +52,11 @@ interface Busy {
   readonly skus: number[];
   readonly spu: number;
   readonly fields: ReturnType<typeof skuFields>;
-  /** Writes so far. */
+  /** Number of answered writes. */
   answered: number;
 }
 
-/** A server with a small catalog, of which one SPU has a list of two parts. */
+/** A server with a small catalog in which the list of one SPU has two parts. */
 async function busyShop(): Promise<{ server: TestServer; shop: Busy }> {
   const server = await startServer({ args: ARGS });
   const of = await createCatalog(server);
@@ -76,7 +76,7 @@ async function busyShop(): Promise<{ server: TestServer; shop: Busy }> {
   return { server, shop: { data: server.data, paths, skus, spu: second, fields, answered: 0 } };
 }
 
-/** Writes until the server ends, and counts the writes that were answered. */
+/** Writes until the server ends, and counts the answered writes. */
 async function write(
   server: TestServer,
   shop: Busy,
@@ -116,7 +116,7 @@ async function write(
   }
 }
 
-/** Does to some pages what power loss or a person may do. */
+/** Damages some pages, as power loss or a user might. */
 function damage(data: string, random: (below: number) => number): void {
   const names = [...folderOf(data).keys()];
   for (let left = random(6); left > 0; left -= 1) {
@@ -133,7 +133,7 @@ function damage(data: string, random: (below: number) => number): void {
   }
 }
 
-test('killed at random moments under writers, with pages damaged, a server makes all pages right', async () => {
+test('after random kills under writers and damage to pages, a restart repairs all pages', async () => {
   const seed = Number(process.env['FRESHNESS_SEED'] ?? Date.now() % 1_000_000);
   process.stdout.write(`FRESHNESS_SEED=${seed} FRESHNESS_ROUNDS=${ROUNDS}\n`);
   const random = randomNumbers(seed);
@@ -150,7 +150,7 @@ test('killed at random moments under writers, with pages damaged, a server makes
     if (faultsOf(shop.data).length > 0) behind += 1;
     damage(shop.data, random);
     server = await startServer({ data: shop.data, args: ARGS });
-    // Every other time the next kill comes while the pages are still compared.
+    // In every other round the next kill comes while the pages are still being checked.
     if (round % 2 === 1 || round === ROUNDS - 1) {
       await until('every page is as it should be', () => faultsOf(shop.data).length === 0);
     }
@@ -159,7 +159,7 @@ test('killed at random moments under writers, with pages damaged, a server makes
   assert.ok(behind > 0, 'no kill came while pages were behind');
 });
 
-test('a server killed before it wrote any queued page makes all of them at the next start', async () => {
+test('pages that were queued at a kill are written after the next start', async () => {
   const { server, shop } = await busyShop();
   await until('every page is there', () => faultsOf(shop.data).length === 0);
   const lock = new FileLock(join(shop.data, 'pages.lock'));
@@ -175,7 +175,7 @@ test('a server killed before it wrote any queued page makes all of them at the n
   await again.stop();
 });
 
-test('after concurrent writes a stop leaves no page unwritten', async () => {
+test('after concurrent writes and a stop, no page is stale', async () => {
   const { server, shop } = await busyShop();
   await Promise.all(
     [...shop.paths, ...shop.skus.map((id) => `/admin/skus/${id}/`)].map(async (path) => {

@@ -1,4 +1,4 @@
-/** spec 7.4 and 8.7: `rebuild-pages`, alone and beside a running server. */
+/** spec 7.4 and 8.7: `rebuild-pages`, with and without a running server. */
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { spawn } from 'node:child_process';
 import { dirname, join } from 'node:path';
@@ -45,7 +45,7 @@ interface Counts {
   readonly failed: number;
 }
 
-/** One summary line on standard output, and no progress bar without a terminal. */
+/** Checks for a single summary line on standard output, without a progress bar. */
 function countsOf({ stdout }: Finished): Counts {
   const line = /^(\d+) pages written, (\d+) unchanged, (\d+) removed, (\d+) failed in \d+\.\d s\n$/;
   const [, written, unchanged, removed, failed] = (line.exec(stdout) ?? []).map(Number);
@@ -96,18 +96,18 @@ test('rebuild-pages renders every page', async () => {
   assertCounts(await rebuild(data), { written: ALL });
 });
 
-test('with a public address there is a sitemap as well', async () => {
+test('with --public-url a sitemap is written, and without it the sitemap is removed', async () => {
   const data = await demoStore();
   const address = ['--public-url', 'https://shop.example/'];
   assertCounts(await rebuild(data, ...address), { written: ALL + 4 });
   assert.match(folderOf(data).get('sitemap.xml') ?? '', 'https://shop.example/sitemaps/skus-1.xml');
   assertCounts(await rebuild(data, ...address, '--stale'), { unchanged: ALL + 4 });
-  // Without it canonical links change everywhere except in the style sheet, and the sitemap is removed.
+  // Without it all pages lose their canonical link, but the style sheet does not change.
   assertCounts(await rebuild(data, '--stale'), { written: ALL - 1, unchanged: 1, removed: 4 });
   assert.equal(faultsOf(data), []);
 });
 
-test('rebuild-pages leaves the store itself as it was', async () => {
+test('rebuild-pages does not change the store', async () => {
   const data = await demoStore();
   const before = filesOf(data);
   await rebuild(data);
@@ -116,7 +116,7 @@ test('rebuild-pages leaves the store itself as it was', async () => {
   assert.equal(filesOf(data), before);
 });
 
-test('--stale writes only the pages that differ, however they do', async () => {
+test('--stale writes only pages that are stale, empty, truncated or missing', async () => {
   const data = await demoStore();
   assertCounts(await rebuild(data, '--stale'), { written: ALL });
   assertCounts(await rebuild(data, '--stale'), { unchanged: ALL });
@@ -131,14 +131,14 @@ test('--stale writes only the pages that differ, however they do', async () => {
   assert.is(statSync(pageFile(data, 5)).mtimeMs, untouched);
 });
 
-test('named SKUs are rendered once each, and no others', async () => {
+test('only the named SKUs are rendered, each once', async () => {
   const data = await demoStore();
   assertCounts(await rebuild(data, '3', '1', '3'), { written: 2 });
   assert.equal([...folderOf(data).keys()].toSorted(), ['skus/1.html', 'skus/3.html']);
   assertCounts(await rebuild(data, '--stale', '1', '2'), { written: 1, unchanged: 1 });
 });
 
-test('an unknown SKU exits 1 and is named; the others are rendered all the same', async () => {
+test('an unknown SKU exits 1 and is named; the other SKUs are rendered', async () => {
   const data = await demoStore();
   const finished = await rebuild(data, '4711', '1', '4712');
   assert.is(finished.status, 1);
@@ -148,12 +148,12 @@ test('an unknown SKU exits 1 and is named; the others are rendered all the same'
   assert.equal([...folderOf(data).keys()], ['skus/1.html']);
 });
 
-test('of many unknown SKUs the line names ten and counts the rest', async () => {
+test('the error for 25 unknown SKUs names 10 and counts the rest', async () => {
   const data = await demoStore();
   const ids = Array.from({ length: 25 }, (_, index) => String(5000 + index));
   const { status, stderr } = await rebuild(data, ...ids);
   assert.is(status, 1);
-  // They are named in the order in which they fail, which is that of the disk's answers.
+  // They are named in the order in which they fail, which depends on the disk.
   assert.is(new Set(stderr.match(/skus\/50\d\d\.html: /g)).size, 10, stderr);
   assert.match(stderr, /; and 15 more\n$/);
 });
@@ -182,7 +182,7 @@ const ORPHANS = [
   'sitemaps/goods-9.xml',
 ];
 
-test('pages that there is nothing for and half-written files are removed, other files stay', async () => {
+test('orphaned pages and half-written files are removed, unknown files are kept', async () => {
   const data = await demoStore();
   await rebuild(data);
   const strangers = ['robots.txt', 'skus/robots.txt', 'skus/01.html', 'goods/1/1.html', 'x/1.html'];
@@ -197,7 +197,7 @@ test('pages that there is nothing for and half-written files are removed, other 
   assert.ok(existsSync(pageFile(data, 4711)), 'named SKUs alone are looked at');
 });
 
-test('without a store nothing is written', async () => {
+test('without a store rebuild-pages exits 1 and writes nothing', async () => {
   const data = join(temporaryDirectory(), 'none');
   const { status, stderr } = await rebuild(data);
   assert.is(status, 1);
@@ -216,7 +216,7 @@ test('a page that cannot be written exits 1 and is named; the others are written
   assert.equal(faultsOf(data), ['skus/2.html is missing'], 'nothing half-written is left');
 });
 
-test('settings of the server for pages apply to a rebuild that cron starts without a flag', async () => {
+test('rebuild-pages without flags uses the page settings of the last server', async () => {
   const data = await demoStore();
   const flags = ['--public-url', 'https://shop.example', '--currency', 'EUR', '--locale', 'de'];
   const own = await startServer({ data, args: [...flags, '--shop-name', 'Laden'] });
@@ -232,14 +232,14 @@ test('settings of the server for pages apply to a rebuild that cron starts witho
   ]) {
     assert.ok(page.includes(text), text);
   }
-  // A flag of its own wins, and is not kept.
+  // A flag of rebuild-pages overrides them, and is not stored.
   const rebuilt = await rebuild(data, '--currency', 'JPY', '1');
   assertCounts(rebuilt, { written: 1 });
   assert.match(readFileSync(pageFile(data, 1), 'utf8'), '64.900');
   assert.equal(faultsOf(data), ['skus/1.html is stale']);
 });
 
-test('settings that power loss has emptied are the defaults; other malformed ones are refused', async () => {
+test('an empty pages.json means the defaults, and a malformed pages.json exits 1', async () => {
   const data = await demoStore();
   const path = join(data, 'pages.json');
   writeFileSync(path, '');
@@ -256,9 +256,9 @@ test('settings that power loss has emptied are the defaults; other malformed one
 });
 
 const SCRIPT = '/usr/bin/script';
-const bar = 'on a terminal a bar shows the pages done, the rate and the time left';
+const bar = 'on a terminal a progress bar shows the pages done, the rate and the time left';
 if (existsSync(SCRIPT)) test(bar, testBar);
-else test.skip(`${bar} (skipped: there is no ${SCRIPT})`, testBar);
+else test.skip(`${bar} (skipped: ${SCRIPT} is not installed)`, testBar);
 
 async function testBar(): Promise<void> {
   const data = await demoStore();
@@ -287,7 +287,7 @@ class RecordedLock extends FileLock {
   }
 }
 
-test('the store is read under the lock, so that no newer page of a server is put back', async () => {
+test('rebuild-pages reads the store and the manifest only after it has locked the pages', async () => {
   const data = await demoStore();
   const lock = new RecordedLock(pagesLockPath(data));
   const snapshot = () => {
@@ -307,17 +307,17 @@ test('the store is read under the lock, so that no newer page of a server is put
   lock.close();
 });
 
-test('two rebuilds at once both succeed and leave whole pages', async () => {
+test('three rebuilds at the same time succeed, and no page is stale afterwards', async () => {
   const data = await demoStore();
   const finished = await Promise.all([rebuild(data), rebuild(data), rebuild(data, '--stale')]);
   for (const { status, stderr } of finished) assert.is(status, 0, stderr);
   assertCounts(await rebuild(data, '--stale'), { unchanged: ALL });
 });
 
-/** Rebuilds beside writes, of all pages and of stale ones in turn. */
+/** Number of rebuilds during writes: of all pages and of stale pages in turn. */
 const REBUILDS = Number(process.env['REBUILD_ROUNDS'] ?? 2);
 
-test('beside a running server under concurrent writes no page is stale in the end', async () => {
+test('after rebuilds during concurrent writes to a server, no page is stale', async () => {
   const server = await startServer();
   const of = await createCatalog(server);
   const skus: number[] = [of.sku];

@@ -3,12 +3,12 @@ import { faultsOf } from '../../support/shop.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
 import { until } from '../../support/until.ts';
 
-/** Milliseconds of a stop in which no page may be left: less than the five seconds that it may take (docs/pages.md). */
+/** A stop shorter than this many milliseconds writes all pages; it may take 5 s (docs/pages.md). */
 const PROMPT_MS = 4000;
 
 /**
- * Stops a server, after which no page may be stale. A machine that was too slow to make them all
- * while the server stopped has the rest made by the next start.
+ * Stops a server and checks that no page is stale. If the machine is too slow to write all pages
+ * during the stop, the next start writes the rest.
  *
  * @param args of the server.
  */

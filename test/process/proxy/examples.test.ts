@@ -1,4 +1,4 @@
-/** The configurations for nginx and Caddy in docs/examples/, started before a server and asked. */
+/** The configurations for nginx and Caddy in docs/examples/, tested in front of a server. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -116,9 +116,9 @@ interface Asked {
 }
 
 /**
- * Asks with curl, which speaks HTTP/2 and takes any address of this machine.
+ * Sends a request with curl, which supports HTTP/2 and can use any address of this machine.
  *
- * @returns what curl complains of if there is no response.
+ * @returns the error of curl if there is no response.
  */
 function ask(host: string, port: number, path: string, ...args: readonly string[]): Asked | string {
   const scheme = args.includes('--plain') ? 'http' : 'https';
@@ -150,10 +150,10 @@ function askOf(host: string, port: number, path: string, ...args: readonly strin
   return asked;
 }
 
-/** From another address of this machine, which is in no list of the examples. */
+/** Another address of this machine, which is not in the lists of the examples. */
 const STRANGER = ['--interface', '127.0.0.2'] as const;
 
-/** @returns arguments of curl that send a file of an import, larger than other bodies may be. */
+/** @returns arguments of curl to send an import file that is larger than other bodies may be. */
 async function fileOver1MiB(): Promise<readonly string[]> {
   const file = join(temporaryDirectory(), 'skus.csv');
   writeFileSync(file, 'id\n'.padEnd(2 ** 21, '\n'));
@@ -199,7 +199,7 @@ async function assertProxy({ start, hasCache }: Proxy): Promise<void> {
   assert.is(page.headers.get('cache-control'), 'no-cache');
   assert.match(get(SHOP, '/').body, '<html');
   assert.is(get(SHOP, '/admin/skus/').status, 404, 'the shop has pages alone');
-  // Without a body: a proxy that refuses one unread may reset its stream before curl has the answer.
+  // Without a body: a proxy that rejects it unread may reset the stream before curl has a response.
   assert.ok([403, 405].includes(get(SHOP, '/', '-X', 'POST').status));
 
   if (hasCache) {
@@ -210,9 +210,9 @@ async function assertProxy({ start, hasCache }: Proxy): Promise<void> {
 
 for (const proxy of PROXIES) {
   const missing = [proxy.name, 'curl', 'openssl'].filter((name) => Bun.which(name) === null);
-  const name = `the configuration for ${proxy.name} does what docs/operations.md says`;
+  const name = `the configuration for ${proxy.name} works as docs/operations.md describes`;
   if (missing.length === 0) test(name, () => assertProxy(proxy));
-  else test.skip(`${name} (skipped: there is no ${missing.join(', ')} here)`, () => {});
+  else test.skip(`${name} (skipped: ${missing.join(', ')} not installed)`, () => {});
 }
 
 test.run();

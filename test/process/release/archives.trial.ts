@@ -1,5 +1,5 @@
 /**
- * The files that `npm run release` makes. CI makes no release, so these tests are run by a command:
+ * The files that `npm run release` makes. CI makes no release, so run these tests with:
  *
  *     npm run release && bun test/process/release/archives.trial.ts
  */
@@ -27,7 +27,7 @@ function testOf(name: string, programs: readonly string[], body: () => Promise<v
 
 test.after(killServers);
 
-testOf('SHA256SUMS has every other file of the release with its digest', ['sha256sum'], () => {
+testOf('SHA256SUMS lists every other file of the release with its digest', ['sha256sum'], () => {
   succeed('sha256sum', ['--check', '--strict', '--quiet', 'SHA256SUMS'], RELEASE);
   const sums = readFileSync(join(RELEASE, 'SHA256SUMS'), 'utf8').trim().split('\n');
   const names = readdirSync(RELEASE).filter((name) => name !== 'SHA256SUMS');
@@ -37,7 +37,7 @@ testOf('SHA256SUMS has every other file of the release with its digest', ['sha25
   assert.is(names.filter((name) => name.endsWith('.deb')).length, 2);
 });
 
-testOf('the SBOM lists Bun and the libraries, and no development dependency', [], () => {
+testOf('the SBOM lists Bun and the libraries, but no development dependencies', [], () => {
   const text = readFileSync(join(RELEASE, `catalog-server-${version}.cdx.json`), 'utf8');
   const bom = JSON.parse(text);
   const names = new Set(bom.components.map((component: { name: string }) => component.name));
@@ -47,33 +47,37 @@ testOf('the SBOM lists Bun and the libraries, and no development dependency', []
   for (const name of ['uvu', 'typescript']) assert.not.ok(names.has(name), name);
 });
 
-testOf('every archive has the same files, and no path of the machine that built it', [], () => {
-  for (const { name } of targetsNamed([])) {
-    const folder = unpack(name, temporaryDirectory());
-    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
-    assert.equal(files, [
-      'LICENSE',
-      'THIRD-PARTY',
-      'catalog-server',
-      'catalog-server.1',
-      'completions',
-      'completions/_catalog-server',
-      'completions/catalog-server.bash',
-      'completions/catalog-server.fish',
-    ]);
-    const executable = readFileSync(join(folder, 'catalog-server'));
-    assert.not.ok(executable.includes(`${ROOT}/src`), name);
-    assert.not.ok(executable.includes(`${ROOT}/node_modules`), name);
-    assert.match(readFileSync(join(folder, 'THIRD-PARTY'), 'utf8'), /^valibot \d/m);
-  }
-});
+testOf(
+  'all archives have the same files, and no executable contains a path of the build machine',
+  [],
+  () => {
+    for (const { name } of targetsNamed([])) {
+      const folder = unpack(name, temporaryDirectory());
+      const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
+      assert.equal(files, [
+        'LICENSE',
+        'THIRD-PARTY',
+        'catalog-server',
+        'catalog-server.1',
+        'completions',
+        'completions/_catalog-server',
+        'completions/catalog-server.bash',
+        'completions/catalog-server.fish',
+      ]);
+      const executable = readFileSync(join(folder, 'catalog-server'));
+      assert.not.ok(executable.includes(`${ROOT}/src`), name);
+      assert.not.ok(executable.includes(`${ROOT}/node_modules`), name);
+      assert.match(readFileSync(join(folder, 'THIRD-PARTY'), 'utf8'), /^valibot \d/m);
+    }
+  },
+);
 
 testOf('groff reads the manual page without a warning', ['groff'], () => {
   const page = join(unpack('linux-x64', temporaryDirectory()), 'catalog-server.1');
   assert.match(succeed('groff', ['-man', '-Tutf8', '-ww', page]), 'CATALOG_PORT');
 });
 
-/** Serves the demo catalog, reads a book and stops, as on a machine without anything else. */
+/** Creates and serves the demo catalog in an empty directory, reads a book and stops. */
 async function tryOut(command: readonly string[]): Promise<void> {
   const cwd = temporaryDirectory();
   const [program = '', ...before] = command;
@@ -94,8 +98,8 @@ testOf('the executable for Linux x64 serves', [], async () => {
 });
 
 /**
- * Debian has musl, but no C++ library made for it. So the executable gets Debian's, and a few
- * functions that only glibc has. Alpine has all of it in its package libstdc++.
+ * Debian has musl, but no C++ library for it. So the executable gets the library for glibc, and a
+ * few functions that only glibc has. On Alpine the package libstdc++ is enough.
  */
 testOf('the executable for musl serves with the C library of musl', ['musl-gcc'], async () => {
   const directory = temporaryDirectory();
@@ -105,14 +109,14 @@ testOf('the executable for musl serves with the C library of musl', ['musl-gcc']
   const source = join(import.meta.dir, 'musl', 'glibc-functions.c');
   succeed('musl-gcc', ['-shared', '-fPIC', '-o', join(directory, name), source]);
   const executable = join(unpack('linux-x64-musl', directory), 'catalog-server');
-  // Debian's own programs must not find these libraries, so only this one is told of them.
+  // Only this program may find these libraries, not those of Debian.
   const script = join(directory, 'run');
   writeFileSync(script, `#!/bin/sh\nLD_LIBRARY_PATH=${directory} exec ${executable} "$@"\n`);
   succeed('chmod', ['755', script]);
   await tryOut([script]);
 });
 
-testOf('the executables for macOS are signed, without which a Mac ends them', [], () => {
+testOf('the executables for macOS are signed; macOS kills unsigned ones', [], () => {
   for (const target of ['darwin-x64', 'darwin-arm64']) {
     const folder = unpack(target, temporaryDirectory());
     const { pages, wrong } = verifyPages(readFileSync(join(folder, 'catalog-server')));

@@ -1,6 +1,6 @@
 /**
- * The Debian package: installed, run and removed in a root of its own. It needs a release, and a
- * root that has dpkg, so it is run by a command:
+ * The Debian package: installed, run and removed in a separate root. It needs a release and a root
+ * directory that has dpkg, so run it with:
  *
  *     npm run release -- --target linux-x64
  *     mmdebstrap --variant=minbase --include=adduser bookworm /tmp/root
@@ -28,7 +28,7 @@ import { missingFor, RELEASE, succeed } from '../../support/release.ts';
 const PACKAGE = `catalog-server_${version}_amd64.deb`;
 const ROOT = process.env['DEBIAN_ROOT'] ?? '';
 
-/** The objections of lintian to a package that is not made with the tools of Debian, and why. */
+/** The expected tags of lintian for a package that is not built with Debian's tools, and why. */
 const EXPLAINED: Readonly<Record<string, string>> = {
   'bogus-mail-host': 'the project has no address for mail',
   'bogus-mail-host-in-debian-changelog': 'the same',
@@ -51,7 +51,7 @@ function testOf(name: string, body: () => void): void {
   else test.skip(`${name} (skipped: ${reason})`, () => {});
 }
 
-/** Bun needs /proc, as every machine and container has it. */
+/** Bun needs /proc, which every machine and container has. */
 const ENTER = 'mount -t proc proc "$1/proc" && exec chroot "$@"';
 
 /** Runs a command of the root. @returns standard output. */
@@ -61,7 +61,7 @@ function inRoot(...command: readonly string[]): string {
 
 const isThere = (path: string) => existsSync(join(ROOT, path));
 
-testOf('the package is installed, works for its user, keeps the data, and can be removed', () => {
+testOf('the package can be installed, run as its user and removed, and the data is kept', () => {
   rmSync(join(ROOT, 'var/lib/catalog-server'), { recursive: true, force: true });
   copyFileSync(join(RELEASE, PACKAGE), join(ROOT, 'tmp', PACKAGE));
   const mode = statSync(ROOT).mode;
@@ -106,7 +106,7 @@ testOf('the package is installed, works for its user, keeps the data, and can be
   assert.ok(isThere('var/lib/catalog-server/catalog.json'), 'the catalog is kept');
 });
 
-/** A store of an older program, as the package's user has it. */
+/** A store of an earlier version that belongs to the user of the package. */
 function olderStore(): string {
   const data = join(ROOT, 'var/lib/catalog-server');
   rmSync(data, { recursive: true, force: true });
@@ -121,7 +121,7 @@ const ofStore = (path: string) => {
   return { schema: JSON.parse(text).schema, isRoots: statSync(path).uid === 0 };
 };
 
-testOf('an upgrade migrates the store of a running service, and leaves a stopped one alone', () => {
+testOf('an upgrade migrates the store of a running service, but not that of a stopped one', () => {
   const systemd = join(ROOT, 'run/systemd/system');
   const systemctl = join(ROOT, 'usr/bin/systemctl');
   const calls = join(ROOT, 'tmp/systemctl-calls');
@@ -152,7 +152,7 @@ testOf('an upgrade migrates the store of a running service, and leaves a stopped
   }
 });
 
-testOf('lintian has no objection but those that are explained', () => {
+testOf('lintian reports exactly the tags that are explained here', () => {
   if (Bun.which('lintian') === null) return;
   const { stdout } = spawnSync('lintian', ['--no-tag-display-limit', join(RELEASE, PACKAGE)], {
     encoding: 'utf8',

@@ -1,7 +1,7 @@
 /**
- * The image of the Dockerfile, without a container daemon: a directory with what its last stage
- * has, entered with namespaces of its own, as another user than root, and read-only but for the
- * volume. Environment, user and commands are read from the Dockerfile.
+ * The image of the Dockerfile, without a container daemon: a directory with the files of its last
+ * stage, entered in separate namespaces, as a user other than root, and read-only except for the
+ * volume. The environment, the user and the commands are read from the Dockerfile.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import {
@@ -58,7 +58,7 @@ interface Image {
   readonly data: string;
 }
 
-/** What the base image and the COPY instructions of the Dockerfile put there. */
+/** Creates the files of the base image and of the COPY instructions of the Dockerfile. */
 function buildImage(): Image {
   const [root, data] = [temporaryDirectory(), temporaryDirectory()];
   const libraries = succeed('ldd', [PROGRAM]).matchAll(/(\/\S+) \(0x/g);
@@ -77,7 +77,7 @@ function buildImage(): Image {
   return { root, data };
 }
 
-/** Mounts the root read-only, the volume in it, and what every container has. */
+/** Mounts the root read-only, and in it the volume, the devices and /proc. */
 const ENTER = `
 set -e
 mount --bind "$1" "$1"
@@ -115,7 +115,7 @@ function run(image: Image, command: readonly string[]): Promise<Finished> {
   return collect(start(image, command));
 }
 
-test('the instructions of the Dockerfile are those that the test expects', () => {
+test('the Dockerfile has the expected user, volume, commands and stop signal', () => {
   assert.equal(ENTRYPOINT, ['catalog-server']);
   assert.equal(CMD, ['serve']);
   assert.equal(HEALTHCHECK, ['catalog-server', 'health']);
@@ -126,7 +126,7 @@ test('the instructions of the Dockerfile are those that the test expects', () =>
 });
 
 testOf(
-  'it serves, writes to its volume alone, tells its health, and stops on SIGTERM',
+  'the image serves, writes only to its volume, reports its health and stops on SIGTERM',
   async (image) => {
     const command = [...(ENTRYPOINT ?? []), ...(CMD ?? [])];
     assert.is((await run(image, ['catalog-server', 'migrate', '--demo'])).status, 0);
@@ -137,8 +137,8 @@ testOf(
     assert.is((await send(local, 'POST', '/books/', { token: null, body })).status, 201);
     const healthy = await run(image, [...(HEALTHCHECK ?? []), '--port', port]);
     assert.is(healthy.status, 0, healthy.stderr);
-    // The server is process 1 of its namespace, which gets only signals that it handles. unshare
-    // passes none on.
+    // The server is process 1 of its namespace, which receives only signals that it handles.
+    // unshare does not forward signals.
     const pid = succeed('pgrep', ['--parent', String(server.child.pid)]).trim();
     process.kill(Number(pid), 'SIGTERM');
     const { status, stderr } = await server.finished;

@@ -1,4 +1,4 @@
-/** The alerts of docs/monitoring, judged by Prometheus' own tool. */
+/** The alert rules of docs/monitoring, checked by promtool. */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -20,7 +20,8 @@ for (const args of [
     assert.is(status, 0, stdout + stderr);
     assert.match(stdout, 'SUCCESS');
   };
-  if (Bun.which('promtool') === null) test.skip(`${name} (skipped: there is no promtool)`, judge);
+  if (Bun.which('promtool') === null)
+    test.skip(`${name} (skipped: promtool is not installed)`, judge);
   else test(name, judge);
 }
 

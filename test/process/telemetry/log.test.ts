@@ -1,4 +1,4 @@
-/** The log of a server, as a reader of its standard error sees it. */
+/** The log that a server writes to standard error. */
 import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ const INFO = ['--log-level', 'info'];
 
 type Event = Readonly<Record<string, unknown>>;
 
-/** What a server logs while `act` runs. */
+/** Starts a server, runs `act` and stops the server. @returns what the server logged. */
 async function logged(
   options: ServerOptions,
   act: (server: TestServer) => Promise<void>,
@@ -40,11 +40,11 @@ async function logged(
   return { text: stderr, events: isJson ? lines.map((line) => JSON.parse(line) as Event) : [] };
 }
 
-/** Without those by which the client looks up the description. */
+/** The requests, without those with which the test client fetches the description of the API. */
 const requestsIn = (events: readonly Event[]) =>
   events.filter(({ msg, path }) => msg === 'request' && path !== '/openapi.json');
 
-test('by default nothing is said of requests that are answered, or refused', async () => {
+test('by default neither successful nor rejected requests are logged', async () => {
   const { text } = await logged({}, async (server) => {
     await send(server, 'GET', '/books/');
     await send(server, 'GET', '/nowhere/');
@@ -54,7 +54,7 @@ test('by default nothing is said of requests that are answered, or refused', asy
   assert.is(text, '');
 });
 
-test('at info every answer has a line of JSON: who, what, how long, how much', async () => {
+test('at level info every response is a JSON line with its subject, request, duration and size', async () => {
   const { events } = await logged({ args: INFO }, async (server) => {
     await send(server, 'POST', '/books/', { body: BOOK, token: null });
     await send(server, 'GET', '/books/1/', { token: null });
@@ -90,7 +90,7 @@ test('at info every answer has a line of JSON: who, what, how long, how much', a
   assert.is(new Set(requests.map(({ request_id }) => request_id)).size, requests.length);
 });
 
-test('what monitors ask is logged at debug alone', async () => {
+test('requests for /healthz and /readyz are logged only at level debug', async () => {
   const ask = async (server: TestServer) => {
     await send(server, 'GET', '/healthz');
     await send(server, 'GET', '/readyz');
@@ -106,7 +106,7 @@ test('what monitors ask is logged at debug alone', async () => {
   );
 });
 
-test('no token, no query and no body is ever logged', async () => {
+test('tokens, secrets, queries, headers and bodies are never logged', async () => {
   const token = await tokenFor('admin');
   const secrets = [token, SECRET, 'in-the-query', 'in-the-body', 'in-a-header', 'in-the-key'];
   const { text } = await logged({ args: ['--log-level', 'debug', '--verbose'] }, async (server) => {
@@ -124,7 +124,7 @@ test('no token, no query and no body is ever logged', async () => {
   for (const secret of secrets) assert.not.ok(text.includes(secret), secret);
 });
 
-test('a path cannot forge a line, in JSON or in text', async () => {
+test('a path cannot forge a line of the log, in JSON or in text', async () => {
   const targets = ['/a\u001b[2J', '/a\u0085b', '/\u202egnp', `/${'%0a'.repeat(3)}`];
   for (const format of ['json', 'text']) {
     const args = [...INFO, '--log-format', format];
@@ -142,14 +142,14 @@ test('a path cannot forge a line, in JSON or in text', async () => {
   }
 });
 
-test('a path of many bytes is cut', async () => {
+test('a path of more than 1024 characters is truncated in the log', async () => {
   const { events } = await logged({ args: INFO }, async (server) => {
     await send(server, 'GET', `/${'a'.repeat(5000)}/`);
   });
   assert.is(String(requestsIn(events)[0]?.['path']).length, 1025);
 });
 
-test('what is refused before it is a request has a line too', async () => {
+test('bytes that are not a valid request are logged with status 400 and the address', async () => {
   const { events } = await logged({ args: INFO }, async (server) => {
     await exchangeRaw(server, ['hello there\r\n\r\n']);
   });
@@ -158,7 +158,7 @@ test('what is refused before it is a request has a line too', async () => {
   assert.is(refused?.['address'], '127.0.0.1');
 });
 
-test('silent says nothing, and CATALOG_LOG_LEVEL and CATALOG_LOG_FORMAT are taken', async () => {
+test('the level silent logs nothing, and CATALOG_LOG_LEVEL and CATALOG_LOG_FORMAT are used', async () => {
   const get = async (server: TestServer) => void (await send(server, 'GET', '/books/'));
   assert.is((await logged({ args: ['--log-level', 'silent'] }, get)).text, '');
   const env = { CATALOG_LOG_LEVEL: 'info', CATALOG_LOG_FORMAT: 'text' };
@@ -171,7 +171,7 @@ for (const [flag, variable] of [
   ['--log-level', 'CATALOG_LOG_LEVEL'],
   ['--log-format', 'CATALOG_LOG_FORMAT'],
 ] as const) {
-  test(`an unknown ${flag} exits 2 with one line that names the choices`, async () => {
+  test(`an unknown ${flag} exits 2 with one line that names the flag or the variable`, async () => {
     const env = { CATALOG_JWT_SECRET: 'short' };
     for (const [args, more, choice] of [
       [[flag, 'loud'], {}, flag],
@@ -188,7 +188,7 @@ for (const [flag, variable] of [
   });
 }
 
-test('an error that prevents the start is a plain line in every format', async () => {
+test('an error that prevents the start is one plain line, even with --log-format json', async () => {
   const args = ['serve', '--data', temporaryDirectory(), '--port', '0', '--log-format', 'json'];
   const { status, stderr } = await runCommand([...args, '--host', '203.0.113.1']);
   assert.is(status, 1);
@@ -200,7 +200,7 @@ async function unread(): Promise<{ readonly server: Awaited<ReturnType<typeof se
   const fifo = join(temporaryDirectory(), 'unread');
   assert.is(spawnSync('mkfifo', [fifo]).status, 0);
   const serve = ['serve', '--data', temporaryDirectory(), '--port', '0', '--log-level', 'info'];
-  // Opening it for reading and writing never blocks, and nothing reads what is written.
+  // Opening a FIFO for reading and writing never blocks, and nothing reads what is written.
   const script = 'exec 2<>"$0" && exec "$@"';
   const child = spawn('sh', ['-c', script, fifo, PROGRAM, ...serve], {
     env: { PATH: process.env['PATH'] ?? '' },
@@ -209,10 +209,10 @@ async function unread(): Promise<{ readonly server: Awaited<ReturnType<typeof se
   return { server: await serving(child) };
 }
 
-test('a log without a reader delays neither requests nor the shutdown', async () => {
+test('if nothing reads the log, neither requests nor the shutdown are delayed', async () => {
   const { server } = await unread();
   const path = `/${'a'.repeat(900)}/`;
-  // Some 3 MB of lines: the pipe takes 64 KiB, and 1 MiB may wait.
+  // About 3 MB of lines: the pipe holds 64 KiB, and the log buffers up to 1 MiB.
   for (let round = 0; round < 30; round += 1) {
     const statuses = await Promise.all(
       Array.from({ length: 100 }, async () => (await fetch(`${server.url}${path}`)).status),
@@ -222,7 +222,7 @@ test('a log without a reader delays neither requests nor the shutdown', async ()
   assert.is((await server.stop()).status, 0);
 });
 
-test('a data directory that others may enter is taken from them, and the log says so', async () => {
+test('a data directory open to other users gets mode 700, and the change is logged', async () => {
   const data = temporaryDirectory();
   assert.is((await callProgram(['migrate', '--data', data])).status, 0);
   chmodSync(data, 0o755);
@@ -235,14 +235,17 @@ test('a data directory that others may enter is taken from them, and the log say
 
 const isRoot = process.geteuid?.() === 0;
 
-(isRoot ? test : test.skip)('root is told to give the server a user of its own', async () => {
-  const told = /runs as root; give it a user of its own/;
-  const env = { JOURNAL_STREAM: '8:1' };
-  assert.match((await logged({ env }, async () => {})).text, told);
-  assert.match((await logged({ args: INFO }, async () => {})).text, told);
-});
+(isRoot ? test : test.skip)(
+  'a server that runs as root logs that it should run as its own user',
+  async () => {
+    const told = /runs as root; give it a user of its own/;
+    const env = { JOURNAL_STREAM: '8:1' };
+    assert.match((await logged({ env }, async () => {})).text, told);
+    assert.match((await logged({ args: INFO }, async () => {})).text, told);
+  },
+);
 
-test('serve prints one plain line, that it created a store, and the rest through the log', () => {
+test('serve.ts writes one plain line, that it created an empty store; the rest is logged', () => {
   const text = readFileSync(join(ROOT, 'src', 'app', 'serve.ts'), 'utf8');
   assert.match(text, 'new Operation(');
   assert.equal(text.match(/context\.warn|process\.stderr\.write/g), ['context.warn']);

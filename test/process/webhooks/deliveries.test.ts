@@ -1,4 +1,4 @@
-/** spec 14.7: what a receiver gets from a server that is killed, and from one that is stopped. */
+/** spec 14.7: deliveries of a server that is killed, and of one that is stopped. */
 import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createConnections } from 'node:net';
 import { Webhook } from 'standardwebhooks';
@@ -15,7 +15,7 @@ interface Delivery {
   readonly names: readonly unknown[];
 }
 
-/** What the receiver verified, in order; it answers when `answers` says so. */
+/** Verified deliveries, in order. The receiver responds only while `answers` is true. */
 const received: Delivery[] = [];
 const unanswered: ServerResponse[] = [];
 let secret = '';
@@ -43,7 +43,7 @@ test.after(async () => {
   receiver.close();
 });
 
-test('a delivery whose answer the server did not live to see is repeated after a kill', async () => {
+test('a delivery without a response is repeated after a kill, with the same id and in order', async () => {
   const server = await startServer();
   const { port } = receiver.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}/`;
@@ -70,7 +70,7 @@ test('a delivery whose answer the server did not live to see is repeated after a
   assert.is(status, 0);
 });
 
-test('a delivery that fails is counted as a failure, and its webhook as failing', async () => {
+test('a failed delivery is counted as failed, and its webhook as failing', async () => {
   const { server, operator } = await measured();
   const hangUp = createConnections((socket) => socket.destroy());
   await new Promise<void>((resolve) => hangUp.listen(0, '127.0.0.1', resolve));
@@ -91,7 +91,7 @@ test('a delivery that fails is counted as a failure, and its webhook as failing'
   assert.is((await server.stop()).status, 0);
 });
 
-test('waits, streams and deliveries do not hold up a stop, and metrics show them', async () => {
+test('a stop ends waiting requests, streams and deliveries; metrics count them while they run', async () => {
   const { server, operator } = await measured();
   const { port } = receiver.address() as AddressInfo;
   ({ secret } = await make(server, '/admin/webhooks/', { url: `http://127.0.0.1:${port}/` }));
@@ -114,7 +114,7 @@ test('waits, streams and deliveries do not hold up a stop, and metrics show them
   const waiting = fetch(`${server.url}/admin/changes/?wait=60s`, { headers });
   await until('both wait', async () => (await value('catalog_change_readers')) === 2);
   const finished = server.stop();
-  // Requests that are still carried out after ten seconds get no answer.
+  // A request that is still running after 10 seconds would get no response.
   assert.equal([(await waiting).status, await (await waiting).json()], [200, []]);
   assert.match(await stream.text(), /^id: \d+\ndata: \[[^\n]*\]\n\nid: /);
   assert.is((await finished).status, 0);

@@ -1,4 +1,4 @@
-/** spec 14.6: a delivery over HTTP, to receivers that answer in all kinds of ways. */
+/** spec 14.6: a delivery over HTTP, with all kinds of responses. */
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
@@ -15,7 +15,7 @@ test.after(() => {
   }
 });
 
-/** @returns the address of a receiver, and the sockets that it has had. */
+/** @returns the address of a receiver, and the sockets that it has accepted. */
 async function receiver(answer: RequestListener): Promise<{ url: string; sockets: Set<Socket> }> {
   const sockets = new Set<Socket>();
   const server = createServer(answer);
@@ -34,7 +34,7 @@ const request = (url: string, signal = new AbortController().signal) => ({
 
 const send = httpSender('1.2.3');
 
-/** Milliseconds: nothing in these tests depends on how many. */
+/** A timeout in milliseconds; the tests do not depend on its value. */
 const SHORT = 50;
 
 async function failure(sending: Promise<number>): Promise<string> {
@@ -72,7 +72,7 @@ test('a redirect is not followed', async () => {
   assert.is(requests, 1);
 });
 
-test('a receiver that does not answer, or only begins to, is a failure', async () => {
+test('a delivery fails if the receiver sends no response, or only a part of the headers', async () => {
   const silent = await receiver(() => {});
   const begins = await receiver(({ socket }) => socket.write('HTTP/1.1 200 OK\r\nx: '));
   for (const { url } of [silent, begins]) {
@@ -80,7 +80,7 @@ test('a receiver that does not answer, or only begins to, is a failure', async (
   }
 });
 
-test('an answer without an end is not read to its end, and its status counts', async () => {
+test('a response that never ends is cut off, and its status counts', async () => {
   const { url, sockets } = await receiver((_, outgoing) => {
     outgoing.writeHead(200);
     const piece = 'x'.repeat(16 * 1024);
@@ -96,7 +96,7 @@ test('an answer without an end is not read to its end, and its status counts', a
   );
 });
 
-test('a compressed answer is not unpacked', async () => {
+test('a compressed response counts by its status', async () => {
   const { url } = await receiver((_, outgoing) => {
     outgoing.writeHead(200, { 'content-encoding': 'gzip' });
     outgoing.end(gzipSync(Buffer.alloc(50 * 1024 * 1024)));
@@ -104,7 +104,7 @@ test('a compressed answer is not unpacked', async () => {
   assert.is(await send(request(url)), 200);
 });
 
-test('no connection, a name that there is not, and bytes that are no answer are failures', async () => {
+test('a delivery fails without a connection, for an unknown name and if the response is not HTTP', async () => {
   const { url } = await receiver(({ socket }) => socket.end('hello\r\n\r\n'));
   const closed = await receiver(({ socket }) => socket.destroy());
   for (const target of [url, closed.url, 'http://127.0.0.1:1/', 'http://receiver.invalid/']) {
@@ -112,7 +112,7 @@ test('no connection, a name that there is not, and bytes that are no answer are 
   }
 });
 
-test('a delivery under way is ended with the server', async () => {
+test('a delivery is aborted when the server shuts down', async () => {
   const ended = new AbortController();
   const { url } = await receiver(() => ended.abort());
   assert.is(await failure(send(request(url, ended.signal))), 'the server is shutting down');

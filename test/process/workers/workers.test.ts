@@ -1,4 +1,4 @@
-/** A server of several processes (spec 15.18). */
+/** A server with several worker processes (spec 15.18). */
 import { cpSync, existsSync, linkSync, readFileSync, statSync, unlinkSync } from 'node:fs';
 import { request } from 'node:http';
 import { connect } from 'node:net';
@@ -30,7 +30,7 @@ interface Answer {
   readonly body: string;
 }
 
-/** Sends a request over a connection of its own, so that any worker may get it. */
+/** Sends a request over a new connection, so that any worker may get it. */
 function sendAnew(url: string, method: string, body?: string): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const headers = body === undefined ? {} : { 'content-type': 'application/json' };
@@ -45,7 +45,7 @@ function sendAnew(url: string, method: string, body?: string): Promise<Answer> {
   });
 }
 
-test('every reading operation answers as that of one process does', async () => {
+test('every GET gets the same response from a server with workers as from a single process', async () => {
   const one = await startServer({ demo: true });
   await one.stop();
   const copy = temporaryDirectory();
@@ -61,7 +61,7 @@ test('every reading operation answers as that of one process does', async () => 
     const undescribed = 'both are compared';
     let expected = await send(alone, 'GET', path, { undescribed });
     let found = await send(shared, 'GET', path, { undescribed });
-    // Both look at their pages since they started, and the summary counts those in hand.
+    // Both check their pages after the start, and the summary counts the pages in work.
     if (path === '/admin/summary/') {
       await until('both have looked at their pages', async () => {
         expected = await send(alone, 'GET', path);
@@ -79,7 +79,7 @@ test('every reading operation answers as that of one process does', async () => 
   assert.is(refused.status, 401);
 });
 
-test('a write that is answered is read over any connection, whichever worker has it', async () => {
+test('after a write is answered, every connection reads the new value', async () => {
   const server = await startServer({ args: WORKERS });
   const { status, body } = await sendAnew(
     `${server.url}/books/`,
@@ -98,7 +98,7 @@ test('a write that is answered is read over any connection, whichever worker has
   assert.is(workersOf(server).length, 2);
 });
 
-test('a worker that is killed is replaced, and no answered write is lost or unseen', async () => {
+test('a killed worker is replaced, and no answered write is lost or invisible', async () => {
   const server = await startServer({ args: WORKERS });
   const answered = new Set<number>();
   const over = new AbortController();
@@ -143,11 +143,11 @@ test('a worker that is killed is replaced, and no answered write is lost or unse
   );
 });
 
-// From source the executable is Bun.
+// If the program is run from source, the executable is Bun.
 const testOfExecutable = PROGRAM.endsWith('.ts') ? test.skip : test;
 
 testOfExecutable(
-  'a worker is replaced after an upgrade has taken its executable away',
+  'a killed worker is replaced even if the executable was deleted by an upgrade',
   async () => {
     const binary = `${PROGRAM}-${process.pid}`;
     linkSync(PROGRAM, binary);
@@ -163,7 +163,7 @@ testOfExecutable(
   },
 );
 
-test('workers end with the process that owns the directory, which can be started again', async () => {
+test('workers end if the main process is killed, and the server can be started again', async () => {
   const server = await startServer({ args: WORKERS });
   const workers = workersOf(server);
   const port = new URL(server.url).port;
@@ -175,7 +175,7 @@ test('workers end with the process that owns the directory, which can be started
   assert.is(again.url, server.url);
 });
 
-test('a stop answers what is under way, and leaves neither process nor socket', async () => {
+test('a stop answers the current request, and leaves no worker process and no socket', async () => {
   const server = await startServer({ args: WORKERS });
   const workers = workersOf(server);
   const path = join(server.data, 'workers.sock');
@@ -200,7 +200,7 @@ test('a stop answers what is under way, and leaves neither process nor socket', 
   assert.not.ok(existsSync(path));
 });
 
-test('accounts and tokens that end are ended in every worker', async () => {
+test('a revoked token is 401 in every worker', async () => {
   const server = await startServer({ demo: true, args: WORKERS });
   const token = await tokenFor('viewer', { sub: 'eve', jti: 'token-of-eve' });
   const headers = { authorization: `Bearer ${token}` };
@@ -227,7 +227,7 @@ test('the metrics count the requests of all workers', async () => {
   assert.is(count.exec(text)?.[1], '20');
 });
 
-test('a port that another program has is named, though workers could share it', async () => {
+test('a second server with workers on the same port fails, although workers can share a port', async () => {
   const other = await startServer({ args: WORKERS });
   const { port } = new URL(other.url);
   const data = temporaryDirectory();
@@ -243,7 +243,7 @@ test('a port that another program has is named, though workers could share it', 
   assert.match(stderr, /port \d+ of 127\.0\.0\.1 is in use/);
 });
 
-test('workers are refused beside --follow and --log, and in a directory with a long path', async () => {
+test('--workers fails with --log, and with a data directory whose path is too long', async () => {
   const together = await runCommand(['serve', '--workers', '2', '--log', 'etcd://127.0.0.1:1/x']);
   assert.is(together.status, 2, together.stderr);
   assert.match(together.stderr, /has only one worker/);

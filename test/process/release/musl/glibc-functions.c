@@ -1,6 +1,6 @@
 /*
- * What Debian's libstdc++ and libgcc take from glibc and musl does not have. It is enough to start
- * the executable: exceptions of C++ are not unwound, and destructors of threads do not run.
+ * Functions that Debian's libstdc++ and libgcc use and that musl does not have. They suffice to
+ * start the executable: C++ exceptions are not unwound, and thread-local destructors do not run.
  */
 #define _GNU_SOURCE
 #include <locale.h>
