@@ -1,5 +1,5 @@
 /** Checks the environment of a server before it serves, and logs problems. */
-import { readdirSync } from 'node:fs';
+import type { Disk } from '../disk/disk.ts';
 import { isOpenToOthers, makePrivate } from '../disk/modes.ts';
 import { isDataFile } from './data-files.ts';
 import type { Log } from '../telemetry/log.ts';
@@ -8,8 +8,8 @@ import type { Log } from '../telemetry/log.ts';
  * @param data the data directory, which exists.
  * @throws CatalogError `write_refused`.
  */
-export function takePrecautions(data: string, log: Log): void {
-  closeDirectory(data, log);
+export function takePrecautions(data: string, disk: Pick<Disk, 'list'>, log: Log): void {
+  closeDirectory(data, disk, log);
   if (process.geteuid?.() !== 0) return;
   const message = 'the server runs as root; give it a user of its own, see docs/operations.md';
   if (isWatched()) log.warn(message);
@@ -17,9 +17,9 @@ export function takePrecautions(data: string, log: Log): void {
 }
 
 /** Closes the data directory to other users, unless it contains files of other programs. */
-function closeDirectory(data: string, log: Log): void {
+function closeDirectory(data: string, disk: Pick<Disk, 'list'>, log: Log): void {
   if (!isOpenToOthers(data)) return;
-  const other = readdirSync(data).find((name) => !isDataFile(name));
+  const other = disk.list(data).find((name) => !isDataFile(name));
   if (other !== undefined) {
     // Other users may need it: with --data /tmp, for example.
     log.warn(

@@ -6,7 +6,7 @@ import { findNewcomer } from './cluster/newcomer.ts';
 import type { Context } from './context.ts';
 import { CurrentCatalog } from './hosts/current-catalog.ts';
 import { Replica } from './hosts/replica.ts';
-import { tellPredecessor } from './hosts/succession.ts';
+import { notifyPredecessor } from './hosts/notify-predecessor.ts';
 import { greet } from './greeting.ts';
 import { Operation } from './operation.ts';
 import { takePrecautions } from './precautions.ts';
@@ -50,7 +50,7 @@ async function serveAsOwner(options: ServeOptions, context: Context): Promise<vo
   else await replica.begin();
   // There may be no catalog yet, and no directory.
   if (current.catalog === null) context.disk.mkdir(options.data);
-  takePrecautions(options.data, operation.log);
+  takePrecautions(options.data, context.disk, operation.log);
   const server = await listen(options, context, operation, current, pool);
   await operation.open({
     catalog: () => current.catalog,
@@ -70,12 +70,12 @@ async function serveAsOwner(options: ServeOptions, context: Context): Promise<vo
   greet({ url: server.url, basePath: options.basePath, data: options.data }, context);
   const role = replica === null ? current.catalog?.role : undefined;
   const { data: directory } = options;
-  const telling = role && tellPredecessor({ directory, role, log: operation.log }, context);
+  const notifying = role && notifyPredecessor({ directory, role, log: operation.log }, context);
   const following = replica?.run() ?? newcomer?.run();
   await (following === undefined ? stop : Promise.race([stop, following.then(() => stop)]));
   operation.readiness.raise('closing');
   current.cancelBackground();
-  await telling?.stop();
+  await notifying?.stop();
   await newcomer?.stop();
   current.catalog?.changes.endWaits();
   await server.close(REQUESTS_GRACE_MS);

@@ -48,10 +48,6 @@ export class ArchiveObjects {
     return this.#store.url;
   }
 
-  get isEncrypted(): boolean {
-    return this.#key !== null;
-  }
-
   /**
    * @returns null if there is no archive.
    * @throws CatalogError `encryption` if its key is not the given one, or only one side has a key;

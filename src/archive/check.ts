@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { CatalogError } from '../errors.ts';
 import { stateFaults } from '../store/check.ts';
-import { lentBaseSlices } from '../store/files/base.ts';
+import { reusedBaseSlices } from '../store/files/base.ts';
 import type { State } from '../store/state.ts';
 import type { ArchiveObjects } from './archive-objects.ts';
 import { readBase, Replay } from './replay.ts';
@@ -79,6 +79,6 @@ function isSame(replayed: State, base: State, isSameVersion: boolean): boolean {
 /** SHA-256 of a state as a base. */
 function digestOf(state: State): string {
   const hash = createHash('sha256');
-  for (const slice of lentBaseSlices(state.snapshot())) hash.update(slice);
+  for (const slice of reusedBaseSlices(state.snapshot())) hash.update(slice);
   return hash.digest('hex');
 }

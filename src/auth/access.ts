@@ -13,7 +13,7 @@ import * as v from 'valibot';
 import type { Disk } from '../disk/disk.ts';
 import { type FileContent, readWithMode } from '../disk/watched-file.ts';
 import { CatalogError } from '../errors.ts';
-import { LONGEST_LIFETIME } from './duration.ts';
+import { MAX_LIFETIME_S } from './duration.ts';
 import { exclusively, type PrivateFile, readPrivate } from './private-file.ts';
 import { changeFile, type SharedFiles } from './sharing/shared-files.ts';
 import { ROLES } from './roles.ts';
@@ -140,7 +140,7 @@ function forgetExpired({ subjects, tokens }: AccessDraft, now: number): void {
   // A minute is more than any leeway between clocks.
   const past = now - 60;
   for (const [subject, until] of subjects) {
-    if (until + LONGEST_LIFETIME < past) subjects.delete(subject);
+    if (until + MAX_LIFETIME_S < past) subjects.delete(subject);
   }
   for (const [jti, expires] of tokens) {
     if (expires !== null && expires < past) tokens.delete(jti);

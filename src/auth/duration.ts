@@ -12,7 +12,7 @@ const SECONDS = new Map([
 ]);
 
 /** The longest lifetime of our tokens, in seconds: ten years. */
-export const LONGEST_LIFETIME = 10 * 365 * DAY_S;
+export const MAX_LIFETIME_S = 10 * 365 * DAY_S;
 
 /**
  * @param text a whole number and a unit, such as `90s`, `30m`, `8h`, `7d` or `2w`.
@@ -32,5 +32,5 @@ export function parseDuration(text: string): number {
 export function durationIn(text: string): number | null {
   const [, count, unit = ''] = /^(\d{1,9})([smhdw])$/.exec(text) ?? [];
   const seconds = Number(count) * (SECONDS.get(unit) ?? Number.NaN);
-  return seconds >= 1 && seconds <= LONGEST_LIFETIME ? seconds : null;
+  return seconds >= 1 && seconds <= MAX_LIFETIME_S ? seconds : null;
 }

@@ -14,7 +14,8 @@ export interface DurableOptions extends Pick<Job, 'exclusive' | 'record'> {
   readonly staging?: string | undefined;
 }
 
-const TEMPORARY = /^\.[0-9a-f]{16}\.tmp$/;
+/** The names of temporary files. */
+export const TEMPORARY = /^\.[0-9a-f]{16}\.tmp$/;
 
 /**
  * Writes `bytes` to `path` whole or not at all; see publish.ts.
@@ -209,8 +210,11 @@ export async function removeTemporaries(disk: Disk, directory: string): Promise<
   }
 }
 
-/** Random, so that files that a killed run left behind never collide with those of this run. */
-function temporaryPath(directory: string): string {
+/**
+ * A path in a directory for a temporary file. It is random, so that files that a killed run left
+ * behind never collide with those of this run.
+ */
+export function temporaryPath(directory: string): string {
   return join(directory, `.${randomBytes(8).toString('hex')}.tmp`);
 }
 

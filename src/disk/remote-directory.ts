@@ -2,11 +2,9 @@
  * A directory that may be on another machine, such as a network mount. Every call waits in another
  * thread, so that a mount that does not answer delays only the callers of this class.
  */
-import { randomBytes } from 'node:crypto';
 import fsp from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-
-const TEMPORARY = /^\.[0-9a-f]{16}\.tmp$/;
+import { TEMPORARY, temporaryPath } from './durable-file.ts';
 
 /** Bytes read at once. */
 const PIECE_BYTES = 256 * 1024;
@@ -42,7 +40,7 @@ export class RemoteDirectory {
     const directory = dirname(path);
     await fsp.mkdir(directory, { recursive: true, mode: 0o700 });
     await this.#tidy(directory);
-    const temporary = join(directory, `.${randomBytes(8).toString('hex')}.tmp`);
+    const temporary = temporaryPath(directory);
     try {
       await writeSynced(temporary, pieces);
       await fsp.rename(temporary, path);

@@ -1,5 +1,5 @@
 /** A request and its response as plain values, which the rest of src/http works with. */
-import type { LentBytes } from '../resources/text/lent-bytes.ts';
+import type { PooledBuffer } from '../resources/text/pooled-buffer.ts';
 import type { Trace } from './wire/trace.ts';
 
 /** The body of a request. It is read once: either whole, or as a stream. */
@@ -65,7 +65,7 @@ export interface HttpResponse {
    * Null if the status has no body (204, 304). The response to HEAD has the same body as the one to
    * GET, so that its length is known; only the headers are sent.
    */
-  readonly body: string | Uint8Array | LentBytes | BodyStream | null;
+  readonly body: string | Uint8Array | PooledBuffer | BodyStream | null;
 }
 
 /** The value of a header as one string; undefined if it was not sent. */

@@ -1,7 +1,7 @@
 /** Amounts of one currency, as integers of its smallest unit and as decimals. */
 
 /** Characters of a decimal, at most: more than any exact amount needs. */
-const MAX_DIGITS = 24;
+const MAX_DECIMAL_LENGTH = 24;
 
 export class Money {
   /** ISO 4217. */
@@ -41,7 +41,8 @@ export class Money {
    */
   parse(text: string): number | null {
     const [, whole = '', fraction = ''] = /^(\d+)(?:\.(\d+))?$/.exec(text) ?? [];
-    if (whole === '' || text.length > MAX_DIGITS || fraction.length > this.digits) return null;
+    if (whole === '' || text.length > MAX_DECIMAL_LENGTH || fraction.length > this.digits)
+      return null;
     return Number(whole + fraction.padEnd(this.digits, '0'));
   }
 }

@@ -107,14 +107,14 @@ export class Records {
   /**
    * Checks that there is a row at an address.
    *
-   * @throws CatalogError `not_found`; `gone` for a row that was deleted, if `telling` is set.
+   * @throws CatalogError `not_found`; `gone` for a row that was deleted, if `showsGone` is set.
    */
-  requireItem(address: Address, id: number, telling: boolean): void {
+  requireItem(address: Address, id: number, showsGone: boolean): void {
     const { kind, parent } = address;
     if (parent !== null) {
       requireRow(address, id, this.#store.get(kind.name, id), this.#store);
     } else if (!this.#store.has(kind.name, id)) {
-      if (telling && !kind.emptyNotFound && id >= 1 && id <= this.#store.lastId(kind.name)) {
+      if (showsGone && !kind.emptyNotFound && id >= 1 && id <= this.#store.lastId(kind.name)) {
         throw new CatalogError('gone', `${kind.label} ${id} was deleted`);
       }
       requireRow(address, id, undefined, this.#store);
@@ -122,8 +122,8 @@ export class Records {
   }
 
   /** The committed row at an address. @throws CatalogError as {@link Records.requireItem} does. */
-  find(address: Address, id: number, telling: boolean): Row {
-    this.requireItem(address, id, telling);
+  find(address: Address, id: number, showsGone: boolean): Row {
+    this.requireItem(address, id, showsGone);
     return existingRow<KindName>(this.#store, address.kind.name, id);
   }
 

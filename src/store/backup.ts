@@ -7,7 +7,7 @@ import type { Disk } from '../disk/disk.ts';
 import { makeDirectory, withOpen } from '../disk/durable-file.ts';
 import { acquireOwnership } from '../disk/lock.ts';
 import { CatalogError } from '../errors.ts';
-import { type BackupMembers, baseSlices, lentBaseSlices } from './files/base.ts';
+import { type BackupMembers, baseSlices, reusedBaseSlices } from './files/base.ts';
 import { type Base, BaseReader, decodeBase } from './files/base/base-reader.ts';
 import { stateFaults } from './check.ts';
 import { createStore } from './files/create.ts';
@@ -55,7 +55,7 @@ export async function writeBackup(
 ): Promise<void> {
   await makeDirectory(disk, dirname(path));
   await withOpen(disk, dirname(path), (fd) =>
-    writeBase(disk, path, fd, lentBaseSlices(state.snapshot(), members), (temporary) => {
+    writeBase(disk, path, fd, reusedBaseSlices(state.snapshot(), members), (temporary) => {
       verifyBackup(path, disk.pieces(temporary) ?? []);
     }),
   );

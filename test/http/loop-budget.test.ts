@@ -13,7 +13,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Catalog, openCatalog } from '../../src/app/catalog.ts';
 import type { HttpRequest, HttpResponse, RequestBody } from '../../src/http/message.ts';
-import { LentBytes } from '../../src/resources/text/lent-bytes.ts';
+import { PooledBuffer } from '../../src/resources/text/pooled-buffer.ts';
 import { tokenFor } from '../support/client.ts';
 import { temporaryDirectory } from '../support/directory.ts';
 import { quickDisk } from '../support/disk.ts';
@@ -242,8 +242,8 @@ const NOTHING_AFTER_MS = 5;
 async function answer(request: HttpRequest): Promise<number> {
   const { status, body } = await catalog.application(request);
   if (body === null || typeof body === 'string' || body instanceof Uint8Array) return status;
-  if (body instanceof LentBytes) {
-    body.giveBack();
+  if (body instanceof PooledBuffer) {
+    body.release();
     return status;
   }
   let taken = 0;
@@ -348,12 +348,12 @@ function hostileFiles(): readonly (readonly [name: string, type: string, text: s
 async function textOf(body: HttpResponse['body']): Promise<string> {
   if (body === null || typeof body === 'string') return body ?? '';
   if (body instanceof Uint8Array) return Buffer.from(body).toString();
-  if (!(body instanceof LentBytes)) {
+  if (!(body instanceof PooledBuffer)) {
     const parts = await Array.fromAsync(body);
     return Buffer.concat(parts.map((part) => Buffer.from(part))).toString();
   }
   const text = Buffer.from(body.bytes).toString();
-  body.giveBack();
+  body.release();
   return text;
 }
 

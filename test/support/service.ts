@@ -18,7 +18,7 @@ import { DEFAULT_SETTINGS, type PageSettings } from '../../src/pages/shop/settin
 import { createWriter } from '../../src/pages/writer/create-writer.ts';
 import type { PageMaker } from '../../src/pages/writer/page-writer.ts';
 import { DEFAULT_AUDIT_BYTES } from '../../src/resources/audit.ts';
-import { LentBytes } from '../../src/resources/text/lent-bytes.ts';
+import { PooledBuffer } from '../../src/resources/text/pooled-buffer.ts';
 import { DEFAULT_HISTORY_BYTES } from '../../src/store/files/file-log.ts';
 import { temporaryDirectory } from './directory.ts';
 import { quickDisk } from './disk.ts';
@@ -202,10 +202,10 @@ async function responseTo(
   return new Response(method === 'HEAD' ? null : kept(body), { status, headers });
 }
 
-/** What is lent is used again by the next list. */
-function kept(body: HttpResponse['body']): Exclude<HttpResponse['body'], LentBytes> {
-  if (!(body instanceof LentBytes)) return body;
+/** A pooled buffer is used again by the next list. */
+function kept(body: HttpResponse['body']): Exclude<HttpResponse['body'], PooledBuffer> {
+  if (!(body instanceof PooledBuffer)) return body;
   const bytes = Uint8Array.from(body.bytes);
-  body.giveBack();
+  body.release();
   return bytes;
 }

@@ -12,6 +12,7 @@ import { replaceCredentialFiles, secretFingerprint } from '../../auth/sharing/cr
 import { acquireOwnership } from '../../disk/lock.ts';
 import { readSecretFile } from '../../disk/secret-file.ts';
 import type { ReadinessDetails } from '../../http/services.ts';
+import { pause } from '../../delay.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
 import { parseHostAddress, requireSecure } from '../../hosts/address.ts';
 import { Backoff } from '../../hosts/following/backoff.ts';
@@ -136,7 +137,10 @@ export class Replica {
       const follower = this.#follower;
       if (follower === null) return;
       follower.start();
-      await Promise.race([follower.needsBase, aborted(this.#stopped.signal)]);
+      await Promise.race([
+        follower.needsBase,
+        pause(Number.POSITIVE_INFINITY, this.#stopped.signal),
+      ]);
       if (this.#stopped.signal.aborted) return;
       const base = await this.#retrying((state) => this.#take(state));
       if (base !== null) await this.#replace(base);
@@ -229,7 +233,7 @@ export class Replica {
           this.#ports.log.warn(`no base yet: ${reported}`);
         }
       }
-      await Promise.race([aborted(signal), pause(backoff.delay())]);
+      await pause(backoff.delay(), signal);
     }
     return null;
   }
@@ -268,23 +272,12 @@ export class Replica {
   }
 
   async #catchUpWithAccess(): Promise<void> {
-    await Promise.race([this.#follower?.poll(), pause(ACCESS_WAIT_MS)]);
+    await Promise.race([this.#follower?.poll(), pause(ACCESS_WAIT_MS, this.#stopped.signal)]);
   }
 }
 
 /** Milliseconds to wait until accounts and revocations are those of the primary. */
 const ACCESS_WAIT_MS = 1000;
-
-function pause(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds).unref());
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
-}
 
 function detailsOf(figures: FollowerFigures | null): ReadinessDetails['following'] {
   if (figures === null) return undefined;

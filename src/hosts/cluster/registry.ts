@@ -85,7 +85,7 @@ export class Registry {
   /** Counts from when the last answered renewal of the lease was sent. */
   readonly #lasting: Confirmation;
   /** When the members were last read, by the clock. */
-  #told = Number.NEGATIVE_INFINITY;
+  #membersReadAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: Options) {
     this.#options = options;
@@ -96,7 +96,7 @@ export class Registry {
 
   /** The origin to which writes are passed; null if this host makes them itself. */
   get writerOrigin(): string | null {
-    const isRecent = this.#now() - this.#told < LEASE_S * 1000;
+    const isRecent = this.#now() - this.#membersReadAt < LEASE_S * 1000;
     if (!isRecent || this.isWriter) return null;
     return this.#members.find(({ name }) => name === this.#writer?.name)?.origin ?? null;
   }
@@ -164,7 +164,7 @@ export class Registry {
     );
     this.#members = (found[1] ?? []).map(memberOf);
     this.#writer = await this.#settled(holderIn(found[2]), lease);
-    this.#told = this.#now();
+    this.#membersReadAt = this.#now();
   }
 
   /** Becomes the writer if there is none, or gives up that role. @returns the writer now. */

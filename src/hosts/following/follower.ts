@@ -9,6 +9,7 @@
  * 3. Failures are retried with growing delays, and reads are served meanwhile.
  */
 import type { CredentialFiles } from '../../auth/sharing/credential-files.ts';
+import { pause } from '../../delay.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
 import type { HostState } from '../../http/services.ts';
 import { decodeNextBeside } from '../../store/files/change-set-parts.ts';
@@ -131,7 +132,7 @@ export class Follower {
         if (error instanceof HistoryGone) this.#leaveGap(error);
         else this.#report(error);
       }
-      await this.#pause(this.#backoff.delay());
+      await pause(this.#backoff.delay(), this.#ended.signal);
     }
   }
 
@@ -214,7 +215,7 @@ export class Follower {
 
   async #pollUntil(over: AbortSignal): Promise<void> {
     while (!over.aborted) {
-      await this.#pause(this.#options.pollMs ?? POLL_MS, over);
+      await pause(this.#options.pollMs ?? POLL_MS, over);
       if (!over.aborted) await this.poll();
     }
   }
@@ -248,19 +249,6 @@ export class Follower {
     if (this.#target.sent === 0 || this.#options.store.sequence < this.#target.sequence) return;
     this.#hasBeenInStep = true;
     this.#inStepAt = Math.max(this.#inStepAt, this.#target.sent);
-  }
-
-  #pause(milliseconds: number, signal: AbortSignal = this.#ended.signal): Promise<void> {
-    if (signal.aborted) return Promise.resolve();
-    return new Promise((resolve) => {
-      const timer = setTimeout(() => done(), milliseconds);
-      const done = () => {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', done);
-        resolve();
-      };
-      signal.addEventListener('abort', done, { once: true });
-    });
   }
 }
 

@@ -1,4 +1,4 @@
-/** Lists of at most a hundred entries. An answer has all, unless the query asks for a page. */
+/** Lists of about a hundred entries. A response has all of them, unless the query asks for a page. */
 import { PAGING, parsePaging, unpagedOf } from '../../resources/query/paging.ts';
 import { parseParameters } from '../../resources/query/parameters.ts';
 import type { HttpResponse } from '../message.ts';

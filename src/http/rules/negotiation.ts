@@ -1,4 +1,5 @@
 /** Which representation an `Accept` header asks for (RFC 9110, section 12.5.1; spec 5.2). */
+import { splitOutsideQuotes } from './quoted-lists.ts';
 import { CatalogError } from '../../errors.ts';
 
 export const VERSION = '1.0';
@@ -105,25 +106,4 @@ export function parseAccept(accept: string): Range[] {
 /** A malformed weight counts as 0, so the range accepts nothing. */
 function parseQuality(text: string): number {
   return /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/.test(text) ? Number(text) : 0;
-}
-
-function splitOutsideQuotes(text: string, separator: ',' | ';'): string[] {
-  const parts: string[] = [];
-  let part = '';
-  let quoted = false;
-  for (let i = 0; i < text.length; i += 1) {
-    const unit = text[i] as string;
-    if (unit === '"') quoted = !quoted;
-    if (quoted && unit === '\\') {
-      part += unit + (text[i + 1] ?? '');
-      i += 1;
-    } else if (unit === separator && !quoted) {
-      parts.push(part);
-      part = '';
-    } else {
-      part += unit;
-    }
-  }
-  parts.push(part);
-  return parts;
 }

@@ -3,6 +3,7 @@ import { CatalogError } from '../../errors.ts';
 import { Problems } from '../../resources/input.ts';
 import { type Members, reportUnknown } from '../../resources/members.ts';
 import { inSlices } from '../../slices.ts';
+import { splitOutsideQuotes } from './quoted-lists.ts';
 import { header, type HttpRequest, type HttpResponse } from '../message.ts';
 
 const APPLIED = { name: 'Preference-Applied', value: 'handling=strict' };
@@ -11,29 +12,14 @@ const APPLIED = { name: 'Preference-Applied', value: 'handling=strict' };
 export function prefersStrict(request: HttpRequest): boolean {
   const text = header(request, 'prefer');
   if (text === undefined) return false;
-  for (const each of split(text, ',')) {
+  for (const each of splitOutsideQuotes(text, ',')) {
     // Parameters follow a semicolon; they are ignored.
-    const [preference = ''] = split(each, ';');
-    const [name = '', value = ''] = split(preference, '=');
+    const [preference = ''] = splitOutsideQuotes(each, ';');
+    const [name = '', value = ''] = splitOutsideQuotes(preference, '=');
     if (name.trim().toLowerCase() !== 'handling') continue;
     return value.trim().replace(/^"|"$/g, '').toLowerCase() === 'strict';
   }
   return false;
-}
-
-/** The parts between separators that are not in quotes (RFC 9110, section 5.6). */
-function split(text: string, separator: string): string[] {
-  const parts: string[] = [];
-  let begin = 0;
-  let quoted = false;
-  for (let at = 0; at < text.length; at += 1) {
-    if (text[at] === '"') quoted = !quoted;
-    if (text[at] !== separator || quoted) continue;
-    parts.push(text.slice(begin, at));
-    begin = at + 1;
-  }
-  parts.push(text.slice(begin));
-  return parts;
 }
 
 /**

@@ -6,7 +6,7 @@
  */
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { LentBytes } from '../../resources/text/lent-bytes.ts';
+import { PooledBuffer } from '../../resources/text/pooled-buffer.ts';
 import type { BodyStream, HttpResponse } from '../message.ts';
 
 /** Most bytes that are written to the socket at once; larger bodies are split. */
@@ -35,7 +35,7 @@ export function sendResponse(
 ): number | Promise<number> {
   const { outgoing } = delivery;
   const { headers, body } = response;
-  if (body instanceof LentBytes) return sendLent(delivery, response, body, head);
+  if (body instanceof PooledBuffer) return sendPooled(delivery, response, body, head);
   if (body === null) {
     writeHead(delivery, response);
     outgoing.end();
@@ -73,15 +73,15 @@ function writeHead(delivery: Delivery, { status, headers, body }: HttpResponse):
   }
 }
 
-/** Sends a shared buffer. It is reused only if the system has already taken all of its bytes. */
-function sendLent(
+/** Sends a pooled buffer. It is released only if the system has already taken all of its bytes. */
+function sendPooled(
   delivery: Delivery,
   response: HttpResponse,
-  lent: LentBytes,
+  pooled: PooledBuffer,
   head: boolean,
 ): number | Promise<number> {
-  const sent = sendResponse(delivery, { ...response, body: lent.bytes }, head);
-  if (delivery.outgoing.writableFinished) lent.giveBack();
+  const sent = sendResponse(delivery, { ...response, body: pooled.bytes }, head);
+  if (delivery.outgoing.writableFinished) pooled.release();
   return sent;
 }
 

@@ -19,7 +19,7 @@ import type { PageBatches } from './batches.ts';
 const MAX_CONCURRENT_RENDERS = 8;
 
 /** Read errors that come from the system or the process; the file itself may be intact. */
-const NOT_OF_THE_FILE: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOMEM']);
+const NOT_OF_THE_FILE: ReadonlySet<string | undefined> = new Set(['EMFILE', 'ENFILE', 'ENOMEM']);
 
 export interface ServedPage {
   readonly body: Uint8Array;
@@ -114,7 +114,7 @@ export class ServedPages {
       return { page };
     } catch (failure) {
       const { code } = failure as NodeJS.ErrnoException;
-      if (code !== undefined && NOT_OF_THE_FILE.has(code)) throw failure;
+      if (NOT_OF_THE_FILE.has(code)) throw failure;
       return { page: null, failure };
     }
   }

@@ -51,16 +51,16 @@ function changeOf(
   id: number,
   stated: Row | undefined,
   after: Row | null,
-  trail: ReadonlyMap<string, Told>,
+  trail: ReadonlyMap<string, TrailedRow>,
 ): PublishedChange {
   return {
     resource,
     text(withSubject) {
-      const told = trail.get(`${resource} ${id}`);
-      const former = told?.before ?? null;
+      const trailed = trail.get(`${resource} ${id}`);
+      const former = trailed?.before ?? null;
       const before = stated ?? (former === null ? null : (JSON.parse(former) as Row));
       const action = after === null ? 'delete' : before === null ? 'create' : 'update';
-      const subject = withSubject ? (told?.subject ?? null) : null;
+      const subject = withSubject ? (trailed?.subject ?? null) : null;
       return JSON.stringify({ sequence, time, subject, resource, id, action, before, after });
     },
   };
@@ -76,15 +76,15 @@ function* byId(rows: readonly Row[]): Generator<null, ReadonlyMap<number, Row>> 
 }
 
 /** What the audit entries of a change set say about a row. */
-interface Told {
+interface TrailedRow {
   /** Who wrote it last. */
   readonly subject: string | null;
   /** JSON text of the row before the first of the writes; null if there was no row. */
   readonly before: string | null;
 }
 
-function* trailIn({ put }: ChangeSet): Generator<null, ReadonlyMap<string, Told>> {
-  const trail = new Map<string, Told>();
+function* trailIn({ put }: ChangeSet): Generator<null, ReadonlyMap<string, TrailedRow>> {
+  const trail = new Map<string, TrailedRow>();
   for (const [index, entry] of (put.audits ?? []).entries()) {
     if (index > 0 && index % STEP_ROWS === 0) yield null;
     const name = `${String(entry['resource'])} ${String(entry['resource_id'])}`;

@@ -4,11 +4,11 @@
  * Invariant: what is sent is the list as of the request, however long the client takes.
  * Rows are immutable; what their objects show of other rows is read when the request is made.
  */
-import { LENT_BYTES, LentBytes } from './lent-bytes.ts';
+import { POOLED_BYTES, PooledBuffer } from './pooled-buffer.ts';
 import { inPieces } from './pieces.ts';
 
 /** JSON text: whole, or in pieces that are made on demand. */
-export type ListText = string | LentBytes | AsyncIterable<string>;
+export type ListText = string | PooledBuffer | AsyncIterable<string>;
 
 const COMMA = 0x2c;
 const OPENING = 0x5b;
@@ -25,9 +25,9 @@ export function listText<R>(
   rows: Iterable<R>,
   copyText: (row: R, target: Buffer, at: number) => number,
   represented: (rest: Iterable<R>) => Iterable<Iterable<string>>,
-): LentBytes | AsyncIterable<string> {
+): PooledBuffer | AsyncIterable<string> {
   const iterator = rows[Symbol.iterator]();
-  const text = new LentBytes();
+  const text = new PooledBuffer();
   const { buffer } = text;
   buffer[0] = OPENING;
   let end = 1;
@@ -37,7 +37,7 @@ export function listText<R>(
     const start = end === 1 ? end : end + 1;
     const bytes = copyText(value, buffer, start);
     // The last byte is reserved for the end of the list.
-    if (bytes === 0 || start + bytes === LENT_BYTES) {
+    if (bytes === 0 || start + bytes === POOLED_BYTES) {
       const rest = {
         *[Symbol.iterator]() {
           yield value;
@@ -45,7 +45,7 @@ export function listText<R>(
         },
       };
       const begun = buffer.toString('utf8', 0, end);
-      text.giveBack();
+      text.release();
       return inPieces(textsOf(begun, represented(rest)));
     }
     if (start > end) buffer[end] = COMMA;

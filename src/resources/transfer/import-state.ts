@@ -186,8 +186,8 @@ export class ImportState {
     this.#errorCount += 1;
     if (this.#errors.length >= MAX_LISTED) return;
     const { row, column, message } = error;
-    const told = { row, column: column && shortened(column), message: shortened(message) };
-    const text = JSON.stringify(told satisfies ImportError);
+    const entry = { row, column: column && shortened(column), message: shortened(message) };
+    const text = JSON.stringify(entry satisfies ImportError);
     this.#errorUnits += text.length;
     this.#errors.push(text);
   }

@@ -8,6 +8,7 @@
  *    be delivered again, but none is lost.
  * 3. While the courier waits, it holds no change set in memory.
  */
+import { pause } from '../../delay.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
 import type { ChangeSet } from '../../store/change-set.ts';
 import type { Store } from '../../store/store.ts';
@@ -246,19 +247,4 @@ export class Courier {
     const { storage, onError } = this.#post;
     this.#saving = this.#saving.then(() => storage.save(this.#id, this.state)).catch(onError);
   }
-}
-
-/** Resolves after some time, or when the signal aborts. @param milliseconds may be infinite. */
-function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    const isBounded = milliseconds !== Number.POSITIVE_INFINITY;
-    const end = () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = isBounded ? setTimeout(end, milliseconds) : undefined;
-    signal.addEventListener('abort', end, { once: true });
-  });
 }

@@ -38,7 +38,7 @@ export function* baseSlices(
   snapshot: Snapshot,
   members: BackupMembers = {},
 ): Generator<Uint8Array, Outline> {
-  const slices = lentBaseSlices(snapshot, members);
+  const slices = reusedBaseSlices(snapshot, members);
   for (;;) {
     const step = slices.next();
     if (step.done === true) return step.value;
@@ -50,7 +50,7 @@ export function* baseSlices(
  * As {@link baseSlices}, but each slice reuses the memory of the one before, so that the caller has
  * to write or hash it at once. Otherwise a checkpoint would need new memory for the whole base.
  */
-export function* lentBaseSlices(
+export function* reusedBaseSlices(
   snapshot: Snapshot,
   members: BackupMembers = {},
 ): Generator<Uint8Array, Outline> {

@@ -9,7 +9,7 @@ import { dirname, join, resolve } from 'node:path';
 import type { Disk } from '../../disk/disk.ts';
 import { removeTemporaries, withOpen, writeDurably } from '../../disk/durable-file.ts';
 import type { Snapshot } from '../state.ts';
-import { lentBaseSlices } from './base.ts';
+import { reusedBaseSlices } from './base.ts';
 import { writeOutline } from './base/outline.ts';
 import { BASE, CHANGES, HEAD } from './files.ts';
 import { encodeHead } from './head.ts';
@@ -28,7 +28,7 @@ export async function createStore(
   await removeTemporaries(disk, directory);
   await writeHead(disk, directory, snapshot);
   const path = join(directory, BASE);
-  const slices = lentBaseSlices(snapshot);
+  const slices = reusedBaseSlices(snapshot);
   return withOpen(disk, directory, (fd) =>
     writeBase(disk, path, fd, slices, (_, outline) => writeOutline(disk, directory, outline)),
   );

@@ -31,7 +31,7 @@ import {
 import { removeMigrationBackups } from './migration-backup.ts';
 import { recover } from './recovery.ts';
 import { type Outline, writeOutline } from './base/outline.ts';
-import { lentBaseSlices } from './base.ts';
+import { reusedBaseSlices } from './base.ts';
 import { writeBase } from './write-base.ts';
 
 /** Bytes of change sets after which a checkpoint is due, if the base is smaller than that. */
@@ -195,7 +195,7 @@ export class FileLog implements StoreLog {
     this.#retryAbove = this.#changeBytes + this.#smallestCheckpoint;
     let failed = true;
     try {
-      const slices = lentBaseSlices(snapshot);
+      const slices = reusedBaseSlices(snapshot);
       const outline = (_: string, made: Outline) => writeOutline(this.#disk, this.#directory, made);
       this.#baseBytes = await writeBase(this.#disk, path, directory, slices, outline);
       failed = false;

@@ -10,7 +10,7 @@ import type { RowOf } from '../../model/rows.ts';
 import { Candidates } from './candidates.ts';
 import { type Change, changeOf } from '../../model/change.ts';
 import { type ChangeSetContent, charactersOf, type LastIds } from '../change-set.ts';
-import { toldByTrail } from './told-rows.ts';
+import { rowsInTrail } from './rows-in-trail.ts';
 import { atOnce } from '../../slices.ts';
 import type { DraftBase, View } from '../view.ts';
 import { verify, type Write } from './verify.ts';
@@ -238,7 +238,7 @@ export class Draft implements Transaction {
     const put: Partial<Record<KindName, Row[]>> = {};
     const deleted: Partial<Record<KindName, number[]>> = {};
     const before: Partial<Record<KindName, Row[]>> = {};
-    const told = yield* toldByTrail(
+    const inTrail = yield* rowsInTrail(
       this.#rows.get('audits'),
       this.#state.lastId('audits'),
       this.lastId('audits'),
@@ -254,7 +254,7 @@ export class Draft implements Transaction {
         empty = false;
         if (after === null) (deleted[kind] ??= []).push(id);
         else (put[kind] ??= []).push(after);
-        if (committed === null || !KINDS[kind].published || told.get(kind)?.has(id)) continue;
+        if (committed === null || !KINDS[kind].published || inTrail.get(kind)?.has(id)) continue;
         (before[kind] ??= []).push(committed);
       }
     }

@@ -57,7 +57,10 @@ export class LocalCommits {
     return this.#low.data;
   }
 
-  /** Calls `listener` after every commit. A listener that throws does not affect the commit. */
+  /**
+   * Calls `listener` after every commit. The commit stands if a listener throws, but the exception
+   * is not caught.
+   */
   listen(listener: CommitListener): void {
     this.#listeners.push(listener);
   }

@@ -1,4 +1,4 @@
-/** spec 11: what a server does about a data directory that other users may read. */
+/** docs/security.md: what a server does about a data directory that other users may read. */
 import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -7,6 +7,7 @@ import { isDataFile } from '../../../src/app/data-files.ts';
 import { takePrecautions } from '../../../src/app/precautions.ts';
 import type { Log } from '../../../src/telemetry/log.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
+import { quickDisk } from '../../support/disk.ts';
 
 /** A directory of mode 755 that contains these files. */
 function openDirectory(...names: readonly string[]): string {
@@ -20,7 +21,7 @@ function openDirectory(...names: readonly string[]): string {
 function precautions(directory: string): { readonly warnings: string[]; readonly mode: string } {
   const warnings: string[] = [];
   const warn = (line: string) => void (line.startsWith(directory) && warnings.push(line));
-  takePrecautions(directory, { warn, info: () => {} } as unknown as Log);
+  takePrecautions(directory, quickDisk, { warn, info: () => {} } as unknown as Log);
   return { warnings, mode: (statSync(directory).mode & 0o777).toString(8) };
 }
 

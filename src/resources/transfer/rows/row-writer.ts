@@ -6,7 +6,7 @@ import type { Money } from '../../../model/money.ts';
 import { existingRow } from '../../../model/rows.ts';
 import { identifier } from '../../../model/schemas.ts';
 import type { Transaction } from '../../../store/writer/draft.ts';
-import { type Input, parseInput } from '../../input.ts';
+import { type Input, isObject, parseInput } from '../../input.ts';
 import { visibleAttributes } from '../../visible-attributes.ts';
 import { insertUnseen } from '../../rows.ts';
 import { type Cell, readCells } from './cells.ts';
@@ -290,8 +290,4 @@ function idText(value: unknown): string {
   if (!found.success) throw problem('id', found.issues[0].message);
   if (found.output < 1) throw problem('id', 'must be 1 or more');
   return String(found.output);
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

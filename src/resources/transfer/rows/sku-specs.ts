@@ -44,8 +44,8 @@ export function* replacePairs(
   for (const id of surplus) yield* transaction.deleteInParts('sku_specs', id);
   let added = 0;
   for (const pair of pairs) {
-    const left = wanted.get(nameOf(pair)) ?? 0;
-    if (left === 0) continue;
+    const left = wanted.get(nameOf(pair));
+    if (!left) continue;
     wanted.set(nameOf(pair), left - 1);
     added += 1;
     transaction.put('sku_specs', { id: transaction.nextId(KINDS.sku_specs.name), sku_id, ...pair });

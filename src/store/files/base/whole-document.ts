@@ -112,8 +112,7 @@ class WholeDocument {
 
   /** @param isWhole whether it is the whole content of the array: then it may be empty. */
   #parseRest(list: unknown[], isWhole: boolean): void {
-    const values: unknown = JSON.parse(`[${this.#rest.take()}]`);
-    if (!Array.isArray(values)) throw new SyntaxError('an array ends too early');
+    const values = JSON.parse(`[${this.#rest.take()}]`) as unknown[];
     if (values.length === 0 && !isWhole) throw new SyntaxError('a comma has no value beside it');
     for (const value of values) list.push(value);
   }

@@ -11,7 +11,7 @@ export interface OrderingBounds {
    * The most rows that are scanned for values while one index does not exist; a few nanoseconds
    * each.
    */
-  readonly lookedRows: number;
+  readonly scannedRows: number;
   /** Milliseconds of building between two turns of the event loop. */
   readonly sliceMs: number;
 }
@@ -24,6 +24,6 @@ export const BOUNDS: OrderingBounds = {
   movedRows: 1000,
   keptIds: 16 * 1024 * 1024,
   smallTableRows: 2000,
-  lookedRows: 6_400_000,
+  scannedRows: 6_400_000,
   sliceMs: 2,
 };

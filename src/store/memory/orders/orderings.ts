@@ -20,7 +20,7 @@ import { perKind } from '../../../model/per-kind.ts';
 import { atOnce, inSlices } from '../../../slices.ts';
 import type { IdList } from '../id-list.ts';
 import { BOUNDS, type OrderingBounds } from './bounds.ts';
-import { Looks } from './looks.ts';
+import { RowScans } from './row-scans.ts';
 import { Ordering } from './ordering.ts';
 import type { RowTable } from '../row-table.ts';
 import { indexOrder, isById, isIndex, joinedKind, nameOf, type Order } from './order.ts';
@@ -41,7 +41,7 @@ export class Orderings {
   readonly #bounds: OrderingBounds;
   /** The indexes that were built, by their attributes. */
   readonly #indexes: Record<KindName, Map<string, Ordering>> = perKind(() => new Map());
-  readonly #looks: Looks;
+  readonly #scans: RowScans;
   /** Those that clients asked for; the one used last is at the end. */
   readonly #asked = new Map<string, Ordering>();
   readonly #builds = new Map<string, { readonly build: Build; readonly ended: Promise<void> }>();
@@ -51,7 +51,7 @@ export class Orderings {
   constructor(rows: Readonly<Record<KindName, RowTable>>, bounds: Partial<OrderingBounds> = {}) {
     this.#rows = rows;
     this.#bounds = { ...BOUNDS, ...bounds };
-    this.#looks = new Looks(rows, this.#bounds.lookedRows);
+    this.#scans = new RowScans(rows, this.#bounds.scannedRows);
   }
 
   /** The most rows that a commit moves in an ordering that clients asked for. */
@@ -77,7 +77,7 @@ export class Orderings {
    */
   prepareIndex(kind: Kind, attribute: string, isOne: boolean): Promise<void> | undefined {
     if (this.#indexes[kind.name].has(attribute)) return undefined;
-    if (isOne && this.#looks.canLook(kind, attribute)) return undefined;
+    if (isOne && this.#scans.mayScan(kind, attribute)) return undefined;
     return this.prepare(kind, indexOrder(attribute))?.catch((error: unknown) => {
       unlessBusy(error);
       // The table changes faster than an index is built in slices.
@@ -88,7 +88,7 @@ export class Orderings {
   /** The ids of the rows with a value of an attribute, ascending; see {@link Orderings.prepareIndex}. */
   idsWith(kind: Kind, attribute: string, value: Scalar): readonly number[] {
     const isThere = this.#indexes[kind.name].has(attribute) || this.#isSmall(kind);
-    const found = isThere || value === null ? null : this.#looks.look(kind, attribute, value);
+    const found = isThere || value === null ? null : this.#scans.idsWith(kind, attribute, value);
     return found ?? this.index(kind, attribute).ids(value);
   }
 

@@ -26,9 +26,9 @@ export function ownersOf(kind: Kind): Owner[] {
 }
 
 /** The attributes through which a kind joins texts of another. */
-export function joinsTo(kind: Kind, lender: KindName): string[] {
+export function joinsTo(kind: Kind, ownerKind: KindName): string[] {
   return ownersOf(kind).flatMap(({ kind: owner, foreignKey }) =>
-    foreignKey !== null && owner === lender ? [foreignKey] : [],
+    foreignKey !== null && owner === ownerKind ? [foreignKey] : [],
   );
 }
 

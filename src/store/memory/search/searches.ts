@@ -18,7 +18,7 @@ import { valueOf } from '../../../model/rules.ts';
 import { searchedAttributes } from '../../../model/searched.ts';
 import { foldText } from '../../../model/text-folding.ts';
 import { inSlices } from '../../../slices.ts';
-import { Borrowers, type References } from './borrowers.ts';
+import { DependentRows, type References } from './dependent-rows.ts';
 import { Bitmap } from './id-set.ts';
 import { concerns, foreignKeysOf, joinsTo, type Owner, ownersOf } from './owners.ts';
 import { TextIndex } from './text-index.ts';
@@ -72,7 +72,7 @@ export class Searches {
   readonly #bounds: SearchBounds;
   readonly #lookup: Lookup;
   readonly #indexes: Record<KindName, Map<string, TextIndex>> = perKind(() => new Map());
-  readonly #borrowers: Borrowers;
+  readonly #dependents: DependentRows;
   readonly #building = new Map<KindName, Promise<void>>();
   /** By {@link nameOf}; the one used last is at the end. */
   readonly #results = new Map<string, Result>();
@@ -80,7 +80,7 @@ export class Searches {
 
   constructor(source: Source, bounds: Partial<SearchBounds> = {}) {
     this.#source = source;
-    this.#borrowers = new Borrowers(source);
+    this.#dependents = new DependentRows(source);
     this.#bounds = { ...BOUNDS, ...bounds };
     this.#lookup = lookupIn((kind, id) => source.rows[kind].get(id));
   }
@@ -116,7 +116,7 @@ export class Searches {
   /** Applies the changes of rows of a kind, after the table has applied them. */
   change(kind: KindName, changes: readonly Change[]): void {
     for (const index of this.#indexes[kind].values()) index.change(changes);
-    this.#borrowers.change(kind, changes);
+    this.#dependents.change(kind, changes);
     for (const [name, result] of this.#results) {
       if (concerns(result.kind, kind)) this.#results.delete(name);
     }
@@ -170,7 +170,7 @@ export class Searches {
       await inSlices(index.build(), this.#bounds.sliceMs);
     }
     for (const foreignKey of foreignKeysOf(kind)) {
-      await this.#borrowers.build(kind.name, foreignKey, this.#bounds.sliceMs);
+      await this.#dependents.build(kind.name, foreignKey, this.#bounds.sliceMs);
     }
   }
 
@@ -232,16 +232,16 @@ export class Searches {
 
   /** Adds the rows whose attribute contains the word. */
   *#findIn(kind: Kind, owner: Owner, word: string, found: Bitmap): Generator<undefined, void> {
-    const { kind: lender, attribute, foreignKey } = owner;
-    const index = this.#indexes[lender].get(attribute);
-    if (index === undefined) throw new Error(`${lender} has no words of ${attribute}`);
+    const { kind: ownerKind, attribute, foreignKey } = owner;
+    const index = this.#indexes[ownerKind].get(attribute);
+    if (index === undefined) throw new Error(`${ownerKind} has no words of ${attribute}`);
     if (foreignKey === null) {
       yield* index.find(word, found);
       return;
     }
-    const ids = new Bitmap(this.#source.lastId(lender));
+    const ids = new Bitmap(this.#source.lastId(ownerKind));
     yield* index.find(word, ids);
-    yield* this.#borrowers.addTo(found, kind.name, foreignKey, { kind: lender, ids });
+    yield* this.#dependents.addTo(found, kind.name, foreignKey, { kind: ownerKind, ids });
   }
 
   #rowMatches(kind: Kind, words: readonly string[], row: Row): boolean {

@@ -2,19 +2,19 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { HttpRequest, HttpResponse } from '../../../../src/http/message.ts';
-import { LENT_BYTES, LentBytes } from '../../../../src/resources/text/lent-bytes.ts';
+import { POOLED_BYTES, PooledBuffer } from '../../../../src/resources/text/pooled-buffer.ts';
 import { until } from '../../../support/until.ts';
 import { type Client, staged } from '../../../support/wire.ts';
 
-/** How often each buffer was lent. */
-const lent = new Map<ArrayBufferLike, number>();
+/** How often each buffer was taken from the pool. */
+const taken = new Map<ArrayBufferLike, number>();
 
 /** A buffer full of the last character of the path. */
 function filled({ path }: HttpRequest): HttpResponse {
-  const body = new LentBytes();
+  const body = new PooledBuffer();
   body.buffer.fill(path.slice(-1));
-  body.length = LENT_BYTES;
-  lent.set(body.buffer.buffer, (lent.get(body.buffer.buffer) ?? 0) + 1);
+  body.length = POOLED_BYTES;
+  taken.set(body.buffer.buffer, (taken.get(body.buffer.buffer) ?? 0) + 1);
   return { status: 200, headers: { 'Content-Type': 'text/plain' }, body };
 }
 
@@ -25,7 +25,7 @@ function bodiesOf(text: string): string[] {
     .slice(1)
     .map((response) => {
       const body = response.slice(response.indexOf('\r\n\r\n') + 4);
-      assert.is(body.length, LENT_BYTES);
+      assert.is(body.length, POOLED_BYTES);
       return [...new Set(body)].join('');
     });
 }
@@ -48,13 +48,14 @@ test('a buffer is reused after its response was sent, and not before', () =>
         return same;
       });
       assert.ok(stage.records.length < 400, 'the slow clients hold their responses up');
-      lent.clear();
+      taken.clear();
       const quick = stage.connect();
       for (const letter of letters) quick.send(`GET /${letter}`);
-      const whole = (client: Client, count: number) => client.received >= count * LENT_BYTES + 100;
+      const whole = (client: Client, count: number) =>
+        client.received >= count * POOLED_BYTES + 100;
       await until('the quick client has its lists', () => whole(quick, letters.length));
       assert.equal(bodiesOf(quick.text), letters);
-      assert.ok(lent.size < letters.length, `${lent.size} buffers for ${letters.length} lists`);
+      assert.ok(taken.size < letters.length, `${taken.size} buffers for ${letters.length} lists`);
       for (const [index, client] of slow.entries()) {
         client.socket.resume();
         await until('a slow client has its lists', () => bodiesOfEnd(client) === 100);
@@ -69,17 +70,17 @@ test('a buffer is reused after its response was sent, and not before', () =>
 function bodiesOfEnd({ text }: Client): number {
   const heads = text.match(/HTTP\/1\.1 200 /g)?.length ?? 0;
   const last = text.slice(text.lastIndexOf('HTTP/1.1 200 '));
-  const isWhole = last.length - last.indexOf('\r\n\r\n') - 4 === LENT_BYTES;
+  const isWhole = last.length - last.indexOf('\r\n\r\n') - 4 === POOLED_BYTES;
   return isWhole ? heads : heads - 1;
 }
 
-test('a buffer that was given back cannot be read, and is given back only once', () => {
-  const body = new LentBytes();
+test('a buffer that was released cannot be read, and a second release has no effect', () => {
+  const body = new PooledBuffer();
   body.length = 3;
-  body.giveBack();
-  body.giveBack();
-  assert.throws(() => body.bytes, /was given back/);
-  assert.is.not(new LentBytes().buffer, new LentBytes().buffer);
+  body.release();
+  body.release();
+  assert.throws(() => body.bytes, /was released/);
+  assert.is.not(new PooledBuffer().buffer, new PooledBuffer().buffer);
 });
 
 test.run();

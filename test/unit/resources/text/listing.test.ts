@@ -4,7 +4,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { KINDS } from '../../../../src/model/kinds.ts';
 import { type ListText, listText } from '../../../../src/resources/text/listing.ts';
-import { LentBytes } from '../../../../src/resources/text/lent-bytes.ts';
+import { PooledBuffer } from '../../../../src/resources/text/pooled-buffer.ts';
 import { parseQuery } from '../../../../src/resources/query.ts';
 import { AuditedStore } from '../../../../src/resources/audit/audited-store.ts';
 import { Records } from '../../../../src/resources/records.ts';
@@ -15,9 +15,9 @@ const PIECE_UNITS = 64 * 1024;
 
 async function piecesOf(text: ListText): Promise<string[]> {
   if (typeof text === 'string') return [text];
-  if (!(text instanceof LentBytes)) return Array.fromAsync(text);
+  if (!(text instanceof PooledBuffer)) return Array.fromAsync(text);
   const whole = Buffer.from(text.bytes).toString();
-  text.giveBack();
+  text.release();
   return [whole];
 }
 
@@ -44,8 +44,8 @@ test('a list is sent whole up to 64 KiB, and otherwise in pieces that are cut be
       const pieces = await piecesOf(text);
       assert.is(pieces.join(''), `[${texts.join(',')}]`);
       const length = Buffer.byteLength(pieces.join(''));
-      assert.is(text instanceof LentBytes, length <= PIECE_UNITS, `${length} bytes`);
-      if (text instanceof LentBytes) return;
+      assert.is(text instanceof PooledBuffer, length <= PIECE_UNITS, `${length} bytes`);
+      if (text instanceof PooledBuffer) return;
       for (const piece of pieces) {
         assert.ok(piece.length <= PIECE_UNITS && piece.length > 0, `${piece.length} units`);
         assert.not.match(piece, /[\ud800-\udbff]$/u, 'a surrogate pair is cut');
@@ -61,7 +61,7 @@ test('rows are read only as their pieces are requested, and not after the reader
     for (; read < 1_000_000; read += 1) yield 'x'.repeat(1000);
   }
   const text = listText(rows(), copyText, same);
-  assert.not.ok(text instanceof LentBytes);
+  assert.not.ok(text instanceof PooledBuffer);
   assert.ok(read < 70, `${read} rows for the first piece`);
   const iterator = (text as AsyncIterable<string>)[Symbol.asyncIterator]();
   for (let piece = 1; piece <= 3; piece += 1) {
@@ -127,7 +127,7 @@ test('a long list shows the rows as of the request, whatever is written meanwhil
     const wanted = (await piecesOf(await ask())).join('');
     assert.is(JSON.parse(wanted).length, count);
     const text = await ask();
-    assert.not.ok(text instanceof LentBytes, search);
+    assert.not.ok(text instanceof PooledBuffer, search);
     let got = '';
     for await (const piece of text as AsyncIterable<string>) {
       if (got === '') {

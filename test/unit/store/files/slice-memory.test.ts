@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { perKind } from '../../../../src/model/per-kind.ts';
-import { baseSlices, lentBaseSlices } from '../../../../src/store/files/base.ts';
+import { baseSlices, reusedBaseSlices } from '../../../../src/store/files/base.ts';
 import { SliceMemory } from '../../../../src/store/files/base/slice-memory.ts';
 import type { Snapshot } from '../../../../src/store/state.ts';
 import { partsOf } from '../../../support/bases.ts';
@@ -57,7 +57,7 @@ test('small parts are gathered into slices of 64 to 66 KiB in one buffer', () =>
   assert.is(new Set(slices.map(({ buffer }) => buffer)).size, 1);
 });
 
-test('the slices of baseSlices stay valid when the next ones are made; those of lentBaseSlices do not', () => {
+test('the slices of baseSlices stay valid when the next ones are made; those of reusedBaseSlices do not', () => {
   const books = Array.from({ length: 3000 }, (_, index) => ({
     id: index + 1,
     name: `Book ${index} ${'x'.repeat(60)}`,
@@ -70,12 +70,12 @@ test('the slices of baseSlices stay valid when the next ones are made; those of 
     rows: perKind(({ name }) => partsOf(name === 'books' ? books : [])),
   };
   const written = Buffer.concat(
-    Array.from(lentBaseSlices(snapshot), (slice) => Buffer.from(slice)),
+    Array.from(reusedBaseSlices(snapshot), (slice) => Buffer.from(slice)),
   );
   const kept = [...baseSlices(snapshot)];
   assert.ok(kept.length > 4, 'several slices are made in one memory');
   assert.ok(Buffer.concat(kept).equals(written));
-  assert.not.ok(Buffer.concat([...lentBaseSlices(snapshot)]).equals(written));
+  assert.not.ok(Buffer.concat([...reusedBaseSlices(snapshot)]).equals(written));
 });
 
 test.run();

@@ -335,7 +335,7 @@ test('before an index is built, the first 32 look-ups read the text of the rows'
     builds += 1;
     return columns(attribute);
   };
-  const tables = new Tables(rows, { smallTableRows: 0, lookedRows: 32 * records.length });
+  const tables = new Tables(rows, { smallTableRows: 0, scannedRows: 32 * records.length });
   for (let look = 1; look <= 50; look += 1) {
     const wanted = records.filter(({ sku_id }) => sku_id === look).map(({ id }) => id);
     assert.equal(tables.idsWith('sku_specs', 'sku_id', look), wanted);
@@ -447,7 +447,7 @@ test('building the indexes of large tables does not block the event loop', async
 const BY_GOODS = [{ kind: 'skus', attribute: 'goods_id' }] as const;
 
 test('a request waits for an index of a large table, except for the first few look-ups', async () => {
-  const tables = new Tables(rowTables(shelf(5000)), { sliceMs: 0, lookedRows: 10_000 });
+  const tables = new Tables(rowTables(shelf(5000)), { sliceMs: 0, scannedRows: 10_000 });
   assert.is(tables.prepareIndexes(BY_GOODS, true), undefined, 'two looks are allowed');
   for (let look = 0; look < 2; look += 1) tables.idsWith('skus', 'goods_id', 1);
   const again = tables.prepareIndexes(BY_GOODS, true);

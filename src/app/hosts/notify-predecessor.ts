@@ -2,6 +2,7 @@
  * A new primary reports its epoch to its predecessor (spec 15.15), so that the predecessor takes no
  * more writes when it comes back.
  */
+import { pause } from '../../delay.ts';
 import { messageOf } from '../../errors.ts';
 import { type HostAddress, parseHostAddress } from '../../hosts/address.ts';
 import { Backoff } from '../../hosts/following/backoff.ts';
@@ -21,8 +22,8 @@ interface Options {
   readonly log: Monitor['log'];
 }
 
-/** Reports to the predecessor, if it has not been told. @returns `stop`, to end the attempts. */
-export function tellPredecessor(
+/** Reports to the predecessor, if it does not know yet. @returns `stop`, to end the attempts. */
+export function notifyPredecessor(
   { directory, role, log }: Options,
   { env, version }: Pick<Context, 'env' | 'version'>,
 ): { readonly stop: () => Promise<void> } {
@@ -30,14 +31,14 @@ export function tellPredecessor(
   const { record } = role;
   const address = record?.role === 'primary' ? parseHostAddress(record.primary ?? '') : null;
   const token = () => hostToken(directory, env['CATALOG_JWT_SECRET']);
-  const telling =
+  const notifying =
     record === null || address === null
       ? Promise.resolve()
       : tell(record, { address, token, version, log, signal: stopped.signal }, role);
   return {
     stop: () => {
       stopped.abort();
-      return telling;
+      return notifying;
     },
   };
 }
@@ -83,18 +84,4 @@ async function tell(
     }
     await pause(backoff.delay(), signal);
   }
-}
-
-function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, milliseconds);
-    signal.addEventListener(
-      'abort',
-      () => {
-        clearTimeout(timer);
-        resolve();
-      },
-      { once: true },
-    );
-  });
 }

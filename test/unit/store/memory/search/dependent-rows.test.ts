@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert';
 import { changeOf } from '../../../../../src/model/change.ts';
 import { perKind } from '../../../../../src/model/per-kind.ts';
 import { atOnce } from '../../../../../src/slices.ts';
-import { Borrowers } from '../../../../../src/store/memory/search/borrowers.ts';
+import { DependentRows } from '../../../../../src/store/memory/search/dependent-rows.ts';
 import { Bitmap } from '../../../../../src/store/memory/search/id-set.ts';
 import { ReferenceColumn } from '../../../../../src/store/memory/search/reference-column.ts';
 import { RowTable } from '../../../../../src/store/memory/row-table.ts';
@@ -53,15 +53,15 @@ test('the SKUs of few and of many SPUs are found after any changes', async () =>
       async (first, commits, spus) => {
         const { rows, index } = tables();
         for (const each of first) apply(rows.skus, each);
-        const borrowers = new Borrowers({ rows, index });
-        await borrowers.build('skus', 'goods_id', 0);
+        const dependents = new DependentRows({ rows, index });
+        await dependents.build('skus', 'goods_id', 0);
         for (const edits of commits) {
-          for (const each of edits) borrowers.change('skus', [apply(rows.skus, each)]);
+          for (const each of edits) dependents.change('skus', [apply(rows.skus, each)]);
         }
         const ids = new Bitmap(SPUS);
         for (const spu of spus) ids.add(spu);
         const found = new Bitmap(0);
-        atOnce(borrowers.addTo(found, 'skus', 'goods_id', { kind: 'goods', ids }));
+        atOnce(dependents.addTo(found, 'skus', 'goods_id', { kind: 'goods', ids }));
         assert.equal([...found], plainly(rows.skus, spus));
       },
     ),

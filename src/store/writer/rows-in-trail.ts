@@ -10,21 +10,21 @@ import type { Row } from '../../model/kind.ts';
  * @returns the ids of the rows by their collection; none if new entries were deleted to make room
  *   for others, since the first entry of a row may be among them.
  */
-export function* toldByTrail(
+export function* rowsInTrail(
   entries: ReadonlyMap<number, Row | null> = new Map(),
   committed: number,
   last: number,
 ): Generator<undefined, ReadonlyMap<string, ReadonlySet<number>>> {
-  const told = new Map<string, Set<number>>();
+  const inTrail = new Map<string, Set<number>>();
   let added = 0;
   for (const [id, entry] of entries) {
     if (entry === null || id <= committed) continue;
     const [resource, row] = [String(entry['resource']), Number(entry['resource_id'])];
-    const ids = told.get(resource);
-    if (ids === undefined) told.set(resource, new Set([row]));
+    const ids = inTrail.get(resource);
+    if (ids === undefined) inTrail.set(resource, new Set([row]));
     else ids.add(row);
     added += 1;
     yield;
   }
-  return added === last - committed ? told : new Map();
+  return added === last - committed ? inTrail : new Map();
 }

@@ -9,11 +9,11 @@ import type { Bitmap } from './id-set.ts';
 import { ReferenceColumn } from './reference-column.ts';
 
 /**
- * If fewer than one row in this many lends a text, the references to the lenders are followed
- * backwards, which costs some hundred nanoseconds each; otherwise all references are scanned, at
- * about a nanosecond each.
+ * If fewer than one row in this many has a text that others show, the references to these rows are
+ * followed backwards, which costs some hundred nanoseconds each; otherwise all references are
+ * scanned, at about a nanosecond each.
  */
-const FEW_LENDERS = 16;
+const FEW_OWNERS = 16;
 
 /** What is read from the tables. */
 export interface References {
@@ -22,7 +22,7 @@ export interface References {
   index(kind: KindName, attribute: string): Pick<Ordering, 'parts'>;
 }
 
-export class Borrowers {
+export class DependentRows {
   readonly #source: References;
   readonly #columns: Record<KindName, Map<string, ReferenceColumn>> = perKind(() => new Map());
 
@@ -43,23 +43,23 @@ export class Borrowers {
   }
 
   /**
-   * Adds the rows of a kind that refer to any of the lenders.
+   * Adds the rows of a kind that refer to any of the owners.
    *
    * @param foreignKey a reference of the kind whose column was built.
-   * @param lenders ids of the kind to which it refers.
+   * @param owners ids of the kind to which it refers.
    * @yields so that the work may pause.
    */
   *addTo(
     found: Bitmap,
     kind: KindName,
     foreignKey: string,
-    lenders: { readonly kind: KindName; readonly ids: Bitmap },
+    owners: { readonly kind: KindName; readonly ids: Bitmap },
   ): Generator<undefined, void> {
-    const { ids } = lenders;
-    if (ids.count() * FEW_LENDERS < this.#source.rows[lenders.kind].size) {
-      const borrowers = this.#source.index(kind, foreignKey);
+    const { ids } = owners;
+    if (ids.count() * FEW_OWNERS < this.#source.rows[owners.kind].size) {
+      const dependents = this.#source.index(kind, foreignKey);
       for (const id of ids) {
-        for (const part of borrowers.parts(id)) found.addAll(part, part.length);
+        for (const part of dependents.parts(id)) found.addAll(part, part.length);
         yield;
       }
       return;

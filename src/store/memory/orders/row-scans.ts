@@ -5,21 +5,21 @@
 import type { Kind, KindName, Scalar } from '../../../model/kind.ts';
 import type { RowTable } from '../row-table.ts';
 
-export class Looks {
+export class RowScans {
   readonly #rows: Readonly<Record<KindName, RowTable>>;
-  readonly #most: number;
+  readonly #maxRows: number;
   /** How many rows were scanned, by kind and attribute. */
-  readonly #looked = new Map<string, number>();
+  readonly #scanned = new Map<string, number>();
 
-  /** @param most see {@link OrderingBounds.lookedRows}. */
-  constructor(rows: Readonly<Record<KindName, RowTable>>, most: number) {
+  /** @param maxRows see {@link OrderingBounds.scannedRows}. */
+  constructor(rows: Readonly<Record<KindName, RowTable>>, maxRows: number) {
     this.#rows = rows;
-    this.#most = most;
+    this.#maxRows = maxRows;
   }
 
   /** Whether all rows of a kind may be scanned once more. */
-  canLook(kind: Kind, attribute: string): boolean {
-    return this.#after(kind, attribute) <= this.#most;
+  mayScan(kind: Kind, attribute: string): boolean {
+    return this.#after(kind, attribute) <= this.#maxRows;
   }
 
   /**
@@ -27,15 +27,15 @@ export class Looks {
    * @returns the ids of the rows that have it, ascending; null if they may not be scanned any more,
    *   or would have to be read one by one.
    */
-  look(kind: Kind, attribute: string, value: Scalar): readonly number[] | null {
-    const looked = this.#after(kind, attribute);
-    if (looked > this.#most) return null;
-    this.#looked.set(keyOf(kind, attribute), looked);
+  idsWith(kind: Kind, attribute: string, value: Scalar): readonly number[] | null {
+    const scanned = this.#after(kind, attribute);
+    if (scanned > this.#maxRows) return null;
+    this.#scanned.set(keyOf(kind, attribute), scanned);
     return this.#rows[kind.name].idsWith(attribute, value);
   }
 
   #after(kind: Kind, attribute: string): number {
-    return (this.#looked.get(keyOf(kind, attribute)) ?? 0) + this.#rows[kind.name].size;
+    return (this.#scanned.get(keyOf(kind, attribute)) ?? 0) + this.#rows[kind.name].size;
   }
 }
 

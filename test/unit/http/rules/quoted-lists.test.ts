@@ -1,0 +1,29 @@
+/** RFC 9110, sections 5.6.1 and 5.6.4: lists with quoted strings. */
+import fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { splitOutsideQuotes } from '../../../../src/http/rules/quoted-lists.ts';
+
+test('a separator in a quoted string does not split', () => {
+  assert.equal(splitOutsideQuotes('a="1,2", b', ','), ['a="1,2"', ' b']);
+});
+
+test('an escaped quotation mark does not end a quoted string', () => {
+  assert.equal(splitOutsideQuotes('a="1\\",2", b', ','), ['a="1\\",2"', ' b']);
+});
+
+test('a backslash outside a quoted string has no meaning', () => {
+  assert.equal(splitOutsideQuotes('a\\,b', ','), ['a\\', 'b']);
+});
+
+test('the parts joined by the separator are the text, whatever it is', () => {
+  const unit = fc.constantFrom('"', '\\', ',', 'a', ' ');
+  fc.assert(
+    fc.property(fc.array(unit), (units) => {
+      const text = units.join('');
+      assert.is(splitOutsideQuotes(text, ',').join(','), text);
+    }),
+  );
+});
+
+test.run();
