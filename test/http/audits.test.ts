@@ -2,6 +2,9 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { machineDisk } from '../../src/disk/disk.ts';
+import { usersDisable, usersEnable, usersRemove, usersRole } from '../../src/cli/commands/users.ts';
+import { changeAccess } from '../../src/auth/access.ts';
+import { addAccount } from '../../src/auth/accounts.ts';
 import { checkStore } from '../../src/store/check.ts';
 import {
   type Catalog,
@@ -12,8 +15,10 @@ import {
   skuFields,
   spuFields,
 } from '../support/catalog.ts';
-import { linksOf, type Sent, send, tokenFor } from '../support/client.ts';
-import { closeServices, openService, type Service } from '../support/service.ts';
+import { linksOf, type Received, type Sent, send, tokenFor } from '../support/client.ts';
+import { accountOf } from '../support/credentials.ts';
+import { quickDisk } from '../support/disk.ts';
+import { closeServices, contextOf, openService, type Service } from '../support/service.ts';
 
 const AUDITS = '/admin/audits/';
 const BRANDS = '/admin/brands/';
@@ -55,6 +60,8 @@ async function leftBy(
   assert.is(answer.status, status, answer.text);
   return (await trail()).slice(length);
 }
+
+const sequenceOf = ({ headers }: Received) => Number(headers.get('catalog-sequence'));
 
 const told = (entries: readonly Entry[]) =>
   entries.map(({ action, resource, resource_id }) => `${action} ${resource} ${resource_id}`);
@@ -442,6 +449,26 @@ test('a new demo catalog has an empty trail', async () => {
   await demo.stop();
 });
 
+test('commands that change accounts leave no entries', async () => {
+  const service = await openService();
+  const ann = { data: service.data, name: 'ann' };
+  await changeAccess(quickDisk, service.data, (draft) => addAccount(draft, accountOf('ann')));
+  const change = { body: { role: 'viewer' } };
+  assert.is((await send(service, 'PATCH', '/admin/users/ann/', change)).status, 200);
+  const before = await trail(service);
+  assert.equal(told(before).length, 1, 'a change over HTTP leaves one');
+  await usersRole(ann, 'admin', contextOf());
+  await usersDisable(ann, contextOf());
+  await usersEnable(ann, contextOf());
+  assert.is((await read(service, '/admin/users/ann/')).role, 'admin');
+  await usersRemove(ann, contextOf());
+  assert.equal(await read(service, '/admin/users/'), []);
+  await service.stop();
+  const again = await openService({ data: service.data });
+  assert.equal(await trail(again), before);
+  await again.stop();
+});
+
 /** An SPU whose entries are a little more than a third of 1 MiB when it is created. */
 const large = () =>
   spuFields({ brand: catalog.brand, chain: catalog.chain }, described('€'.repeat(40_000)));
@@ -449,18 +476,20 @@ const large = () =>
 /** The three descriptions of an SPU, which each take up to 65,536 code points. */
 const described = (text: string) => ({ desc_detail: text, desc_pack: text, desc_service: text });
 
-test('the oldest entries are removed to keep the trail within its size, and are then 410', async () => {
+test('the commit that adds an entry removes the oldest ones beyond the size; they are then 410', async () => {
   const small = await openService({ auditSize: 1 * 2 ** 20 });
   catalog = await createCatalog(small);
   const { length } = await trail(small);
   for (let nth = 0; nth < 2; nth += 1) await make(small, '/admin/goods/', large());
   assert.is((await trail(small)).length, length + 2, 'it all has room');
+  const sequence = sequenceOf(await send(small, 'GET', AUDITS));
   await make(small, '/admin/goods/', large());
-  const kept = await trail(small);
+  const kept = await send(small, 'GET', AUDITS);
   assert.equal(
-    kept.map(({ id }) => id),
+    (kept.json as Entry[]).map(({ id }) => id),
     [length + 2, length + 3],
   );
+  assert.is(sequenceOf(kept), sequence + 1, 'one commit');
   for (const id of [1, length + 1]) {
     const answer = await send(small, 'GET', `${AUDITS}${id}/`);
     assert.is(answer.status, 410, answer.text);

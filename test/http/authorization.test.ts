@@ -270,19 +270,28 @@ test('an operation that needs no token ignores an expired one', async () => {
   }
 });
 
-test('a method that a path does not have is 405, even without a token', async () => {
+test('a method that a path does not have is 405 without a token, with a valid and with a bad one', async () => {
   let asked = 0;
+  const authorizations = [
+    null,
+    await bearer(sign()),
+    await bearer(sign({ role: 'viewer' })),
+    (await BAD['expired']?.()) ?? null,
+  ];
   for (const template of new Set(operations.map((each) => each.template))) {
     const there = operations.filter((each) => each.template === template);
     const { path } = there[0] as Operation;
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
       if (there.some((each) => each.method === method)) continue;
-      const { status } = await send(server, method, path, { token: null });
-      assert.is(status, 405, `${method} ${path}`);
-      asked += 1;
+      for (const authorization of authorizations) {
+        const headers = authorization === null ? {} : { authorization };
+        const { status } = await send(server, method, path, { token: null, headers });
+        assert.is(status, 405, `${method} ${path} ${authorization}`);
+        asked += 1;
+      }
     }
   }
-  assert.ok(asked > 20, `${asked} requests`);
+  assert.ok(asked > 80, `${asked} requests`);
 });
 
 test.run();

@@ -505,7 +505,7 @@ test('spec 9.1: books, the audit trail and nested collections have no bulk path'
   }
 });
 
-test('a bulk PATCH ignores read-only and unknown members', async () => {
+test('a bulk PATCH ignores read-only and unknown members, and does not store them', async () => {
   const [first, second] = (await post(SKUS, [skuFields(catalog), skuFields(catalog)])).json;
   const extra = { sales: 9, goods: 'X', category: 'X', colour: 'red', __proto__x: 1 };
   const changed = await patch(SKUS, [
@@ -514,6 +514,10 @@ test('a bulk PATCH ignores read-only and unknown members', async () => {
   ]);
   assert.is(changed.status, 200, changed.text);
   assert.equal(changed.json, [second, { ...first, stock: 1 }]);
+  const since = Number(changed.headers.get('catalog-sequence')) - 1;
+  for (const { id, before, after } of await read(server, `/admin/changes/?since=${since}`)) {
+    assert.equal(after, id === first.id ? { ...before, stock: 1 } : before);
+  }
 });
 
 test('goods_id means spu_id in an element; if they differ, it is 422', async () => {

@@ -6,6 +6,7 @@ import { RESOURCES } from '../../src/model/webhook-schemas.ts';
 import { ALL_KINDS, KINDS } from '../../src/model/kinds.ts';
 import { createCatalog, type Fields, make, read, skuFields } from '../support/catalog.ts';
 import { type Received, type Sent, send, tokenFor } from '../support/client.ts';
+import { importInto } from '../support/imports.ts';
 import { closeServices, openService, type Service } from '../support/service.ts';
 
 const CHANGES = '/admin/changes/';
@@ -112,6 +113,55 @@ test('deleting a SKU is one change set, in which its records come before the SKU
   await server.stop();
 });
 
+test('in a change set written rows come before those that refer to them, and deleted rows last', async () => {
+  const server = await openService();
+  const { sku, silver, black } = await createCatalog(server);
+  const record = await make(server, `/admin/skus/${sku}/specs/`, { ...silver });
+  const since = sequenceOf(await send(server, 'GET', CHANGES));
+  const body = JSON.stringify({ id: sku, name: 'Black', specs: [black] });
+  const { state } = await importInto(server, 'skus', body, { format: 'ndjson' });
+  assert.is(state, 'done');
+  assert.equal(
+    (await changes(server, `since=${since}`)).map(({ sequence, action, resource, id }) => [
+      sequence,
+      `${action} ${resource} ${id}`,
+    ]),
+    [
+      [since + 1, `update skus ${sku}`],
+      [since + 1, `create sku_specs ${record.id + 1}`],
+      [since + 1, `delete sku_specs ${record.id}`],
+    ],
+  );
+  await server.stop();
+});
+
+test('a row that several requests write occurs once in their change set', async () => {
+  const server = await openService();
+  await sent(server, 201, 'POST', BRANDS, { body: { name: 'Before' } });
+  const names = Array.from({ length: 10 }, (_, index) => `Brand ${index}`);
+  let written: readonly Change[];
+  let left = 20;
+  // Requests that wait for the same commit share its change set.
+  do {
+    left -= 1;
+    const since = sequenceOf(await send(server, 'GET', CHANGES));
+    await Promise.all(
+      names.map((name) => sent(server, 200, 'PATCH', `${BRANDS}1/`, { body: { name } })),
+    );
+    written = await changes(server, `since=${since}`);
+    assert.equal(
+      written.map(({ sequence }) => sequence),
+      written.map((_, index) => since + 1 + index),
+    );
+    for (const [index, { before }] of written.slice(1).entries()) {
+      assert.equal(before, written[index]?.after);
+    }
+    assert.equal(written.at(-1)?.after, await read(server, `${BRANDS}1/`));
+  } while (written.length === names.length && left > 0);
+  assert.ok(written.length < names.length, `${written.length} change sets`);
+  await server.stop();
+});
+
 test('limit counts change sets, and a change set is never split', async () => {
   const server = await openService();
   const many = [{ name: 'A' }, { name: 'B' }, { name: 'C' }];
@@ -212,7 +262,7 @@ test('when the server stops, waiting requests are answered at once, and streams 
   assert.is(await ended, null);
 });
 
-test('webhooks, audit entries and idempotency keys are not in the feed', async () => {
+test('webhooks, accounts, tokens, audit entries and idempotency keys are not in the feed', async () => {
   const published = ALL_KINDS.filter((kind) => kind.published).map(({ name }) => name);
   assert.equal([...published].sort(), [...RESOURCES].sort());
   assert.not.ok(KINDS.webhooks.published || KINDS.audits.published);
@@ -222,7 +272,18 @@ test('webhooks, audit entries and idempotency keys are not in the feed', async (
     body: { url: 'http://a.example' },
     headers,
   });
-  assert.equal(await changes(server, 'since=0'), []);
+  const password = 'correct horse battery';
+  const ann = { name: 'ann', role: 'viewer', password };
+  await sent(server, 201, 'POST', '/admin/users/', { body: ann });
+  const login = { body: { username: 'ann', password }, token: null };
+  const { token } = (await sent(server, 201, 'POST', '/admin/tokens/', login)).json;
+  await sent(server, 200, 'PATCH', '/admin/users/ann/', { body: { role: 'editor' } });
+  await sent(server, 401, 'GET', BRANDS, { token });
+  await sent(server, 204, 'DELETE', '/admin/tokens/another/');
+  await sent(server, 204, 'DELETE', '/admin/users/ann/');
+  const feed = await sent(server, 200, 'GET', `${CHANGES}?since=0`);
+  assert.is(sequenceOf(feed), 4, 'the webhook, and three entries about the account');
+  assert.equal(feed.json, []);
   await server.stop();
 });
 

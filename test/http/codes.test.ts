@@ -131,12 +131,17 @@ test('a search finds a SKU by part of its code', async () => {
   );
 });
 
-test('sortby=code lists SKUs without a code first', async () => {
+test('sortby=code lists SKUs without a code first, and then sorts by code', async () => {
+  for (const code of ['SORT-b', 'SORT-a', 'SORT-B', 'SORT-10', 'SORT-9']) await makeSku({ code });
   const { json } = await send(server, 'GET', `${SKUS}?sortby=code&per_page=1000`);
   const codes = (json as { code: string | null }[]).map(({ code }) => code);
   const firstCode = codes.findIndex((code) => code !== null);
   assert.ok(firstCode > 0);
   assert.not.ok(codes.slice(firstCode).includes(null));
+  assert.equal(
+    codes.filter((code) => code?.startsWith('SORT-')),
+    ['SORT-10', 'SORT-9', 'SORT-B', 'SORT-a', 'SORT-b'],
+  );
 });
 
 test.run();

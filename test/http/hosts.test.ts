@@ -1,12 +1,16 @@
 /** The paths that followers read (spec 15.10 to 15.14). */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { keysPath, readKeys } from '../../src/auth/keys.ts';
 import { issueToken } from '../../src/auth/tokens.ts';
+import { backup } from '../../src/cli/commands/backup/backup.ts';
 import { readHostRecord } from '../../src/store/hosts/host-record.ts';
 import { send, tokenFor } from '../support/client.ts';
+import { temporaryDirectory } from '../support/directory.ts';
 import { quickDisk } from '../support/disk.ts';
-import { closeServices, openService, type Service } from '../support/service.ts';
+import { closeServices, contextOf, openService, type Service } from '../support/service.ts';
 
 test.after.each(closeServices);
 
@@ -49,13 +53,16 @@ test('spec 15.14: the first GET of the state creates the history, which then doe
   assert.is(readHostRecord(quickDisk, service.data)?.history, json.history);
 });
 
-test('spec 15.10: a base has the tables, the sequence and the sha256, as a backup has', async () => {
+test('spec 15.10: a base has the bytes of a backup', async () => {
   const service = await openService({ demo: true });
   const { text } = await send(service, 'GET', '/admin/hosts/base/');
   const { tables, sequence, sha256 } = JSON.parse(text);
   assert.is(sequence, 1);
   assert.is(tables.skus.length, 36);
   assert.match(sha256, /^[0-9a-f]{64}$/);
+  const file = join(temporaryDirectory(), 'backup.json');
+  await backup({ data: service.data, file }, contextOf());
+  assert.is(text, readFileSync(file, 'utf8'));
   assert.is((await send(service, 'HEAD', '/admin/hosts/base/')).status, 200);
 });
 
@@ -79,6 +86,26 @@ test('a since after the last change set is 410; a malformed since or another par
   assert.is((await send(service, 'GET', '/admin/hosts/changes/?since=7')).status, 410);
   assert.is((await send(service, 'GET', '/admin/hosts/changes/?since=x')).status, 400);
   assert.is((await send(service, 'GET', '/admin/hosts/changes/?after=1')).status, 400);
+});
+
+test('a since before the oldest change set that is kept is 410', async () => {
+  const service = await openService({ history: 0, checkpointSize: 1 });
+  const changes = '/admin/hosts/changes/?since=';
+  let status = 0;
+  for (let name = 1; status !== 410 && name < 100; name += 1) {
+    const body = { name: `Brand ${name}` };
+    assert.is((await send(service, 'POST', '/admin/brands/', { body })).status, 201);
+    const headers = { Authorization: `Bearer ${await tokenFor('admin')}` };
+    const answer = await service.fetch(`${service.url}${changes}0`, { headers });
+    ({ status } = answer);
+    await answer.body?.cancel();
+  }
+  assert.is(status, 410);
+  const { json } = await send(service, 'GET', `${changes}0`);
+  const [, oldest] = /after (\d+) to \d+$/.exec(json.error) ?? [];
+  assert.is((await send(service, 'GET', `${changes}${Number(oldest) - 1}`)).status, 410);
+  const [first = ''] = await firstLines(service, Number(oldest), 1);
+  assert.is(JSON.parse(first).sequence, Number(oldest) + 1);
 });
 
 test('spec 15.12: the credentials contain keys and accounts, and their digest changes with them', async () => {

@@ -148,6 +148,16 @@ test('a line with one empty cell in quotes is a row; an empty line is not', asyn
   }
 });
 
+test('a row whose cells are all empty is skipped, and the rows after it keep their numbers', async () => {
+  const file = csv('id,name,first_letter', ',,', ',Skipped past,S', '"","",""', ',,S', ',', ',,');
+  const report = await importInto(server, 'brands', file, { query: 'dry_run=true' });
+  assert.equal(errorsOf(report), [
+    [5, 'name', 'must not be empty or only white space'],
+    [6, null, 'has 2 cells, but the header has 3'],
+  ]);
+  assert.is(report.rows, 3);
+});
+
 test('what a row creates is discarded if the row is invalid, and a later row creates it', async () => {
   const columns = 'name,brand,category';
   const row = (name: string) => `${name},Acme,Clothes > Tops > Shirts`;

@@ -73,7 +73,7 @@ test('a preview stores nothing, writes no page and uses no id', async () => {
   assert.is(String(json.id), headers.get('x-total-count'), 'no id was used up');
 });
 
-test('a preview without an id shows a new SKU with its options', async () => {
+test('a preview without an id shows a new SKU among the others of its SPU, by their options', async () => {
   const sku = await read('/admin/skus/1/');
   const { text, status } = await previewSku({
     ...sku,
@@ -83,8 +83,17 @@ test('a preview without an id shows a new SKU with its options', async () => {
   });
   assert.is(status, 200, text);
   assert.match(text, 'Brand new');
-  const [{ option_id }] = sku.specs;
-  assert.match(text, (await read(`/admin/options/${option_id}/`)).value);
+  const values: string[] = await Promise.all(
+    [...sku.specs, ...(await read('/admin/skus/3/')).specs].map(
+      async ({ option_id }) => (await read(`/admin/options/${option_id}/`)).value,
+    ),
+  );
+  const [own, storage, other, same] = values;
+  assert.equal([same, own === other], [storage, false]);
+  for (const value of [own, storage]) {
+    assert.match(text, `<span class="hidden">This one: </span>${value}</span>`);
+  }
+  assert.match(text, `<a href="/pages/skus/3.html">${other}</a>`);
 });
 
 test('the preview of an SPU shows its SKUs; the preview of a new SPU has none', async () => {

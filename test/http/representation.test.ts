@@ -1,7 +1,7 @@
 /** spec 5.1 to 5.8: versions, media types, entity tags, links and the documents. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createCatalog, make, pageWith } from '../support/catalog.ts';
+import { createCatalog, make, pageWith, skuFields, spuFields } from '../support/catalog.ts';
 import { linksOf, type Received, send } from '../support/client.ts';
 import { openService, type Service } from '../support/service.ts';
 
@@ -182,9 +182,14 @@ test('a write responds with the accepted type, or with JSON if Accept excludes b
   }
 });
 
-test('an error is application/json, even if Accept asks for the vendor type', async () => {
+test('an error is application/json for any Accept', async () => {
+  const accepted = [VENDOR_TYPE, JSON_TYPE, 'text/html', 'image/*', 'text/csv', '*/*;q=0', 'x', ''];
   for (const path of ['/books/9999/', '/admin/skus/9999/', '/nowhere/', '/books/?limit=0']) {
-    assert.is(typeOf(await get(path, { accept: VENDOR_TYPE })), JSON_TYPE, path);
+    for (const accept of accepted) {
+      const answer = await get(path, { accept });
+      assert.ok(answer.status >= 400, `${path} ${accept}`);
+      assert.is(typeOf(answer), JSON_TYPE, `${path} ${accept}`);
+    }
   }
 });
 
@@ -677,16 +682,24 @@ test('with a base path, links, Location, the index and servers begin with it', a
   assert.match(missing.json.error, /\/api\/books\//);
 });
 
-test('Location is the path of the created object, without the query of the request', async () => {
-  const { spu, silver, sku } = await createCatalog(server, 'Located');
-  for (const [path, body] of Object.entries({
+test('in every collection Location is the path of the created object, without the query', async () => {
+  const catalog = await createCatalog(server, 'Located');
+  const { spu, silver, sku } = catalog;
+  const bodies: Readonly<Record<string, unknown>> = {
     '/books/': { name: 'Located', pub_date: '2001-02-03' },
     '/admin/brands/': { name: 'Located' },
     '/admin/categories/': { name: 'Located' },
     '/admin/specs/': { name: 'Located', spu_id: spu },
     '/admin/options/': { value: 'Located', spec_id: silver.spec_id },
+    '/admin/goods/': spuFields(catalog),
+    '/admin/skus/': skuFields(catalog),
     [`/admin/skus/${sku}/specs/`]: silver,
-  })) {
+  };
+  assert.equal(
+    Object.values(COLLECTIONS).filter((path) => !(path in bodies)),
+    [],
+  );
+  for (const [path, body] of Object.entries(bodies)) {
     const created = await send(server, 'POST', `${path}?unknown=1`, { body });
     assert.is(created.status, 201, path);
     const location = created.headers.get('location') ?? '';

@@ -80,12 +80,27 @@ for (const [q, indexes] of SEARCHES) {
   });
 }
 
-test('a search reflects the last commit', async () => {
+test('a search reflects the last commit, also in the names of other items', async () => {
   const { id } = await make(server, '/admin/brands/', { name: 'Ephemeral' });
   assert.equal(await found('q=ephem', '/admin/brands/'), [id]);
   await send(server, 'PATCH', `/admin/brands/${id}/`, { body: { name: 'Lasting' } });
   assert.equal(await found('q=ephem', '/admin/brands/'), []);
   assert.equal(await found('q=LASTING', '/admin/brands/'), [id]);
+  const { brand, chain, spu, sku, silver } = await createCatalog(server, 'Joined');
+  for (const [lender, path, borrower] of [
+    [`/admin/goods/${spu}/`, '/admin/skus/', sku],
+    [`/admin/categories/${chain[2]}/`, '/admin/skus/', sku],
+    [`/admin/brands/${brand}/`, '/admin/goods/', spu],
+    [`/admin/goods/${spu}/`, '/admin/specs/', silver.spec_id],
+    [`/admin/specs/${silver.spec_id}/`, '/admin/options/', silver.option_id],
+  ] as const) {
+    assert.equal(await found('q=sextant', path), [], `${path} before ${lender}`);
+    await send(server, 'PATCH', lender, { body: { name: 'Sextant' } });
+    assert.ok((await found('q=SEXTANT', path)).includes(borrower), `${path} after ${lender}`);
+    await send(server, 'PATCH', lender, { body: { name: 'Compass' } });
+    assert.equal(await found('q=sextant', path), [], `${path} after ${lender} is named anew`);
+  }
+  assert.is((await send(server, 'DELETE', `/admin/skus/${sku}/`)).status, 204);
 });
 
 test('a search can be combined with filters, sorting and paging, and links keep it', async () => {

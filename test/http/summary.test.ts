@@ -146,6 +146,21 @@ test('the summary warns if pages cannot be written', async () => {
   disk.refusal = null;
 });
 
+test('the summary warns if writes are rejected', async () => {
+  const disk = new RefusingDisk();
+  const server = await openService({ disk, freeSpace });
+  assert.equal(await codesOf(server), []);
+  disk.refusal = (step, path) => (step === 'link' && path.includes('/changes/') ? 'ENOSPC' : null);
+  const body = { name: 'Phones' };
+  assert.is((await send(server, 'POST', '/admin/categories/', { body })).status, 500);
+  assert.equal((await read(server)).warnings, [
+    { code: 'not_ready', message: 'The server is not ready: the disk refused a write.' },
+  ]);
+  disk.refusal = null;
+  assert.is((await send(server, 'POST', '/admin/categories/', { body })).status, 201);
+  assert.not.ok((await codesOf(server)).includes('not_ready'));
+});
+
 test('the summary contains no path of the host', async () => {
   const server = await openService({ freeSpace: () => Promise.reject(new Error('/secret/path')) });
   writeFileSync(join(server.data, 'backup.json'), 'no JSON');
