@@ -1,12 +1,17 @@
-/** Loads the file of the screens that are no lists. */
+/** Loads the file of the screens that are not lists. */
+import { loadChunk } from './load-chunk.ts';
 
-async function load() {
-  return await import('./more-screens.ts');
+function load() {
+  return loadChunk(async () => await import('./more-screens.ts'));
 }
 
 let screens: ReturnType<typeof load> | null = null;
 
-/** The file of the screens that are no lists. @throws TypeError if it cannot be loaded. */
+/**
+ * The file of the screens that are not lists.
+ *
+ * @throws ConsoleUpdated if the server has another version; TypeError if it does not answer.
+ */
 export function moreScreens(): ReturnType<typeof load> {
   screens ??= load().catch((error: unknown) => {
     screens = null;
@@ -27,6 +32,6 @@ export function loadAhead(): void {
 
 function tryAhead(): void {
   void moreScreens().catch(() => {
-    // Whoever needs them tries again, and says what failed.
+    // The screen that needs them tries again, and reports what failed.
   });
 }

@@ -1,5 +1,5 @@
 /**
- * All screens but the lists, and what is done with several items, as one file: it is loaded when
+ * All screens except the lists, and what is done with several items, as one file: it is loaded when
  * one of them is needed, or when a list is there and the browser has nothing else to do.
  */
 import { AccountScreen } from './accounts/account-screen.tsx';
@@ -10,6 +10,10 @@ import { ImportScreen } from './imports/import-screen.tsx';
 import { BulkDelete } from './lists/bulk/bulk-delete.tsx';
 import { BulkEdit } from './lists/bulk/bulk-edit.tsx';
 import { writtenFile } from './lists/written-file.ts';
+import { laterEn } from './messages/later-en.ts';
+import { addEnglish } from './messages/text.ts';
+
+addEnglish(laterEn);
 
 export {
   AccountScreen,

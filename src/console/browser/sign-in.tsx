@@ -1,4 +1,4 @@
-/** The form that asks who is there: as the whole page, or over what somebody was doing. */
+/** The form that asks who is there: as the whole page, or over the screen that a user was working on. */
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { session, SignInError, signIn } from './api/session.ts';
@@ -67,7 +67,7 @@ function SignInForm() {
   );
 }
 
-/** The page of somebody who is not signed in. */
+/** The page of a user who is not signed in. */
 export function SignInPage() {
   const title = t('signIn.submit');
   useEffect(() => {

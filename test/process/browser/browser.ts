@@ -22,9 +22,9 @@ export interface Visit {
   readonly page: Page;
   /** Console errors, uncaught exceptions, refused requests and violations of the policy. */
   readonly complaints: string[];
-  /** What was asked of other hosts. */
+  /** Addresses of other hosts that were requested. */
   readonly foreign: string[];
-  /** Bytes of what came from the server, by address. */
+  /** Bytes of each response of the server, by address. */
   readonly bytes: Map<string, number>;
 }
 
@@ -34,7 +34,7 @@ export interface Look {
   readonly options?: BrowserContextOptions;
 }
 
-/** A page of its own, which keeps what happens on it; close its context at the end. */
+/** Opens a page in a context of its own, and records its events; close the context at the end. */
 export async function open(
   browser: Browser,
   { width = 1000, dark = false, options = {} }: Look = {},
@@ -74,13 +74,13 @@ export async function shoot(page: Page, name: string, fullPage = true): Promise<
   await page.screenshot({ path: join(directory, `${name}.png`), fullPage });
 }
 
-/** The short form: each page that is judged has to read it. */
+/** The short form, because each page that is checked has to load it. */
 const AXE = readFileSync(join(ROOT, 'node_modules', 'axe-core', 'axe.min.js'), 'utf8');
 
-/** What axe-core finds, each with the elements. @param rules all of its rules if left out. */
+/** The violations that axe-core finds, with their elements. @param rules all if left out. */
 export async function violationsOn(page: Page, rules?: readonly string[]): Promise<string[]> {
   if (await page.evaluate('window.axe === undefined')) await page.evaluate(AXE);
-  // None of the rules that are on reads the style sheets' texts, which it would load for each call.
+  // No enabled rule needs the texts of the style sheets, which axe would load for each call.
   const options = {
     resultTypes: ['violations'],
     preload: false,

@@ -1,4 +1,4 @@
-/** `--cors-origin` in a browser, which alone knows what a page is let read. */
+/** `--cors-origin` in a browser, which decides what a page may read. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'uvu';
@@ -9,7 +9,7 @@ import { send, tokenFor } from '../../support/client.ts';
 import { startServer } from '../../support/server.ts';
 import { testInBrowser } from './browser.ts';
 
-/** What a page finds out: what it did, or that the browser did not let it. */
+/** What a page has read and written, or the error of the browser that prevented it. */
 interface Found {
   readonly read?: { status: number; etag: string | null; link: string | null; name: string };
   readonly written?: { status: number; etag: string | null };
@@ -18,7 +18,7 @@ interface Found {
   readonly refused?: string;
 }
 
-/** A page's script: reads, changes under the condition of what it read, and creates with a key. */
+/** The script of a page: it reads, changes with If-Match, and creates with an Idempotency-Key. */
 const SCRIPT = `async ([url, brand, token]) => {
   const authorization = 'Bearer ' + token;
   const json = { authorization, 'content-type': 'application/json' };
@@ -68,7 +68,7 @@ async function startSite(): Promise<{ readonly site: Server; readonly origin: st
 }
 
 testInBrowser(
-  'in a browser, a page of a named origin uses the API, and another cannot',
+  'a page of an allowed origin reads and writes through the API, and another page cannot',
   async () => {
     const sites = [await startSite(), await startSite()];
     const [named, other] = sites.map(({ origin }) => origin);
@@ -83,7 +83,7 @@ testInBrowser(
         const argument = JSON.stringify([server.url, id, token]);
         return page.evaluate(`(${SCRIPT})(${argument})`);
       };
-      // First the one that may not, so that it finds everything as it was.
+      // The page that may not write comes first, so that a write of it would be noticed.
       assert.equal(await visit(other), { refused: 'TypeError' });
       const before = await send(server, 'GET', `/admin/brands/${id}/`);
       assert.is(before.json.logo, '');

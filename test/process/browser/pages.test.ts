@@ -1,4 +1,4 @@
-/** Pages of every kind in a browser, if one is installed. */
+/** Pages of every kind, in a browser if one is installed. */
 import type { Browser, Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -19,7 +19,7 @@ import { open, overflow, shoot, testInBrowser, violationsOn } from './browser.ts
 let browser: Browser;
 let server: TestServer;
 
-/** One page of each kind, by what it is of. */
+/** One page of each kind, by name. */
 const PAGES: Record<string, string> = {
   front: 'index.html',
   category: 'categories/1.html',
@@ -50,7 +50,7 @@ test.after(async () => {
   await server.stop();
 });
 
-/** What the demo catalog lacks: long lists, the longest words, hostile names, rich text. */
+/** Adds to the demo catalog long lists, the longest words, hostile names and rich text. */
 async function fill(): Promise<void> {
   const long = await createCatalog(server, 'Long');
   const many = Array.from({ length: 60 }, (_, number) =>
@@ -101,7 +101,7 @@ async function page({ of, fields }: { of: Catalog; fields: Fields }): Promise<st
   return `skus/${(await make(server, '/admin/skus/', skuFields(of, fields))).id}.html`;
 }
 
-/** A SKU with sisters, one of them off sale. */
+/** A SKU of an SPU with other SKUs, one of which is off sale. */
 async function choices(of: Catalog): Promise<number> {
   const off = skuFields(of, { is_launched: false, name: 'Off' });
   await make(server, '/admin/skus/', { ...off, specs: [of.black] });
@@ -113,10 +113,10 @@ const at = (name: string) => `${server.url}/pages/${PAGES[name]}`;
 
 const HEIGHT = 800;
 
-/** The narrowest and the widest layout that axe-core judges; it finds the same in between. */
+/** The narrowest and the widest layout that axe-core checks; it finds the same in between. */
 const JUDGED_WIDTHS = new Set([360, 1280]);
 
-/** Looks at a page at each width, in light and dark. It is loaded once for all of them. */
+/** Checks a page at each width, in light and dark. It is loaded once. */
 async function judge(on: Page, name: string): Promise<void> {
   for (const width of [320, 360, 768, 1280]) {
     const where = `${name} at ${width} px`;
@@ -131,11 +131,11 @@ async function judge(on: Page, name: string): Promise<void> {
     const tooWide = await overflow(on);
     assert.ok(tooWide <= 0, `${where}: ${tooWide} px too wide`);
   }
-  // Dark has other colours alone, the same at every width.
+  // Dark mode changes only colours, which are the same at every width.
   assert.equal(await violationsOn(on, ['color-contrast']), [], `${name}, dark`);
 }
 
-/** A screen reader finds the landmarks, and one heading of the first level. */
+/** Asserts that the page has its landmarks and one heading of the first level. */
 async function hasLandmarks(on: Page, name: string): Promise<void> {
   assert.is(await on.getByRole('main').count(), 1, name);
   assert.is(await on.getByRole('heading', { level: 1 }).count(), 1, name);
@@ -144,7 +144,7 @@ async function hasLandmarks(on: Page, name: string): Promise<void> {
 }
 
 testInBrowser(
-  'no page complains, loads from elsewhere, scrolls sideways, fails axe-core or lacks a landmark',
+  'every page passes axe-core, fits the window, has landmarks, and loads nothing from other hosts',
   async () => {
     const visit = await open(browser);
     for (const name of Object.keys(PAGES)) {
@@ -158,19 +158,22 @@ testInBrowser(
   },
 );
 
-testInBrowser('a page and all that it loads have less than 30 kB', async () => {
-  for (const name of ['front', 'category', 'sku', 'spu', 'list', 'choices', 'rich']) {
-    const { page: own, bytes } = await open(browser);
-    await own.goto(at(name), { waitUntil: 'networkidle' });
-    const urls = [...bytes.keys()].map((url) => url.replace(/\?v=.*/, ''));
-    assert.equal(urls, [at(name), `${server.url}/pages/style.css`], name);
-    const total = [...bytes.values()].reduce((sum, each) => sum + each, 0);
-    assert.ok(total > 1000 && total < 30_000, `${name}: ${total} bytes`);
-    await own.context().close();
-  }
-});
+testInBrowser(
+  'a page and its style sheet have less than 30 kB together, and nothing else is loaded',
+  async () => {
+    for (const name of ['front', 'category', 'sku', 'spu', 'list', 'choices', 'rich']) {
+      const { page: own, bytes } = await open(browser);
+      await own.goto(at(name), { waitUntil: 'networkidle' });
+      const urls = [...bytes.keys()].map((url) => url.replace(/\?v=.*/, ''));
+      assert.equal(urls, [at(name), `${server.url}/pages/style.css`], name);
+      const total = [...bytes.values()].reduce((sum, each) => sum + each, 0);
+      assert.ok(total > 1000 && total < 30_000, `${name}: ${total} bytes`);
+      await own.context().close();
+    }
+  },
+);
 
-testInBrowser('without JavaScript everything is there', async () => {
+testInBrowser('a page shows its content and its choices without JavaScript', async () => {
   const { page: plain } = await open(browser, { options: { javaScriptEnabled: false } });
   await plain.goto(at('choices'), { waitUntil: 'load' });
   assert.is(await plain.locator('h1').textContent(), 'With sisters');
@@ -181,7 +184,7 @@ testInBrowser('without JavaScript everything is there', async () => {
   await plain.context().close();
 });
 
-testInBrowser('its own style sheet rules, light and dark', async () => {
+testInBrowser('the style sheet of the shop applies in light and dark', async () => {
   for (const dark of [false, true]) {
     const { page: own } = await open(browser, { dark });
     await own.goto(at('sku'), { waitUntil: 'load' });
@@ -194,34 +197,31 @@ testInBrowser('its own style sheet rules, light and dark', async () => {
   }
 });
 
-testInBrowser(
-  'the keyboard reaches the skip link first, then all links in their order',
-  async () => {
-    const { page: own } = await open(browser);
-    for (const name of ['sku', 'list', 'category', 'choices']) {
-      await own.goto(at(name), { waitUntil: 'load' });
+testInBrowser('the Tab key reaches the skip link first, then all links in order', async () => {
+  const { page: own } = await open(browser);
+  for (const name of ['sku', 'list', 'category', 'choices']) {
+    await own.goto(at(name), { waitUntil: 'load' });
+    await own.keyboard.press('Tab');
+    const skip = own.locator('.skip');
+    assert.is(await own.evaluate('document.activeElement.className'), 'skip', name);
+    const box = await skip.boundingBox();
+    assert.ok(box !== null && box.x >= 0 && box.y >= 0, `${name}: the skip link is in sight`);
+    const links = await own.locator('a[href]').count();
+    for (let index = 1; index < links; index += 1) {
       await own.keyboard.press('Tab');
-      const skip = own.locator('.skip');
-      assert.is(await own.evaluate('document.activeElement.className'), 'skip', name);
-      const box = await skip.boundingBox();
-      assert.ok(box !== null && box.x >= 0 && box.y >= 0, `${name}: the skip link is in sight`);
-      const links = await own.locator('a[href]').count();
-      for (let index = 1; index < links; index += 1) {
-        await own.keyboard.press('Tab');
-        const [focused, outlined] = await own.evaluate<[number, boolean]>(
-          "[[...document.querySelectorAll('a[href]')].indexOf(document.activeElement), " +
-            "getComputedStyle(document.activeElement).outlineStyle !== 'none']",
-        );
-        assert.is(focused, index, name);
-        assert.ok(outlined, `${name}: link ${index} shows that it has the focus`);
-      }
-      await skip.focus();
-      await own.keyboard.press('Enter');
-      await own.waitForURL(/#main$/);
+      const [focused, outlined] = await own.evaluate<[number, boolean]>(
+        "[[...document.querySelectorAll('a[href]')].indexOf(document.activeElement), " +
+          "getComputedStyle(document.activeElement).outlineStyle !== 'none']",
+      );
+      assert.is(focused, index, name);
+      assert.ok(outlined, `${name}: link ${index} shows that it has the focus`);
     }
-    await own.context().close();
-  },
-);
+    await skip.focus();
+    await own.keyboard.press('Enter');
+    await own.waitForURL(/#main$/);
+  }
+  await own.context().close();
+});
 
 testInBrowser('the choices of a SKU are a region with a name', async () => {
   const { page: own } = await open(browser);
@@ -230,7 +230,7 @@ testInBrowser('the choices of a SKU are a region with a name', async () => {
   await own.context().close();
 });
 
-testInBrowser('print leaves out what is for the screen alone', async () => {
+testInBrowser('a printed page leaves out navigation and pictures, and has black text', async () => {
   const { page: own } = await open(browser, { dark: true });
   await own.emulateMedia({ media: 'print' });
   await own.goto(at('choices'), { waitUntil: 'load' });
@@ -246,7 +246,7 @@ testInBrowser('print leaves out what is for the screen alone', async () => {
   await own.context().close();
 });
 
-testInBrowser('hostile names run no script and make no element', async () => {
+testInBrowser('names that contain HTML run no script and create no element', async () => {
   for (const name of ['hostile', 'hostile list']) {
     const { page: own, complaints } = await open(browser);
     await own.goto(at(name), { waitUntil: 'networkidle' });

@@ -49,7 +49,7 @@ async function tryOut(page: Page, tag: string, operation: string): Promise<strin
 
 type Components = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
-/** The components that a part of a description refers to, and those that they refer to. */
+/** The components that a part of a description refers to, directly or through others. */
 function referredBy(part: unknown, components: Components): Components {
   const found: Record<string, Record<string, unknown>> = {
     securitySchemes: { ...components['securitySchemes'] },
@@ -68,8 +68,8 @@ function referredBy(part: unknown, components: Components): Components {
 }
 
 /**
- * Leaves the page only these paths of the description: to show all of it takes the browser ten
- * seconds of work, and one load of that is enough. Every load asks the server for it.
+ * Removes all other paths from the description: to show all of them takes the browser ten seconds,
+ * and one such load is enough. Every load requests the description from the server.
  */
 async function shorten(page: Page, ...shown: readonly string[]): Promise<void> {
   await page.route('**/openapi.json', async (route) => {
@@ -108,7 +108,7 @@ async function showsOperations(page: Page): Promise<void> {
 }
 
 testInBrowser(
-  '/docs/ shows the operations of books and SKUs, what it fills in is right, and it keeps the token of the tab',
+  '/docs/ shows the operations of books and SKUs, fills in valid values, and keeps the token in the tab',
   async () => {
     const { page, complaints, foreign } = await open(browser);
     await page.goto(`${server.url}/docs/`);
@@ -133,7 +133,7 @@ testInBrowser(
   },
 );
 
-testInBrowser('/docs/ finds its files and its description under a base path', async () => {
+testInBrowser('/docs/ loads its files and its description below a base path', async () => {
   const moved = await startServer({ args: ['--base-path', '/api'] });
   const { page, complaints } = await open(browser);
   await shorten(page, '/books/');

@@ -1,4 +1,4 @@
-/** What a bulk edit of the console makes of prices. */
+/** The values that a bulk edit of the console computes. */
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -10,7 +10,7 @@ import {
 
 const exact = { step: 1, minus: 0 };
 
-test('percentages are read as people type them', () => {
+test('a percentage may have a sign, a per cent sign, and a decimal point or comma', () => {
   for (const [text, hundredths] of [
     ['5', 500],
     ['+5 %', 500],
@@ -24,7 +24,7 @@ test('percentages are read as people type them', () => {
   }
 });
 
-test('a percentage is added in whole units, and rounded', () => {
+test('a percentage is added exactly, and the price is rounded to the chosen step', () => {
   assert.is(percentOf(64_900, 500, exact), 68_145);
   assert.is(percentOf(64_900, 500, { step: 100, minus: 1 }), 68_099);
   assert.is(percentOf(10, 500, exact), 11, 'half a unit is rounded up');
@@ -32,7 +32,7 @@ test('a percentage is added in whole units, and rounded', () => {
   assert.is(percentOf(9_007_199_254_740_991, 0, exact), 9_007_199_254_740_991);
 });
 
-test('nothing changes by 0 per cent, and a rise is never a fall', () => {
+test('0 per cent changes nothing, and a positive percentage never lowers a price', () => {
   const amount = fc.integer({ min: 0, max: 1_000_000_000 });
   fc.assert(
     fc.property(amount, fc.integer({ min: 0, max: 100_000 }), (price, hundredths) => {
@@ -42,7 +42,7 @@ test('nothing changes by 0 per cent, and a rise is never a fall', () => {
   );
 });
 
-test('items that already have the value are not among the changes', () => {
+test('items that already have the new value are not changed', () => {
   const items = [
     { id: 1, stock: 7 },
     { id: 2, stock: 8 },

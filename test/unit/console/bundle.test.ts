@@ -1,4 +1,4 @@
-/** The files of the console as they are made from its source (spec 13.1 and 13.6). */
+/** The files of the console that are built from its source (spec 13.1 and 13.6). */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bundleConsole } from '../../../src/console/bundle.ts';
@@ -21,36 +21,36 @@ const sizeOf = (path: string) => {
 
 const index = Buffer.from(assets.get('index.html')?.bytes ?? []).toString();
 
-test('the page names its files from the root of the server, and has no script of its own', () => {
+test('the page refers to its files by absolute paths, and has no inline script or style', () => {
   const named = [...index.matchAll(/(?:src|href)="\/console\/([^"]+)"/g)].map(([, name]) => name);
   assert.is(named.filter((name) => /^console-\w+\.(?:js|css)$/.test(name ?? '')).length, 2);
   for (const name of named) assert.ok(assets.has(name ?? ''), name);
   assert.not.match(index, /<script>|<style>|style=|https?:/);
 });
 
-test('names change with the content, except that of the page', () => {
+test('the name of every file except the page contains a digest, and the file is immutable', () => {
   for (const [path, { immutable }] of assets) {
     assert.is(immutable, path !== 'index.html', path);
     if (immutable) assert.match(path, /-[a-z0-9]{8}\.(?:js|css)$/);
   }
 });
 
-test('a second bundle has the same files', async () => {
+test('a second build makes files with the same names', async () => {
   const again = await bundleConsole(1);
   assert.equal([...again.keys()].sort(), [...assets.keys()].sort());
 });
 
-test(`all files together are less than ${BUDGET} bytes on the wire`, () => {
+test(`all files together have less than ${BUDGET} compressed bytes`, () => {
   const total = [...assets.keys()].reduce((sum, path) => sum + sizeOf(path), 0);
   assert.ok(total < BUDGET, `${total} bytes`);
   assert.ok(assets.size > 5, `${assets.size} files`);
 });
 
-test(`the first list needs less than ${FIRST_LIST} bytes: what it does not show is loaded later`, () => {
+test(`the first list needs less than ${FIRST_LIST} bytes, and other screens are loaded later`, () => {
   const named = [...index.matchAll(/"\/console\/([^"]+)"/g)].map(([, name = '']) => name);
   const total = ['index.html', ...named].reduce((sum, path) => sum + sizeOf(path), 0);
   assert.ok(total < FIRST_LIST, `${total} bytes`);
-  // All but one are asked for at once, and that one needs none of the others.
+  // The page names four files: the first script, the style sheet and two scripts of the list.
   assert.is(named.length, 4, named.join(' '));
   for (const later of ['rich-text-', 'more-screens-', 'de-']) {
     assert.ok(
@@ -64,7 +64,7 @@ test(`the first list needs less than ${FIRST_LIST} bytes: what it does not show 
   }
 });
 
-test('the first script is small, and knows the files of what the first screen may need', () => {
+test(`the first script has less than ${FIRST_SCRIPT} bytes, and names the files that a first screen may need`, () => {
   const [path = '', { bytes = new Uint8Array() } = {}] =
     [...assets].find(([name]) => name.startsWith('early-')) ?? [];
   assert.ok(sizeOf(path) < FIRST_SCRIPT, `${sizeOf(path)} bytes`);
@@ -72,10 +72,10 @@ test('the first script is small, and knows the files of what the first screen ma
   const names = [...assets.keys()].filter((name) => /^(?:de|more-screens)-/.test(name));
   assert.is(names.length, 2);
   for (const name of names) assert.ok(text.includes(name), name);
-  assert.not.match(text, /\bfrom"|^import/m, 'it waits for no other file');
+  assert.not.match(text, /\bfrom"|^import/m, 'it imports no other file');
 });
 
-test('the colours are those of the pages of the shop', () => {
+test('the style sheet contains the colours of the pages of the shop', () => {
   const style = [...assets].find(([path]) => path.endsWith('.css'))?.[1].bytes;
   assert.match(Buffer.from(style ?? []).toString(), /--mark:\s*#0a5c49/);
 });

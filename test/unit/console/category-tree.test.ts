@@ -6,7 +6,7 @@ import {
   MAX_ROWS,
   type TreeView,
   treeRows,
-} from '../../../src/console/browser/parts/category-tree.ts';
+} from '../../../src/console/browser/parts/pickers/category-tree.ts';
 
 const NODES = new Map<number, CategoryNode>();
 
@@ -29,13 +29,13 @@ const shown = (view: Partial<TreeView>) =>
       `${'  '.repeat(node.level - 1)}${node.name}${choosable ? ' *' : ''}${expanded === null ? '' : expanded ? ' -' : ' +'}`,
   );
 
-test('at first the top level is in sight, without branches that lead nowhere', () => {
+test('a closed tree shows the top level, without branches that have nothing to choose', () => {
   assert.equal(shown({}), ['Electronics +']);
   assert.equal(shown({ levels: [1] }), ['Electronics *', 'Kitchen *']);
   assert.equal(shown({ levels: [1, 2] }), ['Electronics * +', 'Kitchen *']);
 });
 
-test('what is expanded shows its children', () => {
+test('an expanded category shows its children', () => {
   assert.equal(shown({ expanded: new Set([1]) }), ['Electronics -', '  Phones +']);
   assert.equal(shown({ expanded: new Set([1, 2]) }), [
     'Electronics -',
@@ -45,13 +45,13 @@ test('what is expanded shows its children', () => {
   ]);
 });
 
-test('a search shows what matches anywhere in its path, with what is above it', () => {
+test('a search shows categories whose path contains every word, with their parents', () => {
   assert.equal(shown({ text: 'smart' }), ['Electronics -', '  Phones -', '    Smartphones *']);
   assert.is(shown({ text: 'electronics CASES' }).length, 3);
   assert.equal(shown({ text: 'audio' }), [], 'not a level that may be chosen');
 });
 
-test('rows know their place among their siblings', () => {
+test('a row has its position among its siblings', () => {
   const rows = treeRows(NODES, { levels: [3], expanded: new Set([1, 2]), text: '' });
   assert.equal(
     rows.map(({ position, siblings }) => [position, siblings]),
@@ -64,7 +64,7 @@ test('rows know their place among their siblings', () => {
   );
 });
 
-test(`of a large tree ${MAX_ROWS} rows are in sight`, () => {
+test(`at most ${MAX_ROWS} rows are shown`, () => {
   const many = new Map<number, CategoryNode>();
   for (let id = 1; id <= 2 * MAX_ROWS; id += 1) {
     many.set(id, { id, name: `No. ${id}`, parentId: null, level: 1, path: `No. ${id}` });

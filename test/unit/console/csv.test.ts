@@ -12,7 +12,7 @@ import { mappedFile, recognise } from '../../../src/console/browser/imports/file
 
 const records = (text: string, delimiter: Delimiter = ',') => readRecords(text, delimiter).records;
 
-test('records are read as RFC 4180 has them', () => {
+test('records are read as RFC 4180 specifies', () => {
   assert.equal(records('a,b\r\n1,2\r\n'), [
     ['a', 'b'],
     ['1', '2'],
@@ -26,14 +26,14 @@ test('records are read as RFC 4180 has them', () => {
   assert.equal(records('"not closed'), [['not closed']]);
 });
 
-test('the delimiter is the one that the first record has most of, outside quotes', () => {
+test('the delimiter is the one that occurs most in the first record, outside quotes', () => {
   assert.is(delimiterOf('a;b;c\n1,2,3,4'), ';');
   assert.is(delimiterOf('"a;b;c",d'), ',');
   assert.is(delimiterOf('a\tb'), '\t');
   assert.is(delimiterOf('alone'), ',');
 });
 
-test('what is written is read again, whatever it contains', () => {
+test('records that are written are read back unchanged', () => {
   const cell = fc.string({ unit: fc.constantFrom('a', '"', ',', ';', '\t', '\r', '\n', ' ', 'ü') });
   fc.assert(
     fc.property(
@@ -56,7 +56,7 @@ test('any text is read to its end', () => {
   );
 });
 
-test('columns are recognised by their names and by their labels, each once', () => {
+test('columns are recognised by name and by label, and each is assigned once', () => {
   const columns = ['id', 'price EUR', 'code', 'spu'];
   const labels = ['ID', 'Price', 'Artikelnummer', 'SPU'];
   assert.equal(
@@ -65,7 +65,7 @@ test('columns are recognised by their names and by their labels, each once', () 
   );
 });
 
-test('a mapped file has the names of the catalog, and not what is left out', async () => {
+test('a mapped file has the names of the catalog, without the columns that are left out', async () => {
   const text = 'Code;Remark;Stock\r\nA;"x;y";1\r\n\r\nB;z;2\r\n';
   const file = {
     name: 'stock.csv',

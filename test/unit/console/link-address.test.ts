@@ -1,4 +1,4 @@
-/** Which links the editor of descriptions sets: those that the pages show (docs/pages.md). */
+/** The links that the editor of descriptions accepts: those that pages show (docs/pages.md). */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { linkAddress } from '../../../src/console/browser/parts/link-address.ts';
@@ -21,7 +21,7 @@ for (const [typed, address] of [
   ['https://', null],
   [`https://maker.example/${'x'.repeat(3000)}`, null],
 ] as const) {
-  test(`"${typed.slice(0, 40)}" means ${address === null ? 'no link' : address}`, () => {
+  test(`"${typed.slice(0, 40)}" ${address === null ? 'is refused' : `becomes ${address}`}`, () => {
     assert.is(linkAddress(typed), address);
     if (address === null) return;
     const page = richText(`<p><a href="${address}">A link</a></p>`);

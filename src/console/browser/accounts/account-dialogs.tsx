@@ -57,7 +57,7 @@ export function NewAccount(props: DialogProps) {
           </div>
           <div class="field">
             <label for="account-role">{t('accounts.role')}</label>
-            <select id="account-role" name="role" defaultValue="editor">
+            <select id="account-role" name="role">
               {ROLES.map((each) => (
                 <option key={each} value={each}>
                   {t(`role.${each}`)}

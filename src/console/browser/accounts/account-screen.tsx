@@ -5,8 +5,8 @@ import type { components } from '../../../../dist/console/api.d.ts';
 import { client, unwrap } from '../api/typed-client.ts';
 import { session } from '../api/session.ts';
 import { NewAccount, NewPassword } from './account-dialogs.tsx';
-import { named, ROLES } from './accounts.ts';
-import type { Role } from '../api/types.ts';
+import { named } from './accounts.ts';
+import { RoleCell } from './role-cell.tsx';
 import { formatTime, t } from '../messages/text.ts';
 import { confirm } from '../parts/dialog.tsx';
 import { announce, complain, Failure, wordsFor } from '../parts/notices.tsx';
@@ -107,13 +107,18 @@ interface RowProps extends Omit<TableProps, 'users'> {
 
 function useUserActions({ user, onChanged }: RowProps) {
   const { name } = user;
-  const run = (work: () => Promise<void>) => {
-    work()
-      .catch(complain)
-      .finally(() => {
-        // The row shows what the server has, also after a refusal.
-        onChanged();
-      });
+  /** Resolves to whether the work was done. */
+  const run = async (work: () => Promise<void>): Promise<boolean> => {
+    try {
+      await work();
+      return true;
+    } catch (error) {
+      complain(error);
+      return false;
+    } finally {
+      // The row shows what the server has, also after a refusal.
+      onChanged();
+    }
   };
   return {
     change: (body: Partial<Pick<User, 'role' | 'disabled'>>) =>
@@ -123,6 +128,13 @@ function useUserActions({ user, onChanged }: RowProps) {
       }),
     endTokens: () =>
       run(async () => {
+        const agreed = await confirm({
+          title: t('accounts.endTokensTitle', { name }),
+          text: t('accounts.endTokensText'),
+          yes: t('accounts.endTokens'),
+          danger: true,
+        });
+        if (!agreed) return;
         await unwrap(client.DELETE('/admin/users/{name}/tokens/', { params: named(name) }));
         announce(t('accounts.tokensEnded', { name }));
       }),
@@ -150,26 +162,16 @@ function UserRow(props: RowProps) {
       <th scope="row">
         {name} {name === session.value?.subject && <span class="tag">{t('accounts.you')}</span>}
       </th>
-      <td>
-        <select
-          aria-label={t('accounts.roleOf', { name })}
-          value={role}
-          onChange={({ currentTarget }) => actions.change({ role: currentTarget.value as Role })}
-        >
-          {ROLES.map((each) => (
-            <option key={each} value={each}>
-              {t(`role.${each}`)}
-            </option>
-          ))}
-        </select>
-      </td>
+      <RoleCell name={name} role={role} onApply={(chosen) => actions.change({ role: chosen })} />
       <td>
         <input
           type="checkbox"
           role="switch"
           aria-label={t('accounts.activeOf', { name })}
           checked={!disabled}
-          onChange={({ currentTarget }) => actions.change({ disabled: !currentTarget.checked })}
+          onChange={({ currentTarget }) =>
+            void actions.change({ disabled: !currentTarget.checked })
+          }
         />
       </td>
       <td class="soft">{formatTime(created)}</td>
@@ -177,10 +179,10 @@ function UserRow(props: RowProps) {
         <button type="button" class="plain" onClick={() => onPassword(name)}>
           {t('accounts.password')}
         </button>
-        <button type="button" class="plain" onClick={actions.endTokens}>
+        <button type="button" class="plain" onClick={() => void actions.endTokens()}>
           {t('accounts.endTokens')}
         </button>
-        <button type="button" class="plain danger-text" onClick={actions.remove}>
+        <button type="button" class="plain danger-text" onClick={() => void actions.remove()}>
           {t('accounts.remove')}
         </button>
       </td>

@@ -1,6 +1,6 @@
 /**
  * Who is signed in. The token is in sessionStorage, so it is one tab's and ends with it. While the
- * user works it is renewed; when the server refuses it, requests wait until somebody signs in.
+ * user works it is renewed; when the server refuses it, requests wait until a user signs in.
  */
 import { computed, signal } from '@preact/signals';
 import { BASE_PATH } from '../base.ts';
@@ -88,7 +88,7 @@ export async function signOut(): Promise<void> {
 
 /**
  * Sends a request with the token. If the token is refused, the form is shown, and the request is
- * sent again once somebody has signed in.
+ * sent again once a user has signed in.
  *
  * @param path below the base path, or an address.
  * @throws TypeError if the server does not answer, DOMException if the request is aborted.
@@ -108,7 +108,7 @@ export async function authorizedFetch(path: string, init: RequestInit = {}): Pro
   }
 }
 
-/** Resolves when somebody has signed in. Rejects if the request that waits is aborted. */
+/** Resolves when a user has signed in. Rejects if the request that waits is aborted. */
 function signedInAgain(abort: AbortSignal | null): Promise<void> {
   expired.value = true;
   return new Promise((resolve, reject) => {

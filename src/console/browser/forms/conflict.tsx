@@ -1,4 +1,4 @@
-/** Somebody else has changed the item: both versions, field by field, and which of them is kept. */
+/** Another user has changed the item: both versions, field by field, and which of them is kept. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { receive } from '../api/client.ts';

@@ -11,6 +11,7 @@ import { t } from '../messages/text.ts';
 import { useOneAtATime } from '../one-at-a-time.ts';
 import { Dialog, DialogFooter } from '../parts/dialog.tsx';
 import { announce, Problem, wordsFor } from '../parts/notices.tsx';
+import { hasUnchosen } from '../parts/pickers/unchosen.tsx';
 import { Fields, focusProblem } from './fields.tsx';
 import { FormState, type TypedFields } from './form-state.ts';
 import { refusalsOf } from './save.ts';
@@ -66,7 +67,7 @@ function CreateForm({ form, onClose, onCreated }: FormProps) {
   const { name, title } = form.collection;
   const submit = useOneAtATime(async () => {
     refusal.value = null;
-    if (!form.validate()) {
+    if (!form.validate() || hasUnchosen(root.current)) {
       requestAnimationFrame(() => focusProblem(root.current));
       return;
     }

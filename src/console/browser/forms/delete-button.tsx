@@ -24,10 +24,10 @@ async function referring(collection: Collection, id: number): Promise<string[]> 
 }
 
 /**
- * Deletes an item as it was read. If somebody else has changed it, the form shows what it is now,
+ * Deletes an item as it was read. If another user has changed it, the form shows what it is now,
  * unless that would take what is unsaved.
  *
- * @throws Error if somebody else has changed it; ApiError, TypeError.
+ * @throws Error if another user has changed it; ApiError, TypeError.
  */
 async function removeAsRead(form: FormState, { item, etag }: Loaded): Promise<void> {
   const { collection } = form;

@@ -2,15 +2,18 @@
 import type { ComponentChildren } from 'preact';
 import { COLLECTIONS } from '../api/collections.ts';
 import type { CollectionName } from '../api/types.ts';
+import { loadChunk } from '../load-chunk.ts';
 import { currency, t } from '../messages/text.ts';
 import { attributeLabel, CATEGORY_LEVELS, helpFor } from '../parts/attributes.ts';
-import { CategoryPicker } from '../parts/category-picker.tsx';
-import { Combobox } from '../parts/combobox.tsx';
+import { CategoryPicker } from '../parts/pickers/category-picker.tsx';
+import { Combobox } from '../parts/pickers/combobox.tsx';
 import { later } from '../parts/later.tsx';
 import { type FormField, mustBeFilled, type Typed } from './values.ts';
 import { textOf } from '../api/text-of.ts';
 
-const RichText = later(async () => (await import('../parts/rich-text.tsx')).RichText);
+const RichText = later(
+  async () => (await loadChunk(async () => await import('../parts/rich-text.tsx'))).RichText,
+);
 
 export interface FieldProps {
   /** Of the element; labels and messages are derived from it. */

@@ -10,6 +10,7 @@ import { t } from '../messages/text.ts';
 import { titleOf } from '../parts/attributes.ts';
 import { confirm } from '../parts/dialog.tsx';
 import { announce, complain, Problem } from '../parts/notices.tsx';
+import { hasUnchosen } from '../parts/pickers/unchosen.tsx';
 import { ConflictView } from './conflict.tsx';
 import { DeleteButton } from './delete-button.tsx';
 import { Facts } from './facts.tsx';
@@ -51,7 +52,7 @@ function useSaving(form: FormState, root: { current: HTMLFormElement | null }): 
   const run = async () => {
     refusal.value = null;
     if (busy.value) return;
-    if (!form.validate()) {
+    if (!form.validate() || hasUnchosen(root.current)) {
       refusal.value = t('form.invalid');
       requestAnimationFrame(() => focusProblem(root.current));
       return;

@@ -5,7 +5,7 @@ import { responseName } from '../api/collections.ts';
 import type { Item, Pair } from '../api/types.ts';
 import type { FormState } from './form-state.ts';
 
-/** Somebody else has changed the item since it was read. */
+/** Another user has changed the item since it was read. */
 export class Conflict extends Error {
   readonly theirs: Loaded;
 
@@ -37,7 +37,7 @@ export async function save(form: FormState): Promise<Loaded> {
   } catch (error) {
     if (!(error instanceof ApiError && error.status === 412)) throw error;
     const theirs = await load(form.collection.name, id);
-    // An earlier attempt was carried out whose answer was lost, or somebody else has done the same.
+    // An earlier attempt was carried out whose answer was lost, or another user has done the same.
     if (form.changedFields(theirs.item).length === 0) return settled(form, theirs);
     if (differs(form, base.item, theirs.item)) throw new Conflict(theirs);
     // Only the name of something that the item refers to has changed.

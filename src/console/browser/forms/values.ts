@@ -1,10 +1,10 @@
 /**
- * What is typed into the fields of a form, and the values that it means. Limits are those that the
- * server states, and they are judged here as one types, in the server's words.
+ * What is typed into the fields of a form, and the values that it means. The limits are those that
+ * the server states; they are checked while the user types.
  */
 import type { AttributeSchema, FieldKind } from '../api/schema.ts';
 import type { Pair, Value } from '../api/types.ts';
-import { parsePrice, priceInput, t } from '../messages/text.ts';
+import { numberProblem, parsePrice, parseWhole, priceInput, t } from '../messages/text.ts';
 import { textOf } from '../api/text-of.ts';
 
 /** The option that is chosen for each specification, by its id; null for none. */
@@ -83,14 +83,19 @@ function judgePrice(text: string, { required }: AttributeSchema): Judged {
   if (text.trim() === '') return required ? { problem: t('problem.required') } : { value: 0 };
   const amount = parsePrice(text);
   if (amount !== null) return { value: amount };
-  return { problem: t(/^\s*-/.test(text) ? 'problem.minimum' : 'problem.price', { minimum: 0 }) };
+  const negative = /^\s*[-−]/.test(text);
+  return { problem: negative ? t('problem.minimum', { minimum: 0 }) : numberProblem(true) };
 }
 
 function judgeInteger(text: string, { required, minimum = 0, maximum }: AttributeSchema): Judged {
   const trimmed = text.trim();
   if (trimmed === '') return required ? { problem: t('problem.required') } : { value: minimum };
-  if (!/^-?\d+$/.test(trimmed)) return { problem: t('problem.integer') };
-  const value = Number(trimmed);
+  const negative = /^[-−]/.test(trimmed);
+  const size = parseWhole(negative ? trimmed.slice(1) : trimmed);
+  if (size === null) {
+    return { problem: /^\d+$/.test(trimmed) ? t('problem.maximum') : numberProblem(false) };
+  }
+  const value = negative ? -size : size;
   if (value < minimum) return { problem: t('problem.minimum', { minimum }) };
   return value > (maximum ?? Number.MAX_SAFE_INTEGER)
     ? { problem: t('problem.maximum') }

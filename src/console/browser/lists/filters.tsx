@@ -1,11 +1,12 @@
 /** A filter for each reference, and for SKUs whether they are on sale, their price and stock. */
 import { useSignal } from '@preact/signals';
+import { useLayoutEffect } from 'preact/hooks';
 import { referencesOf } from '../api/collections.ts';
 import { isPrice } from '../api/schema.ts';
-import { parsePrice, priceInput, t } from '../messages/text.ts';
+import { numberProblem, parsePrice, parseWhole, priceInput, t } from '../messages/text.ts';
 import { attributeLabel, CATEGORY_LEVELS } from '../parts/attributes.ts';
-import { CategoryPicker } from '../parts/category-picker.tsx';
-import { Combobox } from '../parts/combobox.tsx';
+import { CategoryPicker } from '../parts/pickers/category-picker.tsx';
+import { Combobox } from '../parts/pickers/combobox.tsx';
 import type { ListProps } from './list-props.ts';
 import { RANGES } from './list-query.ts';
 
@@ -16,16 +17,25 @@ function useFilter({ query, show }: ListProps) {
   };
 }
 
+/** The first filter, or the search if the list has no filters. */
+function firstFilter(): HTMLElement | null {
+  return document.querySelector<HTMLElement>('[id^=filter-]') ?? document.getElementById('search');
+}
+
 export function Filters(props: ListProps) {
   const { collection, query, show } = props;
   const set = useFilter(props);
   const { filters } = query;
   const cleared = useSignal(0);
+  useLayoutEffect(() => {
+    // The button is removed, and must not take the focus with it.
+    if (cleared.value > 0) firstFilter()?.focus();
+  }, [cleared.value]);
   const isFiltered = Object.keys(filters).length > 0 || query.q !== '';
   return (
     <>
       {referencesOf(collection).map(([attribute, target]) => (
-        <div key={attribute} class="filter">
+        <div key={`${attribute} ${cleared.value}`} class="filter">
           <label for={`filter-${attribute}`}>{attributeLabel(attribute)}</label>
           {target === 'categories' ? (
             <CategoryFilter
@@ -96,7 +106,7 @@ function noneOf(attribute: string, id: number | null): string | null {
   return attribute === 'parent_id' ? 'null' : null;
 }
 
-/** @param cleared counts how often the filters were cleared: what is no filter yet goes as well. */
+/** @param cleared counts how often the filters were cleared, which also discards what is not valid. */
 function SkuFilters({ cleared, ...props }: ListProps & { readonly cleared: number }) {
   const set = useFilter(props);
   const { filters } = props.query;
@@ -166,14 +176,14 @@ function RangeFilter({ name, value, onChange }: RangeProps) {
         value={wrong.value ?? shown}
         onChange={({ currentTarget }) => {
           const text = currentTarget.value.trim();
-          const amount = priced ? parsePrice(text) : wholeNumber(text);
+          const amount = priced ? parsePrice(text) : parseWhole(text);
           wrong.value = text !== '' && amount === null ? text : null;
           if (wrong.value === null) onChange(amount === null ? null : String(amount));
         }}
       />
       {problem !== null && (
         <p id={problem} role="alert" class="problem">
-          {t(priced ? 'problem.price' : 'problem.integer')}
+          {numberProblem(priced)}
         </p>
       )}
     </div>

@@ -50,7 +50,7 @@ export const de: Messages = {
     one: '{count} Seite des Geschäfts wartet darauf, geschrieben zu werden.',
     other: '{count} Seiten des Geschäfts warten darauf, geschrieben zu werden.',
   },
-  'home.size': 'Der Speicher hat {size}.',
+  'home.size': 'Der Speicher ist {size} groß.',
   'home.warnings': 'Braucht Aufmerksamkeit',
   'home.fine': 'Alles in Ordnung.',
   'error.screen': 'Das lässt sich nicht anzeigen',
@@ -59,6 +59,9 @@ export const de: Messages = {
   'error.forbidden': 'Ihr Konto darf das nicht.',
   'error.network':
     'Der Server antwortet nicht. Was Sie eingegeben haben, ist noch da; versuchen Sie es gleich noch einmal.',
+  'error.updated':
+    'Die Konsole wurde auf dem Server aktualisiert. Laden Sie die Seite neu, um fortzufahren. Nicht gespeicherte Änderungen in Formularen bleiben erhalten.',
+  'error.reload': 'Neu laden',
   'error.status': 'Der Server antwortet mit Status {status}.',
   'notice.close': 'Ausblenden',
   'dialog.close': 'Schließen',
@@ -73,7 +76,7 @@ export const de: Messages = {
   'list.nothingFound': 'Nichts passt zur Suche und zu den Filtern.',
   'list.changed': '{name}: {label} ist jetzt {now}.',
   'list.changedMeanwhile':
-    'Inzwischen hat jemand anders {name} geändert: {label} ist {now}. Es wurde nichts geändert.',
+    'Ein anderer Benutzer hat {name} geändert: {label} ist jetzt {now}. Ihre Änderung wurde nicht gespeichert.',
   'filter.any': 'Alle',
   'filter.more': 'Preis und Bestand',
   'filter.clear': 'Filter aufheben',
@@ -129,31 +132,36 @@ export const de: Messages = {
     other: '{count} Einträge wurden geändert.',
   },
   'bulk.stale': {
-    one: 'Inzwischen hat jemand anders {count} Eintrag geändert. Es wurde nichts geändert; gehen Sie zurück und sehen Sie noch einmal nach.',
+    one: 'Ein anderer Benutzer hat {count} Eintrag geändert. Ihre Änderungen wurden nicht gespeichert. Gehen Sie zurück und zeigen Sie die Änderungen noch einmal an.',
     other:
-      'Inzwischen hat jemand anders {count} Einträge geändert. Es wurde nichts geändert; gehen Sie zurück und sehen Sie noch einmal nach.',
+      'Ein anderer Benutzer hat {count} Einträge geändert. Ihre Änderungen wurden nicht gespeichert. Gehen Sie zurück und zeigen Sie die Änderungen noch einmal an.',
   },
   'bulk.deleteTitle': { one: '{count} Eintrag löschen?', other: '{count} Einträge löschen?' },
   'bulk.deleteSkus': 'Ihre Merkmale und ihre Seiten im Geschäft werden mit gelöscht:',
-  'bulk.deleteOthers': 'Worauf andere Einträge verweisen, das wird nicht gelöscht:',
+  'bulk.deleteOthers': 'Einträge, auf die andere Einträge verweisen, werden nicht gelöscht:',
   'bulk.deleteAction': { one: '{count} Eintrag löschen', other: '{count} Einträge löschen' },
   'bulk.deleted': {
     one: '{count} Eintrag wurde gelöscht.',
     other: '{count} Einträge wurden gelöscht.',
   },
   'bulk.deleteOneByOne':
-    'Sie werden nacheinander gelöscht. Wird einer abgelehnt, endet es dort, und die davor können zurückgeholt werden.',
+    'Sie werden nacheinander gelöscht. Wird einer abgelehnt, endet das Löschen dort, und Sie können die davor gelöschten Einträge wiederherstellen.',
   'bulk.stopped': 'Es wurde nicht alles gelöscht',
   'bulk.deletedBefore': {
-    one: '{count} Eintrag wurde davor gelöscht; die anderen sind, wie sie waren.',
-    other: '{count} Einträge wurden davor gelöscht; die anderen sind, wie sie waren.',
+    one: '{count} Eintrag wurde davor gelöscht. Die anderen wurden nicht gelöscht.',
+    other: '{count} Einträge wurden davor gelöscht. Die anderen wurden nicht gelöscht.',
   },
-  'bulk.bringBack': { one: '{count} Eintrag zurückholen', other: '{count} Einträge zurückholen' },
-  'bulk.leave': 'So lassen',
+  'bulk.bringBack': {
+    one: '{count} Eintrag wiederherstellen',
+    other: '{count} Einträge wiederherstellen',
+  },
+  'bulk.leave': 'Nicht wiederherstellen',
   'bulk.progress': 'Fortschritt',
   'combobox.choices': 'Auswahl',
   'combobox.nothing': 'Nichts gefunden',
   'combobox.create': '„{name}“ anlegen …',
+  'combobox.unchosen':
+    'Es wurde nichts ausgewählt. Wählen Sie einen Vorschlag, oder löschen Sie den Text.',
   'category.first': 'Erste Ebene',
   'form.save': 'Speichern',
   'form.create': 'Anlegen',
@@ -171,17 +179,18 @@ export const de: Messages = {
   'leave.yes': 'Verlassen',
   'leave.no': 'Bleiben',
   'delete.title': '{name} löschen?',
-  'delete.inTheWay': 'Darauf wird noch verwiesen, was im Weg steht: {what}.',
+  'delete.inTheWay':
+    'Der Eintrag kann nicht gelöscht werden, solange andere auf ihn verweisen: {what}.',
   'delete.sku': 'Die Merkmale und die Seite im Geschäft werden mit gelöscht.',
   'delete.undoable': 'Sie können das danach rückgängig machen.',
   'delete.final': 'Das lässt sich nicht rückgängig machen.',
   'delete.changed':
-    'Inzwischen hat jemand anders {name} geändert. Es wurde nichts gelöscht; sehen Sie noch einmal nach.',
+    'Ein anderer Benutzer hat {name} geändert. Der Eintrag wurde nicht gelöscht. Prüfen Sie ihn noch einmal.',
   'delete.done': '{name} wurde gelöscht.',
   'undo.stale': {
-    one: 'Inzwischen hat jemand anders {count} Eintrag geändert. Es wurde nichts rückgängig gemacht.',
+    one: 'Ein anderer Benutzer hat seitdem {count} Eintrag geändert. Es wurde nichts rückgängig gemacht.',
     other:
-      'Inzwischen hat jemand anders {count} Einträge geändert. Es wurde nichts rückgängig gemacht.',
+      'Ein anderer Benutzer hat seitdem {count} Einträge geändert. Es wurde nichts rückgängig gemacht.',
   },
   'undo.done': { one: 'Rückgängig gemacht.', other: 'Für {count} Einträge rückgängig gemacht.' },
   'problem.required': 'muss angegeben werden',
@@ -191,12 +200,12 @@ export const de: Messages = {
     one: 'darf höchstens {count} Zeichen lang sein',
     other: 'darf höchstens {count} Zeichen lang sein',
   },
-  'problem.integer': 'muss eine ganze Zahl sein',
+  'problem.integer': 'muss eine ganze Zahl sein, etwa {example}',
   'problem.minimum': 'muss {minimum} oder mehr sein',
   'problem.maximum': 'muss eine ganze Zahl bis 2^53 - 1 sein',
-  'problem.price': 'muss ein Preis sein, etwa 19,99',
+  'problem.price': 'muss ein Preis sein, etwa {example}',
   'problem.date': 'muss ein Datum sein, das es gibt, in der Form JJJJ-MM-TT',
-  'conflict.title': 'Jemand anders hat diesen Eintrag geändert',
+  'conflict.title': 'Ein anderer Benutzer hat diesen Eintrag geändert',
   'conflict.text':
     'Unten stehen beide Fassungen. Wählen Sie für jedes Feld, welche bleiben soll; noch ist nichts gespeichert.',
   'conflict.who': 'Zuletzt geändert von {who}, {when}.',
@@ -249,7 +258,7 @@ export const de: Messages = {
   },
   'spu.created': { one: '{count} SKU wurde angelegt.', other: '{count} SKUs wurden angelegt.' },
   'spu.invalid':
-    'Wählen Sie mindestens eine Kombination, und geben Sie Preise und einen Bestand von 0 oder mehr ein.',
+    'Wählen Sie mindestens eine Kombination, und geben Sie Preise wie {price} und einen Bestand wie {stock} ein.',
   'spu.tooMany': {
     one: '{count} Kombination ist möglich.',
     other: '{count} Kombinationen sind möglich, zu viele, um sie zu zeigen.',

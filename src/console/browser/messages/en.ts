@@ -1,12 +1,8 @@
-/** English, and the list of all texts. `{…}` is replaced; `count` chooses the form of a plural. */
+/** English, as far as lists need it. `{…}` is replaced; `count` chooses the form of a plural. */
 import { attributesEn } from './attributes-en.ts';
-import { helpEn } from './help-en.ts';
-import { toolsEn } from './tools-en.ts';
 
 export const en = {
   ...attributesEn,
-  ...helpEn,
-  ...toolsEn,
   'app.name': 'Catalog',
   loading: 'Loading…',
   yes: 'Yes',
@@ -49,7 +45,7 @@ export const en = {
     one: '{count} page of the shop waits to be written.',
     other: '{count} pages of the shop wait to be written.',
   },
-  'home.size': 'The store has {size}.',
+  'home.size': 'The size of the store is {size}.',
   'home.warnings': 'Needs attention',
   'home.fine': 'Everything is fine.',
   'error.screen': 'This cannot be shown',
@@ -58,6 +54,9 @@ export const en = {
   'error.forbidden': 'Your account may not do this.',
   'error.network':
     'The server does not answer. What you have typed is still here; try again in a moment.',
+  'error.updated':
+    'The console has been updated on the server. Reload the page to go on. Unsaved changes in forms are kept.',
+  'error.reload': 'Reload',
   'error.status': 'The server answers with status {status}.',
   'notice.close': 'Dismiss',
   'dialog.close': 'Close',
@@ -72,7 +71,7 @@ export const en = {
   'list.nothingFound': 'Nothing matches the search and the filters.',
   'list.changed': '{name}: {label} is now {now}.',
   'list.changedMeanwhile':
-    'Somebody else has changed {name} meanwhile: {label} is {now}. Nothing was changed.',
+    'Another user has changed {name}: {label} is now {now}. Your change was not saved.',
   'filter.any': 'Any',
   'filter.more': 'Price and stock',
   'filter.clear': 'Clear filters',
@@ -122,25 +121,26 @@ export const en = {
   'bulk.apply': { one: 'Change {count} item', other: 'Change {count} items' },
   'bulk.done': { one: '{count} item was changed.', other: '{count} items were changed.' },
   'bulk.stale':
-    'Somebody else has changed {count} of the items meanwhile. Nothing was changed; go back and look again.',
+    'Another user has changed {count} of the items. Your changes were not saved. Go back and show the changes again.',
   'bulk.deleteTitle': { one: 'Delete {count} item?', other: 'Delete {count} items?' },
-  'bulk.deleteSkus': 'Their specifications and their pages in the shop go with them:',
-  'bulk.deleteOthers': 'What other items refer to is not deleted:',
+  'bulk.deleteSkus': 'Their specifications and their pages in the shop are deleted too:',
+  'bulk.deleteOthers': 'Items that other items refer to are not deleted:',
   'bulk.deleteAction': { one: 'Delete {count} item', other: 'Delete {count} items' },
   'bulk.deleted': { one: '{count} item was deleted.', other: '{count} items were deleted.' },
   'bulk.deleteOneByOne':
-    'They are deleted one after the other. If one is refused, it ends there, and you can bring back those before it.',
+    'They are deleted one after the other. If one is refused, the deletion stops there, and you can restore the items that were deleted before.',
   'bulk.stopped': 'Not everything was deleted',
   'bulk.deletedBefore': {
-    one: '{count} item was deleted before that; the others are as they were.',
-    other: '{count} items were deleted before that; the others are as they were.',
+    one: '{count} item was deleted before that. The other items were not deleted.',
+    other: '{count} items were deleted before that. The other items were not deleted.',
   },
-  'bulk.bringBack': { one: 'Bring back {count} item', other: 'Bring back {count} items' },
-  'bulk.leave': 'Leave it so',
+  'bulk.bringBack': { one: 'Restore {count} item', other: 'Restore {count} items' },
+  'bulk.leave': 'Do not restore',
   'bulk.progress': 'Progress',
   'combobox.choices': 'Choices',
   'combobox.nothing': 'Nothing found',
   'combobox.create': 'Create “{name}”…',
+  'combobox.unchosen': 'Nothing was chosen. Choose one of the suggestions, or delete the text.',
   'category.first': 'First level',
   'form.save': 'Save',
   'form.create': 'Create',
@@ -149,7 +149,7 @@ export const en = {
   'form.unsaved': 'Unsaved changes',
   'form.saved': '{name} is saved.',
   'form.invalid': 'Some values are not right yet. Nothing was saved.',
-  'form.restored': 'Changes that you had not saved were put back.',
+  'form.restored': 'Your unsaved changes were restored.',
   'item.page': 'Page',
   'item.gone': 'This was deleted',
   'item.unknown': 'This does not exist',
@@ -158,14 +158,13 @@ export const en = {
   'leave.yes': 'Leave',
   'leave.no': 'Stay',
   'delete.title': 'Delete {name}?',
-  'delete.inTheWay': 'This still refers to it and is in the way: {what}.',
-  'delete.sku': 'Its specifications and its page in the shop go with it.',
+  'delete.inTheWay': 'It cannot be deleted while other items refer to it: {what}.',
+  'delete.sku': 'Its specifications and its page in the shop are deleted too.',
   'delete.undoable': 'You can undo this afterwards.',
   'delete.final': 'This cannot be undone.',
-  'delete.changed':
-    'Somebody else has changed {name} meanwhile. Nothing was deleted; look at it again.',
+  'delete.changed': 'Another user has changed {name}. It was not deleted. Check it again.',
   'delete.done': '{name} was deleted.',
-  'undo.stale': 'Somebody else has changed {count} of the items meanwhile. Nothing was undone.',
+  'undo.stale': 'Another user has changed {count} of the items since then. Nothing was undone.',
   'undo.done': { one: 'Undone.', other: 'Undone for {count} items.' },
   'problem.required': 'is required',
   'problem.blank': 'must not be empty or only white space',
@@ -174,12 +173,12 @@ export const en = {
     one: 'must be at most {count} character long',
     other: 'must be at most {count} characters long',
   },
-  'problem.integer': 'must be an integer',
+  'problem.integer': 'must be a whole number, such as {example}',
   'problem.minimum': 'must be {minimum} or more',
   'problem.maximum': 'must be an integer, not one beyond 2^53 - 1',
-  'problem.price': 'must be a price, such as 19.99',
+  'problem.price': 'must be a price, such as {example}',
   'problem.date': 'must be a date that exists, written YYYY-MM-DD',
-  'conflict.title': 'Somebody else has changed this',
+  'conflict.title': 'Another user has changed this item',
   'conflict.text':
     'Both versions are below. Choose for each field which one to keep; nothing is saved yet.',
   'conflict.who': 'Last changed by {who}, {when}.',
@@ -231,14 +230,15 @@ export const en = {
     other: 'Create {count} missing SKUs',
   },
   'spu.created': { one: '{count} SKU was created.', other: '{count} SKUs were created.' },
-  'spu.invalid': 'Choose at least one combination, and type prices and a stock of 0 or more.',
+  'spu.invalid':
+    'Choose at least one combination, and type prices such as {price} and a stock such as {stock}.',
   'spu.tooMany': {
     one: '{count} combination is possible.',
     other: '{count} combinations are possible, which are too many to show.',
   },
   'spu.elsewhere': {
-    one: '{count} SKU of this SPU still stands in the old category.',
-    other: '{count} SKUs of this SPU still stand in the old category.',
+    one: '{count} SKU of this SPU is still in the old category.',
+    other: '{count} SKUs of this SPU are still in the old category.',
   },
   'spu.move': { one: 'Move {count} SKU', other: 'Move {count} SKUs' },
   'spu.moved': {

@@ -1,10 +1,15 @@
 /** The texts of the console in the language of the user, and numbers, prices and times in it. */
 import { computed, signal } from '@preact/signals';
 import { en } from './en.ts';
+import { loadChunk } from '../load-chunk.ts';
 import { keepLanguage, type Language, localeOf, preferredLanguage } from './language.ts';
 import type { Message, MessageKey, Messages } from './message.ts';
+import { amountOf, type Currency, decimalMark, examplePrice, wholeOf } from './typed-numbers.ts';
 
-const messages = signal<Messages>(en);
+/** The texts of the lists; those of the other screens are added when they are loaded. */
+const english: Partial<Messages> = { ...en };
+
+const messages = signal<Partial<Messages>>(english);
 
 export const language = signal<Language>('en');
 
@@ -56,13 +61,6 @@ export function formatTime(time: string): string {
   return times.value.format(new Date(time));
 }
 
-/** The currency of the shop, and how many digits it has after the decimal mark. */
-export interface Currency {
-  readonly code: string;
-  readonly digits: number;
-}
-
-/** Its code is "" until the server has said it. */
 export const currency = signal<Currency>({ code: '', digits: 2 });
 
 /** @param code ISO 4217. */
@@ -83,7 +81,7 @@ export function formatPrice(amount: number): string {
 
 /** A price as a person types it: `1234.50`, or `1234,50` in German. */
 export function priceInput(amount: number): string {
-  return exactPrice(amount).replace('.', decimalMark());
+  return exactPrice(amount).replace('.', decimalMark(locale.value));
 }
 
 /** `1234.50`. Digits are moved as text, so that no amount is rounded. */
@@ -95,42 +93,30 @@ function exactPrice(amount: number): string {
   return `${sign}${text.slice(0, -digits)}.${text.slice(-digits)}`;
 }
 
-/**
- * The amount of what a person typed: `649`, `649.5`, `649,50`, `1,234.50`, `1.234,50 €`.
- *
- * @returns a whole number of the smallest unit; null if the text is no price.
- */
+/** @returns a whole number of the smallest unit; null if the text is not a price. */
 export function parsePrice(text: string): number | null {
-  const { digits, code } = currency.value;
-  const parts = code === '' ? [] : prices.value.formatToParts(0);
-  const symbol = parts.find(({ type }) => type === 'currency')?.value ?? '';
-  const bare = text
-    .replace(code, '')
-    .replace(symbol, '')
-    .replace(/[\s\u00a0\u202f'’]/g, '');
-  const at = decimalAt(bare, digits);
-  const [whole, fraction] = at === -1 ? [bare, ''] : [bare.slice(0, at), bare.slice(at + 1)];
-  const groups = /^(?:\d+|\d{1,3}(?:[.,]\d{3})+)$/;
-  // `.99` has no digit before the mark.
-  if (!groups.test(whole) && (whole !== '' || fraction === '')) return null;
-  if (!/^\d*$/.test(fraction)) return null;
-  if (fraction.length > digits) return null;
-  const amount = Number(whole.replace(/[.,]/g, '') + fraction.padEnd(digits, '0'));
-  return Number.isSafeInteger(amount) ? amount : null;
+  return amountOf(text, locale.value, currency.value);
 }
 
-/** Where the decimal mark of a price is; -1 if it has none. */
-function decimalAt(text: string, digits: number): number {
-  const at = Math.max(text.lastIndexOf('.'), text.lastIndexOf(','));
-  if (at === -1 || digits === 0) return -1;
-  const mark = text.charAt(at);
-  if (text.indexOf(mark) !== at) return -1;
-  const groups = mark !== decimalMark() && text.length - at - 1 === 3;
-  return groups ? -1 : at;
+/** @returns null if the text is not a whole number of at least 0. */
+export function parseWhole(text: string): number | null {
+  return wholeOf(text, locale.value);
 }
 
-function decimalMark(): string {
-  return numbers.value.formatToParts(1.5).find(({ type }) => type === 'decimal')?.value ?? '.';
+/** What is wrong with a text that is not a number, or not a price. */
+export function numberProblem(priced: boolean): string {
+  return priced
+    ? t('problem.price', { example: priceExample() })
+    : t('problem.integer', { example: 1234 });
+}
+
+export function priceExample(): string {
+  return examplePrice(locale.value, currency.value);
+}
+
+/** Adds the English texts of a file that is loaded later. German comes as a whole. */
+export function addEnglish(texts: Partial<Messages>): void {
+  Object.assign(english, texts);
 }
 
 /** Shows the console in a language, and keeps the choice for the next visit. */
@@ -145,7 +131,8 @@ export async function startLanguage(): Promise<void> {
 }
 
 async function speak(chosen: Language): Promise<void> {
-  messages.value = chosen === 'de' ? (await import('./de.ts')).de : en;
+  messages.value =
+    chosen === 'de' ? (await loadChunk(async () => await import('./de.ts'))).de : english;
   language.value = chosen;
   document.documentElement.lang = chosen;
 }

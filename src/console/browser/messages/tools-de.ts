@@ -87,6 +87,8 @@ export const toolsDe: Readonly<Record<keyof typeof toolsEn, Message>> = {
   'accounts.new': 'Neues Konto',
   'accounts.role': 'Rolle',
   'accounts.roleOf': 'Rolle von {name}',
+  'accounts.applyRole': 'Übernehmen',
+  'accounts.applyRoleOf': 'Übernehmen: neue Rolle von {name}',
   'accounts.roleHelp': 'Leser lesen, Bearbeiter schreiben auch, Verwalter verwalten auch Konten.',
   'accounts.active': 'Aktiv',
   'accounts.activeOf': '{name} ist aktiv',
@@ -95,12 +97,16 @@ export const toolsDe: Readonly<Record<keyof typeof toolsEn, Message>> = {
   'accounts.you': 'Sie',
   'accounts.password': 'Neues Passwort',
   'accounts.passwordFor': 'Neues Passwort für {name}',
-  'accounts.passwordHelp': 'Wer mit diesem Konto angemeldet ist, muss sich neu anmelden.',
+  'accounts.passwordHelp': 'Alle, die mit diesem Konto angemeldet sind, müssen sich neu anmelden.',
   'accounts.passwordSet': '{name} hat ein neues Passwort.',
   'accounts.endTokens': 'Sitzungen beenden',
+  'accounts.endTokensTitle': 'Die Sitzungen von {name} beenden?',
+  'accounts.endTokensText':
+    'Alle, die mit diesem Konto angemeldet sind, müssen sich neu anmelden. Programme, die das Konto benutzen, brauchen ein neues Token.',
   'accounts.tokensEnded': 'Die Sitzungen von {name} sind beendet.',
   'accounts.remove': 'Entfernen',
   'accounts.removeTitle': '{name} entfernen?',
-  'accounts.removeText': 'Das Konto kann sich nicht mehr anmelden. Was es geschrieben hat, bleibt.',
+  'accounts.removeText':
+    'Mit dem Konto kann sich niemand mehr anmelden. Seine Änderungen am Katalog bleiben.',
   'accounts.removed': '{name} ist entfernt.',
 };

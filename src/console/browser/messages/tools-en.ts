@@ -80,6 +80,8 @@ export const toolsEn = {
   'accounts.new': 'New account',
   'accounts.role': 'Role',
   'accounts.roleOf': 'Role of {name}',
+  'accounts.applyRole': 'Apply',
+  'accounts.applyRoleOf': 'Apply the new role of {name}',
   'accounts.roleHelp': 'A viewer reads, an editor also writes, an admin also manages accounts.',
   'accounts.active': 'Active',
   'accounts.activeOf': '{name} is active',
@@ -88,12 +90,16 @@ export const toolsEn = {
   'accounts.you': 'you',
   'accounts.password': 'New password',
   'accounts.passwordFor': 'New password for {name}',
-  'accounts.passwordHelp': 'Everybody who is signed in with this account has to sign in again.',
+  'accounts.passwordHelp': 'All users who are signed in with this account must sign in again.',
   'accounts.passwordSet': '{name} has a new password.',
   'accounts.endTokens': 'End sessions',
+  'accounts.endTokensTitle': 'End the sessions of {name}?',
+  'accounts.endTokensText':
+    'All users who are signed in with this account must sign in again. Programs that use the account need a new token.',
   'accounts.tokensEnded': 'The sessions of {name} have ended.',
   'accounts.remove': 'Remove',
   'accounts.removeTitle': 'Remove {name}?',
-  'accounts.removeText': 'The account cannot sign in any more. What it wrote stays.',
+  'accounts.removeText':
+    'This account can no longer be used to sign in. Its changes to the catalog stay.',
   'accounts.removed': '{name} is removed.',
 } as const;

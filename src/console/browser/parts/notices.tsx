@@ -1,6 +1,7 @@
 /** Messages that are shown for a while and announced: `status` for news, `alert` for failures. */
 import { signal } from '@preact/signals';
 import { ApiError, isAborted } from '../api/client.ts';
+import { ConsoleUpdated } from '../load-chunk.ts';
 import { t } from '../messages/text.ts';
 
 export interface Notice {
@@ -39,7 +40,14 @@ export function announce(text: string, action: Notice['action'] = null): void {
 
 /** Says what failed, in the server's words if it was the server. */
 export function complain(error: unknown): void {
-  if (!isAborted(error)) add('alert', wordsFor(error), null);
+  if (isAborted(error)) return;
+  const action = { label: t('error.reload'), run: async () => reload() };
+  add('alert', wordsFor(error), error instanceof ConsoleUpdated ? action : null);
+}
+
+/** Loads the console again. A form that has unsaved changes lets the user stay. */
+export function reload(): void {
+  location.reload();
 }
 
 /** What a failure means to a person. */
@@ -50,6 +58,7 @@ export function wordsFor(error: unknown): string {
       ? t('error.status', { status: String(error.status) })
       : error.message;
   }
+  if (error instanceof ConsoleUpdated) return t('error.updated');
   if (error instanceof TypeError) return t('error.network');
   return error instanceof Error ? error.message : String(error);
 }
@@ -97,14 +106,21 @@ function show({ id, kind, text, action }: Notice) {
   );
 }
 
+interface FailureProps {
+  readonly text: string | null;
+  readonly onAgain: () => void;
+  /** What the button does, if it does not read the screen again. */
+  readonly action?: string;
+}
+
 /** Why a screen could not be read, with a button that reads it again; nothing if the text is null. */
-export function Failure({ text, onAgain }: { text: string | null; onAgain: () => void }) {
+export function Failure({ text, onAgain, action = t('list.again') }: FailureProps) {
   if (text === null) return null;
   return (
     <div role="alert" class="notice-inline danger-edge">
       <p>{text}</p>
       <button type="button" onClick={onAgain}>
-        {t('list.again')}
+        {action}
       </button>
     </div>
   );

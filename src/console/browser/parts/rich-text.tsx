@@ -261,7 +261,7 @@ function Surface({ id, value, onChange, readOnly, described, editor }: SurfacePr
   }, [editor, readOnly]);
   useEffect(() => {
     if (shown.current === value) return;
-    // While somebody types, the form may still be at an earlier text.
+    // While the user types, the form may still be at an earlier text.
     if (root.current?.contains(document.activeElement) === true) return;
     shown.current = value;
     if (editor.current === null) {

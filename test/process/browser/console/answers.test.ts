@@ -1,4 +1,4 @@
-/** Answers that come late or not at all, and what is done twice meanwhile (spec 13.5). */
+/** Responses that arrive late or not at all, and double clicks (spec 13.5). */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Page } from 'playwright-core';
@@ -9,7 +9,7 @@ import { faults, hears, stage } from './console.ts';
 
 const scene = stage();
 
-/** Holds the requests of a method back until the function that is returned is called. */
+/** Delays the requests of a method until the returned function is called. */
 async function hold(page: Page, path: string, method: string): Promise<() => void> {
   const held = Promise.withResolvers<void>();
   await page.route(path, async (route) => {
@@ -19,7 +19,7 @@ async function hold(page: Page, path: string, method: string): Promise<() => voi
   return held.resolve;
 }
 
-/** Lets the first request of a method reach the server, and loses the answer. */
+/** Lets the first request of a method reach the server, and drops the response. */
 async function loseAnswer(page: Page, path: string, method: string): Promise<void> {
   let lost = false;
   await page.route(path, async (route) => {
@@ -30,7 +30,7 @@ async function loseAnswer(page: Page, path: string, method: string): Promise<voi
   });
 }
 
-testInBrowser('what is typed while a save is under way stays, and is unsaved', async () => {
+testInBrowser('input that is typed during a save stays, as an unsaved change', async () => {
   const { server, at, visit } = scene();
   const visitor = await visit('editor');
   const { page } = visitor;
@@ -53,26 +53,29 @@ testInBrowser('what is typed while a save is under way stays, and is unsaved', a
   await page.context().close();
 });
 
-testInBrowser('what is typed while a new item is created is put back on its screen', async () => {
-  const { at, visit } = scene();
-  const visitor = await visit('editor');
-  const { page } = visitor;
-  await page.goto(at('/brands/new'));
-  await page.getByLabel('Name').fill('Created meanwhile');
-  const release = await hold(page, '**/admin/brands/', 'POST');
-  const sent = page.waitForRequest((request) => request.method() === 'POST');
-  await page.getByRole('button', { name: 'Save' }).click();
-  await sent;
-  await page.getByLabel('Logo').fill('typed-meanwhile.png');
-  release();
-  await page.waitForURL(/\/brands\/\d+$/);
-  await page.getByText('Changes that you had not saved were put back.').waitFor();
-  assert.is(await page.getByLabel('Logo').inputValue(), 'typed-meanwhile.png');
-  assert.equal(faults(visitor), []);
-  await page.context().close();
-});
+testInBrowser(
+  'input that is typed while an item is created is restored on the screen of the item',
+  async () => {
+    const { at, visit } = scene();
+    const visitor = await visit('editor');
+    const { page } = visitor;
+    await page.goto(at('/brands/new'));
+    await page.getByLabel('Name').fill('Created meanwhile');
+    const release = await hold(page, '**/admin/brands/', 'POST');
+    const sent = page.waitForRequest((request) => request.method() === 'POST');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await sent;
+    await page.getByLabel('Logo').fill('typed-meanwhile.png');
+    release();
+    await page.waitForURL(/\/brands\/\d+$/);
+    await page.getByText('Your unsaved changes were restored.').waitFor();
+    assert.is(await page.getByLabel('Logo').inputValue(), 'typed-meanwhile.png');
+    assert.equal(faults(visitor), []);
+    await page.context().close();
+  },
+);
 
-testInBrowser('a save whose answer is lost is no conflict when it is sent again', async () => {
+testInBrowser('a save that is repeated after a lost response is not a conflict', async () => {
   const { server, at, visit } = scene();
   const visitor = await visit('editor');
   const { page } = visitor;
@@ -93,45 +96,51 @@ testInBrowser('a save whose answer is lost is no conflict when it is sent again'
   await page.context().close();
 });
 
-testInBrowser('what is created by a request whose answer is lost is created once', async () => {
-  const { server, at, visit } = scene();
-  const visitor = await visit('editor');
-  const { page } = visitor;
-  await page.goto(at('/brands/new'));
-  await page.getByLabel('Name').fill('Answer lost');
-  await loseAnswer(page, '**/admin/brands/', 'POST');
-  await page.getByRole('button', { name: 'Save' }).click();
-  await hears(page, 'alert', 'The server does not answer.');
-  await page.getByRole('button', { name: 'Save' }).click();
-  await hears(page, 'status', 'is saved.');
-  assert.is((await read(server, '/admin/brands/?q=lost')).length, 1);
-  assert.equal(faults(visitor, [/ERR_FAILED/]), []);
-  await page.context().close();
-});
+testInBrowser(
+  'an item is created once if the request is repeated after a lost response',
+  async () => {
+    const { server, at, visit } = scene();
+    const visitor = await visit('editor');
+    const { page } = visitor;
+    await page.goto(at('/brands/new'));
+    await page.getByLabel('Name').fill('Answer lost');
+    await loseAnswer(page, '**/admin/brands/', 'POST');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await hears(page, 'alert', 'The server does not answer.');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await hears(page, 'status', 'is saved.');
+    assert.is((await read(server, '/admin/brands/?q=lost')).length, 1);
+    assert.equal(faults(visitor, [/ERR_FAILED/]), []);
+    await page.context().close();
+  },
+);
 
-testInBrowser('an option is created once per click, whether an answer is lost or not', async () => {
-  const { server, at, visit } = scene();
-  const visitor = await visit('editor');
-  const { page } = visitor;
-  await page.goto(at('/goods/2'));
-  const field = page.getByLabel(/^New option of/).first();
-  const add = page.getByRole('button', { name: 'Add', exact: true }).first();
-  const chips = page.getByRole('button', { name: 'Lost and found', exact: true });
-  await field.fill('Lost and found');
-  await loseAnswer(page, '**/admin/options/', 'POST');
-  await add.click();
-  await hears(page, 'alert', 'The server does not answer.');
-  await add.click();
-  await chips.waitFor();
-  assert.is((await read(server, '/admin/options/?q=found')).length, 1);
-  await page.getByRole('button', { name: 'Remove Lost and found' }).click();
-  await chips.waitFor({ state: 'hidden' });
-  await field.fill('Lost and found');
-  await add.click();
-  await chips.waitFor();
-  assert.equal(faults(visitor, [/ERR_FAILED/]), []);
-  await page.context().close();
-});
+testInBrowser(
+  'an option is created once after a lost response, and again after it was removed',
+  async () => {
+    const { server, at, visit } = scene();
+    const visitor = await visit('editor');
+    const { page } = visitor;
+    await page.goto(at('/goods/2'));
+    const field = page.getByLabel(/^New option of/).first();
+    const add = page.getByRole('button', { name: 'Add', exact: true }).first();
+    const chips = page.getByRole('button', { name: 'Lost and found', exact: true });
+    await field.fill('Lost and found');
+    await loseAnswer(page, '**/admin/options/', 'POST');
+    await add.click();
+    await hears(page, 'alert', 'The server does not answer.');
+    await add.click();
+    await chips.waitFor();
+    assert.is((await read(server, '/admin/options/?q=found')).length, 1);
+    await page.getByRole('button', { name: 'Remove Lost and found' }).click();
+    await chips.waitFor({ state: 'hidden' });
+    await field.fill('Lost and found');
+    await add.click();
+    await chips.waitFor();
+    assert.equal(faults(visitor, [/ERR_FAILED/]), []);
+    await page.context().close();
+  },
+);
 
 testInBrowser('a conflict shows only fields whose values differ', async () => {
   const { server, at, visit } = scene();
@@ -142,7 +151,7 @@ testInBrowser('a conflict shows only fields whose values differ', async () => {
   const body = { price: 1100, stock: 6 };
   assert.is((await send(server, 'PATCH', '/admin/skus/4/', { body })).status, 200);
   await page.getByRole('button', { name: 'Save' }).click();
-  const dialog = page.getByRole('alertdialog', { name: 'Somebody else has changed this' });
+  const dialog = page.getByRole('alertdialog', { name: 'Another user has changed this item' });
   await dialog.getByRole('row').nth(1).waitFor();
   assert.equal(await dialog.getByRole('rowheader').allTextContents(), ['Stockboth changed']);
   await page.context().close();
@@ -184,7 +193,7 @@ testInBrowser('a double click creates the missing SKUs of an SPU once', async ()
   await page.context().close();
 });
 
-testInBrowser('a double click creates what a reference needs once', async () => {
+testInBrowser('a double click creates the item of a reference once', async () => {
   const { server, at, visit } = scene();
   const visitor = await visit('editor');
   const { page } = visitor;
@@ -201,7 +210,7 @@ testInBrowser('a double click creates what a reference needs once', async () => 
   await page.context().close();
 });
 
-testInBrowser('what fails in a dialog is said in the dialog', async () => {
+testInBrowser('a failure in a dialog is reported in the dialog', async () => {
   const { at, visit } = scene();
   const visitor = await visit('editor');
   const { page } = visitor;
@@ -211,7 +220,7 @@ testInBrowser('what fails in a dialog is said in the dialog', async () => {
   await page.getByLabel('Brand', { exact: true }).fill('Out of reach');
   await page.route('**/admin/brands/', (route) => route.abort());
   await page.getByRole('option', { name: 'Create' }).click();
-  // Its form could not be read.
+  // The schema of its form could not be read.
   await heard.waitFor();
   await dialog.getByRole('button', { name: 'Close' }).click();
   await page.unroute('**/admin/brands/');
@@ -236,7 +245,7 @@ testInBrowser('what fails in a dialog is said in the dialog', async () => {
   await page.context().close();
 });
 
-testInBrowser('a value that is typed into a list stays until it is saved', async () => {
+testInBrowser('a value that is typed into a list stays until it is valid and saved', async () => {
   const { server, at, visit } = scene();
   const visitor = await visit('editor');
   const { page } = visitor;
@@ -246,7 +255,7 @@ testInBrowser('a value that is typed into a list stays until it is saved', async
   const field = page.getByRole('textbox', { name: 'Price', exact: true });
   await field.fill('12,5x');
   await field.press('Tab');
-  await hears(page, 'alert', 'must be a price, such as 19.99');
+  await hears(page, 'alert', 'must be a price, such as 1,234.50');
   assert.is(await field.inputValue(), '12,5x');
   await page.route('**/admin/skus/*/', (route) => route.abort());
   await field.fill('12.5');
@@ -263,7 +272,7 @@ testInBrowser('a value that is typed into a list stays until it is saved', async
   await page.context().close();
 });
 
-testInBrowser('an import is followed to its end, also if the server does not answer', async () => {
+testInBrowser('the progress of an import is requested again after a lost response', async () => {
   const { server, at, visit } = scene();
   const visitor = await visit('editor');
   const { page } = visitor;

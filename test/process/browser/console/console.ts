@@ -1,10 +1,11 @@
-/** The console in a browser, for its tests: a server with the demo catalog, and people who use it. */
+/** For the tests of the console in a browser: a server with the demo catalog, and visitors. */
 import type { Browser, Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { available, launch } from '../../../support/chromium.ts';
 import { send, tokenFor } from '../../../support/client.ts';
 import { startServer, type TestServer } from '../../../support/server.ts';
+import { until } from '../../../support/until.ts';
 import { type Look, open, type Visit } from '../browser.ts';
 
 export type Role = 'viewer' | 'editor' | 'admin';
@@ -16,7 +17,7 @@ export interface Scene {
   readonly browser: Browser;
   /** The address of a screen, such as `/skus/17`. */
   readonly at: (path: string) => string;
-  /** A visitor with a token of the role; null for none. */
+  /** A visitor with a token of the role; null for no token. */
   readonly visit: (role: Role | null, look?: Look) => Promise<Visit>;
 }
 
@@ -44,7 +45,7 @@ function sceneOf(server: TestServer, browser: Browser): Scene {
     browser,
     at: (path) => `${server.url}/console${path}`,
     async visit(role, look = {}) {
-      // Without motion, so that colours are what they are at once.
+      // Without motion, so that colours do not change gradually.
       const options = { reducedMotion: 'reduce', ...look.options } as const;
       const visit = await open(browser, { ...look, options });
       if (role === null) return visit;
@@ -60,7 +61,7 @@ function sceneOf(server: TestServer, browser: Browser): Scene {
   };
 }
 
-/** Makes an account that can sign in. */
+/** Creates an account that can sign in. */
 export async function makeAccount(server: TestServer, name: string, role: Role): Promise<void> {
   const body = { name, role, password: PASSWORD };
   const { status } = await send(server, 'POST', '/admin/users/', {
@@ -74,6 +75,13 @@ export async function signIn(page: Page, name: string): Promise<void> {
   await page.getByLabel('User name').fill(name);
   await page.getByLabel('Password').fill(PASSWORD);
   await page.getByRole('button', { name: 'Sign in' }).click();
+}
+
+/** Waits until the element that matches has the focus. */
+export async function focused(page: Page, selector: string): Promise<void> {
+  await until(`the focus is on ${selector}`, () =>
+    page.evaluate<boolean>(`document.activeElement.matches(${JSON.stringify(selector)})`),
+  );
 }
 
 /** Waits for a message that is announced. */
@@ -90,7 +98,7 @@ export async function show(page: Page, path: string): Promise<void> {
   );
 }
 
-/** Whatever went wrong on a page, without the refusals that a test provokes. */
+/** Everything that went wrong on a page, except the refusals that a test provokes. */
 export function faults({ complaints, foreign }: Visit, expected: readonly RegExp[] = []): string[] {
   return [...complaints, ...foreign].filter((each) => !expected.some((known) => known.test(each)));
 }

@@ -1,4 +1,4 @@
-/** What an editor does with the console, by the names that a screen reader says (spec 13.4). */
+/** Tasks of an editor, by the accessible names of the controls (spec 13.4). */
 import { readFileSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -36,7 +36,7 @@ testInBrowser('an account signs in, sees every collection, and signs out', async
 });
 
 testInBrowser(
-  'a list is searched, filtered, sorted and paged, and its address says so',
+  'a list is searched, filtered, sorted, paged and exported, and its address has the query',
   async () => {
     const { at, visit } = scene();
     const visitor = await visit('editor');
@@ -97,7 +97,7 @@ testInBrowser('a SKU is created, changed and deleted, and the deletion is undone
   await page.getByLabel('Cost price').fill('12');
   await page.getByLabel('Market price').fill('nothing');
   await page.getByLabel('Code').fill('KETTLE-2');
-  await page.getByText('must be a price, such as 19.99').waitFor();
+  await page.getByText('must be a price, such as 1,234.50').waitFor();
   await page.getByLabel('Market price').fill('1300');
   await page.getByRole('button', { name: 'Save' }).click();
   await hears(page, 'status', 'A kettle for two is saved.');
@@ -108,7 +108,7 @@ testInBrowser('a SKU is created, changed and deleted, and the deletion is undone
   assert.is(created.code, 'KETTLE-2');
   const link = page.getByRole('link', { name: 'Page' });
   assert.is(await link.getAttribute('href'), `/pages/skus/${id}.html`);
-  // One choice for each specification, whatever records there were.
+  // Each save leaves one record for the specification.
   for (const option of [1, 0, 1]) {
     const choice = page
       .getByRole('group', { name: 'Specifications' })
@@ -129,7 +129,7 @@ testInBrowser('a SKU is created, changed and deleted, and the deletion is undone
   await page.context().close();
 });
 
-testInBrowser('what a reference needs is created without leaving the form', async () => {
+testInBrowser('a missing brand is created without leaving the form of an SPU', async () => {
   const { server, at, visit } = scene();
   const { page } = await visit('editor');
   await page.goto(at('/goods/1'));
@@ -145,7 +145,7 @@ testInBrowser('what a reference needs is created without leaving the form', asyn
   await page.context().close();
 });
 
-testInBrowser('the missing SKUs of an SPU are created in one go', async () => {
+testInBrowser('one button creates the missing SKUs of an SPU', async () => {
   const { server, at, visit } = scene();
   const { page } = await visit('editor');
   await page.goto(at('/goods/1'));
@@ -165,29 +165,26 @@ testInBrowser('the missing SKUs of an SPU are created in one go', async () => {
   await page.context().close();
 });
 
-testInBrowser(
-  'a description is edited as rich text, and nothing else of the SPU is sent',
-  async () => {
-    const { server, at, visit } = scene();
-    const { page } = await visit('editor');
-    await page.goto(at('/goods/2'));
-    const before = await read(server, '/admin/goods/2/');
-    const field = page.getByRole('textbox', { name: 'Packaging' });
-    await field.click();
-    await page.keyboard.press('Control+End');
-    await page.keyboard.type(' And a box.');
-    const request = page.waitForRequest((each) => each.method() === 'PATCH');
-    await page.keyboard.press('Control+s');
-    assert.equal(Object.keys((await request).postDataJSON()), ['desc_pack']);
-    await page.getByText('Unsaved changes').waitFor({ state: 'hidden' });
-    const after = await read(server, '/admin/goods/2/');
-    assert.match(after.desc_pack, /And a box\./);
-    assert.is(after.desc_detail, before.desc_detail);
-    await page.context().close();
-  },
-);
+testInBrowser('a description is edited as rich text, and only this attribute is sent', async () => {
+  const { server, at, visit } = scene();
+  const { page } = await visit('editor');
+  await page.goto(at('/goods/2'));
+  const before = await read(server, '/admin/goods/2/');
+  const field = page.getByRole('textbox', { name: 'Packaging' });
+  await field.click();
+  await page.keyboard.press('Control+End');
+  await page.keyboard.type(' And a box.');
+  const request = page.waitForRequest((each) => each.method() === 'PATCH');
+  await page.keyboard.press('Control+s');
+  assert.equal(Object.keys((await request).postDataJSON()), ['desc_pack']);
+  await page.getByText('Unsaved changes').waitFor({ state: 'hidden' });
+  const after = await read(server, '/admin/goods/2/');
+  assert.match(after.desc_pack, /And a box\./);
+  assert.is(after.desc_detail, before.desc_detail);
+  await page.context().close();
+});
 
-testInBrowser('the page beside the form shows what is typed, and stores nothing', async () => {
+testInBrowser('the preview shows unsaved input, and nothing is stored', async () => {
   const { server, at, visit } = scene();
   const visitor = await visit('editor');
   const { page } = visitor;
@@ -201,35 +198,38 @@ testInBrowser('the page beside the form shows what is typed, and stores nothing'
   await page.context().close();
 });
 
-testInBrowser('a whole task by keyboard alone: find a SKU, change its price, save', async () => {
-  const { server, at, visit } = scene();
-  const { page } = await visit('editor');
-  await page.goto(at('/skus'));
-  await page.getByRole('table').waitFor();
-  const tabTo = async (name: string) => {
-    for (let step = 0; step < 60; step += 1) {
-      const focused = await page.evaluate<string>(
-        '(document.activeElement?.labels?.[0] ?? document.activeElement)?.textContent?.trim() ?? ""',
-      );
-      if (focused === name) return;
-      await page.keyboard.press('Tab');
-    }
-    throw new Error(`the Tab key does not lead to ${name}`);
-  };
-  await tabTo('Search');
-  await page.keyboard.type('matt black');
-  await page.getByText('1–1 of 1').waitFor();
-  await tabTo('Brüsholt Gooseneck Kettle, matt black, 0.8 litres');
-  await page.keyboard.press('Enter');
-  await page.getByRole('button', { name: 'Save' }).waitFor();
-  await tabTo('Price');
-  await page.keyboard.press('Control+a');
-  await page.keyboard.type('84.5');
-  await tabTo('Save');
-  await page.keyboard.press('Enter');
-  await hears(page, 'status', 'is saved');
-  assert.is((await read(server, '/admin/skus/15/')).price, 8450);
-  await page.context().close();
-});
+testInBrowser(
+  'the keyboard alone is enough to find a SKU, change its price and save it',
+  async () => {
+    const { server, at, visit } = scene();
+    const { page } = await visit('editor');
+    await page.goto(at('/skus'));
+    await page.getByRole('table').waitFor();
+    const tabTo = async (name: string) => {
+      for (let step = 0; step < 60; step += 1) {
+        const focused = await page.evaluate<string>(
+          '(document.activeElement?.labels?.[0] ?? document.activeElement)?.textContent?.trim() ?? ""',
+        );
+        if (focused === name) return;
+        await page.keyboard.press('Tab');
+      }
+      throw new Error(`the Tab key does not lead to ${name}`);
+    };
+    await tabTo('Search');
+    await page.keyboard.type('matt black');
+    await page.getByText('1–1 of 1').waitFor();
+    await tabTo('Brüsholt Gooseneck Kettle, matt black, 0.8 litres');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Save' }).waitFor();
+    await tabTo('Price');
+    await page.keyboard.press('Control+a');
+    await page.keyboard.type('84.5');
+    await tabTo('Save');
+    await page.keyboard.press('Enter');
+    await hears(page, 'status', 'is saved');
+    assert.is((await read(server, '/admin/skus/15/')).price, 8450);
+    await page.context().close();
+  },
+);
 
 test.run();

@@ -1,22 +1,13 @@
-/** Where the focus is after an action: never lost, and never taken from what somebody does. */
-import type { Page } from 'playwright-core';
+/** Where the focus is after an action: it is never lost, and never taken from the user. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { read } from '../../../support/catalog.ts';
-import { until } from '../../../support/until.ts';
+import { make, read } from '../../../support/catalog.ts';
 import { testInBrowser } from '../browser.ts';
-import { faults, hears, stage } from './console.ts';
+import { faults, focused, hears, stage } from './console.ts';
 
 const scene = stage();
 
-/** Waits until the element that matches has the focus. */
-async function focused(page: Page, selector: string): Promise<void> {
-  await until(`the focus is on ${selector}`, () =>
-    page.evaluate<boolean>(`document.activeElement.matches(${JSON.stringify(selector)})`),
-  );
-}
-
-testInBrowser('a dialog that is closed gives the focus back', async () => {
+testInBrowser('a dialog that closes returns the focus', async () => {
   const { at, visit } = scene();
   const visitor = await visit('editor');
   const { page } = visitor;
@@ -34,7 +25,7 @@ testInBrowser('a dialog that is closed gives the focus back', async () => {
   await page.context().close();
 });
 
-testInBrowser('saving keeps the focus, and another screen begins at its content', async () => {
+testInBrowser('a save keeps the focus, and a new screen moves it to its content', async () => {
   const { at, visit } = scene();
   const visitor = await visit('editor');
   const { page } = visitor;
@@ -62,7 +53,7 @@ testInBrowser('saving keeps the focus, and another screen begins at its content'
   await page.context().close();
 });
 
-testInBrowser('Ctrl + S saves wherever the focus is, but not below a dialog', async () => {
+testInBrowser('Ctrl + S saves from any focus, but not while a dialog is open', async () => {
   const { server, at, visit } = scene();
   const visitor = await visit('editor');
   const { page } = visitor;
@@ -97,7 +88,7 @@ testInBrowser('an option is renamed in place, and Escape leaves it as it is', as
   await page.keyboard.press('Escape');
   await focused(page, '.chips button.value');
   await page.getByRole('button', { name: 'Silver', exact: true }).waitFor();
-  // Browsers heed `autofocus` once, and this is the second field of the page.
+  // Browsers obey `autofocus` once, and this is the second field of the page.
   await page.getByRole('button', { name: 'Coral', exact: true }).click();
   await page.keyboard.type('Salmon');
   await page.keyboard.press('Enter');
@@ -108,21 +99,24 @@ testInBrowser('an option is renamed in place, and Escape leaves it as it is', as
   await page.context().close();
 });
 
-testInBrowser('a dialog that creates an item leads to the first field that is wrong', async () => {
-  const { at, visit } = scene();
-  const visitor = await visit('editor');
-  const { page } = visitor;
-  await page.goto(at('/skus/new'));
-  await page.getByRole('combobox', { name: 'SPU' }).pressSequentially('Quite new');
-  await page.getByRole('option', { name: 'Create “Quite new”…' }).click();
-  const dialog = page.getByRole('dialog', { name: 'New SPU' });
-  await dialog.getByRole('button', { name: 'Create' }).click();
-  await focused(page, '#create-brand_id');
-  assert.equal(faults(visitor), []);
-  await page.context().close();
-});
+testInBrowser(
+  'a dialog that creates an item moves the focus to the first invalid field',
+  async () => {
+    const { at, visit } = scene();
+    const visitor = await visit('editor');
+    const { page } = visitor;
+    await page.goto(at('/skus/new'));
+    await page.getByRole('combobox', { name: 'SPU' }).pressSequentially('Quite new');
+    await page.getByRole('option', { name: 'Create “Quite new”…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'New SPU' });
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await focused(page, '#create-brand_id');
+    assert.equal(faults(visitor), []);
+    await page.context().close();
+  },
+);
 
-testInBrowser('each step of an import begins at its content', async () => {
+testInBrowser('each step of an import moves the focus to its content', async () => {
   const { at, visit } = scene();
   const visitor = await visit('editor');
   const { page } = visitor;
@@ -136,6 +130,53 @@ testInBrowser('each step of an import begins at its content', async () => {
     await page.getByRole('button', { name: action, exact: true }).press('Enter');
     await page.getByRole('button', { name: next, exact: true }).waitFor();
     await focused(page, '#content');
+  }
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
+testInBrowser('clearing the filters moves the focus to the first filter', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('viewer');
+  const { page } = visitor;
+  for (const [path, first] of [
+    ['/skus?q=kettle', '#filter-spu_id'],
+    ['/categories?parent_id=1', '#filter-parent_id'],
+    ['/brands?q=a', '#search'],
+  ] as const) {
+    await page.goto(at(path));
+    await page.getByRole('row').nth(1).waitFor();
+    await page.getByRole('button', { name: 'Clear filters' }).press('Enter');
+    await page.getByRole('button', { name: 'Clear filters' }).waitFor({ state: 'hidden' });
+    await focused(page, first);
+  }
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
+testInBrowser('removing a specification or an option moves the focus to a neighbour', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  const spu = await read(server, '/admin/goods/1/');
+  const { id } = await make(server, '/admin/goods/', { ...spu, name: 'With parts' });
+  const { id: size } = await make(server, '/admin/specs/', { name: 'Size', spu_id: id });
+  await make(server, '/admin/specs/', { name: 'Finish', spu_id: id });
+  for (const value of ['Size one', 'Size two', 'Size three']) {
+    await make(server, '/admin/options/', { value, spec_id: size });
+  }
+  await page.goto(at(`/goods/${id}`));
+  const button = (name: string) => `[aria-label="Remove ${name}"]`;
+  for (const [removed, next] of [
+    ['Size one', button('Size two')],
+    ['Size three', button('Size two')],
+    ['Size two', '.spec-name a'],
+    ['Size', button('Finish')],
+    ['Finish', '#spu-specs'],
+  ] as const) {
+    await page.getByRole('button', { name: `Remove ${removed}`, exact: true }).press('Enter');
+    await page.locator(button(removed)).waitFor({ state: 'detached' });
+    await focused(page, next);
   }
   assert.equal(faults(visitor), []);
   await page.context().close();

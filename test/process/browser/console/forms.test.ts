@@ -1,4 +1,4 @@
-/** Fields of forms that are more than an input: categories, references, descriptions (spec 13.4). */
+/** Fields of forms other than plain inputs: categories, references, descriptions (spec 13.4). */
 import type { Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -59,7 +59,7 @@ testInBrowser('a category is chosen from the tree by keyboard alone', async () =
   await page.context().close();
 });
 
-testInBrowser('the third level of an SPU fills in the levels above it', async () => {
+testInBrowser('choosing the third category of an SPU fills in the first two', async () => {
   const { at, visit } = scene();
   const { page } = await visit('editor');
   await page.goto(at('/goods/new'));
@@ -73,7 +73,7 @@ testInBrowser('the third level of an SPU fills in the levels above it', async ()
     'Electronics › Phones',
     'Electronics › Phones › Smartphones',
   ]);
-  // The field of the first level offers this level alone.
+  // The field of the first level offers only this level.
   await level(1).click();
   assert.is(await treeitem(page, 'Phones').count(), 0);
   assert.is(await treeitem(page, 'Electronics').getAttribute('aria-selected'), 'true');
@@ -92,7 +92,7 @@ testInBrowser('an SPU that moves to another category offers to move its SKUs', a
   await treeitem(page, 'Folding phones').click();
   await page.getByRole('button', { name: 'Save' }).click();
   const count = before.length;
-  await page.getByText(`${count} SKUs of this SPU still stand in the old category.`).waitFor();
+  await page.getByText(`${count} SKUs of this SPU are still in the old category.`).waitFor();
   await page.getByRole('button', { name: `Move ${count} SKUs` }).click();
   await hears(page, 'status', `${count} SKUs are now in Electronics`);
   const after = await read(server, '/admin/goods/1/skus/?per_page=100');
@@ -100,7 +100,7 @@ testInBrowser('an SPU that moves to another category offers to move its SKUs', a
   await page.context().close();
 });
 
-testInBrowser('a name that arrives after the focus is replaced by what is typed', async () => {
+testInBrowser('typing replaces a name that is loaded after the field got the focus', async () => {
   const { at, visit } = scene();
   const { page } = await visit('viewer');
   let answer: () => void = () => undefined;
@@ -177,14 +177,14 @@ testInBrowser('a link is set, changed and removed in a description', async () =>
   await page.context().close();
 });
 
-/** Fields of the form that is shown whose description is not there or empty. */
+/** Fields of the form that have no description, or an empty one. */
 const UNDESCRIBED = `[...document.querySelectorAll('.item .fields :is(input, fieldset, [role=textbox]), .facts output')]
   .filter((each) => each.closest('fieldset') === null || each.localName === 'fieldset')
   .filter((each) => !(each.getAttribute('aria-describedby') ?? '').split(' ')
     .some((id) => (document.getElementById(id)?.textContent ?? '').trim().length > 5))
   .map((each) => each.id || each.localName)`;
 
-testInBrowser('every field says what it is for, in English and in German', async () => {
+testInBrowser('every field has a description in English and in German', async () => {
   for (const [locale, save] of [
     ['en-GB', 'Save'],
     ['de-DE', 'Speichern'],
@@ -205,7 +205,7 @@ testInBrowser('every field says what it is for, in English and in German', async
   }
 });
 
-testInBrowser('a SKU whose move to another SPU is discarded keeps its options', async () => {
+testInBrowser('a SKU keeps its options if its move to another SPU is discarded', async () => {
   const { at, visit } = scene();
   const visitor = await visit('editor');
   const { page } = visitor;
@@ -227,7 +227,7 @@ testInBrowser('a SKU whose move to another SPU is discarded keeps its options', 
 });
 
 testInBrowser(
-  'what is deleted can be brought back, also if the server does not answer',
+  'a deletion can be undone after an attempt that the server did not answer',
   async () => {
     const { server, at, visit } = scene();
     const visitor = await visit('editor');
@@ -250,7 +250,7 @@ testInBrowser(
   },
 );
 
-testInBrowser('what a new form starts with is no unsaved change', async () => {
+testInBrowser('the initial values of a new form are not unsaved changes', async () => {
   const { at, visit } = scene();
   const visitor = await visit('editor');
   const { page } = visitor;
@@ -260,15 +260,15 @@ testInBrowser('what a new form starts with is no unsaved change', async () => {
   await until('the SPU is chosen', async () => (await spu.inputValue()) === 'Auralune Phone 12');
   await page.reload();
   await page.getByLabel('Caption').waitFor();
-  assert.is(await page.getByText('were put back').count(), 0);
+  assert.is(await page.getByText('unsaved changes were restored').count(), 0);
   await page.getByRole('link', { name: 'Brands', exact: true }).click();
   await page.getByRole('table', { name: 'Brands' }).waitFor();
-  // What is typed is one, and what the address names is still there.
+  // Typed text is an unsaved change; the new address still sets the SPU.
   await page.goto(at('/skus/new?spu_id=2'));
   await page.getByLabel('Caption').fill('Typed');
   page.once('dialog', (dialog) => void dialog.accept());
   await page.goto(at('/skus/new?spu_id=3'));
-  await page.getByText('were put back').waitFor();
+  await page.getByText('unsaved changes were restored').waitFor();
   assert.is(await page.getByLabel('Caption').inputValue(), 'Typed');
   await until('the SPU of the address', async () => (await spu.inputValue()).startsWith('Quill'));
   assert.equal(faults(visitor), []);

@@ -1,4 +1,4 @@
-/** Ways through the console: addresses, the buttons of the browser, the keyboard (spec 13.4). */
+/** Navigation: addresses, the buttons of the browser, the keyboard (spec 13.4). */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { until } from '../../../support/until.ts';
@@ -7,7 +7,7 @@ import { faults, hears, show, stage } from './console.ts';
 
 const scene = stage();
 
-testInBrowser('the first link leads the keyboard past the navigation', async () => {
+testInBrowser('the first link moves the focus past the navigation', async () => {
   const { at, visit } = scene();
   const visitor = await visit('editor');
   const { page } = visitor;
@@ -23,27 +23,30 @@ testInBrowser('the first link leads the keyboard past the navigation', async () 
   await page.context().close();
 });
 
-testInBrowser('an address whose filter is no value says so, and asks once', async () => {
-  const { at, visit } = scene();
-  const visitor = await visit('editor');
-  const { page } = visitor;
-  let requests = 0;
-  page.on('request', (request) => {
-    if (request.url().includes('/admin/goods/')) requests += 1;
-  });
-  await page.goto(at('/skus?spu_id=abc&price_min=xyz'), { waitUntil: 'commit' });
-  await hears(page, 'alert', 'query parameter spu_id must be an id in digits');
-  assert.is(await page.getByLabel('SPU').inputValue(), '');
-  assert.is(await page.getByLabel('Price from').inputValue(), 'xyz');
-  assert.is(requests, 0);
-  await page.getByRole('button', { name: 'Clear filters' }).click();
-  await page.getByRole('row').nth(1).waitFor();
-  assert.is(new URL(page.url()).search, '');
-  assert.equal(faults(visitor, [/400/]), []);
-  await page.context().close();
-});
+testInBrowser(
+  'an address with an invalid filter shows the error, and no SPU is requested',
+  async () => {
+    const { at, visit } = scene();
+    const visitor = await visit('editor');
+    const { page } = visitor;
+    let requests = 0;
+    page.on('request', (request) => {
+      if (request.url().includes('/admin/goods/')) requests += 1;
+    });
+    await page.goto(at('/skus?spu_id=abc&price_min=xyz'), { waitUntil: 'commit' });
+    await hears(page, 'alert', 'query parameter spu_id must be an id in digits');
+    assert.is(await page.getByLabel('SPU').inputValue(), '');
+    assert.is(await page.getByLabel('Price from').inputValue(), 'xyz');
+    assert.is(requests, 0);
+    await page.getByRole('button', { name: 'Clear filters' }).click();
+    await page.getByRole('row').nth(1).waitFor();
+    assert.is(new URL(page.url()).search, '');
+    assert.equal(faults(visitor, [/400/]), []);
+    await page.context().close();
+  },
+);
 
-testInBrowser('a pause between two words of a search loses nothing', async () => {
+testInBrowser('the search field keeps a space at the end of the text during a pause', async () => {
   const { at, visit } = scene();
   const visitor = await visit('editor');
   const { page } = visitor;
@@ -64,65 +67,74 @@ testInBrowser('a pause between two words of a search loses nothing', async () =>
   await page.context().close();
 });
 
-testInBrowser('going back from unsaved changes asks, and goes one step', async () => {
-  const { at, visit } = scene();
-  const visitor = await visit('editor');
-  const { page } = visitor;
-  await page.goto(at('/skus'));
-  await page.getByRole('link', { name: 'Brands', exact: true }).click();
-  await page.getByRole('table', { name: 'Brands' }).waitFor();
-  await page.getByRole('table').getByRole('link').first().click();
-  const name = page.getByLabel('Name');
-  await name.fill('Not saved yet');
-  const question = page.getByRole('alertdialog', { name: 'Leave without saving?' });
-  const back = async (answer: string) => {
+testInBrowser(
+  'going back from unsaved changes asks for confirmation, and goes back one step',
+  async () => {
+    const { at, visit } = scene();
+    const visitor = await visit('editor');
+    const { page } = visitor;
+    await page.goto(at('/skus'));
+    await page.getByRole('link', { name: 'Brands', exact: true }).click();
+    await page.getByRole('table', { name: 'Brands' }).waitFor();
+    await page.getByRole('table').getByRole('link').first().click();
+    const name = page.getByLabel('Name');
+    await name.fill('Not saved yet');
+    const question = page.getByRole('alertdialog', { name: 'Leave without saving?' });
+    const back = async (answer: string) => {
+      await page.evaluate('history.back()');
+      await question.getByRole('button', { name: answer }).click();
+    };
+    await back('Stay');
+    assert.is(await name.inputValue(), 'Not saved yet');
+    await back('Leave');
+    await page.getByRole('table', { name: 'Brands' }).waitFor();
     await page.evaluate('history.back()');
-    await question.getByRole('button', { name: answer }).click();
-  };
-  await back('Stay');
-  assert.is(await name.inputValue(), 'Not saved yet');
-  await back('Leave');
-  await page.getByRole('table', { name: 'Brands' }).waitFor();
-  await page.evaluate('history.back()');
-  await page.getByRole('table', { name: 'SKUs' }).waitFor();
-  await page.evaluate('history.go(2)');
-  await name.waitFor();
-  assert.is.not(await name.inputValue(), 'Not saved yet');
-  assert.equal(faults(visitor), []);
-  await page.context().close();
-});
+    await page.getByRole('table', { name: 'SKUs' }).waitFor();
+    await page.evaluate('history.go(2)');
+    await name.waitFor();
+    assert.is.not(await name.inputValue(), 'Not saved yet');
+    assert.equal(faults(visitor), []);
+    await page.context().close();
+  },
+);
 
-testInBrowser('the title says what is shown, also where there is nothing', async () => {
-  const { at, visit } = scene();
-  const visitor = await visit('editor');
-  const { page } = visitor;
-  const titled = (title: string) =>
-    until(`the title is ${title}`, async () => (await page.title()) === title);
-  await page.goto(at('/skus'));
-  await titled('SKUs – Catalog');
-  await show(page, '/nothing');
-  await titled('There is no such page – Catalog');
-  await show(page, '/brands/99999');
-  await titled('This does not exist – Catalog');
-  await page.getByRole('link', { name: 'Sign out' }).click();
-  await titled('Sign in – Catalog');
-  assert.equal(faults(visitor, [/404/]), []);
-  await page.context().close();
-});
+testInBrowser(
+  'the title of the document names the screen, also if there is no such page or item',
+  async () => {
+    const { at, visit } = scene();
+    const visitor = await visit('editor');
+    const { page } = visitor;
+    const titled = (title: string) =>
+      until(`the title is ${title}`, async () => (await page.title()) === title);
+    await page.goto(at('/skus'));
+    await titled('SKUs – Catalog');
+    await show(page, '/nothing');
+    await titled('There is no such page – Catalog');
+    await show(page, '/brands/99999');
+    await titled('This does not exist – Catalog');
+    await page.getByRole('link', { name: 'Sign out' }).click();
+    await titled('Sign in – Catalog');
+    assert.equal(faults(visitor, [/404/]), []);
+    await page.context().close();
+  },
+);
 
-testInBrowser('beyond the last page of the trail, Previous leads to the last', async () => {
-  const { at, visit } = scene();
-  const visitor = await visit('admin');
-  const { page } = visitor;
-  await page.goto(at('/audits?page=99'));
-  const previous = page.getByRole('link', { name: 'Previous' });
-  await page.getByText('No entries.').waitFor();
-  assert.is(await previous.getAttribute('href'), '/console/audits');
-  assert.equal(faults(visitor), []);
-  await page.context().close();
-});
+testInBrowser(
+  'beyond the last page of the audit trail, Previous leads to the last page',
+  async () => {
+    const { at, visit } = scene();
+    const visitor = await visit('admin');
+    const { page } = visitor;
+    await page.goto(at('/audits?page=99'));
+    const previous = page.getByRole('link', { name: 'Previous' });
+    await page.getByText('No entries.').waitFor();
+    assert.is(await previous.getAttribute('href'), '/console/audits');
+    assert.equal(faults(visitor), []);
+    await page.context().close();
+  },
+);
 
-testInBrowser('a page beyond the last one shows the last one', async () => {
+testInBrowser('an address beyond the last page of a list shows the last page', async () => {
   const { at, visit } = scene();
   const visitor = await visit('editor');
   const { page } = visitor;
@@ -135,7 +147,7 @@ testInBrowser('a page beyond the last one shows the last one', async () => {
 });
 
 testInBrowser(
-  '"back" leads to where the list was left, however often it was asked for',
+  'the back button restores the scroll position, and a repeated address is one step',
   async () => {
     const { at, visit } = scene();
     const visitor = await visit('editor');
@@ -155,8 +167,8 @@ testInBrowser(
     await page.getByRole('button', { name: 'Save' }).waitFor();
     assert.is(await page.evaluate('scrollY'), 0);
     await page.goBack();
-    // As of the click: what is above the row may have moved it since it came into view.
-    // The browser may round the position to a pixel of the screen.
+    // The position at the click: rows above may have moved the row since it came into view.
+    // The browser may round it to a pixel of the screen.
     const left = 'history.state?.scrolled';
     const isBack = `${left} > 0 && Math.abs(scrollY - ${left}) < 2`;
     await until('the list is where it was', () => page.evaluate<boolean>(isBack));
@@ -165,31 +177,28 @@ testInBrowser(
   },
 );
 
-testInBrowser(
-  'a filter that is no value stays as it was typed, and says what is wrong',
-  async () => {
-    const { at, visit } = scene();
-    const visitor = await visit('editor');
-    const { page } = visitor;
-    await page.goto(at('/skus?is_launched=true'));
-    await page.getByRole('button', { name: 'Price and stock' }).click();
-    const from = page.getByLabel('Price from');
-    await from.fill('abc');
-    await from.press('Enter');
-    await hears(page, 'alert', 'must be a price, such as 19.99');
-    assert.is(await from.inputValue(), 'abc');
-    assert.is(await from.getAttribute('aria-describedby'), 'filter-price_min-problem');
-    await page.getByRole('button', { name: 'Clear filters' }).click();
-    await page.waitForURL(at('/skus'));
-    assert.is(await from.inputValue(), '');
-    assert.is(await from.getAttribute('aria-invalid'), 'false');
-    await from.fill('.99');
-    await from.press('Enter');
-    await page.waitForURL(at('/skus?price_min=99'));
-    assert.is(await from.inputValue(), '0.99');
-    assert.equal(faults(visitor), []);
-    await page.context().close();
-  },
-);
+testInBrowser('an invalid price filter stays as it was typed, with a message', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.goto(at('/skus?is_launched=true'));
+  await page.getByRole('button', { name: 'Price and stock' }).click();
+  const from = page.getByLabel('Price from');
+  await from.fill('abc');
+  await from.press('Enter');
+  await hears(page, 'alert', 'must be a price, such as 1,234.50');
+  assert.is(await from.inputValue(), 'abc');
+  assert.is(await from.getAttribute('aria-describedby'), 'filter-price_min-problem');
+  await page.getByRole('button', { name: 'Clear filters' }).click();
+  await page.waitForURL(at('/skus'));
+  assert.is(await from.inputValue(), '');
+  assert.is(await from.getAttribute('aria-invalid'), 'false');
+  await from.fill('.99');
+  await from.press('Enter');
+  await page.waitForURL(at('/skus?price_min=99'));
+  assert.is(await from.inputValue(), '0.99');
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
 
 test.run();

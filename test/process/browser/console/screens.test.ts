@@ -1,4 +1,4 @@
-/** Every screen of the console: accessible, within the window, without a fault (spec 13.4). */
+/** Every screen of the console: accessible, within the window, without errors (spec 13.4). */
 import type { Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -21,7 +21,7 @@ async function seen(): Promise<Visit> {
 
 interface Screen {
   readonly path: string;
-  /** Waits until the screen is complete, and opens what is to be looked at. */
+  /** Waits until the screen is complete, and opens the part that is checked. */
   readonly ready: (page: Page) => Promise<unknown>;
 }
 
@@ -101,7 +101,7 @@ const WIDTHS = [1440, 768, 320];
 
 const HEIGHT = 800;
 
-/** Looks at a screen at each width, in light and dark. Nothing is loaded again for that. */
+/** Checks a screen at each width, in light and dark, without loading it again. */
 async function judge(page: Page, name: string): Promise<void> {
   for (const width of WIDTHS) {
     const where = `${name} at ${width} px`;
@@ -110,7 +110,7 @@ async function judge(page: Page, name: string): Promise<void> {
     assert.equal(await violationsOn(page), [], where);
     assert.ok((await overflow(page)) <= 0, `${where} is too wide`);
     await shoot(page, `console-${name}-${width}`, false);
-    // Dark has other colours alone.
+    // Dark mode changes only colours.
     await page.emulateMedia({ colorScheme: 'dark' });
     assert.equal(await violationsOn(page, ['color-contrast']), [], `${where}, dark`);
     await shoot(page, `console-${name}-${width}-dark`, false);
@@ -118,23 +118,26 @@ async function judge(page: Page, name: string): Promise<void> {
 }
 
 for (const [name, { path, ready }] of Object.entries(SCREENS)) {
-  testInBrowser(`it passes axe in light and dark and fits at every width: ${name}`, async () => {
-    const { page } = await seen();
-    try {
-      await show(page, path);
-      await ready(page);
-      await judge(page, name);
-      await page.keyboard.press('Escape');
-    } catch (error) {
-      // What is left open must not fail the screens that follow.
-      await page.context().close();
-      visitor = null;
-      throw error;
-    }
-  });
+  testInBrowser(
+    `the screen ${name} passes axe in light and dark, and fits at every width`,
+    async () => {
+      const { page } = await seen();
+      try {
+        await show(page, path);
+        await ready(page);
+        await judge(page, name);
+        await page.keyboard.press('Escape');
+      } catch (error) {
+        // A dialog that is still open must not fail the screens that follow.
+        await page.context().close();
+        visitor = null;
+        throw error;
+      }
+    },
+  );
 }
 
-testInBrowser('a description of long words fits at every width', async () => {
+testInBrowser('a description with long words passes axe, and fits at every width', async () => {
   const { page } = await seen();
   const body = { desc_detail: `<p>${'W'.repeat(500)}</p>` };
   assert.is((await send(scene().server, 'PATCH', '/admin/goods/2/', { body })).status, 200);
@@ -143,18 +146,21 @@ testInBrowser('a description of long words fits at every width', async () => {
   await judge(page, 'spu-long');
 });
 
-testInBrowser('a trail of several changes passes axe', async () => {
-  const { page } = await seen();
-  for (const name of ['Once', 'Twice']) {
-    const body = { name };
-    assert.is((await send(scene().server, 'PATCH', '/admin/brands/1/', { body })).status, 200);
-  }
-  await show(page, '/audits');
-  await page.getByRole('listitem').filter({ hasText: 'Twice' }).first().waitFor();
-  await judge(page, 'audits-several');
-});
+testInBrowser(
+  'an audit trail with several changes passes axe, and fits at every width',
+  async () => {
+    const { page } = await seen();
+    for (const name of ['Once', 'Twice']) {
+      const body = { name };
+      assert.is((await send(scene().server, 'PATCH', '/admin/brands/1/', { body })).status, 200);
+    }
+    await show(page, '/audits');
+    await page.getByRole('listitem').filter({ hasText: 'Twice' }).first().waitFor();
+    await judge(page, 'audits-several');
+  },
+);
 
-testInBrowser('no screen complains, or asks another host', async () => {
+testInBrowser('no screen logs an error or sends a request to another host', async () => {
   const all = await seen();
   assert.equal(faults(all, [/\/admin\/skus\/99999\//]), []);
   await all.page.context().close();
@@ -175,7 +181,7 @@ testInBrowser('the form to sign in passes axe, in English and in German', async 
   }
 });
 
-testInBrowser('the form to sign in is seen without scrolling', async () => {
+testInBrowser('the form to sign in fits in the window', async () => {
   const { page } = await scene().visit(null);
   await page.setViewportSize({ width: 1440, height: HEIGHT });
   await page.goto(scene().at('/'));
@@ -185,7 +191,7 @@ testInBrowser('the form to sign in is seen without scrolling', async () => {
   await page.context().close();
 });
 
-testInBrowser('who has no account reads how to get the first one', async () => {
+testInBrowser('the form to sign in explains how to add the first account', async () => {
   const { page } = await scene().visit(null);
   await page.goto(scene().at('/'));
   await page.getByText('No account yet?').click();
@@ -193,7 +199,7 @@ testInBrowser('who has no account reads how to get the first one', async () => {
   await page.context().close();
 });
 
-testInBrowser('the list is asked for while the console is on its way', async () => {
+testInBrowser('the list is requested before the scripts of the console are loaded', async () => {
   const { page } = await scene().visit('editor');
   const asked = page.waitForRequest('**/admin/skus/?*');
   const loaded: string[] = [];
@@ -215,49 +221,55 @@ testInBrowser('the list is asked for while the console is on its way', async () 
   await page.context().close();
 });
 
-testInBrowser('the language is chosen by the user, and numbers and prices follow it', async () => {
-  const { page } = await scene().visit('editor');
-  await page.goto(scene().at('/skus/17'));
-  assert.is(await page.getByLabel('Price', { exact: true }).inputValue(), '329.00');
-  await page.getByRole('button', { name: 'Deutsch' }).click();
-  await page.getByRole('button', { name: 'Speichern' }).waitFor();
-  await page.reload();
-  assert.is(await page.getByLabel('Preis', { exact: true }).inputValue(), '329,00');
-  await page.context().close();
-});
+testInBrowser(
+  'a reload keeps the language that the user has chosen, and prices follow it',
+  async () => {
+    const { page } = await scene().visit('editor');
+    await page.goto(scene().at('/skus/17'));
+    assert.is(await page.getByLabel('Price', { exact: true }).inputValue(), '329.00');
+    await page.getByRole('button', { name: 'Deutsch' }).click();
+    await page.getByRole('button', { name: 'Speichern' }).waitFor();
+    await page.reload();
+    assert.is(await page.getByLabel('Preis', { exact: true }).inputValue(), '329,00');
+    await page.context().close();
+  },
+);
 
-testInBrowser('a failure, numbers of an item and what is marked look right', async () => {
-  const { at, visit } = scene();
-  const own = await visit('editor', { width: 375, options: { forcedColors: 'active' } });
-  const { page } = own;
-  await page.goto(at('/skus/1'));
-  await page.locator('.facts label').first().waitFor();
-  const lines = await page.evaluate(`
+testInBrowser(
+  'facts are on one line, the marked choice has an outline, and Close is beside its alert',
+  async () => {
+    const { at, visit } = scene();
+    const own = await visit('editor', { width: 375, options: { forcedColors: 'active' } });
+    const { page } = own;
+    await page.goto(at('/skus/1'));
+    await page.locator('.facts label').first().waitFor();
+    const lines = await page.evaluate(`
     [...document.querySelectorAll('.facts label, .facts output')].map((element) => {
       const range = document.createRange();
       range.selectNodeContents(element);
       return range.getClientRects().length;
     })`);
-  assert.equal(lines, [1, 1, 1, 1]);
-  const spu = page.getByRole('combobox', { name: 'SPU' });
-  await spu.fill('Auralune');
-  const marked = page.locator('[role=option].marked');
-  await marked.waitFor();
-  const outline = await page.evaluate(
-    "getComputedStyle(document.querySelector('[role=option].marked')).outlineStyle",
-  );
-  assert.is(outline, 'solid');
-  await page.goto(at('/brands/1'));
-  await page.getByRole('button', { name: 'Delete' }).click();
-  await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
-  const alert = page.getByRole('alert').filter({ hasText: 'is referred to' });
-  const [text, close] = [
-    await alert.getByText('is referred to').boundingBox(),
-    await alert.getByRole('button').boundingBox(),
-  ];
-  assert.ok(text !== null && close !== null && close.x >= text.x + text.width, 'beside the text');
-  assert.equal(faults(own, [/409/]), []);
-  await page.context().close();
-});
+    assert.equal(lines, [1, 1, 1, 1]);
+    const spu = page.getByRole('combobox', { name: 'SPU' });
+    await spu.fill('Auralune');
+    const marked = page.locator('[role=option].marked');
+    await marked.waitFor();
+    const outline = await page.evaluate(
+      "getComputedStyle(document.querySelector('[role=option].marked')).outlineStyle",
+    );
+    assert.is(outline, 'solid');
+    await page.goto(at('/brands/1'));
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
+    const alert = page.getByRole('alert').filter({ hasText: 'is referred to' });
+    const [text, close] = [
+      await alert.getByText('is referred to').boundingBox(),
+      await alert.getByRole('button').boundingBox(),
+    ];
+    assert.ok(text !== null && close !== null && close.x >= text.x + text.width, 'beside the text');
+    assert.equal(faults(own, [/409/]), []);
+    await page.context().close();
+  },
+);
 
 test.run();

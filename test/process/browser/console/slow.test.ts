@@ -1,4 +1,4 @@
-/** What somebody does while the server has not answered yet, or does not answer (spec 13.5). */
+/** Actions of a user while the server has not answered yet, or does not answer (spec 13.5). */
 import type { Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -8,7 +8,7 @@ import { faults, hears, stage } from './console.ts';
 
 const scene = stage();
 
-/** Holds the requests to a path back until the function that is returned is called. */
+/** Delays the requests to a path until the returned function is called. */
 async function hold(page: Page, path: string): Promise<() => void> {
   const held = Promise.withResolvers<void>();
   await page.route(path, async (route) => {
@@ -18,7 +18,7 @@ async function hold(page: Page, path: string): Promise<() => void> {
   return held.resolve;
 }
 
-/** Keeps the bodies of what is written. */
+/** Collects the bodies of PATCH requests. */
 function writesOf(page: Page): string[] {
   const writes: string[] = [];
   page.on('request', (request) => {
@@ -27,7 +27,7 @@ function writesOf(page: Page): string[] {
   return writes;
 }
 
-testInBrowser('an answer does not end what is typed into the next row', async () => {
+testInBrowser('a late response does not end the editing of the next row', async () => {
   const { server, at, visit } = scene();
   const visitor = await visit('editor');
   const { page } = visitor;
@@ -53,33 +53,30 @@ testInBrowser('an answer does not end what is typed into the next row', async ()
   await page.context().close();
 });
 
-testInBrowser(
-  'a switch that is clicked while it is written shows what the server has',
-  async () => {
-    const { server, at, visit } = scene();
-    const visitor = await visit('editor');
-    const { page } = visitor;
-    const writes = writesOf(page);
-    await page.goto(at('/skus'));
-    const launched = page.getByRole('switch').nth(2);
-    await launched.waitFor();
-    const before = await launched.isChecked();
-    const release = await hold(page, '**/admin/skus/3/');
-    await launched.click();
-    await launched.click();
-    assert.is(await launched.isChecked(), !before);
-    release();
-    await hears(page, 'status', `On sale is now ${before ? 'No' : 'Yes'}.`);
-    assert.is(await page.getByRole('alert').count(), 0);
-    assert.is(await launched.isChecked(), !before);
-    assert.equal(writes, [`{"is_launched":${!before}}`]);
-    assert.is((await read(server, '/admin/skus/3/')).is_launched, !before);
-    assert.equal(faults(visitor), []);
-    await page.context().close();
-  },
-);
+testInBrowser('a second click on a switch that is being written is ignored', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  const writes = writesOf(page);
+  await page.goto(at('/skus'));
+  const launched = page.getByRole('switch').nth(2);
+  await launched.waitFor();
+  const before = await launched.isChecked();
+  const release = await hold(page, '**/admin/skus/3/');
+  await launched.click();
+  await launched.click();
+  assert.is(await launched.isChecked(), !before);
+  release();
+  await hears(page, 'status', `On sale is now ${before ? 'No' : 'Yes'}.`);
+  assert.is(await page.getByRole('alert').count(), 0);
+  assert.is(await launched.isChecked(), !before);
+  assert.equal(writes, [`{"is_launched":${!before}}`]);
+  assert.is((await read(server, '/admin/skus/3/')).is_launched, !before);
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
 
-testInBrowser('Enter before the choices are there does not send the form', async () => {
+testInBrowser('Enter in a combobox whose choices are loading does not send the form', async () => {
   const { at, visit } = scene();
   const visitor = await visit('editor');
   const { page } = visitor;
@@ -90,7 +87,7 @@ testInBrowser('Enter before the choices are there does not send the form', async
   const spu = page.getByRole('combobox', { name: 'SPU' });
   await spu.press('ArrowDown');
   await spu.pressSequentially('Tarn', { delay: 20 });
-  // The first pause ends what was found for an earlier text.
+  // The pause in typing begins a new search, and discards the choices for the earlier text.
   await page.waitForTimeout(100);
   await spu.press('Enter');
   release();
@@ -112,12 +109,12 @@ testInBrowser('Enter before the choices are there does not send the form', async
   await page.context().close();
 });
 
-testInBrowser('what could not be read is read again when the user says so', async () => {
+testInBrowser('a screen that could not be loaded is loaded by Try again', async () => {
   const { at, visit } = scene();
   const visitor = await visit('admin');
   const { page } = visitor;
   for (const [path, request, then] of [
-    ['/', '**/admin/summary/', page.getByText('The store has')],
+    ['/', '**/admin/summary/', page.getByText('The size of the store is')],
     ['/brands/1', '**/admin/brands/1/', page.getByRole('button', { name: 'Save' })],
     ['/audits', '**/admin/audits/?*', page.getByText(/^\d+ entr(?:y|ies)$/)],
     ['/accounts', '**/admin/users/?*', page.getByRole('table', { name: 'Accounts' })],
@@ -134,7 +131,7 @@ testInBrowser('what could not be read is read again when the user says so', asyn
   await page.context().close();
 });
 
-testInBrowser('leaving while an import is written asks, because its report is lost', async () => {
+testInBrowser('leaving an import that is being written asks for confirmation', async () => {
   const { at, visit } = scene();
   const visitor = await visit('editor');
   const { page } = visitor;

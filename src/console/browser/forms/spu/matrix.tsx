@@ -6,7 +6,14 @@ import { createMany } from '../../api/items.ts';
 import { mayWrite } from '../../api/session.ts';
 import type { Item } from '../../api/types.ts';
 import { href } from '../../location.ts';
-import { formatNumber, formatPrice, parsePrice, t } from '../../messages/text.ts';
+import {
+  formatNumber,
+  formatPrice,
+  parsePrice,
+  parseWhole,
+  priceExample,
+  t,
+} from '../../messages/text.ts';
 import { useOneAtATime } from '../../one-at-a-time.ts';
 import { attributeLabel } from '../../parts/attributes.ts';
 import { Dialog, DialogFooter } from '../../parts/dialog.tsx';
@@ -142,9 +149,9 @@ function commonOf(form: FormData): Common | null {
   const [price, cost_price, market_price] = PRICES.map((name) =>
     parsePrice(textOf(form.get(name))),
   );
-  const stock = Number(form.get('stock'));
+  const stock = parseWhole(textOf(form.get('stock')));
   const wrong = [price, cost_price, market_price].some((each) => each === null);
-  if (wrong || !Number.isSafeInteger(stock) || stock < 0) return null;
+  if (wrong || stock === null) return null;
   return {
     price: price ?? 0,
     cost_price: cost_price ?? 0,
@@ -161,7 +168,7 @@ function CreateMissing({ spu, missing, reload, onClose }: CreateProps) {
     const common = commonOf(form);
     const chosen = missing.filter(({ key }) => form.get(`combination ${key}`) !== null);
     if (common === null || chosen.length === 0) {
-      problem.value = t('spu.invalid');
+      problem.value = t('spu.invalid', { price: priceExample(), stock: 1234 });
       return;
     }
     const skus = chosen.map((each) => skuFor(spu, each, common));

@@ -16,7 +16,9 @@ import type { Parts } from './parts.ts';
 export function SpecsEditor({ spu, specs, reload }: Parts) {
   return (
     <section aria-labelledby="spu-specs">
-      <h2 id="spu-specs">{t('attribute.specs')}</h2>
+      <h2 id="spu-specs" tabIndex={-1}>
+        {t('attribute.specs')}
+      </h2>
       {specs.length === 0 && <p class="soft">{t('spu.noSpecs')}</p>}
       <ul class="spec-list">
         {specs.map((spec) => (
@@ -37,13 +39,28 @@ export function SpecsEditor({ spu, specs, reload }: Parts) {
   );
 }
 
+/**
+ * What has the focus after a row of a list is removed: the button of the next row, else of the one
+ * before, else the heading of the list.
+ */
+function neighbourOf(button: HTMLElement): HTMLElement | null {
+  const row = button.closest('li');
+  const other = row?.nextElementSibling ?? row?.previousElementSibling;
+  if (other !== null && other !== undefined) return other.querySelector<HTMLElement>('.icon');
+  const above = row?.parentElement?.closest('li');
+  return above?.querySelector<HTMLElement>('a') ?? document.getElementById('spu-specs');
+}
+
+/** @param button that was clicked, and is removed with its row. */
 async function removeNamed(
   collection: CollectionName,
-  id: number,
-  name: string,
+  { id, name }: { readonly id: number; readonly name: string },
+  button: HTMLElement,
   reload: () => void,
 ): Promise<void> {
   await remove(collection, id);
+  // The user may have gone on while the server was asked.
+  if (document.activeElement === button) neighbourOf(button)?.focus();
   announce(t('delete.done', { name }), {
     label: t('undo'),
     run: () => undoDeletion(collection, [id]).then(reload),
@@ -62,7 +79,9 @@ function Spec({ spec, reload }: { readonly spec: SpecChoices; readonly reload: (
             type="button"
             class="icon"
             aria-label={t('spu.remove', { name })}
-            onClick={() => void removeNamed('specs', id, name, reload).catch(complain)}
+            onClick={({ currentTarget }) =>
+              void removeNamed('specs', spec, currentTarget, reload).catch(complain)
+            }
           >
             <span aria-hidden="true">×</span>
           </button>
@@ -77,9 +96,10 @@ function Spec({ spec, reload }: { readonly spec: SpecChoices; readonly reload: (
                 type="button"
                 class="icon"
                 aria-label={t('spu.remove', { name: option.value })}
-                onClick={() =>
-                  void removeNamed('options', option.id, option.value, reload).catch(complain)
-                }
+                onClick={({ currentTarget }) => {
+                  const named = { id: option.id, name: option.value };
+                  void removeNamed('options', named, currentTarget, reload).catch(complain);
+                }}
               >
                 <span aria-hidden="true">×</span>
               </button>

@@ -127,7 +127,7 @@ async function write(
   });
 }
 
-/** @param stale what is said if somebody has changed one of the values meanwhile. */
+/** @param stale the message if another user has changed one of the values meanwhile. */
 async function writeUnchanged(
   collection: Collection,
   changes: readonly Change[],

@@ -3,9 +3,11 @@ import { useSignal } from '@preact/signals';
 import type { Collection } from '../../api/collections.ts';
 import { fieldKindOf, type Schema } from '../../api/schema.ts';
 import { Field } from '../../forms/field.tsx';
+import { focusProblem } from '../../forms/fields.tsx';
 import { type FormField, initialOf, judge, type Typed } from '../../forms/values.ts';
 import { currency, formatPrice, t } from '../../messages/text.ts';
 import { attributeLabel } from '../../parts/attributes.ts';
+import { hasUnchosen } from '../../parts/pickers/unchosen.tsx';
 import { type Operation, parsePercent, type Rounding } from './changes.ts';
 
 export interface Offer {
@@ -78,7 +80,8 @@ export function OperationForm({ collection, offers, busy, onPlan }: FormProps) {
       class="fields"
       onSubmit={(event) => {
         event.preventDefault();
-        submit();
+        if (hasUnchosen(event.currentTarget)) focusProblem(event.currentTarget);
+        else submit();
       }}
     >
       <div class="field">

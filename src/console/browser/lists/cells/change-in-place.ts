@@ -14,7 +14,7 @@ const ATTEMPTS = 3;
  * Changes the attribute if it still is what the list shows. Otherwise the list is given what the
  * item is now.
  *
- * @throws ApiError `412` if somebody else has changed the attribute; what the server refuses.
+ * @throws ApiError `412` if another user has changed the attribute; what the server refuses.
  */
 export async function changeInPlace(
   shown: Item,

@@ -5,7 +5,7 @@ import type { Collection } from '../../api/collections.ts';
 import { isPrice } from '../../api/schema.ts';
 import { mayWrite } from '../../api/session.ts';
 import type { Item } from '../../api/types.ts';
-import { parsePrice, priceInput, t } from '../../messages/text.ts';
+import { numberProblem, parsePrice, parseWhole, priceInput, t } from '../../messages/text.ts';
 import { attributeLabel, shownValue } from '../../parts/attributes.ts';
 import { complain } from '../../parts/notices.tsx';
 import { changeInPlace } from './change-in-place.ts';
@@ -65,8 +65,8 @@ function Editor({ column, item, onChange, onEnd }: CellProps & { onEnd: () => vo
   const save = async () => {
     if (done.current) return;
     const text = input.current?.value.trim() ?? '';
-    const next = isPrice(column) ? parsePrice(text) : wholeNumber(text);
-    problem.value = next === null ? t(isPrice(column) ? 'problem.price' : 'problem.integer') : null;
+    const next = isPrice(column) ? parsePrice(text) : parseWhole(text);
+    problem.value = next === null ? numberProblem(isPrice(column)) : null;
     if (next === null) return;
     done.current = true;
     try {
@@ -104,8 +104,4 @@ function Editor({ column, item, onChange, onEnd }: CellProps & { onEnd: () => vo
       )}
     </>
   );
-}
-
-function wholeNumber(text: string): number | null {
-  return /^\d{1,15}$/.test(text) ? Number(text) : null;
 }

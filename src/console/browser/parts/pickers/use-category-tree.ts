@@ -1,11 +1,13 @@
 /** The state of a category picker, its lines, and its keys. */
 import { type Signal, useSignal } from '@preact/signals';
-import { useRef } from 'preact/hooks';
-import { categories, chainOf, needCategories } from '../api/references.ts';
-import { t } from '../messages/text.ts';
+import { useEffect, useRef } from 'preact/hooks';
+import { categories, chainOf, needCategories } from '../../api/references.ts';
+import { t } from '../../messages/text.ts';
 import { type TreeRow, treeRows } from './category-tree.ts';
-import { complain } from './notices.tsx';
+import { complain } from '../notices.tsx';
+import { meantBy } from './meant.ts';
 import type { PickerProps } from './picker-props.ts';
+import { type Kept, useMeant } from './unchosen.tsx';
 
 export interface CategoryPickerProps extends PickerProps {
   readonly onChange: (value: number | null) => void;
@@ -52,17 +54,20 @@ function linesOf(props: CategoryPickerProps, rows: readonly TreeRow[], text: str
 
 /** What is typed into the field, and what of the tree is in sight. */
 interface TreeState {
-  /** Null while nobody searches. */
+  /** Null while nothing is searched. */
   readonly typed: Signal<string | null>;
   readonly expanded: Signal<ReadonlySet<number>>;
   /** The key of the marked line; null if none is. */
   readonly marked: Signal<string | null>;
+  /** Whether the focus has left what is typed. */
+  readonly left: Signal<boolean>;
   /** Whether the last input has deleted the whole text. */
   readonly emptied: { current: boolean };
 }
 
 export interface Tree {
   readonly typed: string | null;
+  readonly kept: Kept;
   readonly open: boolean;
   readonly lines: readonly Line[];
   /** The position of the marked line; -1 if none is. */
@@ -84,29 +89,51 @@ export function useCategoryTree(props: CategoryPickerProps): Tree {
     typed: useSignal<string | null>(null),
     expanded: useSignal<ReadonlySet<number>>(new Set()),
     marked: useSignal<string | null>(null),
+    left: useSignal(false),
     emptied: useRef(false),
   };
-  const { typed, expanded, marked } = state;
+  const { typed, expanded, marked, left } = state;
   const nodes = categories.value;
-  const open = typed.value !== null && nodes !== null && props.readOnly !== true;
   const text = typed.value ?? '';
   const view = { levels: props.levels, expanded: expanded.value, text };
-  const lines = open ? linesOf(props, treeRows(nodes, view), text) : [];
+  const rows = typed.value === null || nodes === null ? null : treeRows(nodes, view);
+  const open = rows !== null && !left.value && props.readOnly !== true;
+  const lines = open ? linesOf(props, rows, text) : [];
   const at = lines.findIndex(({ key }) => key === marked.value);
-  return { typed: typed.value, open, lines, at, ...searching(props, state), ...choosing(state) };
+  const search = searching(props, state);
+  const meant = rows === null ? null : meantId(text, rows, props.value);
+  const kept = useMeant(left.value, meant, (id) => {
+    search.close();
+    props.onChange(id);
+  });
+  useEffect(() => {
+    if (left.value) search.close();
+  }, [props.value]);
+  return { typed: typed.value, kept, open, lines, at, ...search, ...choosing(state) };
+}
+
+function meantId(text: string, rows: readonly TreeRow[], value: number | null) {
+  const choices = rows.filter(({ choosable }) => choosable);
+  return meantBy(
+    text,
+    choices.map(({ node }) => ({ id: node.id, label: node.name })),
+    value,
+  )?.id;
 }
 
 function searching(
   { value, readOnly = false, required = false, levels, onChange }: CategoryPickerProps,
-  { typed, expanded, marked, emptied }: TreeState,
+  { typed, expanded, marked, left, emptied }: TreeState,
 ): Pick<Tree, 'begin' | 'close' | 'leave' | 'search'> {
   const close = () => {
     typed.value = null;
     marked.value = null;
+    left.value = false;
   };
   return {
     close,
     begin() {
+      left.value = false;
       if (readOnly || typed.value !== null) return;
       needCategories().catch(complain);
       expanded.value = new Set(value === null ? [] : chainOf(value).slice(0, -1));
@@ -117,10 +144,12 @@ function searching(
       // Deleting the text of an optional field empties it.
       if (emptied.current && typed.value === '' && value !== null && !required) onChange(null);
       emptied.current = false;
-      close();
+      if ((typed.value ?? '').trim() === '') close();
+      else left.value = true;
     },
     search(text) {
       emptied.current = text === '';
+      left.value = false;
       typed.value = text;
       needCategories().catch(complain);
       const nodes = text.trim() === '' ? null : categories.value;
@@ -164,7 +193,7 @@ function choosing({
 function moveInTree(tree: Tree, key: string): boolean {
   const { lines, at, typed, toggle, mark } = tree;
   const line = lines[at];
-  // While somebody types, these keys move in the text.
+  // While a text is searched, these keys move in the text.
   if (typed !== '' || line === undefined) return false;
   const { row } = line;
   if (key === 'ArrowRight') {

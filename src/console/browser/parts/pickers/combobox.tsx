@@ -1,12 +1,14 @@
 /** A field for a reference: type to search, choose with the arrow keys, create what is missing. */
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useId, useLayoutEffect, useRef } from 'preact/hooks';
-import { isAborted } from '../api/client.ts';
-import { type Choice, labelOf, search } from '../api/references.ts';
-import type { CollectionName } from '../api/types.ts';
-import { t } from '../messages/text.ts';
-import { complain } from './notices.tsx';
+import { isAborted } from '../../api/client.ts';
+import { type Choice, labelOf, search } from '../../api/references.ts';
+import type { CollectionName } from '../../api/types.ts';
+import { t } from '../../messages/text.ts';
+import { complain } from '../notices.tsx';
+import { meantBy } from './meant.ts';
 import type { PickerProps } from './picker-props.ts';
+import { describing, Unchosen, useMeant } from './unchosen.tsx';
 
 /** How long a pause in typing lasts before the server is asked, in milliseconds. */
 const PAUSE_MS = 150;
@@ -41,35 +43,44 @@ function useLabel({ collection, value, label }: ComboboxProps): string {
 
 /** What is typed, what was found for it, and which choice is marked. */
 interface Search {
-  /** Null while nobody searches. */
+  /** Null while nothing is searched. */
   readonly typed: Signal<string | null>;
-  readonly choices: Signal<readonly Choice[]>;
+  /** The choices, and the text for which they were found. */
+  readonly found: Signal<Found | null>;
   /** The position of the marked offer; -1 if none is. */
   readonly marked: Signal<number>;
-  /** Whether the choices belong to what is typed. */
-  readonly searched: Signal<boolean>;
+  /** Whether the focus has left what is typed. */
+  readonly left: Signal<boolean>;
+}
+
+interface Found {
+  readonly text: string;
+  readonly choices: readonly Choice[];
+}
+
+/** Null until the choices belong to what is typed. */
+function choicesOf({ typed, found }: Search): readonly Choice[] | null {
+  return found.value !== null && found.value.text === typed.value ? found.value.choices : null;
 }
 
 function useSearch(props: ComboboxProps): Search {
   const typed = useSignal<string | null>(null);
-  const choices = useSignal<readonly Choice[]>([]);
+  const found = useSignal<Found | null>(null);
   const marked = useSignal(-1);
-  const searched = useSignal(false);
+  const left = useSignal(false);
   const latest = useRef(props);
   latest.current = props;
   const text = typed.value;
   useEffect(() => {
-    searched.value = false;
     if (text === null) return;
     const abort = new AbortController();
     const timer = setTimeout(() => {
       const { collection, fixed = {} } = latest.current;
       search(collection, text, fixed, abort.signal).then(
-        (found) => {
+        (choices) => {
           if (abort.signal.aborted) return;
-          choices.value = found;
-          marked.value = found.length > 0 && text !== '' ? 0 : -1;
-          searched.value = true;
+          found.value = { text, choices };
+          marked.value = choices.length > 0 && text !== '' ? 0 : -1;
         },
         (error: unknown) => {
           if (!isAborted(error)) complain(error);
@@ -80,8 +91,8 @@ function useSearch(props: ComboboxProps): Search {
       clearTimeout(timer);
       abort.abort();
     };
-  }, [text, choices, marked, searched]);
-  return { typed, choices, marked, searched };
+  }, [text, found, marked]);
+  return { typed, found, marked, left };
 }
 
 interface Offer {
@@ -95,10 +106,11 @@ interface Offer {
 /** What the list offers for what is typed. @param close ends the search. */
 function offersOf(
   { value, none, onChange, onCreate }: ComboboxProps,
-  { typed, choices, searched }: Search,
+  state: Search,
   close: () => void,
 ): Offer[] {
-  const text = typed.value ?? '';
+  const choices = choicesOf(state);
+  const text = state.typed.value ?? '';
   const offer = (key: string, label: string, hint: string, chosen: boolean, run: () => void) => ({
     key,
     label,
@@ -113,12 +125,12 @@ function offersOf(
     none !== undefined && text === ''
       ? [offer('none', none, '', value === null, () => onChange(null, ''))]
       : [];
-  const found = choices.value.map(({ id, label, hint }) =>
+  const found = (choices ?? []).map(({ id, label, hint }) =>
     offer(String(id), label, hint, id === value, () => onChange(id, label)),
   );
   const name = text.trim();
   const missing =
-    onCreate !== undefined && name !== '' && searched.value
+    onCreate !== undefined && name !== '' && choices !== null
       ? [offer('create', t('combobox.create', { name }), '', false, () => onCreate(name))]
       : [];
   return [...empty, ...found, ...missing];
@@ -127,17 +139,29 @@ function offersOf(
 /** What the keys and the pointer do to the field. */
 function useCombobox(props: ComboboxProps) {
   const { value, onChange, required = false, readOnly = false } = props;
-  const found = useSearch(props);
-  const { typed, marked, searched } = found;
+  const state = useSearch(props);
+  const { typed, found, marked, left } = state;
   const emptied = useRef(false);
   const close = () => {
     typed.value = null;
+    found.value = null;
     marked.value = -1;
+    left.value = false;
   };
-  const offers = offersOf(props, found, close);
-  const open = typed.value !== null && searched.value && !readOnly;
+  const choices = choicesOf(state);
+  const meant = choices === null ? null : meantBy(typed.value ?? '', choices, value);
+  const kept = useMeant(left.value, meant, ({ id, label }) => {
+    close();
+    onChange(id, label);
+  });
+  useEffect(() => {
+    if (left.value) close();
+  }, [value]);
+  const offers = offersOf(props, state, close);
+  const open = choices !== null && !left.value && !readOnly;
   const move = (by: number) => {
     if (typed.value === null) typed.value = '';
+    else if (left.value) left.value = false;
     else if (offers.length > 0) {
       const from = marked.value === -1 && by === -1 ? 0 : marked.value;
       marked.value = (from + by + offers.length) % offers.length;
@@ -159,27 +183,36 @@ function useCombobox(props: ComboboxProps) {
     onKeyDown,
     onInput: ({ currentTarget }: { currentTarget: HTMLInputElement }) => {
       typed.value = currentTarget.value;
+      left.value = false;
       emptied.current = currentTarget.value === '';
     },
     onClick: () => {
+      left.value = false;
       if (!readOnly && typed.value === null) typed.value = '';
     },
-    onFocus: ({ currentTarget }: { currentTarget: HTMLInputElement }) => currentTarget.select(),
-    onBlur: () => {
+    onFocus: ({ currentTarget }: { currentTarget: HTMLInputElement }) => {
+      currentTarget.select();
+      // What the text means is not known yet, and the user is here again to decide.
+      if (choices === null) left.value = false;
+    },
+    onBlur: ({ currentTarget }: { currentTarget: HTMLInputElement }) => {
+      // The window has lost the focus, and gives it back to the field.
+      if (document.activeElement === currentTarget) return;
       // Deleting the text of an optional field empties it.
       if (emptied.current && typed.value === '' && value !== null && !required) onChange(null, '');
       emptied.current = false;
-      close();
+      if ((typed.value ?? '').trim() === '') close();
+      else left.value = true;
     },
   };
-  return { text: typed.value, open, offers, marked: marked.value, handlers };
+  return { text: typed.value, kept, open, offers, marked: marked.value, handlers };
 }
 
 export function Combobox(props: ComboboxProps) {
-  const { id, required = false, readOnly = false, invalid = false } = props;
+  const { id, required = false, readOnly = false } = props;
   const list = useId();
   const label = useLabel(props);
-  const { text, open, offers, marked, handlers } = useCombobox(props);
+  const { text, kept, open, offers, marked, handlers } = useCombobox(props);
   const input = useRef<HTMLInputElement>(null);
   useLayoutEffect(() => {
     // A name that arrives after the focus is selected too, so that typing replaces it.
@@ -201,14 +234,14 @@ export function Combobox(props: ComboboxProps) {
           open && offers[marked] !== undefined ? `${list}-${marked}` : undefined
         }
         aria-required={required}
-        aria-invalid={invalid}
-        aria-describedby={props.describedBy}
+        {...describing(props, kept, text)}
         placeholder={props.placeholder ?? ''}
         readOnly={readOnly}
         value={text ?? label}
         {...handlers}
       />
       <Choices list={list} open={open} offers={offers} marked={marked} />
+      <Unchosen id={id} shown={kept.unchosen} />
     </div>
   );
 }

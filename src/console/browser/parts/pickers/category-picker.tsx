@@ -3,9 +3,9 @@
  * popup). Typing searches; while nothing is typed, the arrow keys open and close branches.
  */
 import { useEffect, useId, useRef } from 'preact/hooks';
-import { categories, needCategories } from '../api/references.ts';
-import { t } from '../messages/text.ts';
-import { complain } from './notices.tsx';
+import { categories, needCategories } from '../../api/references.ts';
+import { t } from '../../messages/text.ts';
+import { complain } from '../notices.tsx';
 import {
   type CategoryPickerProps,
   handleTreeKey,
@@ -13,12 +13,13 @@ import {
   type Tree,
   useCategoryTree,
 } from './use-category-tree.ts';
+import { describing, Unchosen } from './unchosen.tsx';
 
 export function CategoryPicker(props: CategoryPickerProps) {
-  const { id, value, required = false, readOnly = false, invalid = false } = props;
+  const { id, value, required = false, readOnly = false } = props;
   const popup = useId();
   const tree = useCategoryTree(props);
-  const { typed, open, at } = tree;
+  const { typed, kept, open, at } = tree;
   useEffect(() => {
     if (value !== null) needCategories([value]).catch(complain);
   }, [value]);
@@ -37,8 +38,7 @@ export function CategoryPicker(props: CategoryPickerProps) {
         aria-autocomplete="list"
         aria-activedescendant={open && at !== -1 ? `${popup}-${at}` : undefined}
         aria-required={required}
-        aria-invalid={invalid}
-        aria-describedby={props.describedBy}
+        {...describing(props, kept, typed)}
         placeholder={props.placeholder ?? ''}
         readOnly={readOnly}
         value={typed ?? props.label ?? path}
@@ -48,9 +48,13 @@ export function CategoryPicker(props: CategoryPickerProps) {
         onInput={({ currentTarget }) => tree.search(currentTarget.value)}
         onClick={tree.begin}
         onFocus={({ currentTarget }) => currentTarget.select()}
-        onBlur={tree.leave}
+        onBlur={({ currentTarget }) => {
+          // If the window has lost the focus, it gives it back to the field.
+          if (document.activeElement !== currentTarget) tree.leave();
+        }}
       />
       <Lines popup={popup} tree={tree} />
+      <Unchosen id={id} shown={kept.unchosen} />
     </div>
   );
 }

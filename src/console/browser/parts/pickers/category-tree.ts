@@ -1,5 +1,5 @@
 /** The tree of categories as the rows of a picker: which are in sight, and which may be chosen. */
-import type { CategoryNode } from '../api/references.ts';
+import type { CategoryNode } from '../../api/references.ts';
 
 /** A row of the tree, in the words of WAI-ARIA. */
 export interface TreeRow {
@@ -22,7 +22,7 @@ export interface TreeView {
   readonly text: string;
 }
 
-/** Rows in sight; whoever needs more types a word. */
+/** Rows in sight; to see others, the user types a word. */
 export const MAX_ROWS = 300;
 
 /** Whether every word of a text is in another, whatever the case. */

@@ -1,0 +1,60 @@
+/** Text that was typed into a picker, and from which nothing was chosen when the user left it. */
+import { useLayoutEffect } from 'preact/hooks';
+import { t } from '../../messages/text.ts';
+import type { PickerProps } from './picker-props.ts';
+
+/** Attributes of the input. @param text what is typed. */
+export function describing(
+  { id, invalid = false, describedBy }: PickerProps,
+  { kept, unchosen }: Kept,
+  text: string | null,
+) {
+  const ids = [
+    ...(describedBy === undefined ? [] : [describedBy]),
+    ...(unchosen ? [`${id}-unchosen`] : []),
+  ];
+  return {
+    'aria-invalid': invalid || kept,
+    'aria-describedby': ids.length === 0 ? undefined : ids.join(' '),
+    // A form finds text by it that is not part of what it would save.
+    'data-unchosen': (text ?? '').trim() !== '',
+  };
+}
+
+/** Whether a form has a picker with text from which nothing was chosen. */
+export function hasUnchosen(form: HTMLElement | null): boolean {
+  return form !== null && form.querySelector('[data-unchosen=true]') !== null;
+}
+
+export interface Kept {
+  /** Whether text is kept that nothing was chosen for; what it means may not be known yet. */
+  readonly kept: boolean;
+  /** Whether the user has to choose. */
+  readonly unchosen: boolean;
+}
+
+/**
+ * Takes what a text means that was left.
+ *
+ * @param meant null until it is known, undefined if the user has to choose.
+ */
+export function useMeant<T>(
+  left: boolean,
+  meant: T | null | undefined,
+  take: (meant: T) => void,
+): Kept {
+  const taken = left && meant !== null && meant !== undefined ? meant : null;
+  useLayoutEffect(() => {
+    if (taken !== null) take(taken);
+  }, [taken]);
+  return { kept: left && taken === null, unchosen: left && meant === undefined };
+}
+
+/** The message below the field. */
+export function Unchosen({ id, shown }: { readonly id: string; readonly shown: boolean }) {
+  return shown ? (
+    <p id={`${id}-unchosen`} role="alert" class="problem">
+      {t('combobox.unchosen')}
+    </p>
+  ) : null;
+}

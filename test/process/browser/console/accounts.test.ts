@@ -1,0 +1,125 @@
+/** Accounts: what an admin does with them, and what has to be confirmed (spec 13.4). */
+import type { Page } from 'playwright-core';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { read } from '../../../support/catalog.ts';
+import { until } from '../../../support/until.ts';
+import { testInBrowser } from '../browser.ts';
+import { faults, focused, hears, makeAccount, stage } from './console.ts';
+
+const scene = stage();
+
+/** Collects the requests of a method to accounts, with their bodies. */
+function requestsOf(page: Page, method: string): string[] {
+  const seen: string[] = [];
+  page.on('request', (request) => {
+    const { pathname } = new URL(request.url());
+    if (request.method() !== method || !pathname.startsWith('/admin/users/')) return;
+    seen.push(`${pathname} ${request.postData() ?? ''}`);
+  });
+  return seen;
+}
+
+testInBrowser(
+  'an admin adds an account, changes its role, disables it and removes it',
+  async () => {
+    const { server, at, visit } = scene();
+    const visitor = await visit('admin');
+    const { page } = visitor;
+    await page.goto(at('/accounts'));
+    await page.getByRole('button', { name: 'New account' }).click();
+    await page.getByLabel('User name').fill('carl');
+    await page.getByLabel('Password').fill('correct horse battery staple');
+    await page.getByRole('button', { name: 'Create' }).click();
+    await hears(page, 'status', 'carl is saved.');
+    await page.getByRole('button', { name: 'Dismiss' }).click();
+    const row = page.getByRole('row').filter({ hasText: 'carl' });
+    await row.getByRole('combobox').selectOption('editor');
+    await row.getByRole('button', { name: 'Apply' }).click();
+    await hears(page, 'status', 'carl is saved.');
+    // The switch changes after the response, so the test asks the server.
+    await row.getByRole('switch').click();
+    const account = () => read(server, '/admin/users/carl/');
+    await until('the account is disabled', async () => (await account()).disabled);
+    assert.is((await account()).role, 'editor');
+    await row.getByRole('button', { name: 'Remove' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Remove' }).click();
+    await hears(page, 'status', 'carl is removed.');
+    assert.equal(faults(visitor), []);
+    await page.context().close();
+  },
+);
+
+testInBrowser('the arrow keys choose a role, and only Apply writes it', async () => {
+  const { server, at, visit } = scene();
+  await makeAccount(server, 'mona', 'viewer');
+  const visitor = await visit('admin');
+  const { page } = visitor;
+  const writes = requestsOf(page, 'PATCH');
+  await page.goto(at('/accounts'));
+  const role = page.getByRole('combobox', { name: 'Role of mona' });
+  const apply = page.getByRole('button', { name: 'Apply the new role of mona' });
+  await role.press('ArrowDown');
+  await role.press('ArrowDown');
+  await apply.waitFor();
+  assert.is(await role.inputValue(), 'admin');
+  await role.press('ArrowUp');
+  await role.press('ArrowUp');
+  await apply.waitFor({ state: 'hidden' });
+  await role.press('ArrowDown');
+  await apply.press('Escape');
+  await apply.waitFor({ state: 'hidden' });
+  await focused(page, 'select');
+  assert.is(await role.inputValue(), 'viewer');
+  await role.press('ArrowDown');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await hears(page, 'status', 'mona is saved.');
+  await apply.waitFor({ state: 'hidden' });
+  await focused(page, 'select');
+  assert.is(await role.inputValue(), 'editor');
+  assert.equal(writes, ['/admin/users/mona/ {"role":"editor"}']);
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
+testInBrowser('a role that the server refuses is taken back', async () => {
+  const { server, at, visit } = scene();
+  await makeAccount(server, 'only-admin', 'admin');
+  const visitor = await visit('admin');
+  const { page } = visitor;
+  await page.goto(at('/accounts'));
+  const role = page.getByRole('combobox', { name: 'Role of only-admin' });
+  await role.selectOption('viewer');
+  await page.getByRole('button', { name: 'Apply the new role of only-admin' }).press('Enter');
+  await page.getByRole('alert').first().waitFor();
+  await page.getByRole('button', { name: 'Apply' }).waitFor({ state: 'hidden' });
+  await focused(page, 'select');
+  assert.is(await role.inputValue(), 'admin');
+  assert.is((await read(server, '/admin/users/only-admin/')).role, 'admin');
+  assert.equal(faults(visitor, [/409/]), []);
+  await page.context().close();
+});
+
+testInBrowser('sessions end only after a confirmation that names the account', async () => {
+  const { server, at, visit } = scene();
+  await makeAccount(server, 'nils', 'viewer');
+  const visitor = await visit('admin');
+  const { page } = visitor;
+  const deletions = requestsOf(page, 'DELETE');
+  await page.goto(at('/accounts'));
+  const row = page.getByRole('row').filter({ hasText: 'nils' });
+  const question = page.getByRole('alertdialog', { name: 'End the sessions of nils?' });
+  await row.getByRole('button', { name: 'End sessions' }).click();
+  await question.getByRole('button', { name: 'Cancel' }).click();
+  await question.waitFor({ state: 'hidden' });
+  assert.equal(deletions, []);
+  await row.getByRole('button', { name: 'End sessions' }).click();
+  await question.getByRole('button', { name: 'End sessions' }).click();
+  await hears(page, 'status', 'The sessions of nils have ended.');
+  assert.equal(deletions, ['/admin/users/nils/tokens/ ']);
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
+test.run();

@@ -1,0 +1,121 @@
+/** Text that is typed into a picker and left there without a choice (spec 13.4). */
+import type { Page } from 'playwright-core';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { make, read } from '../../../support/catalog.ts';
+import { until } from '../../../support/until.ts';
+import { testInBrowser, violationsOn } from '../browser.ts';
+import { faults, focused, hears, stage } from './console.ts';
+
+const scene = stage();
+
+const UNCHOSEN = 'Nothing was chosen.';
+
+/** Types a text and leaves the field before the server is asked. */
+async function typeAndLeave(page: Page, field: string, text: string): Promise<void> {
+  await page.getByRole('combobox', { name: field, exact: true }).fill(text);
+  await page.keyboard.press('Tab');
+}
+
+testInBrowser('a reference filter that is left takes the only choice for its text', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('viewer');
+  const { page } = visitor;
+  await page.goto(at('/skus'));
+  await page.getByRole('row').nth(1).waitFor();
+  await typeAndLeave(page, 'SPU', 'folio');
+  await page.waitForURL(/spu_id=\d+$/);
+  await page.getByText('1–4 of 4').waitFor();
+  const spu = page.getByRole('combobox', { name: 'SPU' });
+  assert.match(await spu.inputValue(), /Folio/);
+  assert.is(await spu.getAttribute('aria-invalid'), 'false');
+  await typeAndLeave(page, 'Category', 'smartph');
+  await page.waitForURL(/category_id=\d+/);
+  const category = page.getByRole('combobox', { name: 'Category' });
+  assert.is(await category.inputValue(), 'Electronics › Phones › Smartphones');
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
+testInBrowser('a reference filter that is left takes the choice whose name was typed', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('viewer');
+  const { page } = visitor;
+  const { id } = await make(server, '/admin/brands/', { name: 'Sandpiper' });
+  await make(server, '/admin/brands/', { name: 'Sandpiper Audio' });
+  await page.goto(at('/goods'));
+  await page.getByRole('row').nth(1).waitFor();
+  await typeAndLeave(page, 'Brand', 'sandpiper');
+  await page.waitForURL(at(`/goods?brand_id=${id}`));
+  const brand = page.getByRole('combobox', { name: 'Brand' });
+  await until('the brand is shown', async () => (await brand.inputValue()) === 'Sandpiper');
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
+testInBrowser(
+  'a reference filter that is left keeps text that means no single choice',
+  async () => {
+    const { at, visit } = scene();
+    const visitor = await visit('viewer');
+    const { page } = visitor;
+    await page.goto(at('/skus?q=a'));
+    await page.getByRole('row').nth(1).waitFor();
+    for (const [name, text] of [
+      ['SPU', 'a'],
+      ['SPU', 'nothing has this name'],
+      ['Category', 'phone'],
+    ] as const) {
+      const field = page.getByRole('combobox', { name, exact: true });
+      await typeAndLeave(page, name, text);
+      await hears(page, 'alert', UNCHOSEN);
+      assert.is(await field.inputValue(), text);
+      assert.is(await field.getAttribute('aria-invalid'), 'true');
+      const message = page.locator(`[id="${await field.getAttribute('aria-describedby')}"]`);
+      assert.match((await message.textContent()) ?? '', UNCHOSEN);
+      assert.is(new URL(page.url()).search, '?q=a');
+      assert.equal(await violationsOn(page), []);
+      // Typing searches again, and Escape takes the text back.
+      await field.focus();
+      await page.keyboard.press('Backspace');
+      await page.getByText(UNCHOSEN).waitFor({ state: 'hidden' });
+      await field.press('Escape');
+      assert.is(await field.inputValue(), '');
+      assert.is(await field.getAttribute('aria-invalid'), 'false');
+    }
+    await typeAndLeave(page, 'SPU', 'nothing has this name');
+    await hears(page, 'alert', UNCHOSEN);
+    await page.getByRole('button', { name: 'Clear filters' }).click();
+    await page.getByText(UNCHOSEN).waitFor({ state: 'hidden' });
+    assert.is(await page.getByRole('combobox', { name: 'SPU' }).inputValue(), '');
+    assert.equal(faults(visitor), []);
+    await page.context().close();
+  },
+);
+
+testInBrowser('a form is not saved while it has text from which nothing was chosen', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  const { brand } = await read(server, '/admin/goods/1/');
+  await page.goto(at('/goods/1'));
+  const field = page.getByRole('combobox', { name: 'Brand', exact: true });
+  await until('the brand is shown', async () => (await field.inputValue()) === brand);
+  await page.getByLabel('Name').fill('Saved with its brand');
+  await typeAndLeave(page, 'Brand', 'nothing has this name');
+  await hears(page, 'alert', UNCHOSEN);
+  await page.getByRole('button', { name: 'Save' }).click();
+  await hears(page, 'alert', 'Some values are not right yet');
+  await focused(page, '#field-brand_id');
+  assert.is.not((await read(server, '/admin/goods/1/')).name, 'Saved with its brand');
+  await field.fill('');
+  await page.keyboard.press('Tab');
+  assert.is(await field.inputValue(), brand);
+  await page.getByRole('button', { name: 'Save' }).click();
+  await hears(page, 'status', 'Saved with its brand is saved.');
+  assert.is((await read(server, '/admin/goods/1/')).brand, brand);
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
+test.run();
