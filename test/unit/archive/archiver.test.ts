@@ -4,12 +4,20 @@ import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { ArchiveObjects } from '../../../src/archive/archive-objects.ts';
 import { checkArchive } from '../../../src/archive/check.ts';
+import { parseBaseName } from '../../../src/archive/names.ts';
 import { readArchive } from '../../../src/archive/replay.ts';
+import { createKeyFile, readKeyFile } from '../../../src/encryption/key-file.ts';
 import { Archived, BLOCK, textOf } from '../../support/archive.ts';
 import { storeDirectory } from '../../support/checked.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
+import { quickDisk } from '../../support/disk.ts';
 import { MemoryObjects, unreachable } from '../../support/object-store.ts';
+import { closeServices, openService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
+
+test.after(closeServices);
 
 /** Asserts that an archive is complete and equals its store, and closes both. */
 async function assertComplete(archived: Archived): Promise<void> {
@@ -21,13 +29,22 @@ async function assertComplete(archived: Archived): Promise<void> {
   await archived.close();
 }
 
-test('the archive gets a base, every change set byte for byte, and another base after a checkpoint', async () => {
+test('the archive gets a base, every change set byte for byte, and another base after every checkpoint', async () => {
   const directory = storeDirectory();
   const archived = await Archived.open(directory);
+  const { store, network } = archived;
   await archived.archived();
-  assert.is(archived.network.in('bases').length, 1);
-  await archived.commit(30);
-  await until('a checkpoint has its base', () => archived.network.in('bases').length > 1);
+  assert.is(network.in('bases').length, 1);
+  for (let checkpoints = 0; checkpoints < 3; checkpoints += 1) {
+    const { baseSequence } = store;
+    await archived.commit(10);
+    await until('there is a checkpoint', () => store.baseSequence > baseSequence);
+    await until('the archive has a base with the checkpoint', () => {
+      const newest = parseBaseName(network.in('bases').at(-1) ?? '');
+      return newest !== null && newest.sequence >= store.baseSequence;
+    });
+  }
+  assert.is(network.in('bases').length, 4);
   await archived.archived();
   const lines = archived.network
     .in('changes')
@@ -297,16 +314,24 @@ test('an archive that is empty for a while, like a lost mount, is written again 
   await assertComplete(archived);
 });
 
-test('an encrypted archive is refused without a key and with another key', async () => {
-  const directory = storeDirectory();
-  const network = new MemoryObjects();
-  const first = await Archived.open(directory, { network, key: randomBytes(32) });
-  await first.archived();
-  await first.close();
-  const none = await Archived.open(directory, { network });
-  assert.match(await refusalOf(none), 'name its key with --archive-key');
-  const other = await Archived.open(directory, { network, key: randomBytes(32) });
-  assert.match(await refusalOf(other), 'is encrypted with the key');
+test('a missing, different or superfluous key is refused, and the archive is not changed', async () => {
+  const [own, another] = [{ key: randomBytes(32) }, { key: randomBytes(32) }];
+  for (const [written, given, reason] of [
+    [own, {}, 'is encrypted; name its key with --archive-key'],
+    [own, another, 'is encrypted with the key'],
+    [{}, another, 'is not encrypted; leave out --archive-key'],
+  ] as const) {
+    const directory = storeDirectory();
+    const network = new MemoryObjects();
+    const first = await Archived.open(directory, { network, ...written });
+    await first.archived();
+    await first.close();
+    const before = new Map(network.objects);
+    const next = await Archived.open(directory, { network, ...given });
+    await next.commit(1);
+    assert.match(await refusalOf(next), reason);
+    assert.equal(network.objects, before);
+  }
 });
 
 test('accounts and keys are archived when they change', async () => {
@@ -323,8 +348,27 @@ test('accounts and keys are archived when they change', async () => {
   await until('they are archived', isArchived);
   [content, changed] = ['two', true];
   await until('the new ones are archived', isArchived);
-  assert.not.ok(existsSync('memory:'));
   await archived.close();
+});
+
+test('the keys of a server are archived if and only if the archive has a key', async () => {
+  const archiveKey = join(temporaryDirectory(), 'archive.key');
+  await createKeyFile(quickDisk, archiveKey);
+  const archive = { kind: 'directory', path: '/archive' } as const;
+  const encrypted = new MemoryObjects();
+  const server = await openService({ archive, archiveStore: encrypted, archiveKey, ownKeys: true });
+  await until('they are archived', () => encrypted.objects.has('private'));
+  await server.stop();
+  const copy = await new ArchiveObjects(encrypted, readKeyFile(archiveKey)).readPrivate();
+  const { 'keys.json': keys } = JSON.parse(copy?.toString() ?? '');
+  assert.is(keys, readFileSync(join(server.data, 'keys.json'), 'utf8'));
+
+  const plain = new MemoryObjects();
+  const other = await openService({ archive, archiveStore: plain, ownKeys: true });
+  await until('the archive has the catalog', () => plain.in('bases').length > 0);
+  await other.stop();
+  assert.ok(existsSync(join(other.data, 'keys.json')));
+  assert.not.ok(plain.objects.has('private'));
 });
 
 test.run();

@@ -59,10 +59,13 @@ test('the address of an archive is a bucket with an optional prefix, or a direct
   for (const text of wrong) assert.is(parseArchiveAddress(text), null, text);
 });
 
-test('a bucket without credentials is refused, and the message names AWS_ACCESS_KEY_ID', () => {
+test('a bucket without both credentials is refused, and the message names the variables', () => {
   const address = { kind: 's3', bucket: 'my-bucket', prefix: '' } as const;
-  assert.throws(() => openObjectStore(address, {}), /AWS_ACCESS_KEY_ID/);
-  const env = { S3_ACCESS_KEY_ID: 'a', S3_SECRET_ACCESS_KEY: 'b' };
+  const named = /AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and AWS_REGION or AWS_ENDPOINT/;
+  for (const env of [{}, { S3_ACCESS_KEY_ID: 'a' }, { AWS_SECRET_ACCESS_KEY: 'b' }]) {
+    assert.throws(() => openObjectStore(address, env), named);
+  }
+  const env = { S3_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 'b' };
   assert.is(openObjectStore(address, env).url, 's3://my-bucket/');
 });
 

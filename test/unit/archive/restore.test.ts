@@ -1,15 +1,17 @@
 /** spec 15.4: a restore returns the state that was served at the given time. */
 import { randomBytes } from 'node:crypto';
+import { cpSync } from 'node:fs';
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { checkArchive } from '../../../src/archive/check.ts';
+import { changesName } from '../../../src/archive/names.ts';
 import { readArchive, type Target } from '../../../src/archive/replay.ts';
 import { CatalogError } from '../../../src/errors.ts';
 import { addBook, Archived, textOf } from '../../support/archive.ts';
-import { storeDirectory } from '../../support/checked.ts';
+import { openStore, storeDirectory } from '../../support/checked.ts';
 import { turn } from '../../support/disk.ts';
-import { MemoryObjects } from '../../support/object-store.ts';
+import { MemoryObjects, unreachable } from '../../support/object-store.ts';
 
 interface Served {
   readonly sequence: number;
@@ -103,55 +105,87 @@ async function failureOf(archived: Archived, target: Target): Promise<string> {
   throw new Error('it was restored');
 }
 
-test('a restore to a change set after the last one is refused, and a later time gives the last state', async () => {
+test('a restore to before the first base or to after the last change set is refused, and a later time gives the last state', async () => {
   const directory = storeDirectory();
-  const unarchived = await Archived.open(directory);
-  await unarchived.commit(3);
-  await unarchived.archived();
-  const archived = unarchived;
+  const unarchived = await openStore(directory);
+  for (let nth = 0; nth < 3; nth += 1) await unarchived.transact(addBook);
+  await unarchived.close();
+  const archived = await Archived.open(directory);
+  await archived.archived();
   await archived.commit(2);
   await archived.archived();
+  await archived.close();
+  assert.match(await failureOf(archived, { sequence: 2 }), 'begins with change set 3');
+  const early = { at: '2000-01-01T00:00:00.000Z' };
+  assert.match(await failureOf(archived, early), 'begins with change set 3');
+  assert.is((await readArchive(archived.objects, { sequence: 3 })).sequence, 3);
   assert.match(await failureOf(archived, { sequence: 6 }), 'ends with change set 5');
   assert.is((await readArchive(archived.objects, { at: '2999-01-01T00:00:00.000Z' })).sequence, 5);
-  const [first = ''] = archived.network.in('bases');
-  const begins = Number(first.slice(0, 12));
-  if (begins > 0) {
-    assert.match(await failureOf(archived, { sequence: begins - 1 }), 'begins with change set');
-  }
-  await archived.close();
 });
 
-test('a restore fails if an object is damaged, cut off, missing or has a fork', async () => {
-  const archived = await Archived.open(storeDirectory());
+/** Opens an archive whose first object has the first four change sets of a new store. */
+async function withFourInOne(directory: string): Promise<Archived> {
+  const network = new MemoryObjects();
+  const first = await Archived.open(directory, { network });
+  await first.archived();
+  network.before = unreachable;
+  await first.commit(4);
+  await first.kill();
+  network.before = () => {};
+  const archived = await Archived.open(directory, { network });
   await archived.archived();
-  for (let times = 0; times < 3; times += 1) {
-    await archived.commit(2);
-    await archived.archived();
-  }
+  return archived;
+}
+
+/** The object of the next change set of a store, which adds two books. */
+async function objectOf(directory: string): Promise<[name: string, bytes: Buffer]> {
+  const store = await openStore(directory);
+  await store.transact((transaction) => [addBook(transaction), addBook(transaction)]);
+  const [last] = await Array.fromAsync(store.encodedSince(store.sequence - 1));
+  await store.close();
+  if (last === undefined) throw new Error('there is no change set');
+  const { sequence, time, digest } = last.changeSet;
+  const name = changesName({ first: sequence, last: sequence, time, digest });
+  return [`changes/${name}`, Buffer.from(last.bytes)];
+}
+
+test('a restore fails if an object is damaged, cut off, incomplete, missing, renamed, repeated, or of another history or fork', async () => {
+  const directory = storeDirectory();
+  const archived = await withFourInOne(directory);
+  const copy = storeDirectory();
+  cpSync(directory, copy, { recursive: true });
+  await archived.commit(2);
+  await archived.archived();
   await archived.close();
   const { objects } = archived.network;
   const whole = new Map(objects);
-  const [, second = ''] = archived.network.in('changes');
-  const name = `changes/${second}`;
+  const [first = ''] = archived.network.in('changes');
+  assert.match(first, /^0{11}1-0{11}4-/);
+  const name = `changes/${first}`;
   const bytes = whole.get(name) ?? Buffer.alloc(0);
   const flipped = Buffer.from(bytes);
   flipped[40] = (flipped[40] ?? 0) ^ 1;
+  const renamed = name.replace(/[0-9a-f]{64}$/, 'f'.repeat(64));
+  const [ofAnother, ofFork] = [await objectOf(storeDirectory()), await objectOf(copy)];
   const damages: [what: string, damage: () => void, message: RegExp][] = [
-    ['a changed byte', () => objects.set(name, flipped), /checksum/],
+    ['damaged', () => objects.set(name, flipped), /checksum/],
     ['cut off', () => objects.set(name, bytes.subarray(0, -10)), /cut off/],
     [
-      'the last line missing',
-      // It may be the only line.
+      'without its last line',
       () => objects.set(name, bytes.subarray(0, bytes.lastIndexOf(10, bytes.length - 2) + 1)),
-      /./,
+      /does not hold what its name says/,
     ],
-    ['missing', () => void objects.delete(name), /ends with|gap/],
+    ['missing', () => void objects.delete(name), /ends with change set 0/],
     [
-      'a fork',
-      () => objects.set(name.replace(/[0-9a-f]{64}$/, 'f'.repeat(64)), bytes),
-      /two servers|name says/,
+      'renamed',
+      () => void (objects.delete(name) && objects.set(renamed, bytes)),
+      /does not hold what its name says/,
     ],
+    ['repeated with another name', () => objects.set(renamed, bytes), /two servers/],
+    ['beside one of another history', () => objects.set(...ofAnother), /two servers/],
+    ['beside one of a fork', () => objects.set(...ofFork), /two servers/],
   ];
+  assert.is((await readArchive(archived.objects, { sequence: 6 })).sequence, 6);
   for (const [what, damage, message] of damages) {
     objects.clear();
     for (const [key, value] of whole) objects.set(key, value);

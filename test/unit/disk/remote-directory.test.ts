@@ -25,6 +25,22 @@ test('a file can be written, replaced, listed by name and removed', async () => 
   assert.is(await textOf(directory, 'folder/a'), null);
 });
 
+test('a file has its name and its new content only when it is complete', async () => {
+  const directory = new RemoteDirectory(temporaryDirectory());
+  let seen: unknown = null;
+  async function* halves() {
+    yield Buffer.from('new ');
+    seen = [await directory.list('folder'), await textOf(directory, 'folder/a')];
+    yield Buffer.from('content');
+  }
+  await directory.write('folder/a', halves());
+  assert.equal(seen, [[], null]);
+  await directory.write('folder/a', [Buffer.from('old content')]);
+  await directory.write('folder/a', halves());
+  assert.equal(seen, [['a'], 'old content']);
+  assert.is(await textOf(directory, 'folder/a'), 'new content');
+});
+
 /** The steps of a write that matter after a power loss, in order; paths are relative to `path`. */
 async function stepsOf(path: string, write: () => Promise<void>): Promise<string[]> {
   const steps: string[] = [];

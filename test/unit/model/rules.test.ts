@@ -207,6 +207,12 @@ const CASES: readonly Case[] = [
     blames: ['spec_id', /^0 does not exist$/],
   },
   {
+    rule: 'a reference to a negative number',
+    kind: 'options',
+    values: { spec_id: -1 },
+    blames: ['spec_id', /^-1 does not exist$/],
+  },
+  {
     rule: 'a record with an option of its specification',
     kind: 'sku_specs',
     values: record(1, 1),

@@ -28,6 +28,11 @@ test('a dotless i is not folded to i', () => {
   assert.is.not(foldText('ısı'), foldText('isi'));
 });
 
+test('a sigma at the end of a word is folded like one in the middle', () => {
+  assert.ok(foldText('ΟΔΟΣΗΜΟ').startsWith(foldText('ΟΔΟΣ')));
+  assert.ok(foldText('ΟΔΟΣΗΜΟ').startsWith(foldText('οδος')));
+});
+
 test('folding a folded text does not change it', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
@@ -35,6 +40,22 @@ test('folding a folded text does not change it', () => {
       assert.is(foldText(folded), folded);
     }),
     { numRuns: 3000 },
+  );
+});
+
+test('upper and lower case of every letter are folded to the same text, except for a dotless i and an iota subscript', () => {
+  const [DOTLESS_I, IOTA_SUBSCRIPT] = ['\u0131', '\u0345'];
+  const differing: string[] = [];
+  for (let code = 0; code <= 0x10ffff; code += 1) {
+    const letter = String.fromCodePoint(code);
+    const [upper, lower] = [letter.toUpperCase(), letter.toLowerCase()];
+    if (upper === letter && lower === letter) continue;
+    const folded = foldText(letter);
+    if (foldText(upper) !== folded || foldText(lower) !== folded) differing.push(letter);
+  }
+  assert.equal(
+    differing.filter((letter) => !letter.normalize('NFKD').includes(IOTA_SUBSCRIPT)),
+    [DOTLESS_I],
   );
 });
 

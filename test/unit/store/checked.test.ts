@@ -23,7 +23,7 @@ function runTest(body: string) {
     cwd: ROOT,
     encoding: 'utf8',
   });
-  return { status, stderr, passed: Number(/Passed: +(\d+)/.exec(stdout)?.[1]) };
+  return { status, stdout, stderr, passed: Number(/Passed: +(\d+)/.exec(stdout)?.[1]) };
 }
 
 const MADE = `
@@ -111,11 +111,12 @@ for (const [what, body, status, said] of [
   });
 }
 
-test('if a failing test leaves a damaged store, the damage is reported and the next test runs', () => {
-  const { status, stderr, passed } = runTest(
+test('if a failing test leaves a damaged store, its failure and the damage are reported, and the next test runs', () => {
+  const { status, stdout, stderr, passed } = runTest(
     `${MADE} await store.close(); rmSync(directory + '/head.json'); throw new Error('its own');`,
   );
   assert.is(status, 1);
+  assert.match(stdout, /FAIL +"planted"\s+its own/);
   assert.match(stderr, /^after "planted": /);
   assert.is(passed, 1);
 });

@@ -138,11 +138,30 @@ test('a change set that is encoded in parts has the same bytes as one that is en
   );
 });
 
-test('a change set of 1.2 MB is encoded in at least 10 steps', () => {
-  const books = Array.from({ length: 20 }, (_, at) => ({ id: at + 1, name: 'x'.repeat(60_000) }));
-  const steps = [...encodeInParts({ ...SMALL, put: { books } })].length;
-  assert.ok(steps >= 10, `${steps} steps`);
-});
+for (const [length, rows] of [
+  [10, 64],
+  [10_000, 7],
+  [40_000, 2],
+  [200_000, 1],
+] as const) {
+  test(`a step of the encoding has ${rows} rows of ${length} characters: 64, or fewer if they reach 64 KiB`, () => {
+    const read = new Set<number>();
+    const books = Array.from({ length: rows * 3 }, (_, at) => ({
+      id: at + 1,
+      get name() {
+        read.add(this.id);
+        return 'x'.repeat(length);
+      },
+    }));
+    const counts: number[] = [];
+    const steps = encodeInParts({ ...SMALL, put: { books } });
+    while (steps.next().done !== true) {
+      if (read.size > 0) counts.push(read.size);
+      read.clear();
+    }
+    assert.equal(counts, [rows, rows, rows]);
+  });
+}
 
 const time = fc.constantFrom('2024-02-29T12:00:00.000Z', null);
 
@@ -164,10 +183,10 @@ test('a base is read as it was written, with any values, and rows by ascending i
   );
 });
 
-test('a base with more than 1024 rows of a table is read complete', () => {
-  const books = Array.from({ length: 1201 }, (_, i) => ({ id: i + 1, name: `${i}` }));
+test('a base with more than 1024 rows of a table, in several slices, is read complete', () => {
+  const books = Array.from({ length: 1201 }, (_, i) => ({ id: i + 1, name: `${i}`.repeat(50) }));
   const rows = perKind(({ name }) => partsOf(name === 'books' ? books : []));
-  const bytes = Buffer.concat([
+  const slices = [
     ...baseSlices({
       sequence: 1,
       digest: 'a'.repeat(64),
@@ -175,8 +194,10 @@ test('a base with more than 1024 rows of a table is read complete', () => {
       lastIds: perKind(() => 0),
       rows,
     }),
-  ]);
-  assert.equal([...decodeBase('name', bytes).state.rows.books.values()], books);
+  ];
+  const holding = slices.filter((slice) => Buffer.from(slice).includes('"name"'));
+  assert.ok(holding.length > 2, `${holding.length} slices with rows`);
+  assert.equal([...decodeBase('name', slices).state.rows.books.values()], books);
 });
 
 const forms = {

@@ -169,9 +169,16 @@ test('a damaged change set in the history is reported by check and by since(), b
   await store.close();
 });
 
-test('check reports a history that comes from another store, even if only its last change set does', async () => {
+test('check reports a history that comes from another store, even if only its last change set or one in its middle does', async () => {
   const [directory, other] = [leftInDisorder(await written(1e9)), await written(1e9)];
   const base = baseIn(directory);
+  const middle = join(directory, changeSetName(10));
+  const own = readFileSync(middle);
+  cpSync(join(other, changeSetName(10)), middle);
+  assert.equal(findingsOf(directory).length, 1);
+  assert.match(findingsOf(directory)[0] ?? '', `${middle} is damaged: it does not follow`);
+  writeFileSync(middle, own);
+  assert.equal(findingsOf(directory), []);
   for (const sequence of upTo(base)) {
     cpSync(join(other, changeSetName(sequence)), join(directory, changeSetName(sequence)));
   }

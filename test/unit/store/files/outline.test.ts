@@ -18,6 +18,7 @@ import {
   readOutline,
   writeOutline,
 } from '../../../../src/store/files/base/outline.ts';
+import { readSnapshot } from '../../../../src/store/directory.ts';
 import { BASE, CHECKSUM_LENGTH, checksumMember } from '../../../../src/store/files/files.ts';
 import { RowTable } from '../../../../src/store/memory/row-table.ts';
 import type { Snapshot, State } from '../../../../src/store/state.ts';
@@ -233,7 +234,7 @@ test('two rows with the same id are reported when their chunk is read', () => {
   );
 });
 
-test('a checkpoint writes the outline of its base, and the store opens again', async () => {
+test('a checkpoint writes the outline of its base, and the store opens with it', async () => {
   const directory = storeDirectory();
   const store = await openStore(directory, { disk: quickDisk, smallestCheckpoint: 1 });
   for (const name of ['first', 'second', 'third', 'fourth']) {
@@ -241,17 +242,29 @@ test('a checkpoint writes the outline of its base, and the store opens again', a
       const id = transaction.nextId('books');
       const counts = { commentcount: 0, readcount: 0, image: '' };
       transaction.put('books', { id, name, pub_date: '1815-12-23', ...counts });
+      if (name !== 'first') return;
+      const brand = { name: 'Brand', logo: '', first_letter: '' };
+      transaction.put('brands', { id: transaction.nextId('brands'), ...brand });
     });
   }
   await store.close();
   const outline = readOutline(machineDisk, directory);
+  if (outline === null) throw new Error('there is no outline');
   const base = readFileSync(join(directory, BASE), 'utf8');
-  assert.ok(base.endsWith(`,"sha256":"${outline?.base}"}\n`), 'the outline names the base');
-  assert.is(outline?.tables.books[0]?.[1], JSON.parse(base).tables.books.length);
+  assert.ok(base.endsWith(`,"sha256":"${outline.base}"}\n`), 'the outline names the base');
+  assert.is(outline.tables.books[0]?.[1], JSON.parse(base).tables.books.length);
   const again = await openStore(directory, { disk: quickDisk });
   assert.is(again.get('books', 4)?.name, 'fourth');
   assert.is(again.count('books'), 4);
+  assert.is(again.count('brands'), 1);
   await again.close();
+
+  const [[number, , bytes]] = outline.tables.brands as [ChunkOutline];
+  const wrong: ChunkOutline = [number, 7, bytes];
+  const tables = { ...outline.tables, brands: [wrong] };
+  await writeOutline(machineDisk, directory, { ...outline, tables });
+  assert.is(readSnapshot(directory).count('brands'), 7, 'a start counts the rows by the outline');
+  await writeOutline(machineDisk, directory, outline);
 });
 
 test('an outline that is missing, damaged or unreadable is ignored', async () => {

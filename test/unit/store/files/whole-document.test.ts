@@ -104,10 +104,38 @@ test('if an object has two members with the same name, the last one counts', () 
   assert.equal(parse(text, [1], 1), { a: { b: [4] } });
 });
 
-test('a part of more than 64 MiB is refused', () => {
+test('a part of more than 64 MiB is refused before the rest of it is taken', () => {
   const half = Buffer.alloc(33 * 1024 * 1024, ' ');
-  const pieces = [Buffer.from('{"a":{"b":['), half, half, Buffer.from(']}}')];
+  const rest = [half, Buffer.from(']}}')];
+  const pieces = [Buffer.from('{"a":{"b":['), half, half, ...rest];
   assert.throws(() => parseInPieces(pieces), /a part of it has more than 67108864 bytes/);
+  assert.is(pieces.length, rest.length);
+});
+
+/** The texts that a call gives to JSON.parse. */
+function textsParsedBy(call: () => void): string[] {
+  const texts: string[] = [];
+  const { parse: original } = JSON;
+  JSON.parse = (text: string) => {
+    texts.push(text);
+    return original(text);
+  };
+  try {
+    call();
+    return texts;
+  } finally {
+    JSON.parse = original;
+  }
+}
+
+test('the rows of an array are parsed about 256 KiB at a time', () => {
+  const rows = Array.from({ length: 30_000 }, (_, id) => ({ id, name: 'x'.repeat(100) }));
+  const pieces = piecesOf(JSON.stringify({ tables: { books: rows } }), [4096]);
+  const texts = textsParsedBy(() => parseInPieces(pieces));
+  const all = texts.join('').length;
+  const longest = Math.max(...texts.map(({ length }) => length));
+  assert.ok(all > 3_000_000, `${all} bytes`);
+  assert.ok(longest > 256 * 1024 && longest < 257 * 1024, `${longest} bytes`);
 });
 
 test('the list of pieces is empty after parsing, so that their memory can be freed', () => {

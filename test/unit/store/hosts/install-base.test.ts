@@ -89,26 +89,32 @@ test('spec 15.13: a base replaces an older state and its change sets when it is 
   await source.close();
 });
 
-test('a base that is cut off, changed or of a later version is refused, and leaves no file', async () => {
+test('a base that is cut off, changed, without its last row or of a later version is refused, and leaves no file', async () => {
   const source = await open(temporaryDirectory(), true);
   await add(source, 3);
   const whole = baseOf(source);
   const text = whole.toString();
-  const wrong = {
-    'cut off': whole.subarray(0, whole.length - 10),
-    'without its last row': Buffer.from(text.replace('Brand 3', 'Brand 4')),
-    'of a later version': Buffer.from(text.replace('"schema":5', '"schema":999')),
-    'no base': Buffer.from('{}\n'),
-    empty: Buffer.alloc(0),
-    'one endless line': Buffer.alloc(128 * 1024, 'a'),
-  };
-  for (const [what, bytes] of Object.entries(wrong)) {
+  const wrong: readonly [what: string, bytes: Buffer, message: RegExp][] = [
+    ['cut off', whole.subarray(0, whole.length - 10), /is damaged: it is cut off/],
+    ['with a changed row', Buffer.from(text.replace('Brand 3', 'Brand 4')), /its checksum/],
+    ['without its last row', Buffer.from(text.replace(/,\n\{"id":3,[^\n]*/, '')), /its checksum/],
+    [
+      'of a later version',
+      Buffer.from(text.replace('"schema":5', '"schema":999')),
+      /has schema version 999, this program has 5/,
+    ],
+    ['no base', Buffer.from('{}\n'), /its first line is not that of a base/],
+    ['empty', Buffer.alloc(0), /is damaged: it is cut off/],
+    ['one endless line', Buffer.alloc(128 * 1024, 'a'), /its first line is too long/],
+  ];
+  for (const [what, bytes, message] of wrong) {
     const directory = temporaryDirectory();
     const failed = await receiveBase(quickDisk, directory, cut(bytes, 50), () => {}).then(
       () => null,
       (error: unknown) => error,
     );
     assert.ok(failed instanceof CatalogError, what);
+    assert.match(failed.message, message, `${what}: ${failed.message}`);
     assert.equal(
       quickDisk.list(directory).filter((name) => name !== 'changes'),
       [],

@@ -86,7 +86,7 @@ test('a table has the rows of a map, and every snapshot those that the map had t
   );
 });
 
-test('rows that are added in any order are read by ascending id', () => {
+test('rows that are added in any order are read by ascending id, in chunks of 1024 ids', () => {
   const size = 5000;
   // The two numbers have no common divisor, so every id is visited once.
   const shuffled = Array.from({ length: size }, (_, i) => ((i * 2347) % size) + 1);
@@ -98,6 +98,16 @@ test('rows that are added in any order are read by ascending id', () => {
     ascending,
   );
   const snapshot = table.snapshot();
+  assert.equal(
+    Array.from(snapshot.chunks(), ({ number, size: count }) => [number, count]),
+    [
+      [0, 1023],
+      [1, 1024],
+      [2, 1024],
+      [3, 1024],
+      [4, 905],
+    ],
+  );
   for (const one of shuffled) table.delete(one);
   assert.is(table.size, 0);
   assert.equal([...table.values()], []);

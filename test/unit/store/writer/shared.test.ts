@@ -90,13 +90,26 @@ test('a host applies a change set only after the log has it', async () => {
   assert.is(await written, 1);
 });
 
-test('an append whose outcome is not known is repeated until it is known, and is in the log once', async () => {
-  for (const fault of ['lost', 'unanswered', 'late', 'delayed'] as const) {
+test('an append whose outcome is not known is repeated with the same bytes until it is known, and is in the log once', async () => {
+  for (const [fault, attempts] of [
+    ['lost', 4],
+    ['unanswered', 4],
+    ['late', 1],
+    ['delayed', 4],
+  ] as const) {
     const { log, host } = await openHosts(1);
+    const sent: string[] = [];
+    const append = log.append.bind(log);
+    log.append = (encoded) => {
+      sent.push(Buffer.from(encoded.bytes).toString());
+      return append(encoded);
+    };
     const faults: Fault[] = [fault, fault, fault];
     log.fault = () => faults.shift() ?? 'none';
     assert.is(await host(0).committer.submit(addBook()), 1, fault);
     assert.is(log.entries.length, 1, fault);
+    assert.is(sent.length, attempts, fault);
+    assert.is(new Set(sent).size, 1, fault);
     assert.equal(host(0).local.changeSets, [log.entries[0]?.changeSet], fault);
   }
 });

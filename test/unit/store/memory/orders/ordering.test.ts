@@ -249,6 +249,17 @@ const CONTRADICTIONS: readonly {
     found: ['has 3 after 2'],
   },
   {
+    what: 'equal values with their ids in the wrong order',
+    make: ({ skus }, ordering) => {
+      const last = { id: 2, name: 'd', goods_id: 2 };
+      ordering.leave(skus.get(2) as Row);
+      skus.set(last);
+      ordering.enter(last);
+      skus.set({ ...last, name: 'c' });
+    },
+    found: ['has 2 after 4'],
+  },
+  {
     what: 'an id that is in a list twice',
     make: ({ skus }, ordering) => ordering.enter(skus.get(3) as Row),
     found: ['has 3 after 3', 'has 5 of 4 rows'],
