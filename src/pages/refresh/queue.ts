@@ -159,7 +159,6 @@ export class PageQueue {
     await within(this.#rest(), grace);
     this.#isAbandoned ||= this.#running !== null;
     for (const { finish } of this.#builds.splice(0)) finish();
-    this.retry.end();
     if (!this.#isAbandoned) await within(this.#save(), Math.max(grace * SAVE_SHARE, 100));
     this.#isDrained = true;
     lock.close();

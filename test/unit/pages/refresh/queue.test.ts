@@ -233,6 +233,31 @@ test('draining tries failed pages once more, and reports a page that fails again
   assert.is(bench.reports.length, 2, bench.reports.join('\n'));
 });
 
+test('closing marks the manifest with the state of the store only if all pages were compared', async () => {
+  for (const compares of [false, true]) {
+    const bench = await Bench.open(1);
+    if (compares) bench.queue.compare();
+    const { sequence, digest } = bench.store;
+    await bench.close();
+    const next = createWriter(quickDisk, bench.data, SETTINGS);
+    assert.is(await next.knows({ sequence, digest }), compares);
+  }
+});
+
+test('closing does not mark the manifest if a page could not be written, so the next start compares', async () => {
+  const bench = await Bench.open(1);
+  bench.queue.compare();
+  await bench.rest();
+  bench.refused.add('skus/1.html');
+  await bench.commit(rename(1, 'Refused'));
+  await until('it is reported', () => bench.reports.length > 0);
+  await until('it waits', () => bench.queue.length === 1);
+  const { sequence, digest } = bench.store;
+  await bench.close();
+  const next = createWriter(quickDisk, bench.data, SETTINGS);
+  assert.is(await next.knows({ sequence, digest }), false);
+});
+
 test('a build has its own counts, and pages of commits during it are current afterwards', async () => {
   const bench = await Bench.open();
   const { build, ended } = bench.queue.build({ stale: false, skus: null });
