@@ -15,7 +15,7 @@ const SECRET_BYTES = 32;
 export interface SigningKey {
   readonly kid: string;
   readonly secret: Uint8Array;
-  /** Seconds since the epoch, as is `until`. Files from before version 0.2 do not have it. */
+  /** Seconds since the epoch, as is `until`. Files of earlier versions do not have it. */
   readonly created?: number | undefined;
   /** When tokens of this key stop being valid; set when a newer key has replaced it. */
   readonly until?: number | undefined;
@@ -74,15 +74,6 @@ export function secretKeys(fromEnvironment: string): SigningKeys {
     'key_file',
     `CATALOG_JWT_SECRET has ${bytes.length} bytes, at least ${SECRET_BYTES} are needed; make one with: openssl rand -base64 32`,
   );
-}
-
-/**
- * Validates the key file of a data directory, if there is one.
- *
- * @throws CatalogError `key_file`.
- */
-export function checkKeys(directory: string): void {
-  readKeys(keysPath(directory));
 }
 
 /**

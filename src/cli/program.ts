@@ -10,7 +10,7 @@ import { declareRebuildPages } from './declarations/pages.ts';
 import { declareServe } from './declarations/serve.ts';
 import { declareStoreCommands } from './declarations/store.ts';
 import { declareTransferCommands } from './declarations/transfer.ts';
-import { applyVariables } from './flags/flag.ts';
+import { applyVariables, requireCompanions } from './flags/flag.ts';
 import { HELP } from './help.ts';
 
 /** Where help and version are printed. */
@@ -41,6 +41,7 @@ export function createProgram(context: Context, output: HelpOutput, named?: stri
     .configureHelp(HELP)
     .hook('preAction', (_program, command) => {
       applyVariables(command, context.env);
+      requireCompanions(command);
       // A server is still starting; every other command begins its work now.
       if (command.name() !== 'serve') endStart();
     });

@@ -83,12 +83,12 @@ export async function run(
   try {
     await program.parseAsync([...argv], { from: 'user' });
   } catch (error) {
-    status = report(error, context);
+    status = report(error, context, argv);
   }
   await ended(stdout);
   // A server does not fail because of what it could not print.
   if (status !== 0 || refusal === null || argv[0] === 'serve') return status;
-  return report(refusal, context);
+  return report(refusal, context, argv);
 }
 
 /**
@@ -112,16 +112,24 @@ function ended(stdout: Output): Promise<void> {
 }
 
 /** Prints an error in one line. @returns the exit status for it. */
-function report(error: unknown, context: Context): ExitStatus {
+function report(error: unknown, context: Context, argv: readonly string[]): ExitStatus {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return 0;
     const message = oneLine(error.message.replace(/^error: /, ''));
-    const said = error.code === 'commander.help' ? 'name a command' : message;
+    const said = error.code === 'commander.help' ? withoutCommand(argv) : message;
     context.warn(`${said.replace(/\.$/, '')}; see catalog-server --help`);
     return 2;
   }
   context.warn(oneLine(systemMessage(error) ?? messageOf(error)), error);
   return error instanceof CatalogError ? error.exit : 1;
+}
+
+/** @returns what to say if commander, without an error of its own, shows help because of arguments. */
+function withoutCommand(argv: readonly string[]): string {
+  const [, named] = argv.slice(argv.indexOf('help'));
+  return argv.includes('help') && named !== undefined
+    ? `unknown command '${named}'`
+    : 'name a command';
 }
 
 /** An invalid value is reported later, with the other variables. */

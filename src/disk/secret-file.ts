@@ -1,18 +1,18 @@
 /** A file with one secret on one line, such as a token, that only its owner may read. */
 import { CatalogError, messageOf } from '../errors.ts';
-import { type FileContent, readWithMode } from './watched-file.ts';
+import { type FileContent, readShort } from './watched-file.ts';
 
 /** Bytes. */
 const MAX_BYTES = 16 * 1024;
 
 /**
  * @returns the secret, without white space at its ends.
- * @throws CatalogError `usage` if the file cannot be read, has no secret, or others may read it.
+ * @throws CatalogError `usage` if the file cannot be read, is too long, has no secret, or others may read it.
  */
 export function readSecretFile(path: string): string {
   let content: FileContent | null;
   try {
-    content = readWithMode(path);
+    content = readShort(path, MAX_BYTES);
   } catch (cause) {
     throw new CatalogError('usage', `${path} cannot be read: ${messageOf(cause)}`, { cause });
   }
@@ -20,7 +20,7 @@ export function readSecretFile(path: string): string {
   if ((content.mode & 0o077) !== 0) {
     throw new CatalogError('usage', `${path} may be read by others; run: chmod 600 ${path}`);
   }
-  const text = content.bytes.subarray(0, MAX_BYTES).toString().trim();
+  const text = content.bytes.toString().trim();
   if (/^[\x21-\x7e]+$/.test(text)) return text;
   throw new CatalogError('usage', `${path} must hold one token, and nothing else`);
 }

@@ -75,6 +75,31 @@ export function readWithMode(path: string): FileContent | null {
   }
 }
 
+/**
+ * Reads a file that an operator names: it may be a pipe, or a device without an end.
+ *
+ * @returns null if there is none.
+ * @throws Error if it has more than `maxBytes`; what the file system throws.
+ */
+export function readShort(path: string, maxBytes: number): FileContent | null {
+  const fd = openExisting(path);
+  if (fd === null) return null;
+  try {
+    const bytes = Buffer.alloc(maxBytes + 1);
+    let length = 0;
+    while (length <= maxBytes) {
+      const read = fs.readSync(fd, bytes, length, bytes.length - length, null);
+      if (read === 0) {
+        return { bytes: bytes.subarray(0, length), mode: fs.fstatSync(fd).mode & 0o777 };
+      }
+      length += read;
+    }
+    throw new Error(`it is longer than ${maxBytes / 1024} KiB`);
+  } finally {
+    fs.closeSync(fd);
+  }
+}
+
 function openExisting(path: string): number | null {
   try {
     return fs.openSync(path, 'r');

@@ -3,12 +3,15 @@ import { createHash, randomBytes } from 'node:crypto';
 import { dirname } from 'node:path';
 import { type Disk } from '../disk/disk.ts';
 import { withOpen, writeDurably } from '../disk/durable-file.ts';
-import { type FileContent, readWithMode } from '../disk/watched-file.ts';
+import { type FileContent, readShort } from '../disk/watched-file.ts';
 import { CatalogError, messageOf } from '../errors.ts';
 import { KEY_BYTES } from './encrypted-stream.ts';
 
 const PREFIX = 'catalog-key-';
 const LINE = /^catalog-key-([A-Za-z0-9_-]{43})\n?$/;
+
+/** More than a key file has; it bounds the reading of a device. */
+const MAX_BYTES = 1024;
 
 /** Hexadecimal digits of the id of a key. */
 const ID_LENGTH = 16;
@@ -57,7 +60,7 @@ export function readKeyFile(path: string): Uint8Array {
 function contentOf(path: string): FileContent {
   let content: FileContent | null;
   try {
-    content = readWithMode(path);
+    content = readShort(path, MAX_BYTES);
   } catch (cause) {
     throw new CatalogError('encryption', `${path} cannot be read: ${messageOf(cause)}`, { cause });
   }

@@ -26,7 +26,7 @@ export function requireStore(directory: string, disk: Disk): void {
 }
 
 /** @returns whether a directory holds a store, without reading it. */
-function hasStore(directory: string, disk: Disk): boolean {
+export function hasStore(directory: string, disk: Disk): boolean {
   const names = disk.list(directory);
   return names.includes(BASE) || names.includes(HEAD);
 }
@@ -35,6 +35,6 @@ function hasStore(directory: string, disk: Disk): boolean {
 export function missing(directory: string): CatalogError {
   return new CatalogError(
     'store_missing',
-    `${directory} holds no store; run: catalog-server migrate --data ${directory}`,
+    `${directory} holds no store; name another directory with --data, or run: catalog-server migrate --data ${directory}`,
   );
 }

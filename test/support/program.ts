@@ -3,6 +3,7 @@ import { Readable, Writable } from 'node:stream';
 import { version } from '../../package.json' with { type: 'json' };
 import { run } from '../../src/cli/run.ts';
 import type { Disk } from '../../src/disk/disk.ts';
+import { temporaryDirectory } from './directory.ts';
 import { quickDisk } from './disk.ts';
 import type { Finished } from './server.ts';
 
@@ -53,4 +54,12 @@ export async function callProgram(
   const stdin = () => Readable.from([Buffer.from(input)]);
   const status = await run(args, version, { env, stdin, stdout, stderr, disk, platform });
   return { status, signal: null, stdout: stdout.text, stderr: stderr.text };
+}
+
+/** A new directory with an empty store. */
+export async function directoryWithStore(): Promise<string> {
+  const data = temporaryDirectory();
+  const { status, stderr } = await callProgram(['migrate', '--data', data]);
+  if (status !== 0) throw new Error(stderr);
+  return data;
 }

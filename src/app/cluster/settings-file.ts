@@ -55,11 +55,19 @@ function absolute(path: string | undefined): string | undefined {
  * @throws CatalogError `usage` if `cluster.json` cannot be used.
  */
 export function sharedFilesOf(directory: string, disk: Disk): SharedFiles | undefined {
+  const settings = readClusterSettings(directory, disk);
+  if (settings === null) return undefined;
+  return openCluster(settings, disk)?.credentials(disk, directory, () => {});
+}
+
+/**
+ * @returns the content of `cluster.json`; null if there is none.
+ * @throws CatalogError `usage` if it is not what `serve` writes.
+ */
+export function readClusterSettings(directory: string, disk: Disk): ClusterSettings | null {
   const path = join(directory, CLUSTER);
   const bytes = disk.read(path);
-  if (bytes === null) return undefined;
-  const cluster = openCluster(settingsIn(path, bytes), disk);
-  return cluster?.credentials(disk, directory, () => {});
+  return bytes === null ? null : settingsIn(path, bytes);
 }
 
 /** Changes accounts or revocations for a command: those of all hosts, if they are shared. */

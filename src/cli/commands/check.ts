@@ -1,9 +1,14 @@
 /** `check`: verifies a store, also while a server runs. */
-import { accessPath, readAccess } from '../../auth/access.ts';
-import { checkKeys } from '../../auth/keys.ts';
+import { join } from 'node:path';
+import { readClusterSettings } from '../../app/cluster/settings-file.ts';
+import { archiveRecord } from '../../archive/record.ts';
+import { judge, PRIVATE_NAMES } from '../../auth/sharing/private-contents.ts';
+import { readWithMode } from '../../disk/watched-file.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
+import { keptSettings } from '../../pages/shop/settings.ts';
 import { checkStore } from '../../store/check.ts';
 import { missing } from '../../store/directory.ts';
+import { readHostRecord } from '../../store/hosts/host-record.ts';
 import type { Context } from '../../app/context.ts';
 import { describeState } from './describe.ts';
 
@@ -18,11 +23,7 @@ export interface CheckOptions {
  */
 export function check({ data }: CheckOptions, context: Context): void {
   const { findings, state, changeSets } = checkStore(context.disk, data);
-  const found = [
-    ...findings,
-    ...findingsOf(() => checkKeys(data)),
-    ...findingsOf(() => readAccess(accessPath(data))),
-  ];
+  const found = [...findings, ...filesBeside(context, data).flatMap(findingsOf)];
   for (const finding of found) context.print(finding);
   if (found.length > 0) {
     const count = found.length === 1 ? 'one finding' : `${found.length} findings`;
@@ -36,9 +37,23 @@ export function check({ data }: CheckOptions, context: Context): void {
   context.print(`${data} is in order: ${describeState(state)}; ${after} after catalog.json`);
 }
 
-function findingsOf(judge: () => unknown): string[] {
+/** @returns what reads each file beside the store that a server or a command refuses if damaged. */
+function filesBeside({ disk }: Context, data: string): (() => unknown)[] {
+  return [
+    ...PRIVATE_NAMES.map((name) => {
+      const path = join(data, name);
+      return () => judge(name, path, () => readWithMode(path));
+    }),
+    () => readHostRecord(disk, data),
+    () => archiveRecord(disk, data).read(),
+    () => readClusterSettings(data, disk),
+    () => keptSettings(disk, data),
+  ];
+}
+
+function findingsOf(read: () => unknown): string[] {
   try {
-    judge();
+    read();
     return [];
   } catch (error) {
     return [messageOf(error)];

@@ -49,32 +49,47 @@ export async function health({ url, timeout }: HealthOptions, { print }: Context
  * @returns the address to ask: `/readyz` of the server, unless a health path was given.
  */
 export function healthUrl(url: URL): URL {
-  if (/\/(?:healthz|readyz)$/.test(url.pathname)) return url;
   const asked = new URL(url);
-  asked.pathname = `${url.pathname.replace(/\/$/, '')}/readyz`;
+  const path = url.pathname.replace(/\/$/, '');
+  asked.pathname = /\/(?:healthz|readyz)$/.test(path) ? path : `${path}/readyz`;
   return asked;
 }
 
 /**
  * @returns where a server with these settings answers `/readyz`: on the port of the metrics, which
  *   answers also while it shuts down, or else on its own.
- * @throws CatalogError `usage` if the server chose its port itself.
+ * @throws CatalogError `usage` if the server chose its port itself, or its address is none.
  */
 export function readinessUrl(address: ServerAddress): URL {
   const { host, port, basePath, metricsPort, metricsHost = host } = address;
   if (metricsPort !== undefined && metricsPort > 0) {
-    return new URL(`http://${authority(metricsHost, metricsPort)}/readyz`);
+    const flag = address.metricsHost === undefined ? '--host' : '--metrics-host';
+    return urlAt({ flag, host: metricsHost, port: metricsPort }, '/readyz');
   }
-  if (port > 0) return new URL(`http://${authority(host, port)}${basePath}/readyz`);
+  if (port > 0) return urlAt({ flag: '--host', host, port }, `${basePath}/readyz`);
   throw new CatalogError(
     'usage',
     'with port 0 the server chooses its port; give its address with --url',
   );
 }
 
-function authority(host: string, port: number): string {
+interface Listener {
+  /** The one that gave the host. */
+  readonly flag: string;
+  readonly host: string;
+  readonly port: number;
+}
+
+/** @throws CatalogError `usage`. */
+function urlAt({ flag, host, port }: Listener, path: string): URL {
   const name = WILDCARDS[host] ?? host;
-  return name.includes(':') ? `[${name}]:${port}` : `${name}:${port}`;
+  const authority = name.includes(':') ? `[${name}]:${port}` : `${name}:${port}`;
+  const text = `http://${authority}${path}`;
+  if (URL.canParse(text)) return new URL(text);
+  throw new CatalogError(
+    'usage',
+    `${flag} ${host} is not the address of a host; correct it, or give --url`,
+  );
 }
 
 interface Answer {

@@ -54,7 +54,7 @@ export async function rebuildPagesCommand(
   const { written, unchanged, removed, failed } = build.counts;
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
   context.print(
-    `${written} pages written, ${unchanged} unchanged, ${removed} removed, ${failed} failed in ${seconds} s`,
+    `${written} ${written === 1 ? 'page' : 'pages'} written, ${unchanged} unchanged, ${removed} removed, ${failed} failed in ${seconds} s`,
   );
   if (failed > 0) throw failure(build);
 }

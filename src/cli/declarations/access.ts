@@ -3,10 +3,10 @@ import type { Command } from 'commander';
 import type { Context } from '../../app/context.ts';
 import { ROLES, type Role } from '../../auth/roles.ts';
 import { type Common, command, subcommand, verboseFlag } from '../command.ts';
-import { issueTokenCommand } from '../commands/issue-token.ts';
+import { issueTokenCommand } from '../commands/access/issue-token.ts';
 import { keysGenerate } from '../commands/backup/archive.ts';
-import { keysList, keysRotate } from '../commands/keys.ts';
-import { revokeTokens } from '../commands/revoke-tokens.ts';
+import { keysList, keysRotate } from '../commands/access/keys.ts';
+import { revokeTokens } from '../commands/access/revoke-tokens.ts';
 import {
   usersAdd,
   usersDisable,
@@ -15,7 +15,7 @@ import {
   usersPasswd,
   usersRemove,
   usersRole,
-} from '../commands/users.ts';
+} from '../commands/access/users.ts';
 import {
   parseLifetime,
   parseOverlap,
@@ -121,7 +121,7 @@ function declareKeys(keys: Command, context: Context): void {
       keysRotate({ data, overlap }, context),
     );
   subcommand(keys, 'generate', 'create a key file for encrypting an archive')
-    .argument('<file>', 'the new file, outside of the data directory', parseFile)
+    .argument('<file>', 'the new file', parseFile)
     .addOption(verboseFlag())
     .action((file: string) => keysGenerate(file, context));
   command(keys, 'list', 'print id, state and creation time of every key, but no secrets').action(

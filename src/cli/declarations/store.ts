@@ -1,5 +1,5 @@
 /** The commands for the store as a whole: `migrate`, `check`, `backup`, `restore`, `undo`. */
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Context } from '../../app/context.ts';
 import { type Common, command, dryRunFlag } from '../command.ts';
 import type { ArchiveAddress } from '../../archive/storage/address.ts';
@@ -16,6 +16,7 @@ import { flag, toggle } from '../flags/flag.ts';
 import {
   parseEntryIds,
   parseFile,
+  parseFileOrStream,
   parseRecipients,
   parseSince,
   parseUntil,
@@ -36,8 +37,12 @@ export function declareStoreCommands(program: Command, context: Context): void {
 
   command(program, 'check', 'verify every file, row and reference of a store or an archive')
     // It has no variable: CATALOG_ARCHIVE is set for servers, whose stores are to be checked too.
-    .option('--archive <url>', 'check this archive instead of a store', parseAddress)
-    .addOption(keyFlag('key file of the archive'))
+    .addOption(
+      new Option('--archive <url>', 'check this archive instead of a store')
+        .argParser(parseAddress)
+        .conflicts('data'),
+    )
+    .addOption(keyFlag('key file of the archive', 'archive'))
     .action((options: Common & { archive?: ArchiveAddress; archiveKey?: string }) => {
       const { archive, archiveKey: key = null } = options;
       if (archive !== undefined) return checkArchiveCommand({ archive, key }, context);
@@ -58,7 +63,7 @@ function declareBackup(program: Command, context: Context): void {
     .argument(
       '[file]',
       'file to write; "-" for standard output (default: catalog-<time>.json)',
-      parseFile,
+      parseFileOrStream,
     )
     .addOption(
       flag(
@@ -91,7 +96,7 @@ function declareRestore(program: Command, context: Context): void {
     program,
     'restore',
     'restore a store from a backup or an archive into an empty directory',
-  ).argument('[file]', 'backup to restore; "-" for standard input', parseFile);
+  ).argument('[file]', 'backup to restore; "-" for standard input', parseFileOrStream);
   addArchiveSource(restoring);
   restoring
     .addOption(
@@ -144,7 +149,7 @@ function addArchiveSource(restoring: Command): void {
         .conflicts('at')
         .insteadOfArguments(),
     )
-    .addOption(keyFlag('key file of the archive'));
+    .addOption(keyFlag('key file of the archive', 'from'));
 }
 
 interface UndoFlags extends Common {

@@ -11,7 +11,7 @@ import { type Common, command, dryRunFlag } from '../command.ts';
 import { choice, type Flag, flag } from '../flags/flag.ts';
 import { maxImportFlag } from '../flags/limits.ts';
 import { parseCurrency } from '../flags/pages.ts';
-import { parseFile } from '../flags/values.ts';
+import { parseFileOrStream } from '../flags/values.ts';
 
 interface TransferFlags extends Common {
   readonly format?: Format;
@@ -36,7 +36,9 @@ export function declareTransferCommands(program: Command, context: Context): voi
 
 function declareExport(program: Command, context: Context): void {
   transfer(program, 'export', 'export a collection to a file that import can read')
-    .addOption(flag('--output <file>', 'file to write (default: standard output)', parseFile))
+    .addOption(
+      flag('--output <file>', 'file to write (default: standard output)', parseFileOrStream),
+    )
     .addOption(formatFlag('default: from the file name, or csv'))
     .addOption(currencyFlag())
     .action(async (name: string, flags: TransferFlags & { output?: string }) => {
@@ -57,7 +59,7 @@ function declareExport(program: Command, context: Context): void {
 
 function declareImport(program: Command, context: Context): void {
   transfer(program, 'import', 'create and change rows from a file')
-    .argument('<file>', 'file to read; "-" for standard input', parseFile)
+    .argument('<file>', 'file to read; "-" for standard input', parseFileOrStream)
     .addOption(formatFlag('default: from the file name, or csv'))
     .addOption(dryRunFlag())
     .addOption(

@@ -1,9 +1,9 @@
 /** The flags for archives: of `serve`, and of the commands that read one. */
-import { type Command, InvalidArgumentError, type Option } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { type ArchiveAddress, parseArchiveAddress } from '../../archive/storage/address.ts';
 import { parsePeriodEnd, PERIOD_BOUND } from '../../resources/query/instants.ts';
 import { parseLifetime } from './access.ts';
-import { flag } from './flag.ts';
+import { type Flag, flag } from './flag.ts';
 import { parseFile } from './values.ts';
 
 export function addArchiveFlags(serve: Command): void {
@@ -16,20 +16,23 @@ export function addArchiveFlags(serve: Command): void {
     ),
   );
   serve.addOption(
-    keyFlag('encrypt the archive with this key file, and add accounts and keys to it'),
+    keyFlag('encrypt the archive with this key file, and add accounts and keys to it', 'archive'),
   );
   serve.addOption(
     flag(
       '--archive-keep <duration>',
       'how far back a restore can go, such as 30d (default: no limit)',
       parseKeep,
-    ),
+    ).onlyWith('archive'),
   );
 }
 
-/** @param description of what the key is for. */
-export function keyFlag(description: string): Option {
-  return flag('--archive-key <file>', description, parseFile);
+/**
+ * @param description of what the key is for.
+ * @param archive the name of the flag that names the archive, as commander has it.
+ */
+export function keyFlag(description: string, archive: string): Flag {
+  return flag('--archive-key <file>', description, parseFile).onlyWith(archive);
 }
 
 export function parseAddress(text: string): ArchiveAddress {

@@ -17,23 +17,35 @@ export function addClusterFlags(serve: Command): void {
         parseLog,
       ),
     )
-    .addOption(flag('--log-ca <file>', 'file with the CA certificates of etcd', parseFile))
-    .addOption(flag('--log-cert <file>', 'client certificate of this host for etcd', parseFile))
-    .addOption(flag('--log-key <file>', 'private key of that certificate', parseFile))
-    .addOption(flag('--log-user <name>', 'etcd user', parseUser))
-    .addOption(flag('--log-password-file <file>', 'file with the password of that user', parseFile))
+    .addOption(
+      flag('--log-ca <file>', 'file with the CA certificates of etcd', parseFile).onlyWith('log'),
+    )
+    .addOption(
+      flag('--log-cert <file>', 'client certificate of this host for etcd', parseFile).onlyWith(
+        'log',
+      ),
+    )
+    .addOption(
+      flag('--log-key <file>', 'private key of that certificate', parseFile).onlyWith('log'),
+    )
+    .addOption(flag('--log-user <name>', 'etcd user', parseUser).onlyWith('log'))
+    .addOption(
+      flag('--log-password-file <file>', 'file with the password of that user', parseFile).onlyWith(
+        'log',
+      ),
+    )
     .addOption(
       flag('--log-timeout <duration>', 'longest time that a write waits for etcd', parseTimeout, {
         value: DEFAULT_LOG_TIMEOUT_MS,
         shown: `${DEFAULT_LOG_TIMEOUT_MS / 1000}s`,
-      }),
+      }).onlyWith('log'),
     )
     .addOption(
       flag(
         '--advertise <url>',
         'address at which other hosts reach this one, such as https://a.example:8000',
         parseAdvertised,
-      ),
+      ).onlyWith('log'),
     );
 }
 

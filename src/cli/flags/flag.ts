@@ -7,6 +7,8 @@ export class Flag extends Option {
   readonly excluded: string[] = [];
   isNeeded = false;
   standsForArguments = false;
+  /** Name of the flag without which it has no effect, as commander has it; null if there is none. */
+  companion: string | null = null;
 
   /** `CATALOG_MAX_BODY` for `--max-body`. */
   get variable(): string {
@@ -22,6 +24,12 @@ export class Flag extends Option {
   /** The flag is an alternative to arguments: if there are some, its variable is ignored. */
   insteadOfArguments(): this {
     this.standsForArguments = true;
+    return this;
+  }
+
+  /** The flag has no effect without the named one. */
+  onlyWith(name: string): this {
+    this.companion = name;
     return this;
   }
 
@@ -102,6 +110,22 @@ export function applyVariables(
     if (option.isNeeded && command.getOptionValue(option.attributeName()) === undefined) {
       command.error(`required option '${option.flags}' not specified`);
     }
+  }
+}
+
+/**
+ * Refuses flags that have no effect in the command's arguments. Variables may be set for several
+ * commands, so those are ignored.
+ *
+ * @throws CommanderError if the flag is missing without which a given one has no effect.
+ */
+export function requireCompanions(command: Command): void {
+  for (const option of command.options) {
+    if (!(option instanceof Flag) || option.companion === null) continue;
+    if (command.getOptionValueSource(option.attributeName()) !== 'cli') continue;
+    if (command.getOptionValue(option.companion) !== undefined) continue;
+    const other = command.options.find((each) => each.attributeName() === option.companion);
+    command.error(`${option.long} has no effect without ${other?.long}`);
   }
 }
 

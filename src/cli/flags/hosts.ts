@@ -5,6 +5,7 @@ import { CatalogError } from '../../errors.ts';
 import { parseHostAddress, textOf } from '../../hosts/address.ts';
 import { flag, parseSwitch } from './flag.ts';
 import { parseTimeout } from './limits.ts';
+import { parseFile } from './values.ts';
 
 /** Milliseconds. */
 const DEFAULT_UNCONFIRMED_MS = 10_000;
@@ -38,14 +39,18 @@ export function addHostFlags(serve: Command): void {
       ]),
     )
     .addOption(
-      flag('--token-file <file>', 'file with an admin token of the followed host', parseTokenFile),
+      flag(
+        '--token-file <file>',
+        'file with an admin token of the followed host',
+        parseFile,
+      ).onlyWith('follow'),
     )
     .addOption(
       flag(
         '--no-forward [yes|no]',
         'refuse writes instead of forwarding them',
         (text) => !parseSwitch(text),
-      ),
+      ).onlyWith('follow'),
     )
     .addOption(
       flag(
@@ -53,14 +58,14 @@ export function addHostFlags(serve: Command): void {
         'how long tokens are accepted while the followed host does not answer',
         parseUnconfirmed,
         { value: DEFAULT_UNCONFIRMED_MS, shown: `${DEFAULT_UNCONFIRMED_MS / 1000}s` },
-      ),
+      ).onlyWith('follow'),
     )
     .addOption(
       flag(
         '--follow-insecure [yes|no]',
         'let accounts and keys cross a network unencrypted',
         parseSwitch,
-      ),
+      ).onlyWith('follow'),
     );
 }
 
@@ -81,11 +86,6 @@ function parseFollowed(text: string): string {
   const address = parseHostAddress(text);
   if (address !== null) return textOf(address);
   throw new InvalidArgumentError('Give an address such as https://primary.example.');
-}
-
-function parseTokenFile(text: string): string {
-  if (text !== '') return text;
-  throw new InvalidArgumentError('Name a file.');
 }
 
 /** @returns milliseconds. */

@@ -34,6 +34,6 @@ export function addMetricsFlags(command: Command): void {
       flag<string | undefined>('--metrics-host <host>', 'address of /metrics', parseHost, {
         value: undefined,
         shown: 'that of --host',
-      }),
+      }).onlyWith('metricsPort'),
     );
 }

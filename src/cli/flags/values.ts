@@ -8,6 +8,13 @@ export function parseDirectory(text: string): string {
 }
 
 export function parseFile(text: string): string {
+  if (text === '-') throw new InvalidArgumentError('Name a file; "-" is not possible here.');
+  if (text !== '') return text;
+  throw new InvalidArgumentError('Name a file.');
+}
+
+/** @returns a path, or "-" for standard input or output. */
+export function parseFileOrStream(text: string): string {
   if (text !== '') return text;
   throw new InvalidArgumentError('Name a file, or "-".');
 }

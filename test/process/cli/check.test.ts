@@ -453,6 +453,26 @@ test('check does not print secrets of keys.json', async () => {
   assert.not.match(stdout + stderr, secret);
 });
 
+const OTHER_FILES = [
+  ['access.json', 'restore it from a backup'],
+  ['webhook-key.json', 'restore it from a backup'],
+  ['host.json', 'restore the directory from a backup'],
+  ['archive.json', 'remove it'],
+  ['cluster.json', 'start serve --log'],
+  ['pages.json', 'remove it'],
+] as const;
+
+for (const [name, advice] of OTHER_FILES) {
+  test(`check finds a damaged ${name}`, async () => {
+    const data = copyOfStore();
+    const path = join(data, name);
+    writeFileSync(path, '{}', { mode: 0o600 });
+    const [finding = '', ...more] = assertFound(data, await check(data));
+    assert.equal(more, []);
+    assert.ok(finding.includes(path) && finding.includes(advice), finding);
+  });
+}
+
 /** The words before a command to run it as an unprivileged user; null if that is not possible. */
 function unprivileged(): readonly string[] | null {
   if (process.getuid?.() !== 0) return [];

@@ -101,6 +101,16 @@ test('keys rotate fails if the key is CATALOG_JWT_SECRET, and tells how to chang
   assert.not.match(listed.stdout + stderr, SECRET);
 });
 
+test('keys list fails if CATALOG_JWT_SECRET is empty or too short for a server', async () => {
+  const data = await directoryWithStore();
+  for (const CATALOG_JWT_SECRET of ['', 'short']) {
+    const env = { CATALOG_JWT_SECRET };
+    const { status, stdout, stderr } = await callProgram(['keys', 'list', '--data', data], { env });
+    assert.equal([status, stdout], [1, '']);
+    assert.match(stderr, /^catalog-server: CATALOG_JWT_SECRET [^\n]* at least 32 [^\n]*\n$/);
+  }
+});
+
 test('an --overlap that is not a valid duration exits 2', async () => {
   const data = temporaryDirectory();
   for (const overlap of ['', 'soon', '8', '0', '-1h', '1.5h', '3651d']) {

@@ -269,7 +269,7 @@ function testOnTerminal(name: string, run: () => Promise<void>): void {
 testOnTerminal(
   'on a terminal users add asks for the password twice and never shows it',
   async () => {
-    const data = temporaryDirectory();
+    const data = await directoryWithStore();
     const { shown, status } = await onTerminal(
       ['users', 'add', 'ann', '--data', data],
       [

@@ -47,8 +47,11 @@ interface Counts {
 
 /** Checks for a single summary line on standard output, without a progress bar. */
 function countsOf({ stdout }: Finished): Counts {
-  const line = /^(\d+) pages written, (\d+) unchanged, (\d+) removed, (\d+) failed in \d+\.\d s\n$/;
-  const [, written, unchanged, removed, failed] = (line.exec(stdout) ?? []).map(Number);
+  const line =
+    /^(1 page|(?!1 )\d+ pages) written, (\d+) unchanged, (\d+) removed, (\d+) failed in \d+\.\d s\n$/;
+  const [, written, unchanged, removed, failed] = (line.exec(stdout) ?? []).map((text) =>
+    Number.parseInt(text, 10),
+  );
   if (failed === undefined) throw new Error(`no summary line: ${JSON.stringify(stdout)}`);
   return { written: written ?? 0, unchanged: unchanged ?? 0, removed: removed ?? 0, failed };
 }
@@ -307,10 +310,15 @@ test('rebuild-pages reads the store and the manifest only after it has locked th
   lock.close();
 });
 
-test('three rebuilds at the same time succeed, and no page is stale afterwards', async () => {
+test('three rebuilds at the same time succeed, and leave exactly the files of a single rebuild', async () => {
   const data = await demoStore();
+  assertCounts(await rebuild(data), { written: ALL });
+  const alone = filesOf(folder(data));
+  rmSync(folder(data), { recursive: true });
+  rmSync(join(data, 'pages.manifest'));
   const finished = await Promise.all([rebuild(data), rebuild(data), rebuild(data, '--stale')]);
   for (const { status, stderr } of finished) assert.is(status, 0, stderr);
+  assert.equal(filesOf(folder(data)), alone);
   assertCounts(await rebuild(data, '--stale'), { unchanged: ALL });
 });
 

@@ -130,6 +130,27 @@ interface Wrong {
 
 const token = (...args: string[]) => ['issue-token', ...args];
 
+/** Commands with a flag that only has an effect with another one. */
+const WITHOUT_EFFECT: readonly (readonly [command: string, other: string])[] = [
+  ['check --archive-key key', '--archive'],
+  ['restore file --archive-key key', '--from'],
+  ['serve --archive-key key', '--archive'],
+  ['serve --archive-keep 30d', '--archive'],
+  ['serve --token-file token', '--follow'],
+  ['serve --no-forward', '--follow'],
+  ['serve --max-unconfirmed 10s', '--follow'],
+  ['serve --follow-insecure', '--follow'],
+  ['serve --log-ca ca', '--log'],
+  ['serve --log-cert cert', '--log'],
+  ['serve --log-key key', '--log'],
+  ['serve --log-user ann', '--log'],
+  ['serve --log-password-file file', '--log'],
+  ['serve --log-timeout 10s', '--log'],
+  ['serve --advertise https://a.example', '--log'],
+  ['serve --metrics-host ::1', '--metrics-port'],
+  ['health --metrics-host ::1', '--metrics-port'],
+];
+
 const WRONG: readonly Wrong[] = [
   { args: [], says: ['command', '--help'] },
   { args: ['frobnicate'], says: ["unknown command 'frobnicate'", '--help'] },
@@ -199,11 +220,22 @@ const WRONG: readonly Wrong[] = [
   })),
   ...['users', 'tokens', 'keys'].map((group) => ({ args: [group], says: ['command', '--help'] })),
   { args: ['users', 'ad', 'ann'], says: ["unknown command 'ad'", 'Did you mean add?'] },
+  { args: ['help', 'nope'], says: ["unknown command 'nope'"] },
+  { args: ['users', 'help', 'nope'], says: ["unknown command 'nope'"] },
   { args: ['users', 'add'], says: ["'name'", 'missing'] },
   { args: ['users', 'role', 'ann'], says: ["'role'", 'missing'] },
   { args: ['users', 'list', 'extra'], says: ["'list'", 'argument'] },
   { args: ['keys', 'rotate', 'extra'], says: ["'rotate'", 'argument'] },
   { args: ['tokens', 'revoke', '--subjct', 'x'], says: ['Did you mean --subject?'] },
+  { args: ['keys', 'generate', '-'], says: ["'file'", 'Name a file'] },
+  { args: ['backup', '--passphrase-file', '-'], says: ['--passphrase-file', 'Name a file'] },
+  { args: ['serve', '--log-ca', '-'], says: ['--log-ca', 'Name a file'] },
+  { args: ['serve', '--token-file', '-'], says: ['--token-file', 'Name a file'] },
+  ...WITHOUT_EFFECT.map(([command, other]) => ({
+    args: command.split(' '),
+    says: [`has no effect without ${other};`],
+  })),
+  { args: ['check', '--archive', 'file:///a', '--data', 'b'], says: ['--archive', '--data'] },
   { args: ['completion'], says: ['shell'] },
   { args: ['completion', 'tcsh'], says: ["'tcsh'", 'bash, zsh, fish'] },
   ...['x', '65536', '-1', '1e3'].map((CATALOG_PORT) => ({
@@ -295,6 +327,10 @@ test('a command without its store, and serve with a short secret, do not create 
     ['export', 'brands'],
     ['undo', '1'],
     ['promote'],
+    ['tokens', 'revoke', 'some-jti'],
+    ['tokens', 'revoke', '--subject', 'ann'],
+    ['keys', 'rotate'],
+    ['keys', 'list'],
   ]) {
     const finished = await callProgram([...args, '--data', data]);
     assertOneLine(finished, 1);

@@ -37,6 +37,8 @@ test('a key file that is missing, invalid or readable by others is refused', asy
     writeFileSync(path, text, { mode: 0o600 });
     assert.throws(() => readKeyFile(path), /is not a key file/);
   }
+  writeFileSync(path, 'x'.repeat(1025), { mode: 0o600 });
+  assert.throws(() => readKeyFile(path), /it is longer than 1 KiB/);
   const open = join(directory, 'open.key');
   await createKeyFile(quickDisk, open);
   chmodSync(open, 0o640);

@@ -8,7 +8,7 @@ import {
 import type { DecryptWith } from '../../../auth/backup/encryption.ts';
 import { CatalogError } from '../../../errors.ts';
 import { type Backup, receiveBackup, restoreBackup, verifyBackup } from '../../../store/backup.ts';
-import { readable } from '../../../store/files/files.ts';
+import { DamagedFile, readable } from '../../../store/files/files.ts';
 import { describeState } from '../describe.ts';
 import { readIdentities, readPassphrase } from './secrets.ts';
 
@@ -34,7 +34,9 @@ export interface RestoreOptions {
 export async function restore(options: RestoreOptions, context: Context): Promise<void> {
   const { data, file } = options;
   const { disk } = context;
-  const { state, members } = await readBackup(file, context);
+  const { state, members } = await readBackup(file, context).catch((error: unknown) => {
+    throw error instanceof DamagedFile ? error.advising('use another backup') : error;
+  });
   const name = file === STREAM ? 'standard input' : file;
   const credentials = { access: members.access, encryptedKeys: members.encrypted_keys };
   const using = decryptionOf(name, options, credentials, context);

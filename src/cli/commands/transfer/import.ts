@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Context } from '../../../app/context.ts';
-import { bounded, openImportFiles } from '../../../app/imports/import-files.ts';
+import { openImportFiles } from '../../../app/imports/import-files.ts';
 import { withSmallHeap } from '../../../app/imports/small-heap.ts';
 import { holderOf } from '../../../disk/lock.ts';
 import { CatalogError, messageOf } from '../../../errors.ts';
@@ -23,7 +23,7 @@ import { type ImportSettings, sourceOf, type Source, type Show, onSignal } from 
 
 export interface ImportOptions extends ImportSettings {
   readonly dryRun: boolean;
-  /** Bytes of a file that the command imports itself; a server has its own limit. */
+  /** Bytes of a file; a server has a limit of its own as well. */
   readonly maxImport: number;
 }
 
@@ -45,7 +45,7 @@ export async function importFile(options: ImportOptions, context: Context): Prom
     bar?.show(Math.ceil(done / 1024), Math.ceil(total / 1024));
   let found: ImportReport;
   try {
-    const source = sourceOf(options.file, context);
+    const source = sourceOf(options.file, options.maxImport, context);
     found = options.dryRun
       ? await check(options, source, context, show)
       : await importWhole(options, source, context, show);
@@ -79,7 +79,7 @@ async function check(
     dryRun: true,
     subject: null,
   };
-  const file = () => state.reading(readBounded(options, source));
+  const file = () => state.reading(source.read());
   const money = moneyOf(options, context);
   const importer = new Importer({ audited, money, isStopping: () => false }, order, file, state);
   await shownWhile(
@@ -146,7 +146,7 @@ async function importHere(
     });
     const subject = commandSubject();
     const order = { kind, match, format, createMissing, dryRun: false, subject };
-    const { id } = await imports.accept(order, readBounded(options, source));
+    const { id } = await imports.accept(order, source.read());
     const ignore = onSignal(() => void imports.close());
     try {
       await shownWhile(imports.ended(id), () => imports.progress(id), show);
@@ -157,11 +157,6 @@ async function importHere(
   } finally {
     await store.close();
   }
-}
-
-/** @throws CatalogError `body_too_large`, while it is read. */
-function readBounded({ maxImport }: ImportOptions, source: Source): AsyncIterable<Uint8Array> {
-  return bounded(source.read(), maxImport, '--max-import');
 }
 
 function openStore(directory: string, { disk, warn }: Context): Promise<Store> {

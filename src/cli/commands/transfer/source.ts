@@ -1,6 +1,6 @@
 /** The file that `import` reads, and its other settings. */
 import type { Context } from '../../../app/context.ts';
-import { readFile } from '../../../app/imports/import-files.ts';
+import { bounded, readFile } from '../../../app/imports/import-files.ts';
 import { CatalogError, messageOf } from '../../../errors.ts';
 import type { Format } from '../../../resources/transfer/formats.ts';
 import type { ImportProgress } from '../../../resources/transfer/import-state.ts';
@@ -25,16 +25,18 @@ export type Show = (progress: ImportProgress) => void;
 export interface Source {
   /** In bytes; null if it is not known. */
   readonly size: number | null;
-  /** @throws CatalogError `import_failed`, while it is read. */
+  /** @throws CatalogError `import_failed`, `body_too_large`, while it is read. */
   read(): AsyncIterable<Uint8Array>;
 }
 
-/** @throws CatalogError `import_failed` if there is no such file. */
-export function sourceOf(file: string, context: Context): Source {
-  if (file === STREAM) return { size: null, read: () => readable(file, context.input()) };
+/** @param maxImport bytes. @throws CatalogError `import_failed` if there is no such file. */
+export function sourceOf(file: string, maxImport: number, context: Context): Source {
+  const limited = (bytes: AsyncIterable<Uint8Array>) =>
+    bounded(readable(file, bytes), maxImport, '--max-import');
+  if (file === STREAM) return { size: null, read: () => limited(context.input()) };
   const size = context.disk.size(file);
   if (size === null) throw new CatalogError('import_failed', `there is no file ${file}`);
-  return { size, read: () => readable(file, readFile(context.disk, file)) };
+  return { size, read: () => limited(readFile(context.disk, file)) };
 }
 
 async function* readable(

@@ -31,6 +31,7 @@ const ADDRESSES: readonly (readonly [given: string, asked: string])[] = [
   ['https://shop.example/api', 'https://shop.example/api/readyz'],
   ['https://shop.example/api/', 'https://shop.example/api/readyz'],
   ['http://127.0.0.1:8000/healthz', 'http://127.0.0.1:8000/healthz'],
+  ['https://shop.example/api/readyz/', 'https://shop.example/api/readyz'],
   ['http://127.0.0.1:8000/api/readyz', 'http://127.0.0.1:8000/api/readyz'],
 ];
 
@@ -45,6 +46,17 @@ for (const url of WRONG) {
     const { status, stderr } = await callProgram(['health', `--url=${url}`]);
     assert.is(status, 2);
     assert.match(stderr, /--url.*http:\/\/127\.0\.0\.1:8000/);
+  });
+}
+
+for (const flags of [
+  ['--host', 'a b'],
+  ['--metrics-host', 'a b', '--metrics-port', '9180'],
+]) {
+  test(`health ${flags.join(' ')} is wrong usage, and the message names the flag`, async () => {
+    const { status, stderr } = await callProgram(['health', ...flags]);
+    assert.is(status, 2);
+    assert.match(stderr, `${flags[0]} a b is not the address of a host`);
   });
 }
 

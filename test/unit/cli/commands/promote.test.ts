@@ -1,5 +1,5 @@
 /** `promote` (spec 15.15, 15.16), and the flags of a host that follows (spec 15.10). */
-import { writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -15,10 +15,11 @@ import { quickDisk } from '../../../support/disk.ts';
 import { callProgram } from '../../../support/program.ts';
 import { contextOf } from '../../../support/service.ts';
 
-/** The directory of a host that follows. */
+/** The directory of a host that follows, with an account `ann`. */
 async function following(demo = true): Promise<string> {
   const data = temporaryDirectory();
   await migrate({ data, demo, dryRun: false }, contextOf());
+  await callProgram(['users', 'add', 'ann', '--data', data], { input: 'correct horse' });
   const record = { ...firstRecord(), role: 'follower', primary: 'https://primary' } as const;
   await writeHostRecord(quickDisk, data, record);
   return data;
@@ -51,7 +52,9 @@ test('spec 15.12: commands that write are refused in the directory of a host tha
   const data = await following(false);
   for (const command of [
     ['undo', '1'],
-    ['users', 'add', 'ann'],
+    ['users', 'add', 'bob'],
+    // Without a password on standard input: it is refused before one is asked for.
+    ['users', 'passwd', 'ann'],
     ['tokens', 'revoke', 'some-token'],
     ['keys', 'rotate'],
     ['migrate', '--demo'],
@@ -66,16 +69,19 @@ test('spec 15.12: commands that write are refused in the directory of a host tha
   }
 });
 
-test('spec 15.10: serve refuses wrong or unsafe flags of a follower with exit status 2', async () => {
+test('spec 15.10: serve refuses wrong or unsafe flags of a follower with exit status 2, and creates nothing', async () => {
   const directory = temporaryDirectory();
   const token = join(directory, 'token');
   writeFileSync(token, 'a.b.c', { mode: 0o600 });
+  const long = join(temporaryDirectory(), 'long');
+  writeFileSync(long, `a.b.c${' '.repeat(16 * 1024)}`, { mode: 0o600 });
   const open = join(directory, 'open');
   writeFileSync(open, 'a.b.c', { mode: 0o644 });
   const data = join(directory, 'data');
   const refusal = async (...args: string[]) => {
     const { status, stderr } = await callProgram(['serve', '--data', data, '--port', '0', ...args]);
     assert.is(status, 2, stderr);
+    assert.not.ok(existsSync(data), stderr);
     return stderr;
   };
   const from = (file: string) => ['--token-file', file];
@@ -95,11 +101,16 @@ test('spec 15.10: serve refuses wrong or unsafe flags of a follower with exit st
     /both hosts need the same --base-path/,
   );
   assert.match(await refusal('--follow', 'https://primary', ...from(open)), /chmod 600/);
+  assert.match(
+    await refusal('--follow', 'https://primary', ...from(long)),
+    /it is longer than 16 KiB/,
+  );
   assert.match(await refusal('--follow', 'https://primary', ...from(data)), /there is no file/);
   assert.match(
     await refusal('--follow', 'https://primary', ...from(token), '--max-unconfirmed', '1s'),
     /from 3s to 1h/,
   );
+  assert.equal(readdirSync(directory).toSorted(), ['open', 'token']);
 });
 
 test.run();

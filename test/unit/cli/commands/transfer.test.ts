@@ -41,6 +41,17 @@ const brandsIn = (data: string) => {
 const leftIn = (data: string) =>
   readdirSync(join(data, 'imports')).filter((name) => !/^\d+\.json$/.test(name));
 
+/** The store, owned by a command. */
+const ownedBy = (command: string, directory: string) =>
+  Store.open({
+    directory,
+    command,
+    create: false,
+    disk: quickDisk,
+    onError() {},
+    onFatal() {},
+  });
+
 test.after.each(closeServices);
 
 test('export prints the same as the API in every format, while a server is running', async () => {
@@ -139,20 +150,18 @@ test('the format is that of the file name or of --format, and - is standard inpu
   assert.is(brandsIn(data).filter((name) => name === 'New').length, 6);
 });
 
-test('a progress bar is shown on a terminal, and the result is still printed on standard output', async () => {
+test('a progress bar is shown on a terminal, and standard output is the same as without one', async () => {
   const data = await demo();
   const rows = Array.from({ length: 3000 }, (_, n) => `Brand ${n}\r\n`);
   const file = fileOf(`name\r\n${rows.join('')}`);
   for (const args of [['--dry-run'], []]) {
-    const options = { terminal: true } as const;
-    const { status, stdout, stderr } = await call(
-      'import',
-      data,
-      ['brands', file, ...args],
-      options,
-    );
-    assert.is(status, 0);
-    assert.match(stdout, /3000 rows, 3000 [^\n]+\n$/);
+    const importOn = (options: CallOptions) =>
+      call('import', data, ['brands', file, ...args], options);
+    const plain = await importOn({});
+    assert.equal([plain.status, plain.stderr], [0, '']);
+    assert.match(plain.stdout, /3000 rows, 3000 [^\n]+\n$/);
+    const { status, stdout, stderr } = await importOn({ terminal: true });
+    assert.equal([status, stdout], [0, plain.stdout]);
     assert.match(stderr, /\d+% \d+\/\d+ KiB/);
   }
 });
@@ -239,6 +248,22 @@ test('the reason why a server refuses a file is printed by the command', async (
   assert.equal(leftIn(server.data), []);
 });
 
+test('the command applies its own --max-import before a server gets the file', async () => {
+  const server = await openService({ demo: true });
+  const long = `name\r\n${'x'.repeat(100)}\r\n`;
+  for (const [file, input] of [
+    [fileOf(long), ''],
+    ['-', long],
+  ] as const) {
+    const args = ['brands', file, '--max-import', '100'];
+    const large = await call('import', server.data, args, { input });
+    assert.is(large.status, 1, large.stdout);
+    assert.match(large.stderr, 'the file is larger than 100 bytes (--max-import)\n');
+  }
+  assert.equal(leftIn(server.data), []);
+  assert.equal(await read(server, '/admin/imports/'), []);
+});
+
 test('without a server and in a dry run the command applies --max-import itself', async () => {
   const data = await demo();
   const long = fileOf(`name\r\n${'x'.repeat(100)}\r\n`);
@@ -258,14 +283,7 @@ test('a file that the server has not taken is imported by the command once the s
   const server = await openService({ data });
   await server.stop();
   // A server that owns the directory but does not look for requests.
-  const busy = await Store.open({
-    directory: data,
-    command: 'serve',
-    create: false,
-    disk: quickDisk,
-    onError() {},
-    onFatal() {},
-  });
+  const busy = await ownedBy('serve', data);
   const input = 'name\r\nNew\r\n';
   const importing = call('import', data, ['brands', '-'], { input });
   await until('the file is handed over', () =>
@@ -338,38 +356,55 @@ test('concurrent imports all succeed', async () => {
   );
 });
 
-test('import fails at once if another command than serve is using the store', async () => {
+test('an import waits while another import is using the store', async () => {
   const data = await demo();
-  const store = await Store.open({
-    directory: data,
-    command: 'undo',
-    create: false,
-    disk: quickDisk,
-    onError() {},
-    onFatal() {},
+  const other = await ownedBy('import', data);
+  let isOver = false;
+  const importing = call('import', data, ['brands', fileOf('name\r\nNew\r\n')]).finally(() => {
+    isOver = true;
   });
+  // Any other work, during which the import finds the store in use.
+  assert.is((await call('export', data, ['brands'])).status, 0);
+  assert.not.ok(isOver);
+  await other.close();
+  const { status, stderr } = await importing;
+  assert.equal([status, stderr], [0, '']);
+  assert.is(brandsIn(data).at(-1), 'New');
+});
+
+test('import fails at once if another command than serve or import is using the store', async () => {
+  const data = await demo();
+  const store = await ownedBy('undo', data);
   const { status, stderr } = await call('import', data, ['brands', fileOf('name\r\nNew\r\n')]);
   assert.is(status, 1);
   assert.match(stderr, 'in use by catalog-server undo');
   await store.close();
 });
 
-test('an import fails if the disk refuses a commit', async () => {
+test('an import fails if the disk refuses a commit, and prints which rows are written', async () => {
   const data = await demo();
+  const before = brandsIn(data);
   const refusal = { active: false };
   const disk = { ...refusableDisk(refusal) };
   const { publish } = disk;
-  let writes = 0;
+  let commits = 0;
   disk.publish = (job) => {
-    writes += 1;
-    refusal.active = writes > 3;
+    const isCommit = job.record !== undefined;
+    if (isCommit) commits += 1;
+    refusal.active = isCommit && commits === 2;
     return publish(job);
   };
   const rows = Array.from({ length: 1500 }, (_, n) => `Brand ${n}\r\n`);
   const file = fileOf(`name\r\n${rows.join('')}`);
-  const { status, stderr } = await call('import', data, ['brands', file], { disk });
+  const { status, stdout, stderr } = await call('import', data, ['brands', file], { disk });
   assert.is(status, 1);
-  assert.match(stderr, /the import of \S+ failed|no space left/);
+  assert.match(
+    stdout,
+    /^the rows before row 252 are written, the others are not: [^\n]*no space left[^\n]*\n$/,
+  );
+  assert.is(stderr, `catalog-server: the import of ${file} failed: ${stdout}`);
+  const written = Array.from({ length: 250 }, (_, n) => `Brand ${n}`);
+  assert.equal(brandsIn(data), [...before, ...written]);
 });
 
 test('missing or invalid arguments are wrong usage, and a missing file or store is a failure', async () => {

@@ -88,6 +88,14 @@ test('a flag overrides the variable of a flag that it excludes, and two such var
   assert.match(both.stderr, /CATALOG_PASSPHRASE_FILE and CATALOG_IDENTITY_FILE/);
 });
 
+test('the variable of a flag that has no effect without another one is ignored', async () => {
+  const data = temporaryDirectory();
+  await callProgram(['migrate', '--data', data]);
+  const env = { CATALOG_DATA: data, CATALOG_ARCHIVE_KEY: join(data, 'none') };
+  const { status, stderr } = await callProgram(['check'], { env });
+  assert.equal([status, stderr], [0, '']);
+});
+
 test('CATALOG_VERBOSE prints the stack of an error', async () => {
   const args = ['check', '--data', join(temporaryDirectory(), 'none')];
   const quiet = await callProgram(args, { env: { CATALOG_VERBOSE: 'no' } });

@@ -5,7 +5,7 @@ import {
   accessPath,
   NO_ACCESS,
   readAccess,
-} from '../../auth/access.ts';
+} from '../../../auth/access.ts';
 import {
   addAccount,
   removeAccount,
@@ -14,15 +14,16 @@ import {
   setDisabled,
   setPassword,
   setRole,
-} from '../../auth/accounts.ts';
-import { hashPassword } from '../../auth/passwords.ts';
-import type { Role } from '../../auth/roles.ts';
-import { toIso } from '../../auth/time.ts';
-import { changeShared } from '../../app/cluster/settings-file.ts';
-import type { Context } from '../../app/context.ts';
-import { requireWritable } from '../../store/hosts/host-record.ts';
+} from '../../../auth/accounts.ts';
+import { hashPassword } from '../../../auth/passwords.ts';
+import type { Role } from '../../../auth/roles.ts';
+import { toIso } from '../../../auth/time.ts';
+import { changeShared } from '../../../app/cluster/settings-file.ts';
+import type { Context } from '../../../app/context.ts';
+import { requireWritable } from '../../../store/hosts/host-record.ts';
 import { askPassword } from './password.ts';
 import { columns } from './columns.ts';
+import { warnWithoutStore } from './store-warning.ts';
 
 /** An account of a data directory. */
 interface Named {
@@ -30,7 +31,11 @@ interface Named {
   readonly name: string;
 }
 
-/** @throws CatalogError `account` if there is one already, or the password is not acceptable. */
+/**
+ * A missing store causes only a warning, since an account can be added before the first start.
+ *
+ * @throws CatalogError `account` if there is one already, or the password is not acceptable.
+ */
 export async function usersAdd({ data, name }: Named, role: Role, context: Context): Promise<void> {
   // Checked before the password is asked for.
   requireUnused(currentAccess(data), name);
@@ -39,6 +44,7 @@ export async function usersAdd({ data, name }: Named, role: Role, context: Conte
   await changeShared(data, context.disk, (draft, now) =>
     addAccount(draft, { name, role, disabled: false, created: now, password }),
   );
+  warnWithoutStore(data, context);
   context.print(`added ${name} as ${role}`);
 }
 
@@ -56,9 +62,11 @@ export function usersList(data: string, { print }: Context): void {
   for (const line of columns(rows)) print(line);
 }
 
-/** @throws CatalogError `account`. */
+/** @throws CatalogError `account`, `not_primary`. */
 export async function usersPasswd({ data, name }: Named, context: Context): Promise<void> {
+  // Checked before the password is asked for.
   requireAccount(currentAccess(data), name);
+  requireWritable(context.disk, data);
   const password = await hashPassword(await askPassword(name, context));
   await changeAccount({ data, name }, context, (draft, now) =>
     setPassword(draft, name, password, now),

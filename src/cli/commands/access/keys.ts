@@ -1,11 +1,12 @@
 /** `keys`: the signing keys of a data directory, also while a server runs. */
-import { requireKeyFile, rotateKeys } from '../../auth/key-rotation.ts';
-import { keysPath, readKeys, type SigningKey } from '../../auth/keys.ts';
-import { toIso } from '../../auth/time.ts';
+import { requireKeyFile, rotateKeys } from '../../../auth/key-rotation.ts';
+import { keysPath, readKeys, secretKeys, type SigningKey } from '../../../auth/keys.ts';
+import { toIso } from '../../../auth/time.ts';
 import { columns } from './columns.ts';
-import { sharedFilesOf } from '../../app/cluster/settings-file.ts';
-import type { Context } from '../../app/context.ts';
-import { requireWritable } from '../../store/hosts/host-record.ts';
+import { sharedFilesOf } from '../../../app/cluster/settings-file.ts';
+import type { Context } from '../../../app/context.ts';
+import { requireStore } from '../../../store/directory.ts';
+import { requireWritable } from '../../../store/hosts/host-record.ts';
 
 export interface RotateOptions {
   readonly data: string;
@@ -13,12 +14,17 @@ export interface RotateOptions {
   readonly overlap: number;
 }
 
-/** @throws CatalogError `key_file`, `access_file`. */
+/**
+ * Fails without a store: in another directory than the server's it would replace no key.
+ *
+ * @throws CatalogError `store_missing`, `not_primary`, `key_file`, `access_file`.
+ */
 export async function keysRotate(
   { data, overlap }: RotateOptions,
   { env, disk, print }: Context,
 ): Promise<void> {
   requireKeyFile(env['CATALOG_JWT_SECRET']);
+  requireStore(data, disk);
   requireWritable(disk, data);
   const { made, replaced, dropped } = await rotateKeys(
     disk,
@@ -35,14 +41,23 @@ export async function keysRotate(
     print(`${kid} is removed; every token that it signed is invalid now`);
 }
 
-/** One line for each key: id, state, when it was made. */
-export function keysList(data: string, { env, print }: Context): void {
-  if (env['CATALOG_JWT_SECRET'] !== undefined) {
+/**
+ * Prints one line for each key: id, state, when it was made.
+ *
+ * @throws CatalogError `store_missing` if there are no keys and no store; `key_file`.
+ */
+export function keysList(data: string, { env, disk, print }: Context): void {
+  const { CATALOG_JWT_SECRET: secret } = env;
+  if (secret !== undefined) {
+    // A server would refuse one that is too short.
+    secretKeys(secret);
     print('environment  signs and verifies  from CATALOG_JWT_SECRET');
     return;
   }
+  const keys = readKeys(keysPath(data));
+  if (keys === null) requireStore(data, disk);
   const now = Date.now() / 1000;
-  const rows = (readKeys(keysPath(data)) ?? []).map((key, index) => [
+  const rows = (keys ?? []).map((key, index) => [
     key.kid,
     index === 0 ? 'signs and verifies' : stateOf(key, now),
     key.created === undefined ? 'of unknown age' : `made ${toIso(key.created)}`,

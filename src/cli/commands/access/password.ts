@@ -1,8 +1,10 @@
 /** A password: typed twice on a terminal, without being shown, or one line of standard input. */
 import { Writable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
-import { CatalogError } from '../../errors.ts';
-import type { Context } from '../../app/context.ts';
+import { CatalogError } from '../../../errors.ts';
+import type { Context } from '../../../app/context.ts';
+
+/** More than a password has, which is judged later; it bounds what is read. */
+const MAX_BYTES = 4096;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -12,7 +14,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
  */
 export async function askPassword(name: string, { input, terminal }: Context): Promise<string> {
   const stream: NodeJS.ReadableStream & { isTTY?: boolean } = input();
-  if (stream.isTTY !== true || terminal === null) return oneLine(await buffer(stream));
+  if (stream.isTTY !== true || terminal === null) return oneLine(await allOf(stream));
   const [first, again] = await typeLines(stream, terminal, [
     `Password of ${name}: `,
     'Repeat the password: ',
@@ -22,6 +24,23 @@ export async function askPassword(name: string, { input, terminal }: Context): P
   }
   if (first === again) return first;
   throw new CatalogError('account', 'the two passwords differ; nothing was changed');
+}
+
+async function allOf(stream: AsyncIterable<string | Uint8Array>): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  let size = 0;
+  for await (const piece of stream) {
+    const bytes = Buffer.from(piece);
+    size += bytes.length;
+    if (size > MAX_BYTES) {
+      throw new CatalogError(
+        'account',
+        `standard input has more than ${MAX_BYTES} bytes; it must be one line with the password`,
+      );
+    }
+    pieces.push(bytes);
+  }
+  return Buffer.concat(pieces);
 }
 
 /** @returns the line typed at each prompt, without echo; fewer if Ctrl-C or Ctrl-D ended it. */

@@ -1,11 +1,11 @@
 /** `issue-token`: prints a JWT, and nothing else, to standard output. */
-import type { Access } from '../../auth/access.ts';
-import { LiveCredentials } from '../../auth/credentials.ts';
-import { issueFor } from '../../auth/login.ts';
-import type { Role } from '../../auth/roles.ts';
-import { CatalogError, messageOf } from '../../errors.ts';
-import { requireStore } from '../../store/directory.ts';
-import type { Context } from '../../app/context.ts';
+import type { Access } from '../../../auth/access.ts';
+import { LiveCredentials } from '../../../auth/credentials.ts';
+import { issueFor } from '../../../auth/login.ts';
+import type { Role } from '../../../auth/roles.ts';
+import { CatalogError } from '../../../errors.ts';
+import type { Context } from '../../../app/context.ts';
+import { warnWithoutStore } from './store-warning.ts';
 
 export interface IssueTokenOptions {
   readonly data: string;
@@ -36,10 +36,6 @@ export async function issueTokenCommand(
   const { token } = await issueFor(credentials, callerOf, (issued) => ({
     expires: issued + expires,
   }));
-  try {
-    requireStore(data, context.disk);
-  } catch (error) {
-    context.warn(`warning: ${messageOf(error)}`);
-  }
+  warnWithoutStore(data, context);
   context.print(token);
 }

@@ -1,0 +1,24 @@
+/** How much of standard input is read for a password (`users`: test/process/cli/users). */
+import { Readable } from 'node:stream';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { askPassword } from '../../../../src/cli/commands/access/password.ts';
+import { contextOf } from '../../../support/service.ts';
+
+test('standard input without an end is refused after a few pieces', async () => {
+  let pieces = 0;
+  const endless = function* () {
+    // A test that fails ends as well.
+    for (; pieces < 1000; pieces += 1) yield Buffer.alloc(1024, 'x');
+  };
+  const input = () => Readable.from(endless());
+  try {
+    await askPassword('ann', { ...contextOf(), input });
+    assert.unreachable();
+  } catch (error) {
+    assert.match(String(error), 'standard input has more than 4096 bytes');
+  }
+  assert.ok(pieces < 100, `${pieces} pieces`);
+});
+
+test.run();

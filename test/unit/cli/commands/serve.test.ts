@@ -1,0 +1,62 @@
+/** `serve` whose start fails (spec 8.3): it creates nothing, and closes what it has opened. */
+import { existsSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { temporaryDirectory } from '../../../support/directory.ts';
+import { callProgram, directoryWithStore } from '../../../support/program.ts';
+
+let port: string;
+const holder = createServer();
+
+test.before(async () => {
+  await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve));
+  port = String((holder.address() as AddressInfo).port);
+});
+
+test.after(() => void holder.close());
+
+/** Serves, which has to fail. @returns the message. */
+async function failureOf(data: string, args: readonly string[]): Promise<string> {
+  const { status, stderr } = await callProgram(['serve', '--data', data, ...args]);
+  assert.is(status, 1, stderr);
+  return stderr;
+}
+
+/** The port is in use, of the server itself or of its metrics. */
+const inUse = (): readonly (readonly string[])[] => [
+  ['--port', port],
+  ['--port', '0', '--metrics-port', port],
+];
+
+test('serve creates nothing if it cannot listen for clients or for the operator', async () => {
+  const data = join(temporaryDirectory(), 'data');
+  for (const args of inUse()) {
+    const message = await failureOf(data, args);
+    assert.match(message, `port ${port} of 127.0.0.1 is in use`);
+    assert.match(message, `another with ${args.at(-2)}`);
+    assert.not.ok(existsSync(data));
+  }
+  const elsewhere = ['--port', '0', '--host', '203.0.113.1'];
+  assert.match(await failureOf(data, elsewhere), 'not an address of this machine');
+  assert.not.ok(existsSync(data));
+});
+
+test('serve creates nothing if the key file of its archive is missing', async () => {
+  const directory = temporaryDirectory();
+  const [data, key] = [join(directory, 'data'), join(directory, 'key')];
+  const args = ['--port', '0', '--archive', `file://${directory}`, '--archive-key', key];
+  assert.match(await failureOf(data, args), `there is no key file ${key}`);
+  assert.not.ok(existsSync(data));
+});
+
+test('serve that cannot listen closes the store that it has opened', async () => {
+  const data = await directoryWithStore();
+  for (const args of [...inUse(), ...inUse()]) {
+    // If the store were still open, its lock would be the failure.
+    assert.match(await failureOf(data, args), `another with ${args.at(-2)}`);
+  }
+});
+
+test.run();
