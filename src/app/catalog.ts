@@ -32,7 +32,7 @@ import { Money } from '../model/money.ts';
 import { Undo } from '../resources/audit/undo.ts';
 import { lastBackupTime } from '../store/files/last-backup.ts';
 import type { Store } from '../store/store.ts';
-import { type Archive, type ArchiveSeams, openArchive } from './archive/open.ts';
+import { type Archive, archivePlace, type ArchiveSeams, openArchive } from './archive/open.ts';
 import { type OpenStore, openStore } from './open-store.ts';
 import type { Membership } from './cluster/join.ts';
 import type { ClusterSettings } from './cluster/options.ts';
@@ -111,7 +111,7 @@ export interface Catalog {
  * Opens the store, or creates it, and everything that answers requests from it.
  *
  * @throws CatalogError `store_locked`, `store_damaged`, `store_unreadable`,
- *   `schema_version`, `write_refused`, `key_file`, `access_file`, `page_failed`.
+ *   `schema_version`, `write_refused`, `key_file`, `access_file`, `page_failed`, `encryption`.
  */
 export async function openCatalog(
   options: CatalogOptions,
@@ -123,6 +123,7 @@ export async function openCatalog(
   void new TemplateSources(disk, options.pages.templates);
   const { CATALOG_JWT_SECRET: secret } = env;
   if (secret !== undefined) secretKeys(secret);
+  void archivePlace(options, env, seams);
   const follows = seams.confirmed !== undefined;
   const opened = await openStore(options, { disk, env }, monitor, follows, seams.onDurable);
   await keepSettings(disk, options.data, options.pages).catch(

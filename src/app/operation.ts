@@ -5,7 +5,7 @@ import type { Archive } from './archive/open.ts';
 import type { Membership } from './cluster/join.ts';
 import { operatorApplication } from './operator.ts';
 import type { AccessListener } from '../http/wire/access-record.ts';
-import { type HttpServer, startServer } from '../http/wire/server.ts';
+import { type Address, type HttpServer, startServer } from '../http/wire/server.ts';
 import { COLLECTIONS } from '../model/kinds.ts';
 import type { PageQueue } from '../pages/refresh/queue.ts';
 import type { StoreObserver } from '../store/observer.ts';
@@ -63,6 +63,17 @@ interface Watched {
 /** Processes that share the memory of a server: one worker is itself the owner of the directory. */
 function processesOf(workers: number): number {
   return workers === 1 ? 1 : workers + 1;
+}
+
+/** @returns where the metrics are served; null if they are not. */
+export function metricsAddress({
+  metricsPort: port,
+  metricsHost,
+  host,
+}: Pick<Options, 'metricsPort' | 'metricsHost' | 'host'>): Address | null {
+  if (port === undefined) return null;
+  const flags = { host: '--metrics-host', port: '--metrics-port' };
+  return { host: metricsHost ?? host, port, flags };
 }
 
 const NO_CHANGES = { delivered: 0, failed: 0, failing: 0, lag: 0 };
@@ -176,8 +187,8 @@ export class Operation {
 
   /** Serves the metrics if they have a port. @throws CatalogError `listen`. */
   async open({ catalog, following, server, others, lastBackup }: Watched): Promise<void> {
-    const { metricsPort: port, metricsHost, host } = this.#options;
-    if (port === undefined) return;
+    const address = metricsAddress(this.#options);
+    if (address === null) return;
     const { log, readiness, memory } = this;
     const read =
       <T>(value: (catalog: WatchedCatalog) => T, absent: T) =>
@@ -214,9 +225,7 @@ export class Operation {
         readinessDetails: read(({ readinessDetails: details }) => details(), {}),
         metrics: { type: metrics.type, text: async () => metrics.text(await others()) },
       }),
-      host: metricsHost ?? host,
-      port,
-      flags: { host: '--metrics-host', port: '--metrics-port' },
+      ...address,
       onError: this.failed('the metrics could not be sent'),
     });
     log.info('metrics are served', { url: `${this.#server.url}/metrics` });

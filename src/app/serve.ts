@@ -1,6 +1,7 @@
 /** `serve`: a catalog on a port, from start to the last response. */
 import { trustIn } from '../http/wire/client-address.ts';
-import { type HttpServer, startServer } from '../http/wire/server.ts';
+import { freePorts, type HttpServer, startServer } from '../http/wire/server.ts';
+import { hasStore } from '../store/directory.ts';
 import { lastBackupTime } from '../store/files/last-backup.ts';
 import { findNewcomer } from './cluster/newcomer.ts';
 import type { Context } from './context.ts';
@@ -8,7 +9,7 @@ import { CurrentCatalog } from './hosts/current-catalog.ts';
 import { Replica } from './hosts/replica.ts';
 import { notifyPredecessor } from './hosts/notify-predecessor.ts';
 import { greet } from './greeting.ts';
-import { Operation } from './operation.ts';
+import { metricsAddress, Operation } from './operation.ts';
 import { takePrecautions } from './precautions.ts';
 import type { ServeOptions } from './server-options.ts';
 import { firstSignal } from './signals.ts';
@@ -43,6 +44,8 @@ async function serveAsOwner(options: ServeOptions, context: Context): Promise<vo
   const pool = openPool(options, operation, current);
   const seams = pool ? { onDurable: pool.reach } : {};
   const open = async () => current.use(await current.open(seams));
+  // A mistake in the addresses leaves no new store behind.
+  if (!hasStore(options.data, context.disk)) await requireFreePorts(options);
   const newcomer =
     replica === null ? await findNewcomer(options, context, { log: operation.log, open }) : null;
   if (newcomer !== null) operation.readiness.also(newcomer.reason);
@@ -51,14 +54,15 @@ async function serveAsOwner(options: ServeOptions, context: Context): Promise<vo
   // There may be no catalog yet, and no directory.
   if (current.catalog === null) context.disk.mkdir(options.data);
   takePrecautions(options.data, context.disk, operation.log);
-  const server = await listen(options, context, operation, current, pool);
-  await operation.open({
-    catalog: () => current.catalog,
-    following: () => replica?.figures ?? null,
-    server,
-    others: async () => pool?.figures() ?? [],
-    lastBackup: () => lastBackupTime(context.disk, options.data),
-  });
+  const closeCatalog = (grace: number) =>
+    replica === null ? current.catalog?.close(grace) : replica.close(grace);
+  const server = await openServer(options, context, { operation, current, pool, replica }).catch(
+    async (error: unknown) => {
+      current.cancelBackground();
+      await closeCatalog(0);
+      throw error;
+    },
+  );
   // Only now: a start that fails has one line, its error.
   if (current.catalog?.store.created === true) {
     context.warn(
@@ -79,9 +83,14 @@ async function serveAsOwner(options: ServeOptions, context: Context): Promise<vo
   await newcomer?.stop();
   current.catalog?.changes.endWaits();
   await server.close(REQUESTS_GRACE_MS);
-  if (replica !== null) await replica.close(PAGES_GRACE_MS);
-  else await current.catalog?.close(PAGES_GRACE_MS);
+  await closeCatalog(PAGES_GRACE_MS);
   await operation.close();
+}
+
+async function requireFreePorts(options: ServeOptions): Promise<void> {
+  const { host, port } = options;
+  const metrics = metricsAddress(options);
+  await freePorts([{ host, port }, ...(metrics === null ? [] : [metrics])]);
 }
 
 /** @returns null if this process serves alone. */
@@ -102,6 +111,35 @@ function openPool(
   });
   operation.readiness.also(pool.reason);
   return pool;
+}
+
+interface Parts {
+  readonly operation: Operation;
+  readonly current: CurrentCatalog;
+  readonly pool: WorkerPool | null;
+  readonly replica: Replica | null;
+}
+
+/** Listens for clients, and for the operator. If it cannot do both, it does neither. */
+async function openServer(
+  options: ServeOptions,
+  context: Context,
+  { operation, current, pool, replica }: Parts,
+): Promise<HttpServer> {
+  const server = await listen(options, context, operation, current, pool);
+  try {
+    await operation.open({
+      catalog: () => current.catalog,
+      following: () => replica?.figures ?? null,
+      server,
+      others: async () => pool?.figures() ?? [],
+      lastBackup: () => lastBackupTime(context.disk, options.data),
+    });
+  } catch (error) {
+    await server.close(0);
+    throw error;
+  }
+  return server;
 }
 
 function listen(

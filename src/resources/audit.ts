@@ -4,7 +4,7 @@
  */
 import type { Row } from '../model/kind.ts';
 import { KINDS } from '../model/kinds.ts';
-import { append, clear, type Entry } from '../store/bounded.ts';
+import { append, clearInParts, type Entry } from '../store/bounded.ts';
 import type { Transaction } from '../store/writer/draft.ts';
 import type { Change } from '../model/change.ts';
 
@@ -35,7 +35,7 @@ export function* audit(
     yield;
     if (!KINDS[change.kind].audited) continue;
     if (most === 0) {
-      clear(transaction, AUDITS);
+      yield* clearInParts(transaction, AUDITS);
       return;
     }
     append(transaction, AUDITS, { ...stamp, ...actOf(change) }, (_, kept) => kept.bytes > most);

@@ -90,9 +90,15 @@ export function expire<K extends KindName>(
   }
 }
 
-/** Deletes every row. */
-export function clear(transaction: Transaction, name: KindName): void {
-  for (const id of transaction.ids(name)) transaction.delete(name, id);
+/** Deletes every row; yields between the rows. */
+export function* clearInParts(
+  transaction: Transaction,
+  name: KindName,
+): Generator<undefined, void> {
+  for (const id of transaction.ids(name)) {
+    transaction.delete(name, id);
+    yield;
+  }
 }
 
 /** Violations of the invariants in a table, one sentence each; empty if the kind is not bounded. */

@@ -20,6 +20,7 @@ const GLOBALS =
 
 /** Files and folders whose rules need another process or a socket, and why. */
 const ALLOWED: Readonly<Record<string, string>> = {
+  'unit/cli/commands/serve.test.ts': 'a port that is in use',
   'unit/errors.test.ts': 'the message of the engine for a failed connection',
   'unit/hosts/cluster/etcd-client.test.ts': 'nodes that accept connections and do not respond',
   'unit/http/wire/': 'tests of connections',

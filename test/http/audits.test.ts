@@ -2,7 +2,12 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { machineDisk } from '../../src/disk/disk.ts';
-import { usersDisable, usersEnable, usersRemove, usersRole } from '../../src/cli/commands/users.ts';
+import {
+  usersDisable,
+  usersEnable,
+  usersRemove,
+  usersRole,
+} from '../../src/cli/commands/access/users.ts';
 import { changeAccess } from '../../src/auth/access.ts';
 import { addAccount } from '../../src/auth/accounts.ts';
 import { checkStore } from '../../src/store/check.ts';

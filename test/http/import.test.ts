@@ -15,6 +15,7 @@ import {
   postImport,
 } from '../support/imports.ts';
 import { requestWith } from '../support/request.ts';
+import { refusableDisk } from '../support/disk.ts';
 import { closeServices, openService, type Service } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
@@ -462,12 +463,37 @@ test('an import that a graceful stop interrupts has failed, and says which rows 
   const { state, created, errors } = await read(again, path);
   assert.is(state, 'failed');
   const [, row] =
-    /^the rows before row (\d+) are written, the others are not: the server was stopped/.exec(
+    /^the rows before row (\d+) are written, the others are not: the import was stopped/.exec(
       errors.at(-1).message,
     ) ?? [];
   assert.is(Number(row), created + 2, 'the header is row 1');
   const brands = await send(again, 'GET', '/admin/brands/?limit=1');
   assert.is(brands.headers.get('x-total-count'), String(created + 1), 'and one of the catalog');
+});
+
+test('an import whose last state the disk refuses shows all the same how it ended', async () => {
+  const refusal = { active: false };
+  const disk = { ...refusableDisk(refusal) };
+  const { publish } = disk;
+  let commits = Number.NaN;
+  disk.publish = (job) => {
+    if (job.record !== undefined) commits += 1;
+    refusal.active = commits >= 2;
+    return publish(job);
+  };
+  const full = await openService({ disk });
+  commits = 0;
+  const rows = Array.from({ length: 1500 }, (_, index) => `Brand ${index}`);
+  const accepted = await post('brands', csv('name', ...rows), {}, full);
+  const path = accepted.headers.get('location') ?? '';
+  await until('it has ended', async () => (await read(full, path)).state === 'failed');
+  const { errors, changes, ...shown } = await read(full, path);
+  assert.match(errors.at(-1).message, /^the rows before row 252 are written, the others are not/);
+  assert.is(changes.length, 250);
+  assert.equal((await read(full, '/admin/imports/'))[0], shown);
+  refusal.active = false;
+  commits = Number.NaN;
+  await full.stop();
 });
 
 test('an import that was unfinished when the server ended has failed, and its file is removed', async () => {
@@ -480,7 +506,10 @@ test('an import that was unfinished when the server ended has failed, and its fi
   const again = await openService({ data: server.data });
   const failed = await read(again, '/admin/imports/9/');
   assert.equal([failed.state, failed.error_count, failed.errors.length], ['failed', 1, 1]);
-  assert.match(failed.errors[0].message, /the audit trail shows which were written/);
+  assert.match(
+    failed.errors[0].message,
+    /^the import was interrupted while it wrote rows; the audit trail shows which were written/,
+  );
   assert.equal(readdirSync(folder).sort(), [`${done.id}.json`, '9.json']);
   assert.is((await importOf('brands', csv('name', 'Two'), {}, again)).id, 10);
 });

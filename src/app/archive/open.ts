@@ -36,20 +36,43 @@ export interface Archive {
   readonly close: () => Promise<void>;
 }
 
+/** Where the archive is, and its key. */
+interface ArchivePlace {
+  readonly objects: ObjectStore;
+  /** Null if the archive is not encrypted. */
+  readonly key: Uint8Array | null;
+}
+
 /**
- * @param data the data directory.
- * @throws CatalogError `usage`, `encryption`: a mistake in the flags, before anything is archived.
+ * @returns null if nothing is archived.
+ * @throws CatalogError `usage`, `encryption`: a mistake in the settings.
+ */
+export function archivePlace(
+  { archive: address, archiveKey }: ArchiveOptions,
+  env: Context['env'],
+  { archiveStore }: ArchiveSeams,
+): ArchivePlace | null {
+  if (address === undefined) return null;
+  const key = archiveKey === undefined ? null : readKeyFile(archiveKey);
+  return { objects: archiveStore ?? openObjectStore(address, env), key };
+}
+
+/**
+ * @param options with `data`, the data directory.
+ * @throws as {@link archivePlace}.
  */
 export function openArchive(
-  { data, archive: address, archiveKey, archiveKeep }: ArchiveOptions & { readonly data: string },
+  options: ArchiveOptions & { readonly data: string },
   store: Store,
   { disk, env }: Pick<Context, 'disk' | 'env'>,
   monitor: Monitor,
-  { clock, archiveStore }: ArchiveSeams,
+  seams: ArchiveSeams,
 ): Archive {
-  if (address === undefined) return { figures: null, details: () => ({}), close: async () => {} };
-  const key = archiveKey === undefined ? null : readKeyFile(archiveKey);
-  const objects = new ArchiveObjects(archiveStore ?? openObjectStore(address, env), key);
+  const place = archivePlace(options, env, seams);
+  if (place === null) return { figures: null, details: () => ({}), close: async () => {} };
+  const { data, archiveKeep } = options;
+  const { key } = place;
+  const objects = new ArchiveObjects(place.objects, key);
   const privateFiles = key === null ? null : new PrivateFiles(data);
   const archiver = new Archiver({
     store,
@@ -57,7 +80,7 @@ export function openArchive(
     privateFiles,
     record: archiveRecord(disk, data),
     keep: archiveKeep ?? null,
-    now: clock?.now,
+    now: seams.clock?.now,
     onError: monitor.failed('the server continues, but changes are not archived'),
     warn: (message) => monitor.log.warn(message),
   });

@@ -98,9 +98,7 @@ export class ImportRequests {
   async #clean(): Promise<void> {
     const { disk } = this.#options;
     for (const name of disk.list(this.#folder)) {
-      const path = `${this.#folder}/${name}`;
-      const changed = PART.test(name) ? (disk.stat(path)?.changedMs ?? 0) : Number.NaN;
-      if (OUTDATED.test(name) || Date.now() - changed > ABANDONED_MS) await disk.unlink(path);
+      if (OUTDATED.test(name)) await disk.unlink(`${this.#folder}/${name}`);
     }
   }
 
@@ -116,19 +114,22 @@ export class ImportRequests {
       }
     };
     await attempt(async () => {
-      for (const token of this.#requested()) await attempt(() => this.#take(token));
+      const names = this.#options.disk.list(this.#folder);
+      for (const name of names) await attempt(() => this.#lookAt(name));
     });
     for (const [token, taken] of this.#taken) await attempt(() => this.#attend(token, taken));
     this.#isFailing = hasFailed;
   }
 
-  /** The tokens of the requests, one after the other while there is room. */
-  *#requested(): Generator<string> {
+  async #lookAt(name: string): Promise<void> {
     const { disk, imports } = this.#options;
-    for (const name of disk.list(this.#folder)) {
-      const [, token] = REQUEST.exec(name) ?? [];
-      if (token !== undefined && !imports.isFull) yield token;
-    }
+    const [, token] = REQUEST.exec(name) ?? [];
+    if (token !== undefined && !imports.isFull) await this.#take(token);
+    if (!PART.test(name)) return;
+    // A command that was killed has left its copy of the file.
+    const path = `${this.#folder}/${name}`;
+    const changed = disk.stat(path)?.changedMs ?? Number.NaN;
+    if (Date.now() - changed > ABANDONED_MS) await disk.unlink(path);
   }
 
   async #take(token: string): Promise<void> {

@@ -2,12 +2,11 @@
  * A server of several processes: workers listen on the port, and the owner of the data directory
  * carries out what they pass on to it over a socket in that directory.
  */
-import { type AddressInfo, createServer } from 'node:net';
 import type { Disk } from '../../disk/disk.ts';
 import { makePrivate } from '../../disk/modes.ts';
 import {
+  freePorts,
   type HttpServer,
-  listenFailure,
   type ServerOptions,
   startServer,
 } from '../../http/wire/server.ts';
@@ -27,7 +26,8 @@ interface Options extends ServerOptions {
 export async function startWorkers(options: Options): Promise<HttpServer> {
   const { data, disk, pool, host, port, application, onError, listener, limits } = options;
   const socket = socketPath(data);
-  const free = await freePort(host, port);
+  // Workers share their port with each other, and with any other program that shares it.
+  const [free = port] = await freePorts([{ host, port }]);
   // This process owns the directory, so no process listens on a socket that a killed run left.
   await disk.unlink(socket);
   const { isMemoryScarce } = options;
@@ -67,24 +67,4 @@ export async function startWorkers(options: Options): Promise<HttpServer> {
       await server.close(grace);
     },
   };
-}
-
-/**
- * The workers share their port with each other, and with any other program that shares it. So the
- * owner first checks whether the port is in use.
- *
- * @returns the port; a free one if it was 0.
- * @throws CatalogError `listen`.
- */
-function freePort(host: string, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once('error', (error: NodeJS.ErrnoException) =>
-      reject(listenFailure(error, { host, port })),
-    );
-    probe.listen({ host, port, exclusive: true }, () => {
-      const { port: found } = probe.address() as AddressInfo;
-      probe.close(() => resolve(found));
-    });
-  });
 }

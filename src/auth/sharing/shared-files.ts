@@ -48,10 +48,10 @@ export async function changeFile(
 
 /** The original has changed, so the error must not deny it. The copy will follow the original. */
 function behind(error: unknown): CatalogError {
-  const reason = error instanceof CatalogError ? (error.cause as NodeJS.ErrnoException).code : null;
+  const { code = 'see its log' } = ((error as Error).cause ?? {}) as NodeJS.ErrnoException;
   return new CatalogError(
     'write_unknown',
-    `the change was made on the other hosts, but the disk of this host refused it (${reason ?? 'see its log'}); this host makes it when its disk accepts writes again`,
+    `the change was made on the other hosts, but the disk of this host refused it (${code}); this host makes it when its disk accepts writes again`,
     { cause: error },
   );
 }

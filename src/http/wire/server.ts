@@ -1,6 +1,6 @@
 /** The HTTP server: it connects node:http to an application that works with plain values. */
 import { createServer, type Server } from 'node:http';
-import { type AddressInfo, isIP, type Socket } from 'node:net';
+import { type AddressInfo, createServer as createProbe, isIP, type Socket } from 'node:net';
 import { CatalogError, messageOf } from '../../errors.ts';
 import type { HttpResponse } from '../message.ts';
 import type { Application } from '../router.ts';
@@ -40,16 +40,22 @@ interface AddressFlags {
   readonly port: string;
 }
 
-export interface ServerOptions {
-  readonly application: Application;
+/** Where a server listens. */
+export interface Address {
   readonly host: string;
+  /** 0 takes a free one. */
   readonly port: number;
+  /** `--host` and `--port` if left out. */
+  readonly flags?: AddressFlags;
+}
+
+export interface ServerOptions extends Address {
+  readonly application: Application;
   /** The path of a socket to listen on instead of host and port. */
   readonly socket?: string;
   /** Called if a response could not be made or sent. */
   readonly onError: (error: unknown) => void;
   readonly listener?: AccessListener;
-  readonly flags?: AddressFlags;
   /** The proxies that are trusted to name the addresses of clients and the ids of requests. */
   readonly trusts?: Trust;
   readonly limits?: Partial<Limits>;
@@ -163,9 +169,9 @@ function listen(server: Server, options: ServerOptions): Promise<void> {
 const FLAGS: AddressFlags = { host: '--host', port: '--port' };
 
 /** @returns the error for an address that cannot be listened on; its message says what to do. */
-export function listenFailure(
+function listenFailure(
   error: NodeJS.ErrnoException,
-  { host, port, flags = FLAGS }: Pick<ServerOptions, 'host' | 'port' | 'flags'>,
+  { host, port, flags = FLAGS }: Address,
 ): CatalogError {
   const messages: Readonly<Record<string, string>> = {
     EADDRINUSE: `port ${port} of ${host} is in use; stop the program that uses it, or choose another with ${flags.port}`,
@@ -178,6 +184,40 @@ export function listenFailure(
     messages[error.code ?? ''] ??
     `cannot listen on ${host}${reason}; choose an address of this machine with ${flags.host}, such as 127.0.0.1 or 0.0.0.0`;
   return new CatalogError('listen', message, { cause: error });
+}
+
+/**
+ * Finds out whether a server could listen on addresses, and leaves them free again.
+ *
+ * @returns their ports; a free one for each 0.
+ * @throws CatalogError `listen` if one is in use or is none of this machine, or two are the same.
+ */
+export async function freePorts(addresses: readonly Address[]): Promise<number[]> {
+  const probes: Probe[] = [];
+  try {
+    for (const address of addresses) probes.push(await probe(address));
+    return probes.map(({ port }) => port);
+  } finally {
+    await Promise.all(probes.map(({ close }) => close()));
+  }
+}
+
+interface Probe {
+  readonly port: number;
+  readonly close: () => Promise<void>;
+}
+
+function probe(address: Address): Promise<Probe> {
+  const { host, port } = address;
+  return new Promise((resolve, reject) => {
+    // An open connection would keep the port.
+    const server = createProbe((socket) => socket.destroy());
+    server.once('error', (error: NodeJS.ErrnoException) => reject(listenFailure(error, address)));
+    server.listen({ host, port, exclusive: true }, () => {
+      const { port: found } = server.address() as AddressInfo;
+      resolve({ port: found, close: () => new Promise((closed) => server.close(() => closed())) });
+    });
+  });
 }
 
 async function closeServer(server: Server, pipeline: Pipeline, grace: number): Promise<void> {

@@ -64,7 +64,9 @@ export class AuditedStore {
       yield* audit(transaction, { subject, time }, bytes);
       return result;
     };
-    return isLong
+    // The write deletes the entries of a trail that is no longer kept, however many there are.
+    const clears = bytes === 0 && this.store.count('audits') > 0;
+    return isLong || clears
       ? this.store.transactLong(audited)
       : this.store.transact((transaction) => atOnce(audited(transaction)));
   }

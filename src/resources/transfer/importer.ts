@@ -208,7 +208,7 @@ export class Importer {
 
   #goOn(): void {
     if (this.#options.isStopping()) {
-      throw new Error('the server was stopped; import again the rows that were not written');
+      throw new Error('the import was stopped; import again the rows that were not written');
     }
     this.#options.audited.requireRoom();
   }

@@ -78,6 +78,8 @@ export class Imports {
   /** By ascending id. */
   readonly #finished = new Map<number, ImportSummary>();
   readonly #running = new Map<number, ImportState>();
+  /** Imports that have ended, while the disk refused their state. */
+  readonly #unsaved = new Map<number, ImportState>();
   /** By the ids of unfinished imports: resolves when they have ended. */
   readonly #ends = new Map<number, Promise<void>>();
   #unfinished = 0;
@@ -193,16 +195,15 @@ export class Imports {
 
   /** JSON text of an import; null if it is not kept. */
   find(id: number): string | null {
-    const running = this.#running.get(id);
-    if (running !== undefined) return running.text;
-    if (!this.#finished.has(id)) return null;
+    const state = this.#running.get(id) ?? this.#unsaved.get(id);
+    if (state !== undefined || !this.#finished.has(id)) return state?.text ?? null;
     return this.#options.storage.load(id)?.toString() ?? null;
   }
 
   /** An import for a client; null if it is not kept. @throws as {@link ImportReports.finished}. */
   show(id: number): ShownImport | Promise<ShownImport> | null {
-    const running = this.#running.get(id);
-    if (running !== undefined) return this.#reports.unfinished(running.moment);
+    const state = this.#running.get(id) ?? this.#unsaved.get(id);
+    if (state !== undefined) return this.#reports.unfinished(state.moment);
     return this.#finished.has(id) ? this.#reports.finished(id) : null;
   }
 
@@ -228,6 +229,7 @@ export class Imports {
       await inSmallHeap(() => importer.run(() => storage.save(id, state.text)));
       await storage.save(id, state.text);
     } catch (error) {
+      this.#unsaved.set(id, state);
       onError(error);
     }
     await storage.discard(id).catch(onError);
@@ -242,6 +244,7 @@ export class Imports {
     for (const id of this.#finished.keys()) {
       if (this.#finished.size <= MAX_KEPT) return;
       this.#finished.delete(id);
+      this.#unsaved.delete(id);
       this.#reports.forget(id);
       await this.#options.storage.forget(id);
     }
@@ -274,8 +277,8 @@ export class Imports {
     if (summary.state !== 'checking' && summary.state !== 'writing') return summary;
     const message =
       summary.state === 'checking'
-        ? 'the server stopped; no row was written'
-        : 'the server stopped while it wrote rows; the audit trail shows which were written; import the others again';
+        ? 'the import was interrupted; no row was written'
+        : 'the import was interrupted while it wrote rows; the audit trail shows which were written; import the others again';
     const failed = { ...summary, state: 'failed', error_count: summary.error_count + 1 } as const;
     const all = [...errors, { row: null, column: null, message }];
     await this.#options.storage.save(id, JSON.stringify({ ...failed, errors: all, changes }));

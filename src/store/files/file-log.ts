@@ -109,7 +109,8 @@ export class FileLog implements StoreLog {
     this.#changeBytes = occupiedBy(files);
     this.#last = state.sequence;
     this.#history = this.#historyOf(none ? [] : kept);
-    this.#trimHistory();
+    // In the background: measuring a long history takes longer than the rest of a start.
+    void this.#trimHistory();
     return state;
   }
 
@@ -163,11 +164,11 @@ export class FileLog implements StoreLog {
     }
     this.#checkpointing = true;
     try {
-      await this.#replaceBase(state.snapshot());
-      await this.#history.trim();
-      await removeMigrationBackups(this.#disk, this.#directory);
-    } catch (error) {
-      throw described('a checkpoint failed and is tried again', error);
+      await this.#replaceBase(state.snapshot()).catch((error: unknown) => {
+        throw described('a checkpoint failed and is tried again', error);
+      });
+      await this.#trimHistory();
+      await this.#removeMigrationBackups();
     } finally {
       this.#checkpointing = false;
     }
@@ -243,10 +244,17 @@ export class FileLog implements StoreLog {
     this.#headFails = fails;
   }
 
-  /** In the background: with a long history, measuring it takes longer than the rest of a start. */
-  #trimHistory(): void {
-    this.#history.trim().catch((error: unknown) => {
+  /** Failures are only reported: the next checkpoint tries again. */
+  #trimHistory(): Promise<void> {
+    return this.#history.trim().catch((error: unknown) => {
       this.#options.onError(described('old change sets could not be removed', error));
+    });
+  }
+
+  /** As {@link #trimHistory}. */
+  #removeMigrationBackups(): Promise<void> {
+    return removeMigrationBackups(this.#disk, this.#directory).catch((error: unknown) => {
+      this.#options.onError(described('the backup of a migration could not be removed', error));
     });
   }
 

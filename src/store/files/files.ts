@@ -138,12 +138,29 @@ export function parseShape<const S extends v.GenericSchema>(
   return parsed.output;
 }
 
-/** @returns the error for a damaged file, with what to do about it. */
-export function damaged(path: string, what: string): CatalogError {
-  return new CatalogError(
-    'store_damaged',
-    `${path} is damaged: ${what}; restore the directory from a backup, or see "Damage" in docs/storage.md`,
-  );
+const FROM_BACKUP = 'restore the directory from a backup, or see "Damage" in docs/storage.md';
+
+/** CatalogError `store_damaged`. */
+export class DamagedFile extends CatalogError {
+  readonly #path: string;
+  readonly #what: string;
+
+  /** @param advice what to do about it. */
+  constructor(path: string, what: string, advice: string) {
+    super('store_damaged', `${path} is damaged: ${what}; ${advice}`);
+    this.#path = path;
+    this.#what = what;
+  }
+
+  /** @returns the same with another advice. */
+  advising(advice: string): DamagedFile {
+    return new DamagedFile(this.#path, this.#what, advice);
+  }
+}
+
+/** @returns the error for a damaged file of a store. */
+export function damaged(path: string, what: string): DamagedFile {
+  return new DamagedFile(path, what, FROM_BACKUP);
 }
 
 /** @returns the system's reason, such as "ENOSPC: no space left on device", without the path. */

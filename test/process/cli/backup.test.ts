@@ -821,9 +821,10 @@ for (const [name, spoil, says] of BAD_BACKUPS) {
     const file = join(temporaryDirectory(), 'backup.json');
     writeFileSync(file, bytes);
     const data = join(root, 'data');
-    assertFailed(await call(['restore', '--data', data, file]), file, says);
+    const advice = says.startsWith('newer') ? says : '; use another backup\n';
+    assertFailed(await call(['restore', '--data', data, file]), file, says, advice);
     const piped = await call(['restore', '--data', data, '-'], { input: bytes });
-    assertFailed(piped, 'standard input', says);
+    assertFailed(piped, 'standard input', says, advice);
     assert.equal(readdirSync(root), [], 'not even the directory');
   });
 }

@@ -1,6 +1,7 @@
 /** A running server sees changes of the files at once, and refuses access if one is unusable. */
 import { chmodSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { decodeProtectedHeader } from 'jose';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type AccessDraft, changeAccess } from '../../../src/auth/access.ts';
@@ -8,6 +9,7 @@ import { addAccount, endToken, endTokens } from '../../../src/auth/accounts.ts';
 import { LiveCredentials } from '../../../src/auth/credentials.ts';
 import { rotateKeys } from '../../../src/auth/key-rotation.ts';
 import { CACHE_MS } from '../../../src/auth/private-file.ts';
+import { issueToken, TokenVerifier } from '../../../src/auth/tokens.ts';
 import { FileLock } from '../../../src/disk/lock.ts';
 import { WatchedFile } from '../../../src/disk/watched-file.ts';
 import { CatalogError, type Code } from '../../../src/errors.ts';
@@ -76,8 +78,16 @@ test('if nothing changes, the same objects are returned', async () => {
   assert.is(live.current().keys, first.keys, 'what did not change stays');
 });
 
-test('after a rotation the new key comes first at once, followed by the old one', async () => {
+test('after a rotation the new key signs and verifies at once, and the old one still verifies', async () => {
   const { live, later, directory } = await begin();
+  const verifier = new TokenVerifier(live);
+  const issued = Math.floor(Date.now() / 1000);
+  const sign = async () => {
+    const caller = { subject: 'ann', role: 'editor' } as const;
+    const { keys } = live.current();
+    return (await issueToken(keys, caller, { issued, expires: issued + 600 })).token;
+  };
+  const earlier = await sign();
   const before = live.current().keys[0].kid;
   const { made } = await rotateKeys(quickDisk, directory, 60, Date.now());
   later();
@@ -85,6 +95,11 @@ test('after a rotation the new key comes first at once, followed by the old one'
     live.current().keys.map(({ kid }) => kid),
     [made.kid, before],
   );
+  const token = await sign();
+  assert.is(decodeProtectedHeader(token).kid, made.kid);
+  for (const each of [token, earlier]) {
+    assert.is((await verifier.verify(`Bearer ${each}`)).subject, 'ann');
+  }
 });
 
 test('with a secret from the environment no key file is created or read', async () => {

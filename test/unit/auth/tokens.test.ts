@@ -472,13 +472,20 @@ test('a jti that is not a string of 1 to 255 characters is refused', async () =>
   await requireCaller(`Bearer ${await sign({ ...CLAIMS, jti: 'x'.repeat(255) })}`);
 });
 
-test('a token is verified, and its revocation applied, after more than 10,000 other tokens', async () => {
+test('the latest 10,000 tokens are cached, and an evicted one is verified anew and can be revoked', async () => {
   const { source, verifier } = verifierOf();
+  const headerOf = async (id: string) => `Bearer ${await sign({ ...CLAIMS, jti: id })}`;
   const first = `Bearer ${await sign()}`;
   await requireCaller(first, verifier);
-  for (let each = 0; each < 10_050; each += 1) {
-    await verifier.verify(`Bearer ${await sign({ ...CLAIMS, jti: `id ${each}` })}`);
-  }
+  for (let each = 1; each <= 10_050; each += 1) await verifier.verify(await headerOf(`id ${each}`));
+  const isCached = async (header: string) => {
+    const verifying = verifier.verify(header);
+    await verifying;
+    return !(verifying instanceof Promise);
+  };
+  assert.ok(await isCached(await headerOf('id 51')));
+  assert.not.ok(await isCached(await headerOf('id 50')));
+  assert.not.ok(await isCached(first));
   await requireCaller(first, verifier);
   source.become({ access: { subjects: new Map([['ann', NOW]]) } });
   await refusal(first, verifier);

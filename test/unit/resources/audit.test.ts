@@ -277,10 +277,12 @@ test('entries whose sizes add up to exactly the limit are kept', async () => {
   await close(opened);
 });
 
-test('after a bulk write that exceeds the limit only the newest entries are left', async () => {
+test('a bulk write that exceeds the limit leaves only the newest entries, in one commit', async () => {
   const opened = await open({ auditBytes: 1000 });
+  const before = opened.store.sequence;
   const names = Array.from({ length: 50 }, (_, index) => ({ name: `Brand ${index}` }));
   await opened.records.createAll(KINDS.brands, names, ann);
+  assert.is(opened.store.sequence, before + 1);
   assert.equal(
     trail(opened).map(({ resource_id }) => resource_id),
     [48, 49, 50],

@@ -554,7 +554,8 @@ for (const nth of [1, 2, 4]) {
     disk.refusal = (step, of) => (step === 'unlink' && of === path ? 'EIO' : null);
     await beginCheckpoint(opened);
     await checkpointFailed(opened);
-    assert.equal(codesOf(failures), [`${RETRIED}: EIO: refused, unlink '${path}'`]);
+    const what = 'old change sets could not be removed';
+    assert.equal(codesOf(failures), [`${what}: EIO: refused, unlink '${path}'`]);
     assert.is(baseOf(directory).sequence, 4);
     assert.is(changeSetsOf(directory)[0], nth);
     assert.equal(findingsOf(directory), []);
@@ -638,7 +639,7 @@ async function assertServes(directory: string, expected: State, what: string): P
 }
 
 for (const mode of MODES) {
-  test(`if the removal of migrated files fails at any operation (${mode}), a later checkpoint repeats it`, async () => {
+  test(`if the removal of migrated files fails at any operation (${mode}), it is reported, and a later checkpoint repeats it`, async () => {
     const template = earlierStore();
     await migrateStore(template, quickDisk);
     assert.ok(existsSync(join(template, KEPT, BASE)));
@@ -658,6 +659,9 @@ for (const mode of MODES) {
       await until('it is over', () => failures.length > 0 || !existsSync(join(directory, KEPT)));
       const what = `operation ${nth}, ${disk.refused.join()}`;
       assert.is(failures.length, Math.min(disk.refused.length, 1), what);
+      for (const { message } of failures) {
+        assert.match(message, /^the backup of a migration could not be removed: EIO: /);
+      }
       assert.equal(findingsOf(directory), [], what);
 
       disk.refusal = null;

@@ -50,7 +50,7 @@ export async function* csvRows(
       if (row === 1) {
         width = record.cells.length;
         onHeader(record.cells);
-      } else if (!isEmptyLine(record)) {
+      } else if (!isEmptyLine(record) && !isBlank(record, width)) {
         rows.push({ row, units: record.bytes, content: contentOf(record.cells, width) });
       }
     }
@@ -79,6 +79,11 @@ async function* following(head: string, source: AsyncIterable<string>): AsyncGen
 /** A line with nothing on it; a line of `""` is a row with an empty cell. */
 function isEmptyLine({ cells, bytes }: CsvRecord): boolean {
   return cells.length === 1 && cells[0] === '' && bytes <= EMPTY_LINE_BYTES;
+}
+
+/** A row without a value, as a spreadsheet saves a blank one: `,,,`. */
+function isBlank({ cells }: CsvRecord, width: number): boolean {
+  return width > 1 && cells.length === width && cells.every((cell) => cell === '');
 }
 
 function contentOf(cells: readonly string[], width: number): FileRow['content'] {

@@ -1,8 +1,11 @@
 /** A row of a file, and how long it may be (spec 12.8). */
 import type { JsonLimits } from '../../../json/json-limits.ts';
 
-/** Bytes of one row, at most: the longest SPU, with every character escaped, has fewer. */
+/** Bytes of one row of CSV, at most: the longest SPU, with every character escaped, has fewer. */
 export const MAX_ROW_BYTES = 4 * 1024 * 1024;
+
+/** UTF-16 units of one row of NDJSON or JSON, at most. */
+export const MAX_ROW_UNITS = 4 * 1024 * 1024;
 
 /** UTF-16 units of one text, at most: those of the longest description, an SPU's. */
 export const MAX_TEXT_UNITS = 2 * 65_536;

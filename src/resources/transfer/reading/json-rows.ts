@@ -3,7 +3,7 @@ import { type Excess, findExcess, findExcessInSlices } from '../../../json/json-
 import { parseInSlices } from '../../../json/json-parser.ts';
 import type { Format } from '../formats.ts';
 import { FileProblem } from './file-problem.ts';
-import { type FileRow, MAX_ROW_BYTES, type rowLimits } from './file-row.ts';
+import { type FileRow, MAX_ROW_UNITS, type rowLimits } from './file-row.ts';
 import { jsonElements } from './json-elements.ts';
 
 type RowLimits = ReturnType<typeof rowLimits>;
@@ -20,7 +20,7 @@ export async function* jsonRows(
   source: AsyncIterable<string>,
   limits: RowLimits,
 ): AsyncGenerator<readonly FileRow[]> {
-  const pieces = format === 'json' ? jsonElements(source, MAX_ROW_BYTES) : lines(source);
+  const pieces = format === 'json' ? jsonElements(source, MAX_ROW_UNITS) : lines(source);
   let row = 0;
   for await (const texts of pieces) {
     const rows: FileRow[] = [];
@@ -86,8 +86,8 @@ async function* lines(source: AsyncIterable<string>): AsyncGenerator<readonly st
     const parts = text.split('\n');
     parts[0] = rest + (parts[0] ?? '');
     for (const [index, part] of parts.entries()) {
-      if (part.length > MAX_ROW_BYTES) {
-        throw new FileProblem(`a line has more than ${MAX_ROW_BYTES} bytes`, row + index);
+      if (part.length > MAX_ROW_UNITS) {
+        throw new FileProblem(`a line is longer than ${MAX_ROW_UNITS} characters`, row + index);
       }
     }
     rest = parts.pop() ?? '';

@@ -34,7 +34,9 @@ export function problemsOf(
     return [{ column: columnOf(violation.attribute), message: violation.message }];
   }
   if (!(error instanceof CatalogError) || error.code !== 'invalid') return null;
-  return Object.entries(error.fields ?? {}).flatMap(([attribute, messages]) =>
+  const problems = Object.entries(error.fields ?? {}).flatMap(([attribute, messages]) =>
     messages.map((message) => ({ column: columnOf(attribute), message })),
   );
+  // A row without a problem would be written.
+  return problems.length > 0 ? problems : [{ column: null, message: error.message }];
 }

@@ -31,6 +31,8 @@ async function open() {
     failing: null as string | null,
     /** The error with which every file is refused, or null. */
     refusal: null as CatalogError | null,
+    /** When each file was changed, in milliseconds since the epoch. */
+    changedMs: 0,
   };
   const judge = (path: string) => {
     if (world.failing !== null && path.endsWith(world.failing)) throw new Error(`EIO: ${path}`);
@@ -41,6 +43,10 @@ async function open() {
       world.looks += 1;
       judge(path);
       return memory.list(path);
+    },
+    stat(path) {
+      const found = memory.stat(path);
+      return found && { ...found, changedMs: world.changedMs };
     },
     async rename(from, to) {
       judge(to);
@@ -74,7 +80,7 @@ async function open() {
     const enough = world.looks + count + 1;
     return until(`it looks ${count} times`, () => world.looks >= enough);
   };
-  return { world, requests, errors, ask, reply, looks };
+  return { world, requests, errors, files, ask, reply, looks };
 }
 
 const ended = (id: number) => ({ id, done: 1, total: 1, ended: true });
@@ -127,6 +133,18 @@ test('the reason for refusing a file is sent as soon as a reply can be written',
   world.failing = null;
   await looks(2);
   assert.equal(reply(A), { error: { code: 'write_refused', message: 'there is no room' } });
+  await requests.close();
+});
+
+test('a file that a killed command has left is removed after an hour, and no earlier', async () => {
+  const { world, requests, files, looks } = await open();
+  const part = join(FOLDER, `${A}.part`);
+  files.set(part, ORDER);
+  world.changedMs = Date.now();
+  await looks(3);
+  assert.ok(files.has(part));
+  world.changedMs -= 60 * 60_000;
+  await until('it is removed', () => !files.has(part));
   await requests.close();
 });
 

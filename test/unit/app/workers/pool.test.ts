@@ -93,8 +93,8 @@ test('the pool is open once all workers listen', async () => {
   await pool.close(0);
 });
 
-test('a worker that cannot listen fails the start with its error', async () => {
-  const { pool, worker } = scene(2);
+test('a worker that cannot listen fails the start with its error, and the others are closed', async () => {
+  const { pool, worker, started } = scene(2);
   const opened = pool.open(8000);
   worker(0).join(0);
   worker(1).say({ kind: 'failed', code: 'listen', message: 'port 8000 is in use' });
@@ -106,7 +106,9 @@ test('a worker that cannot listen fails the start with its error', async () => {
   assert.instance(error, CatalogError);
   assert.is((error as CatalogError).code, 'listen');
   assert.is((error as CatalogError).message, 'port 8000 is in use');
+  assert.equal(worker(0).received.at(-1), { kind: 'close' });
   assert.is(pool.serving, 0);
+  assert.is(started.length, 2, 'none is replaced');
 });
 
 test('a write waits until every worker has applied it', async () => {

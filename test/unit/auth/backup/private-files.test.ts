@@ -1,5 +1,5 @@
 /** spec 15.3 and 15.4: accounts and keys are copied together; other files are not replaced. */
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -48,7 +48,7 @@ test('existing files with the same content are kept, and one with other content 
   assert.not.ok(existsSync(join(other, 'access.json')));
 });
 
-test('a new or changed file is noticed', () => {
+test('a new, changed or removed file is noticed', () => {
   const directory = filled();
   const files = new PrivateFiles(directory);
   files.read();
@@ -59,17 +59,34 @@ test('a new or changed file is noticed', () => {
   assert.not.ok(files.changed());
   writeFileSync(join(directory, 'webhook-key.json'), '{"key":"longer"}');
   assert.ok(files.changed());
+  files.read();
+  assert.not.ok(files.changed());
+  rmSync(join(directory, 'webhook-key.json'));
+  assert.ok(files.changed());
+  assert.not.ok('webhook-key.json' in JSON.parse(Buffer.from(files.read()).toString()));
+  assert.not.ok(files.changed());
   files.close();
 });
 
-test('a damaged copy is refused', async () => {
-  for (const text of ['', '[]', '{"passwd":"x"}', '{"keys.json":"{"}', '{"keys.json":"{}"}']) {
+test('a damaged copy is refused, and none of its files is written', async () => {
+  const copy = JSON.parse(Buffer.from(new PrivateFiles(filled()).read()).toString()) as object;
+  const partly = JSON.stringify({ ...copy, 'keys.json': '{}' });
+  for (const text of [
+    '',
+    '[]',
+    '{"passwd":"x"}',
+    '{"keys.json":"{"}',
+    '{"keys.json":"{}"}',
+    partly,
+  ]) {
+    const directory = temporaryDirectory();
     try {
-      await writePrivateFiles(quickDisk, temporaryDirectory(), Buffer.from(text));
+      await writePrivateFiles(quickDisk, directory, Buffer.from(text));
       assert.unreachable();
     } catch (error) {
       assert.match(String(error), /are damaged|keys\.json of the archive/);
     }
+    assert.equal(readdirSync(directory), [], text);
   }
 });
 

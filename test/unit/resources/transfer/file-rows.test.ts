@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { messageOf } from '../../../../src/errors.ts';
 import { JSON_LIMITS } from '../../../../src/json/json-limits.ts';
 import { fileRows } from '../../../../src/resources/transfer/reading/file-rows.ts';
 
@@ -68,6 +69,28 @@ test('a line of "" is a row with an empty cell, and an empty line is ignored, wh
     }),
     { numRuns: 300 },
   );
+});
+
+test('a row is limited in bytes of CSV, and in characters of NDJSON and JSON', async () => {
+  const most = 4 * 1024 * 1024;
+  const spare = '{"name":""}'.length;
+  const json = (length: number) => `{"name":"${'€'.repeat(length - spare)}"}`;
+  const read = async (format: 'csv' | 'ndjson' | 'json', text: string) => {
+    const source = (async function* () {
+      yield new TextEncoder().encode(text);
+    })();
+    let count = 0;
+    for await (const rows of fileRows(format, source, JSON_LIMITS, () => {})) count += rows.length;
+    return count;
+  };
+  const refusal = (format: 'csv' | 'ndjson' | 'json', text: string) =>
+    read(format, text).then(String, messageOf);
+
+  assert.is(await read('ndjson', `${json(most)}\n`), 1);
+  assert.is(await read('json', `[${json(most)}]`), 1);
+  assert.match(await refusal('ndjson', json(most + 1)), `is longer than ${most} characters`);
+  assert.match(await refusal('json', `[${json(most + 1)}]`), `is longer than ${most} characters`);
+  assert.match(await refusal('csv', `name\n${'€'.repeat(most / 3 + 1)}\n`), `bytes of ${most}`);
 });
 
 test.run();

@@ -24,6 +24,14 @@ test('an invalid value and a wrong reference are problems of their columns', () 
   ]);
 });
 
+test('an invalid row without an invalid attribute is a problem of the whole row', () => {
+  const message = 'the body must be a JSON object';
+  for (const details of [{ fields: {} }, {}]) {
+    const problems = found(new CatalogError('invalid', message, details));
+    assert.equal(problems, [{ column: null, message }]);
+  }
+});
+
 test('a violation in another row is a problem without a column, and the message names that row', () => {
   const violation = { attribute: 'option_id', message: 'it does not fit' };
   const error = new IntegrityError(violation, { dependent: { kind: KINDS.sku_specs, id: 9 } });

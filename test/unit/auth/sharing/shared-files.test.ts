@@ -1,0 +1,28 @@
+/** Accounts, revocations and keys of several hosts: the original has changed, and the copy has not. */
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { changeFile, type SharedFiles } from '../../../../src/auth/sharing/shared-files.ts';
+import { CatalogError } from '../../../../src/errors.ts';
+import { temporaryDirectory } from '../../../support/directory.ts';
+import { quickDisk } from '../../../support/disk.ts';
+
+const shared: SharedFiles = { pull: async () => {}, push: async () => {}, requireConfirmed() {} };
+
+test('a change that only the own disk refuses has an unknown outcome, and the message says why', async () => {
+  const file = { path: join(temporaryDirectory(), 'access.json'), code: 'access_file' } as const;
+  for (const [failure, reason] of [
+    [Object.assign(new Error('no space left'), { code: 'ENOSPC' }), 'ENOSPC'],
+    [new Error('a defect'), 'see its log'],
+    [new CatalogError('busy', 'later'), 'see its log'],
+  ] as const) {
+    const disk = { ...quickDisk, publish: () => Promise.reject(failure) };
+    const change = changeFile(disk, file, {}, shared);
+    const error = await change.then(String, (thrown: CatalogError) => thrown);
+    assert.instance(error, CatalogError);
+    assert.is((error as CatalogError).code, 'write_unknown');
+    assert.match((error as CatalogError).message, `the disk of this host refused it (${reason});`);
+  }
+});
+
+test.run();
