@@ -101,7 +101,7 @@ test('runLater does not run the work in the current turn', () => {
   assert.equal(loop.done, ['later']);
 });
 
-test('work that is started after other work has ended is completed', async () => {
+test('work that waits for other work to end does not delay the work in progress', async () => {
   const loop = new Loop();
   const waiting = loop.slices
     .run(loop.work('first', 3))
@@ -112,6 +112,15 @@ test('work that is started after other work has ended is completed', async () =>
     await new Promise((resolve) => setImmediate(resolve));
   }
   assert.is(await waiting, 'second');
+  const slices = [
+    ['first', 'first'],
+    ['first', 'long 0'],
+    ['second', 'second'],
+    ['long 1', 'long 1'],
+    ['long 0', 'long 0'],
+    ['second', 'long 1'],
+  ];
+  assert.equal(loop.done, slices.flat());
 });
 
 test('a slice of 0 ms runs one step in a turn', () => {

@@ -147,8 +147,13 @@ test('a directory archive continues after a kill, and can be restored to a given
   assert.is(readSnapshot(data).sequence, Number(sequence));
 });
 
-test('a large object is stored from a stream, and a missing object is null', async () => {
+test('a large object is stored from a stream in parts, and a missing object is null', async () => {
   const s3 = await startS3Server();
+  const methods: string[] = [];
+  s3.fault = (method) => {
+    methods.push(method);
+    return 'none';
+  };
   const { url: endpoint } = s3;
   const credentials = { endpoint, accessKeyId: 'test-id', secretAccessKey: 'secret' };
   const store = s3Store({ bucket: 'bucket', prefix: 'p/' }, credentials);
@@ -158,6 +163,11 @@ test('a large object is stored from a stream, and a missing object is null', asy
     (async function* () {
       for (let nth = 0; nth < 20; nth += 1) yield piece;
     })(),
+  );
+  assert.equal(
+    methods,
+    ['POST', 'PUT', 'PUT', 'PUT', 'POST'],
+    '20 MiB are three parts of at most 8 MiB',
   );
   assert.is(s3.objects.get('bucket/p/large')?.length, 20 * piece.length);
   const found = await store.get('large');

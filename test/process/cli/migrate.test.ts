@@ -89,10 +89,11 @@ test('migrate --demo creates a store and prints the numbers of SKUs and books', 
   assert.match(finished.stdout, `${demo.books.length} books`);
 });
 
-test('migrate --demo succeeds on an existing empty store', async () => {
+test('migrate --demo fills an existing empty store with exactly the rows of the demo catalog', async () => {
   const data = temporaryDirectory();
   assertDone(await migrate(data));
   assertDone(await migrate(data, '--demo'));
+  assert.equal(stateOf(data).tables, { ...all([]), ...demo });
 });
 
 test('migrate --demo fails on a store that is not empty, and leaves its files unchanged', async () => {
@@ -666,6 +667,42 @@ test('after a migration from version 2 the audit trail is empty and begins with 
   assert.is(checked.status, 0, checked.stdout);
 });
 
+/** A store of an earlier version whose keys of idempotent requests are as old as now. */
+function withRecentKeys(version: number): string {
+  const data = earlier(version);
+  const { sequence, digest, lastIds, tables } = stateOf(data);
+  const { idempotency_keys: keys = [], ...others } = tables;
+  rmSync(join(data, 'changes'), { recursive: true });
+  mkdirSync(join(data, 'changes'));
+  writeSealed(join(data, 'head.json'), { sequence, digest });
+  writeSealed(join(data, 'catalog.json'), {
+    ...unsealed(join(data, 'catalog.json')).value,
+    sequence,
+    previous: digest,
+    last_ids: lastIds,
+    tables: { ...others, idempotency_keys: keys.map((key) => ({ ...key, time: Date.now() })) },
+  });
+  return data;
+}
+
+for (const version of [2, 3, 4]) {
+  test(`after a migration from version ${version} a repeated request gets the response of the first one`, async () => {
+    const data = withRecentKeys(version);
+    assertDone(await migrate(data));
+    const server = await startServer({ data });
+    const last: Fields = (await read(server, '/books/')).at(-1);
+    const body = { name: last['name'], pub_date: last['pub_date'] };
+    const headers = { 'Idempotency-Key': 'b7' };
+    const again = await send(server, 'POST', '/books/', { token: null, headers, body });
+    assert.equal([again.status, again.json], [201, last]);
+    assert.is(again.headers.get('idempotent-replayed'), 'true');
+    const other = { ...body, name: 'Another' };
+    const reused = await send(server, 'POST', '/books/', { token: null, headers, body: other });
+    assert.is(reused.status, 422);
+    await server.stop();
+  });
+}
+
 /** Checks that each SKU shows its specification records. */
 async function assertRecords(server: TestServer, records: readonly Fields[]): Promise<void> {
   const skus: { id: number; specs: Fields[] }[] = await read(server, '/admin/skus/?per_page=1000');
@@ -676,10 +713,15 @@ async function assertRecords(server: TestServer, records: readonly Fields[]): Pr
   }
 }
 
-for (const [which, mark] of [
-  ['of a log', async (data: string) => writeFileSync(join(data, 'cluster.json'), '{}')],
+for (const [which, why, mark] of [
+  [
+    'of a log',
+    'only serve --log may write',
+    async (data: string) => writeFileSync(join(data, 'cluster.json'), '{}'),
+  ],
   [
     'that follows another host',
+    'follows http://p',
     (data: string) =>
       writeHostRecord(machineDisk, data, {
         ...firstRecord(),
@@ -688,7 +730,7 @@ for (const [which, mark] of [
       }),
   ],
 ] as const) {
-  test(`migrate updates the store of a host ${which}, but does not create one for it`, async () => {
+  test(`migrate updates the store of a host ${which}, but neither creates nor fills one for it`, async () => {
     const data = earlier(4);
     await mark(data);
     const migrated = await migrate(data);
@@ -700,6 +742,12 @@ for (const [which, mark] of [
     assertFailed(await migrate(data, '--demo'), 'not empty');
     for (const name of ['catalog.json', 'head.json']) rmSync(join(data, name));
     assertFailed(await migrate(data), data);
+    const empty = temporaryDirectory();
+    assertDone(await migrate(empty));
+    await mark(empty);
+    const before = filesOf(empty);
+    assertFailed(await migrate(empty, '--demo'), empty, why);
+    assert.equal(filesOf(empty), before);
   });
 }
 

@@ -546,19 +546,25 @@ test('an invalid query is 200 or 400, and its response matches the API descripti
 
 const encode = (text: string) => Buffer.from(text).toString('base64url');
 
-/** JSON text of a claim; null keeps the valid claim, "" omits it. */
-const claim = fc.option(fc.oneof(value, fc.constant('')), { freq: 3 });
+/** JSON texts that replace members; "" omits one. */
+const replacements = (names: readonly string[]) =>
+  fc
+    .array(fc.tuple(fc.constantFrom(...names), fc.oneof(value, fc.constant(''))), { maxLength: 1 })
+    .map((all): Readonly<Record<string, string>> => Object.fromEntries(all));
 
-function jsonOf(good: Readonly<Record<string, unknown>>, changes: readonly (string | null)[]) {
-  const members = Object.entries(good).map(
-    ([key, each], index) => [key, changes[index] ?? JSON.stringify(each)] as const,
+function jsonOf(
+  good: Readonly<Record<string, unknown>>,
+  changes: Readonly<Record<string, string>>,
+) {
+  const texts = Object.entries(good).map(([key, each]) => [key, JSON.stringify(each)] as const);
+  const kept = Object.entries({ ...Object.fromEntries(texts), ...changes }).filter(
+    ([, text]) => text !== '',
   );
-  const kept = members.filter(([, text]) => text !== '');
   return `{${kept.map(([key, text]) => `"${key}":${text}`).join(',')}}`;
 }
 
 const now = Math.floor(Date.now() / 1000);
-const HEADER = { alg: 'HS256', typ: 'JWT', kid: 'secret', crit: [] };
+const HEADER = { alg: 'HS256', typ: 'JWT' };
 const CLAIMS = {
   sub: 'ann',
   role: 'viewer',
@@ -569,41 +575,82 @@ const CLAIMS = {
   aud: 'catalog-admin',
 };
 
+/** Statuses of a brand that does not exist by method, for a valid token of each role. */
+const PERMITTED: Readonly<Record<string, Readonly<Record<'GET' | 'DELETE', number>>>> = {
+  viewer: { GET: 404, DELETE: 403 },
+  editor: { GET: 404, DELETE: 404 },
+  admin: { GET: 404, DELETE: 404 },
+};
+
+/** @returns the role in the JSON text of claims; "" if there is none. */
+function roleIn(claims: string): string {
+  try {
+    const { role } = JSON.parse(claims) as { role?: unknown };
+    return typeof role === 'string' ? role : '';
+  } catch {
+    return '';
+  }
+}
+
+interface Sent {
+  readonly text: string;
+  /** The role of a token with a valid signature; "" without one. */
+  readonly role: string;
+  /** Whether the token is valid for certain; one with a changed claim may be. */
+  readonly valid: boolean;
+}
+
 const forged = fc
   .record({
-    header: fc.tuple(
-      claim,
-      claim,
-      claim.map((text) => text ?? ''),
-      claim.map((text) => text ?? ''),
-    ),
-    claims: fc.tuple(claim, claim, claim, claim, claim, claim, claim),
+    header: replacements([...Object.keys(HEADER), 'kid', 'crit']),
+    claims: replacements(Object.keys(CLAIMS)),
+    role: fc.constantFrom(...Object.keys(PERMITTED)),
     signed: fc.boolean(),
-    scheme: fc.oneof(fc.constantFrom('Bearer ', 'JWT ', 'bearer  ', 'Basic ', ''), fragment),
+    scheme: fc.oneof(
+      { weight: 3, arbitrary: fc.constantFrom('Bearer ', 'JWT ', 'bearer  ') },
+      { weight: 1, arbitrary: fc.oneof(fc.constantFrom('Basic ', ''), fragment) },
+    ),
   })
-  .map(({ header, claims, signed, scheme }) => {
-    const part = `${encode(jsonOf(HEADER, header))}.${encode(jsonOf(CLAIMS, claims))}`;
+  .map(({ header, claims, role, signed, scheme }): Sent => {
+    const content = jsonOf({ ...CLAIMS, role }, claims);
+    const part = `${encode(jsonOf(HEADER, header))}.${encode(content)}`;
     const mac = createHmac('sha256', signed ? SECRET : 'another secret, of another server');
-    return { text: `${scheme}${part}.${mac.update(part).digest('base64url')}`, signed };
+    const isChanged = Object.keys({ ...header, ...claims }).length > 0;
+    return {
+      text: `${scheme}${part}.${mac.update(part).digest('base64url')}`,
+      role: signed ? roleIn(content) : '',
+      valid: signed && !isChanged && /^(?:bearer|jwt) +$/i.test(scheme),
+    };
   });
 
 /** Removes bytes that a header must not contain: the tests above cover those. */
 const visible = (text: string) => text.replace(/[^\t\x20-\x7e\x80-\xff]/g, '');
 
-test('a token without a valid signature is 401; a signed one is 401, 403 or 404', async () => {
-  const { text: good } = { text: `Bearer ${await tokenFor('viewer')}` };
+test('a token without a valid signature is 401, and a signed one permits what its role permits', async () => {
+  const good = `Bearer ${await tokenFor('viewer')}`;
+  const isGood = (text: string) =>
+    visible(text)
+      .trim()
+      .replace(/^(?:Bearer|JWT) +/i, 'Bearer ') === good;
   const header = fc.oneof(
-    forged,
-    damage.map((changes) => ({ text: damaged(good, changes), signed: false })),
-    fragment.map((text) => ({ text, signed: false })),
+    { weight: 2, arbitrary: forged },
+    {
+      weight: 1,
+      arbitrary: damage.map((changes): Sent => {
+        const text = damaged(good, changes);
+        return { text, role: isGood(text) ? 'viewer' : '', valid: isGood(text) };
+      }),
+    },
+    { weight: 1, arbitrary: fragment.map((text): Sent => ({ text, role: '', valid: false })) },
   );
+  const verb = fc.constantFrom('GET' as const, 'DELETE' as const);
   await fc.assert(
-    fc.asyncProperty(header, fc.constantFrom('GET', 'DELETE'), async ({ text, signed }, is) => {
+    fc.asyncProperty(header, verb, async ({ text, role, valid }, is) => {
       const shown = visible(text);
       const { status } = await ask(is, '/admin/brands/77777/', [`Authorization: ${shown}`]);
-      const known = signed || shown.trim().replace(/^(?:Bearer|JWT) +/i, 'Bearer ') === good;
-      const expected = known ? [401, 403, 404] : [401];
-      assert.ok(expected.includes(status), `${shown}: ${status}`);
+      const permitted = Object.hasOwn(PERMITTED, role) ? PERMITTED[role]?.[is] : 401;
+      const expected = valid ? [permitted] : [401, permitted];
+      assert.ok(expected.includes(status), `${is} ${shown}: ${status}`);
     }),
     PARAMETERS,
   );

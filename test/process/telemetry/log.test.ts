@@ -167,13 +167,13 @@ test('the level silent logs nothing, and CATALOG_LOG_LEVEL and CATALOG_LOG_FORMA
   assert.match((await server.stop()).stderr, /^\d\d:\d\d:\d\d\.\d{3} INFO {2}request .*path=/m);
 });
 
-for (const [flag, variable] of [
-  ['--log-level', 'CATALOG_LOG_LEVEL'],
-  ['--log-format', 'CATALOG_LOG_FORMAT'],
+for (const [flag, variable, choices] of [
+  ['--log-level', 'CATALOG_LOG_LEVEL', 'silent, error, warn, info, debug'],
+  ['--log-format', 'CATALOG_LOG_FORMAT', 'auto, json, text'],
 ] as const) {
-  test(`an unknown ${flag} exits 2 with one line that names the flag or the variable`, async () => {
+  test(`an unknown ${flag} exits 2 with one line that names the flag or the variable, and the choices`, async () => {
     const env = { CATALOG_JWT_SECRET: 'short' };
-    for (const [args, more, choice] of [
+    for (const [args, more, source] of [
       [[flag, 'loud'], {}, flag],
       [[], { [variable]: 'loud' }, variable],
     ] as const) {
@@ -183,7 +183,8 @@ for (const [flag, variable] of [
       });
       assert.is(status, 2, stderr);
       assert.match(stderr, /^catalog-server: [^\n]+\n$/);
-      assert.ok(stderr.includes(choice), stderr);
+      assert.ok(stderr.includes(source), stderr);
+      assert.ok(stderr.includes(`Allowed choices are ${choices};`), stderr);
     }
   });
 }

@@ -1,13 +1,23 @@
 /** A server with several worker processes (spec 15.18). */
-import { cpSync, existsSync, linkSync, readFileSync, statSync, unlinkSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  linkSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+  unlinkSync,
+} from 'node:fs';
 import { request } from 'node:http';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { send, tokenFor } from '../../support/client.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { PROGRAM } from '../../support/paths.ts';
+import { request as rawRequest } from '../../support/raw.ts';
 import { killServers, runCommand, startServer, type TestServer } from '../../support/server.ts';
 import { until } from '../../support/until.ts';
 
@@ -21,6 +31,68 @@ const book = (name: string) => ({ name, pub_date: '2026-11-22', readcount: 0, co
 function workersOf({ child: { pid } }: TestServer): number[] {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
   return children.trim().split(' ').filter(Boolean).map(Number);
+}
+
+/** Whether a process holds the server's end of a connection. */
+function holds(pid: number, { localPort = 0, remotePort = 0 }: Socket): boolean {
+  const hex = (port: number) => `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  const connections = readFileSync('/proc/net/tcp', 'utf8')
+    .split('\n')
+    .map((line) => line.trim().split(/ +/));
+  const inode = connections.find(
+    ([, local = '', remote = '']) =>
+      local.endsWith(hex(remotePort)) && remote.endsWith(hex(localPort)),
+  )?.[9];
+  const files = `/proc/${pid}/fd`;
+  return readdirSync(files).some((fd) => targetOf(join(files, fd)) === `socket:[${inode}]`);
+}
+
+/** The target of a link; "" if it is gone. */
+function targetOf(link: string): string {
+  try {
+    return readlinkSync(link);
+  } catch {
+    return '';
+  }
+}
+
+/** Sends a request without a body. @returns the status of its response. */
+function statusOver(socket: Socket, path: string, headers: readonly string[]): Promise<number> {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    const end = (settle: () => void) => {
+      socket.off('data', onData).off('close', onClose);
+      settle();
+    };
+    const onClose = () => end(() => reject(new Error(`the connection was closed after ${text}`)));
+    const onData = (chunk: Buffer) => {
+      text += chunk.toString('latin1');
+      const [, status, length] =
+        /^HTTP\/1\.1 (\d{3}) .*?\r\ncontent-length: (\d+)\r\n/is.exec(text) ?? [];
+      const body = text.indexOf('\r\n\r\n') + 4;
+      if (body > 4 && text.length >= body + Number(length)) end(() => resolve(Number(status)));
+    };
+    socket.on('data', onData).on('close', onClose);
+    socket.write(rawRequest(`GET ${path}`, headers));
+  });
+}
+
+/** Opens connections until each worker holds one. @returns one connection of each worker. */
+async function connectionsOf(server: TestServer): Promise<readonly Socket[]> {
+  const { hostname, port } = new URL(server.url);
+  const workers = workersOf(server);
+  const byWorker = new Map<number, Socket>();
+  await until('each worker holds a connection', async () => {
+    const socket = connect(Number(port), hostname);
+    // Its answer shows that a worker has accepted the connection.
+    await statusOver(socket, '/healthz', []);
+    const worker = workers.find((pid) => holds(pid, socket)) ?? 0;
+    if (byWorker.has(worker)) socket.destroy();
+    else byWorker.set(worker, socket);
+    return byWorker.size === 2;
+  });
+  assert.equal(new Set(byWorker.keys()), new Set(workers));
+  return [...byWorker.values()];
 }
 
 const isThere = (pid: number) => existsSync(`/proc/${pid}`);
@@ -200,20 +272,31 @@ test('a stop answers the current request, and leaves no worker process and no so
   assert.not.ok(existsSync(path));
 });
 
-test('a revoked token is 401 in every worker', async () => {
+test('a revoked token, and a token of a disabled account, is 401 in every worker', async () => {
   const server = await startServer({ demo: true, args: WORKERS });
-  const token = await tokenFor('viewer', { sub: 'eve', jti: 'token-of-eve' });
-  const headers = { authorization: `Bearer ${token}` };
-  const statuses = () =>
+  const added = await runCommand(['users', 'add', 'ann', '--data', server.data], {
+    input: 'correct horse battery\n',
+  });
+  assert.is(added.status, 0, added.stderr);
+  const login = await send(server, 'POST', '/admin/tokens/', {
+    token: null,
+    body: { username: 'ann', password: 'correct horse battery' },
+  });
+  const revoked = await tokenFor('viewer', { sub: 'eve', jti: 'token-of-eve' });
+  const connections = await connectionsOf(server);
+  const statuses = (token: string) =>
     Promise.all(
-      Array.from({ length: 8 }, async () => {
-        const init = { headers, keepalive: false };
-        return (await fetch(`${server.url}/admin/skus/?per_page=1`, init)).status;
-      }),
+      connections.map((socket) =>
+        statusOver(socket, '/admin/skus/?per_page=1', [`Authorization: Bearer ${token}`]),
+      ),
     );
-  assert.equal(new Set(await statuses()), new Set([200]));
+  assert.equal(await statuses(revoked), [200, 200]);
   assert.is((await send(server, 'DELETE', '/admin/tokens/token-of-eve/')).status, 204);
-  assert.equal(new Set(await statuses()), new Set([401]));
+  assert.equal(await statuses(revoked), [401, 401]);
+  assert.equal(await statuses(login.json.token), [200, 200]);
+  const disabled = await send(server, 'PATCH', '/admin/users/ann/', { body: { disabled: true } });
+  assert.is(disabled.status, 200, disabled.text);
+  assert.equal(await statuses(login.json.token), [401, 401]);
 });
 
 test('the metrics count the requests of all workers', async () => {
@@ -221,10 +304,13 @@ test('the metrics count the requests of all workers', async () => {
   const { port } = new URL(taken.url);
   await taken.stop();
   const server = await startServer({ args: [...WORKERS, '--metrics-port', port] });
-  for (let nth = 0; nth < 20; nth += 1) await sendAnew(`${server.url}/books/`, 'GET');
+  const connections = await connectionsOf(server);
+  for (const [nth, socket] of connections.entries()) {
+    for (let sent = 0; sent < 10 + nth; sent += 1) await statusOver(socket, '/books/', []);
+  }
   const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
   const count = /duration_seconds_count\{method="GET",route="\/books\/",status="200"\} (\d+)/;
-  assert.is(count.exec(text)?.[1], '20');
+  assert.is(count.exec(text)?.[1], '21');
 });
 
 test('a second server with workers on the same port fails, although workers can share a port', async () => {
@@ -243,10 +329,15 @@ test('a second server with workers on the same port fails, although workers can 
   assert.match(stderr, /port \d+ of 127\.0\.0\.1 is in use/);
 });
 
-test('--workers fails with --log, and with a data directory whose path is too long', async () => {
-  const together = await runCommand(['serve', '--workers', '2', '--log', 'etcd://127.0.0.1:1/x']);
-  assert.is(together.status, 2, together.stderr);
-  assert.match(together.stderr, /has only one worker/);
+test('--workers fails with --log, with --follow, and with a data directory whose path is too long', async () => {
+  for (const host of [
+    ['--log', 'etcd://127.0.0.1:1/x'],
+    ['--follow', 'http://127.0.0.1:1', '--token-file', 'token'],
+  ]) {
+    const together = await runCommand(['serve', '--workers', '2', ...host]);
+    assert.is(together.status, 2, together.stderr);
+    assert.match(together.stderr, /has only one worker/);
+  }
   const data = join(temporaryDirectory(), 'long'.repeat(30));
   const { stderr } = await runCommand(['serve', '--data', data, '--port', '0', ...WORKERS]);
   assert.match(stderr, /give a shorter --data/);

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { version } from '../../../package.json' with { type: 'json' };
 import { sectionOf } from '../../../release/changelog.ts';
 import { ROOT } from '../../support/paths.ts';
 
@@ -37,9 +38,18 @@ test('a version without a section, or with an empty one, is an error', () => {
   assert.throws(() => sectionOf(CHANGELOG, '0.0.9'), /is empty/);
 });
 
-test('CHANGELOG.md has a section for unreleased changes', () => {
+/** The versions in the headings of a changelog, whatever else is in a heading. */
+const versionsIn = (changelog: string) =>
+  [...changelog.matchAll(/^## \[?([^\s\]]*)/gm)].map(([, name = '']) => name);
+
+test('CHANGELOG.md begins with unreleased changes, and each older version has a section', () => {
   const changelog = readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8');
-  assert.ok(sectionOf(changelog, 'Unreleased').length > 100);
+  const [first, ...released] = versionsIn(changelog);
+  assert.is(first, 'Unreleased');
+  for (const name of released) assert.ok(sectionOf(changelog, name).length > 0, name);
+  // Until its release, the changes of the version in package.json are the unreleased ones.
+  const next = released.includes(version) ? version : 'Unreleased';
+  assert.ok(sectionOf(changelog, next).length > 100);
 });
 
 test.run();

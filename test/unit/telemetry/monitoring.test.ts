@@ -91,14 +91,33 @@ test('the table of docs/operations.md has every metric and no other', () => {
   assert.equal([...documented].sort(), [...METRICS].sort());
 });
 
-test('every alert has a case of the same name in alerts.test.yml', () => {
+interface Case {
+  readonly name: string;
+  readonly alert_rule_test: readonly {
+    readonly alertname: string;
+    readonly exp_alerts: readonly object[];
+  }[];
+}
+
+test('every alert has a case in alerts.test.yml, in which it does not fire at first and then fires', () => {
   const alerts = [...ALERTS.matchAll(/- alert: (\w+)/g)].map(([, name]) => name);
-  const cases = documentOf('monitoring', 'alerts.test.yml').matchAll(/^ {2}- name: (\w+)$/gm);
+  const { tests } = Bun.YAML.parse(documentOf('monitoring', 'alerts.test.yml')) as {
+    readonly tests: readonly Case[];
+  };
   assert.ok(alerts.length > 10, `${alerts.length} alerts`);
   assert.equal(
-    [...cases].map(([, name]) => name),
+    tests.map(({ name }) => name),
     alerts,
   );
+  for (const { name, alert_rule_test: steps } of tests) {
+    assert.equal(
+      steps.map(({ alertname, exp_alerts: fired }) => [alertname, fired.length > 0]),
+      [
+        [name, false],
+        [name, true],
+      ],
+    );
+  }
 });
 
 test.run();

@@ -9,9 +9,15 @@ const TIMEOUT_MS = 500;
 
 const servers: Server[] = [];
 
-/** A node; without an answer it accepts requests and does not respond. */
-async function node(answer?: { status: number; body: object }) {
+interface Answer {
+  readonly status: number;
+  readonly body: object;
+}
+
+/** A node; while it has no answer it accepts requests and does not respond. */
+async function node(first?: Answer) {
   const asked: string[] = [];
+  let answer = first;
   const server = createServer((request, response) => {
     asked.push(request.url ?? '');
     if (answer === undefined) return;
@@ -20,7 +26,8 @@ async function node(answer?: { status: number; body: object }) {
   servers.push(server);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, asked };
+  const become = (other: Answer) => void (answer = other);
+  return { url: `http://127.0.0.1:${port}`, asked, become };
 }
 
 const clientOf = (nodes: readonly { url: string }[]) =>
@@ -63,6 +70,17 @@ test('if no node answers, calls fail with the errors of the nodes in turn', asyn
   assert.match(String(await failure()), 'etcd does not answer: etcdserver: no leader');
   assert.match(String(await failure()), `no answer in ${TIMEOUT_MS} ms`);
   assert.match(String(await failure()), 'no leader', 'in turn');
+});
+
+test('after failures the calls find a node that recovers, and are sent to it from then on', async () => {
+  const [one, two] = [await node(WITHOUT_MAJORITY), await node(WITHOUT_MAJORITY)];
+  const client = clientOf([one, two]);
+  const answer = () => client.call('kv/txn', {}).catch((thrown: unknown) => String(thrown));
+  for (let each = 0; each < 2; each += 1) assert.match(String(await answer()), 'no leader');
+  two.become(UP);
+  const answers = [await answer(), await answer(), await answer()];
+  assert.match(String(answers[0]), 'no leader', 'it is the turn of the first node');
+  assert.equal(answers.slice(1), [UP.body, UP.body]);
 });
 
 test.run();

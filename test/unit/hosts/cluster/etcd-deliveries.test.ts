@@ -29,9 +29,14 @@ function world() {
     const steps = [{ put: 'writer', value: name }, { get: 'writer' }];
     return (await transact(client, [], steps)).found[1]?.[0]?.revision ?? '';
   };
+  const clock = { now: 0 };
   const host = () =>
-    new EtcdDeliveries({ client, onError: (error) => void errors.push(messageOf(error)) });
-  return { client, errors, writer, host };
+    new EtcdDeliveries({
+      client,
+      onError: (error) => void errors.push(messageOf(error)),
+      now: () => clock.now,
+    });
+  return { client, clock, errors, writer, host };
 }
 
 test('the next writer continues from the position of the previous one and has its list of deliveries', async () => {
@@ -61,8 +66,8 @@ test('a host that is no longer the writer, but does not know it, changes nothing
   assert.is(positionIn(await host().latest(1)), 9);
 });
 
-test('many saves make one write of the position, the list follows later, and closing writes both', async () => {
-  const { client, writer, host } = world();
+test('many saves make one write of the position, the list is written once a minute, and closing writes both', async () => {
+  const { client, clock, writer, host } = world();
   const one = host();
   await one.open(await writer('one'));
   const before = client.writes;
@@ -74,16 +79,33 @@ test('many saves make one write of the position, the list follows later, and clo
   assert.is(client.writes, before, 'a save is not a write');
   while (client.writes === before) await pause(5);
   assert.is(positionIn(await host().latest(1)), 500);
-  const first = client.writes;
-  state.delivered(message(501), { status: 204, error: null }, 0);
-  state.position = 501;
-  await one.save(1, state);
-  while (client.writes === first) await pause(5);
-  assert.is(positionIn(await host().latest(1)), 501);
-  assert.equal(listIn(await host().latest(1)), [1], 'the list waits');
+  const written: unknown[] = [];
+  const look = async () => {
+    const text = await host().latest(1);
+    written.push([positionIn(text), listIn(text)]);
+  };
+  for (const [position, now] of [
+    [501, 59_999],
+    [502, 60_000],
+    [503, 60_000],
+  ] as const) {
+    clock.now = now;
+    const earlier = client.writes;
+    state.delivered(message(position), { status: 204, error: null }, 0);
+    state.position = position;
+    await one.save(1, state);
+    while (client.writes === earlier) await pause(5);
+    await look();
+  }
   await one.close();
-  assert.equal(listIn(await host().latest(1)), [501, 1]);
-  assert.is(client.writes - before, 3);
+  await look();
+  assert.equal(written, [
+    [501, [1]],
+    [502, [502, 501, 1]],
+    [503, [502, 501, 1]],
+    [503, [503, 502, 501, 1]],
+  ]);
+  assert.is(client.writes - before, 5);
 });
 
 test('a state is written once etcd answers again, and the failure is reported once', async () => {

@@ -3,15 +3,28 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Disk } from '../../../../src/disk/disk.ts';
 import { allSteps, Gatherer } from '../../../../src/pages/shop/gather.ts';
+import { type Prepared, Renderer } from '../../../../src/pages/render/renderer.ts';
+import { TemplateSources } from '../../../../src/pages/render/template-sources.ts';
+import { Templates } from '../../../../src/pages/render/templates.ts';
 import { PageList } from '../../../../src/pages/shop/page-list.ts';
 import type { PageSettings } from '../../../../src/pages/shop/settings.ts';
 import { createWriter } from '../../../../src/pages/writer/create-writer.ts';
-import type { PageResult, PageWriter } from '../../../../src/pages/writer/page-writer.ts';
+import { type PageResult, PageWriter } from '../../../../src/pages/writer/page-writer.ts';
 import { memoryDisk } from '../../../support/memory-disk.ts';
 import { add, change, MemoryStore } from '../../../support/memory-store.ts';
 import { addChain, addSku, addSpu, freshPages, SETTINGS } from '../../../support/shop.ts';
 
 const BOOT_ID = '/proc/sys/kernel/random/boot_id';
+
+/** Counts the pages that it renders. */
+class CountingRenderer extends Renderer {
+  rendered = 0;
+
+  override render(page: Prepared): string {
+    this.rendered += 1;
+    return super.render(page);
+  }
+}
 
 /** A folder of pages of one SPU with two SKUs, which records the pages that are read. */
 class Folder {
@@ -22,7 +35,7 @@ class Folder {
   boot = 'first';
   /** Files that another user has written, by path. */
   readonly foreign = new Set<string>();
-  readonly #disk: Disk;
+  readonly disk: Disk;
 
   constructor() {
     this.store.commit([
@@ -36,7 +49,7 @@ class Folder {
     const { disk, files } = memoryDisk();
     this.files = files;
     const pieces: Buffer[] = [];
-    this.#disk = {
+    this.disk = {
       ...disk,
       read: (path) => {
         if (path === BOOT_ID) return Buffer.from(this.boot);
@@ -58,7 +71,7 @@ class Folder {
   }
 
   writer(settings: Partial<PageSettings> = {}): PageWriter {
-    return createWriter(this.#disk, '', { ...SETTINGS, ...settings });
+    return createWriter(this.disk, '', { ...SETTINGS, ...settings });
   }
 
   /** Makes all pages. @returns how many had each result. */
@@ -95,6 +108,17 @@ test('a page whose inputs and stat match its record is not read', async () => {
   await writer.save(STATE);
   assert.equal(await folder.make(folder.writer()), { unchanged: folder.size });
   assert.equal(folder.read, [], 'not after a restart either');
+});
+
+test('a page whose inputs and stat match its record is not rendered', async () => {
+  const folder = new Folder();
+  const templates = new Templates(new TemplateSources(folder.disk, SETTINGS.templates));
+  const renderer = new CountingRenderer(templates, SETTINGS);
+  const writer = new PageWriter(folder.disk, '', renderer, 'fingerprint');
+  await folder.make(writer);
+  assert.is(renderer.rendered, folder.size);
+  assert.equal(await folder.make(writer), { unchanged: folder.size });
+  assert.is(renderer.rendered, folder.size);
 });
 
 test('without a manifest every page is compared, and none is written', async () => {
