@@ -8,6 +8,8 @@ const NAMES: ReadonlySet<string> = new Set([
   'catalog.json',
   'changes',
   'cluster.json',
+  // In `data/` of the source, which `npm start` serves.
+  'demo.json',
   'head.json',
   'host.json',
   'imports',

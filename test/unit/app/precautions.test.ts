@@ -1,5 +1,5 @@
 /** docs/security.md: what a server does about a data directory that other users may read. */
-import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -43,6 +43,14 @@ test('a private directory may contain other files', () => {
   const directory = openDirectory('index.html');
   chmodSync(directory, 0o700);
   assert.equal(precautions(directory), { warnings: [], mode: '700' });
+});
+
+test('the directory data of the source, which npm start serves, has no files of other programs', () => {
+  assert.ok(readdirSync('data').includes('demo.json'));
+  assert.equal(
+    readdirSync('data').filter((name) => !isDataFile(name)),
+    [],
+  );
 });
 
 test('every name in the table of docs/storage.md belongs to a data directory', () => {
