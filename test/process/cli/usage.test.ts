@@ -8,6 +8,7 @@ import * as assert from 'uvu/assert';
 import { version } from '../../../package.json' with { type: 'json' };
 import { send } from '../../support/client.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
+import { directoryWithStore } from '../../support/program.ts';
 import { type Finished, runCommand, startServer } from '../../support/server.ts';
 
 /** Checks for one line on standard error, no standard output, and no stack trace. */
@@ -57,8 +58,9 @@ test('empty CATALOG_HOST, CATALOG_PORT and CATALOG_BASE_PATH count as unset', as
   assert.match(server.url, /^http:\/\/127\.0\.0\.1:\d+$/);
   assert.is((await send(server, 'GET', '/')).status, 200);
   await server.stop();
-  // Without --port the empty variable is not parsed either: the error is about the secret.
-  const data = temporaryDirectory();
+  // Without --port the empty variable is not parsed either: the error is about the secret. Where a
+  // store is, that comes before the port, which may be in use on this machine.
+  const data = await directoryWithStore();
   const short = { env: { ...env, CATALOG_JWT_SECRET: 'short' } };
   const finished = await runCommand(['serve', '--data', data], short);
   assertOneLine(finished, 1);
