@@ -14,7 +14,7 @@ import type { TargetName } from './targets.ts';
  * How much higher than usual the engine's thresholds for compiling are, until the program ends its
  * start (src/app/engine/start-policy.ts).
  */
-const START_JIT_POLICY = 4;
+const START_JIT_POLICY = 16;
 
 /** Brotli's highest quality, which is the slowest and gives the smallest files. */
 const BROTLI_QUALITY = 11;
@@ -78,6 +78,10 @@ export async function compile(
     target: 'bun',
     minify: true,
     bytecode: true,
+    // The entry point executes the program again before it loads the rest, and each command loads
+    // only its own part, so neither should read all code. Only ESM can be split.
+    format: 'esm',
+    splitting: true,
     define: NO_PATHS,
     plugins: [embedConsole],
     throw: false,
