@@ -28,14 +28,25 @@ export interface Outline {
   readonly tables: Readonly<Record<KindName, readonly ChunkOutline[]>>;
 }
 
-const positive = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
+/** One schema for all chunks: a schema for each number would double the time of a start's checks. */
+const chunks = v.custom<readonly ChunkOutline[]>(
+  (value) => Array.isArray(value) && value.every(isChunkOutline),
+);
 
 const shape = v.object({
   base: shapes.digest,
-  tables: v.object(
-    v.entriesFromList(KIND_NAMES, v.array(v.tuple([shapes.count, positive, positive]))),
-  ),
+  tables: v.object(v.entriesFromList(KIND_NAMES, chunks)),
 });
+
+function isChunkOutline(value: unknown): value is ChunkOutline {
+  if (!Array.isArray(value) || value.length !== 3) return false;
+  const [number, rows, bytes] = value as unknown[];
+  return isAtLeast(number, 0) && isAtLeast(rows, 1) && isAtLeast(bytes, 1);
+}
+
+function isAtLeast(value: unknown, least: number): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= least;
+}
 
 /** Writes an outline, without a sync: a start does not need it. @throws what the disk throws. */
 export function writeOutline(disk: Disk, directory: string, outline: Outline): Promise<void> {

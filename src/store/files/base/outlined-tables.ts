@@ -130,8 +130,8 @@ class Pieces {
   #nth = 0;
   #at = 0;
 
-  constructor(pieces: readonly Buffer[]) {
-    this.#pieces = pieces.filter(({ length }) => length > 0);
+  constructor(pieces: Iterable<Buffer>) {
+    this.#pieces = contiguous(pieces);
   }
 
   get isAtEnd(): boolean {
@@ -146,9 +146,14 @@ class Pieces {
     return bytes !== null && this.skip('\n') ? bytes.toString('utf8') : null;
   }
 
-  /** Takes as many bytes as a text has. @returns whether they are that text. */
+  /** Takes the next bytes if they are an ASCII text. @returns whether they are. */
   skip(text: string): boolean {
-    return this.take(Buffer.byteLength(text))?.toString('utf8') === text;
+    for (let index = 0; index < text.length; index += 1) {
+      const piece = this.#pieces[this.#nth];
+      if (piece === undefined || piece[this.#at] !== text.charCodeAt(index)) return false;
+      this.#advance(piece, 1);
+    }
+    return true;
   }
 
   /** Takes the next bytes; null if there are fewer. */
@@ -161,24 +166,30 @@ class Pieces {
       const part = piece.subarray(this.#at, this.#at + missing);
       parts.push(part);
       missing -= part.length;
-      this.#at += part.length;
-      if (this.#at < piece.length) continue;
-      this.#nth += 1;
-      this.#at = 0;
+      this.#advance(piece, part.length);
     }
-    return joined(parts);
+    return parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts);
+  }
+
+  #advance(piece: Buffer, bytes: number): void {
+    this.#at += bytes;
+    if (this.#at < piece.length) return;
+    this.#nth += 1;
+    this.#at = 0;
   }
 }
 
-/** @returns the bytes of all parts, copied only if they are not contiguous in one buffer. */
-function joined(parts: readonly Buffer[]): Buffer {
-  const [first, ...more] = parts;
-  if (first === undefined) return Buffer.alloc(0);
-  const { buffer, byteOffset } = first;
-  let end = byteOffset + first.length;
-  for (const part of more) {
-    if (part.buffer !== buffer || part.byteOffset !== end) return Buffer.concat(parts);
-    end += part.length;
+/** @returns the same bytes; pieces that follow each other in memory become one. None is empty. */
+function contiguous(pieces: Iterable<Buffer>): Buffer[] {
+  const joined: Buffer[] = [];
+  for (const piece of pieces) {
+    const last = joined.at(-1);
+    const { buffer, byteOffset: start, length } = piece;
+    if (last?.buffer === buffer && last.byteOffset + last.length === start) {
+      joined[joined.length - 1] = Buffer.from(buffer, last.byteOffset, last.length + length);
+    } else if (length > 0) {
+      joined.push(piece);
+    }
   }
-  return Buffer.from(buffer, byteOffset, end - byteOffset);
+  return joined;
 }

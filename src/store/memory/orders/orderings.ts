@@ -109,10 +109,10 @@ export class Orderings {
     goesOn: () => boolean,
   ): Promise<void> {
     const large = ALL_KINDS.filter((kind) => !this.#isSmall(kind));
+    if (large.length > 0) await background;
     for (const kind of ALL_KINDS.filter((each) => this.#isSmall(each))) {
       for (const attribute of attributesOf(kind)) this.index(kind, attribute);
     }
-    if (large.length > 0) await background;
     for (const kind of large) {
       for (const attribute of attributesOf(kind)) {
         if (!goesOn()) return;

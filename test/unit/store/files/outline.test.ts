@@ -279,6 +279,11 @@ test('an outline that is missing, damaged or unreadable is ignored', async () =>
     writeFileSync(path, content);
     assert.is(readOutline(machineDisk, directory), null);
   }
+  for (const chunk of [[0, 1], [0, 1, 2, 3], [0, 0, 9], [-1, 1, 9], [0, 1, 1.5], [0, '1', 9], 7]) {
+    const tables = { ...outline.tables, books: [chunk as unknown as ChunkOutline] };
+    await writeOutline(machineDisk, directory, { ...outline, tables });
+    assert.is(readOutline(machineDisk, directory), null, JSON.stringify(chunk));
+  }
   writeFileSync(path, bytes);
   const refuses = (): never => {
     throw Object.assign(new Error('permission denied'), { code: 'EACCES' });
