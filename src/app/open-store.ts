@@ -44,6 +44,7 @@ export async function openStore(
     follows,
     ...(await partIn(cluster, data, disk)),
     disk,
+    mapsBase: true,
     history,
     smallestCheckpoint,
     onError: monitor.failed('the store continues despite an error'),

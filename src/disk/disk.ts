@@ -6,6 +6,7 @@ import fs from 'node:fs';
 import fsp from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
+import { MappedFile } from './system/mapped-file.ts';
 import type { Failure, Job } from './publish.ts';
 import { populate } from './system/populate.ts';
 import { spread } from './system/spread.ts';
@@ -56,6 +57,8 @@ export interface Disk {
    * last piece.
    */
   pieces(path: string, memory?: PieceMemory): Iterable<Buffer> | null;
+  /** A large file that is copied later; null if it can only be read. See {@link MappedFile}. */
+  map(path: string): MappedFile | null;
   /** The length of a file in bytes; null if there is none. */
   size(path: string): number | null;
   /** The bytes of a file; null if there is none. */
@@ -127,6 +130,7 @@ export const machineDisk: Disk = {
     const fd = absentAs(null, () => fs.openSync(path, 'r'));
     return fd === null ? null : piecesOf(fd, memory);
   },
+  map: (path) => MappedFile.open(path),
   size: (path) => fs.statSync(path, { throwIfNoEntry: false })?.size ?? null,
   read: (path) => absentAs(null, () => fs.readFileSync(path)),
   stat: (path) =>

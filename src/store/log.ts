@@ -54,6 +54,12 @@ export interface StoreLog extends Log {
   readonly size: StoreSize;
   /** The sequence of the base: of the last checkpoint, or of the creation. */
   readonly baseSequence: number;
+  /**
+   * Copies what the state that `open` returned still shares with a file that it has mapped.
+   *
+   * @throws Error as `MappedFile.copy` (src/disk/system/mapped-file.ts).
+   */
+  copyBase(): Generator<void, void>;
   /** The lowest sequence after which {@link Log.since} gives the changes. */
   readonly oldest: number;
 }

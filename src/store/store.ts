@@ -12,6 +12,7 @@ import { FileLog } from './files/file-log.ts';
 import { missing, requireStore } from './directory.ts';
 import { CLUSTER, LOCK, unwritable } from './files/files.ts';
 import { requireWritable } from './hosts/host-record.ts';
+import { inSlices } from '../slices.ts';
 import type { StoreLog } from './log.ts';
 import { databaseOver } from './lowdb.ts';
 import type { StoreObserver, StoreSize } from './observer.ts';
@@ -43,6 +44,8 @@ interface Options extends Reports {
   /** Whether transactions will be submitted; if not, the host need not be allowed to write. */
   readonly commits?: boolean;
   readonly disk?: Disk;
+  /** See {@link Store.copyBase}. */
+  readonly mapsBase?: boolean;
   /** Bytes that the change sets after a small base may take together; 4 MiB if left out. */
   readonly smallestCheckpoint?: number | undefined;
   /** Bytes of change sets that are kept after the base contains them; 256 MiB if left out. */
@@ -208,6 +211,16 @@ export class Store extends StoreReader {
    */
   completeIndexes(background: Promise<void> = Promise.resolve()): Promise<void> {
     return this.#low.data.completeIndexes(background, () => !this.#closed);
+  }
+
+  /**
+   * Copies the base into memory of the process, in slices. It has to be called if the store was
+   * opened with `mapsBase`, which makes the opening shorter (src/disk/system/mapped-file.ts).
+   *
+   * @throws Error if the base was written to since the store was opened; the process has to end.
+   */
+  copyBase(): Promise<void> {
+    return inSlices(this.#log.copyBase());
   }
 
   /** Waits for the transactions under way, then releases the directory. */

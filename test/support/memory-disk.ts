@@ -32,6 +32,7 @@ export function memoryDisk(): { readonly disk: Disk; readonly files: Map<string,
       const text = files.get(path);
       return text === undefined ? null : [Buffer.from(text)];
     },
+    map: () => null,
     size: (path) => files.get(path)?.length ?? null,
     read(path) {
       const text = files.get(path);

@@ -426,6 +426,10 @@ export class PowerDisk implements Disk {
     return bytes === null ? null : [Buffer.from(bytes)];
   }
 
+  map(): null {
+    return null;
+  }
+
   size(path: string): number | null {
     return this.read(path)?.length ?? null;
   }

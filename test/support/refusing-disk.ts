@@ -6,6 +6,7 @@
  */
 import fs, { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { type Disk, type FileStat, machineDisk, type PieceMemory } from '../../src/disk/disk.ts';
+import type { MappedFile } from '../../src/disk/system/mapped-file.ts';
 import { publishWith, turn } from './disk.ts';
 
 /** The steps of a disk, those of the durable write among them; `record` overwrites in place. */
@@ -177,6 +178,11 @@ export class RefusingDisk implements Disk {
   pieces(path: string, memory?: PieceMemory): Iterable<Buffer> | null {
     this.#judge('read', path);
     return machineDisk.pieces(path, memory);
+  }
+
+  map(path: string): MappedFile | null {
+    this.#judge('read', path);
+    return machineDisk.map(path);
   }
 
   size(path: string): number | null {

@@ -59,7 +59,8 @@ export class CurrentCatalog {
     readiness.raise('starting');
     // A catalog that was replaced meanwhile must not change the readiness.
     const isServed = () => this.#catalog === catalog;
-    void catalog.store.completeIndexes(background).then(
+    const copied = background.then(() => catalog.store.copyBase());
+    void Promise.all([catalog.store.completeIndexes(background), copied]).then(
       () => {
         if (isServed()) readiness.clear('starting');
       },

@@ -67,6 +67,9 @@ export class LogBeside implements StoreLog {
     throw new Error('the owner of the directory writes its base');
   }
 
+  /** The whole base was read. */
+  *copyBase(): Generator<void, void> {}
+
   async close(): Promise<void> {}
 }
 

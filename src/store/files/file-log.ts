@@ -9,6 +9,7 @@
  */
 import { join } from 'node:path';
 import type { Disk } from '../../disk/disk.ts';
+import type { MappedFile } from '../../disk/system/mapped-file.ts';
 import { removeTemporaries } from '../../disk/durable-file.ts';
 import { removeStaging, Staging } from '../../disk/staging.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
@@ -49,6 +50,8 @@ interface Options {
   readonly smallestCheckpoint?: number | undefined;
   /** {@link DEFAULT_HISTORY_BYTES} if left out. */
   readonly history?: number | undefined;
+  /** Whether a large base is only mapped by `open`; then {@link FileLog.copyBase} has to be called. */
+  readonly mapsBase?: boolean | undefined;
   readonly observer?: StoreObserver | undefined;
   /** Called when a change set is durable; `append` awaits the promise, which must not reject. */
   readonly onDurable?: ((sequence: number) => Promise<void>) | undefined;
@@ -62,6 +65,8 @@ export class FileLog implements StoreLog {
   readonly #staging: Staging;
   #descriptors: Descriptors | null = null;
   #history: KeptChangeSets;
+  /** The base that `open` has mapped; null if it was read. */
+  #mapped: MappedFile | null = null;
   /** Change sets after the base, the oldest first. */
   #files: ChangeFile[] = [];
   #last = 0;
@@ -89,7 +94,9 @@ export class FileLog implements StoreLog {
 
   /** Recovers the state, and removes what a crash has left. See {@link Log.open}. */
   async open(): Promise<State | null> {
-    const recovered = recover(this.#disk, this.#directory);
+    if (this.#options.mapsBase === true) this.#mapped = this.#disk.map(join(this.#directory, BASE));
+    const base = this.#mapped?.pieces;
+    const recovered = recover(this.#disk, this.#directory, 'current', base);
     if (recovered === null) return null;
     const { state, baseBytes, files, kept, leftover } = recovered;
     // A crash may have happened between a rename and the sync of its directory. What is served from
@@ -112,6 +119,10 @@ export class FileLog implements StoreLog {
     // In the background: measuring a long history takes longer than the rest of a start.
     void this.#trimHistory();
     return state;
+  }
+
+  *copyBase(): Generator<void, void> {
+    yield* this.#mapped?.copy() ?? [];
   }
 
   async append({ changeSet, bytes }: EncodedChangeSet): Promise<void> {
@@ -176,6 +187,7 @@ export class FileLog implements StoreLog {
 
   /** Waits for the removal of old change sets. The caller has to await a checkpoint under way. */
   async close(): Promise<void> {
+    this.#mapped?.close();
     await this.#history.settled();
     const descriptors = this.#descriptors;
     this.#descriptors = null;

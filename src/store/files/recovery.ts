@@ -67,6 +67,7 @@ export interface Scrutiny {
  * Reads a consistent snapshot.
  *
  * @param versions of the files that are accepted; `older` ones are for `migrate`.
+ * @param base the bytes of the base, if the caller owns the directory and has them already.
  * @returns null if the directory holds no store.
  * @throws CatalogError `store_damaged`, `store_unreadable`, `schema_version`: the first problem;
  *   `busy` as {@link inspect}.
@@ -75,8 +76,12 @@ export function recover(
   disk: Disk,
   directory: string,
   versions: 'current' | 'older' = 'current',
+  base?: Iterable<Buffer>,
 ): Recovered | null {
-  const { recovered, problems } = inspect(disk, directory);
+  const { recovered, problems } =
+    base === undefined
+      ? inspect(disk, directory)
+      : new Recovery(disk, directory, false, base).run(undefined);
   if (problems[0] !== undefined) throw problems[0];
   if (recovered !== null && recovered.schema !== SCHEMA_VERSION && versions === 'current') {
     throw earlierSchema(directory, recovered.schema);
@@ -124,15 +129,18 @@ class Recovery {
   /** Null if there is no base; undefined if it cannot be read. */
   readonly #base: BaseReader | null | undefined;
 
-  /** @param taking whether to read the change sets before the base, which takes longer. */
-  constructor(disk: Disk, directory: string, taking: boolean) {
+  /**
+   * @param taking whether to read the change sets before the base, which takes longer.
+   * @param base its bytes; if left out, they are read.
+   */
+  constructor(disk: Disk, directory: string, taking: boolean, base?: Iterable<Buffer>) {
     this.#disk = disk;
     this.#directory = directory;
     this.#changes = new ChangeFiles(disk, directory);
     // In this order: the change set that the head names is there when base and change sets are
     // read, and the change sets after the base are there when it is opened.
     this.#head = this.#attempt(() => readHead(disk, join(directory, HEAD)));
-    const read = this.#attempt(() => openBase(disk, join(directory, BASE)));
+    const read = this.#attempt(() => openBase(disk, join(directory, BASE), base));
     if (taking) this.#attempt(() => this.#changes.take());
     this.#base = read ? this.#attempt(read) : read;
   }

@@ -174,11 +174,16 @@ export function decodeBase(path: string, content: Uint8Array | Iterable<Uint8Arr
 /**
  * Opens a base. A checkpoint that replaces the file does not affect what was opened.
  *
+ * @param known the bytes of the file, if the caller has them; the rows stay in them.
  * @returns a function that reads the whole file, to be called once; null if there is no file.
  * @throws CatalogError `store_unreadable`, as does the returned function.
  */
-export function openBase(disk: Disk, path: string): (() => BaseReader) | null {
-  const pieces = readable(path, () => disk.pieces(path, 'own'));
+export function openBase(
+  disk: Disk,
+  path: string,
+  known?: Iterable<Buffer>,
+): (() => BaseReader) | null {
+  const pieces = known ?? readable(path, () => disk.pieces(path, 'own'));
   if (pieces === null) return null;
   return () =>
     readable(path, () => {

@@ -1,0 +1,148 @@
+/** A large file is mapped, and copied later (src/disk/system/mapped-file.ts). */
+import {
+  closeSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { release } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { MappedFile } from '../../../src/disk/system/mapped-file.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
+
+const MIB = 2 ** 20;
+
+/** Only Linux has the calls, since version 5.14. */
+const [major = 0, minor = 0] = release().split('.').map(Number);
+const isOffered = process.platform === 'linux' && (major > 5 || (major === 5 && minor >= 14));
+const onLinux = isOffered ? test : test.skip;
+
+/** A file of which every MiB has another content. */
+function fileOf(bytes: number): { readonly path: string; readonly content: Buffer } {
+  const path = join(temporaryDirectory(), 'file');
+  const content = Buffer.alloc(bytes);
+  for (let start = 0; start < bytes; start += MIB) content.fill(start / MIB + 1, start);
+  writeFileSync(path, content);
+  return { path, content };
+}
+
+function mapped(path: string): MappedFile {
+  const file = MappedFile.open(path);
+  if (file === null) throw new Error(`${path} was not mapped`);
+  return file;
+}
+
+const contentOf = ({ pieces }: MappedFile): Buffer => Buffer.concat(pieces);
+
+/** Runs all steps. @returns how many there were. */
+const copied = (file: MappedFile): number => [...file.copy()].length;
+
+/** Overwrites the beginning of a file, without changing its length. */
+function overwrite(path: string): void {
+  const fd = openSync(path, 'r+');
+  writeSync(fd, 'overwritten', 0);
+  closeSync(fd);
+}
+
+/** The files under a directory that this process has open. */
+function openFiles(): number {
+  return readdirSync('/proc/self/fd').length;
+}
+
+onLinux('the pieces of a mapped file are its content, before the copy and after it', () => {
+  for (const bytes of [MIB, MIB + 1, 3 * MIB + 7, 16 * MIB, 37 * MIB + 7]) {
+    const { path, content } = fileOf(bytes);
+    const file = mapped(path);
+    assert.ok(contentOf(file).equals(content), `${bytes} bytes`);
+    assert.is(copied(file), Math.ceil(bytes / MIB), 'a step copies at most 1 MiB');
+    assert.ok(contentOf(file).equals(content), `${bytes} bytes, copied`);
+  }
+});
+
+onLinux('after the copy, the file may be overwritten, shortened and removed', () => {
+  const { path, content } = fileOf(17 * MIB + 5);
+  const file = mapped(path);
+  copied(file);
+  overwrite(path);
+  assert.ok(contentOf(file).equals(content));
+  writeFileSync(path, '');
+  assert.ok(contentOf(file).equals(content));
+  rmSync(path);
+  assert.ok(contentOf(file).equals(content));
+});
+
+onLinux('the copy fails if the file was overwritten since it was mapped', () => {
+  const { path } = fileOf(2 * MIB);
+  const file = mapped(path);
+  overwrite(path);
+  assert.throws(() => copied(file), /file was written to while the program started/);
+  file.close();
+});
+
+onLinux('the copy fails if the file was overwritten between two of its steps', () => {
+  const { path } = fileOf(2 * MIB);
+  const file = mapped(path);
+  const steps = file.copy();
+  steps.next();
+  overwrite(path);
+  assert.throws(() => [...steps], /was written to while the program started/);
+  file.close();
+});
+
+onLinux('another file under the same name changes nothing', () => {
+  const { path, content } = fileOf(2 * MIB);
+  const file = mapped(path);
+  writeFileSync(`${path}.new`, Buffer.alloc(2 * MIB, 'n'));
+  renameSync(`${path}.new`, path);
+  assert.is(copied(file), 2);
+  assert.ok(contentOf(file).equals(content));
+});
+
+onLinux('writing to the memory does not change the file', () => {
+  const { path, content } = fileOf(MIB);
+  const file = mapped(path);
+  file.pieces[0]?.fill('x', 0, 100);
+  assert.ok(readFileSync(path).equals(content));
+  assert.is(copied(file), 1);
+  assert.is(file.pieces[0]?.toString('latin1', 0, 3), 'xxx');
+  assert.ok(readFileSync(path).equals(content));
+});
+
+onLinux('the file is closed after the copy, and by close(), which ends a copy', () => {
+  const { path } = fileOf(3 * MIB);
+  const before = openFiles();
+  const first = mapped(path);
+  assert.is(openFiles(), before + 1);
+  copied(first);
+  assert.is(openFiles(), before);
+  first.close();
+  assert.is(openFiles(), before, 'closing it again does nothing');
+
+  const second = mapped(path);
+  const steps = second.copy();
+  steps.next();
+  second.close();
+  assert.is(openFiles(), before);
+  assert.is(steps.next().done, true);
+  assert.is(openFiles(), before);
+});
+
+test('a small file, a directory and a missing file are not mapped, and nothing stays open', () => {
+  const before = isOffered ? openFiles() : 0;
+  const directory = temporaryDirectory();
+  mkdirSync(join(directory, 'directory'));
+  for (const path of [fileOf(MIB - 1).path, fileOf(0).path, join(directory, 'directory')]) {
+    assert.is(MappedFile.open(path), null);
+  }
+  assert.is(MappedFile.open(join(directory, 'missing')), null);
+  if (isOffered) assert.is(openFiles(), before);
+});
+
+test.run();
