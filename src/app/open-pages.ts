@@ -47,14 +47,11 @@ export function openPages(
   const list = new PageList(settings.publicUrl !== null);
   const thread = new PageThread({ dataDirectory: data, settings });
   const maker = pageMaker ?? thread;
-  const batchesOf = (keepsRows: boolean) =>
-    new PageBatches(new Gatherer(store, list.hasSitemap, keepsRows), maker, turn);
-  const batches = batchesOf(true);
+  const batches = new PageBatches(new Gatherer(store, list.hasSitemap), maker, turn);
   const queue = new PageQueue({
     store,
     list,
     batches,
-    buildBatches: batchesOf(false),
     maker,
     lock: new PagesLock(new FileLock(pagesLockPath(data))),
     delay: pageDelay,

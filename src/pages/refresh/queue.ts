@@ -51,10 +51,7 @@ const SAVE_SHARE = 0.1;
 export interface QueueOptions {
   readonly store: Store;
   readonly list: PageList;
-  /** Gathers the pages of changes. */
   readonly batches: PageBatches;
-  /** Gathers the pages of builds, without keeping the rows that it reads as objects. */
-  readonly buildBatches: PageBatches;
   readonly maker: PageMaker;
   readonly lock: PagesLock;
   /** Milliseconds for which changes are collected while commits keep coming. */
@@ -260,7 +257,7 @@ export class PageQueue {
       return true;
     }
     return this.#locked(names.length, async () => {
-      const results = await this.#options.buildBatches.attempt(names, !build.scope.stale);
+      const results = await this.#options.batches.attempt(names, !build.scope.stale);
       const failed = names.filter((name, index) => !build.add(name, results[index] ?? 'unchanged'));
       // A failed page may be older than the store, so it is retried and reported like any other.
       if (failed.length > 0) await this.#make(failed);

@@ -44,18 +44,18 @@ export function allSteps<T>(steps: Steps<T>): T {
 export class Gatherer {
   readonly #catalog: Catalog;
   readonly #hasSitemap: boolean;
+  /**
+   * SKUs and their records. Those that are text in memory stay text: the pages after a write read
+   * all SKUs of an SPU, and would soon leave an object for every row. The garbage collector would
+   * visit them all while requests wait.
+   */
   readonly #numerous: RowSource;
 
-  /**
-   * @param hasSitemap whether the shop has a public address.
-   * @param keepsRows whether SKUs and their records that are text in memory become objects when
-   *   they are read. Builds of all pages leave this off: they would leave an object for every row,
-   *   and the garbage collector would visit them all while requests wait.
-   */
-  constructor(catalog: Catalog, hasSitemap: boolean, keepsRows = true) {
+  /** @param hasSitemap whether the shop has a public address. */
+  constructor(catalog: Catalog, hasSitemap: boolean) {
     this.#catalog = catalog;
     this.#hasSitemap = hasSitemap;
-    this.#numerous = keepsRows ? catalog : { get: (kind, id) => catalog.peek(kind, id) };
+    this.#numerous = { get: (kind, id) => catalog.peek(kind, id) };
   }
 
   /**

@@ -51,7 +51,7 @@ function overwrite(path: string): void {
   closeSync(fd);
 }
 
-/** The files under a directory that this process has open. */
+/** How many files this process has open. */
 function openFiles(): number {
   return readdirSync('/proc/self/fd').length;
 }

@@ -61,7 +61,6 @@ class Bench {
       store,
       list: new PageList(true),
       batches: new PageBatches(new Gatherer(store, true), maker, turn),
-      buildBatches: new PageBatches(new Gatherer(store, true, false), maker, turn),
       maker,
       lock: new PagesLock(new FileLock(pagesLockPath(data))),
       delay: 5000,
