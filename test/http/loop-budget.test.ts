@@ -17,7 +17,6 @@ import { KINDS } from '../../src/model/kinds.ts';
 import { AuditedStore } from '../../src/resources/audit/audited-store.ts';
 import { Records } from '../../src/resources/records.ts';
 import { PooledBuffer } from '../../src/resources/text/pooled-buffer.ts';
-import { Store } from '../../src/store/store.ts';
 import { tokenFor } from '../support/client.ts';
 import { temporaryDirectory } from '../support/directory.ts';
 import { quickDisk } from '../support/disk.ts';
@@ -27,6 +26,7 @@ import { SECRET } from '../support/secret.ts';
 import { contextOf, monitor, optionsOf, pageMaker } from '../support/service.ts';
 import { longestTurn } from '../support/turns.ts';
 import { until } from '../support/until.ts';
+import { openQuickStore } from '../support/quick-store.ts';
 
 const SKUS = Number(process.env['LOOP_SKUS'] || 1000);
 /** Milliseconds of CPU. */
@@ -409,18 +409,7 @@ test(`the write that deletes a trail blocks the event loop for at most ${BUDGET_
 
 /** Makes a trail, opens the catalog without one, and writes once. */
 async function longestTurnOfClearing(entries: number): Promise<number> {
-  const directory = temporaryDirectory();
-  const fail = (error: unknown): never => {
-    throw error;
-  };
-  const store = await Store.open({
-    directory,
-    command: 'test',
-    create: true,
-    disk: quickDisk,
-    onError: fail,
-    onFatal: fail,
-  });
+  const store = await openQuickStore(temporaryDirectory());
   const author = { subject: 'ann', key: null };
   const brands = Array.from({ length: 5000 }, (_, nth) => ({ name: `Brand ${nth}` }));
   const kept = new Records(new AuditedStore(store, { auditBytes: Number.POSITIVE_INFINITY }));

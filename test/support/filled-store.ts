@@ -1,18 +1,13 @@
 /** Stores of any size, for tests of what size costs. */
-import { Store } from '../../src/store/store.ts';
 import type { Transaction } from '../../src/store/writer/draft.ts';
-import { quickDisk } from './disk.ts';
+import { openQuickStore } from './quick-store.ts';
 
 /**
  * Makes a store in the shape of a shop: 20 SKUs an SPU, two specifications with four options each,
  * some 333 SKUs a category, and as many books.
  */
 export async function fill(directory: string, skus: number): Promise<void> {
-  const fail = (error: unknown): never => {
-    throw error;
-  };
-  const options = { directory, command: 'test', create: true, disk: quickDisk };
-  const store = await Store.open({ ...options, onError: fail, onFatal: fail });
+  const store = await openQuickStore(directory);
   const spus = Math.ceil(skus / 20);
   const leaves = Math.ceil(skus / 333);
   await store.transact((draft) => {

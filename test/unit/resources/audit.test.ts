@@ -16,6 +16,7 @@ import { recover } from '../../../src/store/files/recovery.ts';
 import { Store } from '../../../src/store/store.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { quickDisk, refusableDisk } from '../../support/disk.ts';
+import { openQuickStore } from '../../support/quick-store.ts';
 
 const TIME = Date.UTC(2026, 0, 1);
 
@@ -36,21 +37,9 @@ interface Options {
   readonly smallestCheckpoint?: number;
 }
 
-function fail(error: unknown): never {
-  throw error;
-}
-
 async function open({ auditBytes, ...more }: Options = {}): Promise<Opened> {
   const directory = more.directory ?? temporaryDirectory();
-  const store = await Store.open({
-    command: 'test',
-    create: true,
-    disk: quickDisk,
-    onError: fail,
-    onFatal: fail,
-    ...more,
-    directory,
-  });
+  const store = await openQuickStore(directory, more);
   const audited = new AuditedStore(store, {
     now: () => TIME,
     ...(auditBytes !== undefined && { auditBytes }),

@@ -21,6 +21,7 @@ import { Store } from '../../../src/store/store.ts';
 import { settle } from '../../support/memory-store.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { quickDisk, refusableDisk } from '../../support/disk.ts';
+import { openQuickStore } from '../../support/quick-store.ts';
 
 const HOUR = 60 * 60 * 1000;
 const DAY = 24 * HOUR;
@@ -43,10 +44,6 @@ const digest = (text: string) => createHash('sha256').update(text).digest('hex')
 
 const numbersTo = (count: number) => Array.from({ length: count }, (_, index) => index);
 
-function fail(error: unknown): never {
-  throw error;
-}
-
 /** The time of the clock, in milliseconds since the epoch. */
 const clock = { time: Date.UTC(2026, 0, 1) };
 
@@ -60,15 +57,7 @@ async function open(
   directory = temporaryDirectory(),
   more: { readonly disk?: Disk; readonly smallestCheckpoint?: number } = {},
 ): Promise<Opened> {
-  const store = await Store.open({
-    directory,
-    command: 'test',
-    create: true,
-    disk: quickDisk,
-    onError: fail,
-    onFatal: fail,
-    ...more,
-  });
+  const store = await openQuickStore(directory, more);
   const audited = new AuditedStore(store, { now: () => clock.time });
   return { store, directory, records: new Records(audited) };
 }

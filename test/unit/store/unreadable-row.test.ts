@@ -16,6 +16,7 @@ import { recover } from '../../../src/store/files/recovery.ts';
 import { Store } from '../../../src/store/store.ts';
 import { quickDisk } from '../../support/disk.ts';
 import { leftInDisorder, openStore, storeDirectory } from '../../support/checked.ts';
+import { openQuickStore } from '../../support/quick-store.ts';
 
 const book = (id: number) => ({
   id,
@@ -49,12 +50,7 @@ async function forged(): Promise<string> {
 
 /** Opens a store that is not checked at close, because the check reads every row. */
 function opened(directory: string): Promise<Store> {
-  const fail = (error: unknown) => {
-    throw error;
-  };
-  const disk = quickDisk;
-  const make = { command: 'test', create: false, directory, disk };
-  return Store.open({ ...make, onError: fail, onFatal: fail });
+  return openQuickStore(directory, { create: false });
 }
 
 const message = (directory: string) => `${join(directory, BASE)} is damaged: row 2 of books: `;

@@ -6,26 +6,14 @@ import { AuditedStore } from '../../../../src/resources/audit/audited-store.ts';
 import { Records } from '../../../../src/resources/records.ts';
 import { checkStore } from '../../../../src/store/check.ts';
 import { readSnapshot } from '../../../../src/store/directory.ts';
-import { Store } from '../../../../src/store/store.ts';
 import { temporaryDirectory } from '../../../support/directory.ts';
 import { quickDisk } from '../../../support/disk.ts';
 import { callProgram } from '../../../support/program.ts';
+import { openQuickStore } from '../../../support/quick-store.ts';
 
 const BRANDS = { kind: KINDS.brands, parent: null };
 
-function fail(error: unknown): never {
-  throw error;
-}
-
-const open = (directory: string) =>
-  Store.open({
-    directory,
-    command: 'serve',
-    create: true,
-    disk: quickDisk,
-    onError: fail,
-    onFatal: fail,
-  });
+const open = (directory: string) => openQuickStore(directory, { command: 'serve' });
 
 /** Ann creates brand 1 and renames it; a day later Bob creates brand 2: entries 1, 2 and 3. */
 async function written(): Promise<string> {

@@ -15,14 +15,14 @@ import { Store } from '../../../../src/store/store.ts';
 import { temporaryDirectory } from '../../../support/directory.ts';
 import { quickDisk } from '../../../support/disk.ts';
 import { until } from '../../../support/until.ts';
+import { openQuickStore } from '../../../support/quick-store.ts';
 
 const fail = (error: unknown) => {
   throw error;
 };
 
 function openStore(directory: string, create: boolean): Promise<Store> {
-  const options = { directory, command: 'test', create, follows: true, disk: quickDisk };
-  return Store.open({ ...options, onError: fail, onFatal: fail });
+  return openQuickStore(directory, { create, follows: true });
 }
 
 async function write(store: Store, count: number): Promise<void> {

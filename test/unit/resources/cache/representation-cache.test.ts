@@ -13,22 +13,10 @@ import { represent } from '../../../../src/resources/represent.ts';
 import type { Transaction } from '../../../../src/store/writer/draft.ts';
 import { Store } from '../../../../src/store/store.ts';
 import { temporaryDirectory } from '../../../support/directory.ts';
-import { quickDisk } from '../../../support/disk.ts';
-
-function fail(error: unknown): never {
-  throw error;
-}
+import { openQuickStore } from '../../../support/quick-store.ts';
 
 function opened(directory: string): Promise<Store> {
-  return Store.open({
-    directory,
-    command: 'test',
-    create: true,
-    disk: quickDisk,
-    smallestCheckpoint: 1,
-    onError: fail,
-    onFatal: fail,
-  });
+  return openQuickStore(directory, { smallestCheckpoint: 1 });
 }
 
 async function filled(directory = temporaryDirectory()): Promise<Store> {

@@ -11,20 +11,9 @@ import { readSnapshot } from '../../../../src/store/directory.ts';
 import { Store } from '../../../../src/store/store.ts';
 import { temporaryDirectory } from '../../../support/directory.ts';
 import { quickDisk } from '../../../support/disk.ts';
+import { openQuickStore } from '../../../support/quick-store.ts';
 
-const fail = (error: unknown) => {
-  throw error;
-};
-
-const open = (directory: string, create: boolean) =>
-  Store.open({
-    directory,
-    command: 'test',
-    create,
-    disk: quickDisk,
-    onError: fail,
-    onFatal: fail,
-  });
+const open = (directory: string, create: boolean) => openQuickStore(directory, { create });
 
 async function add(store: Store, count: number): Promise<void> {
   for (let number = 0; number < count; number += 1) {
