@@ -3,14 +3,14 @@ import { trustIn } from '../http/wire/client-address.ts';
 import { freePorts, type HttpServer, startServer } from '../http/wire/server.ts';
 import { hasStore } from '../store/directory.ts';
 import { lastBackupTime } from '../store/files/last-backup.ts';
-import { findNewcomer } from './cluster/newcomer.ts';
+import { findBootstrap } from './cluster/bootstrap.ts';
 import type { Context } from './context.ts';
 import { CurrentCatalog } from './hosts/current-catalog.ts';
 import { Replica } from './hosts/replica.ts';
 import { notifyPredecessor } from './hosts/notify-predecessor.ts';
-import { greet } from './greeting.ts';
+import { printHints } from './terminal-hints.ts';
 import { metricsAddress, Operation } from './operation.ts';
-import { takePrecautions } from './precautions.ts';
+import { runStartupChecks } from './startup-checks.ts';
 import type { ServeOptions } from './server-options.ts';
 import { firstSignal } from './signals.ts';
 import { endStart } from './engine/start-policy.ts';
@@ -46,14 +46,14 @@ async function serveAsOwner(options: ServeOptions, context: Context): Promise<vo
   const open = async () => current.use(await current.open(seams));
   // A mistake in the addresses leaves no new store behind.
   if (!hasStore(options.data, context.disk)) await requireFreePorts(options);
-  const newcomer =
-    replica === null ? await findNewcomer(options, context, { log: operation.log, open }) : null;
-  if (newcomer !== null) operation.readiness.also(newcomer.reason);
+  const bootstrap =
+    replica === null ? await findBootstrap(options, context, { log: operation.log, open }) : null;
+  if (bootstrap !== null) operation.readiness.also(bootstrap.reason);
   else if (replica === null) await open();
   else await replica.begin();
   // There may be no catalog yet, and no directory.
   if (current.catalog === null) context.disk.mkdir(options.data);
-  takePrecautions(options.data, context.disk, operation.log);
+  runStartupChecks(options.data, context.disk, operation.log);
   const closeCatalog = (grace: number) =>
     replica === null ? current.catalog?.close(grace) : replica.close(grace);
   const server = await openServer(options, context, { operation, current, pool, replica }).catch(
@@ -71,16 +71,16 @@ async function serveAsOwner(options: ServeOptions, context: Context): Promise<vo
   }
   context.print(`listening on ${server.url}`);
   endStart();
-  greet({ url: server.url, basePath: options.basePath, data: options.data }, context);
+  printHints({ url: server.url, basePath: options.basePath, data: options.data }, context);
   const role = replica === null ? current.catalog?.role : undefined;
   const { data: directory } = options;
   const notifying = role && notifyPredecessor({ directory, role, log: operation.log }, context);
-  const following = replica?.run() ?? newcomer?.run();
+  const following = replica?.run() ?? bootstrap?.run();
   await (following === undefined ? stop : Promise.race([stop, following.then(() => stop)]));
   operation.readiness.raise('closing');
   current.cancelBackground();
   await notifying?.stop();
-  await newcomer?.stop();
+  await bootstrap?.stop();
   current.catalog?.changes.endWaits();
   await server.close(REQUESTS_GRACE_MS);
   await closeCatalog(PAGES_GRACE_MS);

@@ -11,7 +11,7 @@ import { type AccessListener, accessRecord } from './access-record.ts';
 import { clientAddress, peerAddress, TRUST_NOBODY, type Trust } from './client-address.ts';
 import type { ClientErrors } from './client-errors.ts';
 import type { Connections } from './connections.ts';
-import type { Departures } from './departures.ts';
+import type { ResponseBatch } from './response-batch.ts';
 import { rejection } from './error-responses.ts';
 import type { Limits } from './limits.ts';
 import type { Pipeline, Turn } from './pipeline.ts';
@@ -30,7 +30,7 @@ export interface ServerContext {
   readonly limits: Limits;
   readonly bodies: BodySettings;
   readonly pipeline: Pipeline;
-  readonly departures: Departures;
+  readonly responseBatch: ResponseBatch;
   readonly connections: Connections;
   readonly clientErrors: ClientErrors;
 }
@@ -62,12 +62,12 @@ export function handleRequest(
   const admission = pipeline.admit(connection);
   switch (admission.kind) {
     case 'start':
-      void serve(context, exchange, 'serve', (depart) => context.departures.add(depart));
+      void serve(context, exchange, 'serve', (send) => context.responseBatch.add(send));
       return;
     case 'wait':
       // A client may have closed its side after its last request, so responses must not be held.
-      context.departures.leave();
-      void admission.turn.then((turn) => serve(context, exchange, turn, (depart) => depart()));
+      context.responseBatch.flush();
+      void admission.turn.then((turn) => serve(context, exchange, turn, (send) => send()));
       return;
     case 'ignore':
       return;
@@ -85,17 +85,17 @@ async function serve(
   context: ServerContext,
   exchange: Exchange,
   turn: Turn,
-  leave: (depart: () => void) => void,
+  schedule: (send: () => void) => void,
 ): Promise<void> {
   try {
     if (!canBegin(context, exchange)) return abandon(context, exchange);
     const request = toHttpRequest(context, exchange);
     const responding = respond(context, exchange, request, turn);
     const response = responding instanceof Promise ? await responding : responding;
-    const depart = () => void complete(context, exchange, request, response);
+    const send = () => void complete(context, exchange, request, response);
     // Responses to writes come together anyway: a group of writes waits for one commit.
-    if (request.method === 'GET') leave(depart);
-    else depart();
+    if (request.method === 'GET') schedule(send);
+    else send();
   } catch (error) {
     context.onError(error);
     // If only the request were destroyed, the engine would send an empty 200.

@@ -12,7 +12,7 @@ import { Connections } from './connections.ts';
 import { rejection } from './error-responses.ts';
 import { LIMITS, type Limits } from './limits.ts';
 import { Pipeline } from './pipeline.ts';
-import { Departures } from './departures.ts';
+import { ResponseBatch } from './response-batch.ts';
 import { handleRequest, type ServerContext } from './request-handler.ts';
 
 /** Milliseconds between two checks for connections that are too slow. */
@@ -117,7 +117,7 @@ function createContext(options: ServerOptions): FullContext {
       onTimeout: (connection) => clientErrors.timeOut(connection),
     },
     pipeline,
-    departures: new Departures(),
+    responseBatch: new ResponseBatch(),
     connections: new Connections(limits, trusts, isMemoryScarce),
     clientErrors,
     onErrorResponse,

@@ -1,4 +1,4 @@
-/** The webhooks of a server (spec 14.5): how one is created, and the couriers that deliver. */
+/** The webhooks of a server (spec 14.5): how one is created, and the dispatchers that deliver. */
 import { CatalogError } from '../../errors.ts';
 import { KINDS } from '../../model/kinds.ts';
 import { soughtByWrite } from '../../model/relations.ts';
@@ -11,7 +11,7 @@ import { type Created, recall, remember, retryOf } from '../idempotency.ts';
 import { parseInput } from '../input.ts';
 import type { Creation, Sender } from '../records.ts';
 import { represent } from '../represent.ts';
-import { Courier, type Post } from './courier.ts';
+import { Dispatcher, type DispatchContext } from './dispatcher.ts';
 import { type Delivery, DeliveryState } from './delivery-state.ts';
 import type { Webhook } from './ports.ts';
 
@@ -32,7 +32,10 @@ export interface WebhookFigures {
 }
 
 export interface WebhooksOptions
-  extends Omit<Post, 'store' | 'mark' | 'onAttempt' | 'now' | 'source' | 'changesAfter'> {
+  extends Omit<
+    DispatchContext,
+    'store' | 'mark' | 'onAttempt' | 'now' | 'source' | 'changesAfter'
+  > {
   readonly audited: AuditedStore;
   readonly source: ChangeSource;
   /** Reads change sets that this host does not keep; without it they are skipped. */
@@ -43,8 +46,8 @@ export interface WebhooksOptions
 
 export class Webhooks {
   readonly #options: WebhooksOptions;
-  readonly #post: Post;
-  readonly #couriers = new Map<number, Courier>();
+  readonly #context: DispatchContext;
+  readonly #dispatchers = new Map<number, Dispatcher>();
   #removals: Promise<void> = Promise.resolve();
   #delivered = 0;
   #failed = 0;
@@ -54,7 +57,7 @@ export class Webhooks {
     const { audited, source, readOlder, now = Date.now } = options;
     const { store } = audited;
     this.#options = options;
-    this.#post = {
+    this.#context = {
       ...options,
       changesAfter: (sequence, last) =>
         readOlder === undefined
@@ -87,8 +90,8 @@ export class Webhooks {
     }
     for (const id of store.ids('webhooks')) {
       const webhook = store.get('webhooks', id);
-      if (webhook === undefined || this.#couriers.has(id)) continue;
-      this.#courierFor(webhook, this.#stateOf(webhook)).start();
+      if (webhook === undefined || this.#dispatchers.has(id)) continue;
+      this.#dispatcherFor(webhook, this.#stateOf(webhook)).start();
     }
   }
 
@@ -145,8 +148,8 @@ export class Webhooks {
   }
 
   async #notedOf(id: number): Promise<readonly Delivery[]> {
-    const courier = this.#couriers.get(id);
-    if (courier !== undefined) return courier.state.deliveries;
+    const dispatcher = this.#dispatchers.get(id);
+    if (dispatcher !== undefined) return dispatcher.state.deliveries;
     const text = await this.#options.storage.latest(id);
     return (text === null ? null : DeliveryState.parse(text))?.deliveries ?? [];
   }
@@ -154,7 +157,7 @@ export class Webhooks {
   get figures(): WebhookFigures {
     const { source, audited } = this.#options;
     let [failing, lag] = [0, 0];
-    for (const [id, { state }] of this.#couriers) {
+    for (const [id, { state }] of this.#dispatchers) {
       const webhook = audited.store.get('webhooks', id);
       if (webhook?.active !== true) continue;
       if (webhook.failing_since !== null) failing += 1;
@@ -166,9 +169,9 @@ export class Webhooks {
   /** Ends the deliveries, until {@link start}. @param grace milliseconds for requests under way. */
   async stop(grace: number): Promise<void> {
     this.#delivers = false;
-    await Promise.all([...this.#couriers.values()].map((courier) => courier.stop(grace)));
+    await Promise.all([...this.#dispatchers.values()].map((dispatcher) => dispatcher.stop(grace)));
     await this.#removals;
-    this.#couriers.clear();
+    this.#dispatchers.clear();
   }
 
   /** Adds the secret, which is not stored, to the object of a new webhook. */
@@ -180,33 +183,33 @@ export class Webhooks {
 
   #follow(id: number, before: Webhook | null, after: Webhook | null): void {
     if (!this.#delivers) return;
-    const courier = this.#couriers.get(id);
+    const dispatcher = this.#dispatchers.get(id);
     if (after === null) {
-      this.#couriers.delete(id);
-      this.#removals = this.#removals.then(() => this.#remove(id, courier));
+      this.#dispatchers.delete(id);
+      this.#removals = this.#removals.then(() => this.#remove(id, dispatcher));
       return;
     }
-    if (courier === undefined) {
+    if (dispatcher === undefined) {
       // A webhook whose deletion was undone begins at its creation, or at the oldest change set.
-      const added = this.#courierFor(after, new DeliveryState(after.origin));
+      const added = this.#dispatcherFor(after, new DeliveryState(after.origin));
       // It is registered now, but begins only after the state of the deleted one was removed.
       this.#removals = this.#removals.then(() => added.start());
       return;
     }
     const activated = after.active && before?.active === false;
-    if (after.url !== before?.url) courier.redirected();
-    else if (activated || after.resources !== before.resources) courier.changed(true);
-    else if (after.active !== before.active) courier.changed(false);
+    if (after.url !== before?.url) dispatcher.redirected();
+    else if (activated || after.resources !== before.resources) dispatcher.changed(true);
+    else if (after.active !== before.active) dispatcher.changed(false);
   }
 
-  #courierFor({ id }: Webhook, state: DeliveryState): Courier {
-    const courier = new Courier(this.#post, id, state);
-    this.#couriers.set(id, courier);
-    return courier;
+  #dispatcherFor({ id }: Webhook, state: DeliveryState): Dispatcher {
+    const dispatcher = new Dispatcher(this.#context, id, state);
+    this.#dispatchers.set(id, dispatcher);
+    return dispatcher;
   }
 
-  async #remove(id: number, courier: Courier | undefined): Promise<void> {
-    await courier?.stop(0);
+  async #remove(id: number, dispatcher: Dispatcher | undefined): Promise<void> {
+    await dispatcher?.stop(0);
     await this.#options.storage.forget(id).catch(this.#options.onError);
   }
 

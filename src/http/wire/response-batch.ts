@@ -12,7 +12,7 @@ const MAX_WAITING = 32;
 /** Most milliseconds that a response waits while later requests are carried out. */
 const MAX_WAIT_MS = 1;
 
-export class Departures {
+export class ResponseBatch {
   readonly #now: () => number;
   #waiting: (() => void)[] = [];
   /** When the first of them was added. */
@@ -24,25 +24,25 @@ export class Departures {
     this.#now = now;
   }
 
-  /** @param depart sends the response. It must not throw. */
-  add(depart: () => void): void {
+  /** @param send what sends the response. It must not throw. */
+  add(send: () => void): void {
     const now = this.#now();
     if (this.#waiting.length === 0) this.#since = now;
-    this.#waiting.push(depart);
+    this.#waiting.push(send);
     const isFull = this.#waiting.length >= MAX_WAITING || now - this.#since > MAX_WAIT_MS;
-    if (isFull) return this.leave();
+    if (isFull) return this.flush();
     if (this.#isScheduled) return;
     this.#isScheduled = true;
     setImmediate(() => {
       this.#isScheduled = false;
-      this.leave();
+      this.flush();
     });
   }
 
   /** Sends the responses that wait. */
-  leave(): void {
-    const departing = this.#waiting;
+  flush(): void {
+    const batch = this.#waiting;
     this.#waiting = [];
-    for (const depart of departing) depart();
+    for (const send of batch) send();
   }
 }

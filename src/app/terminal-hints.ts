@@ -16,7 +16,7 @@ interface Started {
  *
  * @throws CatalogError `access_file`.
  */
-export function greet(
+export function printHints(
   { url, basePath, data }: Started,
   { terminal, warn }: Pick<Context, 'terminal' | 'warn'>,
 ): void {

@@ -2,7 +2,7 @@
 import { PassThrough } from 'node:stream';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { greet } from '../../../src/app/greeting.ts';
+import { printHints } from '../../../src/app/terminal-hints.ts';
 import { changeAccess } from '../../../src/auth/access.ts';
 import { addAccount } from '../../../src/auth/accounts.ts';
 import { accountOf } from '../../support/credentials.ts';
@@ -13,7 +13,7 @@ import { quickDisk } from '../../support/disk.ts';
 function greeting(data: string, terminal: PassThrough | null = new PassThrough()): string[] {
   const lines: string[] = [];
   const warn = (line: string) => void lines.push(line);
-  greet({ url: 'http://127.0.0.1:8000', basePath: '/api', data }, { terminal, warn });
+  printHints({ url: 'http://127.0.0.1:8000', basePath: '/api', data }, { terminal, warn });
   return lines;
 }
 

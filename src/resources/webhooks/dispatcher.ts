@@ -6,7 +6,7 @@
  *    retried, and the later ones wait.
  * 2. The saved position never passes a change set that was not delivered. So after a crash some may
  *    be delivered again, but none is lost.
- * 3. While the courier waits, it holds no change set in memory.
+ * 3. While the dispatcher waits, it holds no change set in memory.
  */
 import { pause } from '../../delay.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
@@ -31,7 +31,7 @@ const UNREADABLE_DELAY_MS = 60_000;
 const GONE = 410;
 
 /** What all webhooks share. */
-export interface Post {
+export interface DispatchContext {
   readonly store: Pick<Store, 'get' | 'oldest'>;
   readonly source: Pick<ChangeSource, 'sequence' | 'arrivals'>;
   /** See {@link ChangeSource.after}. */
@@ -53,8 +53,8 @@ export interface Post {
   readonly onAttempt: (delivered: boolean) => void;
 }
 
-export class Courier {
-  readonly #post: Post;
+export class Dispatcher {
+  readonly #context: DispatchContext;
   readonly #id: number;
   readonly state: DeliveryState;
   /** Aborts the request under way. */
@@ -65,8 +65,8 @@ export class Courier {
   #saving: Promise<void> = Promise.resolve();
   #stopping = false;
 
-  constructor(post: Post, id: number, state: DeliveryState) {
-    this.#post = post;
+  constructor(context: DispatchContext, id: number, state: DeliveryState) {
+    this.#context = context;
     this.#id = id;
     this.state = state;
   }
@@ -106,16 +106,16 @@ export class Courier {
   async #run(): Promise<void> {
     while (!this.#stopping) {
       const wake = this.#listen();
-      const webhook = this.#post.store.get('webhooks', this.#id);
+      const webhook = this.#context.store.get('webhooks', this.#id);
       if (webhook === undefined) return;
       try {
-        if (!this.#post.isOnDuty()) await pause(OFF_DUTY_DELAY_MS, wake);
+        if (!this.#context.isOnDuty()) await pause(OFF_DUTY_DELAY_MS, wake);
         else if (webhook.active) await this.#advance(webhook, wake);
         else await pause(Number.POSITIVE_INFINITY, wake);
       } catch (error) {
         if (error instanceof CatalogError && error.code === 'history_gone') this.#skip(webhook);
         else {
-          this.#post.onError(error);
+          this.#context.onError(error);
           await pause(UNREADABLE_DELAY_MS, wake);
         }
       }
@@ -130,7 +130,7 @@ export class Courier {
 
   /** Delivers until a delivery fails, or waits until there is something to deliver. */
   async #advance(webhook: Webhook, wake: AbortSignal): Promise<void> {
-    const { source, now, changesAfter } = this.#post;
+    const { source, now, changesAfter } = this.#context;
     const { state } = this;
     const rest = (state.next ?? 0) - now();
     // If the rest is longer, the clock was set back.
@@ -140,7 +140,7 @@ export class Courier {
     if (state.position > last) return this.#skip(webhook);
     if (state.position === last) {
       await source.arrivals.past(last, undefined, wake);
-      // The source is closed before this courier is stopped.
+      // The source is closed before this dispatcher is stopped.
       if (source.arrivals.closed) await pause(Number.POSITIVE_INFINITY, wake);
       return;
     }
@@ -167,7 +167,7 @@ export class Courier {
 
   /** @returns whether the receiver has taken the message. */
   async #attempt(webhook: Webhook, message: Message): Promise<boolean> {
-    const { onAttempt, now, isOnDuty } = this.#post;
+    const { onAttempt, now, isOnDuty } = this.#context;
     if (!isOnDuty()) return false;
     const outcome = await this.#send(webhook, message);
     if (outcome === null) return false;
@@ -184,9 +184,9 @@ export class Courier {
     return false;
   }
 
-  /** @returns null if the request was aborted, because the courier stops or the address changed. */
+  /** @returns null if the request was aborted, because the dispatcher stops or the address changed. */
   async #send(webhook: Webhook, message: Message): Promise<Outcome | null> {
-    const { secrets, send, now } = this.#post;
+    const { secrets, send, now } = this.#context;
     this.#request = new AbortController();
     const { signal } = this.#request;
     try {
@@ -200,7 +200,7 @@ export class Courier {
   }
 
   async #fail(webhook: Webhook, message: Message, outcome: Outcome): Promise<void> {
-    const { warn, now, retryDelay } = this.#post;
+    const { warn, now, retryDelay } = this.#context;
     const time = now();
     const tried = this.state.failed(message, outcome, time, retryDelay);
     const why = outcome.error ?? `the response was ${outcome.status}`;
@@ -220,7 +220,7 @@ export class Courier {
 
   /** If the next changes are not kept any more: continues with the oldest since its creation. */
   #skip({ origin }: Webhook): void {
-    const { store, source, now, warn } = this.#post;
+    const { store, source, now, warn } = this.#context;
     // The origin of a row that was copied from another store may be beyond the end of this one.
     const after = Math.min(Math.max(store.oldest, origin), source.sequence);
     const why = this.state.skipped(after, now());
@@ -229,12 +229,12 @@ export class Courier {
   }
 
   #failingSince(): string | null {
-    return this.#post.store.get('webhooks', this.#id)?.failing_since ?? null;
+    return this.#context.store.get('webhooks', this.#id)?.failing_since ?? null;
   }
 
   /** If the disk refuses the write, deliveries continue. */
   async #mark(webhook: Webhook, change: Partial<Webhook>): Promise<void> {
-    await this.#post.mark(webhook, change).catch(this.#post.onError);
+    await this.#context.mark(webhook, change).catch(this.#context.onError);
   }
 
   #saveSoon(): void {
@@ -244,7 +244,7 @@ export class Courier {
   #save(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
-    const { storage, onError } = this.#post;
+    const { storage, onError } = this.#context;
     this.#saving = this.#saving.then(() => storage.save(this.#id, this.state)).catch(onError);
   }
 }

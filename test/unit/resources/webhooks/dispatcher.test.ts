@@ -2,7 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Arrivals } from '../../../../src/resources/changes/arrivals.ts';
-import { Courier, type Post } from '../../../../src/resources/webhooks/courier.ts';
+import { Dispatcher, type DispatchContext } from '../../../../src/resources/webhooks/dispatcher.ts';
 import { DeliveryState } from '../../../../src/resources/webhooks/delivery-state.ts';
 import type { Webhook } from '../../../../src/resources/webhooks/ports.ts';
 import type { ChangeSet } from '../../../../src/store/change-set.ts';
@@ -43,7 +43,7 @@ function world(webhook: Webhook, last: number) {
   const warnings: string[] = [];
   const told: number[] = [];
   const arrivals = new Arrivals(() => store.last);
-  const post: Post = {
+  const context: DispatchContext = {
     store: { get: () => webhook as never, oldest: 0 },
     source: {
       get sequence() {
@@ -80,14 +80,14 @@ function world(webhook: Webhook, last: number) {
     store.last += 1;
     void arrivals.announce(store.last);
   };
-  return { post, commit, warnings, told };
+  return { context, commit, warnings, told };
 }
 
 test('a webhook whose position is beyond the store continues at the end of the store and warns once', async () => {
   const webhook = webhookOf(99);
-  const { post, commit, warnings, told } = world(webhook, 3);
-  const courier = new Courier(post, webhook.id, new DeliveryState(webhook.origin));
-  courier.start();
+  const { context, commit, warnings, told } = world(webhook, 3);
+  const dispatcher = new Dispatcher(context, webhook.id, new DeliveryState(webhook.origin));
+  dispatcher.start();
   await until('it has begun', () => warnings.length > 0);
   assert.equal(warnings, [
     'webhook 1 continues after change set 3: its last delivered change sets are not in this store',
@@ -95,7 +95,7 @@ test('a webhook whose position is beyond the store continues at the end of the s
   commit();
   await until('the next change set is delivered', () => told.length > 0);
   assert.equal(told, [4]);
-  await courier.stop(0);
+  await dispatcher.stop(0);
 });
 
 test('only a response from 200 to 299 is a success', async () => {
@@ -107,18 +107,18 @@ test('only a response from 200 to 299 is a success', async () => {
     [300, false],
     [500, false],
   ] as const) {
-    const { post } = world(webhookOf(0), 1);
+    const { context } = world(webhookOf(0), 1);
     const attempts: boolean[] = [];
     const state = new DeliveryState(0);
     const send = async () => status;
-    const courier = new Courier(
-      { ...post, send, onAttempt: (each) => attempts.push(each) },
+    const dispatcher = new Dispatcher(
+      { ...context, send, onAttempt: (each) => attempts.push(each) },
       1,
       state,
     );
-    courier.start();
+    dispatcher.start();
     await until('it is sent', () => attempts.length > 0);
-    await courier.stop(0);
+    await dispatcher.stop(0);
     assert.equal(attempts, [isSuccess], `${status}`);
     const [{ state: outcome, status: listed } = {}] = state.deliveries;
     assert.equal([outcome, listed], [isSuccess ? 'delivered' : 'failed', status]);

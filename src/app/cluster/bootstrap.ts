@@ -38,18 +38,18 @@ interface Ports {
  * @returns null if the host needs no base: it shares no log, has a store, or the log is complete.
  * @throws CatalogError `usage`, `log_unavailable`, `store_damaged`, `store_unreadable`.
  */
-export async function findNewcomer(
+export async function findBootstrap(
   options: Options,
   context: Pick<Context, 'disk' | 'env' | 'version'>,
   ports: Ports,
-): Promise<Newcomer | null> {
+): Promise<Bootstrap | null> {
   const cluster = openCluster(options, context.disk);
   if (cluster === null || !isVacant(options.data, context.disk)) return null;
   if ((await cluster.origin()) !== null) return null;
-  return new Newcomer(cluster, options, context, ports);
+  return new Bootstrap(cluster, options, context, ports);
 }
 
-class Newcomer {
+class Bootstrap {
   readonly #cluster: Cluster;
   readonly #options: Options;
   readonly #context: Pick<Context, 'disk' | 'env' | 'version'>;

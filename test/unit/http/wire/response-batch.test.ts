@@ -2,26 +2,26 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Departures } from '../../../../src/http/wire/departures.ts';
+import { ResponseBatch } from '../../../../src/http/wire/response-batch.ts';
 
 test('responses of a turn are sent in order at its end', async () => {
-  const departures = new Departures(() => 0);
+  const batch = new ResponseBatch(() => 0);
   const left: number[] = [];
-  for (const number of [1, 2, 3]) departures.add(() => left.push(number));
+  for (const number of [1, 2, 3]) batch.add(() => left.push(number));
   await Promise.resolve();
   assert.equal(left, []);
   await nextTurn();
   assert.equal(left, [1, 2, 3]);
-  departures.add(() => left.push(4));
+  batch.add(() => left.push(4));
   await nextTurn();
   assert.equal(left, [1, 2, 3, 4]);
 });
 
 test('at most 32 responses wait, then all are sent', async () => {
-  const departures = new Departures(() => 0);
+  const batch = new ResponseBatch(() => 0);
   let left = 0;
   for (let count = 1; count <= 70; count += 1) {
-    departures.add(() => (left += 1));
+    batch.add(() => (left += 1));
     assert.is(left, count - (count % 32));
   }
   await nextTurn();
@@ -30,37 +30,37 @@ test('at most 32 responses wait, then all are sent', async () => {
 
 test('responses are sent once a later one is added after more than a millisecond', async () => {
   let now = 100;
-  const departures = new Departures(() => now);
+  const batch = new ResponseBatch(() => now);
   const left: number[] = [];
-  departures.add(() => left.push(1));
+  batch.add(() => left.push(1));
   now += 0.9;
-  departures.add(() => left.push(2));
+  batch.add(() => left.push(2));
   assert.equal(left, []);
   now += 0.2;
-  departures.add(() => left.push(3));
+  batch.add(() => left.push(3));
   assert.equal(left, [1, 2, 3]);
-  departures.add(() => left.push(4));
+  batch.add(() => left.push(4));
   assert.equal(left, [1, 2, 3], 'the time begins anew');
   await nextTurn();
   assert.equal(left, [1, 2, 3, 4]);
 });
 
 test('waiting responses can be sent at once, and are sent only once', async () => {
-  const departures = new Departures(() => 0);
+  const batch = new ResponseBatch(() => 0);
   const left: number[] = [];
-  departures.add(() => left.push(1));
-  departures.leave();
+  batch.add(() => left.push(1));
+  batch.flush();
   assert.equal(left, [1]);
   await nextTurn();
   assert.equal(left, [1], 'and once');
 });
 
 test('a response that is added while others are sent waits for the end of its own turn', async () => {
-  const departures = new Departures(() => 0);
+  const batch = new ResponseBatch(() => 0);
   const left: string[] = [];
-  departures.add(() => {
+  batch.add(() => {
     left.push('first');
-    departures.add(() => left.push('second'));
+    batch.add(() => left.push('second'));
   });
   await nextTurn();
   assert.equal(left, ['first']);

@@ -8,7 +8,7 @@ import type { Log } from '../telemetry/log.ts';
  * @param data the data directory, which exists.
  * @throws CatalogError `write_refused`.
  */
-export function takePrecautions(data: string, disk: Pick<Disk, 'list'>, log: Log): void {
+export function runStartupChecks(data: string, disk: Pick<Disk, 'list'>, log: Log): void {
   closeDirectory(data, disk, log);
   if (process.geteuid?.() !== 0) return;
   const message = 'the server runs as root; give it a user of its own, see docs/operations.md';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { isDataFile } from '../../../src/app/data-files.ts';
-import { takePrecautions } from '../../../src/app/precautions.ts';
+import { runStartupChecks } from '../../../src/app/startup-checks.ts';
 import type { Log } from '../../../src/telemetry/log.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { quickDisk } from '../../support/disk.ts';
@@ -21,7 +21,7 @@ function openDirectory(...names: readonly string[]): string {
 function precautions(directory: string): { readonly warnings: string[]; readonly mode: string } {
   const warnings: string[] = [];
   const warn = (line: string) => void (line.startsWith(directory) && warnings.push(line));
-  takePrecautions(directory, quickDisk, { warn, info: () => {} } as unknown as Log);
+  runStartupChecks(directory, quickDisk, { warn, info: () => {} } as unknown as Log);
   return { warnings, mode: (statSync(directory).mode & 0o777).toString(8) };
 }
 
