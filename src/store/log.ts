@@ -57,9 +57,10 @@ export interface StoreLog extends Log {
   /**
    * Copies what the state that `open` returned still shares with a file that it has mapped.
    *
-   * @throws Error as `MappedFile.copy` (src/disk/system/mapped-file.ts).
+   * @returns the steps, which throw as `MappedFile.copy` (src/disk/system/mapped-file.ts); null if
+   *   there is nothing to copy.
    */
-  copyBase(): Generator<void, void>;
+  copyBase(): Generator<void, void> | null;
   /** The lowest sequence after which {@link Log.since} gives the changes. */
   readonly oldest: number;
 }

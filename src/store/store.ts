@@ -217,10 +217,14 @@ export class Store extends StoreReader {
    * Copies the base into memory of the process, in slices. It has to be called if the store was
    * opened with `mapsBase`, which makes the opening shorter (src/disk/system/mapped-file.ts).
    *
+   * @param background a copy begins when it resolves; at once if left out.
    * @throws Error if the base was written to since the store was opened; the process has to end.
    */
-  copyBase(): Promise<void> {
-    return inSlices(this.#log.copyBase());
+  async copyBase(background: Promise<void> = Promise.resolve()): Promise<void> {
+    const steps = this.#log.copyBase();
+    if (steps === null) return;
+    await background;
+    await inSlices(steps);
   }
 
   /** Waits for the transactions under way, then releases the directory. */

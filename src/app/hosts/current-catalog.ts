@@ -59,8 +59,8 @@ export class CurrentCatalog {
     readiness.raise('starting');
     // A catalog that was replaced meanwhile must not change the readiness.
     const isServed = () => this.#catalog === catalog;
-    const copied = background.then(() => catalog.store.copyBase());
-    void Promise.all([catalog.store.completeIndexes(background), copied]).then(
+    const { store } = catalog;
+    void Promise.all([store.completeIndexes(background), store.copyBase(background)]).then(
       () => {
         if (isServed()) readiness.clear('starting');
       },

@@ -88,7 +88,7 @@ export class MappedFile {
     const { bytes, written } = versionOf(this.#fd);
     if (bytes !== this.#version.bytes || written !== this.#version.written) {
       throw new Error(
-        `${this.#path} was written to while the program started, so what was read of it may be wrong; start again`,
+        `${this.#path} was written to while the program started, so what was read of it may be wrong`,
       );
     }
     this.close();

@@ -68,7 +68,9 @@ export class LogBeside implements StoreLog {
   }
 
   /** The whole base was read. */
-  *copyBase(): Generator<void, void> {}
+  copyBase(): null {
+    return null;
+  }
 
   async close(): Promise<void> {}
 }

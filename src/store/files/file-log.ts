@@ -121,8 +121,8 @@ export class FileLog implements StoreLog {
     return state;
   }
 
-  *copyBase(): Generator<void, void> {
-    yield* this.#mapped?.copy() ?? [];
+  copyBase(): Generator<void, void> | null {
+    return this.#mapped?.copy() ?? null;
   }
 
   async append({ changeSet, bytes }: EncodedChangeSet): Promise<void> {

@@ -1,0 +1,64 @@
+/** The catalog of a server, from its opening until its background work is done. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { Catalog } from '../../../../src/app/catalog.ts';
+import type { Context } from '../../../../src/app/context.ts';
+import { CurrentCatalog } from '../../../../src/app/hosts/current-catalog.ts';
+import type { Operation } from '../../../../src/app/operation.ts';
+import { Readiness } from '../../../../src/app/readiness.ts';
+import type { ServeOptions } from '../../../../src/app/server-options.ts';
+import { turn } from '../../../support/disk.ts';
+
+/** A server with a catalog whose background work the test ends. */
+function serving() {
+  const readiness = new Readiness();
+  const fatal: unknown[] = [];
+  const operation = { readiness, fatal: (error: unknown) => fatal.push(error) };
+  const current = new CurrentCatalog(
+    {} as ServeOptions,
+    { disk: { prepare() {} } } as Context,
+    operation as unknown as Operation,
+  );
+  const indexes = Promise.withResolvers<void>();
+  const copy = Promise.withResolvers<void>();
+  const store = { completeIndexes: () => indexes.promise, copyBase: () => copy.promise };
+  const catalog = { store, pages: { compare() {} } } as unknown as Catalog;
+  current.use(catalog);
+  current.cancelBackground();
+  return { current, readiness, fatal, indexes, copy };
+}
+
+test('a server is ready when its indexes are complete and its base is copied', async () => {
+  const { readiness, fatal, indexes, copy } = serving();
+  assert.match(readiness.reason() ?? '', 'building its indexes');
+  indexes.resolve();
+  await turn();
+  assert.match(readiness.reason() ?? '', 'building its indexes');
+  copy.resolve();
+  await turn();
+  assert.is(readiness.reason(), null);
+  assert.equal(fatal, []);
+});
+
+for (const work of ['indexes', 'copy'] as const) {
+  test(`a server ends if the ${work} cannot be completed`, async () => {
+    const server = serving();
+    const failure = new Error('no');
+    server[work].reject(failure);
+    await turn();
+    assert.equal(server.fatal, [failure]);
+    assert.match(server.readiness.reason() ?? '', 'building its indexes');
+  });
+}
+
+test('the background work of a catalog that was replaced changes nothing', async () => {
+  const { current, readiness, fatal, copy } = serving();
+  readiness.clear('starting');
+  current.use(null);
+  copy.reject(new Error('no'));
+  await turn();
+  assert.equal(fatal, []);
+  assert.is(readiness.reason(), null);
+});
+
+test.run();
