@@ -39,6 +39,7 @@ export class MappedFile {
   readonly #version: Version;
   #blocks: readonly MappedMemory[];
   #closed = false;
+  #copied = false;
 
   private constructor(path: string, fd: number, version: Version, blocks: readonly MappedMemory[]) {
     this.#path = path;
@@ -49,8 +50,8 @@ export class MappedFile {
   }
 
   /**
-   * @returns null if there is no such file, if it is small or huge, or if it cannot be mapped: then it can
-   *   only be read.
+   * @returns null if there is no such file, if it is small or huge, or if it cannot be mapped: then
+   *   it can only be read.
    */
   static open(path: string): MappedFile | null {
     let fd: number;
@@ -67,6 +68,11 @@ export class MappedFile {
     if (blocks !== null) return new MappedFile(path, fd, version, blocks);
     fs.closeSync(fd);
     return null;
+  }
+
+  /** Whether the memory no longer depends on the file. */
+  get isCopied(): boolean {
+    return this.#copied;
   }
 
   /**
@@ -91,6 +97,7 @@ export class MappedFile {
         `${this.#path} was written to while the program started, so what was read of it may be wrong`,
       );
     }
+    this.#copied = true;
     this.close();
   }
 

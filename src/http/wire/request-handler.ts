@@ -79,7 +79,7 @@ export function handleRequest(
 /**
  * Carries out a request in its turn, and completes it. Awaits only values that are not ready yet.
  *
- * @param leave sends the response to a read, at once or together with others.
+ * @param schedule sends the response to a read, at once or together with others.
  */
 async function serve(
   context: ServerContext,

@@ -162,6 +162,8 @@ export class FileLog implements StoreLog {
   }
 
   get checkpointDue(): boolean {
+    // Until the base is copied, a program that writes to it would change what a checkpoint writes.
+    if (this.#mapped?.isCopied === false) return false;
     const due = Math.max(this.#baseBytes, this.#smallestCheckpoint, this.#retryAbove);
     return !this.#checkpointing && this.#changeBytes > due;
   }

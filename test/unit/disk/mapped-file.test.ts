@@ -61,8 +61,10 @@ onLinux('the pieces of a mapped file are its content, before the copy and after 
     const { path, content } = fileOf(bytes);
     const file = mapped(path);
     assert.ok(contentOf(file).equals(content), `${bytes} bytes`);
+    assert.is(file.isCopied, false);
     assert.is(copied(file), Math.ceil(bytes / MIB), 'a step copies at most 1 MiB');
     assert.ok(contentOf(file).equals(content), `${bytes} bytes, copied`);
+    assert.is(file.isCopied, true);
   }
 });
 
@@ -93,6 +95,7 @@ onLinux('the copy fails if the file was overwritten between two of its steps', (
   steps.next();
   overwrite(path);
   assert.throws(() => [...steps], /was written to while the program started/);
+  assert.is(file.isCopied, false);
   file.close();
 });
 
@@ -131,6 +134,7 @@ onLinux('the file is closed after the copy, and by close(), which ends a copy', 
   second.close();
   assert.is(openFiles(), before);
   assert.is(steps.next().done, true);
+  assert.is(second.isCopied, false);
   assert.is(openFiles(), before);
 });
 
