@@ -4,7 +4,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { send } from '../../../support/client.ts';
 import { overflow, shoot, testInBrowser, type Visit, violationsOn } from '../browser.ts';
-import { faults, show, stage } from './console.ts';
+import { faults, makeAccount, show, stage } from './console.ts';
 
 const scene = stage();
 
@@ -93,7 +93,6 @@ const SCREENS: Readonly<Record<string, Screen>> = {
   },
   import: { path: '/import', ready: heading('Import') },
   audits: { path: '/audits', ready: heading('Audit trail') },
-  accounts: { path: '/accounts', ready: heading('Accounts') },
   missing: { path: '/skus/99999', ready: heading('This does not exist') },
 };
 
@@ -157,6 +156,22 @@ testInBrowser(
     await show(page, '/audits');
     await page.getByRole('listitem').filter({ hasText: 'Twice' }).first().waitFor();
     await judge(page, 'audits-several');
+  },
+);
+
+testInBrowser(
+  'a list of accounts with a role to apply passes axe, and fits at every width',
+  async () => {
+    const { page } = await seen();
+    const { server } = scene();
+    await makeAccount(server, 'carl-friedrich-von-der-buchhaltung', 'editor');
+    await makeAccount(server, 'mona', 'viewer');
+    const body = { disabled: true };
+    assert.is((await send(server, 'PATCH', '/admin/users/mona/', { body })).status, 200);
+    await show(page, '/accounts');
+    await page.getByRole('combobox', { name: 'Role of mona' }).selectOption('admin');
+    await page.getByRole('button', { name: 'Apply the new role of mona' }).waitFor();
+    await judge(page, 'accounts');
   },
 );
 
