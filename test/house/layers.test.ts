@@ -77,7 +77,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
 
 /** The files outside src/disk that may import the file system, because they only read. */
 const READERS: Readonly<Record<string, { reason: string; names: RegExp }>> = {
-  'cli/commands/output-path.ts': {
+  'cli/commands/output.ts': {
     reason: 'resolves the path of a named file and checks what is there',
     names: /^import \{ existsSync, realpathSync, statSync \} from 'node:fs';$/m,
   },

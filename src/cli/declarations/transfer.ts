@@ -12,6 +12,7 @@ import { choice, type Flag, flag } from '../flags/flag.ts';
 import { maxImportFlag } from '../flags/limits.ts';
 import { parseCurrency } from '../flags/pages.ts';
 import { parseFileOrStream } from '../flags/values.ts';
+import { STANDARD_STREAM } from '../standard-stream.ts';
 
 interface TransferFlags extends Common {
   readonly format?: Format;
@@ -26,9 +27,6 @@ interface ImportFlags extends TransferFlags {
   readonly maxImport: number;
 }
 
-/** Standard output instead of a file. */
-const STREAM = '-';
-
 export function declareTransferCommands(program: Command, context: Context): void {
   declareExport(program, context);
   declareImport(program, context);
@@ -42,14 +40,14 @@ function declareExport(program: Command, context: Context): void {
     .addOption(formatFlag('default: from the file name, or csv'))
     .addOption(currencyFlag())
     .action(async (name: string, flags: TransferFlags & { output?: string }) => {
-      const { output = STREAM } = flags;
+      const { output = STANDARD_STREAM } = flags;
       const { exportCollection } = await import('../commands/transfer/export.ts');
       await exportCollection(
         {
           data: flags.data,
           kind: kindOf(name),
           format: flags.format ?? formatOf(output),
-          output: output === STREAM ? null : output,
+          output: output === STANDARD_STREAM ? null : output,
           currency: flags.currency ?? null,
         },
         context,

@@ -1,6 +1,7 @@
 /** The values of flags and arguments of several commands. */
 import { InvalidArgumentError } from 'commander';
 import { parsePeriodEnd, parsePeriodStart, PERIOD_BOUND } from '../../resources/query/instants.ts';
+import { STANDARD_STREAM } from '../standard-stream.ts';
 
 export function parseDirectory(text: string): string {
   if (text !== '') return text;
@@ -8,7 +9,8 @@ export function parseDirectory(text: string): string {
 }
 
 export function parseFile(text: string): string {
-  if (text === '-') throw new InvalidArgumentError('Name a file; "-" is not possible here.');
+  if (text === STANDARD_STREAM)
+    throw new InvalidArgumentError('Name a file; "-" is not possible here.');
   if (text !== '') return text;
   throw new InvalidArgumentError('Name a file.');
 }

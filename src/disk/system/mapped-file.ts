@@ -1,13 +1,13 @@
 /**
- * A file that memory shows without a copy of it at first. To copy a file takes most of the time of
- * reading it, because the kernel has to provide the memory; here that can wait until a server has
- * answered its first requests.
+ * A file that is mapped into memory first, and copied later. Copying takes most of the time of
+ * reading a file, because the kernel has to provide the memory; a server can do it after its first
+ * responses.
  *
  * Invariants:
  * 1. Nothing that is written to the memory changes the file.
  * 2. When `copy` has ended, nothing that happens to the file changes the memory. If it was written to
  *    since it was mapped, `copy` throws. Until then, a program that shortens the file in place ends
- *    this process (SIGBUS); to give another file the name does no harm.
+ *    this process (SIGBUS). A rename of another file to the path does no harm.
  */
 import fs from 'node:fs';
 import { type MappedMemory, mapMemory } from './mapped-memory.ts';

@@ -2,18 +2,16 @@
 import type { Context } from '../../../app/context.ts';
 import { backUpCredentials } from '../../../auth/backup/credentials.ts';
 import type { EncryptTo } from '../../../auth/backup/encryption.ts';
-import { CatalogError, messageOf } from '../../../errors.ts';
+import { messageOf } from '../../../errors.ts';
 import { encodeBackup, writeBackup } from '../../../store/backup.ts';
 import { recordBackup } from '../../../store/files/last-backup.ts';
 import { recover } from '../../../store/files/recovery.ts';
 import type { State } from '../../../store/state.ts';
 import { missing } from '../../../store/directory.ts';
 import { describeState } from '../describe.ts';
-import { outputPath } from '../output-path.ts';
+import { outputPath, writeOutput } from '../output.ts';
 import { readPassphrase } from './secrets.ts';
-
-/** Standard output instead of a file. */
-const STREAM = '-';
+import { STANDARD_STREAM } from '../../standard-stream.ts';
 
 export interface BackupOptions {
   readonly data: string;
@@ -37,8 +35,8 @@ export async function backup(options: BackupOptions, context: Context): Promise<
   const { state } = recovered;
   const { credentials, encrypted, leftOut } = await backUpCredentials(data, to);
   const members = { access: credentials.access, encrypted_keys: credentials.encryptedKeys };
-  if (file === STREAM) {
-    await refusing('standard output', async () => {
+  if (file === STANDARD_STREAM) {
+    await writeBackupTo('standard output', async () => {
       for (const slice of encodeBackup({ state, members })) await context.write(slice);
     });
     await remember(data, state, context);
@@ -46,7 +44,7 @@ export async function backup(options: BackupOptions, context: Context): Promise<
   }
   const path = file ?? `catalog-${timestamp(new Date())}.json`;
   const target = outputPath(path, data, 'backup_failed', true);
-  await refusing(path, () => writeBackup(context.disk, { state, members }, target));
+  await writeBackupTo(path, () => writeBackup(context.disk, { state, members }, target));
   await remember(data, state, context);
   const also = [
     ...(credentials.access === undefined ? [] : ['with access.json']),
@@ -83,18 +81,8 @@ async function remember(data: string, state: State, { disk, warn }: Context): Pr
   }
 }
 
-/** @throws CatalogError `backup_failed` if the disk or a pipe does not take the backup. */
-async function refusing(target: string, write: () => Promise<void>): Promise<void> {
-  try {
-    await write();
-  } catch (cause) {
-    if (cause instanceof CatalogError) throw cause;
-    throw new CatalogError(
-      'backup_failed',
-      `the backup could not be written to ${target}: ${messageOf(cause)}`,
-      { cause },
-    );
-  }
+function writeBackupTo(target: string, write: () => Promise<void>): Promise<void> {
+  return writeOutput('the backup', target, 'backup_failed', write);
 }
 
 /** `20261121T142737Z`: it sorts by time, and is a valid name in every file system. */

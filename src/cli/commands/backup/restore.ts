@@ -11,9 +11,7 @@ import { type Backup, receiveBackup, restoreBackup, verifyBackup } from '../../.
 import { DamagedFile, readable } from '../../../store/files/files.ts';
 import { describeState } from '../describe.ts';
 import { readIdentities, readPassphrase } from './secrets.ts';
-
-/** Standard input instead of a file. */
-const STREAM = '-';
+import { STANDARD_STREAM } from '../../standard-stream.ts';
 
 export interface RestoreOptions {
   readonly data: string;
@@ -37,7 +35,7 @@ export async function restore(options: RestoreOptions, context: Context): Promis
   const { state, members } = await readBackup(file, context).catch((error: unknown) => {
     throw error instanceof DamagedFile ? error.advising('use another backup') : error;
   });
-  const name = file === STREAM ? 'standard input' : file;
+  const name = file === STANDARD_STREAM ? 'standard input' : file;
   const credentials = { access: members.access, encryptedKeys: members.encrypted_keys };
   const using = decryptionOf(name, options, credentials, context);
   const files = await openCredentials(name, credentials, using);
@@ -47,7 +45,7 @@ export async function restore(options: RestoreOptions, context: Context): Promis
 }
 
 async function readBackup(file: string, context: Context): Promise<Required<Backup>> {
-  if (file === STREAM) return receiveBackup('standard input', context.input());
+  if (file === STANDARD_STREAM) return receiveBackup('standard input', context.input());
   const pieces = readable(file, () => context.disk.pieces(file));
   if (pieces === null) {
     throw new CatalogError('backup_failed', `there is no file ${file}; name a backup`);

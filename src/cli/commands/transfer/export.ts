@@ -2,14 +2,13 @@
 import { dirname } from 'node:path';
 import type { Context } from '../../../app/context.ts';
 import { DurableFile, withOpen } from '../../../disk/durable-file.ts';
-import { CatalogError, endsWriting, messageOf } from '../../../errors.ts';
 import type { Kind } from '../../../model/kind.ts';
 import { Money } from '../../../model/money.ts';
 import { keptSettings } from '../../../pages/shop/settings.ts';
 import { Exports } from '../../../resources/transfer/exports.ts';
 import type { Format } from '../../../resources/transfer/formats.ts';
 import { readSnapshot } from '../../../store/directory.ts';
-import { outputPath } from '../output-path.ts';
+import { outputPath, writeOutput } from '../output.ts';
 
 export interface ExportOptions {
   readonly data: string;
@@ -38,13 +37,13 @@ export async function exportCollection(options: ExportOptions, context: Context)
   const money = new Money(options.currency ?? keptSettings(disk, data).currency);
   const { text } = await new Exports(state, money).open(kind, format, EVERYTHING);
   if (output === null) {
-    await refusing('standard output', async () => {
+    await writeExportTo('standard output', async () => {
       for await (const piece of text) await context.write(Buffer.from(piece));
     });
     return;
   }
   const path = outputPath(output, data, 'export_failed');
-  await refusing(output, () =>
+  await writeExportTo(output, () =>
     withOpen(disk, dirname(path), (directory) => write(context, text, path, directory)),
   );
   context.print(`exported ${state.count(kind.name)} ${kind.plural} to ${output}`);
@@ -68,13 +67,6 @@ async function write(
   }
 }
 
-/** @throws CatalogError `export_failed` if the disk or a pipe does not take the export. */
-async function refusing(target: string, run: () => Promise<void>): Promise<void> {
-  try {
-    await run();
-  } catch (cause) {
-    if (endsWriting(cause)) throw cause;
-    const message = `the export could not be written to ${target}: ${messageOf(cause)}`;
-    throw new CatalogError('export_failed', message, { cause });
-  }
+function writeExportTo(target: string, run: () => Promise<void>): Promise<void> {
+  return writeOutput('the export', target, 'export_failed', run);
 }

@@ -5,13 +5,11 @@ import { CatalogError, messageOf } from '../../../errors.ts';
 import type { Format } from '../../../resources/transfer/formats.ts';
 import type { ImportProgress } from '../../../resources/transfer/import-state.ts';
 import type { ImportTask } from '../../../resources/transfer/rows/row-writer.ts';
-
-/** Standard input instead of a file. */
-const STREAM = '-';
+import { STANDARD_STREAM } from '../../standard-stream.ts';
 
 export interface ImportSettings extends ImportTask {
   readonly data: string;
-  /** A path, or {@link STREAM}. */
+  /** A path, or {@link STANDARD_STREAM}. */
   readonly file: string;
   readonly format: Format;
   /** ISO 4217; null for that of the last server. */
@@ -33,7 +31,7 @@ export interface Source {
 export function sourceOf(file: string, maxImport: number, context: Context): Source {
   const limited = (bytes: AsyncIterable<Uint8Array>) =>
     bounded(readable(file, bytes), maxImport, '--max-import');
-  if (file === STREAM) return { size: null, read: () => limited(context.input()) };
+  if (file === STANDARD_STREAM) return { size: null, read: () => limited(context.input()) };
   const size = context.disk.size(file);
   if (size === null) throw new CatalogError('import_failed', `there is no file ${file}`);
   return { size, read: () => limited(readFile(context.disk, file)) };
@@ -43,7 +41,7 @@ async function* readable(
   file: string,
   bytes: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
-  const name = file === STREAM ? 'standard input' : file;
+  const name = file === STANDARD_STREAM ? 'standard input' : file;
   try {
     yield* bytes;
   } catch (cause) {

@@ -1,4 +1,4 @@
-/** The path of a file that the user has named and a command writes. */
+/** What a command writes where the user has named: to a file or to standard output. */
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { CatalogError, type Code, messageOf } from '../../errors.ts';
@@ -38,4 +38,27 @@ function pathOfNew(path: string, makes: boolean): string {
   const above =
     makes && !existsSync(directory) ? pathOfNew(directory, makes) : realpathSync(directory);
   return join(above, basename(path));
+}
+
+/**
+ * Runs `write`, and says what could not be written if the disk or a pipe refuses it.
+ *
+ * @param what is written, such as "the backup".
+ * @param target a path, or "standard output".
+ * @throws CatalogError with the code; another CatalogError as it is.
+ */
+export async function writeOutput(
+  what: string,
+  target: string,
+  code: Code,
+  write: () => Promise<void>,
+): Promise<void> {
+  try {
+    await write();
+  } catch (cause) {
+    if (cause instanceof CatalogError) throw cause;
+    throw new CatalogError(code, `${what} could not be written to ${target}: ${messageOf(cause)}`, {
+      cause,
+    });
+  }
 }
