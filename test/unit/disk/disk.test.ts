@@ -1,21 +1,11 @@
 /** Reading a file in pieces. */
-import { appendFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { machineDisk } from '../../../src/disk/disk.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
-
-const MIB = 2 ** 20;
-
-/** A file of which every MiB has another content. */
-function fileOf(bytes: number): { readonly path: string; readonly content: Buffer } {
-  const path = join(temporaryDirectory(), 'file');
-  const content = Buffer.alloc(bytes);
-  for (let start = 0; start < bytes; start += MIB) content.fill(start / MIB + 1, start);
-  writeFileSync(path, content);
-  return { path, content };
-}
+import { fileOf, MIB } from '../../support/large-file.ts';
 
 test('pieces with their own memory contain the whole file after all of them are read', () => {
   for (const bytes of [0, 1, 5000, MIB, 3 * MIB, 3 * MIB + 7, 16 * MIB, 37 * MIB + 7]) {

@@ -10,28 +10,13 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs';
-import { release } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { MappedFile } from '../../../src/disk/system/mapped-file.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
-
-const MIB = 2 ** 20;
-
-/** Only Linux has the calls, since version 5.14. */
-const [major = 0, minor = 0] = release().split('.').map(Number);
-const isOffered = process.platform === 'linux' && (major > 5 || (major === 5 && minor >= 14));
-const onLinux = isOffered ? test : test.skip;
-
-/** A file of which every MiB has another content. */
-function fileOf(bytes: number): { readonly path: string; readonly content: Buffer } {
-  const path = join(temporaryDirectory(), 'file');
-  const content = Buffer.alloc(bytes);
-  for (let start = 0; start < bytes; start += MIB) content.fill(start / MIB + 1, start);
-  writeFileSync(path, content);
-  return { path, content };
-}
+import { fileOf, MIB } from '../../support/large-file.ts';
+import { hasPopulate, testPopulate } from '../../support/linux.ts';
 
 function mapped(path: string): MappedFile {
   const file = MappedFile.open(path);
@@ -56,7 +41,7 @@ function openFiles(): number {
   return readdirSync('/proc/self/fd').length;
 }
 
-onLinux('the pieces of a mapped file are its content, before the copy and after it', () => {
+testPopulate('the pieces of a mapped file are its content, before the copy and after it', () => {
   for (const bytes of [MIB, MIB + 1, 3 * MIB + 7, 16 * MIB, 37 * MIB + 7]) {
     const { path, content } = fileOf(bytes);
     const file = mapped(path);
@@ -68,7 +53,7 @@ onLinux('the pieces of a mapped file are its content, before the copy and after 
   }
 });
 
-onLinux('after the copy, the file may be overwritten, shortened and removed', () => {
+testPopulate('after the copy, the file may be overwritten, shortened and removed', () => {
   const { path, content } = fileOf(17 * MIB + 5);
   const file = mapped(path);
   copied(file);
@@ -80,7 +65,7 @@ onLinux('after the copy, the file may be overwritten, shortened and removed', ()
   assert.ok(contentOf(file).equals(content));
 });
 
-onLinux('the copy fails if the file was overwritten since it was mapped', () => {
+testPopulate('the copy fails if the file was overwritten since it was mapped', () => {
   const { path } = fileOf(2 * MIB);
   const file = mapped(path);
   overwrite(path);
@@ -88,7 +73,7 @@ onLinux('the copy fails if the file was overwritten since it was mapped', () => 
   file.close();
 });
 
-onLinux('the copy fails if the file was overwritten between two of its steps', () => {
+testPopulate('the copy fails if the file was overwritten between two of its steps', () => {
   const { path } = fileOf(2 * MIB);
   const file = mapped(path);
   const steps = file.copy();
@@ -99,7 +84,7 @@ onLinux('the copy fails if the file was overwritten between two of its steps', (
   file.close();
 });
 
-onLinux('another file under the same name changes nothing', () => {
+testPopulate('another file under the same name changes nothing', () => {
   const { path, content } = fileOf(2 * MIB);
   const file = mapped(path);
   writeFileSync(`${path}.new`, Buffer.alloc(2 * MIB, 'n'));
@@ -108,7 +93,7 @@ onLinux('another file under the same name changes nothing', () => {
   assert.ok(contentOf(file).equals(content));
 });
 
-onLinux('writing to the memory does not change the file', () => {
+testPopulate('writing to the memory does not change the file', () => {
   const { path, content } = fileOf(MIB);
   const file = mapped(path);
   file.pieces[0]?.fill('x', 0, 100);
@@ -118,7 +103,7 @@ onLinux('writing to the memory does not change the file', () => {
   assert.ok(readFileSync(path).equals(content));
 });
 
-onLinux('the file is closed after the copy, and by close(), which ends a copy', () => {
+testPopulate('the file is closed after the copy, and by close(), which ends a copy', () => {
   const { path } = fileOf(3 * MIB);
   const before = openFiles();
   const first = mapped(path);
@@ -139,14 +124,14 @@ onLinux('the file is closed after the copy, and by close(), which ends a copy', 
 });
 
 test('a small file, a directory and a missing file are not mapped, and nothing stays open', () => {
-  const before = isOffered ? openFiles() : 0;
+  const before = hasPopulate ? openFiles() : 0;
   const directory = temporaryDirectory();
   mkdirSync(join(directory, 'directory'));
   for (const path of [fileOf(MIB - 1).path, fileOf(0).path, join(directory, 'directory')]) {
     assert.is(MappedFile.open(path), null);
   }
   assert.is(MappedFile.open(join(directory, 'missing')), null);
-  if (isOffered) assert.is(openFiles(), before);
+  if (hasPopulate) assert.is(openFiles(), before);
 });
 
 test.run();

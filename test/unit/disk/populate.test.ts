@@ -1,10 +1,10 @@
 /** The kernel can provide memory before it is written (src/disk/system/populate.ts). */
 import { ptr } from 'bun:ffi';
-import { release } from 'node:os';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { libc } from '../../../src/disk/system/libc.ts';
 import { populate } from '../../../src/disk/system/populate.ts';
+import { testPopulate } from '../../support/linux.ts';
 
 const MIB = 1024 * 1024;
 const PAGE_BYTES = 4096;
@@ -17,11 +17,6 @@ const { madvise, mincore } = libc({
   madvise: { args: ['usize', 'usize', 'i32'], returns: 'i32' },
   mincore: { args: ['usize', 'usize', 'ptr'], returns: 'i32' },
 });
-
-/** Only Linux has the call, since version 5.14. */
-const [major = 0, minor = 0] = release().split('.').map(Number);
-const isOffered = process.platform === 'linux' && (major > 5 || (major === 5 && minor >= 14));
-const onLinux = isOffered ? test : test.skip;
 
 /** The part of a memory between multiples of 64 KiB: its address and its bytes. */
 function alignedPart(memory: Uint8Array): readonly [start: number, length: number] {
@@ -40,7 +35,7 @@ function pagesIn([start, length]: readonly [number, number]): number {
   return states.reduce((sum, state) => sum + (state & 1), 0);
 }
 
-onLinux('populate provides every page of a buffer before anything is written to it', () => {
+testPopulate('populate provides every page of a buffer before anything is written to it', () => {
   const memory = Buffer.allocUnsafeSlow(64 * MIB);
   const part = alignedPart(memory);
   // The allocator may have used these pages before.
@@ -50,7 +45,7 @@ onLinux('populate provides every page of a buffer before anything is written to 
   assert.is(pagesIn(part), part[1] / PAGE_BYTES);
 });
 
-onLinux('populate does not change the content of a buffer', () => {
+testPopulate('populate does not change the content of a buffer', () => {
   const memory = Buffer.alloc(3 * MIB + 5, 'abc');
   assert.is(populate(memory), true);
   assert.ok(memory.equals(Buffer.alloc(3 * MIB + 5, 'abc')));
