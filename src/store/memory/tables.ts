@@ -17,7 +17,7 @@ import { perKind } from '../../model/per-kind.ts';
 import { atOnce } from '../../slices.ts';
 import { byKind, ChangedRows, differs } from './changed-rows.ts';
 import type { IdList } from './id-list.ts';
-import { indexedAttributes } from './indexed-attributes.ts';
+import { permanentIndexes } from './indexed-attributes.ts';
 import type { OrderedIds } from './orders/ordered-ids.ts';
 import type { Replacements } from './orders/lists/replacements.ts';
 import { type Entering, leave, type Ordering } from './orders/ordering.ts';
@@ -114,7 +114,7 @@ export class Tables {
 
   /** See {@link Orderings.complete}. */
   completeIndexes(background: Promise<void>, goesOn: () => boolean): Promise<void> {
-    return this.#orderings.complete(indexedAttributes, background, goesOn);
+    return this.#orderings.complete(background, goesOn);
   }
 
   /** See {@link Queries.prepare}. */
@@ -242,7 +242,7 @@ export class Tables {
   faults(): string[] {
     // Also builds the indexes that were not needed yet, since later queries will use them.
     for (const kind of ALL_KINDS) {
-      for (const attribute of indexedAttributes(kind)) this.#orderings.index(kind, attribute);
+      for (const attribute of permanentIndexes(kind)) this.#orderings.index(kind, attribute);
     }
     return this.#orderings.faults();
   }

@@ -1,7 +1,7 @@
 /** The rows of a draft by the values that it has given them. */
 import type { KindName, Row, Scalar } from '../../model/kind.ts';
 import { KINDS } from '../../model/kinds.ts';
-import { indexedAttributes } from '../memory/indexed-attributes.ts';
+import { permanentIndexes } from '../memory/indexed-attributes.ts';
 
 /** Ids as they were added, and whether they are in ascending order, each once. */
 interface Ids {
@@ -40,7 +40,7 @@ export class Candidates {
     rows.push(row);
     if (rows.length % STEP_ROWS !== 0) return;
     // Otherwise the first lookup in a long draft would index all rows at once.
-    for (const attribute of indexedAttributes(KINDS[kind])) this.#index(kind, attribute, rows);
+    for (const attribute of permanentIndexes(KINDS[kind])) this.#index(kind, attribute, rows);
   }
 
   /** Drops all ids of a kind. */

@@ -1,17 +1,13 @@
 /**
- * The sort orders of all tables: the indexes, and the orders that clients ask for. Each is built on
- * first use, so that a start does not wait for any of them; {@link Orderings.complete} builds the
- * indexes soon after the start.
+ * The sort orders of all tables: the permanent indexes, and the orders that clients ask for. Each is
+ * built on first use, so that a start does not wait for any of them; {@link Orderings.complete}
+ * builds the permanent indexes soon after the start.
  *
  * Invariants:
  * 1. An ordering that is kept holds exactly the rows of its table, each in its place, between two
  *    commits.
- * 2. A commit moves at most {@link OrderingBounds.movedRows} rows in an ordering that clients asked
- *    for. If it would move more, the ordering is dropped, and built again when it is asked for.
- * 3. An ordering of a large table is built in slices from a snapshot while commits go on; rows that
+ * 2. An ordering of a large table is built in slices from a snapshot while commits go on; rows that
  *    they change are noted and moved at the end. One ordering is built at a time.
- * 4. All orderings that clients asked for hold at most {@link OrderingBounds.keptIds} ids together;
- *    the least recently used ones are dropped. The newest one stays in any case.
  */
 import { CatalogError } from '../../../errors.ts';
 import type { Kind, KindName, Scalar } from '../../../model/kind.ts';
@@ -19,6 +15,8 @@ import { ALL_KINDS } from '../../../model/kinds.ts';
 import { perKind } from '../../../model/per-kind.ts';
 import { atOnce, inSlices } from '../../../slices.ts';
 import type { IdList } from '../id-list.ts';
+import { permanentIndexes } from '../indexed-attributes.ts';
+import { AskedOrderings } from './asked-orderings.ts';
 import { BOUNDS, type OrderingBounds } from './bounds.ts';
 import { RowScans } from './row-scans.ts';
 import { Ordering } from './ordering.ts';
@@ -39,11 +37,10 @@ interface Build {
 export class Orderings {
   readonly #rows: Readonly<Record<KindName, RowTable>>;
   readonly #bounds: OrderingBounds;
-  /** The indexes that were built, by their attributes. */
+  /** The permanent indexes that were built, by their attributes. */
   readonly #indexes: Record<KindName, Map<string, Ordering>> = perKind(() => new Map());
   readonly #scans: RowScans;
-  /** Those that clients asked for; the one used last is at the end. */
-  readonly #asked = new Map<string, Ordering>();
+  readonly #asked: AskedOrderings;
   readonly #builds = new Map<string, { readonly build: Build; readonly ended: Promise<void> }>();
   /** Settles with the build that was requested last. */
   #lastBuild: Promise<void> = Promise.resolve();
@@ -51,6 +48,7 @@ export class Orderings {
   constructor(rows: Readonly<Record<KindName, RowTable>>, bounds: Partial<OrderingBounds> = {}) {
     this.#rows = rows;
     this.#bounds = { ...BOUNDS, ...bounds };
+    this.#asked = new AskedOrderings(rows, this.#bounds);
     this.#scans = new RowScans(rows, this.#bounds.scannedRows);
   }
 
@@ -61,11 +59,11 @@ export class Orderings {
 
   /** The index of an attribute: the ascending ids of each value. It is built at once if needed. */
   index(kind: Kind, attribute: string): Ordering {
-    const found = this.#indexes[kind.name].get(attribute);
-    if (found !== undefined) return found;
-    const built = this.#buildAtOnce(kind, indexOrder(attribute));
-    this.#indexes[kind.name].set(attribute, built);
-    return built;
+    return this.#findIndex(kind, attribute) ?? this.get(kind, indexOrder(attribute));
+  }
+
+  #findIndex(kind: Kind, attribute: string): Ordering | undefined {
+    return this.#indexes[kind.name].get(attribute) ?? this.find(kind, indexOrder(attribute));
   }
 
   /**
@@ -76,7 +74,7 @@ export class Orderings {
    * @returns a promise to await; undefined if nothing has to be prepared.
    */
   prepareIndex(kind: Kind, attribute: string, isOne: boolean): Promise<void> | undefined {
-    if (this.#indexes[kind.name].has(attribute)) return undefined;
+    if (this.#findIndex(kind, attribute) !== undefined) return undefined;
     if (isOne && this.#scans.mayScan(kind, attribute)) return undefined;
     return this.prepare(kind, indexOrder(attribute))?.catch((error: unknown) => {
       unlessBusy(error);
@@ -87,7 +85,7 @@ export class Orderings {
 
   /** The ids of the rows with a value of an attribute, ascending; see {@link Orderings.prepareIndex}. */
   idsWith(kind: Kind, attribute: string, value: Scalar): readonly number[] {
-    const isThere = this.#indexes[kind.name].has(attribute) || this.#isSmall(kind);
+    const isThere = this.#findIndex(kind, attribute) !== undefined || this.#isSmall(kind);
     const found = isThere || value === null ? null : this.#scans.idsWith(kind, attribute, value);
     return found ?? this.index(kind, attribute).ids(value);
   }
@@ -97,24 +95,20 @@ export class Orderings {
   }
 
   /**
-   * Builds the indexes that are not there yet: those of small tables at once, the others in slices.
+   * Builds the permanent indexes that are not there yet: those of small tables at once, the others
+   * in slices.
    *
-   * @param attributesOf returns the indexed attributes of a kind.
    * @param background the others are begun when it resolves.
    * @param goesOn called before each of them; false ends the work.
    */
-  async complete(
-    attributesOf: (kind: Kind) => readonly string[],
-    background: Promise<void>,
-    goesOn: () => boolean,
-  ): Promise<void> {
+  async complete(background: Promise<void>, goesOn: () => boolean): Promise<void> {
     const large = ALL_KINDS.filter((kind) => !this.#isSmall(kind));
     if (large.length > 0) await background;
     for (const kind of ALL_KINDS.filter((each) => this.#isSmall(each))) {
-      for (const attribute of attributesOf(kind)) this.index(kind, attribute);
+      for (const attribute of permanentIndexes(kind)) this.index(kind, attribute);
     }
     for (const kind of large) {
-      for (const attribute of attributesOf(kind)) {
+      for (const attribute of permanentIndexes(kind)) {
         if (!goesOn()) return;
         await this.prepareIndex(kind, attribute, false);
       }
@@ -123,13 +117,9 @@ export class Orderings {
 
   /** The ordering, if it exists; it then counts as used. */
   find(kind: Kind, order: Order): Ordering | undefined {
-    if (isIndex(order)) return this.#indexes[kind.name].get(order.partition);
-    const name = nameOf(kind, order);
-    const asked = this.#asked.get(name);
-    if (asked === undefined) return undefined;
-    this.#asked.delete(name);
-    this.#asked.set(name, asked);
-    return asked;
+    return isPermanent(kind, order)
+      ? this.#indexes[kind.name].get(order.partition)
+      : this.#asked.find(nameOf(kind, order));
   }
 
   /** The ids of the rows with a value in the partition; a table by id needs no ordering. */
@@ -139,7 +129,6 @@ export class Orderings {
 
   /** The ordering, built at once if it does not exist. */
   get(kind: Kind, order: Order): Ordering {
-    if (isIndex(order)) return this.index(kind, order.partition);
     const found = this.find(kind, order);
     if (found !== undefined) return found;
     const built = this.#buildAtOnce(kind, order);
@@ -175,13 +164,13 @@ export class Orderings {
   }
 
   /** Those that clients asked for. */
-  *asked(kind: KindName): Generator<Ordering> {
-    for (const ordering of this.#asked.values()) if (ordering.kind.name === kind) yield ordering;
+  asked(kind: KindName): Generator<Ordering> {
+    return this.#asked.of(kind);
   }
 
   /** The orders of a kind that clients asked for, including those that are being built. */
   *sortedBy(kind: KindName): Generator<Order> {
-    for (const { kind: of, order } of this.#asked.values()) if (of.name === kind) yield order;
+    for (const { order } of this.asked(kind)) yield order;
     for (const { build } of this.#builds.values()) {
       if (build.kind.name === kind) yield build.order;
     }
@@ -195,10 +184,7 @@ export class Orderings {
    * @param concerns whether an order is affected.
    */
   expect(kind: KindName, moved: readonly number[], concerns: (order: Order) => boolean): void {
-    for (const [name, ordering] of this.#asked) {
-      const many = moved.length > this.#bounds.movedRows;
-      if (many && ordering.kind.name === kind && concerns(ordering.order)) this.#asked.delete(name);
-    }
+    this.#asked.expect(kind, moved.length, concerns);
     for (const { build } of this.#builds.values()) {
       if (build.kind.name !== kind || build.moved === null || !concerns(build.order)) continue;
       if (build.moved.size + moved.length > this.#bounds.movedRows) build.moved = null;
@@ -208,8 +194,9 @@ export class Orderings {
 
   /** Drops all orderings except some. The dropped ones are built again when they are needed. */
   keepOnly(kept: ReadonlySet<Ordering>): void {
-    for (const orderings of [this.#asked, ...Object.values(this.#indexes)]) {
-      for (const [name, ordering] of orderings) if (!kept.has(ordering)) orderings.delete(name);
+    this.#asked.keepOnly(kept);
+    for (const indexes of Object.values(this.#indexes)) {
+      for (const [name, index] of indexes) if (!kept.has(index)) indexes.delete(name);
     }
   }
 
@@ -262,21 +249,18 @@ export class Orderings {
   }
 
   #keep(name: string, ordering: Ordering): void {
-    const { order, kind: of } = ordering;
-    if (isIndex(order)) {
-      // It may have been built at once in the meantime.
-      if (!this.#indexes[of.name].has(order.partition)) {
-        this.#indexes[of.name].set(order.partition, ordering);
-      }
-      return;
-    }
-    this.#asked.set(name, ordering);
-    let ids = 0;
-    for (const [each, { kind }] of [...this.#asked].reverse()) {
-      ids += this.#rows[kind.name].size;
-      if (ids > this.#bounds.keptIds && each !== name) this.#asked.delete(each);
+    const { order, kind } = ordering;
+    if (!isPermanent(kind, order)) this.#asked.keep(name, ordering);
+    // It may have been built at once in the meantime.
+    else if (!this.#indexes[kind.name].has(order.partition)) {
+      this.#indexes[kind.name].set(order.partition, ordering);
     }
   }
+}
+
+/** Whether an order is that of an index that always exists. */
+function isPermanent(kind: Kind, order: Order): order is ReturnType<typeof indexOrder> {
+  return isIndex(order) && permanentIndexes(kind).includes(order.partition);
 }
 
 /** @throws an error other than `busy`. */

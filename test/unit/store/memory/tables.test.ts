@@ -568,6 +568,51 @@ test('the least recently used ordering is dropped to make room for another', asy
   assert.is.not(tables.prepare('skus', b), undefined);
 });
 
+/** Changes the stock of a SKU of {@link shelf}, again and again. */
+function restock(tables: Tables, rows: Rows, times: number): void {
+  for (let time = 0; time < times; time += 1) {
+    const before = rows.skus.get(1) as Row;
+    const after = { ...before, stock: Number(before['stock'] ?? 0) + 1 };
+    rows.skus.set(1, after);
+    tables.apply([changeOf<KindName>('skus', 1, before, after)]);
+  }
+}
+
+test('an ordering is dropped when more rows have changed since its last use than the table has', async () => {
+  const rows = shelf(50);
+  const tables = new Tables(rowTables(rows), { smallTableRows: 0, movedRows: 10 });
+  await tables.prepare('skus', byPrice);
+  for (let use = 0; use < 3; use += 1) {
+    restock(tables, rows, 50);
+    assert.is(tables.prepare('skus', byPrice), undefined, 'each use keeps it');
+  }
+  restock(tables, rows, 51);
+  assert.is.not(tables.prepare('skus', byPrice), undefined, 'one change more');
+  await tables.prepare('skus', byPrice);
+  assert.equal(tables.faults(), []);
+});
+
+test('an unused ordering of a small table stays for as many changes as a commit may move', async () => {
+  const rows = shelf(5);
+  const tables = new Tables(rowTables(rows), { smallTableRows: 0, movedRows: 10 });
+  await tables.prepare('skus', byPrice);
+  restock(tables, rows, 10);
+  assert.is(tables.prepare('skus', byPrice), undefined);
+});
+
+test('an index by a mere filter exists only while clients ask for it, the others always', async () => {
+  const rows = shelf(50);
+  rows.audits.set(1, { id: 1, resource: 'skus', resource_id: 7 });
+  const tables = new Tables(rowTables(rows), { smallTableRows: 0, scannedRows: 0 });
+  await tables.completeIndexes(Promise.resolve(), () => true);
+  const byResource = [{ kind: 'audits', attribute: 'resource' }] as const;
+  assert.is(tables.prepareIndexes(BY_GOODS), undefined);
+  assert.is.not(tables.prepareIndexes(byResource), undefined);
+  await tables.prepareIndexes(byResource);
+  assert.is(tables.prepareIndexes(byResource), undefined);
+  assert.equal([...tables.matching('audits', 'resource', 'skus').values()], [1]);
+});
+
 test('selectAll returns all rows as of the time of the call, in both directions', () => {
   const rows = shelf(50);
   const tables = new Tables(rowTables(rows));
