@@ -23,6 +23,9 @@ export interface PathParameter extends Parameter {
   readonly memorable: boolean;
 }
 
+/** The pattern of an id. */
+export const DIGITS = String.raw`\d+`;
+
 /** An id in the path. @param component its name, if `name` has two different descriptions. */
 export function idInPath(
   name: string,
@@ -36,7 +39,7 @@ export function idInPath(
     description,
     schema: { type: 'integer', minimum },
     example: minimum,
-    pattern: String.raw`\d+`,
+    pattern: DIGITS,
     memorable: true,
   };
 }

@@ -1,0 +1,60 @@
+/** Requests that node:http accepts and RFC 9112 does not allow. */
+import type { IncomingMessage } from 'node:http';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { syntaxError, targetOf } from '../../../../src/http/wire/request-syntax.ts';
+
+/** A request as node:http has parsed it. */
+function request(url: string, ...rawHeaders: string[]): IncomingMessage {
+  const headers: Record<string, string> = {};
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    headers[rawHeaders[at]!.toLowerCase()] ??= rawHeaders[at + 1]!;
+  }
+  return { url, httpVersion: '1.1', headers, rawHeaders } as unknown as IncomingMessage;
+}
+
+test('each Host is judged by itself, whatever Host came before', () => {
+  const invalid = 'the Host header is not a valid host and port';
+  for (const [host, error] of [
+    ['catalog:8000', null],
+    ['catalog:8000', null],
+    ['a, b', invalid],
+    ['a, b', invalid],
+    ['catalog:8000', null],
+    ['catalog:8000x', invalid],
+    ['CATALOG:8000', null],
+    ['', null],
+    ['[::1]:8000', null],
+    ['[::1', invalid],
+  ] as const) {
+    assert.is(syntaxError(request('/', 'Host', host)), error, host);
+  }
+});
+
+test('a Host that comes twice is refused, in any case of its letters', () => {
+  for (const name of ['Host', 'host', 'HOST']) {
+    assert.is(
+      syntaxError(request('/', 'Host', 'catalog', name, 'catalog')),
+      'the request has more than one Host header',
+    );
+  }
+});
+
+test('a target is a path, or an http URL whose authority is valid', () => {
+  for (const [url, isValid] of [
+    ['/', true],
+    ['/books/?page=2', true],
+    ['http://catalog/books/', true],
+    ['http://user@catalog/books/', false],
+    ['http://a, b/books/', false],
+    ['http:///books/', false],
+    ['*', false],
+    ['', false],
+  ] as const) {
+    assert.is(syntaxError(request(url, 'Host', 'catalog')) === null, isValid, url);
+  }
+  assert.is(targetOf(request('http://catalog:8000/books/?page=2')), '/books/?page=2');
+  assert.is(targetOf(request('/books/')), '/books/');
+});
+
+test.run();
