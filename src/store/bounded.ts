@@ -57,19 +57,22 @@ export function append<K extends KindName>(
   const bytes = numberIn(newest, 'bytes', 0) + own;
   let oldest = id;
   let [deleted, freed] = [0, 0];
+  /** What had been added before the row: the row that was deleted last knows it. */
+  let before: number | null = null;
   for (const each of ids) {
     const row = existingRow(transaction, name, each);
     const rows = nth - positionOf(kind, row) + 1;
-    const weighs = weigh(weight, row);
+    const added = numberIn(row, 'bytes', 0);
+    before ??= added - weigh(weight, row);
     const isPlenty = deleted >= MAX_DELETED && freed >= own;
-    if (!isPlenty && isOver(row, { rows, bytes: bytes - numberIn(row, 'bytes', 0) + weighs })) {
-      transaction.delete(name, each);
-      deleted += 1;
-      freed += weighs;
-    } else {
+    if (isPlenty || !isOver(row, { rows, bytes: bytes - before })) {
       oldest = each;
       break;
     }
+    transaction.delete(name, each);
+    deleted += 1;
+    freed += added - before;
+    before = added;
   }
   const bookkeeping = kind.shelf === undefined ? { oldest, bytes } : { oldest, bytes, nth };
   transaction.put(name, { id, ...values, ...bookkeeping } as unknown as RowOf<K>);

@@ -92,9 +92,11 @@ export class LocalCommits {
   async commit(encoded: EncodedChangeSet): Promise<void> {
     await this.settle();
     this.#checkpointIfDue();
-    const { changeSet } = encoded;
+    const { changeSet, bytes } = encoded;
     // The state does not move in between: one change set is committed at a time.
-    const plan = isLarge(changeSet) ? await inSlices(this.state.plan(changeSet)) : undefined;
+    const plan = isLarge(changeSet, bytes.length)
+      ? await inSlices(this.state.plan(changeSet))
+      : undefined;
     await this.#log.append(encoded);
     let changes: readonly Change[];
     try {
@@ -105,7 +107,7 @@ export class LocalCommits {
     }
     for (const listener of this.#listeners) {
       // Answers are microtasks of this turn, so they are sent before the listeners run.
-      setImmediate(() => listener({ changeSet, changes, bytes: encoded.bytes.length }));
+      setImmediate(() => listener({ changeSet, changes, bytes: bytes.length }));
     }
   }
 
@@ -123,11 +125,14 @@ export class LocalCommits {
 
 /** @returns the bytes of a change set; yields to the event loop while a large one is encoded. */
 export async function encode(content: ChangeSetContent): Promise<EncodedChangeSet> {
-  return isLarge(content) ? inSlices(encodeInParts(content)) : encodeChangeSet(content);
+  return isLarge(content, charactersIn(content))
+    ? inSlices(encodeInParts(content))
+    : encodeChangeSet(content);
 }
 
-function isLarge(content: ChangeSetContent): boolean {
-  return rowsIn(content) > MAX_AT_ONCE.rows || charactersIn(content) > MAX_AT_ONCE.characters;
+/** @param characters about how many the change set has as JSON. */
+function isLarge(content: ChangeSetContent, characters: number): boolean {
+  return characters > MAX_AT_ONCE.characters || rowsIn(content) > MAX_AT_ONCE.rows;
 }
 
 /** The error for a write of which nothing is on the disk. */
