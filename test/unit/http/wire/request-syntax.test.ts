@@ -4,13 +4,9 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { syntaxError, targetOf } from '../../../../src/http/wire/request-syntax.ts';
 
-/** A request as node:http has parsed it. */
-function request(url: string, ...rawHeaders: string[]): IncomingMessage {
-  const headers: Record<string, string> = {};
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    headers[rawHeaders[at]!.toLowerCase()] ??= rawHeaders[at + 1]!;
-  }
-  return { url, httpVersion: '1.1', headers, rawHeaders } as unknown as IncomingMessage;
+/** A request as node:http has parsed it, with the values of repeated headers joined. */
+function request(url: string, headers: Readonly<Record<string, string>>): IncomingMessage {
+  return { url, httpVersion: '1.1', headers } as unknown as IncomingMessage;
 }
 
 test('each Host is judged by itself, whatever Host came before', () => {
@@ -18,8 +14,8 @@ test('each Host is judged by itself, whatever Host came before', () => {
   for (const [host, error] of [
     ['catalog:8000', null],
     ['catalog:8000', null],
-    ['a, b', invalid],
-    ['a, b', invalid],
+    ['a b', invalid],
+    ['a b', invalid],
     ['catalog:8000', null],
     ['catalog:8000x', invalid],
     ['CATALOG:8000', null],
@@ -27,17 +23,19 @@ test('each Host is judged by itself, whatever Host came before', () => {
     ['[::1]:8000', null],
     ['[::1', invalid],
   ] as const) {
-    assert.is(syntaxError(request('/', 'Host', host)), error, host);
+    assert.is(syntaxError(request('/', { host })), error, host);
   }
 });
 
-test('a Host that comes twice is refused, in any case of its letters', () => {
-  for (const name of ['Host', 'host', 'HOST']) {
-    assert.is(
-      syntaxError(request('/', 'Host', 'catalog', name, 'catalog')),
-      'the request has more than one Host header',
-    );
-  }
+test('a Host or a length that comes twice is refused, even with the same value', () => {
+  assert.is(
+    syntaxError(request('/', { host: 'catalog, catalog' })),
+    'the request has more than one Host header',
+  );
+  assert.is(
+    syntaxError(request('/', { host: 'catalog', 'content-length': '39, 39' })),
+    'the request has more than one Content-Length header',
+  );
 });
 
 test('a target is a path, or an http URL whose authority is valid', () => {
@@ -51,10 +49,10 @@ test('a target is a path, or an http URL whose authority is valid', () => {
     ['*', false],
     ['', false],
   ] as const) {
-    assert.is(syntaxError(request(url, 'Host', 'catalog')) === null, isValid, url);
+    assert.is(syntaxError(request(url, { host: 'catalog' })) === null, isValid, url);
   }
-  assert.is(targetOf(request('http://catalog:8000/books/?page=2')), '/books/?page=2');
-  assert.is(targetOf(request('/books/')), '/books/');
+  assert.is(targetOf(request('http://catalog:8000/books/?page=2', {})), '/books/?page=2');
+  assert.is(targetOf(request('/books/', {})), '/books/');
 });
 
 test.run();
