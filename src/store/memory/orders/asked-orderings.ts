@@ -7,9 +7,9 @@
  *    more, the ordering is dropped.
  * 2. All of them hold at most {@link OrderingBounds.keptIds} ids together; the least recently used
  *    ones are dropped. The newest one stays in any case.
- * 3. An ordering is dropped when more rows have changed since its last use than its table has, and
- *    more than {@link OrderingBounds.movedRows}. So to keep one that is not used any more costs about
- *    as much as to build it once.
+ * 3. An ordering is dropped when the rows of its table have changed
+ *    {@link OrderingBounds.unusedChanges} times each, on average, since its last use. A change costs
+ *    about as much as building the part of the ordering that it concerns.
  */
 import type { KindName } from '../../../model/kind.ts';
 import type { RowTable } from '../row-table.ts';
@@ -69,8 +69,8 @@ export class AskedOrderings {
       const { ordering } = asked;
       if (ordering.kind.name !== kind || !concerns(ordering.order)) continue;
       asked.changes += moved;
-      const { movedRows } = this.#bounds;
-      const isUnused = asked.changes > Math.max(this.#rows[kind].size, movedRows);
+      const { movedRows, unusedChanges } = this.#bounds;
+      const isUnused = asked.changes > unusedChanges * Math.max(this.#rows[kind].size, 1);
       if (isUnused || moved > movedRows) this.#byName.delete(name);
     }
   }

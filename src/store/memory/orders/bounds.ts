@@ -5,6 +5,11 @@ export interface OrderingBounds {
   readonly movedRows: number;
   /** Ids in all orderings that clients asked for; eight bytes each. */
   readonly keptIds: number;
+  /**
+   * How often each row of a table changes, on average, before an ordering that nobody uses any more
+   * is dropped.
+   */
+  readonly unusedChanges: number;
   /** A table of at most this many rows is sorted at once. */
   readonly smallTableRows: number;
   /**
@@ -18,11 +23,13 @@ export interface OrderingBounds {
 
 /**
  * Moves and sorts are one or two milliseconds of work; the ids take 128 MiB; scanning this many
- * rows costs about as much as building the index.
+ * rows costs about as much as building the index. Under many writes an ordering takes long to build
+ * again, so an unused one is kept for several times what building it costs.
  */
 export const BOUNDS: OrderingBounds = {
   movedRows: 1000,
   keptIds: 16 * 1024 * 1024,
+  unusedChanges: 16,
   smallTableRows: 2000,
   scannedRows: 6_400_000,
   sliceMs: 2,
