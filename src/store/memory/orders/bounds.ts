@@ -1,7 +1,7 @@
 /** Limits on the time in the event loop and the memory that orderings take. */
 
 export interface OrderingBounds {
-  /** The most rows that one commit moves in one ordering, and that a build moves at its end. */
+  /** The most rows that one commit moves in one ordering, and that a build moves in its last turn. */
   readonly movedRows: number;
   /** Ids in all orderings that clients asked for; eight bytes each. */
   readonly keptIds: number;

@@ -126,24 +126,31 @@ export class Ordering {
   }
 
   /**
-   * Brings an ordering of an earlier state to the present one.
+   * Brings an ordering of an earlier state to a later one, in steps. Nothing else may use it until
+   * they have ended.
    *
    * @param ids of the rows whose place may differ between the two.
    * @param before the row in the earlier state.
-   * @param now reads the present state.
+   * @param after reads the later state.
    * @throws Error if the ordering does not fit the earlier state.
    */
-  catchUp(ids: Iterable<number>, before: (id: number) => Row | undefined, now: Lookup): void {
+  *catchUp(
+    ids: Iterable<number>,
+    before: (id: number) => Row | undefined,
+    after: Lookup,
+  ): Generator<undefined, void> {
     const moved = [...ids];
     // All rows leave by the old values before the first enters by the new ones, so that comparisons
     // within a list always agree with its order.
-    for (const id of moved) {
+    for (const [index, id] of moved.entries()) {
+      if (index % STEP_MOVES === 0) yield;
       const row = before(id);
       if (row !== undefined) this.leave(row);
     }
-    this.#look(now);
-    for (const id of moved) {
-      const row = now(this.kind.name, id);
+    this.#look(after);
+    for (const [index, id] of moved.entries()) {
+      if (index % STEP_MOVES === 0) yield;
+      const row = after(this.kind.name, id);
       if (row !== undefined) this.enter(row);
     }
   }

@@ -6,14 +6,13 @@
  * Invariants:
  * 1. An ordering that is kept holds exactly the rows of its table, each in its place, between two
  *    commits.
- * 2. An ordering of a large table is built in slices from a snapshot while commits go on; rows that
- *    they change are noted and moved at the end. One ordering is built at a time.
+ * 2. An ordering of a large table is built in slices while commits go on, one at a time.
  */
 import { CatalogError } from '../../../errors.ts';
 import type { Kind, KindName, Scalar } from '../../../model/kind.ts';
 import { ALL_KINDS } from '../../../model/kinds.ts';
 import { perKind } from '../../../model/per-kind.ts';
-import { atOnce, inSlices } from '../../../slices.ts';
+import { atOnce } from '../../../slices.ts';
 import type { IdList } from '../id-list.ts';
 import { permanentIndexes } from '../indexed-attributes.ts';
 import { AskedOrderings } from './asked-orderings.ts';
@@ -21,17 +20,16 @@ import { BOUNDS, type OrderingBounds } from './bounds.ts';
 import { RowScans } from './row-scans.ts';
 import { Ordering } from './ordering.ts';
 import type { RowTable } from '../row-table.ts';
-import { indexOrder, isById, isIndex, joinedKind, nameOf, type Order } from './order.ts';
+import { indexOrder, isById, isIndex, nameOf, type Order } from './order.ts';
+import { OrderingBuild } from './ordering-build.ts';
 import { lookupFor, sortedLists } from './sorting.ts';
 
 /** How many builds of one ordering commits may invalidate before the request is refused. */
 const MAX_BUILDS = 5;
 
-interface Build {
-  readonly kind: Kind;
-  readonly order: Order;
-  /** Rows that have changed since the snapshot; null if there are too many. */
-  moved: Set<number> | null;
+interface Building {
+  readonly build: OrderingBuild;
+  readonly ended: Promise<void>;
 }
 
 export class Orderings {
@@ -41,7 +39,7 @@ export class Orderings {
   readonly #indexes: Record<KindName, Map<string, Ordering>> = perKind(() => new Map());
   readonly #scans: RowScans;
   readonly #asked: AskedOrderings;
-  readonly #builds = new Map<string, { readonly build: Build; readonly ended: Promise<void> }>();
+  readonly #builds = new Map<string, Building>();
   /** Settles with the build that was requested last. */
   #lastBuild: Promise<void> = Promise.resolve();
 
@@ -149,7 +147,7 @@ export class Orderings {
     const name = nameOf(kind, order);
     const running = this.#builds.get(name);
     if (running !== undefined) return running.ended;
-    const build: Build = { kind, order, moved: new Set() };
+    const build = new OrderingBuild(kind, order, this.#rows, this.#bounds);
     const ended = this.#lastBuild.then(() => this.#build(name, build));
     this.#builds.set(name, { build, ended });
     // The next build begins in any case; the error reaches the caller.
@@ -186,9 +184,7 @@ export class Orderings {
   expect(kind: KindName, moved: readonly number[], concerns: (order: Order) => boolean): void {
     this.#asked.expect(kind, moved.length, concerns);
     for (const { build } of this.#builds.values()) {
-      if (build.kind.name !== kind || build.moved === null || !concerns(build.order)) continue;
-      if (build.moved.size + moved.length > this.#bounds.movedRows) build.moved = null;
-      else for (const id of moved) build.moved.add(id);
+      if (build.kind.name === kind && concerns(build.order)) build.expect(moved);
     }
   }
 
@@ -207,14 +203,10 @@ export class Orderings {
     );
   }
 
-  async #build(name: string, build: Build): Promise<void> {
+  async #build(name: string, build: OrderingBuild): Promise<void> {
     try {
       for (let attempt = 1; attempt <= MAX_BUILDS; attempt += 1) {
-        const ordering = await this.#buildInSlices(build);
-        if (ordering !== null) {
-          this.#keep(name, ordering);
-          return;
-        }
+        if (await build.run((ordering) => this.#keep(name, ordering))) return;
       }
     } finally {
       this.#builds.delete(name);
@@ -224,22 +216,6 @@ export class Orderings {
       `the ${build.kind.plural} change faster than they can be sorted by ${build.order.sortby}; try again`,
       { headers: { 'Retry-After': '5' } },
     );
-  }
-
-  /** @returns null if commits have moved too many rows meanwhile. */
-  async #buildInSlices(build: Build): Promise<Ordering | null> {
-    const { kind, order } = build;
-    build.moved = new Set();
-    const rows = this.#rows[kind.name].snapshot();
-    const joined = joinedKind(kind, order);
-    const others = joined === null ? rows : this.#rows[joined].snapshot();
-    const lookup = lookupFor(order, (name) => (name === kind.name ? rows : others));
-    const lists = await inSlices(sortedLists(kind, order, rows, lookup), this.#bounds.sliceMs);
-    if (build.moved === null) return null;
-    const ordering = new Ordering(kind, order, lists, lookup);
-    const now = lookupFor(order, (name) => this.#rows[name]);
-    ordering.catchUp(build.moved, (id) => rows.get(id), now);
-    return ordering;
   }
 
   #buildAtOnce(kind: Kind, order: Order): Ordering {

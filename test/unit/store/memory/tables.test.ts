@@ -557,6 +557,36 @@ test('a request whose ordering commits overtake repeatedly is refused as busy, a
   assert.is(tables.prepare('skus', sorted('category')), undefined);
 });
 
+test('commits that together move more rows than one turn may do not stop a build', async () => {
+  const rows = shelf(5000);
+  const movedRows = 16;
+  const tables = new Tables(rowTables(rows), { ...SLICED, movedRows });
+  let moved = 0;
+  let committing = true;
+  const commit = () => {
+    const changes: Change[] = [];
+    for (let at = 0; at < 3; at += 1) {
+      moved += 1;
+      const before = rows.skus.get(((moved * 7) % 5000) + 1) as Row;
+      const after = { ...before, price: (moved * 31) % 9000 };
+      rows.skus.set(after.id, after);
+      changes.push(changeOf<KindName>('skus', after.id, before, after));
+    }
+    tables.apply(changes);
+    if (committing) setImmediate(commit);
+  };
+  setImmediate(commit);
+  try {
+    await tables.prepare('skus', byPrice);
+  } finally {
+    committing = false;
+  }
+  assert.ok(moved > 2 * movedRows, `${moved} rows were moved during the build`);
+  assert.is(tables.prepare('skus', byPrice), undefined);
+  assert.equal(tables.select('skus', byPrice), selectPlainly(rows, 'skus', byPrice));
+  assert.equal(tables.faults(), []);
+});
+
 test('the least recently used ordering is dropped to make room for another', async () => {
   const tables = new Tables(rowTables(shelf(50)), { smallTableRows: 0, keptIds: 100 });
   const [a, b, c] = [sorted('price'), sorted('name'), sorted('category')];
