@@ -23,7 +23,8 @@ export function indexedAttributes({ name }: Kind): readonly string[] {
 
 /**
  * Those whose index always exists, because writes and representations need it. The others are only
- * filters of clients: an index of the audit trail would cost every write more than its entry does.
+ * filters of clients. To keep the three of the audit trail would cost a write about as much as its
+ * entries do.
  */
 export function permanentIndexes({ name }: Kind): readonly string[] {
   return permanent[name];
