@@ -261,6 +261,17 @@ for (const [what, text] of Object.entries(NO_REQUESTS)) {
   });
 }
 
+test('a Content-Type that is given twice is 415, and the body is not stored', async () => {
+  const before = await bookCount();
+  const type = 'Content-Type: application/json';
+  const bare = request('POST /books/', [type, LAST], BOOK);
+  const [once] = await converse(bare);
+  const [twice] = await converse(bare.replace(type, `${type}\r\n${type}`));
+  assert.is(once?.status, 201);
+  assert.is(twice?.status, 415);
+  assert.is(await bookCount(), before + 1);
+});
+
 test('if Authorization is given twice, neither is used', async () => {
   const other = 'Authorization: Bearer x';
   for (const headers of [
