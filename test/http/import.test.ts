@@ -15,7 +15,7 @@ import {
   postImport,
 } from '../support/imports.ts';
 import { requestWith } from '../support/request.ts';
-import { refusableDisk } from '../support/disk.ts';
+import { quickDisk, refusableDisk, turn } from '../support/disk.ts';
 import { closeServices, openService, type Service } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
@@ -67,6 +67,35 @@ test('a long report has all of its changes and an ETag, and concurrent readers s
     return (await (body as BodyStream)[Symbol.asyncIterator]().next()).value as Uint8Array;
   };
   assert.ok((await firstPiece()) === (await firstPiece()));
+});
+
+test('an import that has ended is shown once the disk has its report, so that its ETag stays', async () => {
+  const disk = { ...quickDisk };
+  const slow = await openService({ disk });
+  const device = Promise.withResolvers<void>();
+  let saved = 0;
+  disk.publish = async (job) => {
+    saved += 1;
+    // The first one is the import that was accepted.
+    if (saved > 1) await device.promise;
+    return quickDisk.publish(job);
+  };
+  const accepted = await post('brands', csv('name', 'One'), { query: 'dry_run=true' }, slow);
+  const path = accepted.headers.get('location') ?? '';
+  await until(
+    'it has ended',
+    async () => (await read(slow, '/admin/imports/'))[0].state === 'done',
+  );
+  const shown = send(slow, 'GET', path);
+  await turn();
+  device.resolve();
+  const { status, headers, json } = await shown;
+  assert.equal([status, json.state], [200, 'done']);
+  await until(
+    'its report is on the disk',
+    () => readdirSync(join(slow.data, 'imports')).length === 1,
+  );
+  assert.is((await send(slow, 'GET', path)).headers.get('etag'), headers.get('etag'));
 });
 
 test('a row with an id updates that item, one without creates, and omitted columns are kept', async () => {

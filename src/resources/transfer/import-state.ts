@@ -20,6 +20,11 @@ export interface ImportError {
 
 export type ImportPhase = 'checking' | 'writing' | 'done' | 'refused' | 'failed';
 
+/** Whether a state is final. */
+export function hasEnded(state: ImportPhase): boolean {
+  return state !== 'checking' && state !== 'writing';
+}
+
 /** An import without its lists. */
 export interface ImportSummary {
   readonly id: number;
@@ -125,6 +130,10 @@ export class ImportState {
         yield ']}';
       },
     };
+  }
+
+  get hasEnded(): boolean {
+    return hasEnded(this.#state);
   }
 
   get hasErrors(): boolean {

@@ -3,11 +3,11 @@
  * and one that was not finished when the process ended is `failed`.
  */
 import { createHash, type Hash } from 'node:crypto';
-import * as v from 'valibot';
 import { CatalogError, messageOf } from '../../errors.ts';
 import { type Created, recall, remember, type Retry } from '../idempotency.ts';
 import { ImportReports, type ShownImport } from './import-reports.ts';
 import { type ImportProgress, ImportState, type ImportSummary } from './import-state.ts';
+import { type KeptReport, parseKept } from './kept-report.ts';
 import { Importer, type ImporterOptions, type ImportOrder } from './importer.ts';
 
 /** Finished imports that are kept, at most. */
@@ -51,16 +51,6 @@ export interface ImportsOptions extends Omit<ImporterOptions, 'isStopping'> {
   /** Called with failures that an import cannot show. */
   readonly onError: (error: unknown) => void;
 }
-
-/** What a saved state must have. */
-const keptShape = v.looseObject({
-  id: v.number(),
-  collection: v.string(),
-  state: v.picklist(['checking', 'writing', 'done', 'refused', 'failed']),
-  error_count: v.number(),
-  errors: v.array(v.unknown()),
-  changes: v.array(v.unknown()),
-});
 
 /** The answer to a file that was received. */
 export interface Accepted {
@@ -201,7 +191,10 @@ export class Imports {
   }
 
   /** An import for a client; null if it is not kept. @throws as {@link ImportReports.finished}. */
-  show(id: number): ShownImport | Promise<ShownImport> | null {
+  async show(id: number): Promise<ShownImport | null> {
+    const running = this.#running.get(id);
+    // The report on the disk has another ETag than the state.
+    if (running?.hasEnded) await this.ended(id);
     const state = this.#running.get(id) ?? this.#unsaved.get(id);
     if (state !== undefined) return this.#reports.unfinished(state.moment);
     return this.#finished.has(id) ? this.#reports.finished(id) : null;
@@ -265,24 +258,17 @@ export class Imports {
 
   /** @returns null if the state is not readable. */
   async #recovered(id: number): Promise<ImportSummary | null> {
-    const text = this.#options.storage.load(id);
-    let object: ImportSummary & { readonly errors: readonly object[]; readonly changes: object };
+    const { storage, onError } = this.#options;
+    const text = storage.load(id);
+    let kept: KeptReport;
     try {
-      object = v.parse(keptShape, JSON.parse(String(text ?? ''))) as unknown as typeof object;
+      kept = parseKept(String(text ?? ''));
     } catch (error) {
-      this.#options.onError(new Error(`the state of import ${id} is lost: ${messageOf(error)}`));
+      onError(new Error(`the state of import ${id} is lost: ${messageOf(error)}`));
       return null;
     }
-    const { errors, changes, ...summary } = object;
-    if (summary.state !== 'checking' && summary.state !== 'writing') return summary;
-    const message =
-      summary.state === 'checking'
-        ? 'the import was interrupted; no row was written'
-        : 'the import was interrupted while it wrote rows; the audit trail shows which were written; import the others again';
-    const failed = { ...summary, state: 'failed', error_count: summary.error_count + 1 } as const;
-    const all = [...errors, { row: null, column: null, message }];
-    await this.#options.storage.save(id, JSON.stringify({ ...failed, errors: all, changes }));
-    return failed;
+    if (kept.interrupted !== null) await storage.save(id, kept.interrupted);
+    return kept.summary;
   }
 }
 

@@ -13,7 +13,7 @@ import {
 } from '../../../app/imports/import-request.ts';
 import { isHeld } from '../../../disk/lock.ts';
 import { CatalogError } from '../../../errors.ts';
-import type { ImportReport } from '../../../resources/transfer/import-state.ts';
+import { hasEnded, type ImportReport } from '../../../resources/transfer/import-state.ts';
 import { CREATABLE } from '../../../resources/transfer/rows/references.ts';
 import { LOCK } from '../../../store/files/files.ts';
 import { commandSubject } from '../subject.ts';
@@ -153,7 +153,7 @@ export class ServerRequest {
     const bytes = this.#context.disk.read(join(this.#folder, `${id}.json`));
     if (bytes === null) return null;
     const found = JSON.parse(bytes.toString()) as ImportReport;
-    return found.state === 'checking' || found.state === 'writing' ? null : found;
+    return hasEnded(found.state) ? found : null;
   }
 
   /** @returns whether the request is withdrawn; false if the server has taken it. */

@@ -146,9 +146,9 @@ export const IMPORT_PATHS: readonly Path[] = [
     about: 'an import',
     label: 'import',
     offers: JSON_OFFERS,
-    resolve(params, { imports }): ShownImport | Promise<ShownImport> {
+    async resolve(params, { imports }): Promise<ShownImport> {
       const id = params.id('pk');
-      const found = imports.show(id);
+      const found = await imports.show(id);
       if (found !== null) return found;
       throw new CatalogError('not_found', `there is no import ${id}`);
     },

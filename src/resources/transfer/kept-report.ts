@@ -1,0 +1,47 @@
+/** The report of an import of an earlier process (spec 12.10). */
+import * as v from 'valibot';
+import { hasEnded, type ImportError, type ImportSummary } from './import-state.ts';
+
+export interface KeptReport {
+  readonly summary: ImportSummary;
+  /** JSON text of the report as it is to be saved, if the process ended during the import. */
+  readonly interrupted: string | null;
+}
+
+/** What a report must have. */
+const keptShape = v.looseObject({
+  id: v.number(),
+  collection: v.string(),
+  state: v.picklist(['checking', 'writing', 'done', 'refused', 'failed']),
+  error_count: v.number(),
+  errors: v.array(v.unknown()),
+  changes: v.array(v.unknown()),
+});
+
+/**
+ * Reads a report. An import that had not ended is `failed` in the result.
+ *
+ * @param text JSON.
+ * @throws SyntaxError, ValiError if it is not a report.
+ */
+export function parseKept(text: string): KeptReport {
+  const report: unknown = v.parse(keptShape, JSON.parse(text));
+  const { errors, changes, ...summary } = report as ImportSummary & {
+    readonly errors: readonly object[];
+    readonly changes: readonly object[];
+  };
+  if (hasEnded(summary.state)) return { summary, interrupted: null };
+  const error: ImportError = {
+    row: null,
+    column: null,
+    message:
+      summary.state === 'checking'
+        ? 'the import was interrupted; no row was written'
+        : 'the import was interrupted while it wrote rows; the audit trail shows which were written; import the others again',
+  };
+  const failed = { ...summary, state: 'failed', error_count: summary.error_count + 1 } as const;
+  return {
+    summary: failed,
+    interrupted: JSON.stringify({ ...failed, errors: [...errors, error], changes }),
+  };
+}
