@@ -1,9 +1,7 @@
 /** Memory that shows a part of a file, and can be replaced by a copy piece by piece (Linux). */
 import { FFIType, ptr } from 'bun:ffi';
 import { libcOfLinux } from './libc.ts';
-
-/** From madvise(2); Linux 5.14 and later. */
-const MADV_POPULATE_READ = 22;
+import { MADV_POPULATE_READ, memoryAdvice } from './memory-advice.ts';
 
 /** From mmap(2). */
 const PROT_READ = 1;
@@ -15,9 +13,6 @@ const MAP_POPULATE = 0x8000;
 /** From mremap(2). */
 const MREMAP_MAYMOVE = 1;
 const MREMAP_FIXED = 2;
-
-/** Addresses are declared as integers, because the runtime's pointer type has no arithmetic. */
-const mapping = libcOfLinux({ madvise: { args: ['usize', 'usize', 'i32'], returns: 'i32' } });
 
 /** Looked up only by the first copy: a start need not wait for it. */
 const copying = libcOfLinux({
@@ -47,7 +42,7 @@ export interface MappedMemory {
  * @returns null if the system cannot do that.
  */
 export function mapMemory(fd: number, start: number, length: number): MappedMemory | null {
-  const calls = mapping();
+  const calls = memoryAdvice();
   if (calls === null) return null;
   let mapped: Uint8Array<ArrayBuffer>;
   try {

@@ -1,18 +1,9 @@
 /** Memory whose pages the kernel provides with one call. */
 import { ptr } from 'bun:ffi';
-import { libcOfLinux } from './libc.ts';
-
-/** From madvise(2); Linux 5.14 and later. */
-const MADV_POPULATE_WRITE = 23;
+import { MADV_POPULATE_WRITE, memoryAdvice } from './memory-advice.ts';
 
 /** A multiple of every size that pages of memory have. */
 const ALIGNMENT = 64 * 1024;
-
-/**
- * Without it memory comes page by page. Addresses are declared as integers, because the runtime's
- * pointer type has no arithmetic.
- */
-const symbols = libcOfLinux({ madvise: { args: ['usize', 'usize', 'i32'], returns: 'i32' } });
 
 /**
  * Makes the kernel provide all pages of some memory with one call. Otherwise the first write to
@@ -26,5 +17,5 @@ export function populate(memory: Uint8Array): boolean {
   const address = ptr(memory);
   const start = Math.ceil(address / ALIGNMENT) * ALIGNMENT;
   const end = Math.floor((address + memory.length) / ALIGNMENT) * ALIGNMENT;
-  return end > start && symbols()?.madvise(start, end - start, MADV_POPULATE_WRITE) === 0;
+  return end > start && memoryAdvice()?.madvise(start, end - start, MADV_POPULATE_WRITE) === 0;
 }
