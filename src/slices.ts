@@ -9,6 +9,8 @@
  * 3. Work never waits within its slice, so it cannot block other work by waiting.
  */
 
+import { setImmediate as turn } from 'node:timers/promises';
+
 /** Milliseconds of a turn for all work under way together. */
 const SLICE_MS = 2;
 
@@ -134,6 +136,22 @@ export function inSlices<T>(work: Generator<unknown, T>, sliceMs?: number): Prom
  */
 export function inLaterSlices<T>(work: Generator<unknown, T>): Promise<T> {
   return SLICES.runLater(work);
+}
+
+/**
+ * Passes items on, and returns to the event loop whenever their source and their consumer have
+ * worked for a slice.
+ */
+export async function* inTurns<T>(
+  items: Iterable<T> | AsyncIterable<T>,
+): AsyncGenerator<T, void, void> {
+  let end = performance.now() + SLICE_MS;
+  for await (const item of items) {
+    yield item;
+    if (performance.now() < end) continue;
+    await turn();
+    end = performance.now() + SLICE_MS;
+  }
 }
 
 /** Runs a generator to its end at once. @returns what it returns. */

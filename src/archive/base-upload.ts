@@ -1,14 +1,12 @@
 /** Bases of an archive: the whole catalog, written beside the change sets. */
 import { CatalogError, messageOf } from '../errors.ts';
+import { inTurns } from '../slices.ts';
 import { baseSlices } from '../store/files/base.ts';
 import { SCHEMA_VERSION } from '../store/files/schema.ts';
 import type { Store } from '../store/store.ts';
 import type { ArchiveObjects } from './archive-objects.ts';
 import type { Position } from './batch.ts';
 import { type ArchivedBase, baseName } from './names.ts';
-
-/** Milliseconds of work between two turns of the event loop. */
-const SLICE_MS = 2;
 
 export class BaseUpload {
   readonly #objects: ArchiveObjects;
@@ -62,16 +60,5 @@ export class BaseUpload {
     }
     this.newest = { ...base, name };
     return { sequence, digest };
-  }
-}
-
-/** Lets the event loop turn between slices: a sink that takes them at once would not. */
-async function* inTurns(slices: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let begun = performance.now();
-  for (const slice of slices) {
-    yield slice;
-    if (performance.now() - begun < SLICE_MS) continue;
-    await new Promise((resolve) => setImmediate(resolve));
-    begun = performance.now();
   }
 }

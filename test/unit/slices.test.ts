@@ -1,7 +1,7 @@
 /** Work in slices shares the turns of the event loop. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Slices } from '../../src/slices.ts';
+import { inTurns, Slices } from '../../src/slices.ts';
 
 const SLICE_MS = 2;
 
@@ -146,6 +146,53 @@ test('work that throws an error rejects its promise, and other work continues', 
     (error: unknown) => assert.match(String(error), 'it fails'),
   );
   assert.equal(loop.done, ['long 0']);
+});
+
+test('items are passed on in order, and the event loop turns after each slice of their work', async () => {
+  let turns = 0;
+  let isOver = false;
+  const count = () => {
+    turns += 1;
+    if (!isOver) setImmediate(count);
+  };
+  setImmediate(count);
+  const seen: [item: number, turns: number][] = [];
+  for await (const item of inTurns([1, 2, 3])) {
+    seen.push([item, turns]);
+    const begun = performance.now();
+    while (performance.now() - begun <= SLICE_MS);
+  }
+  isOver = true;
+  assert.equal(
+    seen.map(([item]) => item),
+    [1, 2, 3],
+  );
+  const [first, second, third] = seen.map(([, when]) => when) as [number, number, number];
+  assert.ok(first < second && second < third, String(seen));
+});
+
+test('items that are no longer taken end their source, and its errors are passed on', async () => {
+  const ended: string[] = [];
+  const source = function* (name: string) {
+    try {
+      yield name;
+      throw new Error('it fails');
+    } finally {
+      ended.push(name);
+    }
+  };
+  for await (const name of inTurns(source('first'))) {
+    assert.is(name, 'first');
+    break;
+  }
+  assert.equal(ended, ['first']);
+  const all = inTurns(source('second'));
+  await all.next();
+  await all.next().then(
+    () => assert.unreachable('it fails'),
+    (error: unknown) => assert.match(String(error), 'it fails'),
+  );
+  assert.equal(ended, ['first', 'second']);
 });
 
 test.run();

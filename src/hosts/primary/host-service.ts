@@ -5,7 +5,6 @@
  * Bases and streams are generated while they are sent, so a slow follower costs only a few pieces
  * of memory. The number of each that may be under way is bounded.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type {
   CredentialFiles,
   WatchedCredentialFiles,
@@ -13,6 +12,7 @@ import type {
 import { CatalogError } from '../../errors.ts';
 import type { BodyStream } from '../../http/message.ts';
 import type { HostService, HostState, KnownEpoch } from '../../http/services.ts';
+import { inTurns } from '../../slices.ts';
 import { baseSlices } from '../../store/files/base.ts';
 import { SCHEMA_VERSION } from '../../store/files/schema.ts';
 import type { Store } from '../../store/store.ts';
@@ -26,9 +26,6 @@ const MAX_STREAMS = 32;
 
 /** Milliseconds without a change set after which a stream gets an empty line. */
 const EMPTY_LINE_MS = 2000;
-
-/** Milliseconds of work on a base between two turns of the event loop. */
-const SLICE_MS = 2;
 
 /** Bytes of one piece of a change set. */
 const PIECE_BYTES = 64 * 1024;
@@ -132,12 +129,8 @@ export class Hosts implements HostService {
   }
 
   async *#slices(): AsyncGenerator<Uint8Array, void, void> {
-    let begun = performance.now();
-    for (const slice of baseSlices(this.#options.store.snapshot())) {
+    for await (const slice of inTurns(baseSlices(this.#options.store.snapshot()))) {
       yield* piecesOf(slice);
-      if (performance.now() - begun < SLICE_MS) continue;
-      await nextTurn();
-      begun = performance.now();
     }
   }
 

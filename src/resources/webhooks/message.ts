@@ -1,7 +1,7 @@
 /** What is sent to a webhook: the changes of one change set, in one message or several. */
 import { hash } from 'node:crypto';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Webhook as Signer } from 'standardwebhooks';
+import { inTurns } from '../../slices.ts';
 import type { ChangeSet } from '../../store/change-set.ts';
 import { changesIn } from '../changes/published.ts';
 import type { Webhook } from './ports.ts';
@@ -14,9 +14,6 @@ const MESSAGE_UNITS = 128 * 1024;
 
 /** Hexadecimal digits of a digest in an id. */
 const DIGEST_LENGTH = 12;
-
-/** Milliseconds of work between two turns of the event loop. */
-const SLICE_MS = 2;
 
 export interface Message {
   /** The same at each attempt, also after a restart, so that receivers recognise repetitions. */
@@ -42,19 +39,14 @@ export async function* messagesOf(
     const head = JSON.stringify({ type: TYPE, timestamp: time }).slice(0, -1);
     return { id, sequence, changes, body: `${head},"data":[${data}]}` };
   };
-  let end = performance.now() + SLICE_MS;
-  for (const change of changesIn(changeSet)) {
+  for await (const change of inTurns(changesIn(changeSet))) {
     if (change !== null && (wanted.size === 0 || wanted.has(change.resource))) {
       data += changes === 0 ? change.text(true) : `,${change.text(true)}`;
       changes += 1;
     }
-    if (data.length >= MESSAGE_UNITS) {
-      yield message();
-      [data, changes] = ['', 0];
-    }
-    if (performance.now() < end) continue;
-    await nextTurn();
-    end = performance.now() + SLICE_MS;
+    if (data.length < MESSAGE_UNITS) continue;
+    yield message();
+    [data, changes] = ['', 0];
   }
   if (changes > 0) yield message();
 }

@@ -12,13 +12,11 @@
 import { join } from 'node:path';
 import type { Disk } from '../../disk/disk.ts';
 import { CatalogError } from '../../errors.ts';
+import { inTurns } from '../../slices.ts';
 import type { ChangeSet, EncodedChangeSet } from '../change-set.ts';
 import { decodeNextBeside } from './change-set-parts.ts';
 import { decodeNext } from './change-set.ts';
 import { changeSetName, damaged, occupied, readFile } from './files.ts';
-
-/** Milliseconds of reading between two turns of the event loop. */
-const SLICE_MS = 2;
 
 /** Files measured or removed between two turns of the event loop. */
 const FILES_PER_TURN = 256;
@@ -168,13 +166,20 @@ interface Range {
  * @returns the change sets of a range, each read on demand.
  * @throws CatalogError `store_damaged`, `store_unreadable`; what `missing` returns.
  */
-export async function* readChangeSets(
+export function readChangeSets(
+  disk: Disk,
+  directory: string,
+  range: Range,
+): AsyncGenerator<EncodedChangeSet> {
+  return inTurns(read(disk, directory, range));
+}
+
+async function* read(
   disk: Disk,
   directory: string,
   { after, last, missing }: Range,
 ): AsyncGenerator<EncodedChangeSet> {
   let previous: string | null = null;
-  let begun = performance.now();
   for (let sequence = after + 1; sequence <= last; sequence += 1) {
     const path = join(directory, changeSetName(sequence));
     const bytes = readFile(disk, path);
@@ -182,9 +187,6 @@ export async function* readChangeSets(
     const changeSet = await decodeNextBeside(path, bytes, sequence, previous);
     previous = changeSet.digest;
     yield { changeSet, bytes };
-    if (performance.now() - begun < SLICE_MS) continue;
-    await new Promise((resolve) => setImmediate(resolve));
-    begun = performance.now();
   }
 }
 
