@@ -64,7 +64,7 @@ export async function startWorkers(options: Options): Promise<HttpServer> {
     },
     async close(grace) {
       await pool.close(grace + END_MS);
-      await server.close(grace);
+      return await server.close(grace);
     },
   };
 }

@@ -30,8 +30,12 @@ export interface HttpServer {
   readonly requests: number;
   /** Bytes of request bodies in memory. */
   readonly bodyMemory: number;
-  /** Accepts no new connections, and waits at most `grace` milliseconds for active requests. */
-  close(grace: number): Promise<void>;
+  /**
+   * Accepts no new connections, and waits at most `grace` milliseconds for active requests.
+   *
+   * @returns whether all of them were answered.
+   */
+  close(grace: number): Promise<boolean>;
 }
 
 /** The names of the flags for the address, for error messages. */
@@ -223,18 +227,19 @@ function probe(address: Address): Promise<Probe> {
   });
 }
 
-async function closeServer(server: Server, pipeline: Pipeline, grace: number): Promise<void> {
+async function closeServer(server: Server, pipeline: Pipeline, grace: number): Promise<boolean> {
   pipeline.closing = true;
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, grace);
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), grace);
   });
-  await Promise.race([pipeline.idle(), late]);
+  const areAnswered = await Promise.race([pipeline.idle().then(() => true), late]);
   clearTimeout(timer);
   // The remaining connections are idle or out of time. The last responses get one turn to be sent.
   await new Promise((resolve) => setImmediate(resolve));
   server.closeAllConnections();
   await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, CLOSE_MS).unref())]);
+  return areAnswered;
 }

@@ -356,7 +356,7 @@ test('an idle connection does not delay the shutdown', async () => {
   const socket = connect(Number(port), hostname);
   socket.write(request('GET /books/99999/'));
   await new Promise((resolve) => socket.once('data', resolve));
-  // The grace period of this server is minutes.
+  // Fails if a request counts as under way.
   await server.stop();
   server = await listen({ data: server.data });
   socket.destroy();
@@ -366,7 +366,7 @@ test('clients that disconnected in the middle of a body do not delay the shutdow
   await abandon(20);
   // When this request is answered, the server has seen that the connections are closed.
   await bookCount();
-  // The grace period of this server is minutes.
+  // Fails if their requests count as under way.
   await server.stop();
   server = await listen({ data: server.data });
 });
