@@ -19,7 +19,7 @@ import type { Confirmation } from './confirmation.ts';
 import { Backoff } from './backoff.ts';
 import { requireFollowable } from './lineage.ts';
 import { linesOf } from './lines.ts';
-import { HistoryGone, type Primary } from './primary-client.ts';
+import { HistoryGone, type Primary, StreamEnded } from './primary-client.ts';
 
 /** Milliseconds between two requests for the state. */
 const POLL_MS = 1000;
@@ -184,7 +184,8 @@ export class Follower {
       const [first, ...others] = await Promise.allSettled(works);
       // When one ends, it ends the other, whose failure then does not count.
       for (const outcome of [first, ...others]) {
-        if (outcome?.status === 'rejected' && !isEnd(outcome.reason)) throw outcome.reason;
+        if (outcome?.status === 'rejected' && !(outcome.reason instanceof StreamEnded))
+          throw outcome.reason;
       }
     } finally {
       this.#ended.signal.removeEventListener('abort', end);
@@ -250,11 +251,6 @@ export class Follower {
     this.#hasBeenInStep = true;
     this.#inStepAt = Math.max(this.#inStepAt, this.#target.sent);
   }
-}
-
-/** Whether a failure only says that this host ended the connection. */
-function isEnd(error: unknown): boolean {
-  return error instanceof Error && error.message.endsWith('the connection was ended');
 }
 
 /** Whether a failure means that this host may not follow the other one, so retries are useless. */

@@ -34,6 +34,9 @@ const credentialsShape = v.object({ digest: shapes.digest, files: credentialFile
 /** The primary does not keep the requested change sets any more. */
 export class HistoryGone extends Error {}
 
+/** The caller has ended the stream. */
+export class StreamEnded extends Error {}
+
 /** A host that others follow, as they reach it. */
 export interface Primary {
   /** For messages. */
@@ -41,13 +44,13 @@ export interface Primary {
   /** @param known the latest epoch that this host knows. */
   state(known: KnownEpoch | null): Promise<HostState>;
   credentials(): Promise<{ readonly digest: string; readonly files: CredentialFiles }>;
-  /** The bytes of a base. @param signal ends the transfer. */
+  /** The bytes of a base. @param signal ends the transfer. @throws StreamEnded once it has. */
   base(signal: AbortSignal): AsyncIterable<Uint8Array>;
   /**
    * The lines of a stream of change sets, in pieces, and empty lines.
    *
    * @param signal ends the stream.
-   * @throws HistoryGone.
+   * @throws HistoryGone; StreamEnded once the signal has ended it.
    */
   changes(since: number, signal: AbortSignal): AsyncIterable<Uint8Array>;
 }
@@ -72,8 +75,6 @@ interface Options {
   readonly version: string;
   /** What a refusal of the token means; {@link FOLLOWING} if left out. */
   readonly refusals?: Refusals | undefined;
-  readonly answerMs?: number | undefined;
-  readonly silenceMs?: number | undefined;
 }
 
 export class HttpPrimary implements Primary {
@@ -104,8 +105,7 @@ export class HttpPrimary implements Primary {
   }
 
   async #json(path: string, headers: Readonly<Record<string, string>>): Promise<unknown> {
-    const { answerMs = ANSWER_MS } = this.#options;
-    const timer = new ProgressTimer(answerMs, `${this.address} does not answer`);
+    const timer = new ProgressTimer(ANSWER_MS, `${this.address} does not answer`);
     try {
       const response = await this.#request(path, headers, timer);
       const pieces: Uint8Array[] = [];
@@ -125,9 +125,8 @@ export class HttpPrimary implements Primary {
   }
 
   async *#stream(path: string, signal: AbortSignal): AsyncGenerator<Uint8Array, void, void> {
-    const { silenceMs = SILENCE_MS } = this.#options;
-    const timer = new ProgressTimer(silenceMs, `${this.address} has gone silent`);
-    const onAbort = () => timer.fail(new Error('the connection was ended'));
+    const timer = new ProgressTimer(SILENCE_MS, `${this.address} has gone silent`);
+    const onAbort = () => timer.fail(new StreamEnded('the connection was ended'));
     signal.addEventListener('abort', onAbort, { once: true });
     if (signal.aborted) onAbort();
     try {
@@ -138,7 +137,10 @@ export class HttpPrimary implements Primary {
     }
   }
 
-  /** @throws HistoryGone; CatalogError `unauthorized`, `forbidden`; Error for every other failure. */
+  /**
+   * @throws HistoryGone; StreamEnded; CatalogError `unauthorized`, `forbidden`; Error for every other
+   *   failure.
+   */
   async #request(
     path: string,
     headers: Readonly<Record<string, string>>,
@@ -160,6 +162,7 @@ export class HttpPrimary implements Primary {
         }),
       );
     } catch (cause) {
+      if (cause instanceof StreamEnded) throw cause;
       throw new Error(`${this.address} cannot be reached: ${messageOf(cause)}`, { cause });
     }
     if (response.status === 200) return response;

@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert';
 import { CatalogError, messageOf } from '../../../../src/errors.ts';
 import { baseOfPeers, type Peer } from '../../../../src/hosts/cluster/peer-base.ts';
 import type { Member } from '../../../../src/hosts/cluster/registry.ts';
+import { StreamEnded } from '../../../../src/hosts/following/primary-client.ts';
 import type { ReceivedBase } from '../../../../src/store/hosts/install-base.ts';
 
 const member = (name: string, sequence: number, origin: string | null = `https://${name}`) =>
@@ -119,7 +120,7 @@ test('a host that is stopped gets no base and reports no error', async () => {
   world.members = [[member('a', 7), member('b', 6)]];
   world.take = async () => {
     end();
-    throw new Error('the connection was ended');
+    throw new StreamEnded('the connection was ended');
   };
   assert.is(await run(), null);
   assert.equal(seen, { asked: ['a'], abandoned: [], warnings: [] });

@@ -5,7 +5,11 @@ import * as assert from 'uvu/assert';
 import { Backoff } from '../../../../src/hosts/following/backoff.ts';
 import { Confirmation } from '../../../../src/hosts/following/confirmation.ts';
 import { Follower } from '../../../../src/hosts/following/follower.ts';
-import { HistoryGone, type Primary } from '../../../../src/hosts/following/primary-client.ts';
+import {
+  HistoryGone,
+  type Primary,
+  StreamEnded,
+} from '../../../../src/hosts/following/primary-client.ts';
 import type { HostState } from '../../../../src/http/services.ts';
 import { SCHEMA_VERSION } from '../../../../src/store/files/schema.ts';
 import { firstRecord, type HostRecord } from '../../../../src/store/hosts/host-record.ts';
@@ -120,7 +124,7 @@ async function* live(
     yield Buffer.from('\n');
     await new Promise((resolve) => setTimeout(resolve, 2));
   }
-  throw new Error('the connection was ended');
+  throw new StreamEnded('the connection was ended');
 }
 
 /** The text of all change sets after `since`. */
