@@ -5,7 +5,7 @@ import type { SharedFiles } from '../../auth/sharing/shared-files.ts';
 import { WebhookKey } from '../../auth/webhook-key.ts';
 import type { Disk } from '../../disk/disk.ts';
 import type { Cluster } from '../../hosts/cluster/cluster.ts';
-import { Passing } from '../../hosts/cluster/passing.ts';
+import { WriterForwarding } from '../../hosts/cluster/writer-forwarding.ts';
 import { Forwarder } from '../../hosts/forwarding/forwarder.ts';
 import { MAX_IMPORT_BYTES } from '../../http/endpoints/imports/paths.ts';
 import type { Forward } from '../../http/router.ts';
@@ -62,16 +62,16 @@ export async function joinCluster(
     onUnseen: monitor.failed('this host could not be announced to the others'),
   });
   const { maxImport: maxBody = MAX_IMPORT_BYTES, logTimeout = DEFAULT_LOG_TIMEOUT_MS } = settings;
-  const passing = new Passing({
+  const writerForwarding = new WriterForwarding({
     // If the log is silent, the writer still answers; if that answer is late, the writer is silent.
     forwarder: new Forwarder({ maxBody, idleMs: logTimeout + WRITER_SILENCE_MS }),
     cluster,
-    catchUp: (sequence) => store.catchUp(sequence),
+    reach: (sequence) => store.catchUp(sequence),
     pullAccounts: () => exclusively(data, () => credentials.pull()),
   });
   return {
     credentials,
-    forwarding: () => passing.forwarding(),
+    forwarding: () => writerForwarding.forwarding(),
     deliveries: {
       term: () => cluster.term,
       lastSequence: () => cluster.lastSequence(),
@@ -80,6 +80,7 @@ export async function joinCluster(
     },
     figures: () => cluster.figures,
     async close() {
+      writerForwarding.stop();
       await credentials.close();
       await cluster.close();
     },

@@ -22,6 +22,7 @@ import { requireFollowable } from '../../hosts/following/lineage.ts';
 import { HttpPrimary, type Primary } from '../../hosts/following/primary-client.ts';
 import { takeBase } from '../../hosts/following/take-base.ts';
 import { Forwarder } from '../../hosts/forwarding/forwarder.ts';
+import { awaitOwnWrite, type CatchingUp } from '../../hosts/forwarding/own-writes.ts';
 import { MAX_IMPORT_BYTES } from '../../http/endpoints/imports/paths.ts';
 import type { HttpRequest, HttpResponse } from '../../http/message.ts';
 import type { HostState } from '../../http/services.ts';
@@ -58,6 +59,10 @@ export class Replica {
   readonly #confirmation: Confirmation;
   readonly #forwarder: Forwarder;
   readonly #stopped = new AbortController();
+  readonly #catchingUp: CatchingUp = {
+    reach: (sequence) => this.#catalog?.changes.feed.reach(sequence),
+    pullAccounts: () => this.#follower?.poll(),
+  };
   #catalog: Catalog | null = null;
   #follower: Follower | null = null;
 
@@ -254,30 +259,10 @@ export class Replica {
       throw new CatalogError('not_primary', `this host follows ${address}; send the request there`);
     }
     const response = await this.#forwarder.forward(request, this.#origin);
-    await this.#catchUp(request, response);
+    await awaitOwnWrite(request, response, this.#catchingUp, this.#stopped.signal);
     return response;
   }
-
-  /** Waits, for a bounded time, until this host has what the client has written at the primary. */
-  async #catchUp({ method, trace }: HttpRequest, response: HttpResponse): Promise<void> {
-    if (method === 'GET' || method === 'HEAD' || response.status >= 400) return;
-    const sequence = Number(response.headers['Catalog-Sequence'] ?? 0);
-    const isAccess = /^\/admin\/(?:users|tokens)\//.test(trace.found ?? '');
-    const waits: Promise<void>[] = [
-      this.#catalog?.changes.feed.reach(sequence) ?? Promise.resolve(),
-      isAccess ? this.#catchUpWithAccess() : Promise.resolve(),
-    ];
-    // A client that needs to be sure sends Catalog-Min-Sequence with its next request.
-    await Promise.allSettled(waits);
-  }
-
-  async #catchUpWithAccess(): Promise<void> {
-    await Promise.race([this.#follower?.poll(), pause(ACCESS_WAIT_MS, this.#stopped.signal)]);
-  }
 }
-
-/** Milliseconds to wait until accounts and revocations are those of the primary. */
-const ACCESS_WAIT_MS = 1000;
 
 function detailsOf(figures: FollowerFigures | null): ReadinessDetails['following'] {
   if (figures === null) return undefined;

@@ -1,32 +1,22 @@
-/** Passes the writes of this host's clients on to the host that is the writer. */
-import { setTimeout as pause } from 'node:timers/promises';
+/** Forwards the writes of this host's clients to the host that is the writer. */
 import { CatalogError } from '../../errors.ts';
 import type { HttpRequest, HttpResponse } from '../../http/message.ts';
-import { CATALOG_SEQUENCE, parseSequence } from '../../http/rules/catalog-sequence.ts';
 import type { Forwarder } from '../forwarding/forwarder.ts';
+import { awaitOwnWrite, type CatchingUp } from '../forwarding/own-writes.ts';
 
-/** Milliseconds for which nothing is passed to a writer that could not be reached. */
+/** Milliseconds for which nothing is forwarded to a writer that could not be reached. */
 const AVOIDED_MS = 5000;
 
-/** Milliseconds that an answer waits for this host to apply the write. */
-const CATCH_UP_MS = 1000;
-
-/** Paths of requests that change accounts and tokens, which change sets do not contain. */
-const ACCOUNTS = /\/admin\/(users|tokens)\//;
-
-interface Options {
+interface Options extends CatchingUp {
   readonly forwarder: Pick<Forwarder, 'forward'>;
   readonly cluster: { readonly writerOrigin: string | null };
-  /** Applies the log up to a change set. */
-  readonly catchUp: (sequence: number) => Promise<void>;
-  /** Updates the accounts and keys of this host. */
-  readonly pullAccounts: () => Promise<void>;
   readonly now?: () => number;
 }
 
-export class Passing {
+export class WriterForwarding {
   readonly #options: Options;
   readonly #now: () => number;
+  readonly #stopped = new AbortController();
   #avoided: { readonly origin: string; readonly until: number } | null = null;
 
   constructor(options: Options) {
@@ -34,16 +24,21 @@ export class Passing {
     this.#now = options.now ?? performance.now.bind(performance);
   }
 
-  /** @returns what passes a request on; null while this host makes its writes itself. */
+  /** @returns what forwards a request; null while this host makes its writes itself. */
   forwarding(): ((request: HttpRequest) => Promise<HttpResponse>) | null {
     const origin = this.#options.cluster.writerOrigin;
     if (origin === null) return null;
     const avoided = this.#avoided;
     if (avoided?.origin === origin && this.#now() < avoided.until) return null;
-    return (request) => this.#pass(request, origin);
+    return (request) => this.#forward(request, origin);
   }
 
-  async #pass(request: HttpRequest, origin: string): Promise<HttpResponse> {
+  /** Ends the waits of responses for this host. */
+  stop(): void {
+    this.#stopped.abort();
+  }
+
+  async #forward(request: HttpRequest, origin: string): Promise<HttpResponse> {
     let response: HttpResponse;
     try {
       response = await this.#options.forwarder.forward(request, origin);
@@ -52,17 +47,8 @@ export class Passing {
       if (isAway) this.#avoided = { origin, until: this.#now() + AVOIDED_MS };
       throw error;
     }
-    if (response.status < 400) await this.#keepUp(request, response);
+    await awaitOwnWrite(request, response, this.#options, this.#stopped.signal);
     return response;
-  }
-
-  /** Lets a client of this host read its own writes. */
-  async #keepUp({ path }: HttpRequest, { headers }: HttpResponse): Promise<void> {
-    const sequence = parseSequence(headers[CATALOG_SEQUENCE] ?? '') ?? 0;
-    const kept = [this.#options.catchUp(sequence)];
-    if (ACCOUNTS.test(path)) kept.push(this.#options.pullAccounts());
-    // The write is done, whether or not this host can show it yet.
-    await Promise.race([Promise.allSettled(kept), pause(CATCH_UP_MS)]);
   }
 }
 

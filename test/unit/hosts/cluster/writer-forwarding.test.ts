@@ -2,7 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { CatalogError } from '../../../../src/errors.ts';
-import { Passing } from '../../../../src/hosts/cluster/passing.ts';
+import { WriterForwarding } from '../../../../src/hosts/cluster/writer-forwarding.ts';
 import type { HttpRequest, HttpResponse } from '../../../../src/http/message.ts';
 
 const ORIGIN = 'https://writer.example';
@@ -15,7 +15,7 @@ function open() {
     failure: null,
     response: { status: 201, headers: { 'Catalog-Sequence': '17' }, body: null },
   };
-  const passing = new Passing({
+  const forwarding = new WriterForwarding({
     forwarder: {
       async forward({ path }, origin) {
         if (settings.failure !== null) throw settings.failure;
@@ -28,42 +28,49 @@ function open() {
         return settings.writer;
       },
     },
-    catchUp: async (sequence) => void seen.caughtUp.push(sequence),
+    reach: async (sequence) => void seen.caughtUp.push(sequence),
     pullAccounts: async () => void (seen.pulls += 1),
     now: () => time,
   });
-  const pass = (path: string) => passing.forwarding()?.({ path } as HttpRequest);
-  return { passing, seen, settings, pass, wait: (ms: number) => (time += ms) };
+  const pass = (path: string, method = 'POST') =>
+    forwarding.forwarding()?.({
+      method,
+      path: `/v1${path}`,
+      trace: { found: path },
+    } as HttpRequest);
+  return { forwarding, seen, settings, pass, wait: (ms: number) => (time += ms) };
 }
 
 test('without another writer nothing is forwarded', () => {
-  const { passing, settings } = open();
+  const { forwarding, settings } = open();
   settings.writer = null;
-  assert.is(passing.forwarding(), null);
+  assert.is(forwarding.forwarding(), null);
 });
 
 test('after a forwarded write this host catches up to it, and fetches accounts if they changed', async () => {
   const { seen, settings, pass } = open();
   assert.is((await pass('/books/'))?.status, 201);
-  assert.equal(seen, { passed: [`${ORIGIN}/books/`], caughtUp: [17], pulls: 0 });
+  assert.equal(seen, { passed: [`${ORIGIN}/v1/books/`], caughtUp: [17], pulls: 0 });
   await pass('/admin/users/');
   assert.is(seen.pulls, 1);
+  await pass('/admin/users/', 'GET');
+  assert.is(seen.pulls, 1, 'a read changes nothing');
   settings.response = { ...settings.response, status: 422 };
   await pass('/books/');
   assert.equal(seen.caughtUp, [17, 17], 'a refused write changes nothing');
 });
 
 test('nothing is forwarded for 5 seconds after the writer could not be reached', async () => {
-  const { passing, settings, pass, wait } = open();
+  const { forwarding, settings, pass, wait } = open();
   settings.failure = new CatalogError('primary_unreachable', 'away');
   const failure = await pass('/books/')?.catch((error: unknown) => error);
   assert.is(failure, settings.failure);
-  assert.is(passing.forwarding(), null, 'this host carries its writes out');
+  assert.is(forwarding.forwarding(), null, 'this host carries its writes out');
   wait(5000);
-  assert.ok(passing.forwarding() !== null);
+  assert.ok(forwarding.forwarding() !== null);
   settings.failure = new CatalogError('busy', 'too many');
   await pass('/books/')?.catch(() => {});
-  assert.ok(passing.forwarding() !== null, 'a writer that answers is there');
+  assert.ok(forwarding.forwarding() !== null, 'a writer that answers is there');
 });
 
 test.run();

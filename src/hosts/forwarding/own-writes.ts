@@ -1,0 +1,41 @@
+/** Lets a client of this host read what it has written through it at another one (spec 15.11). */
+import { pause } from '../../delay.ts';
+import type { HttpRequest, HttpResponse } from '../../http/message.ts';
+import { CATALOG_SEQUENCE, parseSequence } from '../../http/rules/catalog-sequence.ts';
+
+/** Milliseconds that a response waits. A client that has to be sure sends Catalog-Min-Sequence. */
+const CATCH_UP_MS = 1000;
+
+/** Paths of requests that change accounts and tokens, which change sets do not contain. */
+const ACCOUNTS = /^\/admin\/(?:users|tokens)\//;
+
+/** How this host catches up with the one that carried the write out. */
+export interface CatchingUp {
+  /** Resolves when this host shows a change set. */
+  readonly reach: (sequence: number) => Promise<void> | undefined;
+  /** Updates the accounts and keys of this host. */
+  readonly pullAccounts: () => Promise<void> | undefined;
+}
+
+/**
+ * Waits until this host shows what a forwarded request has written, for at most a second. Never
+ * rejects: the write is done, whether or not this host can show it yet.
+ *
+ * @param stopped ends the wait.
+ */
+export async function awaitOwnWrite(
+  { method, trace }: HttpRequest,
+  { status, headers }: HttpResponse,
+  { reach, pullAccounts }: CatchingUp,
+  stopped: AbortSignal,
+): Promise<void> {
+  if (method === 'GET' || method === 'HEAD' || status >= 400) return;
+  const sequence = parseSequence(headers[CATALOG_SEQUENCE] ?? '') ?? 0;
+  const works = [Promise.resolve(reach(sequence))];
+  if (ACCOUNTS.test(trace.found ?? '')) works.push(Promise.resolve(pullAccounts()));
+  const shown = new AbortController();
+  const late = pause(CATCH_UP_MS, AbortSignal.any([stopped, shown.signal]));
+  await Promise.race([Promise.allSettled(works), late]);
+  // Otherwise its timer would keep a process alive that is about to end.
+  shown.abort();
+}
