@@ -161,6 +161,16 @@ export function endsWriting(error: unknown): boolean {
   return error.code === 'durability_unknown' || error.code === 'second_writer';
 }
 
+/**
+ * The code of an error of the operating system, such as ENOSPC; null for every other error. Errors
+ * of the runtime's own checks have codes too, such as ERR_INVALID_ARG_TYPE.
+ */
+export function systemErrorCode(error: unknown): string | null {
+  if (!(error instanceof Error) || error instanceof CatalogError || !('code' in error)) return null;
+  const { code } = error;
+  return typeof code === 'string' && /^E(?!RR_)/.test(code) ? code : null;
+}
+
 /** A hint for programmers that the JavaScript engine appends to the messages of failed fetches. */
 const ENGINE_HINT =
   /\.? For more information, pass `verbose: true` in the second argument to fetch\(\)$/;

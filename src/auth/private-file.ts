@@ -4,7 +4,7 @@ import { withOpen, writeDurably } from '../disk/durable-file.ts';
 import { FileLock } from '../disk/lock.ts';
 import { type FileContent } from '../disk/watched-file.ts';
 import { unreadable } from '../disk/unreadable.ts';
-import { CatalogError, type Code, messageOf } from '../errors.ts';
+import { CatalogError, type Code, messageOf, systemErrorCode } from '../errors.ts';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
@@ -74,8 +74,7 @@ export async function writePrivate(
       return;
     } catch (cause) {
       if (cause instanceof CatalogError) throw cause;
-      if ((cause as NodeJS.ErrnoException).code === 'ENOENT' && attempt < MAX_WRITE_ATTEMPTS)
-        continue;
+      if (systemErrorCode(cause) === 'ENOENT' && attempt < MAX_WRITE_ATTEMPTS) continue;
       const why = messageOf(cause);
       throw new CatalogError(code, `${path} cannot be written, nothing was changed: ${why}`, {
         cause,

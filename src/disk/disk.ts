@@ -11,6 +11,7 @@ import { MappedFile } from './system/mapped-file.ts';
 import { populate } from './system/populate.ts';
 import { spread } from './system/spread.ts';
 import { WriterThread } from './writer-thread.ts';
+import { systemErrorCode } from '../errors.ts';
 
 /** File system operations, by the names of the system calls. Paths are absolute or relative. */
 export interface Disk {
@@ -158,7 +159,7 @@ function absentAs<T>(absent: T, action: () => T): T {
   try {
     return action();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return absent;
+    if (systemErrorCode(error) === 'ENOENT') return absent;
     throw error;
   }
 }

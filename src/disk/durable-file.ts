@@ -5,7 +5,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { dirname, join, resolve } from 'node:path';
-import { CatalogError, messageOf } from '../errors.ts';
+import { CatalogError, messageOf, systemErrorCode } from '../errors.ts';
 import type { Disk } from './disk.ts';
 import type { Job } from './publish.ts';
 
@@ -61,7 +61,7 @@ export async function writeOnce(disk: Disk, path: string, bytes: Uint8Array): Pr
     disk.link(temporary, path);
     return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    if (systemErrorCode(error) === 'EEXIST') return false;
     throw error;
   } finally {
     await discard(disk, temporary);

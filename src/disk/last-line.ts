@@ -1,6 +1,7 @@
 /** Writes the last line of a process that ends at once: no later event-loop turn could write it. */
 import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs';
 import { libc } from './system/libc.ts';
+import { systemErrorCode } from '../errors.ts';
 
 const STANDARD_ERROR = 2;
 
@@ -71,7 +72,7 @@ function pipe(): Unblocked {
       try {
         return writeSync(fd, bytes);
       } catch (error) {
-        return (error as NodeJS.ErrnoException).code === 'EAGAIN' ? 0 : null;
+        return systemErrorCode(error) === 'EAGAIN' ? 0 : null;
       }
     },
     close: () => closeSync(fd),

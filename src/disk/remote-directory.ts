@@ -5,6 +5,7 @@
 import fsp from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { TEMPORARY, temporaryPath } from './durable-file.ts';
+import { systemErrorCode } from '../errors.ts';
 
 /** Bytes read at once. */
 const PIECE_BYTES = 256 * 1024;
@@ -58,7 +59,7 @@ export class RemoteDirectory {
     try {
       return piecesOf(await fsp.open(join(this.#path, name), 'r'));
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+      if (systemErrorCode(error) === 'ENOENT') return null;
       throw error;
     }
   }
@@ -70,7 +71,7 @@ export class RemoteDirectory {
       const names = await fsp.readdir(join(this.#path, folder));
       return names.filter((name) => !TEMPORARY.test(name)).toSorted();
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+      if (systemErrorCode(error) === 'ENOENT') return [];
       throw error;
     }
   }

@@ -11,6 +11,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { Disk } from './disk.ts';
 import { type DurableOptions, removeTemporaries, writeDurably } from './durable-file.ts';
+import { systemErrorCode } from '../errors.ts';
 
 const STAGING = /^\.staging-[0-9a-f]{16}$/;
 
@@ -45,8 +46,7 @@ export class Staging {
         const staged = { ...options, staging: this.#directory };
         return await writeDurably(this.#disk, path, bytes, directoryFd, staged);
       } catch (error) {
-        const { code = '' } = error as NodeJS.ErrnoException;
-        if (!UNUSABLE.has(code)) throw error;
+        if (!UNUSABLE.has(systemErrorCode(error) ?? '')) throw error;
         this.#directory = null;
       }
     }

@@ -1,5 +1,5 @@
 /** The message about a file that cannot be read. */
-import { messageOf } from '../errors.ts';
+import { messageOf, systemErrorCode } from '../errors.ts';
 
 const ADVICE: Readonly<Record<string, string>> = {
   ENOTDIR:
@@ -9,7 +9,8 @@ const ADVICE: Readonly<Record<string, string>> = {
 
 /** @returns one sentence with the reason, and what to do. */
 export function unreadable(path: string, cause: unknown): string {
-  const { code = '' } = cause as NodeJS.ErrnoException;
-  const advice = ADVICE[code] ?? 'make it readable for the user that runs catalog-server';
+  const advice =
+    ADVICE[systemErrorCode(cause) ?? ''] ??
+    'make it readable for the user that runs catalog-server';
   return `${path} cannot be read (${messageOf(cause)}); ${advice}`;
 }

@@ -6,6 +6,7 @@
  * freed inode may be given to another file.
  */
 import fs from 'node:fs';
+import { systemErrorCode } from '../errors.ts';
 
 export interface FileContent {
   readonly bytes: Buffer;
@@ -104,7 +105,7 @@ function openExisting(path: string): number | null {
   try {
     return fs.openSync(path, 'r');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    if (systemErrorCode(error) === 'ENOENT') return null;
     throw error;
   }
 }

@@ -1,8 +1,9 @@
 /** Texts of errors for the operator (spec 8.8). */
+import { readFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { messageOf } from '../../src/errors.ts';
+import { CatalogError, messageOf, systemErrorCode } from '../../src/errors.ts';
 
 test('the message for a failure of fetch leaves out the advice for programmers', async () => {
   const server = createServer((socket) => socket.once('data', () => socket.destroy()));
@@ -23,6 +24,37 @@ test('a thrown value that is not an Error is converted to text', () => {
   assert.is(messageOf(new Error('reason')), 'reason');
   assert.is(messageOf('reason'), 'reason');
   assert.is(messageOf(null), 'null');
+});
+
+test('only errors of the operating system have a system code', () => {
+  const codeOf = (make: () => unknown) => {
+    try {
+      return systemErrorCode(make());
+    } catch (error) {
+      return systemErrorCode(error);
+    }
+  };
+  assert.is(
+    codeOf(() => readFileSync('/there/is/no/such/file')),
+    'ENOENT',
+  );
+  assert.is(
+    codeOf(() => Object.assign(new Error('full'), { code: 'ENOSPC' })),
+    'ENOSPC',
+  );
+  assert.is(
+    codeOf(() => new URL('no address')),
+    null,
+    'a check of the runtime: ERR_INVALID_URL',
+  );
+  assert.is(
+    codeOf(() => new CatalogError('internal', 'fault')),
+    null,
+  );
+  assert.is(
+    codeOf(() => ({ code: 'ENOENT' })),
+    null,
+  );
 });
 
 test.run();

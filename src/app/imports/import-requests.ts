@@ -10,7 +10,7 @@
  */
 import type { Disk } from '../../disk/disk.ts';
 import { writeVolatile } from '../../disk/durable-file.ts';
-import { CatalogError, messageOf } from '../../errors.ts';
+import { CatalogError, messageOf, systemErrorCode } from '../../errors.ts';
 import { KINDS } from '../../model/kinds.ts';
 import type { Imports } from '../../resources/transfer/imports.ts';
 import { bounded, importFolder, readFile } from './import-files.ts';
@@ -139,7 +139,7 @@ export class ImportRequests {
       await disk.rename(requestPath(this.#folder, token, 'request'), path);
     } catch (error) {
       // The command has withdrawn it.
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+      if (systemErrorCode(error) === 'ENOENT') return;
       throw error;
     }
     const taken = { outcome: await this.#outcomeOf(path), endedAt: null };

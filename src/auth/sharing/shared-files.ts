@@ -3,7 +3,7 @@
  * {@link SharedFiles.push} changes the original first.
  */
 import type { Disk } from '../../disk/disk.ts';
-import { CatalogError, endsWriting } from '../../errors.ts';
+import { CatalogError, endsWriting, systemErrorCode } from '../../errors.ts';
 import { type PrivateFile, writePrivate } from '../private-file.ts';
 
 export interface SharedFiles {
@@ -48,7 +48,7 @@ export async function changeFile(
 
 /** The original has changed, so the error must not deny it. The copy will follow the original. */
 function behind(error: unknown): CatalogError {
-  const { code = 'see its log' } = ((error as Error).cause ?? {}) as NodeJS.ErrnoException;
+  const code = systemErrorCode((error as Error).cause) ?? 'see its log';
   return new CatalogError(
     'write_unknown',
     `the change was made on the other hosts, but the disk of this host refused it (${code}); this host makes it when its disk accepts writes again`,

@@ -14,6 +14,7 @@ import { type PageName, parseName } from '../shop/names.ts';
 import type { PageFiles } from '../writer/files.ts';
 import type { PageMaker } from '../writer/page-writer.ts';
 import type { PageBatches } from './batches.ts';
+import { systemErrorCode } from '../../errors.ts';
 
 /** Pages that are gathered or rendered for readers at the same time. */
 const MAX_CONCURRENT_RENDERS = 8;
@@ -113,8 +114,7 @@ export class ServedPages {
       const page = file && { body: file.body, modified: lastModified(file.named, Date.now()) };
       return { page };
     } catch (failure) {
-      const { code } = failure as NodeJS.ErrnoException;
-      if (NOT_OF_THE_FILE.has(code)) throw failure;
+      if (NOT_OF_THE_FILE.has(systemErrorCode(failure) ?? '')) throw failure;
       return { page: null, failure };
     }
   }

@@ -17,7 +17,7 @@ import spu from '../../../templates/spu.njk' with { type: 'text' };
 import style from '../../../templates/style.css' with { type: 'text' };
 import texts from '../../../templates/texts.njk' with { type: 'text' };
 import type { Disk } from '../../disk/disk.ts';
-import { CatalogError, messageOf } from '../../errors.ts';
+import { CatalogError, messageOf, systemErrorCode } from '../../errors.ts';
 
 /** A compiled binary has no files beside it: the templates are part of it. */
 const BUILT_IN: Readonly<Record<string, string>> = {
@@ -89,7 +89,7 @@ export class TemplateSources {
       this.#disk.list(path);
       return true;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOTDIR') return false;
+      if (systemErrorCode(error) === 'ENOTDIR') return false;
       throw error;
     }
   }

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import type { Disk, FileStat } from '../../disk/disk.ts';
 import { removeTemporaries, writeVolatile } from '../../disk/durable-file.ts';
 import { type PageName, parseName } from '../shop/names.ts';
+import { systemErrorCode } from '../../errors.ts';
 
 /** Folders of pages; those of lists have a folder for the parts of each list. */
 const FOLDERS = ['', 'skus', 'goods', 'categories', 'sitemaps'];
@@ -85,7 +86,7 @@ export class PageFiles {
     try {
       file = await fsp.open(this.#path(name));
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+      if (systemErrorCode(error) === 'ENOENT') return null;
       throw error;
     }
     try {

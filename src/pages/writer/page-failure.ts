@@ -1,5 +1,5 @@
 /** Why a page could not be made, in a form that can be sent from one thread to another. */
-import { CatalogError, messageOf } from '../../errors.ts';
+import { messageOf, systemErrorCode } from '../../errors.ts';
 
 export interface PageFailure {
   readonly message: string;
@@ -10,9 +10,7 @@ export interface PageFailure {
 }
 
 export function failureOf(error: unknown): PageFailure {
-  const code = (error as NodeJS.ErrnoException | null)?.code;
-  const isSystem = !(error instanceof CatalogError) && typeof code === 'string';
-  return { message: messageOf(error), systemCode: isSystem ? code : null };
+  return { message: messageOf(error), systemCode: systemErrorCode(error) };
 }
 
 /** @param name of the page, such as `skus/7`. @returns the failure as an operator reads it. */

@@ -20,6 +20,7 @@ import { PageFiles } from './files.ts';
 import { bootOf } from './identity.ts';
 import { Manifest, type PageRecord } from './manifest.ts';
 import { failureOf, type PageFailure } from './page-failure.ts';
+import { systemErrorCode } from '../../errors.ts';
 
 const FILE = 'pages.manifest';
 
@@ -185,7 +186,7 @@ export class PageWriter implements PageMaker {
     try {
       await this.#files.write(name, bytes);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+      if (systemErrorCode(error) !== 'ENOENT') throw error;
       this.#files.prepare();
       await this.#files.write(name, bytes);
     }

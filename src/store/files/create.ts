@@ -14,6 +14,7 @@ import { writeOutline } from './base/outline.ts';
 import { BASE, CHANGES, HEAD } from './files.ts';
 import { encodeHead } from './head.ts';
 import { writeBase } from './write-base.ts';
+import { systemErrorCode } from '../../errors.ts';
 
 /**
  * @returns the size of the base in bytes.
@@ -53,6 +54,6 @@ export async function makeDirectories(disk: Disk, directory: string): Promise<vo
     await withOpen(disk, dirname(resolve(directory)), (fd) => disk.fsync(fd));
   } catch (error) {
     // If we may not read the parent, its owner has created our directory in it.
-    if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error;
+    if (systemErrorCode(error) !== 'EACCES') throw error;
   }
 }

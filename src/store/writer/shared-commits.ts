@@ -9,7 +9,7 @@
  *    the write is retried.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { CatalogError, type Code, messageOf } from '../../errors.ts';
+import { CatalogError, type Code, messageOf, systemErrorCode } from '../../errors.ts';
 import type { Appended, ChangeLog } from '../change-log.ts';
 import type { EncodedChangeSet } from '../change-set.ts';
 import { decodeNextBeside } from '../files/change-set-parts.ts';
@@ -85,7 +85,8 @@ export class SharedCommits {
   async #commit(encoded: EncodedChangeSet): Promise<void> {
     await this.#untilDone(
       () => this.#local.commit(encoded),
-      (error) => !isRefusalOfDisk(error),
+      // After errors that are not the disk's, memory or disk cannot be trusted.
+      (error) => systemErrorCode(error) === null,
     );
   }
 
@@ -116,12 +117,6 @@ export class SharedCommits {
       );
     }
   }
-}
-
-/** Whether the disk refused a write. After other errors, memory or disk cannot be trusted. */
-function isRefusalOfDisk(error: unknown): boolean {
-  if (error instanceof CatalogError || !(error instanceof Error)) return false;
-  return typeof (error as NodeJS.ErrnoException).code === 'string';
 }
 
 /** Whether the log has decided, so that another attempt would have the same outcome. */

@@ -2,7 +2,7 @@
 import type { Context } from '../../../app/context.ts';
 import { backUpCredentials } from '../../../auth/backup/credentials.ts';
 import type { EncryptTo } from '../../../auth/backup/encryption.ts';
-import { messageOf } from '../../../errors.ts';
+import { messageOf, systemErrorCode } from '../../../errors.ts';
 import { encodeBackup, writeBackup } from '../../../store/backup.ts';
 import { recordBackup } from '../../../store/files/last-backup.ts';
 import { recover } from '../../../store/files/recovery.ts';
@@ -74,7 +74,7 @@ async function remember(data: string, state: State, { disk, warn }: Context): Pr
   try {
     await recordBackup(disk, data, new Date(), state.sequence);
   } catch (error) {
-    if (MAY_ONLY_READ.has((error as NodeJS.ErrnoException).code ?? '')) return;
+    if (MAY_ONLY_READ.has(systemErrorCode(error) ?? '')) return;
     warn(
       `warning: the backup is complete, but its time could not be recorded: ${messageOf(error)}`,
     );

@@ -12,7 +12,7 @@ import {
   type RequestedImport,
 } from '../../../app/imports/import-request.ts';
 import { isHeld } from '../../../disk/lock.ts';
-import { CatalogError } from '../../../errors.ts';
+import { CatalogError, systemErrorCode } from '../../../errors.ts';
 import { hasEnded, type ImportReport } from '../../../resources/transfer/import-state.ts';
 import { CREATABLE } from '../../../resources/transfer/rows/references.ts';
 import { LOCK } from '../../../store/files/files.ts';
@@ -162,7 +162,7 @@ export class ServerRequest {
       await this.#context.disk.rename(this.#path('request'), this.#path('part'));
       return true;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+      if (systemErrorCode(error) === 'ENOENT') return false;
       throw error;
     }
   }

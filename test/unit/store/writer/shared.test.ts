@@ -168,6 +168,17 @@ test('a change set that the log has is written again until the disk of the host 
   assert.equal(host(0).fatalities, []);
 });
 
+test('a fault of the program while a change set of the log is written ends the process', async () => {
+  const { host } = await openHosts(1);
+  const { committer, local, fatalities } = host(0);
+  local.onAppend = async () => {
+    throw Object.assign(new TypeError('no number'), { code: 'ERR_INVALID_ARG_TYPE' });
+  };
+  const failure = await committer.submit(addBook()).catch((error: unknown) => error);
+  assert.match(messageOf(failure), 'no number');
+  assert.equal(fatalities, ['a commit could not be completed: no number']);
+});
+
 test('if the log refuses a change set, the write is refused, and the next one succeeds', async () => {
   const { log, host } = await openHosts(1);
   const append = log.append.bind(log);
