@@ -1,14 +1,6 @@
 /** The executable in an empty directory, with an empty environment, and among hostile files. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -26,21 +18,12 @@ import {
   serving,
 } from '../../support/server.ts';
 import { ROOT } from '../../support/paths.ts';
+import { isUpToDate } from '../../../release/up-to-date.ts';
 
 const BINARY = join(ROOT, 'dist', 'catalog-server');
 
-/** Sources of the executable. */
-const SOURCES = ['src', 'bin', 'templates', 'data/demo.json', 'package.json'];
-
-function newest(path: string): number {
-  const { mtimeMs } = statSync(path);
-  if (!statSync(path).isDirectory()) return mtimeMs;
-  return Math.max(...readdirSync(path).map((name) => newest(join(path, name))));
-}
-
 test.before(() => {
-  const sources = Math.max(...SOURCES.map((name) => newest(join(ROOT, name))));
-  if (existsSync(BINARY) && statSync(BINARY).mtimeMs > sources) return;
+  if (isUpToDate(BINARY)) return;
   const { status, stderr } = spawnSync(process.execPath, ['run', 'build'], {
     cwd: ROOT,
     encoding: 'utf8',
