@@ -5,7 +5,7 @@
  * Invariant: this host delivers only while {@link DeliveryDuty.isOn}, which every attempt checks.
  * So by its own clock it has stopped before its lease can end and another host starts.
  */
-import { setTimeout as pause } from 'node:timers/promises';
+import { pause } from '../../delay.ts';
 import { CatalogError } from '../../errors.ts';
 import type { Arrivals } from '../../resources/changes/arrivals.ts';
 import type { ReadOlder } from '../../resources/changes/older-changes.ts';
@@ -86,7 +86,7 @@ export class DeliveryDuty {
         if (!this.#isFailing && !signal.aborted) onError(error);
         this.#isFailing = true;
       }
-      await pause(intervalMs, undefined, { signal }).catch(() => {});
+      await pause(intervalMs, signal);
     }
   }
 

@@ -11,7 +11,7 @@
  *    state; each state is written at most once a minute. With 100 webhooks that is below 150 KB/s.
  * 3. A stored place is never after a change set that was not delivered.
  */
-import { setTimeout as pause } from 'node:timers/promises';
+import { pause } from '../../delay.ts';
 import * as v from 'valibot';
 import { CatalogError } from '../../errors.ts';
 import type { EtcdClient } from './etcd-client.ts';
@@ -182,7 +182,7 @@ export class EtcdDeliveries {
 
   async #writeUntilClosed(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      await pause(WRITE_MS, undefined, { signal }).catch(() => {});
+      await pause(WRITE_MS, signal);
       if (!signal.aborted) await this.#write(this.#now() - STATE_MS);
     }
   }

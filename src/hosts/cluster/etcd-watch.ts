@@ -2,7 +2,7 @@
  * Follows one key of etcd: a watch reports changes at once, and a read each second shows whether a
  * majority of the nodes answers. A watch alone could not tell a paused node from an unchanged key.
  */
-import { setTimeout as pause } from 'node:timers/promises';
+import { pause } from '../../delay.ts';
 import * as v from 'valibot';
 import { CatalogError } from '../../errors.ts';
 import type { EtcdClient } from './etcd-client.ts';
@@ -55,7 +55,7 @@ export function followKey<T>(
 async function repeat(signal: AbortSignal, run: () => Promise<void>): Promise<void> {
   while (!signal.aborted) {
     await run().catch(() => {});
-    await pause(INTERVAL_MS, undefined, { signal }).catch(() => {});
+    await pause(INTERVAL_MS, signal);
   }
 }
 

@@ -5,7 +5,7 @@
  * The hosts are asked in turn, the most advanced first. If none gives a base, they are looked up
  * again after a pause, because they may be starting too.
  */
-import { setTimeout as pause } from 'node:timers/promises';
+import { pause } from '../../delay.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
 import type { LogPosition } from '../../store/change-log.ts';
 import type { ReceivedBase } from '../../store/hosts/install-base.ts';
@@ -52,7 +52,7 @@ export async function baseOfPeers(options: Options): Promise<ReceivedBase | null
     const base = await askAll(options, note);
     if (base !== null) return base;
     if (round === rounds) throw nobody(trouble);
-    await pause(backoff.delay(), undefined, { signal }).catch(() => {});
+    await pause(backoff.delay(), signal);
   }
   return null;
 }

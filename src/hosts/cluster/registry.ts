@@ -6,7 +6,7 @@
  * because appends from one host do not conflict. A lease may end while its host still writes: the
  * comparison with the head of the log protects writes, and {@link Registry.term} deliveries.
  */
-import { setTimeout as pause } from 'node:timers/promises';
+import { pause } from '../../delay.ts';
 import * as v from 'valibot';
 import { type Clocks, Confirmation } from '../following/confirmation.ts';
 import type { EtcdClient } from './etcd-client.ts';
@@ -141,7 +141,7 @@ export class Registry {
         if (!isFailing) onError(error);
         isFailing = true;
       }
-      await pause(beatMs, undefined, { signal }).catch(() => {});
+      await pause(beatMs, signal);
     }
   }
 

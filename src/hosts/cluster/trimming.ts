@@ -5,7 +5,7 @@
  * Marks show how old change sets are: `marks/<hour>` is the head of the log at the first run of
  * {@link trimOnce} in that hour.
  */
-import { setTimeout as pause } from 'node:timers/promises';
+import { pause } from '../../delay.ts';
 import type { EtcdClient } from './etcd-client.ts';
 import type { EtcdLog } from './etcd-log.ts';
 import { transact } from './etcd-keys.ts';
@@ -44,7 +44,7 @@ export class Trimming {
   async #run(): Promise<void> {
     const { signal } = this.#closing;
     while (!signal.aborted) {
-      await pause(INTERVAL_MS, undefined, { signal }).catch(() => {});
+      await pause(INTERVAL_MS, signal);
       if (signal.aborted || !this.#options.registry.isWriter) continue;
       const { client, log, registry, onError } = this.#options;
       await trimOnce({ client, log }, registry.members, Date.now()).catch(onError);
