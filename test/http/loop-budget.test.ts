@@ -204,6 +204,16 @@ function searchesOf(parameters: readonly Parameter[]): string[] {
   // largest that clients can make. All that this test writes would be gigabytes.
   if (has('wait')) searches.push('limit=6&since=0');
   else if (has('since')) searches.push('since=0');
+  if (has('price_min')) {
+    const most = 'price_min=0.01&stock_min=0';
+    for (const by of ['id', 'name']) {
+      searches.push(
+        `${full}&${most}&sortby=${by}`,
+        `${full}&${most}&is_launched=true&sortby=${by}`,
+      );
+    }
+    searches.push(`${full}&${most}&category_id=3&q=o`);
+  }
   if (has('keyword')) searches.push(`${full}&keyword=${'x'.repeat(7000)}`);
   if (has('category_id')) searches.push(`${full}&category_id=3&sortby=name&order=desc`);
   return [...new Set(searches)];

@@ -3,7 +3,8 @@
  *
  * A page is read from the ordering that its sort order and its narrowest filter determine. Every
  * other condition is a restriction. If one of them lets only few rows pass, these are gathered and
- * sorted; otherwise the ordering is walked until the page is full.
+ * sorted. Otherwise the ordering is walked until the page is full, past the ids that do not pass:
+ * a restriction knows its ids from an index, so that no row is read for it.
  */
 import type { KindName, Row } from '../../model/kind.ts';
 import { KINDS } from '../../model/kinds.ts';
@@ -17,7 +18,7 @@ import {
 import type { IdList } from './id-list.ts';
 import { orderOfRange, type Restriction, Restrictions, type Sources } from './restrictions.ts';
 import { foreignKeysOf } from './search/owners.ts';
-import type { Matches } from './search/searches.ts';
+import { Bitmap } from './search/id-set.ts';
 import type { IdPage, Page, Selection } from './selection.ts';
 import { precedes } from './orders/sort-key.ts';
 import type { Direction } from './orders/order.ts';
@@ -86,27 +87,26 @@ export class Queries {
   }
 
   /**
-   * All rows of a selection, ignoring its limit. Without a restriction they are looked up as they
-   * are read, so that they take no memory; later changes do not show in them.
+   * All rows of a selection, ignoring its limit. They are looked up as they are read, so that they
+   * take no memory; later changes do not show in them.
    */
   selectAll<K extends KindName>(
     name: K,
     selection: Selection,
   ): { readonly rows: Iterable<RowOf<K>>; readonly total: number } {
     const { order, backwards, value, restrictions } = this.#planOf(name, selection);
-    if (restrictions.length > 0) {
-      return this.select(name, { ...selection, limit: Number.POSITIVE_INFINITY });
-    }
     const list = this.#sources.orderings.list(KINDS[name], order, value);
-    const ids = list.snapshot(backwards);
     const rows = this.#sources.rows[name].snapshot();
     const source = { get: lookupIn((_, id) => rows.get(id)) };
+    const passing = restrictions.length > 0 ? this.#passing(name, restrictions) : null;
+    const ids = list.snapshot(backwards);
     return {
-      total: list.length,
+      total: passing === null ? list.length : this.#countIn(name, list, passing),
       rows: {
         *[Symbol.iterator]() {
           let skip = selection.offset;
           for (const id of ids) {
+            if (passing?.has(id) === false) continue;
             if (skip > 0) skip -= 1;
             else yield existingRow(source, name, id);
           }
@@ -170,15 +170,15 @@ export class Queries {
   ): IdPage {
     const [smallest, ...others] = restrictions.toSorted((a, b) => a.size - b.size);
     if (smallest === undefined) throw new Error('there is no restriction');
-    const isWhole = list.length === this.#sources.rows[name].size && others.length === 0;
-    if (isWhole && smallest.matches !== null && selection.sortby === 'id') {
-      return pageOfMatches(selection, smallest.matches);
-    }
+    const isWhole = list.length === this.#sources.rows[name].size;
+    const isById = isWhole && selection.sortby === 'id';
     const isFew = smallest.size * WALKED_PER_GATHERED <= list.length;
-    if (isFew && smallest.size <= MAX_GATHERED_ROWS) {
+    if (isFew && smallest.size <= MAX_GATHERED_ROWS && !(isById && others.length === 0)) {
       return this.#gathered(name, selection, smallest.ids(), others);
     }
-    return this.#walked(name, selection, list, restrictions, isWhole ? smallest.size : null);
+    const passing = this.#passing(name, restrictions);
+    if (isById) return pageById(selection, passing);
+    return this.#walked(selection, list, passing, isWhole ? passing.count() : null);
   }
 
   /** A page of few rows: they are found first, and then sorted. */
@@ -210,25 +210,21 @@ export class Queries {
 
   /**
    * A page of many rows: the ordering is read until the page is full, or to its end if the number
-   * of matching rows is not known.
+   * of matching rows is not known. No row is read.
    *
-   * @param known how many rows pass, or null.
+   * @param known how many rows match, or null.
    */
   #walked(
-    name: KindName,
     { sortby, order, offset, limit }: Selection,
     list: IdList,
-    restrictions: readonly Restriction[],
+    passing: Bitmap,
     known: number | null,
   ): IdPage {
     const found: number[] = [];
     let passed = 0;
-    const matches = restrictions.find((restriction) => restriction.matches !== null)?.matches;
     for (const ids of list.chunks(sortby === 'id' && order === 'desc')) {
       for (const id of ids) {
-        if (matches?.has(id) === false) continue;
-        const row = existingRow(this.#source, name, id);
-        if (!passesAll(restrictions, row)) continue;
+        if (!passing.has(id)) continue;
         if (passed >= offset && found.length < limit) found.push(id);
         passed += 1;
       }
@@ -237,18 +233,36 @@ export class Queries {
     return { ids: found, total: known ?? passed };
   }
 
+  /** The rows that pass every restriction. @param restrictions at least one. */
+  #passing(name: KindName, [first, ...others]: readonly Restriction[]): Bitmap {
+    if (first === undefined) throw new Error('there is no restriction');
+    if (others.length === 0) return first.bitmap();
+    const passing = new Bitmap(this.#sources.rows[name].ids.last ?? 0);
+    passing.unite(first.bitmap());
+    for (const other of others) passing.intersect(other.bitmap());
+    return passing;
+  }
+
+  /** How many ids of a list are in a bitmap. @param list all rows of the kind, or a part of them. */
+  #countIn(name: KindName, list: IdList, bitmap: Bitmap): number {
+    if (list.length === this.#sources.rows[name].size) return bitmap.count();
+    let count = 0;
+    for (const ids of list.chunks(false)) for (const id of ids) if (bitmap.has(id)) count += 1;
+    return count;
+  }
+
   #rowsOf<K extends KindName>(name: K, ids: readonly number[]): RowOf<K>[] {
     return ids.map((id) => existingRow(this.#source, name, id));
   }
 }
 
-/** A page by id of the matches of a search that is the only restriction. */
-function pageOfMatches({ order, offset, limit }: Selection, matches: Matches): IdPage {
-  const total = matches.size;
-  if (order === 'asc') return { ids: matches.slice(offset, limit), total };
+/** A page by id of rows that match. */
+function pageById({ order, offset, limit }: Selection, matching: Bitmap): IdPage {
+  const total = matching.count();
+  if (order === 'asc') return { ids: matching.slice(offset, limit), total };
   const end = Math.max(total - offset, 0);
   const start = Math.max(end - limit, 0);
-  return { ids: matches.slice(start, end - start).reverse(), total };
+  return { ids: matching.slice(start, end - start).reverse(), total };
 }
 
 function passesAll(restrictions: readonly Restriction[], row: Row): boolean {

@@ -3,7 +3,8 @@ import type { Kind, KindName, Row, Scalar } from '../../model/kind.ts';
 import type { OrderedIds } from './orders/ordered-ids.ts';
 import type { Orderings } from './orders/orderings.ts';
 import type { RowTable } from './row-table.ts';
-import type { Matches, Searches } from './search/searches.ts';
+import { Bitmap } from './search/id-set.ts';
+import type { Searches } from './search/searches.ts';
 import type { Range, Selection } from './selection.ts';
 import { precedes, type SortKey, sortKey } from './orders/sort-key.ts';
 import type { Order } from './orders/order.ts';
@@ -15,8 +16,8 @@ export interface Restriction {
   readonly passes: (row: Row) => boolean;
   /** Their ids, ascending. */
   readonly ids: () => readonly number[];
-  /** The rows that a search has found; null for other restrictions. */
-  readonly matches: Matches | null;
+  /** The same; must not be changed. */
+  readonly bitmap: () => Bitmap;
 }
 
 export interface Sources {
@@ -40,7 +41,7 @@ export class Restrictions {
       size: list.length,
       passes: (row) => (row[attribute] ?? null) === value,
       ids: () => list.values(),
-      matches: null,
+      bitmap: () => this.#bitmapOf(name, list.parts()),
     };
   }
 
@@ -61,7 +62,7 @@ export class Restrictions {
         return (min === null || !precedes(key, min)) && (max === null || !precedes(max, key));
       },
       ids: () => list.slice(begin, size).sort((a, b) => a - b),
-      matches: null,
+      bitmap: () => this.#bitmapOf(kind.name, list.parts(begin, size)),
     };
   }
 
@@ -71,8 +72,14 @@ export class Restrictions {
       size: matches.size,
       passes: ({ id }) => matches.has(id),
       ids: () => matches.slice(0, Number.POSITIVE_INFINITY),
-      matches,
+      bitmap: () => matches.bitmap,
     };
+  }
+
+  #bitmapOf(name: KindName, parts: Iterable<readonly number[]>): Bitmap {
+    const bitmap = new Bitmap(this.#sources.rows[name].ids.last ?? 0);
+    for (const ids of parts) bitmap.addAll(ids, ids.length);
+    return bitmap;
   }
 }
 

@@ -166,16 +166,7 @@ export class OrderedIds implements IdList {
   /** The ids from the `offset`-th on, at most `count`. */
   slice(offset: number, count: number): number[] {
     const found: number[] = [];
-    let skip = offset;
-    for (const { ids } of this.#chunks) {
-      if (found.length >= count) break;
-      if (skip >= ids.length) {
-        skip -= ids.length;
-        continue;
-      }
-      for (const id of ids.slice(skip, skip + count - found.length)) found.push(id);
-      skip = 0;
-    }
+    for (const ids of this.parts(offset, count)) for (const id of ids) found.push(id);
     return found;
   }
 
@@ -185,9 +176,22 @@ export class OrderedIds implements IdList {
     return more.length === 0 ? (only?.ids ?? []) : this.#chunks.flatMap(({ ids }) => ids);
   }
 
-  /** Every id in order, in parts; valid until the next change. */
-  parts(): readonly (readonly number[])[] {
-    return this.#chunks.map(({ ids }) => ids);
+  /** The ids from the `offset`-th on, at most `count`, in parts; valid until the next change. */
+  *parts(offset = 0, count = Number.POSITIVE_INFINITY): Generator<readonly number[]> {
+    let skip = offset;
+    let left = count;
+    for (const { ids } of this.#chunks) {
+      if (left <= 0) return;
+      if (skip >= ids.length) {
+        skip -= ids.length;
+        continue;
+      }
+      const isWhole = skip === 0 && ids.length <= left;
+      const part = isWhole ? ids : ids.slice(skip, skip + left);
+      yield part;
+      skip = 0;
+      left -= part.length;
+    }
   }
 
   /** The ids in order, or backwards, in parts; valid until the next change. */

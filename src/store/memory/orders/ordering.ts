@@ -64,7 +64,7 @@ export class Ordering {
   }
 
   /** The same ids in parts, without a copy. */
-  parts(value: Scalar): readonly (readonly number[])[] {
+  parts(value: Scalar): Iterable<readonly number[]> {
     const list = this.#listOf(value);
     return list instanceof OrderedIds ? list.parts() : [idsIn(list)];
   }

@@ -51,6 +51,8 @@ export interface Matches {
   readonly has: (id: number) => boolean;
   /** Ascending, from the `offset`-th on, at most `limit`. */
   readonly slice: (offset: number, limit: number) => number[];
+  /** All of them; must not be changed. */
+  readonly bitmap: Bitmap;
 }
 
 interface Result {
@@ -260,6 +262,7 @@ function matchesIn(ids: Bitmap): Matches {
     size: ids.count(),
     has: (id) => ids.has(id),
     slice: (offset, limit) => ids.slice(offset, limit),
+    bitmap: ids,
   };
 }
 

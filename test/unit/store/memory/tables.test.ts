@@ -209,6 +209,12 @@ test('every page equals a filter and a sort over all rows, after any changes', (
             selectPlainly(rows, kind, selection),
             `${kind} ${JSON.stringify(selection)}`,
           );
+          const all = tables.selectAll(kind, selection);
+          assert.equal(
+            { rows: [...all.rows], total: all.total },
+            selectPlainly(rows, kind, { ...selection, limit: Number.POSITIVE_INFINITY }),
+            `all of ${kind} ${JSON.stringify(selection)}`,
+          );
         }
         assert.equal(tables.faults(), []);
       }
@@ -353,6 +359,58 @@ test('a row that is text and is found by value stays text', () => {
     assert.is.not(tables.peek('brands', id), tables.peek('brands', id));
   }
   assert.equal(tables.faults(), []);
+});
+
+test('a page with several conditions reads only its own rows', () => {
+  const skus = Array.from({ length: 400 }, (_, at) => ({
+    id: at + 1,
+    name: `SKU ${at + 1}`,
+    goods_id: 1,
+    category_id: (at % 2) + 1,
+    price: at,
+    stock: 400 - at,
+    is_launched: at % 4 > 0,
+  }));
+  const rows = { ...rowTables(noRows()), skus: textTableOf('skus', skus) };
+  const tables = new Tables(rows);
+  const selection: Selection = {
+    filters: [
+      ['category_id', 1],
+      ['goods_id', 1],
+    ],
+    words: ['sku'],
+    ranges: [
+      { attribute: 'price', min: 10, max: null },
+      { attribute: 'stock', min: 10, max: null },
+      { attribute: 'is_launched', min: true, max: true },
+    ],
+    sortby: 'name',
+    order: 'asc',
+    offset: 5,
+    limit: 3,
+  };
+  const expected = skus
+    .filter((sku) => sku.category_id === 1 && sku.price >= 10 && sku.stock >= 10 && sku.is_launched)
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  // The first time the orderings are built, and the words are looked for.
+  assert.is(tables.select('skus', selection).total, expected.length);
+  let reads = 0;
+  const get = rows.skus.get.bind(rows.skus);
+  rows.skus.get = (id) => {
+    reads += 1;
+    return get(id);
+  };
+  const { ids } = tables.selectIds('skus', { ...selection, words: [] });
+  assert.equal(
+    ids,
+    expected.slice(5, 8).map(({ id }) => id),
+  );
+  // The ends of two ranges are found by binary search.
+  assert.ok(reads < 60, String(reads));
+  reads = 0;
+  const all = tables.selectAll('skus', { ...selection, words: [], offset: 0 });
+  assert.is(all.total, expected.length);
+  assert.ok(reads < 60, String(reads));
 });
 
 /** Every table counts as large, and every build pauses as often as it can. */
