@@ -8,9 +8,11 @@
  */
 import type { Change } from '../../model/change.ts';
 import type { KindName, Scalar } from '../../model/kind.ts';
+import { ALL_KINDS } from '../../model/kinds.ts';
 import { perKind } from '../../model/per-kind.ts';
 import { lookupIn, type RowOf } from '../../model/rows.ts';
 import { Candidates } from '../writer/candidates.ts';
+import { permanentIndexes } from './indexed-attributes.ts';
 import { idsIn } from './orders/lists/list.ts';
 import type { Replacements } from './orders/lists/replacements.ts';
 import type { TablesPlan } from './plan.ts';
@@ -85,7 +87,7 @@ export class FrozenView implements View {
     const had = (id: number) => this.#rows[kind].peek(id)?.[attribute] === value;
     const stayed = [...this.#live.matching(kind, attribute, value)].filter(had);
     const changed = this.#changed.matching(kind, attribute, value).filter(had);
-    const replaced = (this.#replaced.get(`${kind} ${attribute}`) ?? []).flatMap((lists) =>
+    const replaced = (this.#replaced.get(nameOf(kind, attribute)) ?? []).flatMap((lists) =>
       idsIn(lists.get(value)?.before).filter(had),
     );
     if (changed.length === 0 && replaced.length === 0) return stayed;
@@ -98,16 +100,10 @@ export class FrozenView implements View {
    * @param plan of the changes, if they are many.
    */
   keep(changes: readonly Change[], plan?: TablesPlan): void {
-    if (plan !== undefined) {
-      for (const [{ kind, order }, lists] of plan.lists) {
-        if (order.sortby !== 'id') continue;
-        const name = `${kind.name} ${order.partition}`;
-        this.#replaced.set(name, [...(this.#replaced.get(name) ?? []), lists]);
-      }
-      return;
-    }
+    const kept = plan === undefined ? null : this.#keepLists(plan);
     for (const { kind, before } of changes) {
       if (before === null || !this.#rows[kind].has(before.id)) continue;
+      if (kept?.has(kind) === true) continue;
       const ids = this.#changedIds[kind];
       if (ids.has(before.id)) continue;
       ids.add(before.id);
@@ -115,8 +111,32 @@ export class FrozenView implements View {
     }
   }
 
+  /**
+   * Keeps the lists that a plan replaces.
+   *
+   * @returns the kinds for which this is enough: an index that did not exist when the plan was made
+   *   is built from the later state, if it is needed.
+   */
+  #keepLists({ lists }: TablesPlan): ReadonlySet<KindName> {
+    const names = new Set<string>();
+    for (const [{ kind, order }, replacements] of lists) {
+      if (order.sortby !== 'id') continue;
+      const name = nameOf(kind.name, order.partition);
+      names.add(name);
+      this.#replaced.set(name, [...(this.#replaced.get(name) ?? []), replacements]);
+    }
+    const kept = ALL_KINDS.filter((kind) =>
+      permanentIndexes(kind).every((attribute) => names.has(nameOf(kind.name, attribute))),
+    );
+    return new Set(kept.map(({ name }) => name));
+  }
+
   /** Detaches the view from the state, which passes it no more changes. */
   close(): void {
     this.#onClose();
   }
+}
+
+function nameOf(kind: KindName, attribute: string | null): string {
+  return `${kind} ${attribute}`;
 }

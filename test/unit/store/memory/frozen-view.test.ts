@@ -132,4 +132,17 @@ test('a view keeps the lists of its creation when commits of many rows replace t
   view.close();
 });
 
+test('a view has the look-ups of its creation if an index was not built before a commit of many rows', () => {
+  for (const isPlanned of [false, true]) {
+    const state = State.empty();
+    const children = [4, 5, 6].map((id) => [id, 1] as const);
+    // Without a plan, rows are put before any index is needed.
+    move(state, [[1, null], ...children], [], false);
+    const view = state.freeze();
+    move(state, [[6, null]], [5], isPlanned);
+    assert.equal([...view.matching('categories', 'parent_id', 1)], [4, 5, 6], String(isPlanned));
+    view.close();
+  }
+});
+
 test.run();
