@@ -290,7 +290,7 @@ export class Tables {
       for (const id of this.matching(kind, foreignKey, change.id).slice(0, room)) ids.push(id);
       if (ids.length > this.#orderings.maxMovedRows) break;
     }
-    this.#orderings.expect(kind, ids, sorts);
+    this.#orderings.expect(kind, ids.length > this.#orderings.maxMovedRows ? null : ids, sorts);
     if (![...this.#orderings.asked(kind)].some(({ order }) => sorts(order))) return [];
     return ids.map((id) => {
       const row = existingRow(this, kind, id);

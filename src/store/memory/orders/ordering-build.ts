@@ -47,13 +47,16 @@ export class OrderingBuild {
     this.#bounds = bounds;
   }
 
-  /** Notes rows that a commit is about to move. See `Orderings.expect`. */
-  expect(moved: readonly number[]): void {
+  /**
+   * Notes rows that a commit is about to move. See `Orderings.expect`.
+   *
+   * @param moved null if there are too many to name.
+   */
+  expect(moved: readonly number[] | null): void {
     if (this.#moved === null) return;
     const { movedRows } = this.#bounds;
     const most = Math.max(movedRows, this.#rows[this.kind.name].size * MAX_MOVED_PART);
-    // Of more rows than a commit may move, not all are named.
-    if (moved.length > movedRows || this.#moved.size + moved.length > most) this.#moved = null;
+    if (moved === null || this.#moved.size + moved.length > most) this.#moved = null;
     else for (const id of moved) this.#moved.add(id);
   }
 

@@ -178,11 +178,15 @@ export class Orderings {
    * Prepares for the rows of a kind that a commit is about to move.
    *
    * @param moved rows that change themselves, or whose joined value changes by which `concerns`
-   *   sorts.
+   *   sorts; null if it changes for more rows than an ordering may move.
    * @param concerns whether an order is affected.
    */
-  expect(kind: KindName, moved: readonly number[], concerns: (order: Order) => boolean): void {
-    this.#asked.expect(kind, moved.length, concerns);
+  expect(
+    kind: KindName,
+    moved: readonly number[] | null,
+    concerns: (order: Order) => boolean,
+  ): void {
+    this.#asked.expect(kind, moved?.length ?? Number.POSITIVE_INFINITY, concerns);
     for (const { build } of this.#builds.values()) {
       if (build.kind.name === kind && concerns(build.order)) build.expect(moved);
     }

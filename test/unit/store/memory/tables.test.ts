@@ -615,15 +615,24 @@ test('a request whose ordering commits overtake repeatedly is refused as busy, a
   assert.is(tables.prepare('skus', sorted('category')), undefined);
 });
 
-test('commits that together move more rows than one turn may do not stop a build', async () => {
+/**
+ * Builds an ordering during commits, and checks it.
+ *
+ * @param rowsOfCommit rows that each commit moves. @param turns between two commits.
+ * @param movedRows rows that may move in the last turn of a build.
+ */
+async function buildDuringCommits(rowsOfCommit: number, turns: number, movedRows: number) {
   const rows = shelf(5000);
-  const movedRows = 16;
   const tables = new Tables(rowTables(rows), { ...SLICED, movedRows });
   let moved = 0;
   let committing = true;
+  let turn = 0;
   const commit = () => {
+    if (committing) setImmediate(commit);
+    turn += 1;
+    if (turn % turns !== 0) return;
     const changes: Change[] = [];
-    for (let at = 0; at < 3; at += 1) {
+    for (let at = 0; at < rowsOfCommit; at += 1) {
       moved += 1;
       const before = rows.skus.get(((moved * 7) % 5000) + 1) as Row;
       const after = { ...before, price: (moved * 31) % 9000 };
@@ -631,7 +640,6 @@ test('commits that together move more rows than one turn may do not stop a build
       changes.push(changeOf<KindName>('skus', after.id, before, after));
     }
     tables.apply(changes);
-    if (committing) setImmediate(commit);
   };
   setImmediate(commit);
   try {
@@ -643,7 +651,13 @@ test('commits that together move more rows than one turn may do not stop a build
   assert.is(tables.prepare('skus', byPrice), undefined);
   assert.equal(tables.select('skus', byPrice), selectPlainly(rows, 'skus', byPrice));
   assert.equal(tables.faults(), []);
-});
+}
+
+test('commits that together move more rows than one turn may do not stop a build', () =>
+  buildDuringCommits(3, 1, 16));
+
+test('commits that each move more rows than one turn may do not stop a build', () =>
+  buildDuringCommits(17, 6, 16));
 
 test('the least recently used ordering is dropped to make room for another', async () => {
   const tables = new Tables(rowTables(shelf(50)), { smallTableRows: 0, keptIds: 100 });
