@@ -65,7 +65,7 @@ export class FileLog implements StoreLog {
   readonly #staging: Staging;
   #descriptors: Descriptors | null = null;
   #history: KeptChangeSets;
-  /** The base that `open` has mapped; null if it was read. */
+  /** The base that `open` has mapped; null if it was read, and once it is copied. */
   #mapped: MappedFile | null = null;
   /** Change sets after the base, the oldest first. */
   #files: ChangeFile[] = [];
@@ -122,7 +122,13 @@ export class FileLog implements StoreLog {
   }
 
   copyBase(): Generator<void, void> | null {
-    return this.#mapped?.copy() ?? null;
+    return this.#mapped === null ? null : this.#copy(this.#mapped);
+  }
+
+  *#copy(mapped: MappedFile): Generator<void, void> {
+    yield* mapped.copy();
+    // From now on only the rows that are still text keep the memory.
+    if (mapped.isCopied) this.#mapped = null;
   }
 
   async append({ changeSet, bytes }: EncodedChangeSet): Promise<void> {

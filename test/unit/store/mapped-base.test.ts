@@ -10,6 +10,7 @@ import { BASE } from '../../../src/store/files/files.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { leftInDisorder, openStore, storeDirectory } from '../../support/checked.ts';
 import { quickDisk } from '../../support/disk.ts';
+import { until } from '../../support/until.ts';
 
 const BOOKS = 12_000;
 
@@ -84,6 +85,20 @@ test('after the copy, rows that were not read yet do not depend on the file', as
   await store.copyBase();
   damage(leftInDisorder(directory));
   assert.equal(names(store), NAMES);
+  await store.close();
+});
+
+test('after the copy, the store keeps no memory of the base beyond that of its rows', async () => {
+  const { disk, mapped } = mappingDisk();
+  const store = await openStore(await storeWithBase(), { disk, mapsBase: true });
+  const [file] = mapped.splice(0);
+  const kept = new WeakRef(file as MappedFile);
+  await store.copyBase();
+  await until('it is collected', () => {
+    Bun.gc(true);
+    return kept.deref() === undefined;
+  });
+  assert.is(store.get('books', 1)?.name, 'Book 1');
   await store.close();
 });
 
