@@ -6,12 +6,28 @@
  * 1. Every request that was admitted is completed exactly once, so `active` is the number of requests
  *    that are in progress or wait. A shutdown waits until it is 0.
  * 2. In one turn of the event loop each connection begins at most one request, and all connections
- *    together {@link PIPELINED_A_TURN} more. The engine reads all that a client has sent before it
- *    turns to others, so one client that pipelines thousands of requests would delay all others.
+ *    together {@link PIPELINED_A_TURN} more, none of them later than {@link PIPELINED_MS} after the
+ *    first request of the turn. The engine reads all that a client has sent before it turns to
+ *    others, so one client that pipelines thousands of requests would delay all others.
  */
 
-/** Requests that begin in one turn in addition to the first of each connection: about 2 ms. */
+/** Requests that begin in one turn in addition to the first of each connection. */
 export const PIPELINED_A_TURN = 32;
+
+/** Milliseconds of a turn in which such requests begin: a long list alone takes more. */
+export const PIPELINED_MS = 2;
+
+/** The clock, in milliseconds, and the event loop. Tests use their own. */
+export interface Loop {
+  now(): number;
+  /** Calls `work` after the current turn. */
+  afterTurn(work: () => void): void;
+}
+
+const EVENT_LOOP: Loop = {
+  now: () => performance.now(),
+  afterTurn: (work) => void setImmediate(work),
+};
 
 /** A request that waits for its turn is served, or rejected if it is the first beyond the limit. */
 export type Turn = 'serve' | 'reject';
@@ -49,19 +65,18 @@ export class Pipeline {
   readonly #limit: number;
   readonly #queues = new Map<object, Queue>();
   readonly #idle: (() => void)[] = [];
-  readonly #afterTurn: (work: () => void) => void;
+  readonly #loop: Loop;
   #active = 0;
   /** The queues that have begun a request in this turn. */
   #ofTurn: Queue[] = [];
   #pipelinedInTurn = 0;
+  /** When the first request of this turn began. */
+  #turnBegan = 0;
 
-  /**
-   * @param limit requests of one connection that may wait.
-   * @param afterTurn calls its argument after the current turn of the event loop.
-   */
-  constructor(limit: number, afterTurn: (work: () => void) => void = setImmediate) {
+  /** @param limit requests of one connection that may wait. */
+  constructor(limit: number, loop: Loop = EVENT_LOOP) {
     this.#limit = limit;
-    this.#afterTurn = afterTurn;
+    this.#loop = loop;
   }
 
   /** Requests that were admitted and are not completed. */
@@ -117,7 +132,9 @@ export class Pipeline {
   }
 
   #mayBegin({ hasBegunInTurn }: Queue): boolean {
-    return !hasBegunInTurn || this.#pipelinedInTurn < PIPELINED_A_TURN;
+    if (!hasBegunInTurn) return true;
+    if (this.#pipelinedInTurn >= PIPELINED_A_TURN) return false;
+    return this.#loop.now() - this.#turnBegan < PIPELINED_MS;
   }
 
   /** Records that a request of a connection begins. */
@@ -129,7 +146,9 @@ export class Pipeline {
     }
     queue.hasBegunInTurn = true;
     this.#ofTurn.push(queue);
-    if (this.#ofTurn.length === 1) this.#afterTurn(() => this.#endTurn());
+    if (this.#ofTurn.length > 1) return;
+    this.#turnBegan = this.#loop.now();
+    this.#loop.afterTurn(() => this.#endTurn());
   }
 
   #endTurn(): void {

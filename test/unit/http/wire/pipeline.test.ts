@@ -2,7 +2,12 @@
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Pipeline, PIPELINED_A_TURN, type Turn } from '../../../../src/http/wire/pipeline.ts';
+import {
+  Pipeline,
+  PIPELINED_A_TURN,
+  PIPELINED_MS,
+  type Turn,
+} from '../../../../src/http/wire/pipeline.ts';
 
 /** A connection according to the rules: admitted requests that are not complete, in order. */
 interface Model {
@@ -32,7 +37,8 @@ test('any sequence of requests and completions keeps the order, the limit and th
     fc.array(step, { maxLength: 60 }),
     async (limit, steps) => {
       // Each piece of work has its own turn.
-      const pipeline = new Pipeline(limit, (work) => void Promise.resolve().then(work));
+      const afterTurn = (work: () => void) => void Promise.resolve().then(work);
+      const pipeline = new Pipeline(limit, { now: () => 0, afterTurn });
       const connections = [{}, {}, {}];
       const models: Model[] = connections.map(() => ({ queue: [], full: false, ignored: 0 }));
       const begun: string[] = [];
@@ -87,7 +93,7 @@ test('any sequence of requests and completions keeps the order, the limit and th
 
 test('each connection begins one request in a turn, and the number of further ones is limited', async () => {
   const turns: (() => void)[] = [];
-  const pipeline = new Pipeline(1000, (work) => turns.push(work));
+  const pipeline = new Pipeline(1000, { now: () => 0, afterTurn: (work) => turns.push(work) });
   const [greedy, other] = [{ name: 'greedy' }, { name: 'other' }];
   let begun = 0;
   const carryOut = () => {
@@ -114,6 +120,35 @@ test('each connection begins one request in a turn, and the number of further on
   }
   turns.shift()?.();
   assert.equal([turns.length, pipeline.active], [0, 0], 'nothing is left');
+});
+
+test('a connection begins no further request 2 ms after the first one of the turn', async () => {
+  const turns: (() => void)[] = [];
+  let clock = 0;
+  const loop = { now: () => clock, afterTurn: (work: () => void) => void turns.push(work) };
+  const pipeline = new Pipeline(1000, loop);
+  const connection = {};
+  let begun = 0;
+  const carryOut = () => {
+    begun += 1;
+    clock += PIPELINED_MS / 2;
+    pipeline.complete(connection);
+  };
+  for (let each = 0; each < 5; each += 1) {
+    const admission = pipeline.admit(connection);
+    if (admission.kind === 'start') carryOut();
+    else if (admission.kind === 'wait') void admission.turn.then(carryOut);
+  }
+  const begunInTurns: number[] = [];
+  for (;;) {
+    for (let step = 0; step < 20; step += 1) await Promise.resolve();
+    begunInTurns.push(begun);
+    const end = turns.shift();
+    if (end === undefined) break;
+    end();
+  }
+  assert.equal(begunInTurns, [2, 4, 5, 5]);
+  assert.is(pipeline.active, 0);
 });
 
 test('every call of idle() is resolved', async () => {
