@@ -15,7 +15,7 @@ import { pause } from '../../delay.ts';
 import * as v from 'valibot';
 import { CatalogError } from '../../errors.ts';
 import type { EtcdClient } from './etcd-client.ts';
-import { type Operation, transact } from './etcd-keys.ts';
+import { type RequestOp, transact } from './etcd-keys.ts';
 import { WRITER } from './registry.ts';
 
 const PLACES = 'deliveries/places';
@@ -201,7 +201,7 @@ export class EtcdDeliveries {
     // A state that is saved during this write is written by the next one.
     if (due !== null) this.#newStates.delete(due.id);
     const places = JSON.stringify(Object.fromEntries(this.#places));
-    const puts: Operation[] = [{ put: PLACES, value: places }];
+    const puts: RequestOp[] = [{ put: PLACES, value: places }];
     if (due !== null) puts.push({ put: stateKey(due.id), value: due.state.text });
     try {
       const fence = [{ key: WRITER, revision: this.#term }];

@@ -17,8 +17,8 @@ export type Compare =
   /** '0' if there must be no such key. */
   | { readonly key: string; readonly revision: string };
 
-/** A step of a transaction. */
-export type Operation =
+/** A step of a transaction, a `RequestOp` of etcd's API. */
+export type RequestOp =
   | { readonly put: string; readonly value: string | Uint8Array; readonly lease?: string }
   /** A key, or with `end` all keys from it up to `end`, exclusive. */
   | { readonly get: string; readonly end?: string; readonly limit?: number }
@@ -56,14 +56,14 @@ const transactionShape = v.object({
 export async function transact(
   client: EtcdClient,
   compare: readonly Compare[],
-  success: readonly Operation[],
-  failure: readonly Operation[] = [],
+  success: readonly RequestOp[],
+  failure: readonly RequestOp[] = [],
 ): Promise<TransactionResult> {
   const { prefix } = client;
   const answer = await client.call('kv/txn', {
     compare: compare.map((each) => encodeCompare(prefix, each)),
-    success: success.map((each) => encodeOperation(prefix, each)),
-    failure: failure.map((each) => encodeOperation(prefix, each)),
+    success: success.map((each) => encodeRequestOp(prefix, each)),
+    failure: failure.map((each) => encodeRequestOp(prefix, each)),
   });
   const { succeeded, responses } = understood(transactionShape, answer);
   const found = responses.map(({ response_range: range }) =>
@@ -105,18 +105,18 @@ function encodeCompare(prefix: string, compare: Compare): object {
     : { key, target: 'MOD', result: 'EQUAL', mod_revision: compare.revision };
 }
 
-function encodeOperation(prefix: string, operation: Operation): object {
-  if ('put' in operation) {
-    const { put, value, lease } = operation;
+function encodeRequestOp(prefix: string, step: RequestOp): object {
+  if ('put' in step) {
+    const { put, value, lease } = step;
     return { request_put: { key: encodeKey(prefix, put), value: encode(value), lease } };
   }
-  const { end } = operation;
+  const { end } = step;
   const range_end = end === undefined ? undefined : encodeKey(prefix, end);
-  if ('get' in operation) {
-    const { get, limit } = operation;
+  if ('get' in step) {
+    const { get, limit } = step;
     return { request_range: { key: encodeKey(prefix, get), range_end, limit } };
   }
-  return { request_delete_range: { key: encodeKey(prefix, operation.remove), range_end } };
+  return { request_delete_range: { key: encodeKey(prefix, step.remove), range_end } };
 }
 
 function encode(value: string | Uint8Array): string {

@@ -18,7 +18,7 @@ import type { Appended, ChangeLog, LogPosition } from '../../store/change-log.ts
 import type { EncodedChangeSet } from '../../store/change-set.ts';
 import { SCHEMA_VERSION } from '../../store/files/schema.ts';
 import type { EtcdClient } from './etcd-client.ts';
-import { type Operation, transact } from './etcd-keys.ts';
+import { type RequestOp, transact } from './etcd-keys.ts';
 import { followKey } from './etcd-watch.ts';
 
 /** Bytes of one value. A request of etcd may have 1.5 MiB, and base64 adds a third. */
@@ -164,7 +164,7 @@ export class EtcdLog implements ChangeLog {
   }
 
   async trim(below: number): Promise<void> {
-    const remove: Operation[] = [
+    const remove: RequestOp[] = [
       { remove: changeKey(0), end: changeKey(below) },
       { remove: 'parts/', end: `parts/${padded(below)}` },
     ];
