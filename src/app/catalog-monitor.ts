@@ -9,9 +9,9 @@ export interface Monitor {
   readonly readiness: Pick<Readiness, 'reason'>;
   readonly observer: StoreObserver;
   /** Called when the standing of a host that shares its log has changed. */
-  readonly standing: (standing: Standing) => void;
+  readonly onReplicationState: (standing: Standing) => void;
   /** @returns a callback for failures of this kind that the catalog survives. */
-  readonly failed: (what: string) => (error: unknown) => void;
+  readonly onError: (what: string) => (error: unknown) => void;
   /** Called if the state of memory or disk is no longer known; the process has to end. */
-  readonly fatal: (error: unknown) => void;
+  readonly onFatal: (error: unknown) => void;
 }

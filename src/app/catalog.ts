@@ -127,7 +127,7 @@ export async function openCatalog(
   const follows = seams.confirmed !== undefined;
   const opened = await openStore(options, { disk, env }, monitor, follows, seams.onDurable);
   await keepSettings(disk, options.data, options.pages).catch(
-    monitor.failed('the page settings could not be saved for rebuild-pages'),
+    monitor.onError('the page settings could not be saved for rebuild-pages'),
   );
   try {
     return await compose(opened, options, { disk, env, version }, monitor, seams);
@@ -152,7 +152,7 @@ async function compose(
     options,
     store,
     disk,
-    monitor.failed('a page could not be written; the server will try again'),
+    monitor.onError('a page could not be written; the server will try again'),
     seams,
   );
   const { credentials, login, renewals } = await openAccess(data, env, shared, seams);
@@ -274,7 +274,7 @@ function openUsers(
     shared,
     hash: (password) => login.hash(password),
     audited,
-    onError: monitor.failed('the audit trail has an entry for a change that was not made'),
+    onError: monitor.onError('the audit trail has an entry for a change that was not made'),
   });
 }
 
@@ -294,6 +294,6 @@ function openSummaries(
     isMemoryScarce,
     reason: monitor.readiness.reason,
     now: clock?.now ?? Date.now,
-    onError: monitor.failed('the summary is incomplete'),
+    onError: monitor.onError('the summary is incomplete'),
   });
 }

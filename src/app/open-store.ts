@@ -47,8 +47,8 @@ export async function openStore(
     mapsBase: true,
     history,
     smallestCheckpoint,
-    onError: monitor.failed('the store continues despite an error'),
-    onFatal: monitor.fatal,
+    onError: monitor.onError('the store continues despite an error'),
+    onFatal: monitor.onFatal,
     observer: monitor.observer,
     onDurable,
   });

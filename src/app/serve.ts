@@ -9,7 +9,7 @@ import { CurrentCatalog } from './hosts/current-catalog.ts';
 import { Replica } from './hosts/replica.ts';
 import { notifyPredecessor } from './hosts/notify-predecessor.ts';
 import { printHints } from './terminal-hints.ts';
-import { metricsAddress, Operation } from './operation.ts';
+import { metricsAddress, Observability } from './observability.ts';
 import { runStartupChecks } from './startup-checks.ts';
 import type { ServeOptions } from './server-options.ts';
 import { firstSignal } from './signals.ts';
@@ -34,35 +34,42 @@ export async function serve(options: ServeOptions, context: Context): Promise<vo
 
 async function serveAsOwner(options: ServeOptions, context: Context): Promise<void> {
   const stop = firstSignal();
-  const operation = new Operation(options, context.version);
-  process.on('uncaughtException', operation.onFault);
-  process.on('unhandledRejection', operation.onFault);
-  const current = new CurrentCatalog(options, context, operation);
+  const observability = new Observability(options, context.version);
+  process.on('uncaughtException', observability.onFault);
+  process.on('unhandledRejection', observability.onFault);
+  const current = new CurrentCatalog(options, context, observability);
   const { follow } = options;
   const replica =
-    follow === undefined ? null : openReplica({ ...options, follow }, context, operation, current);
-  const pool = openPool(options, operation, current);
+    follow === undefined
+      ? null
+      : openReplica({ ...options, follow }, context, observability, current);
+  const pool = openPool(options, observability, current);
   const seams = pool ? { onDurable: pool.reach } : {};
   const open = async () => current.use(await current.open(seams));
   // A mistake in the addresses leaves no new store behind.
   if (!hasStore(options.data, context.disk)) await requireFreePorts(options);
   const bootstrap =
-    replica === null ? await findBootstrap(options, context, { log: operation.log, open }) : null;
-  if (bootstrap !== null) operation.readiness.also(bootstrap.reason);
+    replica === null
+      ? await findBootstrap(options, context, { log: observability.log, open })
+      : null;
+  if (bootstrap !== null) observability.readiness.also(bootstrap.reason);
   else if (replica === null) await open();
   else await replica.begin();
   // There may be no catalog yet, and no directory.
   if (current.catalog === null) context.disk.mkdir(options.data);
-  runStartupChecks(options.data, context.disk, operation.log);
+  runStartupChecks(options.data, context.disk, observability.log);
   const closeCatalog = (grace: number) =>
     replica === null ? current.catalog?.close(grace) : replica.close(grace);
-  const server = await openServer(options, context, { operation, current, pool, replica }).catch(
-    async (error: unknown) => {
-      current.cancelBackground();
-      await closeCatalog(0);
-      throw error;
-    },
-  );
+  const server = await openServer(options, context, {
+    observability,
+    current,
+    pool,
+    replica,
+  }).catch(async (error: unknown) => {
+    current.cancelBackground();
+    await closeCatalog(0);
+    throw error;
+  });
   // Only now: a start that fails has one line, its error.
   if (current.catalog?.store.created === true) {
     context.warn(
@@ -74,17 +81,17 @@ async function serveAsOwner(options: ServeOptions, context: Context): Promise<vo
   printHints({ url: server.url, basePath: options.basePath, data: options.data }, context);
   const role = replica === null ? current.catalog?.role : undefined;
   const { data: directory } = options;
-  const notifying = role && notifyPredecessor({ directory, role, log: operation.log }, context);
+  const notifying = role && notifyPredecessor({ directory, role, log: observability.log }, context);
   const following = replica?.run() ?? bootstrap?.run();
   await (following === undefined ? stop : Promise.race([stop, following.then(() => stop)]));
-  operation.readiness.raise('closing');
+  observability.readiness.raise('closing');
   current.cancelBackground();
   await notifying?.stop();
   await bootstrap?.stop();
   current.catalog?.changes.endWaits();
   await server.close(REQUESTS_GRACE_MS);
   await closeCatalog(PAGES_GRACE_MS);
-  await operation.close();
+  await observability.close();
 }
 
 async function requireFreePorts(options: ServeOptions): Promise<void> {
@@ -96,7 +103,7 @@ async function requireFreePorts(options: ServeOptions): Promise<void> {
 /** @returns null if this process serves alone. */
 function openPool(
   { workers = 1 }: ServeOptions,
-  operation: Operation,
+  observability: Observability,
   current: CurrentCatalog,
 ): WorkerPool | null {
   if (workers === 1) return null;
@@ -107,14 +114,14 @@ function openPool(
       sequence: current.catalog?.store.sequence ?? 0,
       oldest: current.catalog?.store.oldest ?? 0,
     }),
-    log: operation.log,
+    log: observability.log,
   });
-  operation.readiness.also(pool.reason);
+  observability.readiness.also(pool.reason);
   return pool;
 }
 
 interface Parts {
-  readonly operation: Operation;
+  readonly observability: Observability;
   readonly current: CurrentCatalog;
   readonly pool: WorkerPool | null;
   readonly replica: Replica | null;
@@ -124,11 +131,11 @@ interface Parts {
 async function openServer(
   options: ServeOptions,
   context: Context,
-  { operation, current, pool, replica }: Parts,
+  { observability, current, pool, replica }: Parts,
 ): Promise<HttpServer> {
-  const server = await listen(options, context, operation, current, pool);
+  const server = await listen(options, context, observability, current, pool);
   try {
-    await operation.open({
+    await observability.open({
       catalog: () => current.catalog,
       following: () => replica?.figures ?? null,
       server,
@@ -145,7 +152,7 @@ async function openServer(
 function listen(
   options: ServeOptions,
   { disk }: Context,
-  operation: Operation,
+  observability: Observability,
   current: CurrentCatalog,
   pool: WorkerPool | null,
 ): Promise<HttpServer> {
@@ -154,10 +161,10 @@ function listen(
     application: current.application,
     host,
     port,
-    onError: operation.failed('a response could not be sent'),
-    listener: operation.listener,
-    limits: operation.limits,
-    isMemoryScarce: operation.memory.isScarce,
+    onError: observability.onError('a response could not be sent'),
+    listener: observability.listener,
+    limits: observability.limits,
+    isMemoryScarce: observability.memory.isScarce,
   };
   if (pool !== null) return startWorkers({ ...settings, data, disk, pool });
   return startServer({ ...settings, trusts: trustIn(options.trustProxy ?? []) });
@@ -166,14 +173,14 @@ function listen(
 function openReplica(
   options: ConstructorParameters<typeof Replica>[0],
   context: Context,
-  operation: Operation,
+  observability: Observability,
   current: CurrentCatalog,
 ): Replica {
   const replica = new Replica(options, context, {
-    log: operation.log,
+    log: observability.log,
     open: (seams) => current.open(seams),
     use: (catalog) => current.use(catalog),
   });
-  operation.readiness.also(replica.reason);
+  observability.readiness.also(replica.reason);
   return replica;
 }

@@ -5,7 +5,7 @@ import type { ClusterSettings } from './cluster/options.ts';
 import type { Format, Level } from '../telemetry/log.ts';
 
 /** How the server is run: log, metrics, limits, trusted proxies. */
-export interface OperationOptions {
+export interface RuntimeOptions {
   readonly logLevel: Level;
   readonly logFormat: Format;
   readonly metricsPort?: number;
@@ -51,7 +51,7 @@ export interface FollowOptions {
   readonly insecure: boolean;
 }
 
-export interface ServeOptions extends OperationOptions, ArchiveOptions, ClusterSettings {
+export interface ServeOptions extends RuntimeOptions, ArchiveOptions, ClusterSettings {
   /** The data directory. */
   readonly data: string;
   readonly host: string;

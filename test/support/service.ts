@@ -140,18 +140,18 @@ export function optionsOf(options: ServiceOptions, data: string): CatalogOptions
   };
 }
 
-/** Keeps what is logged, as `Operation` words it. */
+/** Keeps what is logged, as `Observability` words it. */
 export function monitor(log: string[]): Parameters<typeof openCatalog>[2] {
   const readiness = new Readiness();
   const add = (message: string) => void log.push(message);
-  const failed = (what: string) => (error: unknown) => add(`${what}: ${messageOf(error)}`);
+  const onError = (what: string) => (error: unknown) => add(`${what}: ${messageOf(error)}`);
   return {
     log: { failure: add, warn: add },
     readiness,
-    standing: (standing) => readiness.setStanding(standing),
+    onReplicationState: (standing) => readiness.setStanding(standing),
     observer: { committed: readiness.committed, checkpointed() {} },
-    failed,
-    fatal: failed('the store stopped'),
+    onError,
+    onFatal: onError('the store stopped'),
   };
 }
 

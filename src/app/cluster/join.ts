@@ -50,16 +50,16 @@ export async function joinCluster(
 ): Promise<Membership> {
   await cluster.requireSameHistory(store);
   await keepClusterSettings(disk, data, settings);
-  const onError = monitor.failed('accounts and keys of the other hosts could not be fetched');
+  const onError = monitor.onError('accounts and keys of the other hosts could not be fetched');
   const credentials = cluster.credentials(disk, data, onError);
   await credentials.open(async () => {
     await loadKeys(data, secret);
     await new WebhookKey(data).id();
   });
   cluster.follow(store, {
-    onStanding: monitor.standing,
-    onError: monitor.failed('the log that the hosts share could not be followed or trimmed'),
-    onUnseen: monitor.failed('this host could not be announced to the others'),
+    onStanding: monitor.onReplicationState,
+    onError: monitor.onError('the log that the hosts share could not be followed or trimmed'),
+    onUnseen: monitor.onError('this host could not be announced to the others'),
   });
   const { maxImport: maxBody = MAX_IMPORT_BYTES, logTimeout = DEFAULT_LOG_TIMEOUT_MS } = settings;
   const writerForwarding = new WriterForwarding({
@@ -76,7 +76,7 @@ export async function joinCluster(
       term: () => cluster.term,
       lastSequence: () => cluster.lastSequence(),
       readOlder: (after) => cluster.read(after),
-      storage: cluster.deliveries(monitor.failed('the positions of webhooks could not be shared')),
+      storage: cluster.deliveries(monitor.onError('the positions of webhooks could not be shared')),
     },
     figures: () => cluster.figures,
     async close() {

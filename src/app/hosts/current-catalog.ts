@@ -5,7 +5,7 @@ import type { Application } from '../../http/router.ts';
 import { JSON_TYPE } from '../../http/rules/negotiation.ts';
 import { type Catalog, openCatalog, type Seams } from '../catalog.ts';
 import type { Context } from '../context.ts';
-import type { Operation } from '../operation.ts';
+import type { Observability } from '../observability.ts';
 import type { ServeOptions } from '../server-options.ts';
 
 /** Seconds after which a client may try again. */
@@ -20,14 +20,14 @@ const BACKGROUND_DELAY_MS = 50;
 export class CurrentCatalog {
   readonly #options: ServeOptions;
   readonly #context: Context;
-  readonly #operation: Operation;
+  readonly #observability: Observability;
   #catalog: Catalog | null = null;
   #background: NodeJS.Timeout | undefined;
 
-  constructor(options: ServeOptions, context: Context, operation: Operation) {
+  constructor(options: ServeOptions, context: Context, observability: Observability) {
     this.#options = options;
     this.#context = context;
-    this.#operation = operation;
+    this.#observability = observability;
   }
 
   get catalog(): Catalog | null {
@@ -36,8 +36,8 @@ export class CurrentCatalog {
 
   /** Opens the catalog of the data directory. @throws as `openCatalog`. */
   open(seams: Seams): Promise<Catalog> {
-    const { memory } = this.#operation;
-    return openCatalog(this.#options, this.#context, this.#operation, {
+    const { memory } = this.#observability;
+    return openCatalog(this.#options, this.#context, this.#observability, {
       ...seams,
       requireRoom: memory.requireRoom,
       isMemoryScarce: memory.isScarce,
@@ -55,7 +55,7 @@ export class CurrentCatalog {
       this.#context.disk.prepare();
       catalog.pages.compare();
     });
-    const { readiness } = this.#operation;
+    const { readiness } = this.#observability;
     readiness.raise('starting');
     // A catalog that was replaced meanwhile must not change the readiness.
     const isServed = () => this.#catalog === catalog;
@@ -65,7 +65,7 @@ export class CurrentCatalog {
         if (isServed()) readiness.clear('starting');
       },
       (error: unknown) => {
-        if (isServed()) this.#operation.fatal(error);
+        if (isServed()) this.#observability.onFatal(error);
       },
     );
   }
@@ -80,7 +80,7 @@ export class CurrentCatalog {
 
   #withoutCatalog({ method, path, search, trace }: HttpRequest): HttpResponse {
     const { basePath } = this.#options;
-    const { reason } = this.#operation.readiness;
+    const { reason } = this.#observability.readiness;
     const reads = method === 'GET' || method === 'HEAD';
     if (reads && path === `${basePath}/healthz`) return healthAnswer();
     if (reads && path === `${basePath}/readyz`) return readinessAnswer(reason, search, () => ({}));

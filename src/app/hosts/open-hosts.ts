@@ -28,7 +28,7 @@ export function openHosts(
     monitor.log.warn(message);
     void changes
       .endDeliveries()
-      .catch(monitor.failed('deliveries to webhooks could not be stopped'));
+      .catch(monitor.onError('deliveries to webhooks could not be stopped'));
   };
   const role = new HostRole({
     disk,

@@ -15,7 +15,7 @@ export async function openImports(
   options: Pick<ServeOptions, 'data' | 'pages' | 'maxImport' | 'maxJsonDepth' | 'maxJsonElements'>,
   audited: AuditedStore,
   disk: Disk,
-  monitor: Pick<Monitor, 'failed'>,
+  monitor: Pick<Monitor, 'onError'>,
 ): Promise<{ readonly imports: Imports; readonly close: () => Promise<void> }> {
   const { data, pages, maxImport = MAX_IMPORT_BYTES } = options;
   const { currency } = pages;
@@ -26,9 +26,9 @@ export async function openImports(
     jsonLimits: { depth: options.maxJsonDepth, elements: options.maxJsonElements },
     whenIndexed: () => audited.store.completeIndexes(),
     inSmallHeap: withSmallHeap,
-    onError: monitor.failed('an import could not be saved'),
+    onError: monitor.onError('an import could not be saved'),
   });
-  const onError = monitor.failed('imports of commands have to wait');
+  const onError = monitor.onError('imports of commands have to wait');
   const requests = await ImportRequests.open({ disk, data, imports, currency, maxImport, onError });
   return {
     imports,

@@ -70,11 +70,11 @@ export async function openChanges(
     retryDelay,
     now: clock?.now,
     warn: (message) => monitor.log.warn(message),
-    onError: monitor.failed('a webhook continues despite an error'),
+    onError: monitor.onError('a webhook continues despite an error'),
   });
   if (shared !== null) {
     await shared.storage.offer(files);
-    const onError = monitor.failed('this host could not begin deliveries to webhooks');
+    const onError = monitor.onError('this host could not begin deliveries to webhooks');
     duty = new DeliveryDuty({ shared, webhooks, arrivals: source.arrivals, onError });
     duty.start();
   } else if (delivering === 'always') {

@@ -14,7 +14,7 @@ import { Forwarder } from '../../hosts/forwarding/forwarder.ts';
 import { LogBeside } from '../../store/beside/log-beside.ts';
 import { Store } from '../../store/store.ts';
 import type { Context } from '../context.ts';
-import { Operation } from '../operation.ts';
+import { Observability } from '../observability.ts';
 import type { ServeOptions } from '../server-options.ts';
 import { endStart } from '../engine/start-policy.ts';
 import { InStep } from './in-step.ts';
@@ -33,11 +33,11 @@ export async function serveWorker(options: ServeOptions, context: Context): Prom
   // The owner gets the signal as well, and ends its workers when their requests are answered.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
   const link = new OwnerLink();
-  const operation = new Operation(options, context.version);
-  process.on('uncaughtException', operation.onFault);
-  process.on('unhandledRejection', operation.onFault);
+  const observability = new Observability(options, context.version);
+  process.on('uncaughtException', observability.onFault);
+  process.on('unhandledRejection', observability.onFault);
   try {
-    await run(options, context, operation, link);
+    await run(options, context, observability, link);
   } catch (error) {
     const code = error instanceof CatalogError ? error.code : 'internal';
     await link.sent({ kind: 'failed', code, message: messageOf(error) });
@@ -48,7 +48,7 @@ export async function serveWorker(options: ServeOptions, context: Context): Prom
 async function run(
   options: ServeOptions,
   context: Context,
-  operation: Operation,
+  observability: Observability,
   link: OwnerLink,
 ): Promise<void> {
   const closing = new Promise<void>((resolve) => {
@@ -58,19 +58,25 @@ async function run(
   });
   const log = new LogBeside(context.disk, options.data);
   const store = await Store.beside(options.data, log, {
-    onError: operation.failed('the worker continues despite an error'),
-    onFatal: operation.fatal,
+    onError: observability.onError('the worker continues despite an error'),
+    onFatal: observability.onFatal,
   });
   const inStep = new InStep({
     store,
     log,
     send: (message) => link.send(message),
-    onFatal: operation.fatal,
+    onFatal: observability.onFatal,
   });
   link.onMessage((message) => {
     if (message.kind === 'state') inStep.take(message);
   });
-  const catalog = await openReadingCatalog(options, store, context, operation, forwarding(options));
+  const catalog = await openReadingCatalog(
+    options,
+    store,
+    context,
+    observability,
+    forwarding(options),
+  );
   await store.completeIndexes();
   inStep.begin();
   await Promise.race([inStep.joined, closing]);
@@ -78,14 +84,14 @@ async function run(
     application: catalog.application,
     host: options.host,
     port: options.port,
-    onError: operation.failed('a response could not be sent'),
-    listener: operation.listener,
+    onError: observability.onError('a response could not be sent'),
+    listener: observability.listener,
     trusts: trustIn(options.trustProxy ?? []),
-    limits: operation.limits,
-    isMemoryScarce: operation.memory.isScarce,
+    limits: observability.limits,
+    isMemoryScarce: observability.memory.isScarce,
   });
   if (options.metricsPort !== undefined) {
-    const measured = await operation.measure(server, catalog.changeReaders);
+    const measured = await observability.measure(server, catalog.changeReaders);
     link.onMessage((message) => {
       if (message.kind !== 'figures') return;
       void measured.figures().then((figures) => link.send({ kind: 'figures', figures }));
@@ -96,7 +102,7 @@ async function run(
   await closing;
   catalog.endWaits();
   await server.close(REQUESTS_GRACE_MS);
-  await operation.close();
+  await observability.close();
 }
 
 /** Passes requests on to the owner, unchanged. */

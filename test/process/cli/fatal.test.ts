@@ -9,7 +9,7 @@ import { collect } from '../../support/server.ts';
 import { ROOT } from '../../support/paths.ts';
 
 /** More than a pipe holds, so that a process that waits for its reader waits for ever. */
-const NOISE = `for (let line = 0; line < 1000; line += 1) operation.log.warn('x'.repeat(500));`;
+const NOISE = `for (let line = 0; line < 1000; line += 1) observability.log.warn('x'.repeat(500));`;
 
 /** Fills a socket, such as that of the systemd journal, and then writes "full" to stdout. */
 const FULL_SOCKET = `
@@ -26,7 +26,7 @@ const FULL_PIPE = `
   try { for (;;) fs.writeSync(pipe, 'x\\n'); } catch (error) { if (error.code !== 'EAGAIN') throw error; }`;
 
 const ENDS = {
-  'the store fails': `operation.fatal(new Error('it broke'));`,
+  'the store fails': `observability.onFatal(new Error('it broke'));`,
   'an error is not caught': `setTimeout(() => { throw new Error('it broke'); });`,
   'a rejection is not caught': `void Promise.reject(new Error('it broke'));`,
 } as const;
@@ -40,10 +40,10 @@ function start(end: string, level: string, before = NOISE) {
 
 function programOf(end: string, level: string, before: string): string {
   return `
-    import { Operation } from ${JSON.stringify(join(ROOT, 'src', 'app', 'operation.ts'))};
-    const operation = new Operation({ logLevel: '${level}', logFormat: 'json' }, 'test');
-    process.on('uncaughtException', operation.onFault);
-    process.on('unhandledRejection', operation.onFault);
+    import { Observability } from ${JSON.stringify(join(ROOT, 'src', 'app', 'observability.ts'))};
+    const observability = new Observability({ logLevel: '${level}', logFormat: 'json' }, 'test');
+    process.on('uncaughtException', observability.onFault);
+    process.on('unhandledRejection', observability.onFault);
     setTimeout(() => {}, 60_000);
     ${before}
     ${end}`;

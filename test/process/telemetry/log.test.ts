@@ -248,7 +248,7 @@ const isRoot = process.geteuid?.() === 0;
 
 test('serve.ts writes one plain line, that it created an empty store; the rest is logged', () => {
   const text = readFileSync(join(ROOT, 'src', 'app', 'serve.ts'), 'utf8');
-  assert.match(text, 'new Operation(');
+  assert.match(text, 'new Observability(');
   assert.equal(text.match(/context\.warn|process\.stderr\.write/g), ['context.warn']);
   assert.match(text, 'created an empty store');
 });

@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import type { Catalog } from '../../../../src/app/catalog.ts';
 import type { Context } from '../../../../src/app/context.ts';
 import { CurrentCatalog } from '../../../../src/app/hosts/current-catalog.ts';
-import type { Operation } from '../../../../src/app/operation.ts';
+import type { Observability } from '../../../../src/app/observability.ts';
 import { Readiness } from '../../../../src/app/readiness.ts';
 import type { ServeOptions } from '../../../../src/app/server-options.ts';
 import { turn } from '../../../support/disk.ts';
@@ -13,11 +13,11 @@ import { turn } from '../../../support/disk.ts';
 function serving() {
   const readiness = new Readiness();
   const fatal: unknown[] = [];
-  const operation = { readiness, fatal: (error: unknown) => fatal.push(error) };
+  const observability = { readiness, onFatal: (error: unknown) => fatal.push(error) };
   const current = new CurrentCatalog(
     {} as ServeOptions,
     { disk: { prepare() {} } } as Context,
-    operation as unknown as Operation,
+    observability as unknown as Observability,
   );
   const indexes = Promise.withResolvers<void>();
   const copy = Promise.withResolvers<void>();

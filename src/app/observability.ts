@@ -20,12 +20,12 @@ import { levelOf, logAnswer } from '../telemetry/requests.ts';
 import { measureEventLoopDelay } from '../telemetry/event-loop-delay.ts';
 import { DiskWatch } from './disk-watch.ts';
 import { defaultMemoryLimit, MemoryWatch } from './engine/memory.ts';
-import type { OperationOptions } from './server-options.ts';
+import type { RuntimeOptions } from './server-options.ts';
 import type { ReadinessDetails } from '../http/services.ts';
 import type { Standing } from '../hosts/cluster/log-follower.ts';
 import { Readiness } from './readiness.ts';
 
-interface Options extends OperationOptions {
+interface ObservabilityOptions extends RuntimeOptions {
   /** The data directory. */
   readonly data: string;
   readonly host: string;
@@ -70,7 +70,7 @@ export function metricsAddress({
   metricsPort: port,
   metricsHost,
   host,
-}: Pick<Options, 'metricsPort' | 'metricsHost' | 'host'>): Address | null {
+}: Pick<ObservabilityOptions, 'metricsPort' | 'metricsHost' | 'host'>): Address | null {
   if (port === undefined) return null;
   const flags = { host: '--metrics-host', port: '--metrics-port' };
   return { host: metricsHost ?? host, port, flags };
@@ -78,21 +78,22 @@ export function metricsAddress({
 
 const NO_CHANGES = { delivered: 0, failed: 0, failing: 0, lag: 0 };
 
-export class Operation {
+/** The log, the metrics and the readiness of a process, and its end if it cannot go on. */
+export class Observability {
   readonly log: Log;
   readonly memory: MemoryWatch;
   /** Bytes that all processes of the server may take together. */
   readonly #memoryLimit: number;
   readonly #disk: DiskWatch;
   readonly readiness: Readiness;
-  readonly #options: Options;
+  readonly #options: ObservabilityOptions;
   readonly #version: string;
   #metrics: Metrics | null = null;
   #process: ProcessMetrics | null = null;
   #server: HttpServer | null = null;
   #stopMeasuring: () => void = () => {};
 
-  constructor(options: Options, version: string) {
+  constructor(options: ObservabilityOptions, version: string) {
     const { logLevel: level, logFormat: format, verbose: stacks = false } = options;
     this.log = new Log({ level, format, terminal: process.stderr.isTTY, stacks });
     const { maxMemory = defaultMemoryLimit(), workers = 1 } = options;
@@ -105,19 +106,19 @@ export class Operation {
   }
 
   /** @returns a callback that logs a failure which the server survives. */
-  failed(what: string): (error: unknown) => void {
+  onError(what: string): (error: unknown) => void {
     return (error) => this.log.failure(`${what}: ${messageOf(error)}`, error);
   }
 
   /** Ends the process, because the state of memory or disk is no longer known. */
-  readonly fatal = (error: unknown): never =>
+  readonly onFatal = (error: unknown): never =>
     this.#exit(`the store stopped: ${messageOf(error)}; restart the server`, error);
 
   /** Ends the process, because an unexpected error may have left anything half done. */
   readonly onFault = (error: unknown): never =>
     this.#exit(`unexpected fault: ${messageOf(error)}; restart the server`, error);
 
-  readonly standing = (standing: Standing): void => {
+  readonly onReplicationState = (standing: Standing): void => {
     this.readiness.setStanding(standing);
     const isWell = standing === 'in step' || standing === 'behind';
     this.log[isWell ? 'info' : 'warn'](`the log that the hosts share: ${standing}`);
@@ -226,7 +227,7 @@ export class Operation {
         metrics: { type: metrics.type, text: async () => metrics.text(await others()) },
       }),
       ...address,
-      onError: this.failed('the metrics could not be sent'),
+      onError: this.onError('the metrics could not be sent'),
     });
     log.info('metrics are served', { url: `${this.#server.url}/metrics` });
   }
