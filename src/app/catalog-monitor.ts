@@ -1,5 +1,5 @@
 /** Where a catalog reports its work and its failures. */
-import type { Standing } from '../hosts/cluster/log-follower.ts';
+import type { ReplicationState } from '../hosts/cluster/log-follower.ts';
 import type { StoreObserver } from '../store/observer.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Readiness } from './readiness.ts';
@@ -8,8 +8,8 @@ export interface Monitor {
   readonly log: Pick<Log, 'failure' | 'warn'>;
   readonly readiness: Pick<Readiness, 'reason'>;
   readonly observer: StoreObserver;
-  /** Called when the standing of a host that shares its log has changed. */
-  readonly onReplicationState: (standing: Standing) => void;
+  /** Called when the replication state of a host that shares its log has changed. */
+  readonly onReplicationState: (state: ReplicationState) => void;
   /** @returns a callback for failures of this kind that the catalog survives. */
   readonly onError: (what: string) => (error: unknown) => void;
   /** Called if the state of memory or disk is no longer known; the process has to end. */

@@ -22,7 +22,7 @@ import { DiskWatch } from './disk-watch.ts';
 import { defaultMemoryLimit, MemoryWatch } from './engine/memory.ts';
 import type { RuntimeOptions } from './server-options.ts';
 import type { ReadinessDetails } from '../http/services.ts';
-import type { Standing } from '../hosts/cluster/log-follower.ts';
+import type { ReplicationState } from '../hosts/cluster/log-follower.ts';
 import { Readiness } from './readiness.ts';
 
 interface ObservabilityOptions extends RuntimeOptions {
@@ -76,6 +76,14 @@ export function metricsAddress({
   return { host: metricsHost ?? host, port, flags };
 }
 
+/** The words of the log for each state. docs/hosts.md lists them, so that operators can search. */
+const STATE_WORDS: Readonly<Record<ReplicationState, string>> = {
+  'in sync': 'in step',
+  'catching up': 'behind',
+  unreachable: 'silent',
+  stopped: 'stopped',
+};
+
 const NO_CHANGES = { delivered: 0, failed: 0, failing: 0, lag: 0 };
 
 /** The log, the metrics and the readiness of a process, and its end if it cannot go on. */
@@ -118,10 +126,10 @@ export class Observability {
   readonly onFault = (error: unknown): never =>
     this.#exit(`unexpected fault: ${messageOf(error)}; restart the server`, error);
 
-  readonly onReplicationState = (standing: Standing): void => {
-    this.readiness.setStanding(standing);
-    const isWell = standing === 'in step' || standing === 'behind';
-    this.log[isWell ? 'info' : 'warn'](`the log that the hosts share: ${standing}`);
+  readonly onReplicationState = (state: ReplicationState): void => {
+    this.readiness.setReplicationState(state);
+    const isWell = state === 'in sync' || state === 'catching up';
+    this.log[isWell ? 'info' : 'warn'](`the log that the hosts share: ${STATE_WORDS[state]}`);
   };
 
   readonly observer: StoreObserver = {

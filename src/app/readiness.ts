@@ -1,5 +1,5 @@
 /** Whether a server is ready for writes, and if not, why. */
-import type { Standing } from '../hosts/cluster/log-follower.ts';
+import type { ReplicationState } from '../hosts/cluster/log-follower.ts';
 import type { Group } from '../store/observer.ts';
 
 /** The causes, with their text in `/readyz`. If there are several, the first one is shown. */
@@ -9,17 +9,17 @@ const CAUSES = [
     'log_stopped',
     'this host can no longer follow the log that the hosts share; the messages of its server say why',
   ],
-  ['log_silent', 'the log that the hosts share does not answer'],
-  ['log_behind', 'this host is not in step with the others yet'],
+  ['log_unreachable', 'the log that the hosts share does not answer'],
+  ['log_catching_up', 'this host is not in step with the others yet'],
   ['starting', 'the server has just started and is building its indexes'],
   ['disk', 'the disk refused a write'],
 ] as const;
 
-/** The cause of each standing; null if the host takes writes. */
-const STANDINGS: Readonly<Record<Standing, Cause | null>> = {
-  'in step': null,
-  behind: 'log_behind',
-  silent: 'log_silent',
+/** The cause of each replication state; null if the host takes writes. */
+const REPLICATION_CAUSES: Readonly<Record<ReplicationState, Cause | null>> = {
+  'in sync': null,
+  'catching up': 'log_catching_up',
+  unreachable: 'log_unreachable',
   stopped: 'log_stopped',
 };
 
@@ -63,10 +63,10 @@ export class Readiness {
     this.#until.delete(cause);
   }
 
-  /** Takes note of the standing of a host that shares its log. */
-  setStanding(standing: Standing): void {
-    for (const cause of Object.values(STANDINGS)) if (cause !== null) this.clear(cause);
-    const cause = STANDINGS[standing];
+  /** Takes note of the replication state of a host that shares its log. */
+  setReplicationState(state: ReplicationState): void {
+    for (const cause of Object.values(REPLICATION_CAUSES)) if (cause !== null) this.clear(cause);
+    const cause = REPLICATION_CAUSES[state];
     if (cause !== null) this.raise(cause);
   }
 

@@ -148,7 +148,7 @@ export function monitor(log: string[]): Parameters<typeof openCatalog>[2] {
   return {
     log: { failure: add, warn: add },
     readiness,
-    onReplicationState: (standing) => readiness.setStanding(standing),
+    onReplicationState: (state) => readiness.setReplicationState(state),
     observer: { committed: readiness.committed, checkpointed() {} },
     onError,
     onFatal: onError('the store stopped'),

@@ -57,7 +57,7 @@ export async function joinCluster(
     await new WebhookKey(data).id();
   });
   cluster.follow(store, {
-    onStanding: monitor.onReplicationState,
+    onReplicationState: monitor.onReplicationState,
     onError: monitor.onError('the log that the hosts share could not be followed or trimmed'),
     onUnseen: monitor.onError('this host could not be announced to the others'),
   });

@@ -13,7 +13,7 @@ import type { LogPosition } from '../../store/change-log.ts';
 import { originOf, requireSameHistory } from './joining.ts';
 import { type Member, readMembers, Registry } from './registry.ts';
 import { Trimming } from './trimming.ts';
-import { LogFollower, type Standing } from './log-follower.ts';
+import { LogFollower, type ReplicationState } from './log-follower.ts';
 
 /** How a host reaches the log. */
 export interface ClusterOptions {
@@ -27,7 +27,7 @@ export interface ClusterOptions {
 }
 
 export interface ClusterCallbacks {
-  readonly onStanding: (standing: Standing) => void;
+  readonly onReplicationState: (state: ReplicationState) => void;
   readonly onError: (error: unknown) => void;
   /** Called with the error if this host cannot send its heartbeats. */
   readonly onUnseen: (error: unknown) => void;
@@ -85,7 +85,7 @@ export class Cluster {
       origin: this.#origin,
       sequence: () => store.sequence,
       baseBytes: () => store.size.base,
-      standing: () => follower.standing,
+      replicationState: () => follower.state,
       onError: callbacks.onUnseen,
     });
     this.#follower = follower;

@@ -1,29 +1,29 @@
-/** Keeps a host in step with the shared log, and judges whether it is. */
+/** Keeps a host in sync with the shared log, and says whether it is. */
 import { CatalogError, messageOf } from '../../errors.ts';
 import type { ChangeLog, LogPosition } from '../../store/change-log.ts';
 import type { Store } from '../../store/store.ts';
 
-/** Milliseconds without an answer of the log after which it counts as silent. */
-const SILENCE_MS = 5000;
+/** Milliseconds without an answer of the log after which it counts as unreachable. */
+const UNREACHABLE_AFTER_MS = 5000;
 
 /** Milliseconds without progress after which a host that is behind counts as stopped. */
-const STALL_MS = 10_000;
+const STOPPED_AFTER_MS = 10_000;
 
-/** How a host stands relative to the log. */
-export type Standing =
-  | 'in step'
-  /** The host is catching up, after its start or after an interruption. */
-  | 'behind'
+/** Whether a host has what the shared log has, and if not, why. */
+export type ReplicationState =
+  | 'in sync'
+  /** The host applies what it lacks, after its start or after an interruption. */
+  | 'catching up'
   /** A majority of the log's nodes does not answer. */
-  | 'silent'
+  | 'unreachable'
   /** The host cannot take the log's next change set. */
   | 'stopped';
 
 interface Options {
   readonly log: Pick<ChangeLog, 'follow'>;
   readonly store: Pick<Store, 'sequence' | 'catchUp'>;
-  /** Called at the start, and whenever the standing changes. */
-  readonly onStanding: (standing: Standing) => void;
+  /** Called at the start, and whenever the state changes. */
+  readonly onReplicationState: (state: ReplicationState) => void;
   /** Called with the first of several failures in a row. */
   readonly onError: (error: unknown) => void;
   /** Milliseconds of a clock that never goes back. */
@@ -40,7 +40,7 @@ export class LogFollower {
   /** The last change set that this host was seen to have, and since when, by the clock. */
   #progress: { readonly sequence: number; readonly since: number };
   #failure: string | null = null;
-  #standing: Standing = 'behind';
+  #state: ReplicationState = 'catching up';
   #isCatchingUp = false;
   #closed = false;
 
@@ -49,12 +49,12 @@ export class LogFollower {
     this.#now = options.now ?? performance.now.bind(performance);
     this.#answered = this.#now();
     this.#progress = { sequence: options.store.sequence, since: this.#answered };
-    options.onStanding('behind');
+    options.onReplicationState('catching up');
     this.#end = options.log.follow((head) => this.#onHead(head));
   }
 
-  get standing(): Standing {
-    return this.#standing;
+  get state(): ReplicationState {
+    return this.#state;
   }
 
   /** Change sets that the log has and this host lacks, as far as it knows. */
@@ -75,14 +75,14 @@ export class LogFollower {
 
   #onHead(head: LogPosition | null): void {
     if (head !== null) {
-      const wasSilent = this.#now() - this.#answered > SILENCE_MS;
+      const wasUnreachable = this.#now() - this.#answered > UNREACHABLE_AFTER_MS;
       this.#answered = this.#now();
-      if (wasSilent) this.#restartProgress();
+      if (wasUnreachable) this.#restartProgress();
       // A read may be answered after the watch has reported a later head.
       if (head.sequence >= (this.#head?.sequence ?? 0)) this.#head = head;
     }
     if (this.#head !== null && this.behind > 0) this.#catchUp(this.#head.sequence);
-    this.#judge();
+    this.#updateState();
   }
 
   #catchUp(target: number): void {
@@ -96,7 +96,7 @@ export class LogFollower {
       )
       .then(() => {
         this.#isCatchingUp = false;
-        this.#judge();
+        this.#updateState();
       });
   }
 
@@ -108,12 +108,12 @@ export class LogFollower {
     this.#failure = failure;
   }
 
-  #judge(): void {
+  #updateState(): void {
     if (this.#closed) return;
-    const standing = this.#judged();
-    if (standing === this.#standing) return;
-    this.#standing = standing;
-    this.#options.onStanding(standing);
+    const state = this.#nextState();
+    if (state === this.#state) return;
+    this.#state = state;
+    this.#options.onReplicationState(state);
   }
 
   #restartProgress(): void {
@@ -124,19 +124,19 @@ export class LogFollower {
   #isStalled(): boolean {
     const { sequence, since } = this.#progress;
     if (this.behind > 0 && sequence === this.#options.store.sequence) {
-      return this.#now() - since > STALL_MS;
+      return this.#now() - since > STOPPED_AFTER_MS;
     }
     this.#restartProgress();
     return false;
   }
 
-  #judged(): Standing {
+  #nextState(): ReplicationState {
     if (this.#failure !== null) return 'stopped';
-    if (this.#now() - this.#answered > SILENCE_MS) return 'silent';
+    if (this.#now() - this.#answered > UNREACHABLE_AFTER_MS) return 'unreachable';
     if (this.#isStalled()) return 'stopped';
-    // A host in step is one change set behind now and then, for milliseconds.
-    const wasInStep = this.#standing === 'in step';
-    if (this.#head === null || (!wasInStep && this.behind > 0)) return 'behind';
-    return 'in step';
+    // A host in sync is one change set behind now and then, for milliseconds.
+    const wasInSync = this.#state === 'in sync';
+    if (this.#head === null || (!wasInSync && this.behind > 0)) return 'catching up';
+    return 'in sync';
   }
 }

@@ -11,7 +11,7 @@ import * as v from 'valibot';
 import { type Clocks, Confirmation } from '../following/confirmation.ts';
 import type { EtcdClient } from './etcd-client.ts';
 import { type KeyValue, transact, understood } from './etcd-keys.ts';
-import type { Standing } from './log-follower.ts';
+import type { ReplicationState } from './log-follower.ts';
 
 /** Seconds after its last heartbeat until a host counts as gone. */
 const LEASE_S = 15;
@@ -36,8 +36,8 @@ export interface Member {
   readonly sequence: number;
   /** Bytes of its base: about the size of one for a new host; 0 if it does not report it. */
   readonly baseBytes: number;
-  /** Whether it is in step with the log. */
-  readonly isInStep: boolean;
+  /** Whether it is in sync with the log. */
+  readonly isInSync: boolean;
 }
 
 /** The writer, and the revision of etcd at which it became the writer. */
@@ -64,7 +64,7 @@ interface Options {
   readonly sequence: () => number;
   /** Bytes of its base. */
   readonly baseBytes: () => number;
-  readonly standing: () => Standing;
+  readonly replicationState: () => ReplicationState;
   /** Called with the first of several failed heartbeats in a row. */
   readonly onError: (error: unknown) => void;
   /** {@link BEAT_MS} if left out. */
@@ -146,12 +146,12 @@ export class Registry {
   }
 
   async #beat(): Promise<void> {
-    const { client, name, origin, sequence, baseBytes, standing } = this.#options;
+    const { client, name, origin, sequence, baseBytes, replicationState } = this.#options;
     const sent = this.#lasting.now();
     const lease = await this.#renewed();
     this.#lasting.confirm(sent);
-    const isInStep = standing() === 'in step';
-    const own = { origin, sequence: sequence(), base_bytes: baseBytes(), in_step: isInStep };
+    const isInSync = replicationState() === 'in sync';
+    const own = { origin, sequence: sequence(), base_bytes: baseBytes(), in_step: isInSync };
     const member = JSON.stringify(own);
     const { found } = await transact(
       client,
@@ -169,11 +169,12 @@ export class Registry {
 
   /** Becomes the writer if there is none, or gives up that role. @returns the writer now. */
   async #settled(holder: Holder | null, lease: string): Promise<Holder | null> {
-    const { client, name, origin, standing } = this.#options;
+    const { client, name, origin, replicationState } = this.#options;
     // A host without an address cannot receive writes, so it leaves the role to one that has one.
     const isWanted = origin !== null || !this.#members.some(isReachable);
-    if (holder === null) return isWanted && standing() === 'in step' ? this.#offer(lease) : null;
-    if (holder.name !== name || (isWanted && standing() !== 'stopped')) return holder;
+    const state = replicationState();
+    if (holder === null) return isWanted && state === 'in sync' ? this.#offer(lease) : null;
+    if (holder.name !== name || (isWanted && state !== 'stopped')) return holder;
     await transact(client, [{ key: WRITER, revision: holder.term }], [{ remove: WRITER }]);
     return null;
   }
@@ -218,12 +219,12 @@ export async function readMembers(client: EtcdClient): Promise<readonly Member[]
 
 function memberOf({ key, value }: KeyValue): Member {
   const parsed = understood(memberShape, JSON.parse(value.toString()));
-  const { origin, sequence, base_bytes: baseBytes, in_step: isInStep } = parsed;
-  return { name: key.slice(HOSTS.length), origin, sequence, baseBytes, isInStep };
+  const { origin, sequence, base_bytes: baseBytes, in_step: isInSync } = parsed;
+  return { name: key.slice(HOSTS.length), origin, sequence, baseBytes, isInSync };
 }
 
-function isReachable({ origin, isInStep }: Member): boolean {
-  return origin !== null && isInStep;
+function isReachable({ origin, isInSync }: Member): boolean {
+  return origin !== null && isInSync;
 }
 
 function holderIn(found: readonly KeyValue[] = []): Holder | null {

@@ -169,7 +169,7 @@ test('hosts see each other, one is the writer, and another takes over when it le
       origin,
       sequence: () => 7,
       baseBytes: () => 4096,
-      standing: () => 'in step',
+      replicationState: () => 'in sync',
       onError: (error) => assert.unreachable(messageOf(error)),
     });
   const one = member('one', 'http://127.0.0.1:1');

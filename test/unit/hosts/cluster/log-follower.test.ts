@@ -1,4 +1,4 @@
-/** spec 15.22, 15.23: the standing of a host: in step, behind, silent or stopped. */
+/** spec 15.22, 15.23: a host is in sync, catching up, unreachable or stopped. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { CatalogError, messageOf } from '../../../../src/errors.ts';
@@ -23,7 +23,7 @@ function follow() {
       store.sequence = target;
     },
   };
-  const standings: string[] = [];
+  const states: string[] = [];
   const errors: string[] = [];
   const follower = new LogFollower({
     log: {
@@ -33,14 +33,14 @@ function follow() {
       },
     },
     store,
-    onStanding: (standing) => void standings.push(standing),
+    onReplicationState: (state) => void states.push(state),
     onError: (error) => void errors.push(messageOf(error)),
     now: () => time,
   });
   return {
     follower,
     store,
-    standings,
+    states,
     errors,
     async head(sequence: number | null) {
       tell(sequence === null ? null : { sequence, digest: 'a'.repeat(64) });
@@ -50,14 +50,14 @@ function follow() {
   };
 }
 
-test('a host is behind until it has every change set that the log had, and then in step', async () => {
-  const { standings, store, head } = follow();
-  assert.equal(standings, ['behind']);
+test('a host catches up until it has every change set that the log had, and then is in sync', async () => {
+  const { states, store, head } = follow();
+  assert.equal(states, ['catching up']);
   await head(9);
-  assert.equal(standings, ['behind', 'in step']);
+  assert.equal(states, ['catching up', 'in sync']);
   await head(10);
   assert.equal(store.targets, [9, 10]);
-  assert.equal(standings, ['behind', 'in step'], 'one change set behind is in step');
+  assert.equal(states, ['catching up', 'in sync'], 'one change set behind is in sync');
 });
 
 test('an older head that arrives late is ignored', async () => {
@@ -68,18 +68,18 @@ test('an older head that arrives late is ignored', async () => {
   assert.equal(store.targets, [9]);
 });
 
-test('the standing is silent after the log has not answered for 5 seconds', async () => {
-  const { follower, standings, head, pass } = follow();
+test('the log is unreachable after it has not answered for 5 seconds', async () => {
+  const { follower, states, head, pass } = follow();
   await head(3);
   pass(4000);
   await head(null);
-  assert.is(follower.standing, 'in step');
+  assert.is(follower.state, 'in sync');
   pass(1001);
   await head(null);
-  assert.is(follower.standing, 'silent');
+  assert.is(follower.state, 'unreachable');
   assert.is(follower.silence, 5.001);
   await head(3);
-  assert.equal(standings, ['behind', 'in step', 'silent', 'in step']);
+  assert.equal(states, ['catching up', 'in sync', 'unreachable', 'in sync']);
 });
 
 test('a change set that cannot be applied stops the host, is reported once, and is tried again', async () => {
@@ -87,15 +87,15 @@ test('a change set that cannot be applied stops the host, is reported once, and 
   store.failure = new CatalogError('log_unavailable', 'schema version 6');
   await head(4);
   await head(4);
-  assert.is(follower.standing, 'stopped');
+  assert.is(follower.state, 'stopped');
   assert.equal(errors, ['schema version 6']);
   store.failure = null;
   await head(4);
-  assert.is(follower.standing, 'in step');
+  assert.is(follower.state, 'in sync');
 });
 
 test('a host that applies nothing for 10 seconds while the log answers is stopped', async () => {
-  const { follower, store, standings, head, pass } = follow();
+  const { follower, store, states, head, pass } = follow();
   await head(3);
   const disk = Promise.withResolvers<void>();
   store.disk = disk.promise;
@@ -107,20 +107,27 @@ test('a host that applies nothing for 10 seconds while the log answers is stoppe
   };
   await head(4);
   await seconds(4, 4);
-  assert.is(follower.standing, 'in step');
+  assert.is(follower.state, 'in sync');
   // The time in which the log does not answer does not count.
   await seconds(6, null);
   await seconds(10, 4);
-  assert.is(follower.standing, 'behind');
+  assert.is(follower.state, 'catching up');
   await seconds(2, 4);
-  assert.is(follower.standing, 'stopped');
+  assert.is(follower.state, 'stopped');
   disk.resolve();
   await turn();
-  assert.equal(standings, ['behind', 'in step', 'silent', 'behind', 'stopped', 'in step']);
+  assert.equal(states, [
+    'catching up',
+    'in sync',
+    'unreachable',
+    'catching up',
+    'stopped',
+    'in sync',
+  ]);
 });
 
 test('closing does not wait for the disk, and nothing is reported afterwards', async () => {
-  const { follower, store, errors, standings, head } = follow();
+  const { follower, store, errors, states, head } = follow();
   await head(3);
   const disk = Promise.withResolvers<void>();
   store.disk = disk.promise;
@@ -130,7 +137,7 @@ test('closing does not wait for the disk, and nothing is reported afterwards', a
   disk.resolve();
   await turn();
   assert.equal(errors, []);
-  assert.equal(standings, ['behind', 'in step']);
+  assert.equal(states, ['catching up', 'in sync']);
 });
 
 test.run();

@@ -8,7 +8,7 @@ import { StreamEnded } from '../../../../src/hosts/following/primary-client.ts';
 import type { ReceivedBase } from '../../../../src/store/hosts/install-base.ts';
 
 const member = (name: string, sequence: number, origin: string | null = `https://${name}`) =>
-  ({ name, origin, sequence, baseBytes: 0, isInStep: true }) satisfies Member;
+  ({ name, origin, sequence, baseBytes: 0, isInSync: true }) satisfies Member;
 
 /** A host that joins the members that the test sets. */
 function join(rounds = 3) {

@@ -2,7 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { messageOf } from '../../../../src/errors.ts';
-import type { Standing } from '../../../../src/hosts/cluster/log-follower.ts';
+import type { ReplicationState } from '../../../../src/hosts/cluster/log-follower.ts';
 import { Registry } from '../../../../src/hosts/cluster/registry.ts';
 import { MemoryEtcd } from '../../../support/memory-etcd.ts';
 import { until } from '../../../support/until.ts';
@@ -13,14 +13,14 @@ function world() {
   const registries: Registry[] = [];
   const errors: string[] = [];
   const member = (name: string, origin: string | null = `http://${name}`) => {
-    const host = { standing: 'in step' as Standing };
+    const host = { state: 'in sync' as ReplicationState };
     const registry = new Registry({
       client,
       name,
       origin,
       sequence: () => 1,
       baseBytes: () => 1,
-      standing: () => host.standing,
+      replicationState: () => host.state,
       onError: (error) => void errors.push(messageOf(error)),
       beatMs: 2,
       now: () => clock.monotonic,
@@ -49,23 +49,23 @@ test('a host without an address is the writer only while no host with an address
   await until('the second one does', () => b.registry.term !== null);
   await until('the first one knows', () => a.registry.writerOrigin === 'http://b');
   assert.is(a.registry.term, null);
-  b.standing = 'stopped';
+  b.state = 'stopped';
   await until('the second one cannot go on', () => a.registry.term !== null);
   await close();
 });
 
-test('a writer that is stopped is replaced, and a writer whose log is silent is not', async () => {
+test('a writer that is stopped is replaced, and a writer whose log is unreachable is not', async () => {
   const { client, member, close } = world();
   const a = member('a');
   await until('the first one writes', () => a.registry.term !== null);
   const b = member('b');
   await until('both are there', () => a.registry.members.length === 2);
   const { term } = a.registry;
-  a.standing = 'silent';
+  a.state = 'unreachable';
   const { writes } = client;
   await until('there were some beats', () => client.writes > writes + 6);
   assert.is(a.registry.term, term);
-  a.standing = 'stopped';
+  a.state = 'stopped';
   await until('the second one writes', () => b.registry.term !== null);
   assert.is(a.registry.term, null);
   await close();
