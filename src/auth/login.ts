@@ -1,4 +1,4 @@
-/** Exchanges a user name and a password for a token. */
+/** Issues a token for a user name and a password. */
 import { setTimeout as pause } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { CatalogError } from '../errors.ts';

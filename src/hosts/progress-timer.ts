@@ -1,5 +1,5 @@
 /**
- * A timeout for network exchanges that may take any time as long as they make progress.
+ * A timeout for network requests that may take any time as long as they make progress.
  *
  * The HTTP client may outlive the signal that ends it, so every wait is also raced with the timer.
  */
@@ -10,7 +10,7 @@ export class ProgressTimer {
   #isStopped = false;
 
   /**
-   * @param milliseconds without progress after which the exchange ends.
+   * @param milliseconds without progress after which the request ends.
    * @param late the message of the error for that.
    */
   constructor(milliseconds: number, late: string) {
@@ -30,21 +30,21 @@ export class ProgressTimer {
     if (!this.#isStopped) this.#timer.refresh();
   }
 
-  /** @throws the failure that ended the exchange, and what `work` rejects with. */
+  /** @throws the failure that ended the request, and what `work` rejects with. */
   async within<T>(work: Promise<T>): Promise<T> {
     const done = await Promise.race([work, this.#over.promise]);
     this.touch();
     return done;
   }
 
-  /** Ends the exchange: callers that wait get the error. */
+  /** Ends the request: callers that wait get the error. */
   fail(error: unknown): void {
     this.stop();
     this.#over.reject(error);
     this.#ended.abort();
   }
 
-  /** Stops the timer, because the exchange is over. */
+  /** Stops the timer, because the request is over. */
   stop(): void {
     this.#isStopped = true;
     clearTimeout(this.#timer);

@@ -3,7 +3,7 @@ import type { Log } from './log.ts';
 
 /** What is known of an answer once it has been handed to the connection. */
 export interface AccessRecord {
-  /** Identifies the exchange in the log and in the body of a 5xx. */
+  /** Identifies the request in the log and in the body of a 5xx. */
   readonly id: string;
   readonly method: string;
   /** As sent, without the query, which may contain secrets. */

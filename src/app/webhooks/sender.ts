@@ -18,7 +18,7 @@ export function httpSender(version: string, timeout = TIMEOUT_MS): Send {
     const ended = new AbortController();
     try {
       const status = within(timeout, request.signal, `no answer within ${timeout / 1000} seconds`);
-      const response = await status(exchange(request, version, ended.signal));
+      const response = await status(post(request, version, ended.signal));
       const rest = within(REST_MS, request.signal, 'the rest of the answer is late');
       // Only the status counts, even if the rest fails.
       await rest(readToEnd(response)).catch(() => ended.abort());
@@ -47,7 +47,7 @@ function within(milliseconds: number, signal: AbortSignal, late: string) {
   };
 }
 
-async function exchange(
+async function post(
   { url, headers, body }: OutgoingRequest,
   version: string,
   signal: AbortSignal,

@@ -22,7 +22,7 @@ export interface ServerAddress {
 
 export interface HealthOptions {
   readonly url: URL;
-  /** Milliseconds for the whole exchange. */
+  /** Milliseconds for the request and its response. */
   readonly timeout: number;
 }
 
@@ -102,7 +102,7 @@ interface Answer {
  * One request, without redirects, within bounds of time and bytes. node:http asks the server itself;
  * `fetch` would use the proxy that the environment names.
  *
- * @param timeout milliseconds for the whole exchange.
+ * @param timeout milliseconds for the request and its response.
  */
 async function get(url: URL, timeout: number): Promise<Answer> {
   const { promise, resolve, reject } = Promise.withResolvers<Answer>();

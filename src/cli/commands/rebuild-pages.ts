@@ -1,5 +1,5 @@
 /** `rebuild-pages`: makes pages, also while a server runs. */
-import { exchanging } from '../../disk/exchange.ts';
+import { exchangingDisk } from '../../disk/rename-exchange.ts';
 import { FileLock } from '../../disk/lock.ts';
 import { CatalogError } from '../../errors.ts';
 import type { Build } from '../../pages/refresh/builds.ts';
@@ -43,7 +43,7 @@ export async function rebuildPagesCommand(
       lock,
       () => readSnapshot(data, context.disk),
       new PageList(settings.publicUrl !== null),
-      () => createWriter(exchanging(context.disk), data, settings),
+      () => createWriter(exchangingDisk(context.disk), data, settings),
       { stale, skus: ids },
       (done, total) => bar?.show(done, total),
     );

@@ -171,20 +171,20 @@ export class EtcdClient {
   }
 
   #once(path: string, body: object): Promise<unknown> {
-    return this.#bounded((signal) => this.#exchange(path, body, signal));
+    return this.#bounded((signal) => this.#post(path, body, signal));
   }
 
-  async #bounded<T>(exchange: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  async #bounded<T>(call: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const aborter = new AbortController();
     try {
       // Bun's fetch may outlive the signal, so the call is also raced with a timer.
-      return await raced(exchange(aborter.signal), this.#timeoutMs);
+      return await raced(call(aborter.signal), this.#timeoutMs);
     } finally {
       aborter.abort();
     }
   }
 
-  async #exchange(path: string, body: object, signal: AbortSignal): Promise<unknown> {
+  async #post(path: string, body: object, signal: AbortSignal): Promise<unknown> {
     const response = await this.#fetch(path, body, signal);
     const length = Number(response.headers.get('content-length') ?? 0);
     if (length > MAX_ANSWER_BYTES) throw new Error(`the answer has ${length} bytes`);

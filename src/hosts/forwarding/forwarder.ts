@@ -104,11 +104,11 @@ export class Forwarder {
       isDone = true;
       // A connection on which only a part of the body was sent cannot be used again.
       if (upload.isSent) timer.stop();
-      else timer.fail(new Error('the exchange is over'));
+      else timer.fail(new Error('the request is over'));
       this.#open -= 1;
     };
     try {
-      const response = await this.#exchange(request, url, timer, upload);
+      const response = await this.#send(request, url, timer, upload);
       return await this.#passedBack(request, response, timer, done);
     } catch (error) {
       timer.fail(error);
@@ -117,7 +117,7 @@ export class Forwarder {
     }
   }
 
-  async #exchange(
+  async #send(
     request: HttpRequest,
     url: URL,
     timer: ProgressTimer,

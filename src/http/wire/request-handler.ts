@@ -17,7 +17,7 @@ import type { Limits } from './limits.ts';
 import type { Pipeline, Turn } from './pipeline.ts';
 import { type BodySettings, hasBody, IncomingBody } from './request-body.ts';
 import { syntaxError, targetOf } from './request-syntax.ts';
-import { type Delivery, sendResponse, waitFor } from './response-body.ts';
+import { type ResponseSink, sendResponse, waitFor } from './response-body.ts';
 import { givenId, REQUEST_ID, Trace } from './trace.ts';
 
 /** The parts of a server that all its requests share. */
@@ -36,7 +36,7 @@ export interface ServerContext {
 }
 
 /** A request and its response, from the admission to the last byte. */
-interface Exchange extends Delivery {
+interface Exchange extends ResponseSink {
   readonly incoming: IncomingMessage;
   readonly body: IncomingBody | null;
   /** When its headers were read, on the clock of `performance.now`. */

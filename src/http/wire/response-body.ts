@@ -12,8 +12,8 @@ import type { BodyStream, HttpResponse } from '../message.ts';
 /** Most bytes that are written to the socket at once; larger bodies are split. */
 const PIECE_BYTES = 64 * 1024;
 
-/** A response and the connection that it is sent over. */
-export interface Delivery {
+/** Where a response is sent: the message of node:http, and its connection. */
+export interface ResponseSink {
   readonly outgoing: ServerResponse;
   readonly connection: Socket;
   /** Milliseconds for the client to take one piece. */
@@ -29,28 +29,28 @@ export interface Delivery {
  * @returns bytes of the body that were sent.
  */
 export function sendResponse(
-  delivery: Delivery,
+  sink: ResponseSink,
   response: HttpResponse,
   head: boolean,
 ): number | Promise<number> {
-  const { outgoing } = delivery;
+  const { outgoing } = sink;
   const { headers, body } = response;
-  if (body instanceof PooledBuffer) return sendPooled(delivery, response, body, head);
+  if (body instanceof PooledBuffer) return sendPooled(sink, response, body, head);
   if (body === null) {
-    writeHead(delivery, response);
+    writeHead(sink, response);
     outgoing.end();
     return 0;
   }
   if (isStream(body)) {
-    writeHead(delivery, response);
-    if (!head) return sendStream(delivery, body);
+    writeHead(sink, response);
+    if (!head) return sendStream(sink, body);
     outgoing.end();
     return 0;
   }
   const bytes = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
   headers['Content-Length'] = String(bytes);
-  writeHead(delivery, response);
-  if (!head && bytes > PIECE_BYTES) return sendPieces(delivery, body);
+  writeHead(sink, response);
+  if (!head && bytes > PIECE_BYTES) return sendPieces(sink, body);
   outgoing.end(head ? undefined : body);
   return head ? 0 : bytes;
 }
@@ -60,8 +60,8 @@ function isStream(body: HttpResponse['body']): body is BodyStream {
 }
 
 /** @throws what node:http throws if it refuses a header, such as one from another host. */
-function writeHead(delivery: Delivery, { status, headers, body }: HttpResponse): void {
-  const { outgoing, connection, onError } = delivery;
+function writeHead(sink: ResponseSink, { status, headers, body }: HttpResponse): void {
+  const { outgoing, connection, onError } = sink;
   try {
     outgoing.writeHead(status, headers);
   } catch (error) {
@@ -75,24 +75,24 @@ function writeHead(delivery: Delivery, { status, headers, body }: HttpResponse):
 
 /** Sends a pooled buffer. It is released only if the system has already taken all of its bytes. */
 function sendPooled(
-  delivery: Delivery,
+  sink: ResponseSink,
   response: HttpResponse,
   pooled: PooledBuffer,
   head: boolean,
 ): number | Promise<number> {
-  const sent = sendResponse(delivery, { ...response, body: pooled.bytes }, head);
-  if (delivery.outgoing.writableFinished) pooled.release();
+  const sent = sendResponse(sink, { ...response, body: pooled.bytes }, head);
+  if (sink.outgoing.writableFinished) pooled.release();
   return sent;
 }
 
 /** Sends a large body piece by piece, so that only the unsent text itself stays in memory. */
-async function sendPieces(delivery: Delivery, body: string | Uint8Array): Promise<number> {
+async function sendPieces(sink: ResponseSink, body: string | Uint8Array): Promise<number> {
   let bytes = 0;
   for (const piece of piecesOf(body)) {
-    if (!(await sendPiece(delivery, piece))) return bytes;
+    if (!(await sendPiece(sink, piece))) return bytes;
     bytes += piece.length;
   }
-  delivery.outgoing.end();
+  sink.outgoing.end();
   return bytes;
 }
 
@@ -118,8 +118,8 @@ function isHighSurrogate(unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdbff;
 }
 
-async function sendStream(delivery: Delivery, body: BodyStream): Promise<number> {
-  const { outgoing, connection, onError } = delivery;
+async function sendStream(sink: ResponseSink, body: BodyStream): Promise<number> {
+  const { outgoing, connection, onError } = sink;
   let bytes = 0;
   const iterator = body[Symbol.asyncIterator]();
   try {
@@ -135,7 +135,7 @@ async function sendStream(delivery: Delivery, body: BodyStream): Promise<number>
       const piece = typeof next.value === 'string' ? Buffer.from(next.value) : next.value;
       // A chunk without bytes would end a chunked body.
       if (piece.length === 0) continue;
-      if (!(await sendPiece(delivery, piece))) break;
+      if (!(await sendPiece(sink, piece))) break;
       bytes += piece.length;
     }
   } catch (error) {
@@ -168,9 +168,9 @@ function closeIterator(iterator: AsyncIterator<unknown>, onError: (error: unknow
 }
 
 /** @returns whether the client is still connected and has taken enough for the next piece. */
-async function sendPiece(delivery: Delivery, piece: Uint8Array): Promise<boolean> {
-  if (delivery.connection.destroyed) return false;
-  return delivery.outgoing.write(piece) || (await waitFor(delivery, 'drain'));
+async function sendPiece(sink: ResponseSink, piece: Uint8Array): Promise<boolean> {
+  if (sink.connection.destroyed) return false;
+  return sink.outgoing.write(piece) || (await waitFor(sink, 'drain'));
 }
 
 /**
@@ -180,7 +180,7 @@ async function sendPiece(delivery: Delivery, piece: Uint8Array): Promise<boolean
  * @returns whether the client took it.
  */
 export function waitFor(
-  { outgoing, connection, timeout }: Delivery,
+  { outgoing, connection, timeout }: ResponseSink,
   event: 'drain' | 'finish',
 ): Promise<boolean> {
   if (connection.destroyed) return Promise.resolve(false);

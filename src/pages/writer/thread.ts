@@ -7,7 +7,7 @@
 // oxlint-disable-next-line import/no-unassigned-import -- it has to run before the others load
 import './lowest-priority.ts';
 import { blockingDisk } from '../../disk/disk.ts';
-import { exchanging } from '../../disk/exchange.ts';
+import { exchangingDisk } from '../../disk/rename-exchange.ts';
 import { messageOf } from '../../errors.ts';
 import { createWriter } from './create-writer.ts';
 import type { PageMaker } from './page-writer.ts';
@@ -20,7 +20,7 @@ let last: Promise<void> = Promise.resolve();
 /** Makes the writer at the first call: reading the disk may fail, and succeed at a later call. */
 function ready(): PageMaker {
   if (setup === null) throw new Error('the thread was not set up');
-  writer ??= createWriter(exchanging(blockingDisk), setup.dataDirectory, setup.settings);
+  writer ??= createWriter(exchangingDisk(blockingDisk), setup.dataDirectory, setup.settings);
   return writer;
 }
 

@@ -37,7 +37,7 @@ const epoch = v.object({
   after: shapes.count,
 });
 
-/** The history of a directory, as hosts exchange it. */
+/** The history of a directory, as hosts send it to each other. */
 export const lineageShape = v.object({
   history: name,
   /** The oldest first. The last one is the current one. */

@@ -10,7 +10,7 @@ const ABOVE_SURROGATES = /[\ud800-\uffff]/;
  * The key of a value; the values of one attribute are all of one type, or null.
  *
  * `<` compares UTF-16 code units, in which the surrogates of the supplementary planes are below
- * U+E000 to U+FFFF: exchanging the two ranges gives the order of code points.
+ * U+E000 to U+FFFF: swapping the two ranges gives the order of code points.
  */
 export function sortKey(value: Scalar): SortKey {
   if (value === null) return -1;

@@ -1,11 +1,11 @@
-/** src/disk/exchange.ts: a rename that replaces a file does what rename(2) does. */
+/** src/disk/rename-exchange.ts: a rename that replaces a file does what rename(2) does. */
 import { closeSync, openSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { machineDisk } from '../../../src/disk/disk.ts';
 import { writeVolatile } from '../../../src/disk/durable-file.ts';
-import { exchange, exchanging } from '../../../src/disk/exchange.ts';
+import { exchangingDisk, renameExchange } from '../../../src/disk/rename-exchange.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 
 const bytes = (text: string) => Buffer.from(text);
@@ -13,7 +13,7 @@ const bytes = (text: string) => Buffer.from(text);
 test('a file is written and replaced, and no other file is left', async () => {
   const directory = temporaryDirectory();
   const path = join(directory, 'seite ü.html');
-  const disk = exchanging(machineDisk);
+  const disk = exchangingDisk(machineDisk);
   await writeVolatile(disk, path, bytes('first'));
   const { ino } = statSync(path);
   for (const text of ['second', '', 'third']) {
@@ -26,7 +26,7 @@ test('a file is written and replaced, and no other file is left', async () => {
 
 test('a reader that has the old file open reads the old content', async () => {
   const path = join(temporaryDirectory(), 'page.html');
-  const disk = exchanging(machineDisk);
+  const disk = exchangingDisk(machineDisk);
   await writeVolatile(disk, path, bytes('old'));
   const fd = openSync(path, 'r');
   await writeVolatile(disk, path, bytes('new'));
@@ -34,7 +34,7 @@ test('a reader that has the old file open reads the old content', async () => {
   closeSync(fd);
 });
 
-test('exchange swaps the names of two files, and returns false if one of them is missing', () => {
+test('renameExchange swaps the names of two files, and returns false if one of them is missing', () => {
   const directory = temporaryDirectory();
   const [one, other, none] = ['one', 'other', 'none'].map((name) => join(directory, name)) as [
     string,
@@ -44,14 +44,14 @@ test('exchange swaps the names of two files, and returns false if one of them is
   writeFileSync(one, '1');
   writeFileSync(other, '2');
   if (process.platform === 'linux') {
-    assert.is(exchange(one, other), true);
+    assert.is(renameExchange(one, other), true);
     assert.equal(
       [one, other].map((path) => readFileSync(path, 'utf8')),
       ['2', '1'],
     );
   }
-  assert.is(exchange(one, none), false);
-  assert.is(exchange(none, one), false);
+  assert.is(renameExchange(one, none), false);
+  assert.is(renameExchange(none, one), false);
   assert.equal(readdirSync(directory).sort(), ['one', 'other']);
 });
 
@@ -59,7 +59,7 @@ test('a rename that fails throws the error of the disk, and changes nothing', as
   const directory = temporaryDirectory();
   const path = join(directory, 'page.html');
   writeFileSync(path, 'old');
-  const failing = exchanging({
+  const failing = exchangingDisk({
     ...machineDisk,
     rename: () => Promise.reject(new Error('no room')),
   });

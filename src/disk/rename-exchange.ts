@@ -1,4 +1,4 @@
-/** Replaces files by exchanging names: renameat2(2) of Linux. */
+/** Replaces files by exchanging names: RENAME_EXCHANGE of renameat2(2) on Linux. */
 import fs from 'node:fs';
 import type { Disk } from './disk.ts';
 import { libcOfLinux } from './system/libc.ts';
@@ -18,7 +18,7 @@ const symbols = libcOfLinux({
  *
  * @returns false, with nothing changed, if one of them does not exist or the system cannot do it.
  */
-export function exchange(from: string, to: string): boolean {
+export function renameExchange(from: string, to: string): boolean {
   const paths = [AT_FDCWD, text(from), AT_FDCWD, text(to)] as const;
   return symbols()?.renameat2(...paths, RENAME_EXCHANGE) === 0;
 }
@@ -34,11 +34,11 @@ function text(path: string): Buffer {
  * files that costs more than all other work, and the next sync on the machine waits for all of
  * them. An exchange of names avoids this. Either way a reader gets one file or the other.
  */
-export function exchanging(disk: Disk): Disk {
+export function exchangingDisk(disk: Disk): Disk {
   return {
     ...disk,
     async rename(from, to) {
-      if (exchange(from, to)) fs.rmSync(from, { force: true });
+      if (renameExchange(from, to)) fs.rmSync(from, { force: true });
       else await disk.rename(from, to);
     },
   };
