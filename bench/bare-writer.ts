@@ -12,7 +12,7 @@ import { writeDurably } from '../src/disk/durable-file.ts';
 
 interface Waiting {
   readonly text: string;
-  readonly answer: () => void;
+  readonly respond: () => void;
 }
 
 const [directory = '.'] = process.argv.slice(2);
@@ -32,8 +32,8 @@ async function write(): Promise<void> {
     const path = join(directory, `${String(files).padStart(12, '0')}.json`);
     const bytes = Buffer.from(`[${group.map(({ text }) => text).join()}]`);
     await writeDurably(machineDisk, path, bytes, descriptor);
-    for (const { answer } of group) answer();
-    // Lets the clients that got an answer send their next requests.
+    for (const { respond } of group) respond();
+    // Lets the clients that got a response send their next requests.
     await new Promise((resolve) => setImmediate(resolve));
   }
   isWriting = false;
@@ -45,14 +45,14 @@ const server = createServer((request, response) => {
   request.on('end', () => {
     const text = JSON.stringify(JSON.parse(Buffer.concat(chunks).toString()));
     const bytes = Buffer.from(text);
-    const answer = () => {
+    const respond = () => {
       response.writeHead(200, {
         'Content-Type': 'application/json',
         'Content-Length': bytes.length,
       });
       response.end(bytes);
     };
-    waiting.push({ text, answer });
+    waiting.push({ text, respond });
     if (!isWriting) void write();
   });
 });

@@ -1,19 +1,19 @@
 /**
- * The ceiling: node:http and nothing else: `bun bench/bare.ts [ANSWER]`. GET answers a ready SKU, or
- * the answer that is given as JSON; PUT parses the body and answers it. It stores nothing, checks
- * nothing, and reads no header.
+ * The ceiling: node:http and nothing else: `bun bench/bare.ts [RESPONSE]`. The response to GET is a
+ * ready SKU, or the one that is given as JSON; PUT parses the body and sends it back. It stores
+ * nothing, checks nothing, and reads no header.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 
-/** The answer to GET. */
-export interface BareAnswer {
+/** The response to GET. */
+export interface BareResponse {
   /** Except `Content-Length` and those that node:http adds itself. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   /**
    * Whether it also keeps two promises of the program: it reads the request's headers for a
-   * condition, and waits until the client has taken the answer.
+   * condition, and waits until the client has taken the response.
    */
   readonly promises?: boolean;
 }
@@ -38,12 +38,12 @@ const SKU = JSON.stringify({
 });
 
 const given = process.argv[2];
-const READY: BareAnswer =
-  given === undefined ? { headers: JSON_TYPE, body: SKU } : (JSON.parse(given) as BareAnswer);
+const READY: BareResponse =
+  given === undefined ? { headers: JSON_TYPE, body: SKU } : (JSON.parse(given) as BareResponse);
 const READY_BYTES = Buffer.from(READY.body);
 const NOTHING = Buffer.alloc(0);
 
-function answer(
+function respond(
   response: ServerResponse,
   headers: Readonly<Record<string, string>>,
   bytes: Buffer,
@@ -52,27 +52,27 @@ function answer(
   response.end(bytes);
 }
 
-/** @returns when the client has taken the answer. */
-async function answerAsPromised(
+/** @returns when the client has taken the response. */
+async function respondAsPromised(
   { headers }: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   const isKnown = headers['if-none-match'] === READY.headers['etag'];
-  answer(response, READY.headers, isKnown ? NOTHING : READY_BYTES);
+  respond(response, READY.headers, isKnown ? NOTHING : READY_BYTES);
   if (!response.writableFinished) await once(response, 'finish');
 }
 
 const server = createServer((request, response) => {
   if (request.method === 'GET') {
-    if (READY.promises === true) void answerAsPromised(request, response);
-    else answer(response, READY.headers, READY_BYTES);
+    if (READY.promises === true) void respondAsPromised(request, response);
+    else respond(response, READY.headers, READY_BYTES);
     return;
   }
   const chunks: Buffer[] = [];
   request.on('data', (chunk: Buffer) => chunks.push(chunk));
   request.on('end', () => {
     const text = JSON.stringify(JSON.parse(Buffer.concat(chunks).toString()));
-    answer(response, JSON_TYPE, Buffer.from(text));
+    respond(response, JSON_TYPE, Buffer.from(text));
   });
 });
 

@@ -14,7 +14,7 @@ import { bound, build, EXECUTABLE, fillAtRest, inDirectory, issueToken } from '.
 const SKUS = Number(process.argv[2] ?? 100_000);
 const EXECUTABLES = process.argv.length > 3 ? process.argv.slice(3) : [EXECUTABLE];
 
-/** Milliseconds between the first answer of the server and the request. */
+/** Milliseconds between the first response of the server and the request. */
 const BEFORE_MS = 10;
 
 type Request = readonly [method: string, path: string, body?: unknown];

@@ -2,12 +2,12 @@
  * How a read's cost divides into platform and program: `bun bench/floor.ts [SKUS] [SECONDS]`.
  *
  * Four servers take turns: bare node:http that sends a ready body; the same with every header of the
- * program's answer; the same again that keeps two promises of the program (bare.ts), with neither a
- * route nor a row; and the program. The figure is the CPU time of a request, of all threads of the
- * server: unlike requests per second it does not depend on what else the machine does meanwhile.
+ * program's response; the same again that keeps two promises of the program (bare.ts), with neither
+ * a route nor a row; and the program. The figure is the CPU time of a request, of all threads of
+ * the server: unlike requests per second it does not depend on what else the machine does meanwhile.
  */
 import { join } from 'node:path';
-import type { BareAnswer } from './bare.ts';
+import type { BareResponse } from './bare.ts';
 import { requestsPerSecond } from './load.ts';
 import {
   build,
@@ -46,7 +46,7 @@ const OF_THE_PLATFORM = new Set(['connection', 'content-length', 'date', 'keep-a
 
 const cpuOf = ({ child: { pid } }: Running) => cpuSecondsOf(`/proc/${pid}/stat`);
 
-async function answerOf({ url }: Running, path: string, token: string): Promise<BareAnswer> {
+async function responseOf({ url }: Running, path: string, token: string): Promise<BareResponse> {
   const response = await fetch(`${url}${path}`, { headers: { Authorization: `Bearer ${token}` } });
   const headers = [...response.headers].filter(([name]) => !OF_THE_PLATFORM.has(name));
   return { headers: Object.fromEntries(headers), body: await response.text() };
@@ -70,15 +70,15 @@ void inDirectory(async (directory, children) => {
       `${'case'.padEnd(28)}${TITLES.map((title) => title.padStart(WIDTH)).join('')}\n`,
   );
   for (const [title, name, path, connections] of CASES) {
-    const answer = await answerOf(ours, path, token);
-    const type = { 'Content-Type': answer.headers['content-type'] ?? '' };
-    const answers: BareAnswer[] = [
-      { ...answer, headers: type },
-      answer,
-      { ...answer, promises: true },
+    const response = await responseOf(ours, path, token);
+    const type = { 'Content-Type': response.headers['content-type'] ?? '' };
+    const responses: BareResponse[] = [
+      { ...response, headers: type },
+      response,
+      { ...response, promises: true },
     ];
     const bare: Running[] = [];
-    for (const one of answers) {
+    for (const one of responses) {
       bare.push(await begin(process.execPath, 'bench/bare.ts', JSON.stringify(one)));
     }
     const servers = [...bare, ours];

@@ -1,5 +1,5 @@
 /**
- * How far a follower is behind: the time from the answer to a write on the primary to the moment
+ * How far a follower is behind: the time from the response to a write on the primary to the moment
  * from which the follower shows it. Run it with: bun bench/follow.ts [writes] [writers]
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -21,7 +21,7 @@ const replica = await startServer({
 });
 while ((await fetch(`${replica.url}/readyz`)).status !== 200) await Bun.sleep(20);
 
-/** @returns milliseconds from the answer to a write until a read of the follower shows it. */
+/** @returns milliseconds from the response to a write until a read of the follower shows it. */
 async function behind(number: number): Promise<number> {
   const response = await fetch(`${primary.url}/books/`, {
     method: 'POST',

@@ -88,7 +88,7 @@ async function attack(port: number, index: number): Promise<void> {
   });
 }
 
-/** Idle in three ways: silent, in the middle of the headers, kept alive after an answer. */
+/** Idle in three ways: silent, in the middle of the headers, kept alive after a response. */
 async function idle(port: number): Promise<Socket[]> {
   const sent = ['', 'GET /healthz HTTP/1.1\r\nHost:', head('GET /healthz')];
   const sockets: Socket[] = [];

@@ -5,7 +5,7 @@ export interface Sample {
   readonly method: 'GET' | 'PATCH';
   /** When the request left, in milliseconds since the epoch. */
   readonly at: number;
-  /** Milliseconds to the end of the answer. */
+  /** Milliseconds to the end of the response. */
   readonly latency: number;
 }
 

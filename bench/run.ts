@@ -88,7 +88,7 @@ async function end({ child }: Running): Promise<void> {
   await ended;
 }
 
-/** Milliseconds from the start of a process to its first answer, medians of starts in turns. */
+/** Milliseconds from the start of a process to its first response, medians of starts in turns. */
 async function startTimes(commands: readonly Command[], token: string): Promise<number[]> {
   const times = commands.map((): number[] => []);
   for (let round = 0; round < STARTS; round += 1) {

@@ -1,8 +1,8 @@
 /**
  * What size costs: `bun bench/size.ts [SKUS...]`, 10,000, 100,000 and 1,000,000 without arguments.
  *
- * Start is the time from the start of the process to its first answer. Memory is resident memory,
- * at the first answer (with its peak until then) and when the work of the start is done.
+ * Start is the time from the start of the process to its first response. Memory is resident memory,
+ * at the first response (with its peak until then) and when the work of the start is done.
  */
 import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';

@@ -3,7 +3,7 @@
  *
  * Executables take turns on one store, so that changes in the machine's speed affect all of them;
  * if none is named, only this build is measured. It prints the milliseconds from the start of the
- * process to the first answer, and its peak memory until then: medians of several starts. To bind
+ * process to the first response, and its peak memory until then: medians of several starts. To bind
  * the servers to one processor: `SERVERS_ON=1 bun bench/start.ts`.
  */
 import { spawn } from 'node:child_process';
@@ -18,7 +18,7 @@ const STARTS = 11;
 const PATHS = ['/admin/skus/1/', '/books/1/'];
 
 interface Started {
-  /** To the first answer. */
+  /** To the first response. */
   readonly milliseconds: number;
   /** The peak of resident memory, in MB. */
   readonly megabytes: number;
@@ -35,7 +35,7 @@ async function answered(url: string, token: string): Promise<boolean> {
   }
 }
 
-async function firstAnswer(command: string[], url: string, token: string): Promise<Started> {
+async function firstResponse(command: string[], url: string, token: string): Promise<Started> {
   const begun = performance.now();
   const [program, ...args] = bound(command);
   const child = spawn(program, args, { stdio: 'ignore' });
@@ -66,7 +66,7 @@ void inDirectory(async (directory) => {
       for (const [nth, executable] of EXECUTABLES.entries()) {
         port += 1;
         const command = [executable, 'serve', '--port', String(port), '--data', data];
-        starts[nth]?.push(await firstAnswer(command, `http://127.0.0.1:${port}${path}`, token));
+        starts[nth]?.push(await firstResponse(command, `http://127.0.0.1:${port}${path}`, token));
       }
     }
     for (const [nth, executable] of EXECUTABLES.entries()) {

@@ -119,7 +119,7 @@ export const CODES = {
 
 export type Code = keyof typeof CODES;
 
-/** Messages by attribute path, as in the `fields` member of a 422 answer. */
+/** Messages by attribute path, as in the `fields` member of a 422 response. */
 export type FieldErrors = Readonly<Record<string, readonly string[]>>;
 
 interface Details {

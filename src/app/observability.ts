@@ -16,7 +16,7 @@ import type { Changes } from './webhooks/open.ts';
 import { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { ProcessFigures, ProcessMetrics } from '../telemetry/process-metrics.ts';
-import { levelOf, logAnswer } from '../telemetry/requests.ts';
+import { levelOf, logResponse } from '../telemetry/requests.ts';
 import { measureEventLoopDelay } from '../telemetry/event-loop-delay.ts';
 import { DiskWatch } from './disk-watch.ts';
 import { defaultMemoryLimit, MemoryWatch } from './engine/memory.ts';
@@ -146,8 +146,8 @@ export class Observability {
   readonly listener: AccessListener = {
     wants: (status) => this.#process !== null || this.log.writes(levelOf(status)),
     onResponse: (record) => {
-      this.#process?.answered(record);
-      logAnswer(this.log, record);
+      this.#process?.onResponse(record);
+      logResponse(this.log, record);
     },
   };
 

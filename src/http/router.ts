@@ -1,4 +1,4 @@
-/** The application: runs the operation of a request and adds the headers that every answer has. */
+/** The application: runs the operation of a request, and adds the headers of every response. */
 import { CatalogError } from '../errors.ts';
 import { header, type HttpRequest, type HttpResponse, whenReady } from './message.ts';
 import { openApiDocument } from './openapi/document.ts';
@@ -22,7 +22,7 @@ type Elsewhere = Exclude<Place, 'anywhere'>;
 export interface ApplicationOptions extends Omit<Services, 'description'>, Settings {
   /** What carries out the requests of a place; null, or left out, if this process always does. */
   readonly forwarding?: (place: Elsewhere) => Forward | null;
-  /** Origins whose pages may read the answers; empty for none. */
+  /** Origins whose pages may read the responses; empty for none. */
   readonly corsOrigins: readonly string[];
   readonly onFault: FaultReporter;
 }
@@ -52,11 +52,11 @@ export function createApplication(
     return whenReady(find(target), (route) => {
       if (route !== undefined) request.trace.found = target.path;
       const begun = services.changes.sequence;
-      const finish = (answer: HttpResponse) => {
+      const finish = (response: HttpResponse) => {
         const guarded = route?.path.guards(request.method) ?? false;
-        const completed = complete(answer, guarded, target.prefix);
-        const shown = sequenceShown(request, answer, begun, services.changes.sequence);
-        answer.headers[CATALOG_SEQUENCE] ??= textOf(shown);
+        const completed = complete(response, guarded, target.prefix);
+        const shown = sequenceShown(request, response, begun, services.changes.sequence);
+        response.headers[CATALOG_SEQUENCE] ??= textOf(shown);
         return cors === null ? completed : cors(request, completed);
       };
       const refuse = (error: unknown) =>
@@ -64,13 +64,13 @@ export function createApplication(
       try {
         const place = route?.path.placeOf(request.method) ?? 'anywhere';
         const forward = place === 'anywhere' ? null : forwarding(place);
-        // The other process or host has already added the headers of every answer.
+        // The other process or host has already added the headers of every response.
         if (forward !== null) return forward(request).catch(refuse);
-        const answer =
+        const response =
           route === undefined
             ? withoutRoute(request, (path) => find(splitPrefix(path, basePath)))
-            : route.path.answer(request, route.params, services);
-        return answer instanceof Promise ? answer.then(finish, refuse) : finish(answer);
+            : route.path.handle(request, route.params, services);
+        return response instanceof Promise ? response.then(finish, refuse) : finish(response);
       } catch (error) {
         return refuse(error);
       }
@@ -145,15 +145,15 @@ function asksForHtml(request: HttpRequest): boolean {
   return ranges.some(({ type, quality }) => type === 'text/html' && quality > 0);
 }
 
-/** Adds the headers that every answer has. */
-function complete(answer: HttpResponse, guarded: boolean, prefix: string): HttpResponse {
-  const { headers } = answer;
+/** Adds the headers that every response has. */
+function complete(response: HttpResponse, guarded: boolean, prefix: string): HttpResponse {
+  const { headers } = response;
   const links = serviceLinks(prefix);
   headers['Cache-Control'] ??= guarded ? 'no-store' : 'no-cache';
   headers['Vary'] ??= 'Accept';
   headers['X-Content-Type-Options'] = 'nosniff';
   headers['Link'] = headers['Link'] === undefined ? links : `${headers['Link']}, ${links}`;
-  return answer;
+  return response;
 }
 
 /** Link values by prefix. There are two prefixes: with the version segment and without it. */

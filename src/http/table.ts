@@ -48,7 +48,7 @@ export function operationTable(settings: Settings): readonly Path[] {
   ];
 }
 
-/** POST for the kinds whose answer to a creation has more than the object. */
+/** POST for the kinds whose response to a creation has more than the object. */
 const CREATIONS: Partial<Record<KindName, typeof createWebhook>> = { webhooks: createWebhook };
 
 /** The paths of collections, bulk operations, items, audit entries of items, and nested rows. */

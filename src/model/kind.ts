@@ -14,7 +14,7 @@ export interface Row {
 
 /**
  * Tables of the store. `sku_specs` holds the specification records of SKUs, `idempotency_keys` the
- * answers to requests that clients may retry, `audits` who wrote what under `/admin/`, `webhooks`
+ * responses to requests that clients may retry, `audits` who wrote what under `/admin/`, `webhooks`
  * where changes are delivered.
  */
 export const KIND_NAMES = [

@@ -66,7 +66,7 @@ export class Examples {
     return this.objects(kind, count).map((object) => ({ id: object['id'], [name]: object[name] }));
   }
 
-  /** The answer to a body that is wrong in two places. */
+  /** The response to a body that is wrong in two places. */
   refusal(): { readonly error: string; readonly fields: FieldErrors } {
     try {
       atOnce(parseInput(KINDS.skus, { price: '649.00', stock: -1 }, 'partial'));

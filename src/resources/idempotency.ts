@@ -1,6 +1,6 @@
 /**
- * Requests that clients may retry: the answer to the first request is stored in the commit of what
- * it created, and returned again for a request with the same key (`Idempotency-Key`, after the
+ * Requests that clients may retry: the response to the first request is stored in the commit of
+ * what it created, and returned again for a request with the same key (`Idempotency-Key`, after the
  * draft of the IETF's HTTPAPI group).
  */
 import { createHash } from 'node:crypto';
@@ -46,7 +46,7 @@ export function retryOf(
   return key === null ? null : { subject, key, request };
 }
 
-/** The answer to a creation, or to a file that was received. */
+/** The response to a creation, or to a file that was received. */
 export interface Created {
   /** Null for an array of objects. */
   readonly id: number | null;
@@ -58,7 +58,7 @@ export interface Created {
 
 /**
  * @param now milliseconds since the epoch.
- * @returns the answer to the first request with the key; null if there was none in its lifetime.
+ * @returns the response to the first request with the key; null if there was none in its lifetime.
  * @throws CatalogError `key_reused` if the first request was a different one.
  */
 export function recall(view: View, retry: Retry, now: number): Created | null {
@@ -87,8 +87,8 @@ export function remember(
   expire(transaction, KEYS, (oldest) => isOver(oldest, now), MAX_EXPIRED);
   const { keys, bytes: most } = retry.subject === null ? ANONYMOUS_BOUND : SUBJECT_BOUND;
   const values = { key: nameOf(retry), digest: digestOf(retry), time: now };
-  const answer = { shelf: shelfOf(retry), created, etag: etag ?? '', body: text };
-  append(transaction, KEYS, { ...values, ...answer }, (oldest, { rows, bytes }) => {
+  const response = { shelf: shelfOf(retry), created, etag: etag ?? '', body: text };
+  append(transaction, KEYS, { ...values, ...response }, (oldest, { rows, bytes }) => {
     return isOver(oldest, now) || rows > keys || bytes > most;
   });
 }

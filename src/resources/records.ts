@@ -39,7 +39,7 @@ export interface Sender {
 }
 
 export interface Creation extends Created {
-  /** Whether this is the answer to an earlier request with the same key. */
+  /** Whether this is the response to an earlier request with the same key. */
   readonly replayed: boolean;
 }
 

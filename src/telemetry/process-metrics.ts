@@ -83,7 +83,7 @@ export class ProcessMetrics {
     });
   }
 
-  readonly answered = ({ method, route, status, milliseconds, bytes }: AccessRecord): void => {
+  readonly onResponse = ({ method, route, status, milliseconds, bytes }: AccessRecord): void => {
     const labels = {
       method: METHODS.has(method) ? method : 'other',
       route: route ?? 'none',

@@ -1,7 +1,7 @@
 /** One line of the log for every response. */
 import type { Log } from './log.ts';
 
-/** What is known of an answer once it has been handed to the connection. */
+/** What is known of a response once it has been handed to the connection. */
 export interface AccessRecord {
   /** Identifies the request in the log and in the body of a 5xx. */
   readonly id: string;
@@ -11,15 +11,15 @@ export interface AccessRecord {
   /** The shape of the path, such as `/books/{id}/`; null if there is no such path. */
   readonly route: string | null;
   readonly status: number;
-  /** From the request's headers to the answer's, in milliseconds. */
+  /** From the request's headers to the response's, in milliseconds. */
   readonly milliseconds: number;
-  /** Of the answer's body. */
+  /** Of the response's body. */
   readonly bytes: number;
   /** The subject of the token; null if no token was required. */
   readonly subject: string | null;
   /** Of the client, as far as proxies are trusted. */
   readonly address: string;
-  /** Whether the client had gone before the answer came. */
+  /** Whether the client had gone before the response came. */
   readonly aborted: boolean;
 }
 
@@ -35,11 +35,11 @@ export function levelOf(status: number): 'error' | 'info' {
 }
 
 /** Logs a response: at `debug` for monitors, otherwise at the level of its status. */
-export function logAnswer(log: Log, answered: AccessRecord): void {
-  const { route, status } = answered;
+export function logResponse(log: Log, record: AccessRecord): void {
+  const { route, status } = record;
   const level = PROBES.has(route) ? 'debug' : levelOf(status);
   if (!log.writes(level)) return;
-  const { id, method, path, milliseconds, bytes, subject, address, aborted } = answered;
+  const { id, method, path, milliseconds, bytes, subject, address, aborted } = record;
   log[level]('request', {
     request_id: id,
     method,

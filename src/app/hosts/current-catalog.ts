@@ -1,5 +1,5 @@
 /** The catalog of a server: it may not be there yet, and it may be replaced. */
-import { healthAnswer, readinessAnswer } from '../../http/endpoints/health.ts';
+import { healthResponse, readinessResponse } from '../../http/endpoints/health.ts';
 import type { HttpRequest, HttpResponse } from '../../http/message.ts';
 import type { Application } from '../../http/router.ts';
 import { JSON_TYPE } from '../../http/rules/negotiation.ts';
@@ -82,8 +82,9 @@ export class CurrentCatalog {
     const { basePath } = this.#options;
     const { reason } = this.#observability.readiness;
     const reads = method === 'GET' || method === 'HEAD';
-    if (reads && path === `${basePath}/healthz`) return healthAnswer();
-    if (reads && path === `${basePath}/readyz`) return readinessAnswer(reason, search, () => ({}));
+    if (reads && path === `${basePath}/healthz`) return healthResponse();
+    if (reads && path === `${basePath}/readyz`)
+      return readinessResponse(reason, search, () => ({}));
     const error = reason() ?? 'the server is starting';
     return {
       status: 503,

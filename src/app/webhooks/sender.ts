@@ -1,14 +1,14 @@
 /**
  * Deliveries over HTTP: one POST, without redirects, within bounds of time and bytes. Only the
- * status of the answer is kept, so that a webhook cannot be used to read the content of an address.
+ * status of the response is kept, so that a webhook cannot be used to read what an address serves.
  */
 import { messageOf } from '../../errors.ts';
 import type { OutgoingRequest, Send } from '../../resources/webhooks/ports.ts';
 
-/** Milliseconds for the status of the answer. */
+/** Milliseconds for the status of the response. */
 const TIMEOUT_MS = 15_000;
 
-/** Milliseconds and bytes for the rest of the answer: within them the connection can be reused. */
+/** Milliseconds and bytes for the rest of the response. Within them, its connection is kept. */
 const REST_MS = 1000;
 const MAX_REST_BYTES = 64 * 1024;
 
@@ -63,7 +63,7 @@ async function post(
       body,
       redirect: 'manual',
       signal,
-      // A compressed answer is not unpacked.
+      // A compressed response is not unpacked.
       decompress: false,
     });
   } catch (cause) {

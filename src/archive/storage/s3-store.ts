@@ -157,7 +157,7 @@ function unanswered(what: string, ms: number): string {
   return `${what} was not answered within ${ms / 1000} s`;
 }
 
-/** The message of Bun's client, which omits the status, for an answer without S3's XML. */
+/** The message of Bun's client, which omits the status, for a response without S3's XML. */
 const UNEXPLAINED = 'an unexpected error has occurred';
 
 /** @throws Error with the code of S3 or of the connection, which may be all that is known. */

@@ -29,18 +29,18 @@ export interface HealthOptions {
 /**
  * Prints `ready` if the server is.
  *
- * @throws CatalogError `not_ready`, also if there is no answer.
+ * @throws CatalogError `not_ready`, also if there is no response.
  */
 export async function health({ url, timeout }: HealthOptions, { print }: Context): Promise<void> {
-  let answer: Answer;
+  let response: HealthResponse;
   try {
-    answer = await get(url, timeout);
+    response = await get(url, timeout);
   } catch (cause) {
     throw new CatalogError('not_ready', `${url.href} does not answer: ${messageOf(cause)}`, {
       cause,
     });
   }
-  if (answer.status !== 200) throw notReady(url, answer);
+  if (response.status !== 200) throw notReady(url, response);
   print('ready');
 }
 
@@ -56,7 +56,7 @@ export function healthUrl(url: URL): URL {
 }
 
 /**
- * @returns where a server with these settings answers `/readyz`: on the port of the metrics, which
+ * @returns where a server with these settings serves `/readyz`: on the port of the metrics, which
  *   answers also while it shuts down, or else on its own.
  * @throws CatalogError `usage` if the server chose its port itself, or its address is none.
  */
@@ -92,7 +92,7 @@ function urlAt({ flag, host, port }: Listener, path: string): URL {
   );
 }
 
-interface Answer {
+interface HealthResponse {
   readonly status: number;
   /** The beginning of the body. */
   readonly body: string;
@@ -104,8 +104,8 @@ interface Answer {
  *
  * @param timeout milliseconds for the request and its response.
  */
-async function get(url: URL, timeout: number): Promise<Answer> {
-  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+async function get(url: URL, timeout: number): Promise<HealthResponse> {
+  const { promise, resolve, reject } = Promise.withResolvers<HealthResponse>();
   const { get: request } = url.protocol === 'https:' ? https : http;
   const sent = request(url, { agent: false }, (response) => {
     let body = '';
@@ -128,8 +128,8 @@ async function get(url: URL, timeout: number): Promise<Answer> {
   }
 }
 
-/** The reason is the server's own. An answer of another program is not printed. */
-function notReady(url: URL, { status, body }: Answer): CatalogError {
+/** The reason is the server's own. A response of another program is not printed. */
+function notReady(url: URL, { status, body }: HealthResponse): CatalogError {
   const reason = /"error":"(not ready: [\w ,.:;%()-]{1,200})"/.exec(body)?.[1];
   return new CatalogError(
     'not_ready',

@@ -37,8 +37,8 @@ export interface EtcdOptions extends EtcdAddress {
 /** Milliseconds. A node does not answer for about one second while a leader is elected. */
 const CALL_TIMEOUT_MS = 3000;
 
-/** Bytes of the longest answer; in a stream, characters of the longest line. */
-const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+/** Bytes of the longest response; in a stream, characters of the longest line. */
+const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 
 /** Characters of a refusal that an error quotes if it is not JSON. */
 const MAX_REASON_LENGTH = 200;
@@ -92,7 +92,7 @@ export class EtcdClient {
    * Makes one call.
    *
    * @param path such as `kv/txn`.
-   * @returns the parsed answer.
+   * @returns the parsed response.
    * @throws CatalogError `log_unavailable`.
    */
   async call(path: string, body: object): Promise<unknown> {
@@ -108,7 +108,7 @@ export class EtcdClient {
   }
 
   /**
-   * Opens a stream of answers, each a line of JSON.
+   * Opens a stream of responses, each a line of JSON.
    *
    * @param signal ends the stream.
    * @throws CatalogError `log_unavailable`, also in the middle of the stream.
@@ -123,7 +123,7 @@ export class EtcdClient {
       for await (const chunk of response.body) {
         const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
         rest = lines.pop() ?? '';
-        if (rest.length > MAX_ANSWER_BYTES) throw new Error('the answer is too long');
+        if (rest.length > MAX_RESPONSE_BYTES) throw new Error('the answer is too long');
         for (const line of lines) if (line !== '') yield JSON.parse(line) as unknown;
       }
     } catch (error) {
@@ -166,8 +166,10 @@ export class EtcdClient {
 
   async #authenticate({ name, password }: Login): Promise<void> {
     this.#token = null;
-    const answer = (await this.#once('auth/authenticate', { name, password })) as { token: string };
-    this.#token = answer.token;
+    const response = (await this.#once('auth/authenticate', { name, password })) as {
+      token: string;
+    };
+    this.#token = response.token;
   }
 
   #once(path: string, body: object): Promise<unknown> {
@@ -187,7 +189,7 @@ export class EtcdClient {
   async #post(path: string, body: object, signal: AbortSignal): Promise<unknown> {
     const response = await this.#fetch(path, body, signal);
     const length = Number(response.headers.get('content-length') ?? 0);
-    if (length > MAX_ANSWER_BYTES) throw new Error(`the answer has ${length} bytes`);
+    if (length > MAX_RESPONSE_BYTES) throw new Error(`the answer has ${length} bytes`);
     const text = await response.text();
     if (response.ok) return JSON.parse(text) as unknown;
     throw failureOf(text);
@@ -211,9 +213,9 @@ export class EtcdClient {
   }
 }
 
-/** An error that etcd answered. */
+/** An error in a response of etcd. */
 class EtcdFailure extends Error {
-  /** The status code of gRPC; 0 if the answer has none. */
+  /** The status code of gRPC; 0 if the response has none. */
   readonly code: number;
 
   constructor(message: string, code: number) {

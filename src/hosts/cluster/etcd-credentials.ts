@@ -6,7 +6,7 @@
  * 1. A change takes effect only if the key still has the revision that the change was made from, so
  *    concurrent changes are not lost.
  * 2. A host accepts no token if its copy was last confirmed more than {@link UNCONFIRMED_MS} ago.
- *    The age counts from when the request was sent. An answer counts once the files contain it.
+ *    The age counts from when the request was sent. A response counts once the files contain it.
  */
 import { join } from 'node:path';
 import * as v from 'valibot';
@@ -150,7 +150,7 @@ export class EtcdCredentials implements SharedFiles {
           [{ get: KEY }],
         );
         const there = found.flat()[0];
-        // An earlier attempt may have succeeded without an answer.
+        // An earlier attempt may have succeeded without a response.
         if (!succeeded && !(isSent && there?.value.toString() === value)) throw overtaken();
         return;
       } catch (error) {

@@ -1,4 +1,4 @@
-/** Encodes requests to etcd's key-value service and decodes its answers: JSON with base64 in it. */
+/** Encodes requests to etcd's key-value service and decodes the responses: JSON with base64. */
 import * as v from 'valibot';
 import { CatalogError } from '../../errors.ts';
 import type { EtcdClient } from './etcd-client.ts';
@@ -60,12 +60,12 @@ export async function transact(
   failure: readonly RequestOp[] = [],
 ): Promise<TransactionResult> {
   const { prefix } = client;
-  const answer = await client.call('kv/txn', {
+  const response = await client.call('kv/txn', {
     compare: compare.map((each) => encodeCompare(prefix, each)),
     success: success.map((each) => encodeRequestOp(prefix, each)),
     failure: failure.map((each) => encodeRequestOp(prefix, each)),
   });
-  const { succeeded, responses } = understood(transactionShape, answer);
+  const { succeeded, responses } = understood(transactionShape, response);
   const found = responses.map(({ response_range: range }) =>
     (range?.kvs ?? []).map(({ key, value, mod_revision: revision }) => ({
       key: key.toString().slice(prefix.length),
@@ -82,14 +82,14 @@ export function encodeKey(prefix: string, key: string): string {
 }
 
 /**
- * @returns an answer of etcd, checked against its shape.
+ * @returns a response of etcd, checked against its shape.
  * @throws CatalogError `log_unavailable` if it has another shape.
  */
 export function understood<const S extends v.GenericSchema>(
   shape: S,
-  answer: unknown,
+  response: unknown,
 ): v.InferOutput<S> {
-  const parsed = v.safeParse(shape, answer);
+  const parsed = v.safeParse(shape, response);
   if (parsed.success) return parsed.output;
   const [issue] = parsed.issues;
   throw new CatalogError(

@@ -38,8 +38,8 @@ export function followKey<T>(
   };
   void repeat(signal, async () => {
     const request = { create_request: { key: encodeKey(client.prefix, key) } };
-    for await (const answer of client.stream('watch', request, signal)) {
-      const { result } = understood(watchShape, answer);
+    for await (const response of client.stream('watch', request, signal)) {
+      const { result } = understood(watchShape, response);
       const last = result.events.at(-1)?.kv.value;
       if (last !== undefined) tell(decode(Buffer.from(last, 'base64')));
     }

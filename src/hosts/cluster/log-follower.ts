@@ -3,7 +3,7 @@ import { CatalogError, messageOf } from '../../errors.ts';
 import type { ChangeLog, LogPosition } from '../../store/change-log.ts';
 import type { Store } from '../../store/store.ts';
 
-/** Milliseconds without an answer of the log after which it counts as unreachable. */
+/** Milliseconds without a response of the log after which it counts as unreachable. */
 const UNREACHABLE_AFTER_MS = 5000;
 
 /** Milliseconds without progress after which a host that is behind counts as stopped. */
@@ -36,7 +36,7 @@ export class LogFollower {
   readonly #end: () => Promise<void>;
   #head: LogPosition | null = null;
   /** When the log answered last, by the clock. */
-  #answered: number;
+  #lastResponseAt: number;
   /** The last change set that this host was seen to have, and since when, by the clock. */
   #progress: { readonly sequence: number; readonly since: number };
   #failure: string | null = null;
@@ -47,8 +47,8 @@ export class LogFollower {
   constructor(options: Options) {
     this.#options = options;
     this.#now = options.now ?? performance.now.bind(performance);
-    this.#answered = this.#now();
-    this.#progress = { sequence: options.store.sequence, since: this.#answered };
+    this.#lastResponseAt = this.#now();
+    this.#progress = { sequence: options.store.sequence, since: this.#lastResponseAt };
     options.onReplicationState('catching up');
     this.#end = options.log.follow((head) => this.#onHead(head));
   }
@@ -64,7 +64,7 @@ export class LogFollower {
 
   /** Seconds since the log answered last. */
   get silence(): number {
-    return (this.#now() - this.#answered) / 1000;
+    return (this.#now() - this.#lastResponseAt) / 1000;
   }
 
   /** Does not wait for a catch-up: if the disk or the log fails, that ends only with the store. */
@@ -75,8 +75,8 @@ export class LogFollower {
 
   #onHead(head: LogPosition | null): void {
     if (head !== null) {
-      const wasUnreachable = this.#now() - this.#answered > UNREACHABLE_AFTER_MS;
-      this.#answered = this.#now();
+      const wasUnreachable = this.#now() - this.#lastResponseAt > UNREACHABLE_AFTER_MS;
+      this.#lastResponseAt = this.#now();
       if (wasUnreachable) this.#restartProgress();
       // A read may be answered after the watch has reported a later head.
       if (head.sequence >= (this.#head?.sequence ?? 0)) this.#head = head;
@@ -132,7 +132,7 @@ export class LogFollower {
 
   #nextState(): ReplicationState {
     if (this.#failure !== null) return 'stopped';
-    if (this.#now() - this.#answered > UNREACHABLE_AFTER_MS) return 'unreachable';
+    if (this.#now() - this.#lastResponseAt > UNREACHABLE_AFTER_MS) return 'unreachable';
     if (this.#isStalled()) return 'stopped';
     // A host in sync is one change set behind now and then, for milliseconds.
     const wasInSync = this.#state === 'in sync';

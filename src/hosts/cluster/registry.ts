@@ -196,8 +196,8 @@ export class Registry {
   async #renewed(): Promise<string> {
     const { client } = this.#options;
     if (this.#lease !== null) {
-      const answer = await client.call('lease/keepalive', { ID: this.#lease });
-      if (understood(aliveShape, answer).result.TTL !== '0') return this.#lease;
+      const response = await client.call('lease/keepalive', { ID: this.#lease });
+      if (understood(aliveShape, response).result.TTL !== '0') return this.#lease;
     }
     // The keys of an earlier lease are gone, too.
     this.#writer = null;

@@ -16,7 +16,7 @@ const machineClocks: Clocks = () => ({ monotonic: performance.now(), wall: Date.
 
 /**
  * The age of the last confirmation. It counts from when the answered request was sent, so that a
- * delayed answer does not count as fresh.
+ * delayed response does not count as fresh.
  */
 export class Confirmation {
   readonly #clocks: Clocks;

@@ -8,14 +8,14 @@ import { lineageShape } from '../../store/hosts/host-record.ts';
 import { type HostAddress, textOf } from '../address.ts';
 import { ProgressTimer } from '../progress-timer.ts';
 
-/** Milliseconds without a byte after which a request fails, if its answer is received whole. */
-const ANSWER_MS = 10_000;
+/** Milliseconds without a byte after which a request fails, if its response is received whole. */
+const RESPONSE_TIMEOUT_MS = 10_000;
 
 /** Milliseconds without a byte after which a stream is given up: it has an empty line every 2 s. */
 const SILENCE_MS = 10_000;
 
-/** Bytes of the longest answer: 100,000 accounts and revocations take some 20 MB. */
-const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+/** Bytes of the longest response: 100,000 accounts and revocations take some 20 MB. */
+const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 
 const stateShape = v.object({
   ...lineageShape.entries,
@@ -105,14 +105,14 @@ export class HttpPrimary implements Primary {
   }
 
   async #json(path: string, headers: Readonly<Record<string, string>>): Promise<unknown> {
-    const timer = new ProgressTimer(ANSWER_MS, `${this.address} does not answer`);
+    const timer = new ProgressTimer(RESPONSE_TIMEOUT_MS, `${this.address} does not answer`);
     try {
       const response = await this.#request(path, headers, timer);
       const pieces: Uint8Array[] = [];
       let size = 0;
       for await (const piece of this.#pieces(response, timer)) {
         size += piece.length;
-        if (size > MAX_ANSWER_BYTES) throw new Error(`the answer of ${this.address} is too long`);
+        if (size > MAX_RESPONSE_BYTES) throw new Error(`the answer of ${this.address} is too long`);
         pieces.push(piece);
       }
       return JSON.parse(Buffer.concat(pieces).toString());
@@ -171,7 +171,7 @@ export class HttpPrimary implements Primary {
 
   async #failure(response: Response, timer: ProgressTimer): Promise<Error> {
     const { status } = response;
-    // The rest of the answer is of no use, and neither is its connection.
+    // The rest of the response is of no use, and neither is its connection.
     timer.fail(new Error('the answer was refused'));
     if (status === 410) return new HistoryGone(`${this.address} does not keep the next change set`);
     const { refusals = FOLLOWING } = this.#options;

@@ -141,7 +141,7 @@ export class Hosts implements HostService {
   ): AsyncGenerator<string | Uint8Array, void, void> {
     const { store, role, arrivals, emptyLineMs = EMPTY_LINE_MS } = this.#options;
     let at = since;
-    // Sent at once, so that the follower gets the headers of the answer.
+    // Sent at once, so that the follower gets the headers of the response.
     yield EMPTY_LINE;
     let due = performance.now() + emptyLineMs;
     while (!arrivals.closed && !gone.aborted && role.isPrimary) {
@@ -172,7 +172,7 @@ function* piecesOf(bytes: Uint8Array): Generator<Uint8Array> {
   }
 }
 
-/** Counts an answer from its first piece on, because an answer to HEAD has none. */
+/** Counts a response from its first piece on, because a response to HEAD has none. */
 async function* counted<T>(
   pieces: AsyncIterable<T>,
   count: (change: number) => void,

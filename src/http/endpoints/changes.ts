@@ -124,7 +124,7 @@ export const CHANGES_PATH: Path = definePath<undefined>({
   name: 'ChangeList',
   about: 'changes',
   label: 'change',
-  offers: [...JSON_OFFERS, { answer: EVENT_STREAM, type: EVENT_STREAM }],
+  offers: [...JSON_OFFERS, { contentType: EVENT_STREAM, type: EVENT_STREAM }],
   resolve: () => undefined,
   operations: {
     GET: operation({

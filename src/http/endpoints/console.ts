@@ -177,7 +177,7 @@ function variantFor({ bytes, brotli, gzip, etag }: Asset, request: HttpRequest):
   return { coding, bytes: forms[coding] ?? bytes, etag: etag.replace(/"$/, `-${coding}"`) };
 }
 
-/** The caching headers of an answer, including a 304. */
+/** The caching headers of a response, including a 304. */
 function cachingOf({ immutable }: Asset): Record<string, string> {
   return {
     'Cache-Control': immutable ? 'public, max-age=31536000, immutable' : 'no-cache',

@@ -32,7 +32,7 @@ function indexPath({ basePath, version }: Settings): Path {
     tag: SERVICE_TAG,
     name: 'Index',
     about: 'the index',
-    offers: [...JSON_OFFERS, { answer: WELCOME.type, type: 'text/html' }],
+    offers: [...JSON_OFFERS, { contentType: WELCOME.type, type: 'text/html' }],
     resolve: () => index,
     validators: (_, __, mediaType) => validatorsOf(indexAs(mediaType, index)),
     operations: {

@@ -18,27 +18,27 @@ const VERBOSE: Parameter = {
   example: '',
 };
 
-/** Reports only that the process answers. */
-export function healthAnswer(): HttpResponse {
-  return answer(200, { status: 'ok' });
+/** Reports only that the process responds. */
+export function healthResponse(): HttpResponse {
+  return uncached(200, { status: 'ok' });
 }
 
 /**
  * @param search the query; `verbose` in it adds the details.
  * @param details that do not affect whether the server is ready.
  */
-export function readinessAnswer(
+export function readinessResponse(
   readiness: Readiness,
   search: string,
   details: () => ReadinessDetails,
 ): HttpResponse {
   const reason = readiness();
   const more = new URLSearchParams(search).has(VERBOSE.name) ? details() : {};
-  if (reason === null) return answer(200, { status: 'ready', ...more });
-  return answer(503, { error: `not ready: ${reason}`, ...more });
+  if (reason === null) return uncached(200, { status: 'ready', ...more });
+  return uncached(503, { error: `not ready: ${reason}`, ...more });
 }
 
-function answer(status: number, body: object): HttpResponse {
+function uncached(status: number, body: object): HttpResponse {
   return {
     status,
     headers: { 'Content-Type': JSON_TYPE, 'Cache-Control': 'no-store' },
@@ -140,7 +140,7 @@ export const HEALTH_PATHS: readonly Path[] = [
             content: stateOf(STATE, 'Health', 'ok'),
           },
         },
-        run: healthAnswer,
+        run: healthResponse,
       }),
     },
   }),
@@ -170,7 +170,7 @@ export const HEALTH_PATHS: readonly Path[] = [
           503: NOT_READY,
         },
         run: ({ services, request }) =>
-          readinessAnswer(services.readiness, request.search, services.readinessDetails),
+          readinessResponse(services.readiness, request.search, services.readinessDetails),
       }),
     },
   }),

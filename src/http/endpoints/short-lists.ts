@@ -15,7 +15,7 @@ export interface ShortList {
 }
 
 /**
- * The answer to GET of the list.
+ * The response to GET of the list.
  *
  * @throws CatalogError `malformed_query`.
  */

@@ -9,7 +9,7 @@ interface Failure {
   readonly name: string;
   readonly description: string;
   readonly schema?: 'Invalid' | 'Fault' | 'Nothing';
-  /** A header in addition to those of every answer. */
+  /** A header in addition to those of every response. */
   readonly header?: string;
   /** Bodies by name; a string is the `error` member alone. */
   readonly examples: Readonly<Record<string, string | object>>;

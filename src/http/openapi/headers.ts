@@ -5,7 +5,7 @@ import type { JsonObject } from '../operations/content.ts';
 import { type Named, ref } from './refs.ts';
 import { FAULT_EXAMPLE } from './schemas.ts';
 
-/** Headers that every answer of a path has. */
+/** Headers that every response of a path has. */
 const ALWAYS = [
   'Link',
   'Vary',
@@ -31,7 +31,7 @@ export function headersOf(own: readonly string[]): { readonly headers: JsonObjec
   return { headers: Object.fromEntries(named) };
 }
 
-/** The components of the headers that every answer of a path has. */
+/** The components of the headers that every response of a path has. */
 const EVERY: Named = {
   Link: {
     description:
@@ -73,7 +73,7 @@ const policy = {
   example: "default-src 'none'; style-src 'self'",
 };
 
-/** The components of the headers of some answers; `Perhaps` marks one that may be missing. */
+/** The components of the headers of some responses; `Perhaps` marks one that may be missing. */
 const OWN: Named = {
   'X-Request-IdPerhaps': {
     description:

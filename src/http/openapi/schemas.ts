@@ -1,4 +1,4 @@
-/** The schemas that many operations share: failures, and the answer to OPTIONS. */
+/** The schemas that many operations share: failures, and the response to OPTIONS. */
 import { type FieldErrors } from '../../errors.ts';
 import { KINDS } from '../../model/kinds.ts';
 import { sentAttributes } from '../endpoints/kinds/attributes.ts';
@@ -13,12 +13,12 @@ export const FAULT_EXAMPLE = {
   request_id: '5f0c9a4e-6a8b-4c61-9d0c-2f6a3b1e7d42',
 };
 
-/** What OPTIONS answers for books. */
+/** The response to OPTIONS for books. */
 export function attributesExample(): object {
   return { name: KINDS.books.label, attributes: sentAttributes(KINDS.books) };
 }
 
-/** @param refusal the answer to a body with two problems. */
+/** @param refusal the response to a body with two problems. */
 export function sharedShapes(refusal: {
   readonly error: string;
   readonly fields: FieldErrors;

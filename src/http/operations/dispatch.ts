@@ -1,7 +1,7 @@
 /**
  * The order of the checks (spec 3.11): path, method, authentication, permission, the change set that
  * a read waits for, item, `Accept`, preconditions, body. The callers have checked path and method.
- * The failure that a check throws becomes the answer.
+ * The failure that a check throws becomes the response.
  *
  * Nothing is awaited without need: a turn of the microtask queue costs as much as a check.
  */

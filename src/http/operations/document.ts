@@ -24,7 +24,7 @@ export function validatorsOf(document: ServedDocument): Validators {
   return { etag: etagOf(document), modified: document.modified };
 }
 
-/** The answer to GET. @param type the media type, if `Accept` chose another than the document's. */
+/** The response to GET. @param type the media type that `Accept` chose. */
 export function documentResponse(document: ServedDocument, type = document.type): HttpResponse {
   const { body, modified, links, policy } = document;
   const headers: Record<string, string> = {

@@ -25,7 +25,7 @@ export interface RequestContext<Found> {
   readonly found: Found;
   /** The owner of the token; null if the operation needs no token. */
   readonly caller: Verified | null;
-  /** The media type to answer with. */
+  /** The media type to respond with. */
   readonly mediaType: string;
   readonly conditions: Conditions | null;
 }

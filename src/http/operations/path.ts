@@ -50,7 +50,7 @@ interface PathFacts {
   readonly place?: Exclude<Place, 'anywhere'>;
   /**
    * Used only between hosts of the same version. The description of the API leaves it out: it is
-   * for clients, and one of these answers never ends.
+   * for clients, and one of these responses never ends.
    */
   readonly internal?: boolean;
   /** A page for people: GET without the final slash is redirected to it. */
@@ -79,7 +79,7 @@ export interface Path extends PathFacts {
   /** The values of the parameters; null if the path does not match the template. */
   match(path: string): Params | null;
   /** Runs the checks in order, then the operation. @throws CatalogError if a check fails. */
-  answer(
+  handle(
     request: HttpRequest,
     params: Params,
     services: Services,
@@ -113,7 +113,7 @@ export function definePath<Found>(declared: PathDeclaration<Found>): Path {
       const found = pattern.exec(path);
       return found && new Params(names, found.slice(1));
     },
-    answer(request, params, services) {
+    handle(request, params, services) {
       if (request.method === 'OPTIONS') {
         options ??= optionsOf(declared.label, declared.operations);
         return { status: 200, headers: { Allow: allow, 'Content-Type': JSON_TYPE }, body: options };
@@ -128,7 +128,7 @@ export function definePath<Found>(declared: PathDeclaration<Found>): Path {
 /** The order of methods in `Allow`. */
 const ORDER = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** The body of the answer to OPTIONS: the attributes of POST, or else those of PUT or PATCH. */
+/** The body of the response to OPTIONS: the attributes of POST, or else those of PUT or PATCH. */
 function optionsOf(
   label: string | undefined,
   { POST, PUT, PATCH }: Readonly<Partial<Record<Method, { readonly body: BodyDescription }>>>,

@@ -1,11 +1,11 @@
-/** Which change set an answer shows, and which one a read asks for (spec 15.1, 15.2). */
+/** Which change set a response shows, and which one a read asks for (spec 15.1, 15.2). */
 import { CatalogError } from '../../errors.ts';
 import { header, type HttpRequest, type HttpResponse } from '../message.ts';
 import type { Services } from '../services.ts';
 
 export const CATALOG_SEQUENCE = 'Catalog-Sequence';
 
-/** The last text made: most answers between two commits have the same sequence. */
+/** The last text made: most responses between two commits have the same sequence. */
 const latest = { sequence: 0, text: '0' };
 
 export function textOf(sequence: number): string {
@@ -17,7 +17,7 @@ export function textOf(sequence: number): string {
 }
 
 /**
- * The last change set that an answer is certain to show. The state may advance during a read, so
+ * The last change set that a response is certain to show. The state may advance during a read, so
  * that is the one at its beginning. A write is answered in the turn in which it is committed.
  *
  * @param begun the last change set when the request began.

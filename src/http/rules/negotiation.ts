@@ -6,18 +6,18 @@ export const VERSION = '1.0';
 export const JSON_TYPE = 'application/json';
 export const VENDOR_TYPE = `application/vnd.catalog+json; version=${VERSION}`;
 
-/** A media type that an operation can answer with. */
+/** A media type that an operation can respond with. */
 export interface Offer {
   /** As it is sent in `Content-Type`. */
-  readonly answer: string;
+  readonly contentType: string;
   /** Without parameters, for the comparison with `Accept`. */
   readonly type: string;
 }
 
 /** JSON, with and without the version. */
 export const JSON_OFFERS: readonly Offer[] = [
-  { answer: JSON_TYPE, type: 'application/json' },
-  { answer: VENDOR_TYPE, type: 'application/vnd.catalog+json' },
+  { contentType: JSON_TYPE, type: 'application/json' },
+  { contentType: VENDOR_TYPE, type: 'application/vnd.catalog+json' },
 ];
 
 interface Range {
@@ -33,30 +33,30 @@ const MISMATCH = -1;
 
 /**
  * @param offers in order of preference among equals.
- * @returns the `Content-Type` to answer with.
+ * @returns the `Content-Type` to respond with.
  * @throws CatalogError `not_acceptable`.
  */
 export function negotiate(
   accept: string | undefined,
   offers: readonly Offer[] = JSON_OFFERS,
 ): string {
-  const first = offers[0]?.answer ?? JSON_TYPE;
+  const first = offers[0]?.contentType ?? JSON_TYPE;
   if (accept === undefined || accept === '*/*' || accept === first || accept.trim() === '') {
     return first;
   }
   const ranges = parseAccept(accept);
-  let best: { answer: string; quality: number; exactness: number } | null = null;
-  for (const { answer, type } of offers) {
+  let best: { contentType: string; quality: number; exactness: number } | null = null;
+  for (const { contentType, type } of offers) {
     const { quality, exactness } = preference(ranges, type);
     if (quality <= 0) continue;
     const better =
       best === null ||
       quality > best.quality ||
       (quality === best.quality && exactness > best.exactness);
-    if (better) best = { answer, quality, exactness };
+    if (better) best = { contentType, quality, exactness };
   }
-  if (best !== null) return best.answer;
-  const known = offers.map((offer) => offer.answer).join(' or ');
+  if (best !== null) return best.contentType;
+  const known = offers.map((offer) => offer.contentType).join(' or ');
   throw new CatalogError('not_acceptable', `no accepted media type is available; accept ${known}`);
 }
 

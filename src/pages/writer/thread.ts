@@ -24,7 +24,7 @@ function ready(): PageMaker {
   return writer;
 }
 
-async function answer({ id, method, args }: Call): Promise<void> {
+async function handle({ id, method, args }: Call): Promise<void> {
   let reply: Reply;
   try {
     const maker = ready();
@@ -38,5 +38,5 @@ async function answer({ id, method, args }: Call): Promise<void> {
 
 addEventListener('message', ({ data }: MessageEvent<Setup | Call>) => {
   if ('settings' in data) setup = data;
-  else last = last.then(() => answer(data));
+  else last = last.then(() => handle(data));
 });

@@ -2,8 +2,8 @@
  * The use cases of readers of changes (spec 14.2 to 14.4): change sets after a sequence as an array,
  * at once or when there are some, and as a stream of events; and reads that wait for a sequence.
  *
- * Every answer holds no more than a piece of 64 KiB of a text that all readers share. The numbers
- * of open answers and of waiting callers are bounded.
+ * Every response holds no more than a piece of 64 KiB of a text that all readers share. The numbers
+ * of open responses and of waiting callers are bounded.
  */
 import { CatalogError } from '../../errors.ts';
 import type { ChangeSource } from './change-source.ts';
@@ -17,7 +17,7 @@ import type { SharedTextsOptions } from './shared-texts.ts';
 /** Milliseconds for which a read waits for a change set that it asks for (spec 15.2). */
 const MIN_SEQUENCE_WAIT_MS = 1000;
 
-/** Open answers, at most: arrays that wait or are being sent, and streams. */
+/** Open responses, at most: arrays that wait or are being sent, and streams. */
 const MAX_OPEN = 250;
 
 /** Reads that wait for a change set, at most. */
@@ -31,11 +31,11 @@ const COMMENT = Buffer.from(':\n\n');
 export interface FeedQuery {
   /** The change set after which to begin; null for the last one. */
   readonly since: number | null;
-  /** Change sets in the answer, at most. */
+  /** Change sets in the response, at most. */
   readonly limit: number;
   /** Milliseconds to wait for a change. */
   readonly wait: number;
-  /** Whether the text is left out, as in the answer to HEAD; otherwise it has to be read or closed. */
+  /** Whether the text is left out, as for HEAD; otherwise it has to be read or closed. */
   readonly isHead?: boolean;
 }
 
@@ -72,7 +72,7 @@ export class ChangeFeed {
     return this.#source.sequence;
   }
 
-  /** The number of open answers. */
+  /** The number of open responses. */
   get open(): number {
     return this.#open;
   }
@@ -207,7 +207,7 @@ export class ChangeFeed {
     if (this.#open >= MAX_OPEN) throw tooMany();
   }
 
-  /** Counts an answer from its first piece on: the answer to HEAD has no pieces. */
+  /** Counts a response from its first piece on: the response to HEAD has no pieces. */
   async *#counted(text: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, void> {
     this.#open += 1;
     try {
@@ -218,7 +218,7 @@ export class ChangeFeed {
   }
 }
 
-/** A stream instead of an empty text: the length of the answer to GET is not known. */
+/** A stream instead of an empty text: the length of the response to GET is not known. */
 const NOTHING: AsyncIterable<Uint8Array> = {
   async *[Symbol.asyncIterator]() {},
 };

@@ -52,13 +52,13 @@ export interface ImportsOptions extends Omit<ImporterOptions, 'isStopping'> {
   readonly onError: (error: unknown) => void;
 }
 
-/** The answer to a file that was received. */
+/** The response to a file that was received. */
 export interface Accepted {
   /** Of the import. */
   readonly id: number;
   /** JSON text of the import, as it was when the file was there. */
   readonly text: string;
-  /** Whether this is the answer to an earlier request with the same key. */
+  /** Whether this is the response to an earlier request with the same key. */
   readonly replayed: boolean;
 }
 
@@ -142,10 +142,10 @@ export class Imports {
   }
 
   /**
-   * Keeps the answer under the key.
+   * Keeps the response under the key.
    *
    * @param digest of the file.
-   * @returns the answer that was kept before; null if there was none, and this one is kept now.
+   * @returns the response that was kept before; null if there was none, and this one is kept now.
    * @throws CatalogError `key_reused`, `write_refused`.
    */
   #firstWith(

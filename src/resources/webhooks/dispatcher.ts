@@ -81,7 +81,7 @@ export class Dispatcher {
     this.#wake.abort();
   }
 
-  /** Call this after its address was changed. An answer of the former address is ignored. */
+  /** Call this after its address was changed. A response of the former address is ignored. */
   redirected(): void {
     this.changed(true);
     this.#request.abort();

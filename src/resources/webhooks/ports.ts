@@ -15,8 +15,8 @@ export interface OutgoingRequest {
 /**
  * Sends by POST, without following redirects.
  *
- * @returns the HTTP status of the answer.
- * @throws Error with a message for the operator if there is no answer in time.
+ * @returns the HTTP status of the response.
+ * @throws Error with a message for the operator if there is no response in time.
  */
 export type Send = (request: OutgoingRequest) => Promise<number>;
 

@@ -99,7 +99,7 @@ export class Webhooks {
    * Creates a webhook. Changes that are committed after it are delivered.
    *
    * @param body parsed JSON.
-   * @returns the answer, with the secret of the webhook in its text.
+   * @returns the response, with the secret of the webhook in its text.
    * @throws CatalogError `invalid`, `too_many_webhooks`, `key_reused`, `key_file`, `write_refused`.
    */
   async create(body: unknown, sender: Sender): Promise<Creation> {

@@ -88,7 +88,7 @@ test('the metrics of several processes are added up without changing those of on
   const own = processMetricsWith({ connections: () => 2, residentMemory: () => null });
   const other = processMetricsWith({ connections: () => 3, residentMemory: () => 4096 });
   for (const process of [own, other]) {
-    process.answered({
+    process.onResponse({
       id: 'request',
       method: 'GET',
       route: '/books/',

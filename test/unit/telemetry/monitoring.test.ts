@@ -11,7 +11,7 @@ const documentOf = (...path: string[]) => readFileSync(join(ROOT, 'docs', ...pat
 
 const own = processMetricsWith();
 const metrics = new Metrics('test', sourcesWith(), own);
-own.answered({
+own.onResponse({
   id: 'request',
   method: 'GET',
   route: '/books/',

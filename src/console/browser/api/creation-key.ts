@@ -1,4 +1,4 @@
-/** Creations that are sent again because their answer was lost. */
+/** Creations that are sent again because their response was lost. */
 
 /** The `Idempotency-Key` of what one form creates. */
 export class CreationKey {

@@ -29,8 +29,8 @@ interface Result<T> {
  *
  * @throws ApiError if it is not a success, TypeError if there is none.
  */
-export async function unwrap<T>(answer: Promise<Result<T>>): Promise<T> {
-  const { data, error, response } = await answer;
+export async function unwrap<T>(pending: Promise<Result<T>>): Promise<T> {
+  const { data, error, response } = await pending;
   if (response.ok) return data as T;
   const { error: message, fields } = (error ?? {}) as {
     error?: string;

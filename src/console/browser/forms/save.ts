@@ -37,7 +37,7 @@ export async function save(form: FormState): Promise<Loaded> {
   } catch (error) {
     if (!(error instanceof ApiError && error.status === 412)) throw error;
     const theirs = await load(form.collection.name, id);
-    // An earlier attempt was carried out whose answer was lost, or another user has done the same.
+    // The response to an earlier attempt was lost, or another user has done the same.
     if (form.changedFields(theirs.item).length === 0) return settled(form, theirs);
     if (differs(form, base.item, theirs.item)) throw new Conflict(theirs);
     // Only the name of something that the item refers to has changed.

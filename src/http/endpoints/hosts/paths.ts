@@ -1,7 +1,7 @@
 /**
  * `/admin/hosts/`: the paths for hosts that follow this one (spec 15.10 to 15.14). Both sides run
  * the same version of this program, so the description of the API leaves these paths out. The
- * follower checks the answers (src/hosts/following/primary-client.ts).
+ * follower checks the responses (src/hosts/following/primary-client.ts).
  */
 import { CatalogError } from '../../../errors.ts';
 import { malformed, parseParameters } from '../../../resources/query/parameters.ts';
@@ -24,7 +24,7 @@ interface Question {
   readonly name: string;
   /** What the path is about, for the summaries. */
   readonly about: string;
-  /** The media type of the answer. */
+  /** The media type of the response. */
   readonly type: string;
   readonly run: (context: RequestContext<undefined>) => HttpResponse | Promise<HttpResponse>;
 }

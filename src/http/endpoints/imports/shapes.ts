@@ -114,7 +114,7 @@ export const MANY = arrayOf(
   { ImportList: () => ({ summary: 'Imports', value: [EXAMPLE] }) },
 );
 
-/** The answer to HEAD. */
+/** The response to HEAD. */
 export const HEAD = { name: 'ImportHead', description: 'The import exists.' };
 
 /** An example of a file that is sent. */

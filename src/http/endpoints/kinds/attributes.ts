@@ -1,4 +1,4 @@
-/** The attributes of kinds as JSON Schema, in requests and in answers. */
+/** The attributes of kinds as JSON Schema, in requests and in responses. */
 import type { Attribute, Kind, Scalar } from '../../../model/kind.ts';
 import { KINDS } from '../../../model/kinds.ts';
 import { visibleAttributes } from '../../../resources/visible-attributes.ts';
@@ -49,7 +49,7 @@ function listIn(text: Scalar | undefined): unknown {
   return typeof text === 'string' ? JSON.parse(text) : text;
 }
 
-/** JSON Schema (2020-12) of one attribute as answers show it. */
+/** JSON Schema (2020-12) of one attribute as responses show it. */
 export function attributeSchema(kind: Kind, declared: Attribute): JsonSchema {
   switch (declared.role) {
     case 'id':
@@ -71,7 +71,7 @@ export function attributeSchema(kind: Kind, declared: Attribute): JsonSchema {
     case 'document':
       return { type: ['object', 'null'], additionalProperties: true, readOnly: true };
     case 'internal':
-      throw new Error(`an answer shows nothing internal of ${kind.plural}`);
+      throw new Error(`a response shows nothing internal of ${kind.plural}`);
   }
 }
 

@@ -96,7 +96,7 @@ function list(context: RequestContext<Address>): HttpResponse | Promise<HttpResp
   );
 }
 
-/** The answer to GET of a list. @param up the Link value that names the parent of the list. */
+/** The response to GET of a list. @param up the Link value that names the parent of the list. */
 export function pageOf(
   { request, mediaType }: Pick<RequestContext<unknown>, 'request' | 'mediaType'>,
   query: PagedQuery,

@@ -102,5 +102,5 @@ function parseFormat(text = 'csv'): Format {
 
 function offerOf(format: Format): Offer {
   const type = FORMAT_TYPES[format];
-  return { type, answer: format === 'csv' ? `${type}; charset=utf-8` : type };
+  return { type, contentType: format === 'csv' ? `${type}; charset=utf-8` : type };
 }

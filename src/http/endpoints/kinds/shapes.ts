@@ -26,7 +26,7 @@ export function demoExamples(): Examples {
   return (made ??= new Examples());
 }
 
-/** The object of a kind, as an answer. */
+/** The object of a kind, as a response. */
 export function oneOf(kind: Kind): Content {
   const name = componentName(kind);
   return negotiatedJson(objectShape(kind), {
@@ -34,7 +34,7 @@ export function oneOf(kind: Kind): Content {
   });
 }
 
-/** Several objects of a kind, as an answer. */
+/** Several objects of a kind, as a response. */
 export function manyOf(kind: Kind): Content {
   return arrayOf(oneOf(kind), {
     [`${componentName(kind)}List`]: () =>

@@ -7,7 +7,7 @@ import type { ServedDocument } from '../../operations/document.ts';
 
 const JAVASCRIPT = 'text/javascript; charset=utf-8';
 
-// Kept as bytes: a string would be encoded again for every answer, and the bundle is large.
+// Kept as bytes: a string would be encoded again for every response, and the bundle is large.
 
 export const VIEWER_FILES = {
   'pages.css': { body: Buffer.from(pageStyle), type: 'text/css; charset=utf-8' },

@@ -28,7 +28,7 @@ export function EditableCell(props: CellProps) {
   const cell = useRef<HTMLTableCellElement>(null);
   const button = useRef<HTMLButtonElement>(null);
   const end = () => {
-    // While the answer was on its way, the user may have gone on to another field.
+    // While the response was on its way, the user may have gone on to another field.
     const refocus = cell.current?.contains(document.activeElement) === true;
     editing.value = false;
     if (refocus) requestAnimationFrame(() => button.current?.focus());

@@ -171,7 +171,7 @@ function useCombobox(props: ComboboxProps) {
     if (readOnly) return;
     if (event.key === 'ArrowDown' || event.key === 'ArrowUp')
       move(event.key === 'ArrowDown' ? 1 : -1);
-    // Before the answer is there, Enter chooses nothing; nor does it send the form.
+    // Before the response is there, Enter chooses nothing; nor does it send the form.
     else if (event.key === 'Enter' && typed.value !== null) {
       if (open) offers[marked.value]?.choose();
     } else if (event.key === 'Escape' && typed.value !== null) close();
