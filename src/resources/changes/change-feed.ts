@@ -11,7 +11,7 @@ import type { View } from './change-text.ts';
 import { ChangeTexts, type Part } from './change-texts.ts';
 import { closable } from './closable.ts';
 import { arrayText, eventText, gathered } from './feed-text.ts';
-import { Pace } from './pace.ts';
+import { TurnQueue } from './turn-queue.ts';
 import type { SharedTextsOptions } from './shared-texts.ts';
 
 /** Milliseconds for which a read waits for a change set that it asks for (spec 15.2). */
@@ -56,7 +56,7 @@ interface Options {
 export class ChangeFeed {
   readonly #source: ChangeSource;
   readonly #commentMs: number;
-  readonly #pace = new Pace();
+  readonly #turns = new TurnQueue();
   readonly #texts: ChangeTexts;
   #open = 0;
   #reads = 0;
@@ -64,7 +64,7 @@ export class ChangeFeed {
   constructor(source: ChangeSource, options: Options = {}) {
     this.#source = source;
     this.#commentMs = options.commentMs ?? COMMENT_MS;
-    this.#texts = new ChangeTexts(source, this.#pace, options.sharing);
+    this.#texts = new ChangeTexts(source, this.#turns, options.sharing);
   }
 
   /** The sequence of the last change set. */
@@ -148,7 +148,7 @@ export class ChangeFeed {
       await close();
       return NOTHING;
     }
-    const text = gathered(arrayText(withFirst(first, rest), limit), this.#pace);
+    const text = gathered(arrayText(withFirst(first, rest), limit), this.#turns);
     return closable(this.#counted(text), closed, close);
   }
 
@@ -185,7 +185,7 @@ export class ChangeFeed {
       try {
         for await (const part of this.#texts.after(at, last, view, gone)) {
           if (part.isFirst && (arrivals.closed || !(await isAllowed()))) return;
-          await this.#pace.turn();
+          await this.#turns.next();
           yield* eventText(part);
           due = performance.now() + this.#commentMs;
         }

@@ -8,7 +8,7 @@ import { atOnce, inSlices } from '../../slices.ts';
 import type { ChangeSet } from '../../store/change-set.ts';
 import type { ChangeSource } from './change-source.ts';
 import { changesText, PIECE_BYTES, type View } from './change-text.ts';
-import type { Pace } from './pace.ts';
+import type { TurnQueue } from './turn-queue.ts';
 import { isPublished } from './published.ts';
 import { type Piece, SharedTexts, type SharedTextsOptions } from './shared-texts.ts';
 
@@ -22,14 +22,14 @@ export interface Part extends Piece {
 
 export class ChangeTexts {
   readonly #source: ChangeSource;
-  readonly #pace: Pace;
+  readonly #turns: TurnQueue;
   readonly #shared: SharedTexts;
   readonly #withSubjects = new WeakMap<ChangeSet, readonly Uint8Array[]>();
   readonly #without = new WeakMap<ChangeSet, readonly Uint8Array[]>();
 
-  constructor(source: ChangeSource, pace: Pace, options: Partial<SharedTextsOptions> = {}) {
+  constructor(source: ChangeSource, turns: TurnQueue, options: Partial<SharedTextsOptions> = {}) {
     this.#source = source;
-    this.#pace = pace;
+    this.#turns = turns;
     this.#shared = new SharedTexts({ maxBytes: MAX_SHARED_BYTES, ...options });
   }
 
@@ -70,8 +70,8 @@ export class ChangeTexts {
   }
 
   async #make(sequence: number, view: View): Promise<readonly Uint8Array[]> {
-    // Paced, because the files may hold many small change sets in a row.
-    await this.#pace.turn();
+    // In turns, because the files may hold many small change sets in a row.
+    await this.#turns.next();
     for await (const changeSet of this.#source.after(sequence - 1, sequence)) {
       return isPublished(changeSet) ? inSlices(changesText(changeSet, view)) : [];
     }

@@ -1,6 +1,6 @@
 /** The texts of change sets as a reader gets them: as one array, or as server-sent events. */
 import type { Part } from './change-texts.ts';
-import type { Pace } from './pace.ts';
+import type { TurnQueue } from './turn-queue.ts';
 
 /** Bytes after which a piece is sent. */
 const SENT_BYTES = 32 * 1024;
@@ -41,12 +41,14 @@ export function eventText({ sequence, bytes, isFirst, isLast }: Part): readonly 
 }
 
 /**
- * Joins short texts until they are long enough to be sent, at the given pace. Texts that are long
- * enough themselves are passed on without a copy, because other readers share them.
+ * Joins short texts until they are long enough to be sent. Texts that are long enough themselves
+ * are passed on without a copy, because other readers share them.
+ *
+ * @param turns the queue in which it waits before each piece.
  */
 export async function* gathered(
   texts: AsyncIterable<Uint8Array>,
-  pace: Pace,
+  turns: TurnQueue,
 ): AsyncGenerator<Uint8Array, void, void> {
   let [waiting, length]: [Uint8Array[], number] = [[], 0];
   for await (const text of texts) {
@@ -56,7 +58,7 @@ export async function* gathered(
       length += text.length;
       if (length < SENT_BYTES) continue;
     }
-    await pace.turn();
+    await turns.next();
     if (waiting.length > 0) yield Buffer.concat(waiting);
     [waiting, length] = [[], 0];
     if (isLong) yield text;

@@ -8,7 +8,7 @@
 import { CatalogError } from '../../errors.ts';
 import { inSlices } from '../../slices.ts';
 import { closable } from '../changes/closable.ts';
-import { Pace } from '../changes/pace.ts';
+import { TurnQueue } from '../changes/turn-queue.ts';
 import { SharedTexts } from '../changes/shared-texts.ts';
 import { EntityTagger } from '../entity-tag.ts';
 import { inPieces } from '../text/pieces.ts';
@@ -31,7 +31,7 @@ export interface ShownImport {
 export class ImportReports {
   readonly #load: (id: number) => Uint8Array | null;
   readonly #shared = new SharedTexts({ maxBytes: MAX_SHARED_BYTES });
-  readonly #pace = new Pace();
+  readonly #turns = new TurnQueue();
   readonly #etags = new Map<number, string>();
 
   /** @param load reads the report of an import that has ended; null if there is none. */
@@ -42,7 +42,7 @@ export class ImportReports {
   /** An import that is under way. */
   unfinished({ etag, units, parts }: ImportMoment): ShownImport {
     if (units <= PIECE_BYTES) return { etag, text: [...parts()].join('') };
-    return { etag, text: this.#paced(inPieces(parts())) };
+    return { etag, text: this.#queued(inPieces(parts())) };
   }
 
   /**
@@ -61,7 +61,7 @@ export class ImportReports {
     const bytes = async function* (this: ImportReports) {
       for await (const piece of this.#piecesOf(id, closed)) yield piece.bytes;
     };
-    return { etag, text: closable(this.#paced(bytes.call(this)), closed) };
+    return { etag, text: closable(this.#queued(bytes.call(this)), closed) };
   }
 
   /** Call this when an import is not kept any more. */
@@ -89,9 +89,9 @@ export class ImportReports {
     return pieces;
   }
 
-  async *#paced<T>(pieces: AsyncIterable<T>): AsyncGenerator<T, void, void> {
+  async *#queued<T>(pieces: AsyncIterable<T>): AsyncGenerator<T, void, void> {
     for await (const piece of pieces) {
-      await this.#pace.turn();
+      await this.#turns.next();
       yield piece;
     }
   }

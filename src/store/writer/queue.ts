@@ -1,6 +1,6 @@
 /** The queue of the single writer: transactions, and change sets of other hosts. */
 import type { Job } from './group.ts';
-import { Pace } from './pace.ts';
+import { GroupCommitDelay } from './group-commit-delay.ts';
 
 /** Change sets of other hosts that wait for their turn. */
 export interface Foreign {
@@ -15,7 +15,7 @@ export function isForeign(job: Job | Foreign): job is Foreign {
 
 export class WriteQueue {
   #jobs: (Job | Foreign)[] = [];
-  readonly #pace = new Pace();
+  readonly #delay = new GroupCommitDelay();
 
   get length(): number {
     return this.#jobs.length;
@@ -29,9 +29,9 @@ export class WriteQueue {
     this.#jobs.push(job);
   }
 
-  /** Resolves when a group of transactions may be formed; see {@link Pace}. */
+  /** Resolves when a group of transactions may be formed; see {@link GroupCommitDelay}. */
   gather(): Promise<void> {
-    return this.#pace.begin();
+    return this.#delay.wait();
   }
 
   /** The transactions up to the next change set of another host. */

@@ -1,7 +1,7 @@
 /** Texts that readers share: made once, one at a time, in bounded memory. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Pace } from '../../../../src/resources/changes/pace.ts';
+import { TurnQueue } from '../../../../src/resources/changes/turn-queue.ts';
 import { SharedTexts } from '../../../../src/resources/changes/shared-texts.ts';
 import { countingTurns } from '../../../support/turns.ts';
 
@@ -157,14 +157,14 @@ test('a text that cannot be made fails for waiting readers, and is made again fo
   assert.equal(value, { bytes: Buffer.from('text'), isFirst: true, isLast: true });
 });
 
-test('a pace of 4 lets at most 4 callers continue in each turn of the event loop, in order', () =>
+test('a TurnQueue lets at most 4 callers continue in each turn of the event loop, in order', () =>
   countingTurns(async (turns) => {
-    const pace = new Pace(4);
+    const queue = new TurnQueue(4);
     const order: number[] = [];
     const perTurn = new Map<number, number>();
     await Promise.all(
       Array.from({ length: 30 }, async (_, index) => {
-        await pace.turn();
+        await queue.next();
         order.push(index);
         perTurn.set(turns(), (perTurn.get(turns()) ?? 0) + 1);
       }),

@@ -1,7 +1,8 @@
 /**
  * Decides when groups begin. A commit has a high fixed cost: a file, its sync, and the switches
  * between threads. So while requests keep the event loop busy, a group waits a little for the
- * transactions that they submit. If the event loop is idle, it does not wait.
+ * transactions that they submit, as `commit_delay` of PostgreSQL makes it. If the event loop is
+ * idle, it does not wait.
  */
 
 /** A group waits at most until this many milliseconds after the beginning of the one before. */
@@ -21,7 +22,7 @@ const EVENT_LOOP: Loop = {
   turn: () => new Promise((resolve) => setImmediate(resolve)),
 };
 
-export class Pace {
+export class GroupCommitDelay {
   readonly #loop: Loop;
   #begunAt = Number.NEGATIVE_INFINITY;
 
@@ -30,7 +31,7 @@ export class Pace {
   }
 
   /** Resolves when the next group may begin. */
-  async begin(): Promise<void> {
+  async wait(): Promise<void> {
     const latest = this.#begunAt + INTERVAL_MS;
     for (let before = this.#loop.now(); before < latest; ) {
       await this.#loop.turn();

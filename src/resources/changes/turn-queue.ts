@@ -3,7 +3,7 @@
 /** Pieces of 64 KiB that are sent in one turn, at most: about a millisecond of work. */
 const PER_TURN = 16;
 
-export class Pace {
+export class TurnQueue {
   readonly #perTurn: number;
   #waiting: (() => void)[] = [];
 
@@ -11,8 +11,8 @@ export class Pace {
     this.#perTurn = perTurn;
   }
 
-  /** Resolves in a later turn, in the order of the calls. */
-  turn(): Promise<void> {
+  /** Resolves in a later turn of the event loop, in the order of the calls. */
+  next(): Promise<void> {
     return new Promise((resolve) => {
       this.#waiting.push(resolve);
       if (this.#waiting.length === 1) this.#schedule();
