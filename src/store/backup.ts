@@ -15,7 +15,7 @@ import type { State } from './state.ts';
 import { OUTLINE } from './files/base/outline.ts';
 import { CHANGES, CLUSTER, damaged, HEAD, listChanges, LOCK, unwritable } from './files/files.ts';
 import { LAST_BACKUP } from './files/last-backup.ts';
-import { writeBase } from './files/write-base.ts';
+import { writeBase } from './files/base/write-base.ts';
 
 /** Files that may be in a directory into which a backup is restored. */
 const NO_STORE = new Set([

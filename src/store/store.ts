@@ -115,12 +115,13 @@ export class Store extends StoreReader {
   }
 
   /**
-   * Opens a store over a log whose directory another process owns. It accepts no transactions, only
-   * the owner's change sets, through {@link Store.receive}.
+   * Opens a store over a log whose directory another process owns, like a secondary instance of
+   * RocksDB. It accepts no transactions, only the owner's change sets, through
+   * {@link Store.receive}.
    *
    * @throws CatalogError `store_missing`, `store_damaged`, `store_unreadable`, `schema_version`.
    */
-  static async beside(directory: string, log: StoreLog, reports: Reports): Promise<Store> {
+  static async openSecondary(directory: string, log: StoreLog, reports: Reports): Promise<Store> {
     const low = databaseOver(log);
     const empty = low.data;
     await low.read();

@@ -1,11 +1,11 @@
 /** Keeps the state of a worker in step with that of the owner of the directory. */
-import type { LogBeside } from '../../store/beside/log-beside.ts';
+import type { ReadOnlyLog } from '../../store/files/read-only-log.ts';
 import type { Store } from '../../store/store.ts';
 import type { FromWorker, ToWorker } from './messages.ts';
 
 interface Options {
   readonly store: Pick<Store, 'sequence' | 'receive'>;
-  readonly log: Pick<LogBeside, 'read' | 'setOldest'>;
+  readonly log: Pick<ReadOnlyLog, 'read' | 'setOldest'>;
   readonly send: (message: FromWorker) => void;
   /** Called if the state cannot be brought in step; the process has to end. */
   readonly onFatal: (error: unknown) => void;

@@ -11,7 +11,7 @@ import type { HttpRequest } from '../../http/message.ts';
 import { trustIn } from '../../http/wire/client-address.ts';
 import { startServer } from '../../http/wire/server.ts';
 import { Forwarder } from '../../hosts/forwarding/forwarder.ts';
-import { LogBeside } from '../../store/beside/log-beside.ts';
+import { ReadOnlyLog } from '../../store/files/read-only-log.ts';
 import { Store } from '../../store/store.ts';
 import type { Context } from '../context.ts';
 import { Observability } from '../observability.ts';
@@ -56,8 +56,8 @@ async function run(
       if (message.kind === 'close') resolve();
     });
   });
-  const log = new LogBeside(context.disk, options.data);
-  const store = await Store.beside(options.data, log, {
+  const log = new ReadOnlyLog(context.disk, options.data);
+  const store = await Store.openSecondary(options.data, log, {
     onError: observability.onError('the worker continues despite an error'),
     onFatal: observability.onFatal,
   });

@@ -13,7 +13,7 @@ import { reusedBaseSlices } from './base.ts';
 import { writeOutline } from './base/outline.ts';
 import { BASE, CHANGES, HEAD } from './files.ts';
 import { encodeHead } from './head.ts';
-import { writeBase } from './write-base.ts';
+import { writeBase } from './base/write-base.ts';
 import { systemErrorCode } from '../../errors.ts';
 
 /**

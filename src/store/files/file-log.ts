@@ -33,7 +33,7 @@ import { removeMigrationBackups } from './migration-backup.ts';
 import { recover } from './recovery.ts';
 import { type Outline, writeOutline } from './base/outline.ts';
 import { reusedBaseSlices } from './base.ts';
-import { writeBase } from './write-base.ts';
+import { writeBase } from './base/write-base.ts';
 
 /** Bytes of change sets after which a checkpoint is due, if the base is smaller than that. */
 export const DEFAULT_CHECKPOINT_BYTES = 4 * 1024 * 1024;

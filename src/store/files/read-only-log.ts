@@ -5,12 +5,12 @@
 import type { Disk } from '../../disk/disk.ts';
 import { CatalogError } from '../../errors.ts';
 import type { ChangeSet, EncodedChangeSet } from '../change-set.ts';
-import { changeSetsOf, readChangeSets, requireKept } from '../files/history.ts';
-import { recover } from '../files/recovery.ts';
 import type { StoreLog } from '../log.ts';
 import type { State } from '../state.ts';
+import { changeSetsOf, readChangeSets, requireKept } from './history.ts';
+import { recover } from './recovery.ts';
 
-export class LogBeside implements StoreLog {
+export class ReadOnlyLog implements StoreLog {
   readonly checkpointDue = false;
   /** The owner counts the files. */
   readonly size = { base: 0, changes: 0 };

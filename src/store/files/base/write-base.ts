@@ -1,7 +1,7 @@
 /** Writing a base: whole or not at all, in slices between which requests are served. */
 import { dirname } from 'node:path';
-import type { Disk } from '../../disk/disk.ts';
-import { DurableFile } from '../../disk/durable-file.ts';
+import type { Disk } from '../../../disk/disk.ts';
+import { DurableFile } from '../../../disk/durable-file.ts';
 
 /** Milliseconds of work between two turns of the event loop; the last slice may exceed them. */
 const SLICE_MS = 2;

@@ -1,4 +1,4 @@
-/** docs/architecture.md, "Workers": the state of a worker beside the owner of the directory. */
+/** docs/architecture.md, "Workers": the state of a worker over a directory of another process. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -7,7 +7,7 @@ import * as assert from 'uvu/assert';
 import { InStep } from '../../../../src/app/workers/in-step.ts';
 import type { FromWorker } from '../../../../src/app/workers/messages.ts';
 import { CatalogError } from '../../../../src/errors.ts';
-import { LogBeside } from '../../../../src/store/beside/log-beside.ts';
+import { ReadOnlyLog } from '../../../../src/store/files/read-only-log.ts';
 import { Store } from '../../../../src/store/store.ts';
 import type { Transaction } from '../../../../src/store/writer/draft.ts';
 import { openStore, storeDirectory } from '../../../support/checked.ts';
@@ -24,9 +24,9 @@ const fail = (error: unknown): never => {
   throw error;
 };
 
-async function openBeside(directory: string) {
-  const log = new LogBeside(quickDisk, directory);
-  const store = await Store.beside(directory, log, { onError: fail, onFatal: fail });
+async function openSecondary(directory: string) {
+  const log = new ReadOnlyLog(quickDisk, directory);
+  const store = await Store.openSecondary(directory, log, { onError: fail, onFatal: fail });
   return { log, store };
 }
 
@@ -45,7 +45,7 @@ test('a worker has the state of the owner, applies its change sets and writes no
   const directory = storeDirectory();
   const owner = await openStore(directory, { disk: quickDisk });
   await owner.transact(addBook);
-  const { log, store } = await openBeside(directory);
+  const { log, store } = await openSecondary(directory);
   assert.is(store.digest, owner.digest);
   await owner.transact(addBook);
   assert.is(store.count('books'), 1);
@@ -61,7 +61,7 @@ test('a worker has the state of the owner, applies its change sets and writes no
 test('a transaction in a worker fails as not_primary', async () => {
   const directory = storeDirectory();
   const owner = await openStore(directory, { disk: quickDisk });
-  const { store } = await openBeside(directory);
+  const { store } = await openSecondary(directory);
   const error = await store.transact(addBook).catch((failure: unknown) => failure);
   assert.instance(error, CatalogError);
   assert.is((error as CatalogError).code, 'not_primary');
@@ -70,7 +70,7 @@ test('a transaction in a worker fails as not_primary', async () => {
 });
 
 test('opening a worker without a store fails as store_missing', async () => {
-  const error = await openBeside(storeDirectory()).catch((failure: unknown) => failure);
+  const error = await openSecondary(storeDirectory()).catch((failure: unknown) => failure);
   assert.is((error as CatalogError).code, 'store_missing');
 });
 
@@ -78,7 +78,7 @@ test('reading change sets that the owner has removed fails as history_gone', asy
   const directory = storeDirectory();
   const options = { disk: quickDisk, history: 0, smallestCheckpoint: 1 };
   const owner = await openStore(directory, options);
-  const { log, store } = await openBeside(directory);
+  const { log, store } = await openSecondary(directory);
   for (let nth = 0; nth < 5; nth += 1) await owner.transact(addBook);
   await owner.close();
   const reading = (async () => {
@@ -93,7 +93,7 @@ test('change sets can be read as far back as the owner says', async () => {
   const directory = storeDirectory();
   const owner = await openStore(directory, { disk: quickDisk });
   for (let nth = 0; nth < 3; nth += 1) await owner.transact(addBook);
-  const { log, store } = await openBeside(directory);
+  const { log, store } = await openSecondary(directory);
   assert.throws(() => store.since(2), /cannot be given/);
   log.setOldest(owner.oldest);
   const found: number[] = [];
@@ -108,7 +108,7 @@ test('a worker reports a change set to the owner only after its readers see it',
   await fc.assert(
     fc.asyncProperty(fc.array(fc.nat(3), { minLength: 1, maxLength: 8 }), async (commits) => {
       const owner = await openStore(directory, { disk: quickDisk });
-      const { log, store } = await openBeside(directory);
+      const { log, store } = await openSecondary(directory);
       const told: number[] = [];
       const send = (message: FromWorker) => {
         if (message.kind !== 'applied') return;
