@@ -60,7 +60,7 @@ const preflight = (where: Where, path: string, origin: string, method: string) =
     },
   });
 
-const preflightAnswer = (origin: string, allow: string) => ({
+const preflightHeaders = (origin: string, allow: string) => ({
   'access-control-allow-origin': origin,
   'access-control-allow-methods': allow,
   'access-control-allow-headers':
@@ -148,7 +148,7 @@ test('a preflight response has the methods of the path, the allowed headers and 
       for (const method of ['GET', 'PATCH', 'DELETE']) {
         const answer = await preflight('named', path, origin, method);
         assert.is(answer.status, 200, path);
-        assert.equal(crossHeaders(answer), preflightAnswer(origin, allow), path);
+        assert.equal(crossHeaders(answer), preflightHeaders(origin, allow), path);
         assert.is(answer.headers.get('allow'), allow, path);
       }
     }
@@ -161,7 +161,7 @@ test('a preflight needs no token, and ignores one', async () => {
     const headers = { origin: SHOP, 'access-control-request-method': 'DELETE' };
     const answer = await send(servers.named, 'OPTIONS', path, { token, headers });
     assert.is(answer.status, 200);
-    assert.equal(crossHeaders(answer), preflightAnswer(SHOP, ITEM));
+    assert.equal(crossHeaders(answer), preflightHeaders(SHOP, ITEM));
   }
   assert.is((await send(servers.named, 'GET', path)).status, 200, 'it deletes nothing');
 });
@@ -224,7 +224,7 @@ test('* allows any origin, including null, and Vary does not contain Origin', as
   for (const origin of [SHOP, 'https://evil.example', 'null', 'chrome-extension://abc']) {
     for (const [path, allow] of paths()) {
       const answer = await preflight('any', path, origin, 'GET');
-      assert.equal(crossHeaders(answer), preflightAnswer('*', allow), `${origin} ${path}`);
+      assert.equal(crossHeaders(answer), preflightHeaders('*', allow), `${origin} ${path}`);
       assert.is(varyOf(answer), 'Accept');
     }
   }

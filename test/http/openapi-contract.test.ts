@@ -5,7 +5,7 @@ import { VENDOR_TYPE } from '../../src/http/rules/negotiation.ts';
 import { openApiDocument } from '../../src/http/openapi/document.ts';
 import { operationTable } from '../../src/http/table.ts';
 import { type Reachable, send } from '../support/client.ts';
-import { type Answer, Contract } from '../support/contract.ts';
+import { type CheckedResponse, Contract } from '../support/contract.ts';
 import { openService } from '../support/service.ts';
 
 const SETTINGS = { basePath: '/api', version: '0.0.0', protectBooks: false };
@@ -32,7 +32,7 @@ const ALWAYS = {
 type Fields = Readonly<Record<string, string>>;
 
 /** A response with a JSON body; null for none. */
-function answer(status: number, json: unknown, headers: Fields = {}): Answer {
+function answer(status: number, json: unknown, headers: Fields = {}): CheckedResponse {
   const type: Fields = json === null ? {} : { 'content-type': 'application/json' };
   return {
     status,
@@ -46,7 +46,7 @@ const etag = '"1"';
 const read = (json: unknown, headers: Fields = { etag }) => answer(200, json, headers);
 
 /** Responses that match the description. */
-const RIGHT: readonly (readonly [method: string, target: string, answer: Answer])[] = [
+const RIGHT: readonly (readonly [method: string, target: string, answer: CheckedResponse])[] = [
   ['GET', '/api/books/1/', read(BOOK)],
   ['GET', '/api/1.0/books/1/?any=thing', read(BOOK)],
   ['GET', '/api/books/1/', read(BOOK, { etag, 'content-type': VENDOR_TYPE })],
@@ -70,7 +70,7 @@ const RIGHT: readonly (readonly [method: string, target: string, answer: Answer]
 ];
 
 /** Responses that do not match the description, and the fault that has to be reported. */
-const WRONG: readonly (readonly [string, string, Answer, says: RegExp])[] = [
+const WRONG: readonly (readonly [string, string, CheckedResponse, says: RegExp])[] = [
   ['GET', '/api/books/1/', answer(202, BOOK), /^GET of \/books\/\{pk\}\/ has no 202$/],
   ['GET', '/api/books/1/', answer(403, { error: 'no' }), /has no 403/],
   ['GET', '/api/books/1/', answer(409, { error: 'no' }), /has no 409/],

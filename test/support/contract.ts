@@ -15,7 +15,7 @@ type Json = Readonly<Record<string, unknown>>;
 const UNDESCRIBED =
   /^(?:connection|content-(?:length|type)|date|keep-alive|transfer-encoding|access-control-.*)$/;
 
-export interface Answer {
+export interface CheckedResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -82,7 +82,7 @@ export async function requireDescribed(
   server: Reachable,
   method: string,
   path: string,
-  answer: Answer,
+  answer: CheckedResponse,
 ): Promise<void> {
   const { origin } = new URL(server.url);
   const target = `${server.url.slice(origin.length)}${path}`;
@@ -129,7 +129,7 @@ export class Contract {
    * @param target path and query as sent.
    * @returns what the description does not allow, a sentence each; empty if it allows everything.
    */
-  faults(method: string, target: string, answer: Answer): string[] {
+  faults(method: string, target: string, answer: CheckedResponse): string[] {
     const path = target.replace(/[?#].*$/s, '');
     const [expected, what] = this.#expected(method, path, answer.status);
     if (typeof expected === 'string') return [expected];
@@ -187,7 +187,7 @@ export class Contract {
     return faults;
   }
 
-  #bodyFaults(content: Response['content'], { headers, text, json }: Answer): string[] {
+  #bodyFaults(content: Response['content'], { headers, text, json }: CheckedResponse): string[] {
     if (content === undefined) return text === '' ? [] : ['there is a body'];
     const type = headers.get('content-type') ?? '';
     const described = content[type] ?? content[type.replace(/;.*$/, '')] ?? content['*/*'];

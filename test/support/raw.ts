@@ -36,7 +36,7 @@ export function exchangeRaw(
   });
 }
 
-export interface Answered {
+export interface RawResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -50,28 +50,28 @@ export function request(line: string, headers: readonly string[] = [], body = ''
 }
 
 /**
- * Takes the answers of a connection apart, by their own lengths.
+ * Takes the responses of a connection apart, by their own lengths.
  *
- * @param heads positions of answers that have a length and no body: those to HEAD.
+ * @param heads positions of responses that have a length and no body: those to HEAD.
  */
-export function answersIn(text: string, heads: readonly number[] = []): Answered[] {
-  const answers: Answered[] = [];
+export function responsesIn(text: string, heads: readonly number[] = []): RawResponse[] {
+  const responses: RawResponse[] = [];
   for (let rest = text; rest !== ''; ) {
     const end = rest.indexOf('\r\n\r\n');
     const [line = '', ...fields] = rest.slice(0, end).split('\r\n');
     const [, status] = /^HTTP\/1\.1 (\d{3}) /.exec(line) ?? [];
-    assert.ok(end > 0 && status !== undefined, `no answer begins here: ${rest.slice(0, 200)}`);
+    assert.ok(end > 0 && status !== undefined, `no response begins here: ${rest.slice(0, 200)}`);
     const headers = Object.fromEntries(
       fields.map((field) => {
         const colon = field.indexOf(':');
         return [field.slice(0, colon).toLowerCase(), field.slice(colon + 1).trim()] as const;
       }),
     );
-    const length = heads.includes(answers.length) ? 0 : Number(headers['content-length'] ?? 0);
+    const length = heads.includes(responses.length) ? 0 : Number(headers['content-length'] ?? 0);
     const from = end + 4;
-    assert.ok(rest.length >= from + length, `an answer is cut off: ${rest}`);
-    answers.push({ status: Number(status), headers, body: rest.slice(from, from + length) });
+    assert.ok(rest.length >= from + length, `a response is cut off: ${rest}`);
+    responses.push({ status: Number(status), headers, body: rest.slice(from, from + length) });
     rest = rest.slice(from + length);
   }
-  return answers;
+  return responses;
 }

@@ -1,7 +1,7 @@
 /** A request that is sent once: whoever judges a history has to know what was asked, and how often. */
 import { request } from 'node:http';
 
-export interface Answer {
+export interface SingleResponse {
   readonly status: number;
   readonly etag: string;
   /** The change set that the answer shows at least; 0 if it names none. */
@@ -18,7 +18,7 @@ export interface Answer {
 export function sendOnce(
   url: string,
   { method, body = '', ...headers }: Readonly<Record<string, string>>,
-): Promise<Answer> {
+): Promise<SingleResponse> {
   return new Promise((resolve, reject) => {
     const asked = request(url, { method, agent: false, headers }, (response) => {
       let text = '';

@@ -40,7 +40,7 @@ async function rename(
   server: TestServer,
   row: Written,
   ends: () => boolean,
-  onAnswer: () => void,
+  onResponse: () => void,
 ): Promise<void> {
   for (let nth = 1; !ends(); nth += 1) {
     row.asked = `${row.id} ${nth}`;
@@ -48,7 +48,7 @@ async function rename(
     const { status, text } = await send(server, 'PUT', `/admin/brands/${row.id}/`, { body });
     assert.is(status, 200, text);
     row.answered = row.asked;
-    onAnswer();
+    onResponse();
   }
 }
 

@@ -133,7 +133,7 @@ class CrashRun {
       if (trigger === 'write') return answered >= goal;
       return trigger === 'begun' ? this.#isWriting() : this.#checkpoints > before;
     };
-    const onAnswer = () => {
+    const onResponse = () => {
       answered += 1;
       this.#lookForCheckpoint();
       if (due()) killed ??= pause(delay).then(() => server.kill());
@@ -145,7 +145,7 @@ class CrashRun {
     );
     await Promise.all(
       Array.from({ length: this.#options.writers }, (_, index) =>
-        this.#ledger.write(server, index, onAnswer),
+        this.#ledger.write(server, index, onResponse),
       ),
     );
     writing = false;

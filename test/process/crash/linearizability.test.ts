@@ -97,8 +97,8 @@ class Run {
   readonly #random = randomFrom(SEED);
   #values = 0;
 
-  /** Runs one client until the server is killed. @param onAnswer is called after every response. */
-  async client({ url, finished }: TestServer, onAnswer: () => void): Promise<void> {
+  /** Runs one client until the server is killed. @param onResponse called after each response. */
+  async client({ url, finished }: TestServer, onResponse: () => void): Promise<void> {
     const authorization = `Bearer ${await tokenFor('admin')}`;
     /** The last value of each register that it has read, with its ETag. */
     const known = new Map<number, { readonly value: string; readonly etag: string }>();
@@ -143,7 +143,7 @@ class Run {
         history.push({ called, ended, does: effect(answer.status === 200), isCutOff: false });
       }
       this.answers += 1;
-      onAnswer();
+      onResponse();
     }
   }
 
@@ -152,13 +152,13 @@ class Run {
     const last = this.answers + 1 + this.#random(MAX_ANSWERS);
     const delay = this.#random(MAX_DELAY_MS * 1000) / 1000;
     let isDue = false;
-    const onAnswer = () => {
+    const onResponse = () => {
       if (isDue || this.answers < last) return;
       isDue = true;
       void pause(delay).then(() => server.kill());
     };
     // The clients end with the server.
-    await Promise.all(Array.from({ length: CLIENTS }, () => this.client(server, onAnswer)));
+    await Promise.all(Array.from({ length: CLIENTS }, () => this.client(server, onResponse)));
     await server.finished;
   }
 }

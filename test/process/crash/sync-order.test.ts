@@ -66,7 +66,7 @@ function assertInOrder(
 }
 
 const isWrite = ({ name }: Call) => /^p?writev?2?(?:64)?$/.test(name);
-const isAnswer = (call: Call) =>
+const isResponse = (call: Call) =>
   call.target?.startsWith('TCP:') === true && (stringsOf(call)[0] ?? '').startsWith('HTTP/1.1 2');
 
 /** The calls of one durable write, by the final name of its file. */
@@ -122,23 +122,23 @@ interface ChangeSet {
 }
 
 /** The request with a mark, and its response: the next one on the same connection. */
-function answerTo(
+function responseTo(
   calls: readonly Call[],
   mark: string,
-): { request: Call; answer: Call | undefined } {
+): { request: Call; response: Call | undefined } {
   const request = calls.find(
     (call) => /^re(?:cv|ad)/.test(call.name) && (stringsOf(call)[0] ?? '').includes(mark),
   );
   if (request === undefined) throw new Error(`no request has the mark ${mark}`);
-  const answer = calls.find(
-    (call) => call.target === request.target && call.began > request.ended && isAnswer(call),
+  const response = calls.find(
+    (call) => call.target === request.target && call.began > request.ended && isResponse(call),
   );
-  return { request, answer };
+  return { request, response };
 }
 
-function assertDurableBeforeAnswer(calls: readonly Call[], data: string, write: Write): void {
+function assertDurableBeforeResponse(calls: readonly Call[], data: string, write: Write): void {
   const what = `the ${write.deletes ? 'deletion' : 'write'} of book ${write.id}`;
-  const { request, answer } = answerTo(calls, write.mark);
+  const { request, response } = responseTo(calls, write.mark);
   const during = calls.filter(({ began }) => began > request.ended);
   const changes = changeSetsIn(during, data).find(({ put, delete: deleted }) =>
     write.deletes
@@ -159,7 +159,7 @@ function assertDurableBeforeAnswer(calls: readonly Call[], data: string, write: 
     ['read the request', request],
     ...stepsOf(durableWrite(calls, path, directory)),
     ['write the head', head],
-    ['send the answer', answer],
+    ['send the response', response],
   ]);
 }
 
@@ -192,7 +192,7 @@ run(
     );
     const calls = await server.calls();
     assert.is(writer.writes.length, 28);
-    for (const write of writer.writes) assertDurableBeforeAnswer(calls, data, write);
+    for (const write of writer.writes) assertDurableBeforeResponse(calls, data, write);
     assertCreated(calls, data);
   },
 );
@@ -222,7 +222,7 @@ run(`change sets are removed only after the new base is durable${unless}`, async
   for (const removal of removals) {
     assertInOrder('a checkpoint', [...stepsOf(base), ['remove a file', removal]]);
   }
-  for (const write of writer.writes) assertDurableBeforeAnswer(calls, data, write);
+  for (const write of writer.writes) assertDurableBeforeResponse(calls, data, write);
   assertServedMeanwhile(calls, server.pid, writer.writes);
 });
 
@@ -236,8 +236,8 @@ function assertServedMeanwhile(
   writes: readonly Write[],
 ): void {
   const [first, last] = [writes[0]?.mark ?? '', writes.at(-1)?.mark ?? ''];
-  const { began } = answerTo(calls, first).request;
-  const { ended = 0 } = answerTo(calls, last).answer ?? {};
+  const { began } = responseTo(calls, first).request;
+  const { ended = 0 } = responseTo(calls, last).response ?? {};
   const meanwhile = calls.filter((call) => call.began > began && call.ended < ended);
   const waits = meanwhile.filter(({ name }) => /^(?:f(?:data)?sync|link|unlink|rename)/.test(name));
   assert.ok(waits.length > 0);

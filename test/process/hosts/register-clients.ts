@@ -8,7 +8,7 @@ import * as assert from 'uvu/assert';
 import { send, tokenFor } from '../../support/client.ts';
 import { randomFrom } from '../../support/random.ts';
 import { type Operation, settled, violationIn } from '../../support/registers.ts';
-import { type Answer, sendOnce } from '../../support/single-request.ts';
+import { sendOnce, type SingleResponse } from '../../support/single-request.ts';
 import type { Host } from './cluster-ledger.ts';
 
 const INITIAL = 'initial';
@@ -86,7 +86,7 @@ export class Registers {
   }
 
   /** @returns null if there was no response, or a 503. */
-  async #ask(register: Register, request: Record<string, string>): Promise<Answer | null> {
+  async #ask(register: Register, request: Record<string, string>): Promise<SingleResponse | null> {
     const url = this.#host().url + register.path;
     const answer = await sendOnce(url, request).catch(() => null);
     if (answer === null || answer.status === 503) {

@@ -14,7 +14,7 @@ import * as assert from 'uvu/assert';
 import { createCatalog } from '../../support/catalog.ts';
 import { send, tokenFor } from '../../support/client.ts';
 import { requireDescribed } from '../../support/contract.ts';
-import { type Answered, request } from '../../support/raw.ts';
+import { type RawResponse, request } from '../../support/raw.ts';
 import { runCommand, SECRET, startServer, type TestServer } from '../../support/server.ts';
 
 /** Runs of each property; each run sends one to six requests. */
@@ -90,8 +90,8 @@ function converse(pieces: readonly Buffer[], ending: Ending): Promise<string> {
  *
  * @throws AssertionError if a part is not a response, or is truncated.
  */
-function answersOf(text: string): Answered[] {
-  const answers: Answered[] = [];
+function responsesOf(text: string): RawResponse[] {
+  const answers: RawResponse[] = [];
   for (let rest = text; rest !== ''; ) {
     const [head = '', line = '', status = ''] =
       /^(HTTP\/1\.1 (\d{3}) [\x20-\x7e]*)\r\n(?:[\w-]+: [\x20-\x7e]*\r\n)*\r\n/.exec(rest) ?? [];
@@ -127,9 +127,13 @@ function count(status: number): void {
 }
 
 /** Sends one request, and checks its response against `/openapi.json`. */
-async function ask(method: string, target: string, headers: readonly string[]): Promise<Answered> {
+async function ask(
+  method: string,
+  target: string,
+  headers: readonly string[],
+): Promise<RawResponse> {
   const text = request(`${method} ${target}`, [...headers, 'Connection: close']);
-  const [answer, ...more] = answersOf(await converse([Buffer.from(text, 'latin1')], 'never'));
+  const [answer, ...more] = responsesOf(await converse([Buffer.from(text, 'latin1')], 'never'));
   assert.ok(answer !== undefined && more.length === 0, 'one request has one answer');
   const { status, headers: fields, body } = answer;
   // The error for bytes that node:http cannot parse has no Link header.
@@ -321,11 +325,11 @@ function probe(): { readonly text: string; readonly mark: string } {
 }
 
 /** @returns whether the probe was answered. @throws AssertionError if wrongly. */
-function probed(answers: readonly Answered[], mark: string): boolean {
+function probed(answers: readonly RawResponse[], mark: string): boolean {
   const index = answers.findIndex(({ headers }) => headers['link']?.includes(`${mark}&`) === true);
   if (index < 0) return false;
   assert.is(index, answers.length - 1, 'nothing follows the last answer');
-  const { status, body } = answers[index] as Answered;
+  const { status, body } = answers[index] as RawResponse;
   assert.is(status, 200);
   assert.ok(Array.isArray(JSON.parse(Buffer.from(body, 'latin1').toString())), body);
   return true;
@@ -335,7 +339,7 @@ test('valid requests get one response each, however their bytes are split', asyn
   await fc.assert(
     fc.asyncProperty(fc.array(sound, { maxLength: 5 }), cuts, async (requests, at) => {
       const { text, mark } = probe();
-      const answers = answersOf(await converse(inPieces(requests.join('') + text, at), 'never'));
+      const answers = responsesOf(await converse(inPieces(requests.join('') + text, at), 'never'));
       assert.is(answers.length, requests.length + 1);
       assert.ok(probed(answers, mark), 'the last request is answered');
     }),
@@ -349,7 +353,7 @@ test('an invalid request never causes a 5xx, and a response to the next request 
     fc.asyncProperty(conversation, damage, cuts, async (requests, changes, at) => {
       const { text, mark } = probe();
       const whole = damaged(requests.join(''), changes) + text;
-      const answers = answersOf(await converse(inPieces(whole, at), 'when quiet'));
+      const answers = responsesOf(await converse(inPieces(whole, at), 'when quiet'));
       probed(answers, mark);
     }),
     PARAMETERS,
@@ -362,7 +366,7 @@ test('truncated requests get no more responses than there are requests, and no 5
     fc.asyncProperty(fc.array(sound, { minLength: 1, maxLength: 4 }), cut, async (requests, at) => {
       const whole = requests.join('');
       const end = Math.floor(at * whole.length);
-      const answers = answersOf(
+      const answers = responsesOf(
         await converse([Buffer.from(whole.slice(0, end), 'latin1')], 'at once'),
       );
       assert.ok(answers.length <= requests.length, 'no more answers than requests');

@@ -6,7 +6,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createCatalog, read } from '../../support/catalog.ts';
 import { type Reachable, send, tokenFor } from '../../support/client.ts';
-import { type Answered, answersIn, exchangeRaw, request } from '../../support/raw.ts';
+import { exchangeRaw, type RawResponse, request, responsesIn } from '../../support/raw.ts';
 import { closeListening, listen, type Listening } from '../../support/listening.ts';
 import { killServers, startServer } from '../../support/server.ts';
 
@@ -30,13 +30,13 @@ test.after(async () => {
 });
 
 /** Sends each character of the text as one byte. */
-async function converse(text: string, to: Reachable = server): Promise<Answered[]> {
-  return answersIn(await exchangeRaw(to, [Buffer.from(text, 'latin1')]));
+async function converse(text: string, to: Reachable = server): Promise<RawResponse[]> {
+  return responsesIn(await exchangeRaw(to, [Buffer.from(text, 'latin1')]));
 }
 
 const bookCount = async (): Promise<number> => (await read(server, '/books/')).length;
 
-function assertRefused(answers: readonly Answered[], status: number): void {
+function assertRefused(answers: readonly RawResponse[], status: number): void {
   const [answer, ...more] = answers;
   assert.is(answer?.status, status, answer?.body);
   assert.is(answer?.headers['content-type'], 'application/json');

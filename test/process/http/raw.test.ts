@@ -4,7 +4,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { without } from '../../support/catalog.ts';
 import { send, tokenFor } from '../../support/client.ts';
-import { type Answered, answersIn, exchangeRaw, request } from '../../support/raw.ts';
+import { exchangeRaw, type RawResponse, request, responsesIn } from '../../support/raw.ts';
 import { listen, type Listening } from '../../support/listening.ts';
 
 const BOOK = JSON.stringify({ name: 'Emma', pub_date: '1815-12-23' });
@@ -24,17 +24,17 @@ test.after(async () => {
 /** Sends the chunks; the last request has to ask for the connection to be closed. */
 async function converse(chunks: readonly string[], heads: readonly number[] = []) {
   const text = await exchangeRaw(server, chunks);
-  const answers = answersIn(text, heads);
+  const answers = responsesIn(text, heads);
   for (const { headers } of answers) {
     assert.is(headers['server'] ?? headers['x-powered-by'], undefined, 'it tells of the runtime');
   }
   return answers;
 }
 
-const statuses = (answers: readonly Answered[]) => answers.map(({ status }) => status);
+const statuses = (answers: readonly RawResponse[]) => answers.map(({ status }) => status);
 
 /** One error response, in the common shape (spec 3.1), that closes the connection. */
-function assertRefused(answers: readonly Answered[], status: number, what: string): void {
+function assertRefused(answers: readonly RawResponse[], status: number, what: string): void {
   assert.equal(statuses(answers), [status], what);
   const [answer] = answers;
   assert.is(answer?.headers['content-type'], 'application/json', what);
@@ -121,7 +121,7 @@ for (const [what, [line, status]] of Object.entries(EARLY)) {
     for (const first of framings) {
       for (const chunks of [[first + last], [first.slice(0, -20), first.slice(-20), last]]) {
         const text = await exchangeRaw(server, chunks);
-        const [answer, next, ...more] = answersIn(text);
+        const [answer, next, ...more] = responsesIn(text);
         assert.is(answer?.status, status, text);
         assert.equal(more, []);
         // The connection stays open, or the response announces that it is closed.
@@ -145,7 +145,7 @@ test('a truncated body is 400, 401 or a closed connection, and nothing is writte
   ];
   for (const text of cut) {
     const received = await sendAndEnd(text);
-    for (const { status } of answersIn(received)) {
+    for (const { status } of responsesIn(received)) {
       assert.ok(status === 400 || status === 401, `${text}: ${received}`);
     }
   }
@@ -246,7 +246,7 @@ test('a request with Expect: 100-continue gets 100 before its body is sent', asy
     socket.on('close', () => resolve(text));
     socket.on('connect', () => socket.write(head));
   });
-  assert.equal(statuses(answersIn(received)), [100, 201]);
+  assert.equal(statuses(responsesIn(received)), [100, 201]);
 });
 
 test('a rejected request with Expect: 100-continue gets its error without a 100', async () => {
@@ -302,8 +302,9 @@ test('HEAD returns the headers of GET, including Content-Length, and no body', a
       [0],
     );
     assert.is(head?.status, get?.status, target);
-    const lasting = ({ headers }: Answered) => without(headers, 'date', 'connection', 'keep-alive');
-    assert.equal(lasting(head as Answered), lasting(get as Answered), target);
+    const lasting = ({ headers }: RawResponse) =>
+      without(headers, 'date', 'connection', 'keep-alive');
+    assert.equal(lasting(head as RawResponse), lasting(get as RawResponse), target);
     assert.is(head?.headers['content-length'], String(get?.body.length), target);
     assert.ok(Number(get?.body.length) > 0, target);
   }

@@ -97,13 +97,13 @@ async function connectionsOf(server: TestServer): Promise<readonly Socket[]> {
 
 const isThere = (pid: number) => existsSync(`/proc/${pid}`);
 
-interface Answer {
+interface WorkerResponse {
   readonly status: number;
   readonly body: string;
 }
 
 /** Sends a request over a new connection, so that any worker may get it. */
-function sendAnew(url: string, method: string, body?: string): Promise<Answer> {
+function sendAnew(url: string, method: string, body?: string): Promise<WorkerResponse> {
   return new Promise((resolve, reject) => {
     const headers = body === undefined ? {} : { 'content-type': 'application/json' };
     const outgoing = request(url, { method, headers, agent: false }, (incoming) => {

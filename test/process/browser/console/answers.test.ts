@@ -20,7 +20,7 @@ async function hold(page: Page, path: string, method: string): Promise<() => voi
 }
 
 /** Lets the first request of a method reach the server, and drops the response. */
-async function loseAnswer(page: Page, path: string, method: string): Promise<void> {
+async function loseResponse(page: Page, path: string, method: string): Promise<void> {
   let lost = false;
   await page.route(path, async (route) => {
     if (lost || route.request().method() !== method) return route.continue();
@@ -82,7 +82,7 @@ testInBrowser('a save that is repeated after a lost response is not a conflict',
   await page.goto(at('/skus/2'));
   await page.getByLabel('Price', { exact: true }).fill('11');
   await page.getByLabel('Storage').selectOption('128 GB');
-  await loseAnswer(page, '**/admin/skus/2/', 'PATCH');
+  await loseResponse(page, '**/admin/skus/2/', 'PATCH');
   await page.getByRole('button', { name: 'Save' }).click();
   await hears(page, 'alert', 'The server does not answer.');
   await page.getByRole('button', { name: 'Save' }).click();
@@ -104,7 +104,7 @@ testInBrowser(
     const { page } = visitor;
     await page.goto(at('/brands/new'));
     await page.getByLabel('Name').fill('Answer lost');
-    await loseAnswer(page, '**/admin/brands/', 'POST');
+    await loseResponse(page, '**/admin/brands/', 'POST');
     await page.getByRole('button', { name: 'Save' }).click();
     await hears(page, 'alert', 'The server does not answer.');
     await page.getByRole('button', { name: 'Save' }).click();
@@ -126,7 +126,7 @@ testInBrowser(
     const add = page.getByRole('button', { name: 'Add', exact: true }).first();
     const chips = page.getByRole('button', { name: 'Lost and found', exact: true });
     await field.fill('Lost and found');
-    await loseAnswer(page, '**/admin/options/', 'POST');
+    await loseResponse(page, '**/admin/options/', 'POST');
     await add.click();
     await hears(page, 'alert', 'The server does not answer.');
     await add.click();
@@ -283,7 +283,7 @@ testInBrowser('the progress of an import is requested again after a lost respons
   await page.getByRole('button', { name: 'Next' }).click();
   await page.getByRole('button', { name: 'Check' }).click();
   await page.getByRole('button', { name: 'Apply 1 change' }).waitFor();
-  await loseAnswer(page, '**/admin/imports/*/', 'GET');
+  await loseResponse(page, '**/admin/imports/*/', 'GET');
   await page.getByRole('button', { name: 'Apply 1 change' }).click();
   await hears(page, 'alert', 'The server does not answer.');
   await hears(page, 'status', '1 item was imported.');

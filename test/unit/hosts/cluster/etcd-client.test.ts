@@ -9,13 +9,13 @@ const TIMEOUT_MS = 500;
 
 const servers: Server[] = [];
 
-interface Answer {
+interface EtcdResponse {
   readonly status: number;
   readonly body: object;
 }
 
 /** A node; while it has no answer it accepts requests and does not respond. */
-async function node(first?: Answer) {
+async function node(first?: EtcdResponse) {
   const asked: string[] = [];
   let answer = first;
   const server = createServer((request, response) => {
@@ -26,7 +26,7 @@ async function node(first?: Answer) {
   servers.push(server);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
-  const become = (other: Answer) => void (answer = other);
+  const become = (other: EtcdResponse) => void (answer = other);
   return { url: `http://127.0.0.1:${port}`, asked, become };
 }
 

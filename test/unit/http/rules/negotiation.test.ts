@@ -12,7 +12,7 @@ import {
 
 const VENDOR = 'application/vnd.catalog+json';
 
-function answerTo(accept: string | undefined): string | 406 {
+function contentTypeFor(accept: string | undefined): string | 406 {
   try {
     return negotiate(accept);
   } catch (error) {
@@ -115,7 +115,7 @@ const TABLES: Readonly<Record<string, readonly Case[]>> = {
 };
 for (const [rule, cases] of Object.entries(TABLES)) {
   test(rule, () => {
-    for (const [accept, wanted] of cases) assert.is(answerTo(accept), wanted, String(accept));
+    for (const [accept, wanted] of cases) assert.is(contentTypeFor(accept), wanted, String(accept));
   });
 }
 
@@ -135,7 +135,7 @@ test('the order of the ranges makes no difference', () => {
   fc.assert(
     fc.property(ranges, (list) => {
       const texts = list.map(({ text }) => text);
-      assert.is(answerTo(texts.toReversed().join(',')), answerTo(texts.join(', ')));
+      assert.is(contentTypeFor(texts.toReversed().join(',')), contentTypeFor(texts.join(', ')));
     }),
     { numRuns: 500 },
   );
@@ -155,7 +155,7 @@ test('any text of Accept results in one of the two types or 406', () => {
   );
   fc.assert(
     fc.property(text, (accept) => {
-      assert.ok([JSON_TYPE, VENDOR_TYPE, 406].includes(answerTo(accept)));
+      assert.ok([JSON_TYPE, VENDOR_TYPE, 406].includes(contentTypeFor(accept)));
     }),
     { numRuns: 2000 },
   );

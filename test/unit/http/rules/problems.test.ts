@@ -8,7 +8,7 @@ import { requestWith } from '../../../support/request.ts';
 const SECRET = '/var/lib/catalog/base.json';
 
 /** The response to a failure, and what was reported, by the id of the request. */
-function answerTo(error: unknown, emptyNotFound = false) {
+function responseTo(error: unknown, emptyNotFound = false) {
   const request = requestWith({});
   const reported: unknown[] = [];
   const response = problem(error, request, emptyNotFound, (id, each) => {
@@ -28,7 +28,7 @@ test('an internal error is 500 and reported to the operator; the client gets onl
     null,
     new CatalogError('store_damaged', SECRET),
   ]) {
-    const { status, headers, json, reported, id } = answerTo(error);
+    const { status, headers, json, reported, id } = responseTo(error);
     assert.is(status, 500, String(error));
     assert.equal(json, { error: 'internal server error', request_id: id });
     assert.is(headers['Retry-After'], undefined);
@@ -38,7 +38,7 @@ test('an internal error is 500 and reported to the operator; the client gets onl
 
 test('a server that is shutting down answers 503 without internal details', () => {
   const error = new CatalogError('store_closed', SECRET);
-  const { status, json, reported } = answerTo(error);
+  const { status, json, reported } = responseTo(error);
   assert.is(status, 503);
   assert.match(json.error, /shutting down/);
   assert.not.match(json.error, SECRET);
@@ -46,32 +46,32 @@ test('a server that is shutting down answers 503 without internal details', () =
 });
 
 test('a temporary failure is answered with Retry-After and is not reported to the operator', () => {
-  const { status, headers, json, reported, id } = answerTo(new CatalogError('busy', 'try again'));
+  const { status, headers, json, reported, id } = responseTo(new CatalogError('busy', 'try again'));
   assert.is(status, 503);
   assert.equal(json, { error: 'try again', request_id: id });
   assert.is(headers['Retry-After'], '1');
   assert.equal(reported, []);
   const later = { headers: { 'Retry-After': '7' } };
-  const named = answerTo(new CatalogError('log_unavailable', 'no answer', later));
+  const named = responseTo(new CatalogError('log_unavailable', 'no answer', later));
   assert.is(named.headers['Retry-After'], '7');
 });
 
 test('an error of the client is not reported to the operator, unless it has an internal cause', () => {
   const fields = { name: ['must be a string'] };
-  const invalid = answerTo(new CatalogError('invalid', 'no', { fields }));
+  const invalid = responseTo(new CatalogError('invalid', 'no', { fields }));
   assert.equal([invalid.status, invalid.json], [422, { error: 'no', fields }]);
   assert.equal(invalid.reported, []);
   const cause = new CatalogError('write_refused', 'no space left');
-  const refused = answerTo(new CatalogError('integrity', 'refused', { cause }));
+  const refused = responseTo(new CatalogError('integrity', 'refused', { cause }));
   assert.equal(refused.json, { error: 'database error: refused' });
   assert.equal(refused.reported, [cause]);
 });
 
 test('a 404 has an empty object as its body if the interface requires it', () => {
   const error = new CatalogError('not_found', 'there is no book 7');
-  assert.equal(answerTo(error, true).json, {});
-  assert.equal(answerTo(error).json, { error: 'there is no book 7' });
-  assert.is(answerTo(error, true).status, 404);
+  assert.equal(responseTo(error, true).json, {});
+  assert.equal(responseTo(error).json, { error: 'there is no book 7' });
+  assert.is(responseTo(error, true).status, 404);
 });
 
 test.run();

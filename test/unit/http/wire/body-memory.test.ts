@@ -7,7 +7,7 @@ import { problem } from '../../../../src/http/rules/problems.ts';
 import { BodyBudget } from '../../../../src/http/wire/body-memory/body-budget.ts';
 import { GrowingBuffer } from '../../../../src/http/wire/body-memory/growing-buffer.ts';
 import { startServer } from '../../../../src/http/wire/server.ts';
-import { answersIn } from '../../../support/raw.ts';
+import { responsesIn } from '../../../support/raw.ts';
 import { until } from '../../../support/until.ts';
 import { Client, staged } from '../../../support/wire.ts';
 
@@ -41,7 +41,7 @@ test('a body of one-byte chunks takes at most twice its size in memory, and is r
     const client = stage.connect();
     const headers = ['Transfer-Encoding: chunked', 'Connection: close'];
     client.send('POST /', headers, `${byteByByte(16_384)}0\r\n\r\n`);
-    const [answer] = answersIn(await client.end());
+    const [answer] = responsesIn(await client.end());
     assert.is(answer?.body, `${Bun.hash('x'.repeat(16_384))}`);
     assert.is(stage.server.bodyMemory, 0);
   });
@@ -72,7 +72,7 @@ for (const [way, reading] of Object.entries(WAYS)) {
         const client = stage.connect();
         // The body never ends: without a limit it would be received as long as the client sends.
         client.send('POST /', ['Transfer-Encoding: chunked'], byteByByte(100_000));
-        const [answer] = answersIn(await client.end());
+        const [answer] = responsesIn(await client.end());
         if (way === 'it is not read') {
           assert.is(answer?.status, 404);
         } else {
@@ -94,7 +94,7 @@ test('a body of 30,000 chunks of 32 bytes is accepted', () =>
     const headers = ['Transfer-Encoding: chunked', 'Connection: close'];
     const chunk = `20\r\n${'x'.repeat(32)}\r\n`;
     client.send('POST /', headers, `${chunk.repeat(30_000)}0\r\n\r\n`);
-    const [answer] = answersIn(await client.end());
+    const [answer] = responsesIn(await client.end());
     assert.is(answer?.body, `${Bun.hash('x'.repeat(960_000))}`);
   }));
 
@@ -148,7 +148,7 @@ test('incomplete bodies together stay within the budget, and the others are 503'
       });
       assert.ok(most <= limit + 40 * 16 * KIB, `${most} bytes were held`);
       for (const client of clients.filter(({ closed }) => closed)) {
-        const [answer, ...more] = answersIn(client.text);
+        const [answer, ...more] = responsesIn(client.text);
         assert.equal(more, []);
         assert.is(answer?.status, 503);
         assert.is(answer?.headers['retry-after'], '1');
@@ -158,12 +158,12 @@ test('incomplete bodies together stay within the budget, and the others are 503'
       // The bodies that fit are completed, and small ones are accepted meanwhile.
       const small = stage.connect();
       small.send('POST /', ['Content-Length: 5', 'Connection: close'], 'small');
-      assert.is(answersIn(await small.end())[0]?.status, 200);
+      assert.is(responsesIn(await small.end())[0]?.status, 200);
       assert.ok(unanswered().length > 0);
       for (const client of unanswered()) client.socket.write('x');
       await until('they are answered', () => unanswered().every(({ received }) => received > 0));
       for (const client of unanswered()) {
-        const [answer] = answersIn(client.text);
+        const [answer] = responsesIn(client.text);
         assert.is(answer?.body, `${Bun.hash('x'.repeat(MIB / 4))}`);
       }
       assert.is(stage.server.bodyMemory, 0);
@@ -196,11 +196,11 @@ test('while memory is scarce, connections beyond 100 are 503', async () => {
   await until('all are connected', () => server.connections === 100);
   scarce = true;
   const late = new Client(port);
-  const [answer] = answersIn(await late.end());
+  const [answer] = responsesIn(await late.end());
   assert.is(answer?.status, 503);
   assert.is(answer?.headers['retry-after'], '10');
   clients[0]?.send('GET /', ['Connection: close']);
-  assert.is(answersIn((await clients[0]?.end()) ?? '')[0]?.status, 200);
+  assert.is(responsesIn((await clients[0]?.end()) ?? '')[0]?.status, 200);
   for (const { socket } of clients) socket.destroy();
   await server.close(1000);
 });

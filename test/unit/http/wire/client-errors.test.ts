@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { HttpRequest, HttpResponse } from '../../../../src/http/message.ts';
-import { answersIn } from '../../../support/raw.ts';
+import { responsesIn } from '../../../support/raw.ts';
 import { until } from '../../../support/until.ts';
 import { Stage, staged } from '../../../support/wire.ts';
 
@@ -27,7 +27,7 @@ function held() {
   return { application, gates };
 }
 
-const statusesOf = (text: string) => answersIn(text).map(({ status }) => status);
+const statusesOf = (text: string) => responsesIn(text).map(({ status }) => status);
 
 /** Waits until no request is active, so that a shutdown does not wait. */
 async function assertIdle({ server }: Stage): Promise<void> {
