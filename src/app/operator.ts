@@ -1,7 +1,7 @@
 /** The application on `--metrics-port`, for the operator's programs, apart from the catalog. */
-import { type HttpResponse, type HttpRequest, whenReady } from '../http/message.ts';
+import type { HttpResponse, HttpRequest } from '../http/message.ts';
 import { healthResponse, readinessResponse } from '../http/endpoints/health.ts';
-import { JSON_TYPE } from '../http/rules/negotiation.ts';
+import { UNCACHED, uncachedJson } from '../http/rules/uncached-json.ts';
 import type { Application } from '../http/router.ts';
 import type { Readiness, ReadinessDetails } from '../http/services.ts';
 
@@ -25,28 +25,17 @@ export function operatorApplication({
     '/readyz': (search) => readinessResponse(readiness, search, readinessDetails),
     '/metrics': async () => ({
       status: 200,
-      headers: { 'Content-Type': metrics.type },
+      headers: { 'Content-Type': metrics.type, ...UNCACHED },
       body: await metrics.text(),
     }),
   };
   return ({ method, path, search }: HttpRequest) => {
     const handle = Object.hasOwn(paths, path) ? paths[path] : undefined;
-    if (handle === undefined) return completed(refusal(404, 'there is no such path'));
+    if (handle === undefined) return uncachedJson(404, { error: 'there is no such path' });
     if (method !== 'GET' && method !== 'HEAD') {
-      const response = refusal(405, `${method} is not allowed here; use GET, HEAD`);
-      response.headers['Allow'] = 'GET, HEAD';
-      return completed(response);
+      const error = `${method} is not allowed here; use GET, HEAD`;
+      return uncachedJson(405, { error }, { Allow: 'GET, HEAD' });
     }
-    return whenReady(handle(search), completed);
+    return handle(search);
   };
-}
-
-function refusal(status: number, error: string): HttpResponse {
-  return { status, headers: { 'Content-Type': JSON_TYPE }, body: JSON.stringify({ error }) };
-}
-
-function completed(response: HttpResponse): HttpResponse {
-  response.headers['Cache-Control'] = 'no-store';
-  response.headers['X-Content-Type-Options'] = 'nosniff';
-  return response;
 }

@@ -2,7 +2,7 @@
 import { healthResponse, readinessResponse } from '../../http/endpoints/health.ts';
 import type { HttpRequest, HttpResponse } from '../../http/message.ts';
 import type { Application } from '../../http/router.ts';
-import { JSON_TYPE } from '../../http/rules/negotiation.ts';
+import { uncachedJson } from '../../http/rules/uncached-json.ts';
 import { type Catalog, openCatalog, type Seams } from '../catalog.ts';
 import type { Context } from '../context.ts';
 import type { Observability } from '../observability.ts';
@@ -86,15 +86,6 @@ export class CurrentCatalog {
     if (reads && path === `${basePath}/readyz`)
       return readinessResponse(reason, search, () => ({}));
     const error = reason() ?? 'the server is starting';
-    return {
-      status: 503,
-      headers: {
-        'Content-Type': JSON_TYPE,
-        'Cache-Control': 'no-store',
-        'X-Content-Type-Options': 'nosniff',
-        'Retry-After': RETRY_AFTER_S,
-      },
-      body: JSON.stringify({ error, request_id: trace.id }),
-    };
+    return uncachedJson(503, { error, request_id: trace.id }, { 'Retry-After': RETRY_AFTER_S });
   }
 }

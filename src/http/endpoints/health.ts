@@ -5,7 +5,7 @@ import { noBody } from '../operations/body.ts';
 import { operation, type ResponseDeclaration } from '../operations/operation.ts';
 import { definePath, type Path } from '../operations/path.ts';
 import type { Parameter } from '../operations/parameters.ts';
-import { JSON_TYPE } from '../rules/negotiation.ts';
+import { uncachedJson } from '../rules/uncached-json.ts';
 import type { Readiness, ReadinessDetails } from '../services.ts';
 import { SERVICE_TAG } from './tags.ts';
 
@@ -20,7 +20,7 @@ const VERBOSE: Parameter = {
 
 /** Reports only that the process responds. */
 export function healthResponse(): HttpResponse {
-  return uncached(200, { status: 'ok' });
+  return uncachedJson(200, { status: 'ok' });
 }
 
 /**
@@ -34,16 +34,8 @@ export function readinessResponse(
 ): HttpResponse {
   const reason = readiness();
   const more = new URLSearchParams(search).has(VERBOSE.name) ? details() : {};
-  if (reason === null) return uncached(200, { status: 'ready', ...more });
-  return uncached(503, { error: `not ready: ${reason}`, ...more });
-}
-
-function uncached(status: number, body: object): HttpResponse {
-  return {
-    status,
-    headers: { 'Content-Type': JSON_TYPE, 'Cache-Control': 'no-store' },
-    body: JSON.stringify(body),
-  };
+  if (reason === null) return uncachedJson(200, { status: 'ready', ...more });
+  return uncachedJson(503, { error: `not ready: ${reason}`, ...more });
 }
 
 const STATE: Shape = {

@@ -2,6 +2,7 @@
 import type { Duplex } from 'node:stream';
 import type { HttpResponse } from '../message.ts';
 import { JSON_TYPE } from '../rules/negotiation.ts';
+import { UNCACHED, uncachedJson } from '../rules/uncached-json.ts';
 
 /** A response that ends its connection. */
 export interface ErrorResponse {
@@ -77,8 +78,7 @@ export function serialize({ status, reason, error, retryAfter }: ErrorResponse):
     `HTTP/1.1 ${status} ${reason}`,
     `Content-Type: ${JSON_TYPE}`,
     `Content-Length: ${Buffer.byteLength(body)}`,
-    'Cache-Control: no-store',
-    'X-Content-Type-Options: nosniff',
+    ...Object.entries(UNCACHED).map(([name, value]) => `${name}: ${value}`),
     ...(retryAfter === undefined ? [] : [`Retry-After: ${retryAfter}`]),
     'Connection: close',
     '',
@@ -88,14 +88,5 @@ export function serialize({ status, reason, error, retryAfter }: ErrorResponse):
 
 /** The response to a request that node:http parsed but that does not reach the application. */
 export function rejection(status: 400 | 414 | 417 | 503, error: string): HttpResponse {
-  return {
-    status,
-    headers: {
-      'Content-Type': JSON_TYPE,
-      'Cache-Control': 'no-store',
-      'X-Content-Type-Options': 'nosniff',
-      Connection: 'close',
-    },
-    body: JSON.stringify({ error }),
-  };
+  return uncachedJson(status, { error }, { Connection: 'close' });
 }

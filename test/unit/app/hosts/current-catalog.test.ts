@@ -8,6 +8,7 @@ import type { Observability } from '../../../../src/app/observability.ts';
 import { Readiness } from '../../../../src/app/readiness.ts';
 import type { ServeOptions } from '../../../../src/app/server-options.ts';
 import { turn } from '../../../support/disk.ts';
+import { requestWith } from '../../../support/request.ts';
 
 /** A server with a catalog whose background work the test ends. */
 function serving() {
@@ -15,7 +16,7 @@ function serving() {
   const fatal: unknown[] = [];
   const observability = { readiness, onFatal: (error: unknown) => fatal.push(error) };
   const current = new CurrentCatalog(
-    {} as ServeOptions,
+    { basePath: '' } as ServeOptions,
     { disk: { prepare() {} } } as Context,
     observability as unknown as Observability,
   );
@@ -59,6 +60,21 @@ test('the background work of a catalog that was replaced changes nothing', async
   await turn();
   assert.equal(fatal, []);
   assert.is(readiness.reason(), null);
+});
+
+test('without a catalog, every response may be neither stored nor taken for another type', async () => {
+  const { current } = serving();
+  current.use(null);
+  for (const [path, status] of [
+    ['/healthz', 200],
+    ['/readyz', 503],
+    ['/books/1/', 503],
+  ] as const) {
+    const response = await current.application(requestWith({ path }));
+    assert.is(response.status, status, path);
+    assert.is(response.headers['X-Content-Type-Options'], 'nosniff', path);
+    assert.is(response.headers['Cache-Control'], 'no-store', path);
+  }
 });
 
 test.run();
