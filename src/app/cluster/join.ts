@@ -64,7 +64,11 @@ export async function joinCluster(
   const { maxImport: maxBody = MAX_IMPORT_BYTES, logTimeout = DEFAULT_LOG_TIMEOUT_MS } = settings;
   const writerForwarding = new WriterForwarding({
     // If the log is silent, the writer still responds; if its response is late, it is silent.
-    forwarder: new Forwarder({ maxBody, idleMs: logTimeout + WRITER_SILENCE_MS }),
+    forwarder: new Forwarder({
+      maxBody,
+      idleMs: logTimeout + WRITER_SILENCE_MS,
+      warn: (message) => monitor.log.warn(message),
+    }),
     cluster,
     reach: (sequence) => store.catchUp(sequence),
     pullAccounts: () => exclusively(data, () => credentials.pull()),

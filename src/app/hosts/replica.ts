@@ -88,7 +88,10 @@ export class Replica {
     });
     this.#secret = secretFingerprint(context.env['CATALOG_JWT_SECRET']);
     this.#confirmation = new Confirmation(follow.maxUnconfirmed);
-    this.#forwarder = new Forwarder({ maxBody: Math.max(maxBody, maxImport) });
+    this.#forwarder = new Forwarder({
+      maxBody: Math.max(maxBody, maxImport),
+      warn: (message) => ports.log.warn(message),
+    });
     // Reports a mistake at the start.
     readSecretFile(follow.tokenFile);
   }

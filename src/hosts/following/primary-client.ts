@@ -7,6 +7,7 @@ import { shapes } from '../../store/files/change-set.ts';
 import { lineageShape } from '../../store/hosts/host-record.ts';
 import { type HostAddress, textOf } from '../address.ts';
 import { ProgressTimer } from '../progress-timer.ts';
+import { isProxyRefusal, proxyRefusal } from '../proxy-refusals.ts';
 
 /** Milliseconds without a byte after which a request fails, if its response is received whole. */
 const RESPONSE_TIMEOUT_MS = 10_000;
@@ -178,8 +179,10 @@ export class HttpPrimary implements Primary {
     if (status === 401) {
       return new CatalogError('unauthorized', `${this.address} ${refusals.unauthorized}`);
     }
-    if (status === 403)
+    if (isProxyRefusal(response)) return new CatalogError('forbidden', proxyRefusal(this.address));
+    if (status === 403) {
       return new CatalogError('forbidden', `${this.address} ${refusals.forbidden}`);
+    }
     return new Error(`${this.address} answered ${status}`);
   }
 

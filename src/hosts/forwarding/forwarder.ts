@@ -16,6 +16,7 @@ import {
   NO_BODY,
 } from '../../http/message.ts';
 import { ProgressTimer } from '../progress-timer.ts';
+import { ProxyRefusals } from '../proxy-refusals.ts';
 import { isLoop, requestHeaders, responseHeaders } from './headers.ts';
 
 /** Requests that are passed on at the same time. */
@@ -58,6 +59,8 @@ interface Options {
   readonly socket?: string;
   /** The name of the other side in messages; `the primary` if left out. */
   readonly to?: string;
+  /** Reports what the operator has to correct. */
+  readonly warn?: (message: string) => void;
 }
 
 export class Forwarder {
@@ -65,11 +68,13 @@ export class Forwarder {
   readonly pseudonym = `catalog-${randomBytes(8).toString('hex')}`;
   readonly #options: Options;
   readonly #to: string;
+  readonly #proxies: ProxyRefusals;
   #open = 0;
 
   constructor(options: Options) {
     this.#options = options;
     this.#to = options.to ?? 'the primary';
+    this.#proxies = new ProxyRefusals(options.warn ?? (() => {}));
   }
 
   /** Requests that are being passed on. */
@@ -82,7 +87,8 @@ export class Forwarder {
    *
    * @param origin of the other host, such as `https://primary.example:8000`.
    * @returns its response, whatever its status.
-   * @throws CatalogError `primary_unreachable` if nothing was sent, or only a read;
+   * @throws CatalogError `primary_unreachable` if nothing was sent, or only a read, or if a proxy
+   *   refused the request;
    *   `write_unknown` if a write was sent and no response came; `busy`; `malformed_request`; and
    *   the failures of the client's body.
    */
@@ -109,6 +115,7 @@ export class Forwarder {
     };
     try {
       const response = await this.#send(request, url, timer, upload);
+      this.#proxies.check(response, origin, this.#to);
       return await this.#passedBack(request, response, timer, done);
     } catch (error) {
       timer.fail(error);
