@@ -153,6 +153,14 @@ function askOf(host: string, port: number, path: string, ...args: readonly strin
 /** Another address of this machine, which is not in the lists of the examples. */
 const STRANGER = ['--interface', '127.0.0.2'] as const;
 
+const STAFF_ONLY = [
+  '/admin/skus/',
+  '/console/',
+  '/admin/changes/',
+  '/admin/hosts/state/',
+  '/admin/skus/imports/',
+];
+
 /** @returns arguments of curl to send an import file that is larger than other bodies may be. */
 async function fileOver1MiB(): Promise<readonly string[]> {
   const file = join(temporaryDirectory(), 'skus.csv');
@@ -182,13 +190,14 @@ async function assertProxy({ start, hasCache }: Proxy): Promise<void> {
 
   assert.is(get(SITE, '/admin/skus/').status, 401, 'the server asks for a token');
   assert.is(get(SITE, '/console/').status, 200);
-  for (const path of ['/admin/skus/', '/console/', '/admin/changes/', '/admin/skus/imports/']) {
+  for (const path of STAFF_ONLY) {
     assert.is(get(SITE, path, ...STRANGER).status, 403, path);
     assert.is(get(SITE, `/1.0${path}`, ...STRANGER).status, 403, `/1.0${path}`);
   }
   assert.is(get(SITE, '/books/', ...STRANGER).status, 200);
-  assert.is(get(SITE, '/readyz').status, 200);
-  assert.is(get(SITE, '/readyz', ...STRANGER).status, 403);
+  for (const path of ['/healthz', '/readyz', '/readyz?verbose']) {
+    assert.is(get(SITE, path, ...STRANGER).status, 200, `a monitor requests ${path}`);
+  }
   assert.is(get(SITE, '/admin/skus/imports/', ...(await fileOver1MiB())).status, 202);
 
   const page = get(SHOP, '/skus/1.html', ...STRANGER, '-H', 'X-Request-Id: forged');
