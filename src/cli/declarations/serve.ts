@@ -34,8 +34,9 @@ A flag takes precedence over its environment variable.
 Examples:
   Serve ./data at http://127.0.0.1:8000:
     catalog-server serve
-  Listen on every address, below /api, with metrics on port 9090:
-    catalog-server serve --host 0.0.0.0 --base-path /api --metrics-port 9090
+  Listen on every address, below /api, with metrics for this machine alone:
+    catalog-server serve --host 0.0.0.0 --base-path /api \\
+      --metrics-host 127.0.0.1 --metrics-port 9090
   Show prices in euros and pages in German, behind a proxy on this machine:
     catalog-server serve --currency EUR --locale de --trust-proxy loopback \\
       --public-url https://shop.example/pages

@@ -46,6 +46,11 @@ const VERIFIED = 'systemd-analyze verify reports nothing for any unit';
   assert.equal([status, stdout, stderr], [0, '', '']);
 });
 
+test('the server does not publish its metrics, even if it listens on every address', () => {
+  const environment = unit('catalog-server.service').match(/^Environment=.*$/gm) ?? [];
+  assert.match(environment.join('\n'), /\bCATALOG_METRICS_HOST=127\.0\.0\.1\b/);
+});
+
 interface Machine {
   /** Replacements for paths in the unit. */
   readonly paths: Readonly<Record<string, string>>;
