@@ -172,6 +172,23 @@ test('only admins may use webhooks, their audit entries and deliveries, and reve
   await server.stop();
 });
 
+test('a write is undone although deliveries have failed since, and failing_since stays', async () => {
+  const receiver = new Receiver();
+  receiver.answers.push(500, 500, 500);
+  const server = await open(receiver, { retryDelay: (failures) => (failures > 0 ? 3600_000 : 0) });
+  await sent(server, 201, 'POST', WEBHOOKS, { body: { url: URL } });
+  await sent(server, 200, 'PATCH', `${WEBHOOKS}1/`, { body: { resources: ['brands'] } });
+  await sent(server, 201, 'POST', BRANDS, name('A'));
+  const failing = async () => ((await read(server, `${WEBHOOKS}1/`)) as Fields)['failing_since'];
+  await until('it fails', async () => (await failing()) !== null);
+  const since = await failing();
+  const undone = await sent(server, 200, 'POST', '/admin/audits/2/reversal/');
+  assert.equal([undone.json.resources, undone.json.failing_since], [[], since]);
+  const forced = { body: { force: true } };
+  await sent(server, 204, 'POST', '/admin/audits/1/reversal/', forced);
+  await server.stop();
+});
+
 test('an invalid url, invalid resources and an invalid active are 422', async () => {
   const server = await open(new Receiver());
   const refused: readonly (readonly [unknown, string])[] = [

@@ -5,7 +5,8 @@
  * Invariants:
  * 1. Entries are undone from the newest to the oldest, all or none.
  * 2. An entry is undone only if its row is as the entry left it once the newer of the given entries
- *    are undone. Otherwise nothing is written, unless the caller forces it.
+ *    are undone. Otherwise nothing is written, unless the caller forces it. Attributes that only the
+ *    server sets do not count, and keep their values: undoing a write does not undo what it noted.
  * 3. A SKU and its specification records that one request wrote are undone together.
  */
 import { CatalogError } from '../../errors.ts';
@@ -124,7 +125,9 @@ class Plan {
     if (difference !== null) this.differences.push(`${kind.label} ${id} ${difference}`);
     const values = valuesIn(entry.before);
     // Attributes that an entry of an earlier version does not have stay as they are.
-    const after = values && storedRow(kind, id, { ...before.after, ...values });
+    const after =
+      values &&
+      storedRow(kind, id, { ...before.after, ...values, ...serverSetIn(kind, before.after) });
     this.#rows.set(key, { kind, id, before: current, after });
   }
 
@@ -169,7 +172,8 @@ function differenceOf(kind: Kind, { id, after }: AuditEntry, row: Row | null): s
   const left = valuesIn(after);
   if (left === null) return row === null ? null : `exists again since audit entry ${id}`;
   if (row === null) return `was deleted since audit entry ${id}`;
-  const changed = changedAttributes(kind, storedRow(kind, row.id, left), row);
+  const expected = storedRow(kind, row.id, { ...left, ...serverSetIn(kind, row) });
+  const changed = changedAttributes(kind, expected, row);
   return changed.length === 0 ? null : `has changed since audit entry ${id}: ${changed.join(', ')}`;
 }
 
@@ -177,6 +181,12 @@ function changedAttributes(kind: Kind, one: Row, other: Row): string[] {
   return Object.entries(kind.attributes).flatMap(([name, declared]) =>
     isStored(declared) && one[name] !== other[name] ? [name] : [],
   );
+}
+
+/** The values of a row that clients cannot set; none if there is no row. */
+function serverSetIn(kind: Kind, row: Row | null): Readonly<Record<string, Scalar>> {
+  const values = Object.entries(row ?? {});
+  return Object.fromEntries(values.filter(([name]) => kind.attributes[name]?.role === 'serverSet'));
 }
 
 /** Whether an entry is about a row, and not about an account. */
