@@ -27,6 +27,12 @@ test('an independent validator accepts the description as OpenAPI 3.1', async ()
   assert.is(validator.version, '3.1');
 });
 
+test('the description states the order of checks with the wait for a commit (spec 3.11)', () => {
+  const { description } = DOCUMENT['info'] as { readonly description: string };
+  const order = 'token, role, the commit of `Catalog-Min-Sequence`, item or parent, `Accept`';
+  assert.match(description, order);
+});
+
 /** Each example, with a pointer to its schema. */
 function examples(): { at: string; value: unknown; schema: string }[] {
   const found: { at: string; value: unknown; schema: string }[] = [];
