@@ -3,6 +3,7 @@ import { messageOf } from '../errors.ts';
 import type { Limits } from '../http/wire/limits.ts';
 import type { Archive } from './archive/open.ts';
 import type { Membership } from './cluster/join.ts';
+import { ReplicationLog } from './cluster/replication-log.ts';
 import { operatorApplication } from './operator.ts';
 import type { AccessListener } from '../http/wire/access-record.ts';
 import { type Address, type HttpServer, startServer } from '../http/wire/server.ts';
@@ -76,20 +77,13 @@ export function metricsAddress({
   return { host: metricsHost ?? host, port, flags };
 }
 
-/** The words of the log for each state. docs/hosts.md lists them, so that operators can search. */
-const STATE_WORDS: Readonly<Record<ReplicationState, string>> = {
-  'in sync': 'in step',
-  'catching up': 'behind',
-  unreachable: 'silent',
-  stopped: 'stopped',
-};
-
 const NO_CHANGES = { delivered: 0, failed: 0, failing: 0, lag: 0 };
 
 /** The log, the metrics and the readiness of a process, and its end if it cannot go on. */
 export class Observability {
   readonly log: Log;
   readonly memory: MemoryWatch;
+  readonly #replicationLog: ReplicationLog;
   /** Bytes that all processes of the server may take together. */
   readonly #memoryLimit: number;
   readonly #disk: DiskWatch;
@@ -104,6 +98,7 @@ export class Observability {
   constructor(options: ObservabilityOptions, version: string) {
     const { logLevel: level, logFormat: format, verbose: stacks = false } = options;
     this.log = new Log({ level, format, terminal: process.stderr.isTTY, stacks });
+    this.#replicationLog = new ReplicationLog(this.log);
     const { maxMemory = defaultMemoryLimit(), workers = 1 } = options;
     this.#memoryLimit = maxMemory;
     this.memory = new MemoryWatch(maxMemory / processesOf(workers));
@@ -128,8 +123,7 @@ export class Observability {
 
   readonly onReplicationState = (state: ReplicationState): void => {
     this.readiness.setReplicationState(state);
-    const isWell = state === 'in sync' || state === 'catching up';
-    this.log[isWell ? 'info' : 'warn'](`the log that the hosts share: ${STATE_WORDS[state]}`);
+    this.#replicationLog.changed(state);
   };
 
   readonly observer: StoreObserver = {

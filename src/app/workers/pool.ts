@@ -25,7 +25,7 @@ interface Options {
   readonly start: (port: number) => WorkerPort;
   /** The last change set that is durable before the pool is opened, and how far back they go. */
   readonly state: () => DurableState;
-  readonly log: { info(message: string): void; warn(message: string): void };
+  readonly log: { warn(message: string): void };
   readonly now?: () => number;
   readonly backoff?: () => Backoff;
 }
@@ -136,7 +136,7 @@ export class WorkerPool {
     const member = this.#start();
     this.#replaceAtEnd(member, backoff);
     member.listening.then(
-      () => this.#options.log.info('a new worker has replaced the one that ended'),
+      () => this.#options.log.warn('a new worker has replaced the one that ended'),
       (error: unknown) => this.#options.log.warn(`a worker cannot serve: ${messageOf(error)}`),
     );
   }

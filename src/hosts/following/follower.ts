@@ -224,9 +224,11 @@ export class Follower {
   #connect(): void {
     if (this.#connected) return;
     this.#connected = true;
+    // An operator who was told that the host does not follow must learn that it follows again.
+    const level = this.#trouble === null ? 'info' : 'warn';
     this.#trouble = null;
     this.#backoff.reset();
-    this.#options.log.info(`following ${this.#options.primary.address}`);
+    this.#options.log[level](`following ${this.#options.primary.address}`);
   }
 
   #leaveGap(error: HistoryGone): void {

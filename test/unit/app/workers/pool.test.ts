@@ -62,7 +62,7 @@ function scene(count: number, sequence = 0) {
       return worker;
     },
     state: () => ({ sequence, oldest: 0 }),
-    log: { info() {}, warn: (message) => warnings.push(message) },
+    log: { warn: (message) => warnings.push(message) },
     now: () => clock.now,
     backoff: () => new Backoff(() => 0),
   });
@@ -161,6 +161,7 @@ test('writes do not wait for a worker that has exited, and another one replaces 
   await until('another worker is started', () => started.length === 2);
   assert.match(warnings.join(), /a worker ended \(SIGSEGV\)/);
   worker(1).join(1);
+  await until('its replacement is logged as well', () => /has replaced/.test(warnings.join()));
   assert.is(pool.serving, 1);
   assert.is(pool.reason(), null);
   await pool.close(0);

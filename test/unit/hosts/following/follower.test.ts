@@ -231,8 +231,8 @@ test('spec 15.14: nothing is applied from a primary with another history, which 
   assert.is(warnings.length, 1, 'once, however often it is tried');
 });
 
-test('a primary that does not answer is asked until it does', async () => {
-  const { source, replica, state, start, close } = await pair();
+test('a primary that does not answer is asked until it does, and the log says both', async () => {
+  const { source, replica, state, start, close, warnings } = await pair();
   await write(source, 2);
   let failures = 5;
   const { follower } = start({
@@ -243,6 +243,7 @@ test('a primary that does not answer is asked until it does', async () => {
     },
   });
   await inStep(source, replica);
+  assert.equal(warnings, ['not following: it is down', 'following https://primary']);
   await close(follower);
 });
 

@@ -1,0 +1,29 @@
+/** At which level a host logs its state towards the shared log. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { ReplicationLog } from '../../../../src/app/cluster/replication-log.ts';
+
+test('the end of a problem is logged at the level of the problem', () => {
+  const lines: string[] = [];
+  const log = new ReplicationLog({
+    info: (message) => void lines.push(`info ${message}`),
+    warn: (message) => void lines.push(`warn ${message}`),
+  });
+  log.changed('catching up');
+  log.changed('in sync');
+  log.changed('unreachable');
+  log.changed('catching up');
+  log.changed('in sync');
+  log.changed('catching up');
+  const levels = lines.map((line) => line.replace('the log that the hosts share: ', ''));
+  assert.equal(levels, [
+    'info behind',
+    'info in step',
+    'warn silent',
+    'info behind',
+    'warn in step again',
+    'info behind',
+  ]);
+});
+
+test.run();
