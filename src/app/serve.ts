@@ -15,6 +15,7 @@ import type { ServeOptions } from './server-options.ts';
 import { firstSignal } from './signals.ts';
 import { endStart } from './engine/start-policy.ts';
 import { WorkerPool } from './workers/pool.ts';
+import { socketPath } from './workers/socket-path.ts';
 import { startWorkers } from './workers/serve-workers.ts';
 import { startWorker, workerPort } from './workers/worker-process.ts';
 import { serveWorker } from './workers/worker.ts';
@@ -100,13 +101,15 @@ async function requireFreePorts(options: ServeOptions): Promise<void> {
   await freePorts([{ host, port }, ...(metrics === null ? [] : [metrics])]);
 }
 
-/** @returns null if this process serves alone. */
+/** @returns null if this process serves alone. @throws CatalogError `usage`. */
 function openPool(
-  { workers = 1 }: ServeOptions,
+  { workers = 1, data }: ServeOptions,
   observability: Observability,
   current: CurrentCatalog,
 ): WorkerPool | null {
   if (workers === 1) return null;
+  // Fails before a store is created if the path of the directory is too long.
+  socketPath(data);
   const pool = new WorkerPool({
     count: workers,
     start: startWorker,

@@ -341,6 +341,7 @@ test('--workers fails with --log, with --follow, and with a data directory whose
   const data = join(temporaryDirectory(), 'long'.repeat(30));
   const { stderr } = await runCommand(['serve', '--data', data, '--port', '0', ...WORKERS]);
   assert.match(stderr, /give a shorter --data/);
+  assert.not(existsSync(data), 'no store was created');
 });
 
 test.run();
