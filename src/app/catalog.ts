@@ -12,7 +12,6 @@ import { TokenVerifier } from '../auth/tokens.ts';
 import type { OpenConsole } from '../console/assets.ts';
 import { onceOpened, openConsole } from '../console/open.ts';
 import { diskSpace } from '../disk/free-space.ts';
-import { messageOf } from '../errors.ts';
 import {
   type Application,
   type ApplicationOptions,
@@ -25,11 +24,6 @@ import { openPages, type Pages, type PageSeams } from './open-pages.ts';
 import { keepSettings } from '../pages/shop/settings.ts';
 import { TemplateSources } from '../pages/render/template-sources.ts';
 import { AuditedStore } from '../resources/audit/audited-store.ts';
-import { Records } from '../resources/records.ts';
-import { Downloads } from '../resources/transfer/downloads.ts';
-import { Exports } from '../resources/transfer/exports.ts';
-import { Money } from '../model/money.ts';
-import { Undo } from '../resources/audit/undo.ts';
 import { lastBackupTime } from '../store/files/last-backup.ts';
 import type { Store } from '../store/store.ts';
 import { type Archive, archivePlace, type ArchiveSeams, openArchive } from './archive/open.ts';
@@ -42,6 +36,7 @@ import { type HostSeams, openHosts } from './hosts/open-hosts.ts';
 import { openImports } from './imports/open.ts';
 import type { ServeOptions } from './server-options.ts';
 import type { ReadinessDetails } from '../http/services.ts';
+import { commonOptions } from './services/common-options.ts';
 import { Summaries } from './services/summary.ts';
 import { Previews } from './services/previews.ts';
 import { Users } from './services/users.ts';
@@ -164,16 +159,10 @@ async function compose(
   const archive = openArchive(options, store, { disk, env }, monitor, seams);
   const readinessDetails = detailsOf(archive, seams);
   const application = createApplication({
-    records: new Records(audited),
-    undo: new Undo(audited),
+    ...commonOptions(options, audited, monitor, version, clock?.now),
     changes: changes.feed,
     webhooks: changes.webhooks,
-    exports: new Downloads(
-      new Exports(store, new Money(options.pages.currency), clock?.now),
-      options.sendTimeout,
-    ),
     imports,
-    ...(options.maxImport !== undefined && { maxImport: options.maxImport }),
     tokens: new TokenVerifier(seams.confirmed?.(credentials) ?? credentials, clock?.now),
     tokenService: createTokenService(login, renewals, { data, disk, shared }),
     users: openUsers(options, { credentials, shared, login, audited }, disk, monitor),
@@ -183,16 +172,9 @@ async function compose(
     previews: new Previews(store, pages.previews),
     pageBuilds: new PageBuilds(pages.queue, store),
     ...forwardingOf(membership, seams),
-    basePath: options.basePath,
-    corsOrigins: options.corsOrigins,
-    version,
-    protectBooks: options.protectBooks === true,
-    jsonLimits: { depth: options.maxJsonDepth, elements: options.maxJsonElements },
     readiness: () => monitor.readiness.reason() ?? role.reason(),
     readinessDetails,
     openConsole: onceOpened(open),
-    onFault: (requestId, error) =>
-      monitor.log.failure(`request ${requestId} failed: ${messageOf(error)}`, error),
   });
   return {
     application,
@@ -234,8 +216,8 @@ async function openAccess(
   { clock, verifyPassword }: Seams,
 ) {
   const secret = env['CATALOG_JWT_SECRET'];
-  const credentials = await LiveCredentials.open(directory, secret, undefined, shared);
-  const attempts = new FailedAttempts(undefined, clock);
+  const credentials = await LiveCredentials.open(directory, secret, { shared });
+  const attempts = new FailedAttempts({ clock });
   const login = new Login(credentials, verifyPassword, attempts);
   return { credentials, login, renewals: new Renewals(credentials, clock?.now) };
 }

@@ -93,15 +93,23 @@ export function readAccess(
   };
 }
 
+interface ChangeOptions<T> {
+  /** Milliseconds since the epoch. */
+  readonly clock?: (() => number) | undefined;
+  /**
+   * Called with the result of the change before it is written. If it fails, the file stays as it
+   * was.
+   */
+  readonly announce?: ((result: T) => Promise<void>) | undefined;
+  /** The original of the file, if hosts share it. */
+  readonly shared?: SharedFiles | undefined;
+}
+
 /**
  * Changes the file while no other process can. The change is durable when this returns.
  *
  * @param change works on a draft, with `now` in whole seconds since the epoch. If it throws, the
  *   file stays as it was.
- * @param clock milliseconds since the epoch.
- * @param announce is called with the result of the change before it is written. If it fails, the
- *   file stays as it was.
- * @param shared the original of the file, if hosts share it.
  * @throws CatalogError `access_file`, `durability_unknown`, and what `change`, `announce` and
  *   {@link SharedFiles} throw.
  */
@@ -109,9 +117,7 @@ export function changeAccess<T>(
   disk: Disk,
   directory: string,
   change: (draft: AccessDraft, now: number) => T,
-  clock: () => number = Date.now,
-  announce?: (result: T) => Promise<void>,
-  shared?: SharedFiles,
+  { clock = Date.now, announce, shared }: ChangeOptions<T> = {},
 ): Promise<T> {
   const path = accessPath(directory);
   return exclusively(directory, async () => {

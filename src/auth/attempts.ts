@@ -16,13 +16,18 @@ const LIMITS: AttemptLimits = { account: 10, address: 100, window: 300_000 };
 /** Most names, and most addresses, that are counted. Each costs the client a password hash. */
 const MAX_KEYS = 50_000;
 
+interface AttemptsOptions {
+  readonly limits?: AttemptLimits | undefined;
+  /** Milliseconds on a monotonic clock. */
+  readonly clock?: { now(): number } | undefined;
+}
+
 export class FailedAttempts {
   readonly #limits: AttemptLimits;
   readonly #accounts: LRUCache<string, number>;
   readonly #addresses: LRUCache<string, number>;
 
-  /** @param clock milliseconds on a monotonic clock. */
-  constructor(limits: AttemptLimits = LIMITS, clock: { now(): number } = performance) {
+  constructor({ limits = LIMITS, clock = performance }: AttemptsOptions = {}) {
     const options = {
       // Not `max`, with which the cache would allocate all of its memory at once.
       maxSize: MAX_KEYS,

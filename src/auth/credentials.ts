@@ -35,6 +35,13 @@ export interface CredentialSource {
   settled<T>(use: (credentials: Credentials) => T): Promise<T>;
 }
 
+interface CredentialsOptions {
+  /** Milliseconds on a monotonic clock. */
+  readonly clock?: (() => number) | undefined;
+  /** The original of the files, if hosts share it. */
+  readonly shared?: SharedFiles | undefined;
+}
+
 export class LiveCredentials implements CredentialSource {
   readonly #directory: string;
   readonly #access: Watched<Access>;
@@ -63,15 +70,12 @@ export class LiveCredentials implements CredentialSource {
    * Creates the keys if there are none.
    *
    * @param fromEnvironment the value of CATALOG_JWT_SECRET, which replaces the file.
-   * @param clock milliseconds on a monotonic clock.
-   * @param shared the originals of the files, if hosts share them.
    * @throws CatalogError `key_file`, `access_file`.
    */
   static async open(
     directory: string,
     fromEnvironment: string | undefined,
-    clock = () => performance.now(),
-    shared?: SharedFiles,
+    { clock = () => performance.now(), shared }: CredentialsOptions = {},
   ): Promise<LiveCredentials> {
     const keys = await loadKeys(directory, fromEnvironment);
     const live = new LiveCredentials(

@@ -77,7 +77,7 @@ export function changeShared<T>(
   change: (draft: AccessDraft, now: number) => T,
 ): Promise<T> {
   const shared = sharedFilesOf(directory, disk);
-  return changeAccess(disk, directory, change, undefined, undefined, shared);
+  return changeAccess(disk, directory, change, { shared });
 }
 
 function settingsIn(path: string, bytes: Buffer): ClusterSettings {

@@ -29,7 +29,7 @@ export function createTokenService(
     revoke(jti, own) {
       const end = (draft: AccessDraft, now: number) =>
         own === null ? endToken(draft, jti, null) : ownRevocations.end(draft, own, now);
-      return changeAccess(disk, data, end, undefined, undefined, shared);
+      return changeAccess(disk, data, end, { shared });
     },
   };
 }

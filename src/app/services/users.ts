@@ -141,13 +141,14 @@ export class Users implements UserService {
           requireAdmin(draft, before, after);
           return actOf(name, before, after, unseen);
         },
-        undefined,
-        async (act) => {
-          if (act === null) return;
-          await audited.record(subject, act);
-          recorded = act;
+        {
+          shared,
+          async announce(act) {
+            if (act === null) return;
+            await audited.record(subject, act);
+            recorded = act;
+          },
         },
-        shared,
       );
     } catch (error) {
       // If it is unknown whether the change was made, the entry stays.

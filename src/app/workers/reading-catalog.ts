@@ -5,21 +5,16 @@
 import { LiveCredentials } from '../../auth/credentials.ts';
 import { TokenVerifier } from '../../auth/tokens.ts';
 import { onceOpened, openConsole } from '../../console/open.ts';
-import { messageOf } from '../../errors.ts';
 import { type Application, createApplication, type Forward } from '../../http/router.ts';
 import type { Services } from '../../http/services.ts';
-import { Money } from '../../model/money.ts';
 import { AuditedStore } from '../../resources/audit/audited-store.ts';
-import { Undo } from '../../resources/audit/undo.ts';
 import { ChangeFeed } from '../../resources/changes/change-feed.ts';
 import { ChangeSource } from '../../resources/changes/change-source.ts';
-import { Records } from '../../resources/records.ts';
-import { Downloads } from '../../resources/transfer/downloads.ts';
-import { Exports } from '../../resources/transfer/exports.ts';
 import type { Store } from '../../store/store.ts';
 import type { Monitor } from '../catalog-monitor.ts';
 import type { Context } from '../context.ts';
 import type { ServeOptions } from '../server-options.ts';
+import { commonOptions } from '../services/common-options.ts';
 
 /** The services that only the owner has. */
 type OwnersServices = Omit<
@@ -61,26 +56,13 @@ export async function openReadingCatalog(
   const changes = new ChangeFeed(source);
   const application = createApplication({
     ...OWNERS_SERVICES,
-    records: new Records(audited),
-    undo: new Undo(audited),
+    ...commonOptions(options, audited, monitor, version),
     changes,
-    exports: new Downloads(
-      new Exports(store, new Money(options.pages.currency)),
-      options.sendTimeout,
-    ),
     tokens: new TokenVerifier(credentials),
     forwarding: () => forward,
-    ...(options.maxImport !== undefined && { maxImport: options.maxImport }),
-    basePath: options.basePath,
-    corsOrigins: options.corsOrigins,
-    version,
-    protectBooks: options.protectBooks === true,
-    jsonLimits: { depth: options.maxJsonDepth, elements: options.maxJsonElements },
     readiness: monitor.readiness.reason,
     readinessDetails: () => ({}),
     openConsole: onceOpened(openConsole),
-    onFault: (requestId, error) =>
-      monitor.log.failure(`request ${requestId} failed: ${messageOf(error)}`, error),
   });
   return {
     application,

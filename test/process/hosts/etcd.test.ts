@@ -211,17 +211,12 @@ test('changes of accounts reach all hosts without loss, and credentials expire a
   const two = share(second, () => ({ monotonic: time, wall }));
   await one.open(async () => void (await loadKeys(first, undefined)));
   await two.open(async () => assert.unreachable('there are keys already'));
-  const live = await LiveCredentials.open(second, undefined, undefined, two);
+  const live = await LiveCredentials.open(second, undefined, { shared: two });
   assert.equal(live.current().keys, await loadKeys(first, undefined));
   const end = (directory: string, shared: EtcdCredentials, subject: string) =>
-    changeAccess(
-      machineDisk,
-      directory,
-      (draft, now) => endTokens(draft, subject, now),
-      undefined,
-      undefined,
+    changeAccess(machineDisk, directory, (draft, now) => endTokens(draft, subject, now), {
       shared,
-    );
+    });
   await Promise.all([end(first, one, 'ann'), end(first, one, 'bob')]);
   await until('it is on the other host', () => live.current().access.subjects.size === 2);
   await end(second, two, 'eve');
@@ -257,16 +252,9 @@ test('a host that cannot write changed accounts to its disk accepts no token', a
   const [one, two] = [share(first, machineDisk), share(second, refusableDisk(refusal))];
   await one.open(async () => void (await loadKeys(first, undefined)));
   await two.open(async () => assert.unreachable('there are keys already'));
-  const live = await LiveCredentials.open(second, undefined, undefined, two);
+  const live = await LiveCredentials.open(second, undefined, { shared: two });
   const end = (directory: string, disk: Disk, shared: EtcdCredentials, subject: string) =>
-    changeAccess(
-      disk,
-      directory,
-      (draft, now) => endTokens(draft, subject, now),
-      undefined,
-      undefined,
-      shared,
-    );
+    changeAccess(disk, directory, (draft, now) => endTokens(draft, subject, now), { shared });
   refusal.active = true;
   await end(first, machineDisk, one, 'ann');
   time += 10_001;

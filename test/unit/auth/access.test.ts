@@ -36,7 +36,7 @@ const TEN_YEARS = 10 * 365 * 86_400;
 const pathIn = (directory: string) => join(directory, 'access.json');
 
 function change<T>(directory: string, apply: (draft: AccessDraft, now: number) => T, now = NOW) {
-  return changeAccess(quickDisk, directory, apply, () => now * 1000);
+  return changeAccess(quickDisk, directory, apply, { clock: () => now * 1000 });
 }
 
 async function failure(action: () => unknown, code: Code): Promise<string> {

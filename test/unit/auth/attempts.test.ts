@@ -16,7 +16,7 @@ class Clock {
 
 function begin() {
   const clock = new Clock();
-  return { clock, attempts: new FailedAttempts(LIMITS, clock) };
+  return { clock, attempts: new FailedAttempts({ limits: LIMITS, clock }) };
 }
 
 /** Seconds to wait; 0 if the login may be tried. */

@@ -22,7 +22,7 @@ const SECRET = 'a secret of at least thirty-two bytes';
 async function begin(fromEnvironment?: string) {
   const directory = temporaryDirectory();
   let time = 0;
-  const live = await LiveCredentials.open(directory, fromEnvironment, () => time);
+  const live = await LiveCredentials.open(directory, fromEnvironment, { clock: () => time });
   const later = (milliseconds = CACHE_MS) => {
     time += milliseconds;
   };

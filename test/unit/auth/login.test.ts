@@ -35,7 +35,7 @@ async function begin(limits = { account: 3, address: 50, window: 60_000 }) {
   };
   /** Runs while a password is hashed. */
   const meanwhile = { run: (): void | Promise<void> => {} };
-  const login = new Login(source, check, new FailedAttempts(limits));
+  const login = new Login(source, check, new FailedAttempts({ limits }));
   return { source, verified, login, meanwhile, most: () => most };
 }
 
