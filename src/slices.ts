@@ -145,12 +145,30 @@ export function inLaterSlices<T>(work: Generator<unknown, T>): Promise<T> {
 export async function* inTurns<T>(
   items: Iterable<T> | AsyncIterable<T>,
 ): AsyncGenerator<T, void, void> {
-  let end = performance.now() + SLICE_MS;
+  const slice = new Slice();
   for await (const item of items) {
     yield item;
-    if (performance.now() < end) continue;
+    if (slice.isOver) await slice.next();
+  }
+}
+
+/** A slice of work that does not run as a generator. */
+export class Slice {
+  #end = performance.now() + SLICE_MS;
+
+  get isOver(): boolean {
+    return performance.now() >= this.#end;
+  }
+
+  /** Begins the next slice now, because the event loop has just turned. */
+  renew(): void {
+    this.#end = performance.now() + SLICE_MS;
+  }
+
+  /** Returns to the event loop, and begins the next slice. */
+  async next(): Promise<void> {
     await turn();
-    end = performance.now() + SLICE_MS;
+    this.renew();
   }
 }
 

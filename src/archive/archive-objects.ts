@@ -17,6 +17,7 @@ import {
   PRIVATE,
   WRITER,
 } from './names.ts';
+import { inTurns } from '../slices.ts';
 import { type ObjectStore, wholeOf } from './storage/object-store.ts';
 
 /** Change sets of one object at most, so that a listing can begin shortly before a sequence. */
@@ -223,15 +224,9 @@ export class ArchiveObjects {
 /** Lets the event loop turn during encryption: a change set may have tens of megabytes. */
 async function sliced(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array[]> {
   const found: Uint8Array[] = [];
-  for await (const chunk of chunks) {
-    found.push(chunk);
-    if (found.length % CHUNKS_PER_TURN === 0) await new Promise((turn) => setImmediate(turn));
-  }
+  for await (const chunk of inTurns(chunks)) found.push(chunk);
   return found;
 }
-
-/** Chunks of 64 KiB, each a fraction of a millisecond. */
-const CHUNKS_PER_TURN = 8;
 
 function failed(message: string, cause?: unknown): CatalogError {
   return new CatalogError('archive_failed', message, { cause });

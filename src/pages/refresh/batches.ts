@@ -5,7 +5,10 @@ import type { PageName } from '../shop/names.ts';
 import { failureOf } from '../writer/page-failure.ts';
 import type { PageMaker, PageResult } from '../writer/page-writer.ts';
 
-/** Milliseconds of work between two turns of the event loop. */
+/**
+ * Milliseconds of work between two turns of the event loop. Pages may wait, so they leave most of a
+ * turn to requests, whose work in slices takes two milliseconds.
+ */
 export const SLICE_MS = 1.5;
 
 /** UTF-16 units of gathered facts above which they are sent to the page maker. */

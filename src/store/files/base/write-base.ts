@@ -2,9 +2,7 @@
 import { dirname } from 'node:path';
 import type { Disk } from '../../../disk/disk.ts';
 import { DurableFile } from '../../../disk/durable-file.ts';
-
-/** Milliseconds of work between two turns of the event loop; the last slice may exceed them. */
-const SLICE_MS = 2;
+import { Slice } from '../../../slices.ts';
 
 /** Bytes between two syncs: one long sync at the end would hold up the syncs of the commits. */
 const FLUSH_BYTES = 4 * 1024 * 1024;
@@ -31,7 +29,7 @@ export async function writeBase<T>(
   try {
     let size = 0;
     let unflushed = 0;
-    let begun = performance.now();
+    const pace = new Slice();
     let step = slices.next();
     for (; step.done !== true; step = slices.next()) {
       const slice = step.value;
@@ -41,12 +39,10 @@ export async function writeBase<T>(
       if (unflushed >= FLUSH_BYTES) {
         unflushed = 0;
         await file.flush();
-      } else if (performance.now() - begun >= SLICE_MS) {
-        await new Promise((resolve) => setImmediate(resolve));
-      } else {
-        continue;
+        pace.renew();
+      } else if (pace.isOver) {
+        await pace.next();
       }
-      begun = performance.now();
     }
     await file.finish();
     await beforeNaming(file.temporary, step.value);

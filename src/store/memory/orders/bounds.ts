@@ -17,8 +17,8 @@ export interface OrderingBounds {
    * each.
    */
   readonly scannedRows: number;
-  /** Milliseconds of building between two turns of the event loop. */
-  readonly sliceMs: number;
+  /** Milliseconds of building between two turns of the event loop; see `inSlices`. */
+  readonly sliceMs?: number | undefined;
 }
 
 /**
@@ -32,5 +32,4 @@ export const BOUNDS: OrderingBounds = {
   unusedChanges: 16,
   smallTableRows: 2000,
   scannedRows: 6_400_000,
-  sliceMs: 2,
 };

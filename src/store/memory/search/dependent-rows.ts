@@ -31,7 +31,7 @@ export class DependentRows {
   }
 
   /** Reads the references of a kind. Must be run once for each; commits may happen meanwhile. */
-  async build(kind: KindName, foreignKey: string, sliceMs: number): Promise<void> {
+  async build(kind: KindName, foreignKey: string, sliceMs?: number): Promise<void> {
     const column = new ReferenceColumn(this.#source.rows[kind], foreignKey);
     this.#columns[kind].set(foreignKey, column);
     await inSlices(column.build(), sliceMs);

@@ -32,8 +32,8 @@ interface Source extends References {
 export interface SearchBounds {
   /** A table of at most this many rows is read from end to end. */
   readonly smallTableRows: number;
-  /** Milliseconds of work between two turns of the event loop. */
-  readonly sliceMs: number;
+  /** Milliseconds of work between two turns of the event loop; see `inSlices`. */
+  readonly sliceMs?: number | undefined;
 }
 
 /** How many rows may change during a search before it begins again. */
@@ -67,7 +67,7 @@ interface Running {
   changed: Set<number> | null;
 }
 
-const BOUNDS: SearchBounds = { smallTableRows: 250, sliceMs: 2 };
+const BOUNDS: SearchBounds = { smallTableRows: 250 };
 
 export class Searches {
   readonly #source: Source;
