@@ -1,13 +1,16 @@
 /**
  * A new primary reports its epoch to its predecessor (spec 15.15), so that the predecessor takes no
- * more writes when it comes back.
+ * more writes when it comes back. It goes on when another host has replaced it meanwhile: that host
+ * reports to this one, so the predecessor would learn of no later epoch from anybody else.
  */
 import { pause } from '../../delay.ts';
 import { messageOf } from '../../errors.ts';
-import { type HostAddress, parseHostAddress } from '../../hosts/address.ts';
+import { parseHostAddress } from '../../hosts/address.ts';
 import { Backoff } from '../../hosts/following/backoff.ts';
-import { HttpPrimary } from '../../hosts/following/primary-client.ts';
-import { currentEpoch, type HostRecord } from '../../store/hosts/host-record.ts';
+import { HttpPrimary, type Primary } from '../../hosts/following/primary-client.ts';
+import type { HostRole } from '../../hosts/primary/host-role.ts';
+import type { KnownEpoch } from '../../http/services.ts';
+import { currentEpoch } from '../../store/hosts/host-record.ts';
 import type { Monitor } from '../catalog-monitor.ts';
 import type { Context } from '../context.ts';
 import { hostToken } from './host-token.ts';
@@ -15,11 +18,8 @@ import { hostToken } from './host-token.ts';
 interface Options {
   /** The data directory, with the keys that both hosts have. */
   readonly directory: string;
-  readonly role: {
-    readonly record: HostRecord | null;
-    replace(record: HostRecord): Promise<void>;
-  };
-  readonly log: Monitor['log'];
+  readonly role: Pick<HostRole, 'record' | 'learn' | 'predecessorKnows'>;
+  readonly log: Pick<Monitor['log'], 'warn'>;
 }
 
 /** Reports to the predecessor, if it does not know yet. @returns `stop`, to end the attempts. */
@@ -34,7 +34,11 @@ export function notifyPredecessor(
   const notifying =
     record === null || address === null
       ? Promise.resolve()
-      : tell(record, { address, token, version, log, signal: stopped.signal }, role);
+      : reportEpoch(
+          { history: record.history, number: currentEpoch(record).number },
+          new HttpPrimary({ address, token, version }),
+          { role, log, signal: stopped.signal },
+        );
   return {
     stop: () => {
       stopped.abort();
@@ -43,42 +47,38 @@ export function notifyPredecessor(
   };
 }
 
-async function tell(
-  record: HostRecord,
-  {
-    signal,
-    log,
-    ...connection
-  }: {
-    readonly address: HostAddress;
-    readonly token: () => Promise<string>;
-    readonly version: string;
-    readonly log: Monitor['log'];
-    readonly signal: AbortSignal;
-  },
-  role: Options['role'],
+/**
+ * Reports an epoch until the predecessor knows it or a later one, or has another history.
+ *
+ * @param signal ends the attempts.
+ */
+export async function reportEpoch(
+  epoch: KnownEpoch,
+  predecessor: Pick<Primary, 'address' | 'state'>,
+  { role, log, signal }: Pick<Options, 'role' | 'log'> & { readonly signal: AbortSignal },
+  backoff = new Backoff(),
 ): Promise<void> {
-  const predecessor = new HttpPrimary(connection);
-  const { number } = currentEpoch(record);
-  const backoff = new Backoff();
+  const { address } = predecessor;
   let reported = '';
   while (!signal.aborted) {
     try {
-      const state = await predecessor.state({ history: record.history, number });
-      const isOther = state.history !== record.history;
-      if (isOther || state.role !== 'primary') {
-        await role.replace({ ...record, primary: null });
+      const state = await predecessor.state(epoch);
+      const { number } = currentEpoch(state);
+      const isOther = state.history !== epoch.history;
+      if (isOther || state.role !== 'primary' || number > epoch.number) {
+        await role.learn({ history: state.history, number });
+        await role.predecessorKnows(epoch);
         log.warn(
           isOther
-            ? `${predecessor.address} has another history now`
-            : `${predecessor.address} knows that another host is the primary of epoch ${number}`,
+            ? `${address} has another history now`
+            : `${address} knows that another host became the primary in epoch ${epoch.number}`,
         );
         return;
       }
     } catch (error) {
       const trouble = messageOf(error);
       if (trouble !== reported) {
-        log.warn(`the previous primary could not be notified of epoch ${number}: ${trouble}`);
+        log.warn(`the previous primary could not be notified of epoch ${epoch.number}: ${trouble}`);
       }
       reported = trouble;
     }

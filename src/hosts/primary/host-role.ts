@@ -77,7 +77,21 @@ export class HostRole {
     );
   }
 
-  /** Replaces the record. @throws what the disk throws. */
+  /**
+   * Records that the predecessor knows an epoch in which this host is or was the primary. Whatever
+   * else the host has learned meanwhile stays in the record.
+   *
+   * @throws what the disk throws.
+   */
+  async predecessorKnows({ history, number }: KnownEpoch): Promise<void> {
+    await this.#change((record) =>
+      record?.history === history && currentEpoch(record).number === number
+        ? { ...record, primary: null }
+        : (record ?? firstRecord()),
+    );
+  }
+
+  /** Replaces the record of a host that follows another one. @throws what the disk throws. */
   async replace(record: HostRecord): Promise<void> {
     await this.#change(() => record);
   }

@@ -223,6 +223,32 @@ test('spec 15.13, 15.15, 15.16: kills lose no answered write; after promote the 
   assert.equal(lost, ['After']);
 });
 
+test('spec 15.14, 15.15: a host stays succeeded when it notifies a predecessor that comes back', async () => {
+  const first = await startPrimary();
+  const { port } = new URL(first.url);
+  const replica = await follow(first);
+  await ready(replica);
+  await first.kill();
+  await replica.stop();
+  assert.is((await runCommand(['promote', '--data', replica.data])).status, 0);
+  const second = await startPrimary({ data: replica.data });
+  const another = await follow(second);
+  await ready(another);
+  await another.stop();
+  assert.is((await runCommand(['promote', '--data', another.data])).status, 0);
+  await startServer({ data: another.data });
+  await until('the second primary was notified', async () => !(await isReady(second)));
+  const back = await startPrimary({ data: first.data, args: ['--port', port] });
+  await until('the first one was notified', async () => !(await isReady(back)));
+  await until('the second one knows that', () => second.said().includes('knows that another host'));
+  for (const { url } of [back, second]) {
+    assert.is((await send({ url }, 'POST', '/books/', { body: book('Refused') })).status, 503);
+  }
+  await second.stop();
+  const again = await startServer({ data: second.data }).then(() => 'it serves', String);
+  assert.match(again, /was the primary's until another host took over/);
+});
+
 test('spec 15.14: a store of another history or of a later epoch cannot follow', async () => {
   const primary = await startPrimary({ demo: true });
   const closed = await startServer();

@@ -1,0 +1,107 @@
+/** A new primary that reports its epoch, while other hosts report theirs (spec 15.14, 15.15). */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { reportEpoch } from '../../../../src/app/hosts/notify-predecessor.ts';
+import { Backoff } from '../../../../src/hosts/following/backoff.ts';
+import { HostRole } from '../../../../src/hosts/primary/host-role.ts';
+import type { HostState, KnownEpoch } from '../../../../src/http/services.ts';
+import {
+  currentEpoch,
+  firstRecord,
+  type HostRecord,
+  promoted,
+  readHostRecord,
+  writeHostRecord,
+} from '../../../../src/store/hosts/host-record.ts';
+import { temporaryDirectory } from '../../../support/directory.ts';
+import { quickDisk } from '../../../support/disk.ts';
+
+const FIRST: HostRecord = { ...firstRecord(), role: 'follower', primary: 'https://predecessor' };
+
+const { history } = FIRST;
+
+/** A host that was promoted in epoch 2. */
+async function promotedHost() {
+  const directory = temporaryDirectory();
+  await writeHostRecord(quickDisk, directory, promoted(FIRST, 5));
+  const succeeded: string[] = [];
+  const warnings: string[] = [];
+  const role = new HostRole({
+    disk: quickDisk,
+    directory,
+    store: { refuseWrites() {} },
+    follows: false,
+    onSucceeded: (message) => void succeeded.push(message),
+  });
+  /** @param states what the predecessor answers, one after the other; null for no answer. */
+  const report = async (...states: readonly (() => Promise<Partial<HostState> | null>)[]) => {
+    const asked: (KnownEpoch | null)[] = [];
+    const predecessor = {
+      address: 'https://predecessor',
+      async state(known: KnownEpoch | null) {
+        asked.push(known);
+        const state = await states[asked.length - 1]?.();
+        if (state === null) throw new Error('it does not answer');
+        return { ...FIRST, ...state } as HostState;
+      },
+    };
+    const log = { warn: (message: string) => void warnings.push(message) };
+    const { signal } = new AbortController();
+    const epoch = { history, number: 2 };
+    await reportEpoch(epoch, predecessor, { role, log, signal }, new Backoff(() => -0.99));
+    return asked;
+  };
+  const stored = () => readHostRecord(quickDisk, directory);
+  return { role, succeeded, warnings, report, stored };
+}
+
+test('the epoch is reported until the predecessor knows it, and not after a restart', async () => {
+  const { report, role, stored, warnings } = await promotedHost();
+  const asked = await report(
+    async () => null,
+    async () => ({ role: 'primary' }),
+    async () => ({ role: 'succeeded' }),
+  );
+  assert.equal(
+    asked,
+    [1, 2, 3].map(() => ({ history, number: 2 })),
+  );
+  assert.ok(role.isPrimary);
+  assert.equal([stored()?.role, stored()?.primary], ['primary', null]);
+  assert.is(warnings.length, 2);
+});
+
+test('a host that is succeeded while it reports its epoch stays succeeded', async () => {
+  const { report, role, stored } = await promotedHost();
+  const asked = await report(
+    async () => {
+      await role.learn({ history, number: 3 });
+      return null;
+    },
+    // The predecessor must not take writes when it comes back, so it is still notified.
+    async () => ({ role: 'succeeded' }),
+  );
+  assert.is(asked.length, 2);
+  assert.not.ok(role.isPrimary);
+  assert.equal([stored()?.role, stored()?.primary], ['succeeded', null]);
+});
+
+test('a host learns of the later epoch in which its predecessor is the primary again', async () => {
+  const { report, role, stored, succeeded } = await promotedHost();
+  const { epochs } = promoted(promoted(FIRST, 5), 7);
+  assert.is((await report(async () => ({ role: 'primary', epochs }))).length, 1);
+  assert.not.ok(role.isPrimary);
+  assert.is(stored()?.role, 'succeeded');
+  assert.match(succeeded.join(), /was made the primary in epoch 3/);
+});
+
+test('a predecessor of another history by now changes nothing but that it is not notified', async () => {
+  const { report, role, stored } = await promotedHost();
+  const other = { ...firstRecord(), epochs: promoted(promoted(FIRST, 5), 7).epochs };
+  assert.is((await report(async () => ({ ...other, role: 'primary' }))).length, 1);
+  assert.ok(role.isPrimary);
+  assert.is(stored()?.primary, null);
+  assert.is(currentEpoch(role.record ?? FIRST).number, 2);
+});
+
+test.run();
