@@ -1,5 +1,5 @@
 /** Imports of files into collections (spec 12.6 to 12.10). */
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -523,6 +523,57 @@ test('an import whose last state the disk refuses shows all the same how it ende
   refusal.active = false;
   commits = Number.NaN;
   await full.stop();
+});
+
+/** A service whose disk accepts imports, and refuses how they ended while `refusal.active`. */
+async function withoutRoomForReports() {
+  const refusal = { active: true };
+  const accepted = new Set<string>();
+  const disk = { ...quickDisk };
+  disk.publish = (job) => {
+    if (refusal.active && accepted.has(job.path)) {
+      return Promise.reject(new Error('no space left on device'));
+    }
+    if (job.path.includes('/imports/')) accepted.add(job.path);
+    return quickDisk.publish(job);
+  };
+  const service = await openService({ disk });
+  /** @returns the path of an import that is done. */
+  const imported = async (name: string) => {
+    const { id } = await importOf('brands', csv('name', name), { query: 'dry_run=true' }, service);
+    return `/admin/imports/${id}/`;
+  };
+  const saved = (path: string) => {
+    const id = path.split('/').at(-2);
+    const text = readFileSync(join(service.data, 'imports', `${id}.json`), 'utf8');
+    return JSON.parse(text).state as unknown;
+  };
+  return { service, refusal, imported, saved };
+}
+
+test('a report that the disk has refused is saved by an orderly stop', async () => {
+  const { service, refusal, imported, saved } = await withoutRoomForReports();
+  const path = await imported('One');
+  assert.is(saved(path), 'checking');
+  refusal.active = false;
+  await service.stop();
+  const again = await openService({ data: service.data });
+  const { state, errors } = await read(again, path);
+  assert.equal([state, errors], ['done', []]);
+});
+
+test('reports that the disk has refused are saved when the next import ends', async () => {
+  const { service, refusal, imported, saved } = await withoutRoomForReports();
+  const paths = [await imported('One'), await imported('Two')];
+  const failures = () => service.log.filter((line) => line.includes('no space left')).length;
+  assert.is(failures(), 2, 'one line for each import, not for each report');
+  refusal.active = false;
+  await importOf('brands', csv('name', 'Three'), {}, service);
+  for (const path of paths) {
+    assert.is(saved(path), 'done');
+    assert.is((await read(service, path)).state, 'done');
+  }
+  assert.is(failures(), 2);
 });
 
 test('an import that was unfinished when the server ended has failed, and its file is removed', async () => {

@@ -9,6 +9,7 @@ import { ImportReports, type ShownImport } from './import-reports.ts';
 import { type ImportProgress, ImportState, type ImportSummary } from './import-state.ts';
 import { type KeptReport, parseKept } from './kept-report.ts';
 import { Importer, type ImporterOptions, type ImportOrder } from './importer.ts';
+import { UnsavedReports } from './unsaved-reports.ts';
 
 /** Finished imports that are kept, at most. */
 const MAX_KEPT = 100;
@@ -68,8 +69,7 @@ export class Imports {
   /** By ascending id. */
   readonly #finished = new Map<number, ImportSummary>();
   readonly #running = new Map<number, ImportState>();
-  /** Imports that have ended, while the disk refused their state. */
-  readonly #unsaved = new Map<number, ImportState>();
+  readonly #unsaved: UnsavedReports;
   /** By the ids of unfinished imports: resolves when they have ended. */
   readonly #ends = new Map<number, Promise<void>>();
   #unfinished = 0;
@@ -79,7 +79,9 @@ export class Imports {
 
   private constructor(options: ImportsOptions) {
     this.#options = options;
-    this.#reports = new ImportReports((id) => options.storage.load(id));
+    const { storage, onError } = options;
+    this.#reports = new ImportReports((id) => storage.load(id));
+    this.#unsaved = new UnsavedReports({ save: (id, text) => storage.save(id, text), onError });
   }
 
   /** Reads the imports that are kept; unfinished ones of an earlier process are `failed` now. */
@@ -210,6 +212,7 @@ export class Imports {
   async close(): Promise<void> {
     this.#stopping = true;
     await this.#queue;
+    await this.#unsaved.save();
   }
 
   async #run(order: ImportOrder, state: ImportState): Promise<void> {
@@ -220,11 +223,11 @@ export class Imports {
     try {
       await whenIndexed();
       await inSmallHeap(() => importer.run(() => storage.save(id, state.text)));
-      await storage.save(id, state.text);
     } catch (error) {
-      this.#unsaved.set(id, state);
       onError(error);
     }
+    this.#unsaved.add(id, state);
+    await this.#unsaved.save();
     await storage.discard(id).catch(onError);
     this.#running.delete(id);
     this.#ends.delete(id);
@@ -237,7 +240,7 @@ export class Imports {
     for (const id of this.#finished.keys()) {
       if (this.#finished.size <= MAX_KEPT) return;
       this.#finished.delete(id);
-      this.#unsaved.delete(id);
+      this.#unsaved.forget(id);
       this.#reports.forget(id);
       await this.#options.storage.forget(id);
     }
