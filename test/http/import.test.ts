@@ -594,6 +594,29 @@ test('an import that was unfinished when the server ended has failed, and its fi
   assert.is((await importOf('brands', csv('name', 'Two'), {}, again)).id, 10);
 });
 
+test('on a full disk an import that was unfinished does not keep the server from starting', async () => {
+  const { errors, changes, ...done } = await importOf('brands', csv('name', 'One'));
+  const folder = join(server.data, 'imports');
+  await server.stop();
+  const left = { ...done, id: 9, state: 'writing', errors, changes };
+  writeFileSync(join(folder, '9.json'), JSON.stringify(left));
+  const refusal = { active: true };
+  const again = await openService({ data: server.data, disk: refusableDisk(refusal) });
+  assert.ok(again.log.some((line) => line.includes('could not be saved: no space left on device')));
+  const path = '/admin/imports/9/';
+  const shown = await send(again, 'GET', path);
+  assert.equal([shown.json.state, shown.json.errors.length], ['failed', 1]);
+  assert.equal(
+    (await read(again, '/admin/imports/')).map(({ state }: { state: string }) => state),
+    ['failed', 'done'],
+  );
+  refusal.active = false;
+  await again.stop();
+  const last = await openService({ data: server.data });
+  const { text, headers } = await send(last, 'GET', path);
+  assert.equal([text, headers.get('etag')], [shown.text, shown.headers.get('etag')]);
+});
+
 test('an invalid import state is logged and not listed', async () => {
   const { id } = await importOf('brands', csv('name', 'One'));
   const folder = join(server.data, 'imports');

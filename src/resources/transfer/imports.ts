@@ -7,7 +7,7 @@ import { CatalogError, messageOf } from '../../errors.ts';
 import { type Created, recall, remember, type Retry } from '../idempotency.ts';
 import { ImportReports, type ShownImport } from './import-reports.ts';
 import { type ImportProgress, ImportState, type ImportSummary } from './import-state.ts';
-import { type KeptReport, parseKept } from './kept-report.ts';
+import { endedReport, type KeptReport, parseKept } from './kept-report.ts';
 import { Importer, type ImporterOptions, type ImportOrder } from './importer.ts';
 import { UnsavedReports } from './unsaved-reports.ts';
 
@@ -252,15 +252,16 @@ export class Imports {
     for (const id of files) await storage.discard(id);
     for (const id of states.toSorted((a, b) => a - b)) {
       this.#lastId = Math.max(this.#lastId, id);
-      const summary = await this.#recovered(id);
+      const summary = this.#recovered(id);
       if (summary === null) await storage.forget(id);
       else this.#finished.set(id, summary);
     }
+    await this.#unsaved.save();
     await this.#prune();
   }
 
   /** @returns null if the state is not readable. */
-  async #recovered(id: number): Promise<ImportSummary | null> {
+  #recovered(id: number): ImportSummary | null {
     const { storage, onError } = this.#options;
     const text = storage.load(id);
     let kept: KeptReport;
@@ -270,7 +271,7 @@ export class Imports {
       onError(new Error(`the state of import ${id} is lost: ${messageOf(error)}`));
       return null;
     }
-    if (kept.interrupted !== null) await storage.save(id, kept.interrupted);
+    if (kept.interrupted !== null) this.#unsaved.add(id, endedReport(kept.interrupted));
     return kept.summary;
   }
 }

@@ -1,6 +1,8 @@
 /** The report of an import of an earlier process (spec 12.10). */
 import * as v from 'valibot';
+import { entityTag } from '../entity-tag.ts';
 import { hasEnded, type ImportError, type ImportSummary } from './import-state.ts';
+import type { EndedReport } from './unsaved-reports.ts';
 
 export interface KeptReport {
   readonly summary: ImportSummary;
@@ -44,4 +46,10 @@ export function parseKept(text: string): KeptReport {
     summary: failed,
     interrupted: JSON.stringify({ ...failed, errors: [...errors, error], changes }),
   };
+}
+
+/** A report that is in memory. @param text JSON. */
+export function endedReport(text: string): EndedReport {
+  // The ETag stays when the report is read from the disk.
+  return { text, moment: { etag: entityTag(text), units: text.length, parts: () => [text] } };
 }
