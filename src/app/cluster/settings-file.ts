@@ -23,7 +23,12 @@ const shape = v.object({
   logPasswordFile: v.optional(v.string()),
 });
 
-/** Writes the settings of a host that shares a log. @throws what the disk throws. */
+/**
+ * Writes the settings of a host that shares a log, if they have changed: a host can start again
+ * with a full disk.
+ *
+ * @throws what the disk throws.
+ */
 export async function keepClusterSettings(
   disk: Disk,
   directory: string,
@@ -40,7 +45,9 @@ export async function keepClusterSettings(
     logPasswordFile: absolute(logPasswordFile),
   };
   const bytes = Buffer.from(`${JSON.stringify(content, null, 1)}\n`);
-  await withOpen(disk, directory, (fd) => writeDurably(disk, join(directory, CLUSTER), bytes, fd));
+  const path = join(directory, CLUSTER);
+  if (disk.read(path)?.equals(bytes) === true) return;
+  await withOpen(disk, directory, (fd) => writeDurably(disk, path, bytes, fd));
 }
 
 /** A command may run in another working directory. */

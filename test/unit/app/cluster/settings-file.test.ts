@@ -1,0 +1,27 @@
+/** `cluster.json` of a data directory. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { keepClusterSettings } from '../../../../src/app/cluster/settings-file.ts';
+import { parseLogAddress } from '../../../../src/hosts/cluster/address.ts';
+import { temporaryDirectory } from '../../../support/directory.ts';
+import { RefusingDisk } from '../../../support/refusing-disk.ts';
+
+const NODES = { log: parseLogAddress('etcd://127.0.0.1:2379/shop') };
+
+test('settings that are unchanged need no room on the disk', async () => {
+  const directory = temporaryDirectory();
+  const disk = new RefusingDisk();
+  await keepClusterSettings(disk, directory, NODES);
+  disk.refusal = (step) => (step === 'create' ? 'ENOSPC' : null);
+  await keepClusterSettings(disk, directory, NODES);
+  const changed = { ...NODES, logUser: 'shop' };
+  const refused = await keepClusterSettings(disk, directory, changed).then(() => '', String);
+  assert.match(refused, 'ENOSPC');
+  disk.refusal = null;
+  await keepClusterSettings(disk, directory, changed);
+  assert.is(JSON.parse(readFileSync(join(directory, 'cluster.json'), 'utf8')).logUser, 'shop');
+});
+
+test.run();
