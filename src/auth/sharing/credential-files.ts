@@ -13,7 +13,7 @@ import { accessPath } from '../access.ts';
 import { keysPath } from '../keys.ts';
 import { exclusively, readPrivate } from '../private-file.ts';
 import { webhookKeyPath } from '../webhook-key.ts';
-import { judged, writeContents } from './private-contents.ts';
+import { changedContents, judged, writeContents } from './private-contents.ts';
 
 /** The content of the files; null for a file that does not exist. */
 export interface CredentialFiles {
@@ -91,7 +91,8 @@ export function secretFingerprint(fromEnvironment: string | undefined): string |
 const NO_ACCESS_FILE = { users: [], revoked_subjects: [], revoked_tokens: [] };
 
 /**
- * Replaces the files of this host with those of another one, durably.
+ * Replaces the files of this host that differ from those of another one, durably. Files that are
+ * equal need no room on the disk.
  *
  * @throws CatalogError `key_file`, `access_file`; then none or only some files were replaced.
  */
@@ -105,5 +106,7 @@ export async function replaceCredentialFiles(
     'access.json': access ?? NO_ACCESS_FILE,
     'webhook-key.json': webhookKey,
   });
-  await exclusively(directory, () => writeContents(disk, directory, contents));
+  await exclusively(directory, () =>
+    writeContents(disk, directory, changedContents(directory, contents)),
+  );
 }

@@ -5,10 +5,10 @@
  */
 import { join } from 'node:path';
 import type { Disk } from '../../disk/disk.ts';
-import type { FileContent } from '../../disk/watched-file.ts';
+import { type FileContent, readWithMode } from '../../disk/watched-file.ts';
 import { readAccess } from '../access.ts';
 import { readKeys } from '../keys.ts';
-import { type PrivateFile, writePrivate } from '../private-file.ts';
+import { type PrivateFile, readPrivate, writePrivate } from '../private-file.ts';
 import { readWebhookKey } from '../webhook-key.ts';
 
 export const PRIVATE_NAMES = ['access.json', 'keys.json', 'webhook-key.json'] as const;
@@ -58,6 +58,29 @@ export function judged(
     found[name] = content;
   }
   return found;
+}
+
+/**
+ * @returns the contents that the files of a directory do not have. A file that cannot be read, or
+ *   that others can read, counts as one with another content.
+ */
+export function changedContents(directory: string, contents: PrivateContents): PrivateContents {
+  const changed: Partial<Record<PrivateName, object>> = {};
+  for (const name of PRIVATE_NAMES) {
+    const content = contents[name];
+    if (content !== undefined && !isStored(directory, name, content)) changed[name] = content;
+  }
+  return changed;
+}
+
+function isStored(directory: string, name: PrivateName, content: object): boolean {
+  const file = { path: join(directory, name), code: READINGS[name].code };
+  try {
+    const stored = readPrivate(file, () => readWithMode(file.path));
+    return JSON.stringify(stored?.json) === JSON.stringify(content);
+  } catch {
+    return false;
+  }
 }
 
 /** Writes files, each durably, and replaces existing ones. @throws as {@link writePrivate}. */

@@ -16,6 +16,7 @@ import { CatalogError } from '../../../../src/errors.ts';
 import { accountOf } from '../../../support/credentials.ts';
 import { temporaryDirectory } from '../../../support/directory.ts';
 import { quickDisk } from '../../../support/disk.ts';
+import { RefusingDisk } from '../../../support/refusing-disk.ts';
 
 const NONE = { keys: null, access: null, webhook_key: null };
 
@@ -41,6 +42,26 @@ test('spec 15.12: keys, accounts, revocations and the webhook key are copied to 
   assert.equal(readKeys(keysPath(there)), readKeys(keysPath(here)));
   assert.equal(readAccess(accessPath(there)), readAccess(accessPath(here)));
   assert.is(await new WebhookKey(there).id(), key);
+});
+
+test('files that are equal already need no room on the disk, and a file that others can read is replaced', async () => {
+  const [here, there] = [temporaryDirectory(), temporaryDirectory()];
+  await changeAccess(quickDisk, here, (draft) => addAccount(draft, accountOf('ann')));
+  await new WebhookKey(here).id();
+  const sent = {
+    ...new WatchedCredentialFiles(here, false).current().files,
+    keys: encodeKeys([makeKey(0)]),
+  };
+  const disk = new RefusingDisk();
+  await replaceCredentialFiles(disk, there, sent);
+  disk.refusal = (step) => (step === 'create' ? 'ENOSPC' : null);
+  await replaceCredentialFiles(disk, there, sent);
+  const changed = { ...sent, access: null };
+  assert.is(await rejected(replaceCredentialFiles(disk, there, changed)), 'access_file');
+  disk.refusal = null;
+  chmodSync(accessPath(there), 0o644);
+  await replaceCredentialFiles(disk, there, sent);
+  assert.is(readAccess(accessPath(there))?.users.size, 1);
 });
 
 test('the digest changes only if a file changes', async () => {
