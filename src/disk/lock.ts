@@ -28,7 +28,7 @@ function flock(fd: number, operation: number): boolean {
 
 /** A lock that can be taken and released many times. */
 export class FileLock {
-  readonly #fd: number;
+  #fd: number | null;
 
   /** @param path of the lock file, which is created if needed, as is its directory. */
   constructor(path: string) {
@@ -38,32 +38,43 @@ export class FileLock {
 
   /** @returns false if another process holds it. */
   tryLock(): boolean {
-    return flock(this.#fd, LOCK_EX | LOCK_NB);
+    return flock(this.#open(), LOCK_EX | LOCK_NB);
   }
 
   /** Waits for it and blocks the whole process: for commands, not for the server. */
   lock(): void {
     // A signal may end the wait without the lock.
-    while (!flock(this.#fd, LOCK_EX));
+    const fd = this.#open();
+    while (!flock(fd, LOCK_EX));
   }
 
   unlock(): void {
-    flock(this.#fd, LOCK_UN);
+    if (this.#fd !== null) flock(this.#fd, LOCK_UN);
   }
 
   /** Writes who holds the lock, for people. */
   note(text: string): void {
     try {
-      fs.ftruncateSync(this.#fd, 0);
-      fs.writeSync(this.#fd, text);
+      const fd = this.#open();
+      fs.ftruncateSync(fd, 0);
+      fs.writeSync(fd, text);
     } catch {
       // The disk may be full. The lock holds without the note.
     }
   }
 
-  /** Releases the lock and closes its file. */
+  /** Releases the lock and closes its file, unless that has been done. */
   close(): void {
-    fs.closeSync(this.#fd);
+    if (this.#fd === null) return;
+    const fd = this.#fd;
+    // Forgotten even if closing fails: the number may belong to another file by then.
+    this.#fd = null;
+    fs.closeSync(fd);
+  }
+
+  #open(): number {
+    if (this.#fd === null) throw new Error('the lock is closed');
+    return this.#fd;
   }
 }
 

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { acquireOwnership, FileLock } from '../../../src/disk/lock.ts';
+import { acquireOwnership, FileLock, isHeld } from '../../../src/disk/lock.ts';
 import { CatalogError } from '../../../src/errors.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 
@@ -54,6 +54,23 @@ test('a lock can be taken and released many times', () => {
   }
   one.close();
   other.close();
+});
+
+test('a lock that is closed twice leaves the file alone that has its number since', () => {
+  const directory = temporaryDirectory();
+  const path = join(directory, 'lock');
+  const lock = new FileLock(path);
+  assert.is(lock.tryLock(), true);
+  lock.close();
+  // It gets the lowest free number, which was that of the lock.
+  const other = new FileLock(path);
+  assert.is(other.tryLock(), true);
+  lock.unlock();
+  lock.close();
+  assert.is(isHeld(path), true);
+  assert.throws(() => lock.tryLock(), /the lock is closed/);
+  other.close();
+  assert.is(isHeld(path), false);
 });
 
 test.run();
