@@ -6,6 +6,8 @@
  * base and open the catalog, if there was none; follow. If the primary no longer keeps the next
  * change set: fetch a base beside the open catalog, close it, put the base in its place, open it
  * again.
+ *
+ * Invariant: a catalog is closed once, and none is open when {@link Replica.close} has ended.
  */
 import { join } from 'node:path';
 import { replaceCredentialFiles, secretFingerprint } from '../../auth/sharing/credential-files.ts';
@@ -47,6 +49,8 @@ interface Ports {
   readonly open: (seams: Seams) => Promise<Catalog>;
   /** Serves from a catalog from now on; from none while it is replaced. */
   readonly use: (catalog: Catalog | null) => void;
+  /** The host to follow; the one at the address if left out. */
+  readonly primary?: Primary;
 }
 
 export class Replica {
@@ -65,6 +69,8 @@ export class Replica {
   };
   #catalog: Catalog | null = null;
   #follower: Follower | null = null;
+  /** Ends when no catalog is being opened or replaced. */
+  #changing: Promise<void> = Promise.resolve();
 
   /** @throws CatalogError `usage`. */
   constructor(options: ReplicaOptions, context: Context, ports: Ports) {
@@ -81,11 +87,9 @@ export class Replica {
     this.#context = context;
     this.#ports = ports;
     this.#origin = address.origin;
-    this.#primary = new HttpPrimary({
-      address,
-      token: () => readSecretFile(follow.tokenFile),
-      version: context.version,
-    });
+    const token = () => readSecretFile(follow.tokenFile);
+    const { version } = context;
+    this.#primary = ports.primary ?? new HttpPrimary({ address, token, version });
     this.#secret = secretFingerprint(context.env['CATALOG_JWT_SECRET']);
     this.#confirmation = new Confirmation(follow.maxUnconfirmed);
     this.#forwarder = new Forwarder({
@@ -93,7 +97,7 @@ export class Replica {
       warn: (message) => ports.log.warn(message),
     });
     // Reports a mistake at the start.
-    readSecretFile(follow.tokenFile);
+    token();
   }
 
   /** Null until the catalog is open. */
@@ -151,15 +155,31 @@ export class Replica {
       ]);
       if (this.#stopped.signal.aborted) return;
       const base = await this.#retrying((state) => this.#take(state));
-      if (base !== null) await this.#replace(base);
+      if (base !== null) await this.#change(() => this.#replace(base));
     }
   }
 
   /** Stops following. @param grace milliseconds for pages that wait. */
   async close(grace: number): Promise<void> {
     this.#stopped.abort();
+    // A failure is thrown by run().
+    await this.#changing.catch(() => {});
+    await this.#release(grace);
+  }
+
+  /** Opens or replaces the catalog, unless this host is to stop; {@link close} waits for the end. */
+  #change(work: () => Promise<void>): Promise<void> {
+    if (!this.#stopped.signal.aborted) this.#changing = work();
+    return this.#changing;
+  }
+
+  /** Closes the catalog, if one is open. */
+  async #release(grace: number): Promise<void> {
+    const catalog = this.#catalog;
+    this.#catalog = null;
+    this.#ports.use(null);
     await this.#follower?.stop();
-    await this.#catalog?.close(grace);
+    await catalog?.close(grace);
   }
 
   async #open(): Promise<void> {
@@ -195,7 +215,7 @@ export class Replica {
     } finally {
       lock.close();
     }
-    await this.#open();
+    await this.#change(() => this.#open());
   }
 
   async #take(state: HostState): Promise<ReceivedBase> {
@@ -219,11 +239,9 @@ export class Replica {
 
   /** Closes the catalog, puts the base in its place, and opens it again. */
   async #replace(base: ReceivedBase): Promise<void> {
-    this.#ports.use(null);
-    await this.#follower?.stop();
-    await this.#catalog?.close(REPLACE_GRACE_MS);
+    await this.#release(REPLACE_GRACE_MS);
     await base.install();
-    await this.#open();
+    if (!this.#stopped.signal.aborted) await this.#open();
   }
 
   /** @returns null if the server was stopped before `work` succeeded. */

@@ -1,0 +1,145 @@
+/** A follower whose primary has removed the next change set: its catalog is replaced (spec 15.13). */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { Catalog } from '../../../../src/app/catalog.ts';
+import type { Context } from '../../../../src/app/context.ts';
+import { Replica } from '../../../../src/app/hosts/replica.ts';
+import { pause } from '../../../../src/delay.ts';
+import { HistoryGone, type Primary } from '../../../../src/hosts/following/primary-client.ts';
+import { HostRole } from '../../../../src/hosts/primary/host-role.ts';
+import { SCHEMA_VERSION } from '../../../../src/store/files/schema.ts';
+import { baseSlices } from '../../../../src/store/files/base.ts';
+import { firstRecord, writeHostRecord } from '../../../../src/store/hosts/host-record.ts';
+import { receiveBase } from '../../../../src/store/hosts/install-base.ts';
+import { temporaryDirectory } from '../../../support/directory.ts';
+import { quickDisk, turn } from '../../../support/disk.ts';
+import { openQuickStore } from '../../../support/quick-store.ts';
+import { until } from '../../../support/until.ts';
+
+const ADDRESS = 'https://primary';
+
+/** A host whose primary does not keep the next change set when it is asked for the first time. */
+async function follower() {
+  const source = await openQuickStore(temporaryDirectory());
+  const data = temporaryDirectory();
+  async function* slices() {
+    yield* baseSlices(source.snapshot());
+  }
+  await (await receiveBase(quickDisk, data, slices(), () => {})).install();
+  const { history, epochs } = firstRecord();
+  await writeHostRecord(quickDisk, data, { history, epochs, role: 'follower', primary: ADDRESS });
+  const tokenFile = join(temporaryDirectory(), 'token');
+  writeFileSync(tokenFile, 'token', { mode: 0o600 });
+  let asked = 0;
+  const primary: Primary = {
+    address: ADDRESS,
+    state: async () => ({
+      history,
+      epochs,
+      role: 'primary',
+      primary: null,
+      schema: SCHEMA_VERSION,
+      sequence: source.sequence,
+      digest: source.digest,
+      base_bytes: 1,
+      credentials: 'c'.repeat(64),
+      secret: null,
+    }),
+    credentials: async () => ({
+      digest: 'c'.repeat(64),
+      files: { keys: null, access: null, webhook_key: null },
+    }),
+    base: slices,
+    async *changes(_, signal) {
+      asked += 1;
+      if (asked === 1) throw new HistoryGone('it does not keep them');
+      yield Buffer.from('\n');
+      await pause(Number.POSITIVE_INFINITY, signal);
+    },
+  };
+  /** What the host has done, and when a catalog may be opened or closed. */
+  const done: string[] = [];
+  const gates = { open: Promise.resolve(), close: Promise.resolve() };
+  const open = async () => {
+    done.push('open');
+    await gates.open;
+    const store = await openQuickStore(data, { create: false, follows: true });
+    const role = new HostRole({
+      disk: quickDisk,
+      directory: data,
+      store,
+      follows: true,
+      onSucceeded() {},
+    });
+    const close = async () => {
+      done.push('close');
+      await gates.close;
+      await store.close();
+    };
+    return { store, role, close } as unknown as Catalog;
+  };
+  const follow = { address: ADDRESS, tokenFile, forward: true, maxUnconfirmed: 10_000 };
+  const used: (Catalog | null)[] = [];
+  const replica = new Replica(
+    { data, basePath: '', maxBody: 1, follow: { ...follow, insecure: false } },
+    { disk: quickDisk, env: {}, version: 'test' } as unknown as Context,
+    {
+      log: { info() {}, warn() {}, failure() {} },
+      open,
+      use: (catalog) => void used.push(catalog),
+      primary,
+    },
+  );
+  await replica.begin();
+  const has = (...steps: readonly string[]) =>
+    until(`the steps are ${steps.join()}`, () => done.join() === steps.join());
+  return { replica, done, gates, has, used, end: () => source.close() };
+}
+
+test('a catalog is replaced by a base, and the new one is closed at the end', async () => {
+  const { replica, done, has, used, end } = await follower();
+  const running = replica.run();
+  await has('open', 'close', 'open');
+  await until('it serves again', () => used.at(-1) !== null);
+  await replica.close(0);
+  await running;
+  assert.equal(done, ['open', 'close', 'open', 'close']);
+  assert.is(used.at(-1), null);
+  await end();
+});
+
+test('a stop while a catalog is closed for a base waits for that, closes it once and opens no other', async () => {
+  const { replica, done, gates, has, end } = await follower();
+  const closing = Promise.withResolvers<void>();
+  gates.close = closing.promise;
+  const running = replica.run();
+  await has('open', 'close');
+  let isClosed = false;
+  const closed = replica.close(0).then(() => {
+    isClosed = true;
+  });
+  await turn();
+  assert.not.ok(isClosed);
+  closing.resolve();
+  await Promise.all([closed, running]);
+  assert.equal(done, ['open', 'close']);
+  await end();
+});
+
+test('a stop while the catalog of a base is opened waits for it, and closes it', async () => {
+  const { replica, done, gates, has, end } = await follower();
+  const running = replica.run();
+  const opening = Promise.withResolvers<void>();
+  gates.open = opening.promise;
+  await has('open', 'close', 'open');
+  const closed = replica.close(0);
+  await turn();
+  opening.resolve();
+  await Promise.all([closed, running]);
+  assert.equal(done, ['open', 'close', 'open', 'close']);
+  await end();
+});
+
+test.run();
