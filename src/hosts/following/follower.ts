@@ -100,7 +100,8 @@ export class Follower {
   };
 
   /**
-   * Asks the primary for its state once, and checks that this host may follow it.
+   * Asks the primary for its state once, and checks that this host may follow it. Does nothing
+   * after {@link stop}.
    *
    * @throws CatalogError if this host may not follow it; Error if it does not answer.
    */
@@ -115,9 +116,11 @@ export class Follower {
     this.#running ??= this.#run();
   }
 
+  /** Stops following. When this returns, nothing writes to the directory any more. */
   async stop(): Promise<void> {
     this.#ended.abort();
     await this.#running;
+    await this.#polling.catch(() => {});
   }
 
   async #run(): Promise<void> {
@@ -137,6 +140,7 @@ export class Follower {
   }
 
   async #poll(): Promise<void> {
+    if (this.#ended.signal.aborted) return;
     const { primary, store, role, secret, confirmation, replaceCredentials } = this.#options;
     const { record } = role;
     const at = { sequence: store.sequence, digest: store.digest };

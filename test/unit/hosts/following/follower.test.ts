@@ -281,4 +281,27 @@ test('a change set that the disk refuses is applied again, and none is skipped',
   await close(follower);
 });
 
+test('a stop waits for a poll under way, and later polls write nothing', async () => {
+  const { state, role, taken, start, close } = await pair();
+  const answer = Promise.withResolvers<void>();
+  let asked = 0;
+  const { follower } = start({
+    async state() {
+      asked += 1;
+      if (asked > 1) await answer.promise;
+      return { ...state(), credentials: `${asked}`.repeat(64) };
+    },
+    changes: () => fail(new Error('no stream')),
+  });
+  await until('the first one has ended', () => taken.length === 1);
+  await until('the second one waits', () => asked === 2);
+  const closed = close(follower).then(() => taken.length);
+  answer.resolve();
+  assert.is(await closed, 2);
+  role.record = { ...role.record, role: 'primary' };
+  await follower.poll();
+  assert.is(role.record.role, 'primary');
+  assert.is(asked, 2);
+});
+
 test.run();
