@@ -1,24 +1,23 @@
 /**
- * Descriptions as HTML. A description may contain simple rich text; everything that is not on the
- * list below is shown as literal text.
+ * Descriptions as HTML. A description may contain simple rich text; everything else is shown as
+ * literal text. `markupOf` escapes what is text, because a parser of HTML loses the words after a
+ * `<` that begins no complete tag; the sanitizer then judges what is left.
  *
  * The time is linear in the length of the text. The HTML parser searches its stack of open
  * elements at every tag, so text that nests deeper than {@link MAX_NESTING} is not parsed.
  */
 import { LRUCache } from 'lru-cache';
 import sanitizeHtml from 'sanitize-html';
+import { DESCRIPTION_TAGS, markupOf } from '../../markup.ts';
 import { cut, cutDescription } from '../shop/description.ts';
 
-/** The allow-list; docs/pages.md has it for the people who write descriptions. */
+/** The allow-list, which decides what is safe, whatever has been escaped before. */
 const ALLOWED: sanitizeHtml.IOptions = {
-  allowedTags: [
-    'p br h3 h4 ul ol li blockquote a strong b em i u s sub sup code',
-    'table thead tbody tr th td caption',
-  ].flatMap((tags) => tags.split(' ')),
+  allowedTags: [...DESCRIPTION_TAGS],
   allowedAttributes: { a: ['href', 'rel'], th: ['scope'] },
   allowedSchemes: ['https', 'http', 'mailto', 'tel'],
   allowProtocolRelative: false,
-  disallowedTagsMode: 'escape',
+  disallowedTagsMode: 'discard',
   transformTags: { a: sanitizeHtml.simpleTransform('a', { rel: 'nofollow noopener' }) },
   parseStyleAttributes: false,
 };
@@ -26,14 +25,11 @@ const ALLOWED: sanitizeHtml.IOptions = {
 /** Levels of nested elements; a description that nests deeper is shown as plain text. */
 export const MAX_NESTING = 100;
 
-/** UTF-16 units of a description that its summary is made from. */
+/** UTF-16 units of markup that a summary is made from. */
 const MAX_SUMMARY_SOURCE = 4096;
 
 /** UTF-16 units of cached descriptions and their HTML: the SKUs of an SPU share its descriptions. */
 const CACHE_SIZE = 4 * 1024 * 1024;
-
-/** A tag or a character reference: a text without either only needs to be escaped. */
-const MARKED_UP = /<[a-z/!]|&[a-z#]/i;
 
 const BLOCK = /<(?:p|h[34]|ul|ol|blockquote|table)\b/;
 
@@ -59,7 +55,8 @@ export function richText(text: string): string {
   const found = cached.get(text);
   if (found !== undefined) return found;
   const shown = cutDescription(text);
-  const safe = isMarkup(shown) ? sanitizeHtml(shown, ALLOWED) : escapeText(shown);
+  const markup = markupOf(shown);
+  const safe = nestingIsBounded(markup) ? sanitizeHtml(markup, ALLOWED) : escapeText(shown);
   const html = BLOCK.test(safe) ? safe : paragraphs(safe);
   cached.set(text, html);
   return html;
@@ -71,10 +68,10 @@ export function richText(text: string): string {
  * @param length UTF-16 units; a longer line is cut as {@link summaryOf} does.
  */
 export function summaryOfHtml(text: string, length: number): string {
-  const source = cut(text, MAX_SUMMARY_SOURCE);
-  const words = isMarkup(source)
-    ? sanitizeHtml(source.replace(/<(?=[a-z/])/gi, ' <'), { allowedTags: [], textFilter: unescape })
-    : source;
+  const markup = beginning(markupOf(cutDescription(text)), MAX_SUMMARY_SOURCE);
+  const words = nestingIsBounded(markup)
+    ? sanitizeHtml(markup.replaceAll('<', ' <'), { allowedTags: [], textFilter: unescape })
+    : cut(text, MAX_SUMMARY_SOURCE);
   return summaryOf(words, length);
 }
 
@@ -91,9 +88,17 @@ export function summaryOf(text: string, length: number): string {
   return `${end < length / 2 ? cut(line, length - 1) : line.slice(0, end)}…`;
 }
 
-/** Whether a text is to be parsed as HTML. */
-function isMarkup(text: string): boolean {
-  return MARKED_UP.test(text) && nestingIsBounded(text);
+/** The first UTF-16 units of markup, without a reference or a tag that is cut off at the end. */
+function beginning(markup: string, length: number): string {
+  if (markup.length <= length) return markup;
+  return ['&', '<'].reduce(
+    (start, first) => {
+      const at = start.lastIndexOf(first);
+      const last = at === -1 ? '' : start.slice(at);
+      return markupOf(last) === last ? start : start.slice(0, at);
+    },
+    cut(markup, length),
+  );
 }
 
 /** Whether the parser's stack of open elements stays within {@link MAX_NESTING}. */

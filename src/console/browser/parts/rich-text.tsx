@@ -6,6 +6,7 @@ import DOMPurify from 'dompurify';
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import Squire from 'squire-rte';
+import { DESCRIPTION_TAGS, markupOf } from '../../../markup.ts';
 import type { MessageKey } from '../messages/message.ts';
 import { t } from '../messages/text.ts';
 import { LINK_SCHEMES } from './link-address.ts';
@@ -21,16 +22,10 @@ interface RichTextProps {
 
 /** As the pages have it (docs/pages.md). */
 const ALLOWED = {
-  ALLOWED_TAGS: [
-    'p br h3 h4 ul ol li blockquote a strong b em i u s sub sup code',
-    'table thead tbody tr th td caption',
-  ].flatMap((tags) => tags.split(' ')),
+  ALLOWED_TAGS: [...DESCRIPTION_TAGS],
   ALLOWED_ATTR: ['href', 'scope'],
   ALLOWED_URI_REGEXP: LINK_SCHEMES,
 };
-
-/** What counts as HTML: a tag, or a character reference. */
-const MARKED_UP = /<[a-z/!]|&[a-z#]/i;
 
 function sanitized(html: string): DocumentFragment {
   return DOMPurify.sanitize(html, { ...ALLOWED, RETURN_DOM_FRAGMENT: true });
@@ -38,11 +33,9 @@ function sanitized(html: string): DocumentFragment {
 
 /** Blank lines of plain text are its paragraphs, as on the pages. */
 function htmlOf(text: string): string {
-  if (/<(?:p|h[34]|ul|ol|blockquote|table)\b/.test(text)) return text;
-  const escaped = MARKED_UP.test(text)
-    ? text
-    : text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
-  return escaped
+  const markup = markupOf(text);
+  if (/<(?:p|h[34]|ul|ol|blockquote|table)\b/.test(markup)) return markup;
+  return markup
     .split(/\n[ \t]*\n\s*/)
     .filter((part) => part.trim() !== '')
     .map((part) => `<p>${part.trim().replaceAll('\n', '<br>')}</p>`)

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { read } from '../../../support/catalog.ts';
+import { make, read } from '../../../support/catalog.ts';
 import { testInBrowser } from '../browser.ts';
 import { faults, hears, makeAccount, signIn, stage } from './console.ts';
 
@@ -181,6 +181,26 @@ testInBrowser('a description is edited as rich text, and only this attribute is 
   const after = await read(server, '/admin/goods/2/');
   assert.match(after.desc_pack, /And a box\./);
   assert.is(after.desc_detail, before.desc_detail);
+  await page.context().close();
+});
+
+testInBrowser('an edit of a description keeps the words after a "<"', async () => {
+  const { server, at, visit } = scene();
+  const { page } = await visit('editor');
+  const spu = await read(server, '/admin/goods/2/');
+  const desc_pack = '<b>note</b>: at I<Imax only, see <https://a.example/?a=1&copy=2>';
+  const { id } = await make(server, '/admin/goods/', { ...spu, name: 'Charger', desc_pack });
+  await page.goto(at(`/goods/${id}`));
+  const field = page.getByRole('textbox', { name: 'Packaging' });
+  await field.click();
+  await page.keyboard.press('Control+End');
+  await page.keyboard.type('!');
+  await page.keyboard.press('Control+s');
+  await page.getByText('Unsaved changes').waitFor({ state: 'hidden' });
+  assert.is(
+    (await read(server, `/admin/goods/${id}/`)).desc_pack,
+    '<p><b>note</b>: at I&lt;Imax only, see &lt;https://a.example/?a=1&amp;copy=2&gt;!</p>',
+  );
   await page.context().close();
 });
 

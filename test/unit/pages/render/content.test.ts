@@ -340,7 +340,17 @@ const RICH: readonly (readonly [text: string, html: string])[] = [
   ['<p style="color:red" onclick="a()" class="x">A</p>', '<p>A</p>'],
   ['<ul><li>One</li></ul>', '<ul><li>One</li></ul>'],
   ['<script>alert(1)</script>', '<p>&lt;script&gt;alert(1)&lt;/script&gt;</p>'],
-  ['<p><img src=x onerror=a()></p>', '<p>&lt;img /&gt;</p>'],
+  ['<p><img src=x onerror=a()></p>', '<p>&lt;img src=x onerror=a()&gt;</p>'],
+  ['<b>note</b>: at I<Imax only.', '<p><b>note</b>: at I&lt;Imax only.</p>'],
+  ['if x<y. Then\n\nSecond', '<p>if x&lt;y. Then</p>\n<p>Second</p>'],
+  ['<https://a.example/a?b=1>', '<p>&lt;https://a.example/a?b=1&gt;</p>'],
+  ['<Enter>', '<p>&lt;Enter&gt;</p>'],
+  ['x</script>y', '<p>x&lt;/script&gt;y</p>'],
+  ['<!-- a --> <?b?> <![CDATA[c]]>', '<p>&lt;!-- a --&gt; &lt;?b?&gt; &lt;![CDATA[c]]&gt;</p>'],
+  ['/?a=1&copy=2&region=4 &copy;', '<p>/?a=1&amp;copy=2&amp;region=4 ©</p>'],
+  ['<a href="/?a&copy">A</a>', '<p><a href="/?a&amp;copy" rel="nofollow noopener">A</a></p>'],
+  ['<p>I<b and c</p>', '<p>I&lt;b and c</p>'],
+  ['<B>A</B >', '<p><b>A</b></p>'],
   [
     '<a href="https://a.example/">A</a>',
     '<p><a href="https://a.example/" rel="nofollow noopener">A</a></p>',
@@ -370,6 +380,15 @@ const NASTY = [
   '<xmp><p title="</xmp><script>alert(1)</script>">',
   '<!--><script>alert(1)</script>-->',
   '<<script>script>alert(1)<</script>/script>',
+  '<b <script>alert(1)</script>>',
+  '<b title="<script>alert(1)</script>">',
+  "<b title='\"><img src=x onerror=a()>'>",
+  '<a href="x"onclick=a() title=">">',
+  '<a href=`javascript:a()`><a href="java\tscript:a()"><a href="&#1;javascript:a()">',
+  '<a href="javascript&colon;a()"><a href="&#106;avascript:a()"><a\nhref=javascript:a()>',
+  '&lt;script&gt;alert(1)&lt;/script&gt;<b>&#60;img src=x onerror=a()></b>',
+  '</p/><img/src=x/onerror=a()>',
+  '<b/><table><style><!--</style><img src=x onerror=a()>',
 ];
 
 /** The tags and attributes that are kept. */
@@ -386,6 +405,21 @@ test('the summary of a description is its words without tags, cut at a word', ()
   assert.is(summaryOfHtml('<p>One</p><p>two &amp; three</p>', 160), 'One two & three');
   assert.is(summaryOfHtml('One two three', 9), 'One two…');
   assert.is(summaryOfHtml('  One\n two ', 160), 'One two');
+});
+
+test('the summary of a description has every word of its text', () => {
+  assert.is(summaryOfHtml('<p>at I<Imax only.</p> <Enter>', 160), 'at I<Imax only. <Enter>');
+  assert.is(
+    summaryOfHtml('<https://a.example/?a=1&copy=2>', 160),
+    '<https://a.example/?a=1&copy=2>',
+  );
+});
+
+test('the summary of a description has no part of a tag or of a reference', () => {
+  for (let spaces = 4060; spaces <= 4096; spaces += 1) {
+    const text = `One${' '.repeat(spaces)}<a href="/?a&amp;b">&amp;</a>`;
+    assert.match(summaryOfHtml(text, 160), /^One(?: &)?$/);
+  }
 });
 
 test('a summary of plain text keeps what looks like HTML', () => {
@@ -412,7 +446,7 @@ test('a caption is put into the metadata as plain text, unchanged', () => {
 /** `depth` nested elements that are never closed. */
 const DEEP: Readonly<Record<string, (depth: number) => string>> = {
   allowed: (depth) => '<b>'.repeat(depth),
-  unknown: (depth) => '<x-y>'.repeat(depth),
+  'in upper case': (depth) => '<B>'.repeat(depth),
   'closed by another name': (depth) => '<b></i>'.repeat(depth),
 };
 
