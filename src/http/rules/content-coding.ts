@@ -1,4 +1,5 @@
 /** Which compressed form of a document an `Accept-Encoding` header allows (RFC 9110, section 12.5.3). */
+import { parseWeight } from './weights.ts';
 
 /** Content codings in order of preference. */
 const CODINGS = ['br', 'gzip'] as const;
@@ -24,5 +25,5 @@ export function chooseCoding(
 function parseElement(element: string): [string, boolean] {
   const [name = '', ...parameters] = element.split(';').map((part) => part.trim().toLowerCase());
   const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? '1';
-  return [name, /^(?:0\.\d{0,2}[1-9]\d{0,2}|1(?:\.0{0,3})?)$/.test(weight)];
+  return [name, parseWeight(weight) > 0];
 }

@@ -1,5 +1,6 @@
 /** Which representation an `Accept` header asks for (RFC 9110, section 12.5.1; spec 5.2). */
 import { splitOutsideQuotes } from './quoted-lists.ts';
+import { parseWeight } from './weights.ts';
 import { CatalogError } from '../../errors.ts';
 
 export const VERSION = '1.0';
@@ -95,15 +96,10 @@ export function parseAccept(accept: string): Range[] {
       if (equals < 0) continue;
       const name = parameter.slice(0, equals).trim().toLowerCase();
       const value = parameter.slice(equals + 1).trim();
-      if (name === 'q') quality = parseQuality(value);
+      if (name === 'q') quality = parseWeight(value);
       else if (name === 'version') version = value.replace(/^"(.*)"$/, '$1');
     }
     ranges.push({ type: type.toLowerCase(), version, quality });
   }
   return ranges;
-}
-
-/** A malformed weight counts as 0, so the range accepts nothing. */
-function parseQuality(text: string): number {
-  return /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/.test(text) ? Number(text) : 0;
 }

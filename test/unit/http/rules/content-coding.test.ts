@@ -18,6 +18,7 @@ test('the best coding that the client accepts is chosen', () => {
     ['br; q=0.000, gzip;q=0.5', 'gzip'],
     ['br;q=0.001', 'br'],
     ['br;q=2, gzip;q=x', null],
+    ['br;q=.5, gzip;q=0', 'br'],
     ['*', 'br'],
     ['*;q=0', null],
     ['br;q=0, *', 'gzip'],
