@@ -47,7 +47,7 @@ function integrityMessage({ attribute, message }: Violation, { dependent, elemen
   return `${begin}${attribute} of ${dependent.kind.label} ${dependent.id}: ${message}`;
 }
 
-/** Rows of one kind that refer to a row. */
+/** Rows of one kind that refer to a row by one attribute. */
 export interface Referrers {
   readonly kind: Kind;
   /** Their attribute that holds the id. */
@@ -63,19 +63,20 @@ export interface Referrers {
 /** The code `referred_to`: a row cannot be deleted as long as other rows refer to it. */
 export class ReferredToError extends CatalogError {
   readonly row: RowName;
-  readonly referrers: Referrers;
+  readonly referrers: readonly Referrers[];
 
-  constructor(row: RowName, referrers: Referrers) {
-    const { kind, attribute, owner, ids, more } = referrers;
-    const named = owner ?? kind;
-    const noun = ids.length === 1 && !more ? named.label : named.plural;
-    const which = owner === null ? noun : `${kind.plural} of ${noun}`;
-    const others = more ? ' and others' : '';
-    super(
-      'referred_to',
-      `${row.kind.label} ${row.id} is referred to by the ${attribute} of ${which} ${ids.join(', ')}${others}`,
-    );
+  /** @param referrers an entry for each attribute by which rows refer to the row; at least one. */
+  constructor(row: RowName, referrers: readonly Referrers[]) {
+    const named = referrers.map(referrersText).join('; ');
+    super('referred_to', `${row.kind.label} ${row.id} is referred to ${named}`);
     this.row = row;
     this.referrers = referrers;
   }
+}
+
+function referrersText({ kind, attribute, owner, ids, more }: Referrers): string {
+  const named = owner ?? kind;
+  const noun = ids.length === 1 && !more ? named.label : named.plural;
+  const which = owner === null ? noun : `${kind.plural} of ${noun}`;
+  return `by the ${attribute} of ${which} ${ids.join(', ')}${more ? ' and others' : ''}`;
 }

@@ -65,7 +65,7 @@ const FAILURES = {
     description:
       'Other items refer to the item, it has changed since the write that is to be undone, no active account with the role `admin` would be left, or the maximum number of webhooks exists already.',
     examples: {
-      spu: 'SPU 1 is referred to by the goods_id of specifications 1, 2',
+      spu: 'SPU 1 is referred to by the goods_id of specifications 1, 2; by the goods_id of SKU 17',
       changed: 'SKU 17 has changed since audit entry 123: price, stock',
     },
   },

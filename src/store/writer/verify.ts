@@ -1,5 +1,5 @@
 /** Verifies what a transaction wrote: references, rules, and rows that depend on changed ones. */
-import { IntegrityError, ReferredToError } from '../../model/failures.ts';
+import { IntegrityError, ReferredToError, type Referrers } from '../../model/failures.ts';
 import type { Kind, KindName, Row } from '../../model/kind.ts';
 import { KINDS } from '../../model/kinds.ts';
 import { ownersOf, referrersOf } from '../../model/relations.ts';
@@ -7,7 +7,7 @@ import { existingRow, type Lookup } from '../../model/rows.ts';
 import { duplicate, judge, uniqueAttributes } from '../../model/rules.ts';
 import type { View } from '../view.ts';
 
-/** How many referring rows a message names. */
+/** How many rows a message names of those that refer by one attribute. */
 const MAX_NAMED_REFERRERS = 3;
 
 /** How many referring rows are read to find their owners. */
@@ -87,7 +87,7 @@ function* verifyReferrers(
 }
 
 function verifyUnreferred(view: View, kind: Kind, id: number): void {
-  for (const { kind: referrer, attribute } of referrersOf(kind.name)) {
+  const referrers = referrersOf(kind.name).flatMap(({ kind: referrer, attribute }): Referrers[] => {
     const [owner] = ownersOf(referrer.name);
     const referring = view.matching(referrer.name, attribute, id);
     const named =
@@ -95,9 +95,8 @@ function verifyUnreferred(view: View, kind: Kind, id: number): void {
         ? referring
         : ownerIds(view, referrer.name, owner.foreignKey, first(MAX_READ_REFERRERS, referring));
     const found = first(MAX_NAMED_REFERRERS + 1, named);
-    if (found.length === 0) continue;
-    throw new ReferredToError(
-      { kind, id },
+    if (found.length === 0) return [];
+    return [
       {
         kind: referrer,
         attribute,
@@ -105,8 +104,9 @@ function verifyUnreferred(view: View, kind: Kind, id: number): void {
         ids: found.slice(0, MAX_NAMED_REFERRERS),
         more: found.length > MAX_NAMED_REFERRERS,
       },
-    );
-  }
+    ];
+  });
+  if (referrers.length > 0) throw new ReferredToError({ kind, id }, referrers);
 }
 
 /** The ids of the owners of some rows, each once. */

@@ -261,6 +261,24 @@ test('a row that others refer to is not deleted, and the message names them', ()
   assert.ok(draft.get('brands', 1));
 });
 
+test('the message names rows of every attribute that refers to the row, up to three of each', () => {
+  const draft = draftOver(catalog());
+  const deleted = () => failureOf(() => draft.run((all) => all.delete('goods', 1))).message;
+  assert.is(
+    deleted(),
+    'SPU 1 is referred to by the goods_id of specification 1; by the goods_id of SKU 1',
+  );
+  draft.run((transaction) => {
+    for (const name of ['Width', 'Height', 'Depth']) {
+      transaction.put<KindName>('specs', { id: transaction.nextId('specs'), name, goods_id: 1 });
+    }
+  });
+  assert.is(
+    deleted(),
+    'SPU 1 is referred to by the goods_id of specifications 1, 3, 4 and others; by the goods_id of SKU 1',
+  );
+});
+
 test('if specification records refer to a row, the message names their SKUs', () => {
   const draft = draftOver(catalog());
   const { code, message } = failureOf(() => draft.run((all) => all.delete('options', 1)));
