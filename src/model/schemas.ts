@@ -165,6 +165,8 @@ function describe(input: unknown): string {
   if (input === null) return 'null';
   if (Array.isArray(input)) return 'an array';
   if (typeof input === 'object') return 'an object';
+  // What a fraction of JSON is that would be rounded to an integer.
+  if (Number.isNaN(input)) return 'a fraction';
   return `a ${typeof input}`;
 }
 

@@ -26,6 +26,7 @@ test('in JSON and NDJSON an id is an integer, or absent or null to create; other
     ['""', 'must be an integer, not a string'],
     ['true', 'must be an integer, not a boolean'],
     ['1.5', 'must be an integer, not a fraction'],
+    ['1.00000000000000000001', 'must be an integer, not a fraction'],
     ['1e400', 'must be an integer, not one beyond 2^53 - 1'],
     ['[1]', 'must be an integer, not an array'],
     ['{}', 'must be an integer, not an object'],

@@ -3,6 +3,7 @@ import pLimit from 'p-limit';
 import { CatalogError, messageOf } from '../../errors.ts';
 import { header, type HttpRequest } from '../message.ts';
 import type { JsonLimits } from '../../json/json-limits.ts';
+import { hasFraction } from '../../json/json-numbers.ts';
 import { parseInSlices } from '../../json/json-parser.ts';
 import { requireWithinLimits } from './json-limits.ts';
 
@@ -26,7 +27,9 @@ export async function readJson(
   if (bytes.length === 0 && absent !== undefined) return absent;
   const text = decode(bytes);
   await requireWithinLimits(limits, text);
-  return bytes.length > LARGE_BYTES ? await parseLarge(text) : parseJson(text);
+  if (bytes.length > LARGE_BYTES) return parseLarge(text);
+  const value = parseJson(text);
+  return hasFraction(text) ? parseLarge(text) : value;
 }
 
 /** Accepts `application/json`, any `+json`, or no type at all. */
@@ -64,7 +67,7 @@ function decode(bytes: Uint8Array): string {
   );
 }
 
-/** Large bodies that arrive together are parsed one after the other. */
+/** Bodies that are large or have fractions are parsed one after the other. */
 const queue = pLimit(1);
 
 /** @throws CatalogError `malformed_body`. */

@@ -2,6 +2,7 @@
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { numberOf } from '../../../src/json/json-numbers.ts';
 import { parseInSlices } from '../../../src/json/json-parser.ts';
 import { countingTurns } from '../../support/turns.ts';
 
@@ -15,9 +16,14 @@ async function sliced(text: string): Promise<string | null> {
   }
 }
 
+/** A reviver, which gets the text of a number as well. */
+function exact(_: string, value: unknown, context?: { source?: string }): unknown {
+  return typeof value === 'number' ? numberOf(context?.source ?? '') : value;
+}
+
 function native(text: string): string | null {
   try {
-    return Bun.inspect(JSON.parse(text), { depth: 100 });
+    return Bun.inspect(JSON.parse(text, exact), { depth: 100 });
   } catch {
     return null;
   }

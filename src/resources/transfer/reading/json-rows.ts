@@ -1,5 +1,6 @@
 /** The rows of NDJSON and JSON (spec 12.8): each is checked before it is parsed, as a body is. */
 import { type Excess, findExcess, findExcessInSlices } from '../../../json/json-limits.ts';
+import { hasFraction } from '../../../json/json-numbers.ts';
 import { parseInSlices } from '../../../json/json-parser.ts';
 import type { Format } from '../formats.ts';
 import { FileProblem } from './file-problem.ts';
@@ -8,7 +9,7 @@ import { jsonElements } from './json-elements.ts';
 
 type RowLimits = ReturnType<typeof rowLimits>;
 
-/** Longer rows are scanned and parsed in slices. So many characters at once take at most 5 ms. */
+/** Longer rows, and those with fractions, are scanned and parsed in slices. So many characters at once take at most 5 ms. */
 const LARGE_UNITS = 64 * 1024;
 
 /**
@@ -28,7 +29,9 @@ export async function* jsonRows(
       row += 1;
       if (format === 'ndjson' && text.trim() === '') continue;
       const content =
-        text.length > LARGE_UNITS ? await readLarge(text, limits) : read(text, limits);
+        text.length > LARGE_UNITS || hasFraction(text)
+          ? await readLarge(text, limits)
+          : read(text, limits);
       if (content === null) {
         yield rows;
         throw new FileProblem(`the file is not ${NAMES[format]}`, row);
