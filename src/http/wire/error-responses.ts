@@ -1,4 +1,5 @@
 /** Responses to bytes that never became a request of the application. */
+import { METHODS } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { HttpResponse } from '../message.ts';
 import { JSON_TYPE } from '../rules/negotiation.ts';
@@ -16,6 +17,17 @@ export interface ErrorResponse {
 
 export const ERROR_RESPONSES = {
   malformed: { status: 400, reason: 'Bad Request', error: 'the request is not valid HTTP' },
+  method: {
+    status: 501,
+    reason: 'Not Implemented',
+    error: 'HTTP defines no such method',
+  },
+  notMethod: {
+    status: 400,
+    reason: 'Bad Request',
+    error:
+      'the request is not valid HTTP, or HTTP defines no such method; methods are in upper case',
+  },
   tunnel: {
     status: 400,
     reason: 'Bad Request',
@@ -56,9 +68,29 @@ const BY_CODE: Readonly<Record<string, ErrorResponse>> = {
   ERR_HTTP_REQUEST_TIMEOUT: ERROR_RESPONSES.slow,
 };
 
+/** An error of node:http's parser. */
+interface ParseError extends NodeJS.ErrnoException {
+  /** The bytes that arrived together with the error. */
+  readonly rawPacket?: Buffer;
+}
+
+/** A whole request line; in front of it may be the empty line that RFC 9112, section 2.2, allows. */
+const REQUEST_LINE = /^(?:\r\n)?([\w!#$%&'*+.^`|~-]+) \S+ HTTP\/1\.[01]\r\n/;
+
+/** UTF-16 units of a packet in which its request line must end. */
+const MAX_LINE = 16 * 1024;
+
+const KNOWN_METHODS = new Set(METHODS);
+
 /** The response to an error of node:http's parser. */
-export function responseToParseError({ code = '' }: NodeJS.ErrnoException): ErrorResponse {
-  return BY_CODE[code] ?? ERROR_RESPONSES.malformed;
+export function responseToParseError({ code = '', rawPacket }: ParseError): ErrorResponse {
+  if (code !== 'HPE_INVALID_METHOD') return BY_CODE[code] ?? ERROR_RESPONSES.malformed;
+  const [, method] = REQUEST_LINE.exec(rawPacket?.toString('latin1', 0, MAX_LINE) ?? '') ?? [];
+  // If the method is known, the error is in a request after the first one of the packet. Bun has
+  // changed the methods of those that it read to lower case.
+  return method === undefined || KNOWN_METHODS.has(method.toUpperCase())
+    ? ERROR_RESPONSES.notMethod
+    : ERROR_RESPONSES.method;
 }
 
 /** Sends the response and ends the connection. @returns whether the client can still receive it. */

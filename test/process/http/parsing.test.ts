@@ -96,11 +96,14 @@ const TARGETS: readonly (readonly [line: string, status: number])[] = [
   ['GET /admin/skus/9007199254740993/', 404],
   ['GET /admin/skus/0001/', 200],
   ['GET /pages/skus/0001.html', 404],
-  // Methods that HTTP defines are 405; others are 400.
+  // Methods that HTTP defines are 405; others are 501, but for those in lower case.
   ['TRACE /books/', 405],
   ['PROPFIND /books/', 405],
   ['get /books/', 400],
-  ['FETCH /books/', 400],
+  ['FETCH /books/', 501],
+  ['M-SEARCH2 *', 501],
+  ['F(O /books/', 400],
+  [' /books/', 400],
 ];
 
 for (const [line, status] of TARGETS) {

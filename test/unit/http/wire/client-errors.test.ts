@@ -138,4 +138,35 @@ test('for any mix of requests and garbage, responses keep their order and no req
   }
 });
 
+const FETCH = 'FETCH /x HTTP/1.1\r\nHost: a\r\n\r\n';
+
+const BROKEN: readonly (readonly [bytes: string, statuses: readonly number[]])[] = [
+  [FETCH, [501]],
+  [`\r\n${FETCH}`, [501]],
+  [FETCH.replace('\r\n', '\n'), [400]],
+  [GARBAGE, [400]],
+  ['\x16\x03\x01\x02', [400]],
+  // The parser does not say where in the packet the error is.
+  [GET + FETCH, [200, 400]],
+  [GET + GARBAGE, [200, 400]],
+];
+
+for (const [bytes, statuses] of BROKEN) {
+  test(`${JSON.stringify(bytes)} is answered with ${statuses.join(', ')}`, () =>
+    staged(held().application, async (stage) => {
+      const client = stage.connect();
+      client.socket.write(bytes);
+      const answers = answersIn(await client.end());
+      assert.equal(
+        answers.map(({ status }) => status),
+        statuses,
+      );
+      assert.match(
+        answers.at(-1)?.body ?? '',
+        statuses.includes(501) ? /^{"error":"HTTP defines no/ : /not valid HTTP/,
+      );
+      await assertIdle(stage);
+    }));
+}
+
 test.run();
