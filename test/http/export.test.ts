@@ -210,6 +210,20 @@ test('an export is 406 if Accept excludes the media type of its format', async (
   }
 });
 
+test('an export checks Accept before the rest of its query', async () => {
+  for (const [query, accept, status] of [
+    ['zz=1', 'text/html', 406],
+    ['zz=1', 'text/csv', 400],
+    ['format=json&zz=1', 'text/csv', 406],
+    ['format=xml', 'text/html', 406],
+    ['format=xml', 'application/json', 400],
+    ['format=csv&format=json', 'application/json', 400],
+  ] as const) {
+    const answer = await read(`/admin/skus/export/?${query}`, { accept });
+    assert.is(answer.status, status, `${query} for ${accept}`);
+  }
+});
+
 test('a viewer may export, without a token an export is 401, and HEAD has no body', async () => {
   const path = '/admin/skus/export/';
   const token = await tokenFor('viewer');

@@ -82,9 +82,9 @@ const TEXT: Content = {
 
 async function exportAll(context: RequestContext<Kind>): Promise<HttpResponse> {
   const { request, services, found: kind } = context;
+  const type = negotiate(header(request, 'accept'), offersFor(request.search));
   const { selection, sent } = parseUnpagedQuery(kind, [FORMAT.name], request.search);
   const format = parseFormat(sent.get(FORMAT.name));
-  const type = negotiate(header(request, 'accept'), [offerOf(format)]);
   const { name, text } = await services.exports.open(kind, format, selection, subjectOf(context));
   // HEAD does not read the text. If it stayed open, it would count as an export in progress.
   if (request.method === 'HEAD') await text.return?.();
@@ -93,6 +93,15 @@ async function exportAll(context: RequestContext<Kind>): Promise<HttpResponse> {
     headers: { 'Content-Type': type, 'Content-Disposition': `attachment; filename="${name}"` },
     body: text,
   };
+}
+
+/**
+ * The media types that `Accept` is judged against, before the rest of the query is read (spec 3.11):
+ * that of the named format, or all of them if the format is malformed.
+ */
+function offersFor(search: string): Offer[] {
+  const [format = 'csv', ...more] = new URLSearchParams(search).getAll(FORMAT.name);
+  return isFormat(format) && more.length === 0 ? [offerOf(format)] : FORMATS.map(offerOf);
 }
 
 function parseFormat(text = 'csv'): Format {
