@@ -41,13 +41,21 @@ function isWithin(text: string, max: number): boolean {
 
 const string = v.string((issue) => `must be a string, not ${describe(issue.input)}`);
 
+/**
+ * A character that is not Unicode white space, for the patterns of JSON Schema. `\S` is another
+ * set: it has U+0085 and lacks U+FEFF. `\P{White_Space}` needs the flag `u`, which not every
+ * validator sets.
+ */
+const NO_SPACE =
+  '[^\\t-\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]';
+
 /** A required text: 1 to 255 code points, not only white space. */
 export const nameText = v.pipe(
   string,
   wellFormed,
-  v.check((text) => /\S/u.test(text), 'must not be empty or only white space'),
+  v.check((text) => /\P{White_Space}/u.test(text), 'must not be empty or only white space'),
   withinCodePoints(MAX_TEXT),
-  keywords({ minLength: 1, maxLength: MAX_TEXT, pattern: '\\S' }),
+  keywords({ minLength: 1, maxLength: MAX_TEXT, pattern: NO_SPACE }),
 );
 
 /** A text of 0 to `max` code points. */
@@ -65,7 +73,11 @@ export const optionalCode = v.nullable(
     v.check((text) => text !== '', 'must not be empty; send null for none'),
     v.check((text) => !hasSpaceAtEnds(text), 'must not begin or end with white space'),
     withinCodePoints(MAX_CODE),
-    keywords({ minLength: 1, maxLength: MAX_CODE, pattern: '^\\S(?:[\\s\\S]*\\S)?$' }),
+    keywords({
+      minLength: 1,
+      maxLength: MAX_CODE,
+      pattern: `^${NO_SPACE}(?:[\\s\\S]*${NO_SPACE})?$`,
+    }),
   ),
 );
 

@@ -22,7 +22,7 @@ const awkward = fc
   )
   .map((parts) => parts.join(''));
 
-const name = awkward.filter((text) => /\S/u.test(text));
+const name = awkward.filter((text) => /\P{White_Space}/u.test(text));
 const letter = fc.oneof(fc.constantFrom('', '=', "'", '"', ',', '\n', ' ', '🙂'));
 const amount = fc.oneof(fc.nat(), fc.constantFrom(0, 1, 9, 10, 99, 100, Number.MAX_SAFE_INTEGER));
 /** The beginning of a code; the number that follows makes it unique. */

@@ -174,10 +174,25 @@ test('a name or value is a string of 1 to 255 code points, not only white space'
     'a space': '" "',
     'tabs and line ends': '"\\t\\r\\n\\u000b\\f"',
     'a no-break and an ideographic space': '"\\u00a0\\u3000"',
+    'a next line': '"\\u0085"',
     '256 letters': `"${'a'.repeat(256)}"`,
     '256 astral characters': `"${MOON.repeat(256)}"`,
     '256 escaped astral characters': `"${'\\ud83c\\udf15'.repeat(256)}"`,
   });
+});
+
+test('the patterns of the documents have the white space of Unicode, as the server has', async () => {
+  const { json } = await send(server, 'OPTIONS', '/admin/skus/');
+  const [name, code] = ['name', 'code'].map((key) => new RegExp(json.attributes[key].pattern));
+  for (let point = 0; point <= 0x10_ff_ff; point += 1) {
+    const text = String.fromCodePoint(point);
+    const shown = `U+${point.toString(16)}`;
+    const isSpace = /\p{White_Space}/u.test(text);
+    assert.is(name?.test(text), !isSpace, shown);
+    assert.is(code?.test(text), !isSpace, shown);
+    if (isSpace) assert.not.ok(code?.test(`a${text}`) || code?.test(`${text}a`), shown);
+  }
+  assert.ok(code?.test('a b'));
 });
 
 test('a name or value is stored exactly as it was sent', async () => {
@@ -194,6 +209,7 @@ test('a name or value is stored exactly as it was sent', async () => {
       '\u202eabc',
       'line\r\nline',
       '\ufeffa',
+      '\ufeff',
       '{{ 7 * 7 }}',
       '__proto__',
       'null',

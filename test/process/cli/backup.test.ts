@@ -884,7 +884,7 @@ const anyText = fc.oneof(
 
 test('restore and backup keep any valid rows unchanged', async () => {
   const names = fc.uniqueArray(
-    anyText.filter((text) => /\S/u.test(text) && text.length <= 255),
+    anyText.filter((text) => /\P{White_Space}/u.test(text) && text.length <= 255),
     {
       minLength: 1,
       maxLength: 40,

@@ -107,7 +107,7 @@ function judgeText(text: string, { kind, schema }: FormField): Judged {
   const nullable = type.includes('null') && typeof type !== 'string';
   if (text === '' && nullable) return { value: null };
   if (text === '' && required && kind === 'date') return { problem: t('problem.required') };
-  if (minLength > 0 && !/\S/.test(text)) return { problem: t('problem.blank') };
+  if (minLength > 0 && !/\P{White_Space}/u.test(text)) return { problem: t('problem.blank') };
   if (nullable && text !== text.trim()) return { problem: t('problem.spaceAtEnds') };
   if (maxLength !== undefined && codePoints(text, maxLength) > maxLength) {
     return { problem: t('problem.maxLength', { count: maxLength }) };
