@@ -463,6 +463,20 @@ test('an import is 401 without a token, 403 for a viewer, 400 with a wrong param
   assert.is((await send(server, 'GET', '/admin/imports/99/')).status, 404);
 });
 
+test('a file without Content-Type is read as JSON', async () => {
+  const url = `${server.url}/admin/brands/imports/?dry_run=true`;
+  const headers = { authorization: `Bearer ${await tokenFor('editor')}` };
+  const body = Buffer.from('[{"name":"Untyped"}]');
+  const accepted = await server.fetch(url, { method: 'POST', headers, body });
+  assert.is(accepted.status, 202);
+  const location = accepted.headers.get('location') ?? '';
+  await until('the import has ended', async () => {
+    const { state, created } = await read(server, location);
+    if (state === 'done') assert.is(created, 1);
+    return state === 'done';
+  });
+});
+
 test('a file that is too large is 413, and no import is listed', async () => {
   const small = await openService({ maxImport: 100 });
   const answer = await post('brands', csv('name', 'x'.repeat(200)), {}, small);

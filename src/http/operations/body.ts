@@ -4,7 +4,7 @@ import { CatalogError } from '../../errors.ts';
 import { Problems, requireObject } from '../../resources/input.ts';
 import { header, type HttpRequest } from '../message.ts';
 import type { Members } from '../../resources/members.ts';
-import { readJson, requirePlain } from '../rules/json-body.ts';
+import { mediaTypeOf, readJson, requirePlain } from '../rules/json-body.ts';
 import { prefersStrict, requireKnown } from '../rules/preferences.ts';
 import type { JsonLimits } from '../../json/json-limits.ts';
 import { type Content, type Example, type JsonSchema, plainJson } from './content.ts';
@@ -135,8 +135,7 @@ export function stream(
 
 /** @throws CatalogError `unsupported_media_type`. */
 function requireType(types: readonly string[], contentType: string | undefined): void {
-  const type = contentType?.split(';')[0]?.trim().toLowerCase() ?? '';
-  if (types.includes(type)) return;
+  if (types.includes(mediaTypeOf(contentType))) return;
   throw new CatalogError(
     'unsupported_media_type',
     `the body must be declared as ${types.join(' or ')}: Content-Type: ${types[0]}`,

@@ -6,6 +6,7 @@ import type { JsonLimits } from '../../json/json-limits.ts';
 import { hasFraction } from '../../json/json-numbers.ts';
 import { parseInSlices } from '../../json/json-parser.ts';
 import { requireWithinLimits } from './json-limits.ts';
+import { JSON_TYPE } from './negotiation.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -32,10 +33,16 @@ export async function readJson(
   return hasFraction(text) ? parseLarge(text) : value;
 }
 
+/** The media type that a body is declared as, without parameters, in lower case; JSON if it has none. */
+export function mediaTypeOf(contentType: string | undefined): string {
+  const type = contentType?.split(';')[0]?.trim().toLowerCase() ?? '';
+  return type === '' ? JSON_TYPE : type;
+}
+
 /** Accepts `application/json`, any `+json`, or no type at all. */
 function requireJson(contentType: string | undefined): void {
-  const type = contentType?.split(';')[0]?.trim().toLowerCase() ?? '';
-  if (type === '' || type === 'application/json' || /^[^\s/]+\/[^\s/]+\+json$/.test(type)) return;
+  const type = mediaTypeOf(contentType);
+  if (type === JSON_TYPE || /^[^\s/]+\/[^\s/]+\+json$/.test(type)) return;
   throw new CatalogError(
     'unsupported_media_type',
     'the body must be JSON: Content-Type: application/json',

@@ -16,6 +16,7 @@ import { operation, type RequestContext } from '../../operations/operation.ts';
 import { IDEMPOTENCY_KEY, type Parameter, PK } from '../../operations/parameters.ts';
 import { definePath, type Path } from '../../operations/path.ts';
 import { idempotencyKey } from '../../rules/idempotency-key.ts';
+import { mediaTypeOf } from '../../rules/json-body.ts';
 import { JSON_OFFERS } from '../../rules/negotiation.ts';
 import { PAGING } from '../kinds/list-parameters.ts';
 import { componentName } from '../kinds/names.ts';
@@ -208,8 +209,8 @@ async function accept(
 }
 
 /** The type has already been checked against the accepted ones. */
-function formatOf(contentType = ''): Format {
-  const type = contentType.split(';')[0]?.trim().toLowerCase();
+function formatOf(contentType: string | undefined): Format {
+  const type = mediaTypeOf(contentType);
   return FORMATS.find((format) => FORMAT_TYPES[format] === type) ?? 'csv';
 }
 
