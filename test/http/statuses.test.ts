@@ -561,6 +561,24 @@ for (const [accept, type] of Object.entries(ACCEPTABLE)) {
       assert.is(answer.headers.get('content-type'), type, path);
     }
   });
+
+  test(`writes with Accept: ${accept} return ${type}, and their errors application/json`, async () => {
+    const headers = { accept };
+    const path = `/admin/brands/${catalog.brand}/`;
+    const brand = (await send(server, 'GET', path)).json;
+    for (const [method, to] of [
+      ['POST', '/admin/brands/'],
+      ['PUT', path],
+      ['PATCH', path],
+    ] as const) {
+      const written = await send(server, method, to, { headers, body: brand });
+      assert.is(written.status, method === 'POST' ? 201 : 200, method);
+      assert.is(written.headers.get('content-type'), type, method);
+      const refused = await send(server, method, to, { headers, body: { name: 1 } });
+      assert.is(refused.status, 422, method);
+      assert.is(refused.headers.get('content-type'), 'application/json', method);
+    }
+  });
 }
 
 test('a stale If-Match is 412 and changes nothing; with a current one the write succeeds', async () => {

@@ -122,7 +122,7 @@ function judge(
     : null;
 }
 
-/** Writes are answered in JSON whatever `Accept` says (spec 3.14). */
+/** A write whose `Accept` matches nothing is answered with `application/json` (spec 3.14). */
 function chooseMediaType(
   offers: readonly Offer[] | undefined,
   request: HttpRequest,
