@@ -179,3 +179,8 @@ const ENGINE_HINT =
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message.replace(ENGINE_HINT, '') : String(error);
 }
+
+/** A word of a command in a message, quoted if a POSIX shell would read it in another way. */
+export function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}

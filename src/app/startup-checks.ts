@@ -1,4 +1,5 @@
 /** Checks the environment of a server before it serves, and logs problems. */
+import { shellWord } from '../errors.ts';
 import type { Disk } from '../disk/disk.ts';
 import { isOpenToOthers, makePrivate } from '../disk/modes.ts';
 import { isDataFile } from './data-files.ts';
@@ -31,7 +32,7 @@ function closeDirectory(data: string, disk: Pick<Disk, 'list'>, log: Log): void 
   if (privacy === 'made private') log.info(`${data} was open to other users; its mode is 0700 now`);
   if (privacy === 'open') {
     log.warn(
-      `${data} is open to other users and belongs to another user, who should run: chmod 700 ${data}`,
+      `${data} is open to other users and belongs to another user, who should run: chmod 700 ${shellWord(data)}`,
     );
   }
 }

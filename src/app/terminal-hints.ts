@@ -1,4 +1,5 @@
 /** What `serve` prints for a person at a terminal, beyond its one line (spec 8.3). */
+import { shellWord } from '../errors.ts';
 import { accessPath, readAccess } from '../auth/access.ts';
 import type { Context } from './context.ts';
 
@@ -25,6 +26,6 @@ export function printHints(
   const accounts = readAccess(accessPath(data))?.users.size ?? 0;
   if (accounts > 0) return;
   warn(
-    `there is no account to sign in with; add one: catalog-server users add NAME --role admin --data ${data}`,
+    `there is no account to sign in with; add one: catalog-server users add NAME --role admin --data ${shellWord(data)}`,
   );
 }

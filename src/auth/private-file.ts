@@ -4,7 +4,7 @@ import { withOpen, writeDurably } from '../disk/durable-file.ts';
 import { FileLock } from '../disk/lock.ts';
 import { type FileContent } from '../disk/watched-file.ts';
 import { unreadable } from '../disk/unreadable.ts';
-import { CatalogError, type Code, messageOf, systemErrorCode } from '../errors.ts';
+import { CatalogError, type Code, messageOf, shellWord, systemErrorCode } from '../errors.ts';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
@@ -40,7 +40,10 @@ export function readPrivate(
   }
   if (content === null) return null;
   if ((content.mode & 0o077) !== 0) {
-    throw new CatalogError(code, `${path} may be read by others; run: chmod 600 ${path}`);
+    throw new CatalogError(
+      code,
+      `${path} may be read by others; run: chmod 600 ${shellWord(path)}`,
+    );
   }
   return { json: parseJson(content.bytes) };
 }

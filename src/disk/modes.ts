@@ -1,6 +1,6 @@
 /** Restricts the data directory, and a socket in it, to the user that runs the program. */
 import fs from 'node:fs';
-import { CatalogError, messageOf } from '../errors.ts';
+import { CatalogError, messageOf, shellWord } from '../errors.ts';
 
 /** The permission bits of group and others. */
 const OTHERS = 0o077;
@@ -30,7 +30,7 @@ export function makePrivate(path: string): Privacy {
   } catch (cause) {
     throw new CatalogError(
       'write_refused',
-      `${path} is open to other users, and its mode could not be changed (${messageOf(cause)}); run: chmod 700 ${path}`,
+      `${path} is open to other users, and its mode could not be changed (${messageOf(cause)}); run: chmod 700 ${shellWord(path)}`,
       { cause },
     );
   }

@@ -1,5 +1,5 @@
 /** A file with one secret on one line, such as a token, that only its owner may read. */
-import { CatalogError, messageOf } from '../errors.ts';
+import { CatalogError, messageOf, shellWord } from '../errors.ts';
 import { type FileContent, readShort } from './watched-file.ts';
 
 /** Bytes. */
@@ -18,7 +18,10 @@ export function readSecretFile(path: string): string {
   }
   if (content === null) throw new CatalogError('usage', `there is no file ${path}`);
   if ((content.mode & 0o077) !== 0) {
-    throw new CatalogError('usage', `${path} may be read by others; run: chmod 600 ${path}`);
+    throw new CatalogError(
+      'usage',
+      `${path} may be read by others; run: chmod 600 ${shellWord(path)}`,
+    );
   }
   const text = content.bytes.toString().trim();
   if (/^[\x21-\x7e]+$/.test(text)) return text;

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { type Disk } from '../disk/disk.ts';
 import { withOpen, writeDurably } from '../disk/durable-file.ts';
 import { type FileContent, readShort } from '../disk/watched-file.ts';
-import { CatalogError, messageOf } from '../errors.ts';
+import { CatalogError, messageOf, shellWord } from '../errors.ts';
 import { KEY_BYTES } from './encrypted-stream.ts';
 
 const PREFIX = 'catalog-key-';
@@ -47,13 +47,16 @@ export async function createKeyFile(disk: Disk, path: string): Promise<string> {
 export function readKeyFile(path: string): Uint8Array {
   const { bytes, mode } = contentOf(path);
   if ((mode & 0o077) !== 0) {
-    throw new CatalogError('encryption', `${path} may be read by others; run: chmod 600 ${path}`);
+    throw new CatalogError(
+      'encryption',
+      `${path} may be read by others; run: chmod 600 ${shellWord(path)}`,
+    );
   }
   const text = LINE.exec(bytes.toString('latin1'))?.[1];
   if (text !== undefined) return new Uint8Array(Buffer.from(text, 'base64url'));
   throw new CatalogError(
     'encryption',
-    `${path} is not a key file; make one with: catalog-server keys generate ${path}`,
+    `${path} is not a key file; make one with: catalog-server keys generate ${shellWord(path)}`,
   );
 }
 
@@ -67,7 +70,7 @@ function contentOf(path: string): FileContent {
   if (content !== null) return content;
   throw new CatalogError(
     'encryption',
-    `there is no key file ${path}; make one with: catalog-server keys generate ${path}`,
+    `there is no key file ${path}; make one with: catalog-server keys generate ${shellWord(path)}`,
   );
 }
 

@@ -1,6 +1,6 @@
 /** Reading a data directory from any process, even while another one owns it. */
 import { type Disk, machineDisk } from '../disk/disk.ts';
-import { CatalogError } from '../errors.ts';
+import { CatalogError, shellWord } from '../errors.ts';
 import { BASE, HEAD } from './files/files.ts';
 import { recover } from './files/recovery.ts';
 import type { State } from './state.ts';
@@ -35,6 +35,6 @@ export function hasStore(directory: string, disk: Disk): boolean {
 export function missing(directory: string): CatalogError {
   return new CatalogError(
     'store_missing',
-    `${directory} holds no store; name another directory with --data, or run: catalog-server migrate --data ${directory}`,
+    `${directory} holds no store; name another directory with --data, or run: catalog-server migrate --data ${shellWord(directory)}`,
   );
 }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { CatalogError, messageOf, systemErrorCode } from '../../src/errors.ts';
+import { CatalogError, messageOf, shellWord, systemErrorCode } from '../../src/errors.ts';
 
 test('the message for a failure of fetch leaves out the advice for programmers', async () => {
   const server = createServer((socket) => socket.once('data', () => socket.destroy()));
@@ -56,5 +56,19 @@ test('only errors of the operating system have a system code', () => {
     null,
   );
 });
+
+for (const [text, word] of [
+  ['/var/lib/catalog-server', '/var/lib/catalog-server'],
+  ['./data', './data'],
+  ['ann+shop@example.com', 'ann+shop@example.com'],
+  ['f 4', "'f 4'"],
+  ["ann's", String.raw`'ann'\''s'`],
+  ['$HOME;`id`', "'$HOME;`id`'"],
+  ['~/data', "'~/data'"],
+  ['größe', "'größe'"],
+  ['', "''"],
+] as const) {
+  test(`in a command ${JSON.stringify(text)} is ${word}`, () => assert.is(shellWord(text), word));
+}
 
 test.run();

@@ -1,7 +1,7 @@
 /** `promote`: makes the directory of a follower that of the primary (spec 15.15). */
 import type { Context } from '../../app/context.ts';
 import { acquireOwnership } from '../../disk/lock.ts';
-import { CatalogError } from '../../errors.ts';
+import { CatalogError, shellWord } from '../../errors.ts';
 import { LOCK } from '../../store/files/files.ts';
 import { recover } from '../../store/files/recovery.ts';
 import {
@@ -37,7 +37,7 @@ export async function promote(
     const { number } = currentEpoch(next);
     const time = state.time === null ? '' : ` of ${state.time}`;
     print(
-      `promoted ${data}: epoch ${number} begins after change set ${state.sequence}${time}; start it with: catalog-server serve --data ${data}`,
+      `promoted ${data}: epoch ${number} begins after change set ${state.sequence}${time}; start it with: catalog-server serve --data ${shellWord(data)}`,
     );
     warn(
       `WARNING: writes that ${record.primary ?? 'the previous primary'} confirmed after change set ${state.sequence} are lost, unless they can still be read from that host; stop that host before you start this one`,

@@ -3,7 +3,7 @@
  * row a line. It may be larger than any string or buffer can be, so it is written in slices and
  * read in pieces (base/base-reader.ts).
  */
-import { CatalogError } from '../../errors.ts';
+import { CatalogError, shellWord } from '../../errors.ts';
 import type { Row, Scalar } from '../../model/kind.ts';
 import { ALL_KINDS } from '../../model/kinds.ts';
 import { perKind } from '../../model/per-kind.ts';
@@ -145,7 +145,7 @@ function endOfPiece(text: string, start: number): number {
 export function earlierSchema(directory: string, found: number): CatalogError {
   return new CatalogError(
     'schema_version',
-    `${directory} has schema version ${found}, this program has ${SCHEMA_VERSION}; run: catalog-server migrate --data ${directory}`,
+    `${directory} has schema version ${found}, this program has ${SCHEMA_VERSION}; run: catalog-server migrate --data ${shellWord(directory)}`,
   );
 }
 

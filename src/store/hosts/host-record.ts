@@ -17,7 +17,7 @@ import { join } from 'node:path';
 import * as v from 'valibot';
 import type { Disk } from '../../disk/disk.ts';
 import { withOpen, writeDurably } from '../../disk/durable-file.ts';
-import { CatalogError } from '../../errors.ts';
+import { CatalogError, shellWord } from '../../errors.ts';
 import { shapes } from '../files/change-set.ts';
 import { parseShape, readFile, verifyChecksum, withChecksum } from '../files/files.ts';
 
@@ -119,8 +119,8 @@ export function requireWritable(disk: Disk, directory: string): void {
   throw new CatalogError(
     'not_primary',
     record.role === 'follower'
-      ? `${directory} follows ${record.primary}: write there, or run: catalog-server promote --data ${directory}`
-      : `${directory} was the primary's until another host took over in epoch ${number}: run serve --follow with the address of that host, or run: catalog-server promote --data ${directory}, to write here anyway`,
+      ? `${directory} follows ${record.primary}: write there, or run: catalog-server promote --data ${shellWord(directory)}`
+      : `${directory} was the primary's until another host took over in epoch ${number}: run serve --follow with the address of that host, or run: catalog-server promote --data ${shellWord(directory)}, to write here anyway`,
   );
 }
 

@@ -281,6 +281,11 @@ const FAILING: readonly Failing[] = [
     says: ['none', 'catalog-server migrate --data'],
   },
   {
+    name: 'the recommended command can be pasted into a shell',
+    args: (directory) => ['rebuild-pages', '--data', join(directory, 'f 4')],
+    says: [/ catalog-server migrate --data '\/[^']*\/f 4'$/m],
+  },
+  {
     name: 'a secret that is too short is reported with the minimum',
     args: (directory) => ['issue-token', '--data', directory, '--subject', 'ann'],
     env: { CATALOG_JWT_SECRET: 'short' },

@@ -3,7 +3,7 @@ import type { Access } from '../../../auth/access.ts';
 import { LiveCredentials } from '../../../auth/credentials.ts';
 import { issueFor } from '../../../auth/login.ts';
 import type { Role } from '../../../auth/roles.ts';
-import { CatalogError } from '../../../errors.ts';
+import { CatalogError, shellWord } from '../../../errors.ts';
 import type { Context } from '../../../app/context.ts';
 import { warnWithoutStore } from './store-warning.ts';
 
@@ -30,7 +30,7 @@ export async function issueTokenCommand(
     if (users.get(subject)?.disabled !== true) return { subject, role };
     throw new CatalogError(
       'account',
-      `the user ${subject} is disabled, so the token would not be valid; run: catalog-server users enable ${subject}`,
+      `the user ${subject} is disabled, so the token would not be valid; run: catalog-server users enable ${shellWord(subject)}`,
     );
   };
   const { token } = await issueFor(credentials, callerOf, (issued) => ({
