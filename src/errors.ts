@@ -171,6 +171,17 @@ export function systemErrorCode(error: unknown): string | null {
   return typeof code === 'string' && /^E(?!RR_)/.test(code) ? code : null;
 }
 
+/**
+ * The error for an item that does not exist.
+ *
+ * @param where what follows in the message, such as " of SPU 1".
+ */
+export function missingItem(label: string, id: number, where = ''): CatalogError {
+  // A number beyond the safe integers is not the one that the client sent.
+  const which = Number.isSafeInteger(id) ? `${label} ${id}` : `${label} with such a large id`;
+  return new CatalogError('not_found', `there is no ${which}${where}`);
+}
+
 /** A hint for programmers that the JavaScript engine appends to the messages of failed fetches. */
 const ENGINE_HINT =
   /\.? For more information, pass `verbose: true` in the second argument to fetch\(\)$/;

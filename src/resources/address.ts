@@ -1,5 +1,5 @@
 /** What a path names: a collection, or the part of one that belongs to a parent. */
-import { CatalogError } from '../errors.ts';
+import { missingItem } from '../errors.ts';
 import type { Kind, Nesting, Row } from '../model/kind.ts';
 import { KINDS } from '../model/kinds.ts';
 import type { View } from '../store/view.ts';
@@ -27,7 +27,7 @@ export function requireRow(address: Address, id: number, row: Row | undefined, v
   requireParent(address, view);
   if (row === undefined || (parent !== null && row[parent.nesting.foreignKey] !== parent.id)) {
     const where = parent === null ? '' : ` of ${KINDS[parent.nesting.parent].label} ${parent.id}`;
-    throw new CatalogError('not_found', `there is no ${kind.label} ${id}${where}`);
+    throw missingItem(kind.label, id, where);
   }
   return row;
 }
@@ -35,6 +35,5 @@ export function requireRow(address: Address, id: number, row: Row | undefined, v
 /** Checks that the parent of a nested address exists. @throws CatalogError `not_found`. */
 export function requireParent({ parent }: Address, view: View): void {
   if (parent === null || view.get(parent.nesting.parent, parent.id) !== undefined) return;
-  const { label } = KINDS[parent.nesting.parent];
-  throw new CatalogError('not_found', `there is no ${label} ${parent.id}`);
+  throw missingItem(KINDS[parent.nesting.parent].label, parent.id);
 }

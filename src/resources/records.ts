@@ -2,7 +2,7 @@
  * The use cases: list, read, create, replace, change and delete rows of any kind. One handler
  * serves every collection; the differences are in the declarations of the kinds.
  */
-import { CatalogError } from '../errors.ts';
+import { CatalogError, missingItem } from '../errors.ts';
 import type { Kind, KindName, Row } from '../model/kind.ts';
 import { referrersOf, soughtByObject, soughtByWrite } from '../model/relations.ts';
 import { existingRow } from '../model/rows.ts';
@@ -66,7 +66,7 @@ export class Records {
   /** @throws CatalogError `not_found` if no row ever had the id. */
   requireAssigned({ name, label }: Kind, id: number): void {
     if (id >= 1 && id <= this.#store.lastId(name)) return;
-    throw new CatalogError('not_found', `there is no ${label} ${id}`);
+    throw missingItem(label, id);
   }
 
   /**

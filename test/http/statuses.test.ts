@@ -416,6 +416,26 @@ test('/healthz and /readyz are 404 with a version in the path', async () => {
   }
 });
 
+test('the 404 of an id beyond the safe integers does not name another number', async () => {
+  for (const digits of ['9007199254740993', '9'.repeat(400)]) {
+    for (const [path, what] of [
+      [`/admin/skus/${digits}/`, 'SKU'],
+      [`/admin/goods/${digits}/skus/`, 'SPU'],
+      [`/admin/goods/${catalog.spu}/skus/${digits}/`, 'SKU'],
+      [`/admin/skus/${digits}/audits/`, 'SKU'],
+      [`/admin/audits/${digits}/reversal/`, 'audit entry'],
+      [`/admin/imports/${digits}/`, 'import'],
+      [`/admin/page-builds/${digits}/`, 'page build'],
+    ] as const) {
+      const method = path.endsWith('/reversal/') ? 'POST' : 'GET';
+      const { status, json } = await send(server, method, path);
+      assert.is(status, 404, path);
+      const where = path.includes(`/${catalog.spu}/skus/`) ? ` of SPU ${catalog.spu}` : '';
+      assert.is(json.error, `there is no ${what} with such a large id${where}`, path);
+    }
+  }
+});
+
 test('an unknown item and an unknown parent are 404', async () => {
   const { sku, spu, silver } = catalog;
   const paths = ['brands', 'categories', 'goods', 'skus', 'specs', 'options'].map(

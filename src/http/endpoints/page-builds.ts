@@ -1,6 +1,6 @@
 /** `/admin/page-builds/`: rebuilds pages on demand (spec 7.6) and shows the progress. */
 import * as v from 'valibot';
-import { CatalogError } from '../../errors.ts';
+import { missingItem } from '../../errors.ts';
 import { flag, identifier } from '../../model/schemas.ts';
 import { entityTag } from '../../resources/entity-tag.ts';
 import type { HttpResponse } from '../message.ts';
@@ -171,7 +171,7 @@ export const PAGE_BUILD_PATHS: readonly Path[] = [
       const id = params.id('pk');
       const build = pageBuilds.find(id);
       if (build !== null) return build;
-      throw new CatalogError('not_found', `there is no page build ${id}`);
+      throw missingItem('page build', id);
     },
     validators: (build) => ({ etag: etagOf(build) }),
     operations: {

@@ -9,7 +9,7 @@
  *    server sets do not count, and keep their values: undoing a write does not undo what it noted.
  * 3. A SKU and its specification records that one request wrote are undone together.
  */
-import { CatalogError } from '../../errors.ts';
+import { CatalogError, missingItem } from '../../errors.ts';
 import { isStored, KIND_NAMES, type Kind, type Row, type Scalar } from '../../model/kind.ts';
 import { KINDS } from '../../model/kinds.ts';
 import { ownersOf, referrersOf } from '../../model/relations.ts';
@@ -82,7 +82,7 @@ function* withCompanions(
   const entries = new Map<number, AuditEntry>();
   for (const id of ids) {
     const entry = transaction.get('audits', id);
-    if (entry === undefined) throw new CatalogError('not_found', `there is no audit entry ${id}`);
+    if (entry === undefined) throw missingItem('audit entry', id);
     entries.set(id, entry);
     for (const companion of companionsOf(transaction, entry)) entries.set(companion.id, companion);
     yield;

@@ -5,7 +5,7 @@
  * bytes. Clients of an unfinished import share its lists, and each has its own copy only of the
  * piece that it takes next.
  */
-import { CatalogError } from '../../errors.ts';
+import { CatalogError, missingItem } from '../../errors.ts';
 import { inSlices } from '../../slices.ts';
 import { closable } from '../changes/closable.ts';
 import { TurnQueue } from '../changes/turn-queue.ts';
@@ -98,5 +98,5 @@ export class ImportReports {
 }
 
 function missing(id: number): CatalogError {
-  return new CatalogError('not_found', `there is no import ${id}`);
+  return missingItem('import', id);
 }

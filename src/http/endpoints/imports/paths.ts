@@ -1,5 +1,5 @@
 /** `/admin/<collection>/imports/` accepts a file, and `/admin/imports/` shows the results. */
-import { CatalogError } from '../../../errors.ts';
+import { missingItem } from '../../../errors.ts';
 import type { Kind } from '../../../model/kind.ts';
 import {
   malformed,
@@ -151,7 +151,7 @@ export const IMPORT_PATHS: readonly Path[] = [
       const id = params.id('pk');
       const found = await imports.show(id);
       if (found !== null) return found;
-      throw new CatalogError('not_found', `there is no import ${id}`);
+      throw missingItem('import', id);
     },
     validators: ({ etag }) => ({ etag }),
     operations: {
