@@ -370,6 +370,19 @@ for (const method of ['PUT', 'PATCH', 'DELETE']) {
   });
 }
 
+test('a POST to a collection, which has no ETag, is 412 with any If-Match other than *', async () => {
+  for (const path of ['/books/', '/admin/brands/', '/admin/skus/1/specs/']) {
+    const before = (await send(server, 'GET', path)).text;
+    for (const match of ['"x"', 'W/"x"', 'nonsense']) {
+      const answer = await send(server, 'POST', path, { body: {}, headers: { 'if-match': match } });
+      assert.is(answer.status, 412, `${path} with ${match}`);
+    }
+    assert.is((await send(server, 'GET', path)).text, before, path);
+    const any = await send(server, 'POST', path, { body: {}, headers: { 'if-match': '*' } });
+    assert.is(any.status, 422, path);
+  }
+});
+
 test('a stale If-Match is 412 before the body is read', async () => {
   const answer = await send(server, 'PUT', '/books/1/', {
     body: '{',
