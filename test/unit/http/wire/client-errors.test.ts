@@ -156,7 +156,7 @@ for (const [bytes, statuses] of BROKEN) {
     staged(held().application, async (stage) => {
       const client = stage.connect();
       client.socket.write(bytes);
-      const answers = answersIn(await client.end());
+      const answers = responsesIn(await client.end());
       assert.equal(
         answers.map(({ status }) => status),
         statuses,
