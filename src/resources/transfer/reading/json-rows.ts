@@ -9,7 +9,10 @@ import { jsonElements } from './json-elements.ts';
 
 type RowLimits = ReturnType<typeof rowLimits>;
 
-/** Longer rows, and those with fractions, are scanned and parsed in slices. So many characters at once take at most 5 ms. */
+/**
+ * Longer rows are scanned and parsed in slices, as are those with fractions. So many characters at
+ * once take at most 5 ms.
+ */
 const LARGE_UNITS = 64 * 1024;
 
 /**
