@@ -53,7 +53,7 @@ export async function openStore(
     onDurable,
   });
   try {
-    const host = { data, disk, secret: env['CATALOG_JWT_SECRET'] };
+    const host = { data, disk, env };
     const membership = cluster && (await joinCluster(cluster, store, settings, host, monitor));
     return {
       store,

@@ -11,6 +11,8 @@ import { MAX_IMPORT_BYTES } from '../../http/endpoints/imports/paths.ts';
 import type { Forward } from '../../http/router.ts';
 import type { Store } from '../../store/store.ts';
 import type { Monitor } from '../catalog-monitor.ts';
+import type { Context } from '../context.ts';
+import { maxForwards } from '../engine/http-client.ts';
 import type { SharedDeliveries } from '../webhooks/duty.ts';
 import { type ClusterSettings, DEFAULT_LOG_TIMEOUT_MS } from './options.ts';
 import { keepClusterSettings } from './settings-file.ts';
@@ -22,8 +24,7 @@ interface Host {
   /** The data directory. */
   readonly data: string;
   readonly disk: Disk;
-  /** The value of CATALOG_JWT_SECRET. */
-  readonly secret: string | undefined;
+  readonly env: Context['env'];
 }
 
 /** What a catalog needs of the cluster that its host has joined. */
@@ -45,7 +46,7 @@ export async function joinCluster(
   cluster: Cluster,
   store: Store,
   settings: ClusterSettings & { readonly maxImport?: number | undefined },
-  { data, disk, secret }: Host,
+  { data, disk, env }: Host,
   monitor: Monitor,
 ): Promise<Membership> {
   await cluster.requireSameHistory(store);
@@ -53,7 +54,7 @@ export async function joinCluster(
   const onError = monitor.onError('accounts and keys of the other hosts could not be fetched');
   const credentials = cluster.credentials(disk, data, onError);
   await credentials.open(async () => {
-    await loadKeys(data, secret);
+    await loadKeys(data, env['CATALOG_JWT_SECRET']);
     await new WebhookKey(data).id();
   });
   cluster.follow(store, {
@@ -66,6 +67,7 @@ export async function joinCluster(
     // If the log is silent, the writer still responds; if its response is late, it is silent.
     forwarder: new Forwarder({
       maxBody,
+      maxOpen: maxForwards(env),
       idleMs: logTimeout + WRITER_SILENCE_MS,
       warn: (message) => monitor.log.warn(message),
     }),

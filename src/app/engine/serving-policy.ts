@@ -3,12 +3,13 @@
  * objects take twice as much memory as was live at its last full collection, and keeps most of the
  * garbage made since, so that a heap grows to several times its live size. Its last compiler takes
  * the time of many requests for code that has run some thousand times (docs/performance.md,
- * "Memory", "Start"). The engine reads other values only from its environment, and only when it
+ * "Memory", "Start"). And its HTTP client sends too few requests at a time. The engine reads other values only from its environment, and only when it
  * starts. So the executable starts again with them: in the same process, some milliseconds later.
  */
 import { messageOf } from '../../errors.ts';
+import { HTTP_CLIENT_POLICY } from './http-client.ts';
 
-/** Options of JavaScriptCore and mimalloc, by the variables from which Bun takes them. */
+/** Options of JavaScriptCore, mimalloc and the HTTP client, by the variables of Bun for them. */
 const SERVING_POLICY = {
   /** The memory for new objects, as a fraction of what was live at the last full collection. */
   BUN_JSC_heapGrowthMaxIncrease: '0.2',
@@ -30,6 +31,7 @@ const SERVING_POLICY = {
    * it is soon needed again, and getting it back costs a page fault for every page.
    */
   MIMALLOC_PURGE_DELAY: '1000',
+  ...HTTP_CLIENT_POLICY,
 };
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -76,7 +78,7 @@ export function beginWithServingPolicy(beginning: Beginning = PROCESS): void {
     replace(executable, [name, ...args], { ...env, ...SERVING_POLICY });
   } catch (error) {
     warn(
-      `the server will take more memory and answer its first requests more slowly, because it could not restart itself with its memory settings: ${messageOf(error)}`,
+      `the server will take more memory, answer its first requests more slowly and forward fewer requests at a time, because it could not restart itself with its settings for the engine: ${messageOf(error)}`,
     );
   }
 }

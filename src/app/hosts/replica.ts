@@ -34,6 +34,7 @@ import { type ReceivedBase, removeReceptions } from '../../store/hosts/install-b
 import type { Catalog, Seams } from '../catalog.ts';
 import type { Monitor } from '../catalog-monitor.ts';
 import type { Context } from '../context.ts';
+import { maxForwards } from '../engine/http-client.ts';
 import type { FollowOptions, ServeOptions } from '../server-options.ts';
 
 /** Milliseconds for which queued pages are still written before a catalog is replaced. */
@@ -94,6 +95,7 @@ export class Replica {
     this.#confirmation = new Confirmation(follow.maxUnconfirmed);
     this.#forwarder = new Forwarder({
       maxBody: Math.max(maxBody, maxImport),
+      maxOpen: maxForwards(context.env),
       warn: (message) => ports.log.warn(message),
     });
     // Reports a mistake at the start.

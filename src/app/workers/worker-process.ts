@@ -2,11 +2,9 @@
 import cluster, { type Worker } from 'node:cluster';
 import { runningExecutable } from '../../disk/system/executable.ts';
 import { messageOf } from '../../errors.ts';
+import { HTTP_CLIENT_POLICY } from '../engine/http-client.ts';
 import type { WorkerPort } from './member.ts';
 import type { FromWorker } from './messages.ts';
-
-/** Requests that Bun's HTTP client sends at a time; others wait. A worker passes on all writes. */
-const CLIENT_REQUESTS = '4096';
 
 /** The port on which all workers listen: the owner may have been told to take a free one. */
 const PORT_VARIABLE = 'CATALOG_WORKER_PORT';
@@ -23,11 +21,8 @@ export function startWorker(port: number): WorkerPort {
   cluster.setupPrimary({ exec, args });
   process.execPath = runningExecutable(process.execPath);
   try {
-    const env = {
-      [PORT_VARIABLE]: String(port),
-      BUN_CONFIG_MAX_HTTP_REQUESTS: CLIENT_REQUESTS,
-    };
-    return portTo(cluster.fork(env));
+    // A worker passes on all writes, also if this process runs without the serving policy.
+    return portTo(cluster.fork({ [PORT_VARIABLE]: String(port), ...HTTP_CLIENT_POLICY }));
   } catch (error) {
     return endedPort(`it could not be started: ${messageOf(error)}`);
   }

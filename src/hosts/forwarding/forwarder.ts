@@ -19,9 +19,6 @@ import { ProgressTimer } from '../progress-timer.ts';
 import { ProxyRefusals } from '../proxy-refusals.ts';
 import { isLoop, requestHeaders, responseHeaders } from './headers.ts';
 
-/** Requests that are passed on at the same time. */
-const MAX_OPEN = 500;
-
 /** Milliseconds in which no byte of the request was taken and none of the response received. */
 const IDLE_MS = 60_000;
 
@@ -53,8 +50,8 @@ interface Options {
   readonly maxBody: number;
   /** Milliseconds without progress; {@link IDLE_MS} if left out. */
   readonly idleMs?: number;
-  /** Requests at the same time; {@link MAX_OPEN} if left out. */
-  readonly maxOpen?: number;
+  /** Requests at the same time. */
+  readonly maxOpen: number;
   /** The path of the socket on which a process of this host listens; left out for another host. */
   readonly socket?: string;
   /** The name of the other side in messages; `the primary` if left out. */
@@ -97,7 +94,7 @@ export class Forwarder {
       throw unreachable('the hosts forward requests to each other in a loop; check their --follow');
     }
     const url = urlOf(request, origin, this.#to);
-    if (this.#open >= (this.#options.maxOpen ?? MAX_OPEN)) {
+    if (this.#open >= this.#options.maxOpen) {
       throw new CatalogError('busy', `too many requests are waiting for ${this.#to}; try again`);
     }
     this.#open += 1;

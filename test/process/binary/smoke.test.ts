@@ -106,10 +106,12 @@ test('the page thread runs from the executable, even if the directory has a file
   assert.is(stderr, '');
 });
 
-/** The settings of the JavaScript engine in the environment of a process. */
+/** The settings of the engine in the environment of a process. */
 function engineNumbers(pid: number | undefined): readonly string[] {
   const variables = readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0');
-  return variables.filter((variable) => /^(?:BUN_JSC|MIMALLOC)_/.test(variable)).toSorted();
+  return variables
+    .filter((variable) => /^(?:BUN_CONFIG|BUN_JSC|MIMALLOC)_/.test(variable))
+    .toSorted();
 }
 
 test('a server sets its engine settings, unless the environment already has one of them', async () => {
@@ -118,6 +120,7 @@ test('a server sets its engine settings, unless the environment already has one 
   const child = start(cwd, 'serve', '--port', '0');
   const server = await serving(child);
   assert.equal(engineNumbers(child.pid), [
+    'BUN_CONFIG_MAX_HTTP_REQUESTS=4096',
     'BUN_JSC_heapGrowthMaxIncrease=0.2',
     'BUN_JSC_largeHeapSize=25165824',
     'BUN_JSC_minEdenToOldGenerationRatio=0.13',

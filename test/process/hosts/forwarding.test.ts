@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { maxForwards } from '../../../src/app/engine/http-client.ts';
 import { CatalogError } from '../../../src/errors.ts';
 import { Forwarder } from '../../../src/hosts/forwarding/forwarder.ts';
 import { type HttpRequest, NO_BODY, type RequestBody } from '../../../src/http/message.ts';
@@ -68,7 +69,7 @@ test('a body of 64 MiB is forwarded with less than 32 MiB buffered', async () =>
       outgoing.end(`${incoming.method} ${incoming.url} ${taken}`);
     },
     async (origin) => {
-      const forwarder = new Forwarder({ maxBody: size });
+      const forwarder = new Forwarder({ maxBody: size, maxOpen: 1 });
       const response = await forwarder.forward(request('POST', bodyOf(pieces)), origin);
       assert.is(Buffer.from(response.body as Uint8Array).toString(), `POST /books/?a=1 ${size}`);
       assert.is(forwarder.open, 0);
@@ -88,7 +89,7 @@ test('a long response is forwarded in pieces, and its connection is closed if it
       more();
     },
     async (origin) => {
-      const forwarder = new Forwarder({ maxBody: MIB });
+      const forwarder = new Forwarder({ maxBody: MIB, maxOpen: 1 });
       const { body } = await forwarder.forward(request('GET'), origin);
       assert.ok(body !== null && typeof body === 'object' && Symbol.asyncIterator in body);
       let size = 0;
@@ -130,6 +131,30 @@ test('a client that disconnects during a response frees exactly one place', asyn
   );
 });
 
+test('however many requests are forwarded, other requests of the process are answered', async () => {
+  let waiting = 0;
+  await withPrimary(
+    ({ method }, outgoing) => {
+      if (method === 'GET') outgoing.end('the state');
+      else waiting += 1;
+    },
+    async (origin) => {
+      const maxOpen = maxForwards(process.env);
+      const forwarder = new Forwarder({ maxBody: MIB, maxOpen, idleMs: 20_000 });
+      const forwards = Array.from({ length: maxOpen + 300 }, () =>
+        failure(forwarder.forward(request('POST'), origin)),
+      );
+      await until('the forwarded requests have arrived', () => waiting === maxOpen);
+      const state = await fetch(origin, { signal: AbortSignal.timeout(5000) });
+      assert.is(await state.text(), 'the state');
+      const codes = await Promise.all(
+        forwards.slice(maxOpen).map(async (each) => (await each).code),
+      );
+      assert.equal(new Set(codes), new Set(['busy']));
+    },
+  );
+});
+
 test('a GET or HEAD is forwarded without its body', async () => {
   let received = '';
   await withPrimary(
@@ -138,7 +163,7 @@ test('a GET or HEAD is forwarded without its body', async () => {
       outgoing.end(incoming.method);
     },
     async (origin) => {
-      const forwarder = new Forwarder({ maxBody: MIB });
+      const forwarder = new Forwarder({ maxBody: MIB, maxOpen: 1 });
       async function* pieces() {
         yield Buffer.from('a body');
       }
@@ -156,7 +181,7 @@ test('a request is forwarded to a Unix socket, and the error for a missing one n
   const socket = join(temporaryDirectory(), 'sock');
   const server = createServer((incoming, outgoing) => outgoing.end(incoming.url));
   await new Promise<void>((resolve) => server.listen(socket, resolve));
-  const forwarder = new Forwarder({ maxBody: MIB, socket, to: 'the writer' });
+  const forwarder = new Forwarder({ maxBody: MIB, maxOpen: 1, socket, to: 'the writer' });
   const { body } = await forwarder.forward(request('DELETE'), 'http://owner');
   assert.is(Buffer.from(body as Uint8Array).toString(), '/books/?a=1');
   server.closeAllConnections();
@@ -174,7 +199,7 @@ test('if the primary does not listen, a write is 503 primary_unreachable with Re
       origin = address;
     },
   );
-  const forwarder = new Forwarder({ maxBody: MIB });
+  const forwarder = new Forwarder({ maxBody: MIB, maxOpen: 1 });
   const { code, status, headers } = await failure(forwarder.forward(request('DELETE'), origin));
   assert.is(code, 'primary_unreachable');
   assert.is(status, 503);
@@ -190,7 +215,7 @@ test('a write is sent once, and is write_unknown if the connection breaks', asyn
       incoming.socket.destroy();
     },
     async (origin) => {
-      const forwarder = new Forwarder({ maxBody: MIB });
+      const forwarder = new Forwarder({ maxBody: MIB, maxOpen: 1 });
       assert.is(
         (await failure(forwarder.forward(request('DELETE'), origin))).code,
         'write_unknown',
@@ -210,7 +235,7 @@ test('a write whose response is truncated is write_unknown', async () => {
       setTimeout(() => incoming.socket.destroy(), 20);
     },
     async (origin) => {
-      const forwarder = new Forwarder({ maxBody: MIB });
+      const forwarder = new Forwarder({ maxBody: MIB, maxOpen: 1 });
       assert.is((await failure(forwarder.forward(request('POST'), origin))).code, 'write_unknown');
       assert.is(forwarder.open, 0);
     },
@@ -221,7 +246,7 @@ test('a write to a primary that does not respond is write_unknown after the idle
   await withPrimary(
     () => {},
     async (origin) => {
-      const forwarder = new Forwarder({ maxBody: MIB, idleMs: 50 });
+      const forwarder = new Forwarder({ maxBody: MIB, maxOpen: 1, idleMs: 50 });
       assert.is((await failure(forwarder.forward(request('POST'), origin))).code, 'write_unknown');
     },
   );
@@ -236,7 +261,7 @@ test('if a body is cut off, its error is returned and the primary gets no comple
       incoming.on('error', () => {});
     },
     async (origin) => {
-      const forwarder = new Forwarder({ maxBody: MIB });
+      const forwarder = new Forwarder({ maxBody: MIB, maxOpen: 1 });
       async function* pieces() {
         yield new Uint8Array(10);
         await new Promise((next) => setTimeout(next, 20));
@@ -270,7 +295,7 @@ test('a response before the end of the body stops the reading of the body', asyn
           ended = true;
         }
       }
-      const forwarder = new Forwarder({ maxBody: MIB });
+      const forwarder = new Forwarder({ maxBody: MIB, maxOpen: 1 });
       const response = await forwarder.forward(request('POST', bodyOf(pieces)), origin);
       assert.is(response.status, 413);
       await until('the body is not read any more', () => ended);
@@ -280,7 +305,7 @@ test('a response before the end of the body stops the reading of the body', asyn
 });
 
 test('a path that would mean another path on the primary is rejected', async () => {
-  const forwarder = new Forwarder({ maxBody: MIB });
+  const forwarder = new Forwarder({ maxBody: MIB, maxOpen: 1 });
   for (const path of ['/admin/tokens/%2e%2e/', '/books/#', '/books/\\..']) {
     const wrong = { ...request('DELETE'), path };
     const { code } = await failure(forwarder.forward(wrong, 'http://127.0.0.1:9'));

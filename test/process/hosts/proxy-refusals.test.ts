@@ -31,7 +31,11 @@ async function failure(work: Promise<unknown>): Promise<CatalogError> {
 test('a 403 of a proxy before the primary is logged once, and is 503 for the client', async () => {
   await using host = new Refusing();
   const warnings: string[] = [];
-  const forwarder = new Forwarder({ maxBody: 1024, warn: (message) => warnings.push(message) });
+  const forwarder = new Forwarder({
+    maxBody: 1024,
+    maxOpen: 1,
+    warn: (message) => warnings.push(message),
+  });
   const forward = (method: string) =>
     forwarder.forward(requestWith({ method, path: '/books/' }), host.origin);
   for (const method of ['DELETE', 'GET']) {

@@ -30,6 +30,7 @@ const WITH_POLICY = {
   BUN_JSC_largeHeapSize: '25165824',
   BUN_JSC_thresholdForFTLOptimizeAfterWarmUp: '256000',
   MIMALLOC_PURGE_DELAY: '1000',
+  BUN_CONFIG_MAX_HTTP_REQUESTS: '4096',
 };
 
 test('for serve the executable executes itself again with the same arguments and its engine settings', () => {
@@ -62,7 +63,7 @@ test('if the executable cannot execute itself, it continues and prints a warning
     },
   });
   assert.equal(lines, [
-    'the server will take more memory and answer its first requests more slowly, because it could not restart itself with its memory settings: ENOENT, No such file or directory',
+    'the server will take more memory, answer its first requests more slowly and forward fewer requests at a time, because it could not restart itself with its settings for the engine: ENOENT, No such file or directory',
   ]);
 });
 
