@@ -18,14 +18,17 @@ import type { Store } from '../../store/store.ts';
 import type { Confirmation } from './confirmation.ts';
 import { Backoff } from './backoff.ts';
 import { requireFollowable } from './lineage.ts';
-import { linesOf } from './lines.ts';
+import { LineTooLong, linesOf } from './lines.ts';
 import { HistoryGone, type Primary, StreamEnded } from './primary-client.ts';
 
 /** Milliseconds between two requests for the state. */
 const POLL_MS = 1000;
 
-/** Bytes of one change set. */
-const MAX_CHANGE_SET_BYTES = 1024 * 1024 * 1024;
+/**
+ * Bytes of the largest change set that is applied; decoding takes up to nine times as much memory.
+ * A base is taken in constant memory.
+ */
+const MAX_CHANGE_SET_BYTES = 64 * 1024 * 1024;
 
 export interface FollowerOptions {
   readonly primary: Primary;
@@ -77,7 +80,7 @@ export class Follower {
     this.#backoff = options.backoff ?? new Backoff();
   }
 
-  /** Resolves when the primary does not keep the next change set any more. */
+  /** Resolves when the next change set is not kept by the primary any more, or is too large. */
   get needsBase(): Promise<void> {
     return this.#needsBase.promise;
   }
@@ -213,6 +216,9 @@ export class Follower {
         // Failures are thrown where this is awaited: at the next change set, or at the end.
         applied.catch(() => {});
       }
+    } catch (error) {
+      if (!(error instanceof LineTooLong)) throw error;
+      throw new HistoryGone(`change set ${sequence + 1} of ${primary.address} is too large`);
     } finally {
       await applied;
     }

@@ -1,5 +1,8 @@
 /** Lines of a stream of bytes. */
 
+/** A line is longer than the limit. */
+export class LineTooLong extends Error {}
+
 const LINE_FEED = 0x0a;
 
 /**
@@ -7,7 +10,7 @@ const LINE_FEED = 0x0a;
  * because their line was cut off. Memory holds one line.
  *
  * @param limit bytes of a line.
- * @throws Error if a line is longer; and what `pieces` throws.
+ * @throws LineTooLong if a line is longer; and what `pieces` throws.
  */
 export async function* linesOf(
   pieces: AsyncIterable<Uint8Array>,
@@ -21,7 +24,7 @@ export async function* linesOf(
       const end = piece.indexOf(LINE_FEED, start);
       const part = piece.subarray(start, end < 0 ? piece.length : end + 1);
       size += part.length;
-      if (size > limit) throw new Error(`a line is longer than ${limit} bytes`);
+      if (size > limit) throw new LineTooLong(`a line is longer than ${limit} bytes`);
       if (part.length > 0) held.push(part);
       if (end < 0) break;
       yield Buffer.concat(held);

@@ -32,7 +32,7 @@ const stateShape = v.object({
 
 const credentialsShape = v.object({ digest: shapes.digest, files: credentialFilesShape });
 
-/** The primary does not keep the requested change sets any more. */
+/** The requested change sets cannot be had from the primary, so a base has to be fetched. */
 export class HistoryGone extends Error {}
 
 /** The caller has ended the stream. */

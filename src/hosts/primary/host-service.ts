@@ -17,6 +17,7 @@ import { baseSlices } from '../../store/files/base.ts';
 import { SCHEMA_VERSION } from '../../store/files/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { HostRole } from './host-role.ts';
+import { withWaits } from './waits.ts';
 
 /** Bases that are sent at the same time. Each keeps a snapshot of the rows in memory. */
 const MAX_BASES = 2;
@@ -147,10 +148,16 @@ export class Hosts implements HostService {
     while (!arrivals.closed && !gone.aborted && role.isPrimary) {
       try {
         if (at < store.sequence) {
-          for await (const { changeSet, bytes } of store.encodedSince(at)) {
-            at = changeSet.sequence;
-            yield* piecesOf(bytes);
+          for await (const next of withWaits(store.encodedSince(at), emptyLineMs)) {
+            if (next !== null) {
+              at = next.changeSet.sequence;
+              yield* piecesOf(next.bytes);
+            }
             if (gone.aborted || arrivals.closed) return;
+            if (next !== null) continue;
+            // A large change set takes many seconds to read, and a silent stream is given up.
+            if (!(await isAllowed())) return;
+            yield EMPTY_LINE;
           }
         }
       } catch (error) {

@@ -219,6 +219,24 @@ test('spec 15.13: on a gap in the history a base is requested, and credentials a
   await close(follower);
 });
 
+test('spec 15.13: if a change set has more than 64 MiB, a base is requested', async () => {
+  const { replica, start, close, warnings } = await pair();
+  const { follower } = start({
+    async *changes() {
+      const piece = Buffer.alloc(1024 * 1024, 'a');
+      for (let mib = 0; mib < 65; mib += 1) yield piece;
+      throw new Error('more was read');
+    },
+  });
+  await follower.needsBase;
+  assert.match(
+    warnings.join(),
+    'change set 2 of https://primary is too large; fetching a new base',
+  );
+  assert.is(replica.sequence, 1, 'the old state is served');
+  await close(follower);
+});
+
 test('spec 15.14: nothing is applied from a primary with another history, which is reported once', async () => {
   const { source, replica, state, start, close, warnings } = await pair();
   await write(source, 2);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { linesOf } from '../../../../src/hosts/following/lines.ts';
+import { LineTooLong, linesOf } from '../../../../src/hosts/following/lines.ts';
 
 async function* cut(bytes: Uint8Array, sizes: readonly number[]): AsyncGenerator<Uint8Array> {
   let at = 0;
@@ -40,7 +40,8 @@ test('a line that exceeds the limit is an error before its end is read', async (
   async function* endless(): AsyncGenerator<Uint8Array> {
     for (;;) yield new Uint8Array(100).fill(65);
   }
-  const failed = await read(endless(), 1000).catch(String);
+  const failed: unknown = await read(endless(), 1000).catch((error: unknown) => error);
+  assert.instance(failed, LineTooLong);
   assert.match(String(failed), /longer than 1000 bytes/);
 });
 

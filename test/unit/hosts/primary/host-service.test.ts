@@ -1,0 +1,60 @@
+/** spec 15.13: the stream of change sets while the primary is busy with one. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { WatchedCredentialFiles } from '../../../../src/auth/sharing/credential-files.ts';
+import { HostRole } from '../../../../src/hosts/primary/host-role.ts';
+import { Hosts } from '../../../../src/hosts/primary/host-service.ts';
+import type { EncodedChangeSet } from '../../../../src/store/change-set.ts';
+import { temporaryDirectory } from '../../../support/directory.ts';
+import { quickDisk } from '../../../support/disk.ts';
+
+const BYTES = Buffer.from('{"sequence":1}\n');
+
+/** The stream of a primary whose only change set is read in `read`. */
+function streamOf(read: () => Promise<void>) {
+  const directory = temporaryDirectory();
+  const store = {
+    sequence: 1,
+    digest: 'd'.repeat(64),
+    size: { base: 0 },
+    oldest: 0,
+    snapshot: () => assert.unreachable(),
+    refuseWrites() {},
+    async *encodedSince() {
+      await read();
+      yield { changeSet: { sequence: 1 }, bytes: BYTES } as unknown as EncodedChangeSet;
+    },
+  };
+  const hosts = new Hosts({
+    store: store as unknown as ConstructorParameters<typeof Hosts>[0]['store'],
+    role: new HostRole({ disk: quickDisk, directory, store, follows: false, onSucceeded() {} }),
+    files: new WatchedCredentialFiles(directory, false),
+    secret: null,
+    arrivals: { closed: false, past: async () => false },
+    givesCredentials: false,
+    emptyLineMs: 1,
+  });
+  return { hosts, pieces: hosts.changes(0, async () => true)[Symbol.asyncIterator]() };
+}
+
+test('while a change set is read, empty lines are sent; then it is sent whole', async () => {
+  const { promise: isRead, resolve } = Promise.withResolvers<void>();
+  const { pieces } = streamOf(() => isRead);
+  for (let line = 0; line < 3; line += 1) assert.is((await pieces.next()).value, '\n');
+  resolve();
+  let { value } = await pieces.next();
+  while (value === '\n') ({ value } = await pieces.next());
+  assert.equal(Buffer.from(value), BYTES);
+  await pieces.return?.();
+});
+
+test('a stream whose follower has disconnected is over, although a change set is being read', async () => {
+  const { hosts, pieces } = streamOf(() => new Promise(() => {}));
+  await pieces.next();
+  await pieces.next();
+  assert.is(hosts.followers, 1);
+  await pieces.return?.();
+  assert.is(hosts.followers, 0);
+});
+
+test.run();
