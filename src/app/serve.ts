@@ -7,7 +7,7 @@ import { findBootstrap } from './cluster/bootstrap.ts';
 import type { Context } from './context.ts';
 import { CurrentCatalog } from './hosts/current-catalog.ts';
 import { Replica } from './hosts/replica.ts';
-import { notifyPredecessor } from './hosts/notify-predecessor.ts';
+import { notifyPredecessors } from './hosts/notify-predecessor.ts';
 import { printHints } from './terminal-hints.ts';
 import { metricsAddress, Observability } from './observability.ts';
 import { runStartupChecks } from './startup-checks.ts';
@@ -82,7 +82,8 @@ async function serveAsOwner(options: ServeOptions, context: Context): Promise<vo
   printHints({ url: server.url, basePath: options.basePath, data: options.data }, context);
   const role = replica === null ? current.catalog?.role : undefined;
   const { data: directory } = options;
-  const notifying = role && notifyPredecessor({ directory, role, log: observability.log }, context);
+  const notifying =
+    role && notifyPredecessors({ directory, role, log: observability.log }, context);
   const following = replica?.run() ?? bootstrap?.run();
   await (following === undefined ? stop : Promise.race([stop, following.then(() => stop)]));
   observability.readiness.raise('closing');

@@ -29,14 +29,20 @@ export function textOf({ origin, basePath }: HostAddress): string {
   return `${origin}${basePath}`;
 }
 
+/** @returns whether others cannot read what is sent to the address. */
+export function isSecure({ origin }: HostAddress): boolean {
+  const { protocol, hostname } = new URL(origin);
+  return protocol === 'https:' || LOOPBACK.test(hostname);
+}
+
 /**
  * Checks that secrets may cross a connection.
  *
  * @throws CatalogError `usage` if others could read them on the way.
  */
-export function requireSecure({ origin }: HostAddress): void {
-  const { protocol, hostname } = new URL(origin);
-  if (protocol === 'https:' || LOOPBACK.test(hostname)) return;
+export function requireSecure(address: HostAddress): void {
+  if (isSecure(address)) return;
+  const { origin } = address;
   throw new CatalogError(
     'usage',
     `${origin} is not encrypted, and accounts and keys would cross it: use https://, or --follow-insecure on a network that you trust`,

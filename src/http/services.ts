@@ -185,6 +185,8 @@ export interface HostState {
   readonly role: 'primary' | 'follower' | 'succeeded';
   /** The host that a follower follows. */
   readonly primary: string | null;
+  /** Earlier primaries that have not been informed of the current epoch; the newest is first. */
+  readonly predecessors: readonly string[];
   readonly schema: number;
   /** The last change set and its digest. */
   readonly sequence: number;

@@ -1,7 +1,7 @@
 /**
- * A new primary reports its epoch to its predecessor (spec 15.15), so that the predecessor takes no
- * more writes when it comes back. It goes on when another host has replaced it meanwhile: that host
- * reports to this one, so the predecessor would learn of no later epoch from anybody else.
+ * A new primary reports its epoch to its predecessors (spec 15.15), so that they take no more writes
+ * when they come back. It goes on when another host has replaced it meanwhile: that host may not
+ * know of all of them.
  */
 import { pause } from '../../delay.ts';
 import { messageOf } from '../../errors.ts';
@@ -10,7 +10,7 @@ import { Backoff } from '../../hosts/following/backoff.ts';
 import { HttpPrimary, type Primary } from '../../hosts/following/primary-client.ts';
 import type { HostRole } from '../../hosts/primary/host-role.ts';
 import type { KnownEpoch } from '../../http/services.ts';
-import { currentEpoch } from '../../store/hosts/host-record.ts';
+import { currentEpoch, type Epoch, type HostRecord } from '../../store/hosts/host-record.ts';
 import type { Monitor } from '../catalog-monitor.ts';
 import type { Context } from '../context.ts';
 import { hostToken } from './host-token.ts';
@@ -22,27 +22,27 @@ interface Options {
   readonly log: Pick<Monitor['log'], 'warn'>;
 }
 
-/** Reports to the predecessor, if it does not know yet. @returns `stop`, to end the attempts. */
-export function notifyPredecessor(
+/** Reports to the predecessors that do not know yet. @returns `stop`, to end the attempts. */
+export function notifyPredecessors(
   { directory, role, log }: Options,
   { env, version }: Pick<Context, 'env' | 'version'>,
 ): { readonly stop: () => Promise<void> } {
   const stopped = new AbortController();
   const { record } = role;
-  const address = record?.role === 'primary' ? parseHostAddress(record.primary ?? '') : null;
   const token = () => hostToken(directory, env['CATALOG_JWT_SECRET']);
+  const notify = async (own: HostRecord, text: string) => {
+    const address = parseHostAddress(text);
+    if (address === null) return;
+    const epoch = { history: own.history, number: currentEpoch(own).number };
+    const predecessor = new HttpPrimary({ address, token, version });
+    await reportEpoch(epoch, predecessor, { role, log, signal: stopped.signal });
+  };
   const notifying =
-    record === null || address === null
-      ? Promise.resolve()
-      : reportEpoch(
-          { history: record.history, number: currentEpoch(record).number },
-          new HttpPrimary({ address, token, version }),
-          { role, log, signal: stopped.signal },
-        );
+    record?.role === 'primary' ? record.predecessors.map((text) => notify(record, text)) : [];
   return {
-    stop: () => {
+    async stop() {
       stopped.abort();
-      return notifying;
+      await Promise.all(notifying);
     },
   };
 }
@@ -65,9 +65,11 @@ export async function reportEpoch(
       const state = await predecessor.state(epoch);
       const { number } = currentEpoch(state);
       const isOther = state.history !== epoch.history;
-      if (isOther || state.role !== 'primary' || number > epoch.number) {
+      const isThis = state.role === 'primary' && isOwn(currentEpoch(state), role.record);
+      if (isOther || isThis || state.role !== 'primary' || number > epoch.number) {
         await role.learn({ history: state.history, number });
-        await role.predecessorKnows(epoch);
+        await role.predecessorKnows(epoch, address);
+        if (isThis) return;
         log.warn(
           isOther
             ? `${address} has another history now`
@@ -84,4 +86,9 @@ export async function reportEpoch(
     }
     await pause(backoff.delay(), signal);
   }
+}
+
+/** Whether the epoch is that of this host, which may have the address of a predecessor now. */
+function isOwn({ writer }: Epoch, record: HostRecord | null): boolean {
+  return record !== null && currentEpoch(record).writer === writer;
 }

@@ -29,7 +29,7 @@ import { MAX_IMPORT_BYTES } from '../../http/endpoints/imports/paths.ts';
 import type { HttpRequest, HttpResponse } from '../../http/message.ts';
 import type { HostState } from '../../http/services.ts';
 import { BASE, LOCK } from '../../store/files/files.ts';
-import { readHostRecord, writeHostRecord } from '../../store/hosts/host-record.ts';
+import { followerRecord, readHostRecord, writeHostRecord } from '../../store/hosts/host-record.ts';
 import { type ReceivedBase, removeReceptions } from '../../store/hosts/install-base.ts';
 import type { Catalog, Seams } from '../catalog.ts';
 import type { Monitor } from '../catalog-monitor.ts';
@@ -137,10 +137,11 @@ export class Replica {
   #requireNotPromoted(): void {
     const { data } = this.#options;
     const record = readHostRecord(this.#context.disk, data);
-    if (record?.role !== 'primary' || record.primary !== this.#primary.address) return;
+    const { address } = this.#primary;
+    if (record?.role !== 'primary' || !record.predecessors.includes(address)) return;
     throw new CatalogError(
       'usage',
-      `${data} was promoted to take the place of ${record.primary}; start it without --follow`,
+      `${data} was promoted to take the place of ${address}; start it without --follow`,
     );
   }
 
@@ -223,7 +224,7 @@ export class Replica {
   async #take(state: HostState): Promise<ReceivedBase> {
     const { disk } = this.#context;
     const { data: directory } = this.#options;
-    const { history, epochs, base_bytes: expected } = state;
+    const { base_bytes: expected } = state;
     const record = this.#catalog?.role.record ?? null;
     const at = this.#catalog?.store ?? null;
     requireFollowable({ record, at, secret: this.#secret }, state, this.#primary.address);
@@ -231,8 +232,7 @@ export class Replica {
       const { files } = await this.#primary.credentials();
       await replaceCredentialFiles(disk, directory, files);
       // Before the base, so that no start treats the directory as one that may be written.
-      const { address: primary } = this.#primary;
-      await writeHostRecord(disk, directory, { history, epochs, role: 'follower', primary });
+      await writeHostRecord(disk, directory, followerRecord(this.#primary.address, state));
     }
     const { log } = this.#ports;
     const signal = this.#stopped.signal;

@@ -13,11 +13,12 @@ import {
 import { missing, requireStore } from '../../store/directory.ts';
 
 /**
+ * @param options `notify` names further hosts that the new primary informs of its epoch.
  * @throws CatalogError `store_locked`, `store_missing`, `store_damaged`, `schema_version`; `usage`
  *   if the directory is not that of a follower.
  */
 export async function promote(
-  { data }: { readonly data: string },
+  { data, notify = [] }: { readonly data: string; readonly notify?: readonly string[] },
   { disk, print, warn }: Pick<Context, 'disk' | 'print' | 'warn'>,
 ): Promise<void> {
   requireStore(data, disk);
@@ -32,7 +33,7 @@ export async function promote(
     }
     const state = recover(disk, data)?.state;
     if (state === undefined) throw missing(data);
-    const next = promoted(record, state.sequence);
+    const next = promoted(record, state.sequence, notify);
     await writeHostRecord(disk, data, next);
     const { number } = currentEpoch(next);
     const time = state.time === null ? '' : ` of ${state.time}`;
@@ -42,6 +43,11 @@ export async function promote(
     warn(
       `WARNING: writes that ${record.primary ?? 'the previous primary'} confirmed after change set ${state.sequence} are lost, unless they can still be read from that host; stop that host before you start this one`,
     );
+    if (record.role === 'succeeded' && notify.length === 0) {
+      warn(
+        `WARNING: this host does not know the address of the primary of epoch ${record.latest}, and cannot inform it: keep that host off, or clients away from it`,
+      );
+    }
   } finally {
     lock.close();
   }

@@ -13,6 +13,7 @@ import { undo } from '../commands/undo.ts';
 import { parseSubject } from '../flags/access.ts';
 import { keyFlag, parseAddress, parseInstant, parseSequence } from '../flags/archive.ts';
 import { flag, toggle } from '../flags/flag.ts';
+import { notifyFlag } from '../flags/hosts.ts';
 import {
   parseEntryIds,
   parseFile,
@@ -51,9 +52,9 @@ export function declareStoreCommands(program: Command, context: Context): void {
 
   declareBackup(program, context);
   declareRestore(program, context);
-  command(program, 'promote', 'make a follower the primary').action((options: Common) =>
-    promote(options, context),
-  );
+  command(program, 'promote', 'make a follower the primary')
+    .addOption(notifyFlag())
+    .action((options: Common & { notify?: readonly string[] }) => promote(options, context));
 
   declareUndo(program, context);
 }

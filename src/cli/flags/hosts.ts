@@ -2,8 +2,8 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { FollowOptions } from '../../app/server-options.ts';
 import { CatalogError } from '../../errors.ts';
-import { parseHostAddress, textOf } from '../../hosts/address.ts';
-import { flag, parseSwitch } from './flag.ts';
+import { isSecure, parseHostAddress, textOf } from '../../hosts/address.ts';
+import { type Flag, flag, parseSwitch } from './flag.ts';
 import { parseTimeout } from './limits.ts';
 import { parseFile } from './values.ts';
 
@@ -69,6 +69,15 @@ export function addHostFlags(serve: Command): void {
     );
 }
 
+/** The flag of `promote`. */
+export function notifyFlag(): Flag {
+  return flag(
+    '--notify <url>',
+    'also inform the host at this address, which must take no more writes; may be repeated',
+    parseNotified,
+  );
+}
+
 /**
  * @returns undefined if no host is followed.
  * @throws CatalogError `usage`.
@@ -86,6 +95,14 @@ function parseFollowed(text: string): string {
   const address = parseHostAddress(text);
   if (address !== null) return textOf(address);
   throw new InvalidArgumentError('Give an address such as https://primary.example.');
+}
+
+function parseNotified(text: string, before: readonly string[] = []): string[] {
+  const address = parseHostAddress(text);
+  if (address !== null && isSecure(address)) return [...before, textOf(address)];
+  throw new InvalidArgumentError(
+    'Give an address such as https://other.example; http:// only with a loopback address, because a token is sent there.',
+  );
 }
 
 /** @returns milliseconds. */

@@ -13,7 +13,7 @@ import { pause } from '../../delay.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
 import type { HostState } from '../../http/services.ts';
 import { decodeNextBeside } from '../../store/files/change-set-parts.ts';
-import { currentEpoch, type HostRecord } from '../../store/hosts/host-record.ts';
+import { currentEpoch, followerRecord, type HostRecord } from '../../store/hosts/host-record.ts';
 import type { Store } from '../../store/store.ts';
 import type { Confirmation } from './confirmation.ts';
 import { Backoff } from './backoff.ts';
@@ -36,7 +36,7 @@ export interface FollowerOptions {
   /** The record of the directory, and how to replace it. */
   readonly role: {
     readonly record: HostRecord | null;
-    replace(record: HostRecord): Promise<void>;
+    replace(change: (record: HostRecord | null) => HostRecord): Promise<void>;
   };
   /** See `secretFingerprint`. */
   readonly secret: string | null;
@@ -148,7 +148,7 @@ export class Follower {
     const { record } = role;
     const at = { sequence: store.sequence, digest: store.digest };
     const sent = confirmation.now();
-    const epoch = record && { history: record.history, number: currentEpoch(record).number };
+    const epoch = record && { history: record.history, number: record.latest };
     const state = await primary.state(epoch);
     requireFollowable({ record, at, secret }, state, primary.address);
     await this.#takeOver(state);
@@ -163,17 +163,17 @@ export class Follower {
     this.#judgeStep();
   }
 
-  /** Records the epochs of the primary. */
-  async #takeOver({ history, epochs }: HostState): Promise<void> {
+  /** Records the epochs of the primary, and the hosts that it has to inform. */
+  async #takeOver(state: HostState): Promise<void> {
     const { role, primary } = this.#options;
-    const { address } = primary;
-    const { record } = role;
-    const isKnown =
-      record !== null &&
-      record.role === 'follower' &&
-      record.primary === address &&
-      currentEpoch(record).number === epochs.at(-1)?.number;
-    if (!isKnown) await role.replace({ history, epochs, role: 'follower', primary: address });
+    const next = followerRecord(primary.address, state);
+    if (role.record !== null && isSameRecord(role.record, next)) return;
+    await role.replace((record) =>
+      // It may have learned of a later epoch since the primary was judged.
+      record?.history === next.history && record.latest > next.latest
+        ? { ...next, latest: record.latest }
+        : next,
+    );
   }
 
   /** Applies change sets and polls the state, until one of the two ends. */
@@ -263,6 +263,15 @@ export class Follower {
     this.#hasBeenInStep = true;
     this.#inStepAt = Math.max(this.#inStepAt, this.#target.sent);
   }
+}
+
+function isSameRecord(one: HostRecord, other: HostRecord): boolean {
+  return (
+    one.role === other.role &&
+    one.primary === other.primary &&
+    currentEpoch(one).number === currentEpoch(other).number &&
+    one.predecessors.join() === other.predecessors.join()
+  );
 }
 
 /** Whether a failure means that this host may not follow the other one, so retries are useless. */

@@ -2,7 +2,7 @@
 import { CatalogError } from '../../errors.ts';
 import type { HostState } from '../../http/services.ts';
 import { SCHEMA_VERSION } from '../../store/files/schema.ts';
-import { currentEpoch, type HostRecord } from '../../store/hosts/host-record.ts';
+import { currentEpoch, type Epoch, type HostRecord } from '../../store/hosts/host-record.ts';
 
 /** A host that wants to follow. */
 export interface Follower {
@@ -46,9 +46,9 @@ function requirePrimary({ record }: Follower, theirs: HostState, address: string
   }
   if (record === null || record.history !== theirs.history) return;
   const [mine, other] = [currentEpoch(record), currentEpoch(theirs)];
-  if (mine.number > other.number) {
+  if (record.latest > other.number) {
     throw notPrimary(
-      `${address} is the primary of epoch ${other.number}, and epoch ${mine.number} has begun; follow the primary of that one`,
+      `${address} is the primary of epoch ${other.number}, and epoch ${record.latest} has begun; follow the primary of that one`,
     );
   }
   const same = theirs.epochs.find(({ number }) => number === mine.number);
@@ -74,9 +74,7 @@ function requireSameHistory({ record, at }: Follower, theirs: HostState, address
       'name the right primary, or an empty directory with --data',
     );
   }
-  const mine = currentEpoch(record).number;
-  const later = theirs.epochs.filter(({ number }) => number > mine);
-  const common = Math.min(theirs.sequence, ...later.map(({ after }) => after));
+  const common = Math.min(theirs.sequence, endOfCommon(record.epochs, theirs.epochs));
   const what = 'move this directory away, and start in an empty one';
   if (at.sequence > common) {
     throw differs(
@@ -90,6 +88,14 @@ function requireSameHistory({ record, at }: Follower, theirs: HostState, address
       what,
     );
   }
+}
+
+/** @returns the last change set that the histories of two hosts may have in common. */
+function endOfCommon(own: readonly Epoch[], theirs: readonly Epoch[]): number {
+  const writers = new Set(theirs.map(({ writer }) => writer));
+  const shared = own.findLast(({ writer }) => writers.has(writer))?.number ?? 0;
+  const apart = [...own, ...theirs].filter(({ number }) => number > shared);
+  return Math.min(...apart.map(({ after }) => after));
 }
 
 function notPrimary(message: string): CatalogError {

@@ -4,7 +4,7 @@ import { type CredentialFiles, credentialFilesShape } from '../../auth/sharing/c
 import { CatalogError, messageOf } from '../../errors.ts';
 import type { HostState, KnownEpoch } from '../../http/services.ts';
 import { shapes } from '../../store/files/change-set.ts';
-import { lineageShape } from '../../store/hosts/host-record.ts';
+import { lineageShape, predecessorsShape } from '../../store/hosts/host-record.ts';
 import { type HostAddress, textOf } from '../address.ts';
 import { ProgressTimer } from '../progress-timer.ts';
 import { isProxyRefusal, proxyRefusal } from '../proxy-refusals.ts';
@@ -22,6 +22,8 @@ const stateShape = v.object({
   ...lineageShape.entries,
   role: v.picklist(['primary', 'follower', 'succeeded']),
   primary: v.nullable(v.string()),
+  /** Earlier versions do not send it. */
+  predecessors: v.optional(predecessorsShape, []),
   schema: shapes.count,
   sequence: shapes.count,
   digest: shapes.digest,

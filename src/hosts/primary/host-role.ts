@@ -63,45 +63,41 @@ export class HostRole {
     return this.#record ?? this.#change((record) => record ?? firstRecord());
   }
 
-  /** Ends writes if another host knows a later epoch. @throws what the disk throws. */
+  /** Keeps a later epoch that another host knows, and ends writes. @throws what the disk throws. */
   async learn(known: KnownEpoch): Promise<void> {
-    if (!this.#isSucceededBy(this.#record, known)) return;
-    await this.#change((record) =>
-      this.#isSucceededBy(record, known)
-        ? { ...record, role: 'succeeded' }
-        : (record ?? firstRecord()),
-    );
+    if (!isNews(this.#record, known)) return;
+    const { number } = known;
+    let isSucceeded = false;
+    await this.#change((record) => {
+      if (!isNews(record, known)) return record ?? firstRecord();
+      isSucceeded = record.role === 'primary';
+      return { ...record, latest: number, role: isSucceeded ? 'succeeded' : record.role };
+    });
+    if (!isSucceeded) return;
     this.#refuseWrites();
     this.#options.onSucceeded(
-      `another host was made the primary in epoch ${known.number}; this one takes no more writes; restart it with serve --follow and the address of that host`,
+      `another host was made the primary in epoch ${number}; this one takes no more writes; restart it with serve --follow and the address of that host`,
     );
   }
 
   /**
-   * Records that the predecessor knows an epoch in which this host is or was the primary. Whatever
+   * Records that a predecessor knows an epoch in which this host is or was the primary. Whatever
    * else the host has learned meanwhile stays in the record.
    *
+   * @param address of the predecessor.
    * @throws what the disk throws.
    */
-  async predecessorKnows({ history, number }: KnownEpoch): Promise<void> {
+  async predecessorKnows({ history, number }: KnownEpoch, address: string): Promise<void> {
     await this.#change((record) =>
       record?.history === history && currentEpoch(record).number === number
-        ? { ...record, primary: null }
+        ? { ...record, predecessors: record.predecessors.filter((each) => each !== address) }
         : (record ?? firstRecord()),
     );
   }
 
-  /** Replaces the record of a host that follows another one. @throws what the disk throws. */
-  async replace(record: HostRecord): Promise<void> {
-    await this.#change(() => record);
-  }
-
-  #isSucceededBy(record: HostRecord | null, { history, number }: KnownEpoch): record is HostRecord {
-    return (
-      record?.role === 'primary' &&
-      history === record.history &&
-      number > currentEpoch(record).number
-    );
+  /** @param change is given the record as it is by then. @throws what the disk throws. */
+  async replace(change: (record: HostRecord | null) => HostRecord): Promise<void> {
+    await this.#change(change);
   }
 
   /** @returns the record after the change. */
@@ -133,4 +129,8 @@ export class HostRole {
         : 'another host was made the primary; send writes there',
     );
   }
+}
+
+function isNews(record: HostRecord | null, { history, number }: KnownEpoch): record is HostRecord {
+  return record !== null && history === record.history && number > record.latest;
 }

@@ -72,12 +72,13 @@ export class Hosts implements HostService {
   async state(known: KnownEpoch | null): Promise<HostState> {
     const { store, role, files, secret } = this.#options;
     if (known !== null) await role.learn(known);
-    const { history, epochs, primary, role: own } = await role.shared();
+    const { history, epochs, primary, predecessors, role: own } = await role.shared();
     return {
       history,
       epochs,
       role: role.isPrimary || own !== 'primary' ? own : 'follower',
       primary: role.isPrimary ? null : primary,
+      predecessors,
       schema: SCHEMA_VERSION,
       sequence: store.sequence,
       digest: store.digest,

@@ -9,7 +9,10 @@
  * 2. An epoch has one writer. The next one begins after the last change set that its writer had
  *    when it was made the primary: change sets that other hosts have beyond that are not part of
  *    the history.
- * 3. The file is replaced atomically and durably: a host that has learned of an epoch does not
+ * 3. Numbers of epochs are not used twice: a promotion begins one above all that its directory has
+ *    learned of. Two hosts that do not know each other's epoch may still begin the same one; then
+ *    their writers differ.
+ * 4. The file is replaced atomically and durably: a host that has learned of an epoch does not
  *    forget it.
  */
 import { randomBytes } from 'node:crypto';
@@ -25,6 +28,9 @@ const HOST = 'host.json';
 
 /** Epochs that are kept; a host that has missed more needs a new base in an empty directory. */
 const MAX_EPOCHS = 64;
+
+/** Predecessors that are kept; the oldest is dropped. */
+const MAX_PREDECESSORS = 8;
 
 const name = v.pipe(v.string(), v.regex(/^[0-9a-f]{32}$/));
 
@@ -44,12 +50,18 @@ export const lineageShape = v.object({
   epochs: v.pipe(v.array(epoch), v.minLength(1), v.maxLength(MAX_EPOCHS)),
 });
 
+/** Addresses of earlier primaries that have not been informed of the current epoch. */
+export const predecessorsShape = v.pipe(v.array(v.string()), v.maxLength(MAX_PREDECESSORS));
+
 const recordShape = v.object({
   ...lineageShape.entries,
   /** A `succeeded` host was the primary until another one took its place. */
   role: v.picklist(['primary', 'follower', 'succeeded']),
-  /** The host that a follower follows, or that a primary has to notify of its epoch. */
+  /** The host that a follower follows. Earlier versions: also the one that a primary informs. */
   primary: v.nullable(v.string()),
+  /** Earlier versions did not write these two. */
+  latest: v.optional(v.pipe(v.number(), v.safeInteger())),
+  predecessors: v.optional(predecessorsShape, []),
 });
 
 export type Epoch = Readonly<v.InferOutput<typeof epoch>>;
@@ -61,13 +73,40 @@ export interface Lineage {
 
 export interface HostRecord extends Lineage {
   readonly role: 'primary' | 'follower' | 'succeeded';
+  /** The host that a follower follows; null in other roles. */
   readonly primary: string | null;
+  /** The number of the latest epoch that this host knows of: its own, or one of another host. */
+  readonly latest: number;
+  /** See {@link predecessorsShape}. A primary informs them; the newest is first. */
+  readonly predecessors: readonly string[];
 }
 
 /** @returns the record of a directory that begins a history of its own. */
 export function firstRecord(): HostRecord {
   const first = { number: 1, writer: randomName(), after: 0 };
-  return { history: randomName(), epochs: [first], role: 'primary', primary: null };
+  return {
+    history: randomName(),
+    epochs: [first],
+    role: 'primary',
+    primary: null,
+    latest: first.number,
+    predecessors: [],
+  };
+}
+
+/**
+ * The record of a directory that follows a primary.
+ *
+ * @param primary its address.
+ * @param state of the primary, whose predecessors this host informs if it takes its place.
+ */
+export function followerRecord(
+  primary: string,
+  state: Lineage & Pick<HostRecord, 'predecessors'>,
+): HostRecord {
+  const { history, epochs, predecessors } = state;
+  const latest = currentEpoch(state).number;
+  return { history, epochs, role: 'follower', primary, latest, predecessors };
 }
 
 /** The current epoch. */
@@ -81,10 +120,24 @@ export function currentEpoch({ epochs }: Lineage): Epoch {
  * The record of a directory that is made the primary.
  *
  * @param after its last change set.
+ * @param others addresses of further hosts that are to be informed.
  */
-export function promoted(record: HostRecord, after: number): HostRecord {
-  const next = { number: currentEpoch(record).number + 1, writer: randomName(), after };
-  return { ...record, role: 'primary', epochs: [...record.epochs, next].slice(-MAX_EPOCHS) };
+export function promoted(
+  record: HostRecord,
+  after: number,
+  others: readonly string[] = [],
+): HostRecord {
+  const number = record.latest + 1;
+  const { primary } = record;
+  const predecessors = [...others, ...(primary === null ? [] : [primary]), ...record.predecessors];
+  return {
+    history: record.history,
+    epochs: [...record.epochs, { number, writer: randomName(), after }].slice(-MAX_EPOCHS),
+    role: 'primary',
+    primary: null,
+    latest: number,
+    predecessors: [...new Set(predecessors)].slice(0, MAX_PREDECESSORS),
+  };
 }
 
 /**
@@ -94,16 +147,20 @@ export function promoted(record: HostRecord, after: number): HostRecord {
 export function readHostRecord(disk: Disk, directory: string): HostRecord | null {
   const path = join(directory, HOST);
   const bytes = readFile(disk, path);
-  return bytes === null ? null : parseShape(path, recordShape, verifyChecksum(path, bytes).value);
+  if (bytes === null) return null;
+  const record = parseShape(path, recordShape, verifyChecksum(path, bytes).value);
+  const { role, primary, predecessors, latest = currentEpoch(record).number } = record;
+  if (role === 'follower' || primary === null) return { ...record, latest };
+  return { ...record, latest, primary: null, predecessors: [primary, ...predecessors] };
 }
 
 /** Replaces the record, durably. @throws what the disk throws; CatalogError `durability_unknown`. */
 export async function writeHostRecord(
   disk: Disk,
   directory: string,
-  { history, role, epochs, primary }: HostRecord,
+  { history, role, epochs, primary, latest, predecessors }: HostRecord,
 ): Promise<void> {
-  const { bytes } = withChecksum({ history, role, epochs, primary });
+  const { bytes } = withChecksum({ history, role, epochs, primary, latest, predecessors });
   await withOpen(disk, directory, (fd) => writeDurably(disk, join(directory, HOST), bytes, fd));
 }
 
@@ -115,12 +172,11 @@ export async function writeHostRecord(
 export function requireWritable(disk: Disk, directory: string): void {
   const record = readHostRecord(disk, directory);
   if (record === null || record.role === 'primary') return;
-  const { number } = currentEpoch(record);
   throw new CatalogError(
     'not_primary',
     record.role === 'follower'
       ? `${directory} follows ${record.primary}: write there, or run: catalog-server promote --data ${shellWord(directory)}`
-      : `${directory} was the primary's until another host took over in epoch ${number}: run serve --follow with the address of that host, or run: catalog-server promote --data ${shellWord(directory)}, to write here anyway`,
+      : `${directory} was the primary's until another host took over in epoch ${record.latest}: run serve --follow with the address of that host, or run: catalog-server promote --data ${shellWord(directory)}, to write here anyway`,
   );
 }
 

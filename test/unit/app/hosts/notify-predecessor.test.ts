@@ -67,7 +67,7 @@ test('the epoch is reported until the predecessor knows it, and not after a rest
     [1, 2, 3].map(() => ({ history, number: 2 })),
   );
   assert.ok(role.isPrimary);
-  assert.equal([stored()?.role, stored()?.primary], ['primary', null]);
+  assert.equal([stored()?.role, stored()?.predecessors], ['primary', []]);
   assert.is(warnings.length, 2);
 });
 
@@ -83,7 +83,7 @@ test('a host that is succeeded while it reports its epoch stays succeeded', asyn
   );
   assert.is(asked.length, 2);
   assert.not.ok(role.isPrimary);
-  assert.equal([stored()?.role, stored()?.primary], ['succeeded', null]);
+  assert.equal([stored()?.role, stored()?.predecessors], ['succeeded', []]);
 });
 
 test('a host learns of the later epoch in which its predecessor is the primary again', async () => {
@@ -95,12 +95,30 @@ test('a host learns of the later epoch in which its predecessor is the primary a
   assert.match(succeeded.join(), /was made the primary in epoch 3/);
 });
 
+test('of several predecessors, those that do not know the epoch yet are kept', async () => {
+  const { report, role, stored } = await promotedHost();
+  await role.replace((record) => ({
+    ...(record ?? FIRST),
+    predecessors: ['https://first', 'https://predecessor'],
+  }));
+  await report(async () => ({ role: 'succeeded' }));
+  assert.equal(stored()?.predecessors, ['https://first']);
+});
+
+test('a host that has the address of its predecessor by now does not notify itself for ever', async () => {
+  const { report, role, stored } = await promotedHost();
+  const { epochs } = role.record ?? FIRST;
+  assert.is((await report(async () => ({ role: 'primary', epochs }))).length, 1);
+  assert.ok(role.isPrimary);
+  assert.equal(stored()?.predecessors, []);
+});
+
 test('a predecessor of another history by now changes nothing but that it is not notified', async () => {
   const { report, role, stored } = await promotedHost();
   const other = { ...firstRecord(), epochs: promoted(promoted(FIRST, 5), 7).epochs };
   assert.is((await report(async () => ({ ...other, role: 'primary' }))).length, 1);
   assert.ok(role.isPrimary);
-  assert.is(stored()?.primary, null);
+  assert.equal(stored()?.predecessors, []);
   assert.is(currentEpoch(role.record ?? FIRST).number, 2);
 });
 

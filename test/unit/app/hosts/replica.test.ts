@@ -11,7 +11,11 @@ import { HistoryGone, type Primary } from '../../../../src/hosts/following/prima
 import { HostRole } from '../../../../src/hosts/primary/host-role.ts';
 import { SCHEMA_VERSION } from '../../../../src/store/files/schema.ts';
 import { baseSlices } from '../../../../src/store/files/base.ts';
-import { firstRecord, writeHostRecord } from '../../../../src/store/hosts/host-record.ts';
+import {
+  firstRecord,
+  followerRecord,
+  writeHostRecord,
+} from '../../../../src/store/hosts/host-record.ts';
 import { receiveBase } from '../../../../src/store/hosts/install-base.ts';
 import { temporaryDirectory } from '../../../support/directory.ts';
 import { quickDisk, turn } from '../../../support/disk.ts';
@@ -28,8 +32,12 @@ async function follower() {
     yield* baseSlices(source.snapshot());
   }
   await (await receiveBase(quickDisk, data, slices(), () => {})).install();
-  const { history, epochs } = firstRecord();
-  await writeHostRecord(quickDisk, data, { history, epochs, role: 'follower', primary: ADDRESS });
+  const { history, epochs, predecessors } = firstRecord();
+  await writeHostRecord(
+    quickDisk,
+    data,
+    followerRecord(ADDRESS, { history, epochs, predecessors }),
+  );
   const tokenFile = join(temporaryDirectory(), 'token');
   writeFileSync(tokenFile, 'token', { mode: 0o600 });
   let asked = 0;
@@ -40,6 +48,7 @@ async function follower() {
       epochs,
       role: 'primary',
       primary: null,
+      predecessors,
       schema: SCHEMA_VERSION,
       sequence: source.sequence,
       digest: source.digest,

@@ -48,6 +48,32 @@ test('spec 15.15: promote makes the directory the primary of a new epoch, which 
   assert.match(again.stderr, /follows no other host/);
 });
 
+test('spec 15.15: promote of a succeeded host begins an epoch above the one that it has learned of', async () => {
+  const data = await following();
+  const succeeded = { ...firstRecord(), role: 'succeeded', latest: 4 } as const;
+  await writeHostRecord(quickDisk, data, succeeded);
+  const { status, stdout, stderr } = await callProgram(['promote', '--data', data]);
+  assert.is(status, 0, stderr);
+  assert.match(stdout, /epoch 5 begins after change set 1/);
+  assert.match(stderr, /WARNING: .*does not know the address of the primary of epoch 4/);
+});
+
+test('spec 15.15: promote --notify names further hosts that are to be informed', async () => {
+  const data = await following();
+  const notify = (address: string) =>
+    callProgram(['promote', '--data', data, '--notify', address, '--notify', 'https://c/api/']);
+  for (const wrong of ['b.example', 'http://b.example']) {
+    assert.is((await notify(wrong)).status, 2, wrong);
+  }
+  const { status, stderr } = await notify('https://b');
+  assert.is(status, 0, stderr);
+  assert.equal(readHostRecord(quickDisk, data)?.predecessors, [
+    'https://b',
+    'https://c/api',
+    'https://primary',
+  ]);
+});
+
 test('spec 15.12: commands that write are refused in the directory of a host that follows', async () => {
   const data = await following(false);
   for (const command of [

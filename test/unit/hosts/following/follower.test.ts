@@ -10,7 +10,7 @@ import {
   type Primary,
   StreamEnded,
 } from '../../../../src/hosts/following/primary-client.ts';
-import type { HostState } from '../../../../src/http/services.ts';
+import type { HostState, KnownEpoch } from '../../../../src/http/services.ts';
 import { SCHEMA_VERSION } from '../../../../src/store/files/schema.ts';
 import { firstRecord, type HostRecord } from '../../../../src/store/hosts/host-record.ts';
 import { receiveBase } from '../../../../src/store/hosts/install-base.ts';
@@ -56,8 +56,8 @@ async function pair() {
   const lineage = firstRecord();
   const role = {
     record: { ...lineage, role: 'follower', primary: 'https://primary' } as HostRecord,
-    replace: async (record: HostRecord) => {
-      role.record = record;
+    replace: async (change: (record: HostRecord | null) => HostRecord) => {
+      role.record = change(role.record);
     },
   };
   const state = (): HostState => ({
@@ -65,6 +65,7 @@ async function pair() {
     epochs: lineage.epochs,
     role: 'primary',
     primary: null,
+    predecessors: [],
     schema: SCHEMA_VERSION,
     sequence: source.sequence,
     digest: source.digest,
@@ -234,6 +235,27 @@ test('spec 15.13: if a change set has more than 64 MiB, a base is requested', as
     'change set 2 of https://primary is too large; fetching a new base',
   );
   assert.is(replica.sequence, 1, 'the old state is served');
+  await close(follower);
+});
+
+test('spec 15.15: a follower keeps what the primary has to report, and reports what it has learned', async () => {
+  const { source, replica, state, role, start, close } = await pair();
+  let predecessors = ['https://first'];
+  const sent: (KnownEpoch | null)[] = [];
+  const { follower } = start({
+    async state(known) {
+      sent.push(known);
+      return { ...state(), predecessors };
+    },
+  });
+  await inStep(source, replica);
+  await until('it keeps them', () => role.record.predecessors.join() === 'https://first');
+  predecessors = [];
+  await until('it has dropped them', () => role.record.predecessors.length === 0);
+  assert.is(sent.at(-1)?.number, 1);
+  role.record = { ...role.record, latest: 7 };
+  await until('it reports the epoch', () => sent.at(-1)?.number === 7);
+  assert.is(role.record.latest, 7);
   await close(follower);
 });
 

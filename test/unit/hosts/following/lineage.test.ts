@@ -17,6 +17,7 @@ function state(changes: Partial<HostState> = {}): HostState {
     epochs,
     role: 'primary',
     primary: null,
+    predecessors: [],
     schema: SCHEMA_VERSION,
     sequence: 10,
     digest: digest('a'),
@@ -84,6 +85,23 @@ test('spec 15.14: a host that was promoted to the same epoch as the primary is r
   const record = { ...promoted(RECORD, 5), role: 'follower' as const };
   const { epochs } = promoted(RECORD, 5);
   assert.match(refusal({ record }, state({ epochs })) ?? '', /^history_differs: .*two hosts were/);
+});
+
+test('spec 15.14: a host that has learned of a later epoch than the primary has does not follow it', () => {
+  assert.match(
+    refusal({ record: { ...RECORD, latest: 2 } }, state()) ?? '',
+    /^not_primary: .*epoch 1, and epoch 2 has begun/,
+  );
+});
+
+test('spec 15.14: of two promoted hosts, one follows the other only with the change sets before both', () => {
+  const record = { ...promoted(RECORD, 5), role: 'follower' as const };
+  const { epochs } = promoted({ ...RECORD, latest: 2 }, 8);
+  assert.is(refusal({ record, at: at(5) }, state({ epochs })), null);
+  assert.match(
+    refusal({ record, at: at(7) }, state({ epochs })) ?? '',
+    /^history_differs: .*change sets 6 to 7/,
+  );
 });
 
 test('a host that is not the primary is refused', () => {
