@@ -2,7 +2,9 @@
  * An archive in a bucket of an S3-compatible store, through Bun's client.
  *
  * Every call has a deadline, because the client has none for a connection that is open and silent.
- * A call that completes after its deadline does no harm, because what it stores is the same.
+ * A call cannot be cancelled, and may complete after its deadline. That does no harm, because what it
+ * stores is the same. Large objects are sent in parts, each with a deadline of its own. So they take
+ * as long as they need, and at most one part is still being sent when the object is sent again.
  */
 import { S3Client, type S3Options } from 'bun';
 import { messageOf } from '../../errors.ts';
@@ -14,7 +16,7 @@ const DEADLINE_MS = 30_000;
 /** Bytes of an object after which the deadline starts again: a trickle is not progress. */
 const STRETCH_BYTES = 256 * 1024;
 
-/** Bytes of the parts of a large object, which may have 10,000 of them. */
+/** Bytes of the parts of an object that has more bytes; it may have 10,000 parts. */
 const PART_BYTES = 8 * 1024 * 1024;
 
 /** Names that one call lists at most. */
@@ -57,21 +59,28 @@ export function s3Store(
     }
   }
 
+  /** @param pieces each at most a part. */
+  async function putStream(
+    name: string,
+    pieces: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+  ): Promise<void> {
+    const options = { ...ONCE, partSize: PART_BYTES, queueSize: 1 };
+    const writer = client.file(`${prefix}${name}`).writer(options);
+    // If the pieces fail, the upload is not completed, so that no object appears.
+    for await (const piece of pieces) {
+      await writer.write(piece);
+      await timed(`a write of ${name}`, Promise.resolve(writer.flush()));
+    }
+    await timed(`a write of ${name}`, Promise.resolve(writer.end()));
+  }
+
   return {
     url: `s3://${bucket}/${prefix}`,
     list,
+    putStream,
     async put(name, bytes) {
+      if (bytes.length > PART_BYTES) return putStream(name, partsOf(bytes));
       await timed(`a write of ${name}`, client.write(`${prefix}${name}`, bytes, ONCE));
-    },
-    async putStream(name, pieces) {
-      const options = { ...ONCE, partSize: PART_BYTES, queueSize: 1 };
-      const writer = client.file(`${prefix}${name}`).writer(options);
-      // If the pieces fail, the upload is not completed, so that no object appears.
-      for await (const piece of pieces) {
-        await writer.write(piece);
-        await timed(`a write of ${name}`, Promise.resolve(writer.flush()));
-      }
-      await timed(`a write of ${name}`, Promise.resolve(writer.end()));
     },
     async get(name) {
       const stream = client.file(`${prefix}${name}`).stream().getReader();
@@ -83,6 +92,12 @@ export function s3Store(
       await timed(`a removal of ${name}`, client.delete(`${prefix}${name}`));
     },
   };
+}
+
+function* partsOf(bytes: Uint8Array): Generator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += PART_BYTES) {
+    yield bytes.subarray(at, at + PART_BYTES);
+  }
 }
 
 /** Whether a list has a key after another one: in the order of their bytes. */

@@ -1,4 +1,5 @@
 /** spec 15.3 to 15.5 with real processes: killed servers, and restores from an archive. */
+import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -145,6 +146,26 @@ test('a directory archive continues after a kill, and can be restored to a given
   const sequence = String(Math.min(Number(base.slice(0, 12)) + 4, 20));
   await run(['restore', '--from', url, '--sequence', sequence, '--data', data]);
   assert.is(readSnapshot(data).sequence, Number(sequence));
+});
+
+test('a large object is stored in parts, so that its deadline is that of a part', async () => {
+  const s3 = await startS3Server();
+  const methods: string[] = [];
+  s3.fault = (method) => {
+    methods.push(method);
+    return 'none';
+  };
+  const { url: endpoint } = s3;
+  const credentials = { endpoint, accessKeyId: 'test-id', secretAccessKey: 'secret' };
+  const store = s3Store({ bucket: 'bucket', prefix: 'p/' }, credentials);
+  const bytes = randomBytes(20 * 1024 * 1024);
+  await store.put('large', bytes);
+  assert.equal(methods, ['POST', 'PUT', 'PUT', 'PUT', 'POST']);
+  assert.ok(s3.objects.get('bucket/p/large')?.equals(bytes));
+  methods.length = 0;
+  await store.put('small', bytes.subarray(0, 8 * 1024 * 1024));
+  assert.equal(methods, ['PUT']);
+  await s3.close();
 });
 
 test('a large object is stored from a stream in parts, and a missing object is null', async () => {
