@@ -5,6 +5,7 @@ import type { SharedFiles } from '../../auth/sharing/shared-files.ts';
 import { WebhookKey } from '../../auth/webhook-key.ts';
 import type { Disk } from '../../disk/disk.ts';
 import type { Cluster } from '../../hosts/cluster/cluster.ts';
+import { responds } from '../../hosts/cluster/probe.ts';
 import { WriterForwarding } from '../../hosts/cluster/writer-forwarding.ts';
 import { Forwarder } from '../../hosts/forwarding/forwarder.ts';
 import { MAX_IMPORT_BYTES } from '../../http/endpoints/imports/paths.ts';
@@ -72,6 +73,7 @@ export async function joinCluster(
       warn: (message) => monitor.log.warn(message),
     }),
     cluster,
+    isThere: responds,
     reach: (sequence) => store.catchUp(sequence),
     pullAccounts: () => exclusively(data, () => credentials.pull()),
   });

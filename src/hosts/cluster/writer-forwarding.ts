@@ -1,4 +1,11 @@
-/** Forwards the writes of this host's clients to the host that is the writer. */
+/**
+ * Forwards the writes of this host's clients to the host that is the writer.
+ *
+ * A writer may take long for a request. If it is frozen or cut off, it answers nothing else either:
+ * so a request that waits makes this host ask whether the writer is there. To avoid a writer that is
+ * only busy would make it lose its large writes to those of this host, again and again.
+ */
+import { type Delay, delayed, pause } from '../../delay.ts';
 import { CatalogError } from '../../errors.ts';
 import type { HttpRequest, HttpResponse } from '../../http/message.ts';
 import type { Forwarder } from '../forwarding/forwarder.ts';
@@ -7,10 +14,19 @@ import { awaitOwnWrite, type CatchingUp } from '../forwarding/own-writes.ts';
 /** Milliseconds for which nothing is forwarded to a writer that could not be reached. */
 const AVOIDED_MS = 5000;
 
+/** Milliseconds that a request has waited when the writer is asked whether it is there. */
+const SILENCE_MS = 1000;
+
+/** Milliseconds between two such questions, while it does not answer them. */
+const PROBE_PAUSE_MS = 1000;
+
 interface Options extends CatchingUp {
   readonly forwarder: Pick<Forwarder, 'forward'>;
   readonly cluster: { readonly writerOrigin: string | null };
+  /** Whether the host at an origin answers; see `responds`. Never rejects. */
+  readonly isThere: (origin: string) => Promise<boolean>;
   readonly now?: () => number;
+  readonly delay?: Delay;
 }
 
 export class WriterForwarding {
@@ -18,6 +34,8 @@ export class WriterForwarding {
   readonly #now: () => number;
   readonly #stopped = new AbortController();
   #avoided: { readonly origin: string; readonly until: number } | null = null;
+  /** The writer that is being asked whether it is there. */
+  #asked: string | null = null;
 
   constructor(options: Options) {
     this.#options = options;
@@ -39,16 +57,36 @@ export class WriterForwarding {
   }
 
   async #forward(request: HttpRequest, origin: string): Promise<HttpResponse> {
+    const { forwarder, delay = delayed } = this.#options;
+    const answered = delay(() => void this.#watch(origin), SILENCE_MS);
     let response: HttpResponse;
     try {
-      response = await this.#options.forwarder.forward(request, origin);
+      response = await forwarder.forward(request, origin);
     } catch (error) {
-      const isAway = error instanceof CatalogError && AWAY.has(error.code);
-      if (isAway) this.#avoided = { origin, until: this.#now() + AVOIDED_MS };
+      if (error instanceof CatalogError && AWAY.has(error.code)) this.#avoid(origin);
       throw error;
+    } finally {
+      answered();
     }
     await awaitOwnWrite(request, response, this.#options, this.#stopped.signal);
     return response;
+  }
+
+  /** Avoids the writer for as long as it does not answer. */
+  async #watch(origin: string): Promise<void> {
+    if (this.#asked === origin) return;
+    this.#asked = origin;
+    const { isThere, cluster } = this.#options;
+    const { signal } = this.#stopped;
+    while (!signal.aborted && cluster.writerOrigin === origin && !(await isThere(origin))) {
+      this.#avoid(origin);
+      await pause(PROBE_PAUSE_MS, signal);
+    }
+    if (this.#asked === origin) this.#asked = null;
+  }
+
+  #avoid(origin: string): void {
+    this.#avoided = { origin, until: this.#now() + AVOIDED_MS };
   }
 }
 

@@ -9,10 +9,20 @@ const ORIGIN = 'https://writer.example';
 
 function open() {
   let time = 0;
+  const waits = new Set<{ readonly work: () => void; readonly ms: number }>();
   const seen = { passed: [] as string[], caughtUp: [] as number[], pulls: 0 };
-  const settings: { writer: string | null; failure: unknown; response: HttpResponse } = {
+  const settings: {
+    writer: string | null;
+    failure: unknown;
+    response: HttpResponse;
+    /** Forwarded requests wait for it, if it is not null. */
+    answer: Promise<void> | null;
+    isThere: boolean;
+  } = {
     writer: ORIGIN,
     failure: null,
+    answer: null,
+    isThere: true,
     response: { status: 201, headers: { 'Catalog-Sequence': '17' }, body: null },
   };
   const forwarding = new WriterForwarding({
@@ -20,6 +30,7 @@ function open() {
       async forward({ path }, origin) {
         if (settings.failure !== null) throw settings.failure;
         seen.passed.push(`${origin}${path}`);
+        await settings.answer;
         return settings.response;
       },
     },
@@ -30,7 +41,13 @@ function open() {
     },
     reach: async (sequence) => void seen.caughtUp.push(sequence),
     pullAccounts: async () => void (seen.pulls += 1),
+    isThere: async () => settings.isThere,
     now: () => time,
+    delay(work, ms) {
+      const waiting = { work, ms };
+      waits.add(waiting);
+      return () => void waits.delete(waiting);
+    },
   });
   const pass = (path: string, method = 'POST') =>
     forwarding.forwarding()?.({
@@ -38,7 +55,15 @@ function open() {
       path: `/v1${path}`,
       trace: { found: path },
     } as HttpRequest);
-  return { forwarding, seen, settings, pass, wait: (ms: number) => (time += ms) };
+  /** Lets the time of all requests that wait pass. */
+  const silence = async () => {
+    for (const { work, ms } of waits) {
+      assert.is(ms, 1000);
+      work();
+    }
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  return { forwarding, seen, settings, pass, silence, wait: (ms: number) => (time += ms) };
 }
 
 test('without another writer nothing is forwarded', () => {
@@ -71,6 +96,29 @@ test('nothing is forwarded for 5 seconds after the writer could not be reached',
   settings.failure = new CatalogError('busy', 'too many');
   await pass('/books/')?.catch(() => {});
   assert.ok(forwarding.forwarding() !== null, 'a writer that answers is there');
+});
+
+test('a writer that leaves a request without an answer is avoided if it does not answer others either', async () => {
+  const { forwarding, settings, pass, silence } = open();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  settings.answer = promise;
+  const waiting = pass('/books/');
+  await silence();
+  assert.ok(forwarding.forwarding() !== null, 'it is only busy');
+  settings.isThere = false;
+  await silence();
+  assert.is(forwarding.forwarding(), null, 'this host carries its writes out');
+  forwarding.stop();
+  resolve();
+  assert.is((await waiting)?.status, 201);
+});
+
+test('a writer that answers in time is not asked whether it is there', async () => {
+  const { forwarding, settings, pass, silence } = open();
+  settings.isThere = false;
+  await pass('/books/');
+  await silence();
+  assert.ok(forwarding.forwarding() !== null);
 });
 
 test.run();

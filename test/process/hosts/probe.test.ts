@@ -1,0 +1,29 @@
+/** spec 15.26: whether a host that does not answer requests is there. */
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { responds } from '../../../src/hosts/cluster/probe.ts';
+
+/** Whether a host whose requests are handled by `answer` is there; then, once it has closed. */
+async function judge(answer: (outgoing: ServerResponse) => void): Promise<[boolean, boolean]> {
+  const server = createServer((_, outgoing) => answer(outgoing));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const isThere = await responds(origin, 200);
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+  return [isThere, await responds(origin, 200)];
+}
+
+test('a host that answers is there, whatever it answers', async () => {
+  assert.equal(await judge((outgoing) => outgoing.end()), [true, false]);
+  assert.equal(await judge((outgoing) => outgoing.writeHead(404).end()), [true, false]);
+});
+
+test('a host that accepts connections and does not answer is not there, nor is one behind a proxy that says so', async () => {
+  assert.equal(await judge(() => {}), [false, false]);
+  assert.equal(await judge((outgoing) => outgoing.writeHead(502).end()), [false, false]);
+});
+
+test.run();
