@@ -10,6 +10,8 @@ import {
   type ServerOptions,
   startServer,
 } from '../../http/wire/server.ts';
+import { LIMITS } from '../../http/wire/limits.ts';
+import { ADDED_HEADER_BYTES } from '../../hosts/forwarding/headers.ts';
 import type { WorkerPool } from './pool.ts';
 import { socketPath } from './socket-path.ts';
 
@@ -31,6 +33,7 @@ export async function startWorkers(options: Options): Promise<HttpServer> {
   // This process owns the directory, so no process listens on a socket that a killed run left.
   await disk.unlink(socket);
   const { isMemoryScarce } = options;
+  const { headers = LIMITS.headers } = limits ?? {};
   const server = await startServer({
     application,
     host,
@@ -40,8 +43,14 @@ export async function startWorkers(options: Options): Promise<HttpServer> {
     ...(listener && { listener }),
     // Only processes of this user reach the socket, and they pass on the addresses of clients.
     trusts: () => true,
-    // Each worker opens as many connections here as clients may open to it.
-    limits: { ...limits, connections: Infinity, connectionsPerAddress: Infinity },
+    limits: {
+      ...limits,
+      // The workers judge what clients send.
+      headers: headers + ADDED_HEADER_BYTES,
+      // Each worker opens as many connections here as clients may open to it.
+      connections: Infinity,
+      connectionsPerAddress: Infinity,
+    },
     ...(isMemoryScarce && { isMemoryScarce }),
   });
   let url: string;

@@ -25,6 +25,12 @@ const SET_HERE = new Set([
   'via',
 ]);
 
+/**
+ * Bytes of the headers that a request may gain when it is passed on: those that are set here, and
+ * those of the HTTP client. They take up to 400.
+ */
+export const ADDED_HEADER_BYTES = 1024;
+
 /** Hosts that may pass a request on before it counts as a loop. */
 const MAX_HOPS = 3;
 
