@@ -3,8 +3,9 @@
  * objects take twice as much memory as was live at its last full collection, and keeps most of the
  * garbage made since, so that a heap grows to several times its live size. Its last compiler takes
  * the time of many requests for code that has run some thousand times (docs/performance.md,
- * "Memory", "Start"). And its HTTP client sends too few requests at a time. The engine reads other values only from its environment, and only when it
- * starts. So the executable starts again with them: in the same process, some milliseconds later.
+ * "Memory", "Start"). Its HTTP client sends 256 requests at a time, too few for a host that forwards
+ * requests. The engine reads other values only from its environment, and only when it starts. So the
+ * executable starts again with them: in the same process, some milliseconds later.
  */
 import { messageOf } from '../../errors.ts';
 import { HTTP_CLIENT_POLICY } from './http-client.ts';
