@@ -4,7 +4,7 @@
  */
 import DOMPurify from 'dompurify';
 import { useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import Squire from 'squire-rte';
 import { DESCRIPTION_TAGS, markupOf } from '../../../markup.ts';
 import type { MessageKey } from '../messages/message.ts';
@@ -233,7 +233,7 @@ function Surface({ id, value, onChange, readOnly, described, editor }: SurfacePr
   const original = useRef({ given: '', content: '' });
   const latest = useRef(onChange);
   latest.current = onChange;
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (root.current === null || readOnly) return;
     const created = new Squire(root.current, {
       blockTag: 'P',
@@ -252,10 +252,10 @@ function Surface({ id, value, onChange, readOnly, described, editor }: SurfacePr
       created.destroy();
     };
   }, [editor, readOnly]);
-  useEffect(() => {
+  // In the task that rendered the value: no key can be pressed in between, so a text that differs
+  // from the last one of this editor is not an earlier one of it, even while the user types.
+  useLayoutEffect(() => {
     if (shown.current === value) return;
-    // While the user types, the form may still be at an earlier text.
-    if (root.current?.contains(document.activeElement) === true) return;
     shown.current = value;
     if (editor.current === null) {
       root.current?.replaceChildren(sanitized(htmlOf(value)));
