@@ -1,11 +1,13 @@
 /** German. */
 import { attributesDe } from './attributes-de.ts';
+import { formsDe } from './forms-de.ts';
 import { helpDe } from './help-de.ts';
 import { toolsDe } from './tools-de.ts';
 import type { Messages } from './message.ts';
 
 export const de: Messages = {
   ...attributesDe,
+  ...formsDe,
   ...helpDe,
   ...toolsDe,
   'app.name': 'Katalog',
@@ -171,21 +173,10 @@ export const de: Messages = {
   'form.saved': '{name} ist gespeichert.',
   'form.invalid': 'Einige Werte stimmen noch nicht. Es wurde nichts gespeichert.',
   'form.restored': 'Nicht gespeicherte Änderungen wurden wiederhergestellt.',
-  'item.page': 'Seite',
-  'item.gone': 'Dieser Eintrag wurde gelöscht',
-  'item.unknown': 'Diesen Eintrag gibt es nicht',
   'leave.title': 'Ohne Speichern verlassen?',
   'leave.text': 'Ihre Änderungen sind noch nicht gespeichert.',
   'leave.yes': 'Verlassen',
   'leave.no': 'Bleiben',
-  'delete.title': '{name} löschen?',
-  'delete.inTheWay':
-    'Der Eintrag kann nicht gelöscht werden, solange andere auf ihn verweisen: {what}.',
-  'delete.sku': 'Die Merkmale und die Seite im Geschäft werden mit gelöscht.',
-  'delete.undoable': 'Sie können das danach rückgängig machen.',
-  'delete.final': 'Das lässt sich nicht rückgängig machen.',
-  'delete.changed':
-    'Ein anderer Benutzer hat {name} geändert. Der Eintrag wurde nicht gelöscht. Prüfen Sie ihn noch einmal.',
   'delete.done': '{name} wurde gelöscht.',
   'undo.stale': {
     one: 'Ein anderer Benutzer hat seitdem {count} Eintrag geändert. Es wurde nichts rückgängig gemacht.',
@@ -205,71 +196,4 @@ export const de: Messages = {
   'problem.maximum': 'muss eine ganze Zahl bis 2^53 - 1 sein',
   'problem.price': 'muss ein Preis sein, etwa {example}',
   'problem.date': 'muss ein Datum sein, das es gibt, in der Form JJJJ-MM-TT',
-  'conflict.title': 'Ein anderer Benutzer hat diesen Eintrag geändert',
-  'conflict.text':
-    'Unten stehen beide Fassungen. Wählen Sie für jedes Feld, welche bleiben soll; noch ist nichts gespeichert.',
-  'conflict.who': 'Zuletzt geändert von {who}, {when}.',
-  'conflict.versions': 'Fassungen',
-  'conflict.attribute': 'Feld',
-  'conflict.before': 'Vorher',
-  'conflict.mine': 'Ihre',
-  'conflict.theirs': 'Die andere',
-  'conflict.both': 'beide geändert',
-  'conflict.allTheirs': 'Die andere behalten',
-  'conflict.allMine': 'Ihre behalten',
-  'conflict.edit': 'Weiter bearbeiten',
-  'conflict.save': 'Gewählte Fassung speichern',
-  'richText.bold': 'Fett',
-  'richText.italic': 'Kursiv',
-  'richText.heading': 'Überschrift',
-  'richText.bullets': 'Liste',
-  'richText.numbers': 'Nummerierte Liste',
-  'richText.quote': 'Zitat',
-  'richText.link': 'Link',
-  'richText.clear': 'Formatierung entfernen',
-  'link.address': 'Adresse',
-  'link.help': 'Eine Webadresse, oder eine, die mit mailto: oder tel: beginnt.',
-  'link.problem': 'muss eine Adresse sein, die mit https:, http:, mailto: oder tel: beginnt',
-  'link.apply': 'Link setzen',
-  'link.remove': 'Link entfernen',
-  'preview.action': 'Vorschau',
-  'preview.title': 'Vorschau im Geschäft',
-  'preview.invalid': 'Noch keine Vorschau: {what}',
-  'specs.chooseSpu': 'Wählen Sie zuerst die SPU.',
-  'specs.none': 'Die SPU hat keine Merkmale.',
-  'specs.openSpu': 'Dort anlegen',
-  'specs.noChoice': 'Keine',
-  'specs.addOption': 'Weitere anlegen …',
-  'specs.newOption': 'Neue Ausprägung von {name}',
-  'specs.add': 'Hinzufügen',
-  'spu.noSpecs': 'Noch keine Merkmale wie Farbe oder Größe.',
-  'spu.newSpec': 'Neues Merkmal',
-  'spu.addSpec': 'Merkmal hinzufügen',
-  'spu.remove': '{name} entfernen',
-  'spu.matrix': 'SKUs nach ihren Ausprägungen',
-  'spu.combination': 'Ausprägungen',
-  'spu.combinations': 'Kombinationen',
-  'spu.sku': 'Eintrag',
-  'spu.missing': 'noch keine SKU',
-  'spu.newSku': 'Neue SKU',
-  'spu.createMissing': {
-    one: '{count} fehlende SKU anlegen',
-    other: '{count} fehlende SKUs anlegen',
-  },
-  'spu.created': { one: '{count} SKU wurde angelegt.', other: '{count} SKUs wurden angelegt.' },
-  'spu.invalid':
-    'Wählen Sie mindestens eine Kombination, und geben Sie Preise wie {price} und einen Bestand wie {stock} ein.',
-  'spu.tooMany': {
-    one: '{count} Kombination ist möglich.',
-    other: '{count} Kombinationen sind möglich, zu viele, um sie zu zeigen.',
-  },
-  'spu.elsewhere': {
-    one: '{count} SKU dieser SPU steht noch in der alten Kategorie.',
-    other: '{count} SKUs dieser SPU stehen noch in der alten Kategorie.',
-  },
-  'spu.move': { one: '{count} SKU verschieben', other: '{count} SKUs verschieben' },
-  'spu.moved': {
-    one: '{count} SKU steht jetzt in {category}.',
-    other: '{count} SKUs stehen jetzt in {category}.',
-  },
 };
