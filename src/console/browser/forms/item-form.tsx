@@ -11,7 +11,7 @@ import { titleOf } from '../parts/attributes.ts';
 import { confirm } from '../parts/dialog.tsx';
 import { announce, complain, Problem } from '../parts/notices.tsx';
 import { hasUnchosen } from '../parts/pickers/unchosen.tsx';
-import { ConflictView } from './conflict.tsx';
+import { ConflictView } from './conflict/conflict-view.tsx';
 import { DeleteButton } from './delete-button.tsx';
 import { Facts } from './facts.tsx';
 import { Fields, focusProblem, type Missing } from './fields.tsx';

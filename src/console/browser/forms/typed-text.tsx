@@ -14,9 +14,6 @@ interface TypedTextProps {
   readonly typed: Typed;
 }
 
-/** Characters of a text that are shown. */
-const MAX_SHOWN = 300;
-
 export function TypedText({ collection, field, typed }: TypedTextProps) {
   const references: Readonly<Record<string, CollectionName>> = COLLECTIONS[collection].references;
   const target = references[field.attribute];
@@ -37,8 +34,7 @@ export function TypedText({ collection, field, typed }: TypedTextProps) {
     );
   }
   if (typeof typed === 'boolean') return <>{t(typed ? 'yes' : 'no')}</>;
-  const text = textOf(typed);
-  return <>{text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text || '–'}</>;
+  return <>{textOf(typed) || '–'}</>;
 }
 
 function ReferenceText({ target, id }: { readonly target: CollectionName; readonly id: number }) {

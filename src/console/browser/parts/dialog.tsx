@@ -1,6 +1,6 @@
 /** A modal dialog of the browser: focus stays in it, and Escape closes it. */
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { signal } from '@preact/signals';
 import { t } from '../messages/text.ts';
 
@@ -16,7 +16,8 @@ interface DialogProps {
 export function Dialog({ title, onClose, children, wide = false, alert = false }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const label = useId();
-  useEffect(() => {
+  // Before the effects of what it shows, which may measure themselves.
+  useLayoutEffect(() => {
     const before = document.activeElement;
     const element = dialog.current;
     element?.showModal();

@@ -4,7 +4,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { read } from '../../../../support/catalog.ts';
 import { send } from '../../../../support/client.ts';
-import { testInBrowser } from '../../browser.ts';
+import { type Look, overflow, shoot, testInBrowser, violationsOn } from '../../browser.ts';
 import { hears, stage } from '../console.ts';
 
 const scene = stage();
@@ -55,5 +55,42 @@ testInBrowser('after the version of another user is saved, it is shown', async (
   assert.is(await packaging(page).textContent(), 'Theirs.');
   await page.context().close();
 });
+
+const LONG = 'The same sentence in both versions. '.repeat(40);
+
+for (const look of [
+  { width: 1280 },
+  { width: 1280, dark: true },
+  { width: 320 },
+  { width: 320, dark: true },
+] satisfies Look[]) {
+  testInBrowser(
+    `versions that differ late in a long text are told apart: ${JSON.stringify(look)}`,
+    async () => {
+      const { server, visit } = scene();
+      const { page } = await visit('editor', look);
+      const before = `<p>${LONG}</p>`;
+      await send(server, 'PATCH', '/admin/goods/4/', { body: { desc_pack: before } });
+      const dialog = await collide(page, 4, `<p>${LONG}Theirs.</p>`);
+      for (const side of ['Yours', 'Theirs']) {
+        const cell = dialog.getByRole('cell', { name: side }).first();
+        const mark = cell.locator('mark');
+        assert.match((await mark.textContent()) ?? '', side === 'Yours' ? /^Mine/ : /^Theirs/);
+        await cell.getByRole('radio').scrollIntoViewIfNeeded();
+        const shown = await page.evaluate<boolean>(`(() => {
+          const element = document.querySelectorAll('dialog mark')[${side === 'Yours' ? 0 : 1}];
+          const box = element.parentElement.getBoundingClientRect();
+          const { top, bottom, left, right } = element.getBoundingClientRect();
+          return top >= box.top && bottom <= box.bottom && left >= 0 && right <= innerWidth;
+        })()`);
+        assert.ok(shown, side);
+      }
+      assert.is(await overflow(page), 0);
+      await shoot(page, `conflict-${look.width}${'dark' in look ? '-dark' : ''}`, false);
+      assert.equal(await violationsOn(page), []);
+      await page.context().close();
+    },
+  );
+}
 
 test.run();

@@ -1,33 +1,19 @@
 /** Another user has changed the item: both versions, field by field, and which of them is kept. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { receive } from '../api/client.ts';
-import type { Loaded } from '../api/items.ts';
-import { formatTime, t } from '../messages/text.ts';
-import { attributeLabel } from '../parts/attributes.ts';
-import { Dialog } from '../parts/dialog.tsx';
-import type { FormState, TypedFields } from './form-state.ts';
-import type { FormField, Typed } from './values.ts';
-import { TypedText } from './typed-text.tsx';
+import { receive } from '../../api/client.ts';
+import type { Loaded } from '../../api/items.ts';
+import { formatTime, t } from '../../messages/text.ts';
+import { Dialog } from '../../parts/dialog.tsx';
+import type { FormState, TypedFields } from '../form-state.ts';
+import type { Typed } from '../values.ts';
+import { type Difference, type Side, VersionTable } from './versions.tsx';
 
 interface ConflictProps {
   readonly form: FormState;
   readonly theirs: Loaded;
   readonly onClose: () => void;
   readonly onSave: () => void;
-}
-
-type Side = 'mine' | 'theirs';
-
-interface Difference {
-  readonly field: FormField;
-  readonly base: Typed;
-  readonly mine: Typed;
-  readonly theirs: Typed;
-  /** Whether this side has changed it. */
-  readonly changed: boolean;
-  /** Whether both sides have changed it. */
-  readonly both: boolean;
 }
 
 /** Fields that differ between the two versions. */
@@ -130,77 +116,5 @@ export function ConflictView({ form, theirs, onClose, onSave }: ConflictProps) {
         </button>
       </footer>
     </Dialog>
-  );
-}
-
-interface TableProps {
-  readonly differences: readonly Difference[];
-  readonly sideOf: (difference: Difference) => Side;
-  readonly collection: FormState['collection']['name'];
-  readonly onChoose: (attribute: string, side: Side) => void;
-}
-
-function VersionTable({ differences, sideOf, collection, onChoose }: TableProps) {
-  return (
-    <div class="table" role="region" aria-label={t('conflict.versions')} tabIndex={0}>
-      <table>
-        <caption class="hidden">{t('conflict.versions')}</caption>
-        <thead>
-          <tr>
-            <th scope="col">{t('conflict.attribute')}</th>
-            <th scope="col">{t('conflict.before')}</th>
-            <th scope="col">{t('conflict.mine')}</th>
-            <th scope="col">{t('conflict.theirs')}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {differences.map((each) => (
-            <Versions
-              key={each.field.attribute}
-              difference={each}
-              side={sideOf(each)}
-              collection={collection}
-              onChoose={(side) => onChoose(each.field.attribute, side)}
-            />
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
-
-interface VersionsProps {
-  readonly difference: Difference;
-  readonly side: Side;
-  readonly collection: FormState['collection']['name'];
-  readonly onChoose: (side: Side) => void;
-}
-
-function Versions({ difference, side, collection, onChoose }: VersionsProps) {
-  const { field, base, both } = difference;
-  const { attribute } = field;
-  return (
-    <tr>
-      <th scope="row">
-        {attributeLabel(attribute)}
-        {both && <span class="tag">{t('conflict.both')}</span>}
-      </th>
-      <td class="wraps soft">
-        <TypedText {...{ field, collection }} typed={base} />
-      </td>
-      {(['mine', 'theirs'] as const).map((each) => (
-        <td key={each} class={side === each ? 'wraps kept' : 'wraps'}>
-          <label>
-            <input
-              type="radio"
-              name={`version-${attribute}`}
-              checked={side === each}
-              onChange={() => onChoose(each)}
-            />{' '}
-            <TypedText {...{ field, collection }} typed={difference[each]} />
-          </label>
-        </td>
-      ))}
-    </tr>
   );
 }
