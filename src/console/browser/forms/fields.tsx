@@ -33,8 +33,9 @@ export function Fields({ form, readOnly, prefix = 'field', onMissing }: FieldsPr
 }
 
 /** Moves the focus to the first field that is not right, so that it is in sight. */
-export function focusProblem(root: HTMLFormElement | null): void {
-  const field = root?.querySelector<HTMLElement>('[aria-invalid=true]');
+export function focusProblem(root: HTMLElement | null): void {
+  const wrong = '[aria-invalid=true], [data-unchosen=true]';
+  const field = root?.querySelector<HTMLElement>(wrong);
   field?.focus();
   // What is wrong is said below the field, where the bar with the buttons may cover it.
   field?.closest('.field')?.scrollIntoView({ block: 'center' });

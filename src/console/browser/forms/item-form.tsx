@@ -45,7 +45,7 @@ function settle(
   refusal.value = rest ?? t('form.invalid');
 }
 
-function useSaving(form: FormState, root: { current: HTMLFormElement | null }): Saving {
+function useSaving(form: FormState, root: { current: HTMLElement | null }): Saving {
   const busy = useSignal(false);
   const conflict = useSignal<Conflict | null>(null);
   const refusal = useSignal<string | null>(null);
@@ -99,15 +99,16 @@ function useSaveKey(submit: () => void): void {
 }
 
 /** Keeps a draft, and asks before unsaved changes are left. */
-function useGuard(form: FormState): void {
+function useGuard(form: FormState, root: { current: HTMLElement | null }): void {
   useSignalEffect(() => form.keep());
   useEffect(() => {
+    const isUnsaved = () => form.dirty.value || hasUnchosen(root.current);
     const warn = (event: BeforeUnloadEvent) => {
-      if (form.dirty.value) event.preventDefault();
+      if (isUnsaved()) event.preventDefault();
     };
     addEventListener('beforeunload', warn);
     holdBack(async () => {
-      if (!form.dirty.value) return true;
+      if (!isUnsaved()) return true;
       const leave = await confirm({
         title: t('leave.title'),
         text: t('leave.text'),
@@ -122,13 +123,13 @@ function useGuard(form: FormState): void {
       removeEventListener('beforeunload', warn);
       holdBack(null);
     };
-  }, [form]);
+  }, [form, root]);
 }
 
 export function ItemForm({ form }: { readonly form: FormState }) {
-  const root = useRef<HTMLFormElement>(null);
+  const root = useRef<HTMLDivElement>(null);
   const saving = useSaving(form, root);
-  useGuard(form);
+  useGuard(form, root);
   const missing = useSignal<Missing | null>(null);
   const { collection, base } = form;
   const item = base.value?.item ?? null;
@@ -138,12 +139,11 @@ export function ItemForm({ form }: { readonly form: FormState }) {
     saving.conflict.value = null;
   };
   return (
-    <>
+    <div ref={root}>
       <Heading form={form} />
       {form.restored.value && form.dirty.value && <Restored form={form} />}
       <div class={form.previewed.value ? 'beside' : ''}>
         <form
-          ref={root}
           class="item"
           noValidate
           onSubmit={(event) => {
@@ -174,7 +174,7 @@ export function ItemForm({ form }: { readonly form: FormState }) {
           onSave={submit}
         />
       )}
-    </>
+    </div>
   );
 }
 

@@ -1,13 +1,12 @@
 /** The specifications of a SKU: one choice for each specification of its SPU. */
 import { useSignal } from '@preact/signals';
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import { CreationKey } from '../api/creation-key.ts';
+import { useEffect } from 'preact/hooks';
 import { create } from '../api/items.ts';
 import { href } from '../location.ts';
 import { t } from '../messages/text.ts';
-import { useOneAtATime } from '../one-at-a-time.ts';
 import { helpFor } from '../parts/attributes.ts';
 import { complain } from '../parts/notices.tsx';
+import { AddText } from './spu/add-text.tsx';
 import { readSpecs, type SpecChoices } from './spu/specs.ts';
 import type { Chosen } from './values.ts';
 import { textOf } from '../api/text-of.ts';
@@ -85,22 +84,6 @@ const ADD = 'add';
 function SpecChoice({ id, spec, option, readOnly, onChange }: SpecChoiceProps) {
   const adding = useSignal(false);
   const added = useSignal<readonly { readonly id: number; readonly value: string }[]>([]);
-  const value = useSignal('');
-  const creation = useRef(new CreationKey());
-  const input = useRef<HTMLInputElement>(null);
-  useLayoutEffect(() => {
-    if (adding.value) input.current?.focus();
-  }, [adding.value]);
-  const add = useOneAtATime(async () => {
-    if (value.value.trim() === '') return;
-    const content = { value: value.value.trim(), spec_id: spec.id };
-    const { item } = await create('options', content, creation.current.for(content));
-    creation.current.forget();
-    added.value = [...added.value, { id: item.id, value: textOf(item['value']) }];
-    adding.value = false;
-    value.value = '';
-    onChange(item.id);
-  });
   return (
     <div>
       <label for={id}>{spec.name}</label>
@@ -123,24 +106,17 @@ function SpecChoice({ id, spec, option, readOnly, onChange }: SpecChoiceProps) {
         {!readOnly && <option value={ADD}>{t('specs.addOption')}</option>}
       </select>
       {adding.value && (
-        <span class="joined">
-          <input
-            ref={input}
-            aria-label={t('specs.newOption', { name: spec.name })}
-            value={value.value}
-            onInput={({ currentTarget }) => {
-              value.value = currentTarget.value;
-            }}
-            onKeyDown={(event) => {
-              if (event.key !== 'Enter') return;
-              event.preventDefault();
-              add().catch(complain);
-            }}
-          />
-          <button type="button" onClick={() => void add().catch(complain)}>
-            {t('specs.add')}
-          </button>
-        </span>
+        <AddText
+          focused
+          label={t('specs.newOption', { name: spec.name })}
+          action={t('specs.add')}
+          onAdd={async (value, key) => {
+            const { item } = await create('options', { value, spec_id: spec.id }, key);
+            added.value = [...added.value, { id: item.id, value: textOf(item['value']) }];
+            adding.value = false;
+            onChange(item.id);
+          }}
+        />
       )}
     </div>
   );

@@ -51,6 +51,8 @@ export const formsDe: Readonly<Record<keyof typeof formsEn, Message>> = {
   'specs.addOption': 'Weitere anlegen …',
   'specs.newOption': 'Neue Ausprägung von {name}',
   'specs.add': 'Hinzufügen',
+  'specs.unadded':
+    'Das ist noch nicht hinzugefügt. Drücken Sie „{action}“, oder löschen Sie den Text.',
   'spu.noSpecs': 'Noch keine Merkmale wie Farbe oder Größe.',
   'spu.newSpec': 'Neues Merkmal',
   'spu.addSpec': 'Merkmal hinzufügen',

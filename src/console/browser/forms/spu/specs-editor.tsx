@@ -1,15 +1,14 @@
 /** The specifications of an SPU and their options: add, rename, remove. */
 import { useSignal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { CreationKey } from '../../api/creation-key.ts';
 import { change, create, remove } from '../../api/items.ts';
 import { mayWrite } from '../../api/session.ts';
 import type { CollectionName } from '../../api/types.ts';
 import { href } from '../../location.ts';
 import { t } from '../../messages/text.ts';
-import { useOneAtATime } from '../../one-at-a-time.ts';
 import { announce, complain } from '../../parts/notices.tsx';
 import { undoDeletion } from '../../parts/undo.ts';
+import { AddText } from './add-text.tsx';
 import type { SpecChoices } from './specs.ts';
 import type { Parts } from './parts.ts';
 
@@ -26,7 +25,7 @@ export function SpecsEditor({ spu, specs, reload }: Parts) {
         ))}
       </ul>
       {mayWrite.value && (
-        <AddField
+        <AddText
           label={t('spu.newSpec')}
           action={t('spu.addSpec')}
           onAdd={async (name, key) => {
@@ -108,7 +107,7 @@ function Spec({ spec, reload }: { readonly spec: SpecChoices; readonly reload: (
         ))}
       </ul>
       {mayWrite.value && (
-        <AddField
+        <AddText
           label={t('specs.newOption', { name })}
           action={t('specs.add')}
           onAdd={async (value, key) => {
@@ -172,43 +171,5 @@ function OptionName({ option, reload }: OptionNameProps) {
         if (key === 'Escape') end(true);
       }}
     />
-  );
-}
-
-interface AddProps {
-  readonly label: string;
-  readonly action: string;
-  /** @param key of the request that creates it. */
-  readonly onAdd: (text: string, key: string) => Promise<void>;
-}
-
-function AddField({ label, action, onAdd }: AddProps) {
-  const text = useSignal('');
-  const creation = useRef(new CreationKey());
-  const add = useOneAtATime(async () => {
-    const given = text.value.trim();
-    if (given === '') return;
-    await onAdd(given, creation.current.for(given));
-    creation.current.forget();
-    text.value = '';
-  });
-  return (
-    <form
-      class="joined"
-      onSubmit={(event) => {
-        event.preventDefault();
-        add().catch(complain);
-      }}
-    >
-      <input
-        aria-label={label}
-        placeholder={label}
-        value={text.value}
-        onInput={({ currentTarget }) => {
-          text.value = currentTarget.value;
-        }}
-      />
-      <button type="submit">{action}</button>
-    </form>
   );
 }

@@ -21,9 +21,9 @@ export function describing(
   };
 }
 
-/** Whether a form has a picker with text from which nothing was chosen. */
-export function hasUnchosen(form: HTMLElement | null): boolean {
-  return form !== null && form.querySelector('[data-unchosen=true]') !== null;
+/** Whether a part of the page has text from which nothing was chosen, or that was not added. */
+export function hasUnchosen(part: HTMLElement | null): boolean {
+  return part !== null && part.querySelector('[data-unchosen=true]') !== null;
 }
 
 export interface Kept {

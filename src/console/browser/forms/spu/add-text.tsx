@@ -1,0 +1,78 @@
+/** A field whose text becomes an item of its own. No form saves it, so it is not to be forgotten. */
+import { useSignal } from '@preact/signals';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
+import { CreationKey } from '../../api/creation-key.ts';
+import { t } from '../../messages/text.ts';
+import { useOneAtATime } from '../../one-at-a-time.ts';
+import { complain } from '../../parts/notices.tsx';
+
+interface AddProps {
+  readonly label: string;
+  readonly action: string;
+  /** Whether it takes the focus when it appears. */
+  readonly focused?: boolean;
+  /** @param key of the request that creates it. */
+  readonly onAdd: (text: string, key: string) => Promise<void>;
+}
+
+export function AddText({ label, action, focused = false, onAdd }: AddProps) {
+  const text = useSignal('');
+  const left = useSignal(false);
+  const input = useRef<HTMLInputElement>(null);
+  const creation = useRef(new CreationKey());
+  const message = useId();
+  useLayoutEffect(() => {
+    if (focused) input.current?.focus();
+  }, []);
+  const add = useOneAtATime(async () => {
+    const given = text.value.trim();
+    if (given === '') return;
+    await onAdd(given, creation.current.for(given));
+    creation.current.forget();
+    text.value = '';
+  });
+  const typed = text.value.trim() !== '';
+  const kept = typed && left.value;
+  return (
+    <div
+      onFocusOut={({ currentTarget, relatedTarget }) => {
+        left.value = !(relatedTarget instanceof Node && currentTarget.contains(relatedTarget));
+      }}
+    >
+      <span class="joined">
+        <input
+          ref={input}
+          aria-label={label}
+          placeholder={label}
+          value={text.value}
+          aria-invalid={kept}
+          aria-describedby={kept ? message : undefined}
+          data-unchosen={typed}
+          onInput={({ currentTarget }) => {
+            text.value = currentTarget.value;
+            left.value = false;
+          }}
+          onKeyDown={(event) => {
+            if (event.key !== 'Enter') return;
+            // The form around it is not to be sent.
+            event.preventDefault();
+            add().catch(complain);
+          }}
+        />
+        <button
+          type="button"
+          // The field keeps the focus: the message of one that is left would move the button.
+          onMouseDown={(event) => event.preventDefault()}
+          onClick={() => void add().catch(complain)}
+        >
+          {action}
+        </button>
+      </span>
+      {kept && (
+        <p id={message} role="alert" class="problem">
+          {t('specs.unadded', { action })}
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,82 @@
+/** Options and specifications beside a form: what is typed for them is not lost (spec 13.5). */
+import type { Page } from 'playwright-core';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { read } from '../../../../support/catalog.ts';
+import { shoot, testInBrowser, violationsOn } from '../../browser.ts';
+import { focused, hears, stage } from '../console.ts';
+
+const scene = stage();
+
+const NOT_ADDED = 'This is not added yet. Press “Add”, or delete the text.';
+
+/** Tries to leave the screen, and stays. */
+async function triesToLeave(page: Page): Promise<void> {
+  await page.getByRole('link', { name: 'Books', exact: true }).click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Stay' }).click();
+}
+
+testInBrowser(
+  'an option that is typed in the form of a SKU and not added is neither saved over nor left',
+  async () => {
+    const { server, at, visit } = scene();
+    const { page } = await visit('editor');
+    await page.goto(at('/skus/3'));
+    const before = await read(server, '/admin/skus/3/');
+    const specs = page.getByRole('group', { name: 'Specifications' });
+    await specs.getByLabel('Storage').selectOption({ label: 'Add another…' });
+    const option = page.getByLabel('New option of Storage');
+    await option.fill('2 TB');
+    await triesToLeave(page);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await hears(page, 'alert', 'Some values are not right yet. Nothing was saved.');
+    await hears(page, 'alert', NOT_ADDED);
+    await focused(page, '[aria-label="New option of Storage"]');
+    await shoot(page, 'not-added', false);
+    assert.equal(await violationsOn(page), []);
+    assert.equal(await read(server, '/admin/skus/3/'), before);
+    await specs.getByRole('button', { name: 'Add', exact: true }).click();
+    await option.waitFor({ state: 'hidden' });
+    await page.getByRole('button', { name: 'Save' }).click();
+    await hears(page, 'status', 'is saved');
+    const records = await read(server, '/admin/skus/3/');
+    assert.is.not(JSON.stringify(records.specs), JSON.stringify(before.specs));
+    await page.context().close();
+  },
+);
+
+testInBrowser(
+  'options and specifications that are typed for an SPU and not added are not lost',
+  async () => {
+    const { at, visit } = scene();
+    const { page } = await visit('editor');
+    await page.goto(at('/goods/1'));
+    for (const label of ['New option of Storage', 'New specification']) {
+      await page.getByLabel(label).fill('Typed');
+      await triesToLeave(page);
+      await page.getByText('This is not added yet.').waitFor();
+      await page.keyboard.press('Control+s');
+      await hears(page, 'alert', 'Some values are not right yet. Nothing was saved.');
+      await focused(page, `[aria-label="${label}"]`);
+      await page.getByLabel(label).fill('');
+      await page.getByText('This is not added yet.').waitFor({ state: 'hidden' });
+    }
+    await page.getByRole('link', { name: 'Books', exact: true }).click();
+    await page.getByRole('table', { name: 'Books' }).waitFor();
+    await page.context().close();
+  },
+);
+
+testInBrowser('in a narrow column the buttons that add keep their text in one line', async () => {
+  const { at, visit } = scene();
+  const { page } = await visit('editor', { width: 320 });
+  await page.goto(at('/goods/1'));
+  const button = page.getByRole('button', { name: 'Add specification' });
+  await button.waitFor();
+  const { height = 99 } = (await button.boundingBox()) ?? {};
+  assert.ok(height < 40, `${height} pixels high`);
+  await shoot(page, 'add-specification-320');
+  await page.context().close();
+});
+
+test.run();
