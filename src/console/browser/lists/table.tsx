@@ -139,9 +139,10 @@ function Cell({ column, item, collection, shown }: RowProps & { readonly column:
       </th>
     );
   }
-  if (column === 'is_launched') return <LaunchedCell item={item} onChange={replace} />;
+  if (column === 'is_launched')
+    return <LaunchedCell {...{ collection, item }} onChange={replace} />;
   if (isEditable(collection, column)) {
-    return <EditableCell column={column} item={item} onChange={replace} />;
+    return <EditableCell {...{ collection, column, item }} onChange={replace} />;
   }
   const link = LINKS[column];
   const text = shownValue(column, value);

@@ -1,11 +1,13 @@
 /** The specifications of an SPU and their options: add, rename, remove. */
 import { useSignal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { change, create, remove } from '../../api/items.ts';
+import { collectionOf } from '../../api/collections.ts';
+import { create, remove } from '../../api/items.ts';
 import { mayWrite } from '../../api/session.ts';
 import type { CollectionName } from '../../api/types.ts';
 import { href } from '../../location.ts';
 import { t } from '../../messages/text.ts';
+import { changeInPlace } from '../../parts/change-in-place.ts';
 import { announce, complain } from '../../parts/notices.tsx';
 import { undoDeletion } from '../../parts/undo.ts';
 import { AddText } from './add-text.tsx';
@@ -126,49 +128,76 @@ interface OptionNameProps {
 }
 
 /** The value of an option; a click makes it a field. */
-function OptionName({ option, reload }: OptionNameProps) {
+function OptionName(props: OptionNameProps) {
+  const { option } = props;
   const editing = useSignal(false);
-  const input = useRef<HTMLInputElement>(null);
   const button = useRef<HTMLButtonElement>(null);
-  useLayoutEffect(() => {
-    if (editing.value) input.current?.select();
-  }, [editing.value]);
+  if (!mayWrite.value) return <>{option.value}</>;
   const end = (refocus: boolean) => {
     editing.value = false;
     if (refocus) requestAnimationFrame(() => button.current?.focus());
   };
-  const rename = async (value: string, refocus: boolean) => {
-    // The field that is removed loses the focus as well.
-    if (!editing.value) return;
-    end(refocus);
-    if (value === '' || value === option.value) return;
-    await change('options', option.id, { value }, null);
-    reload();
+  if (editing.value) return <OptionField {...props} onEnd={end} />;
+  return (
+    <button
+      ref={button}
+      type="button"
+      class="value"
+      onClick={() => {
+        editing.value = true;
+      }}
+    >
+      {option.value}
+    </button>
+  );
+}
+
+interface OptionFieldProps extends OptionNameProps {
+  /** @param refocus whether the field had the focus. */
+  readonly onEnd: (refocus: boolean) => void;
+}
+
+function OptionField({ option, reload, onEnd }: OptionFieldProps) {
+  const input = useRef<HTMLInputElement>(null);
+  const refused = useSignal(false);
+  // The field that is removed loses the focus as well.
+  const done = useRef(false);
+  useLayoutEffect(() => input.current?.select(), []);
+  const end = () => {
+    done.current = true;
+    onEnd(document.activeElement === input.current);
   };
-  if (!mayWrite.value) return <>{option.value}</>;
-  if (!editing.value) {
-    return (
-      <button
-        ref={button}
-        type="button"
-        class="value"
-        onClick={() => {
-          editing.value = true;
-        }}
-      >
-        {option.value}
-      </button>
-    );
-  }
+  const rename = async () => {
+    const value = input.current?.value.trim() ?? '';
+    if (done.current) return;
+    if (value === '' || value === option.value) {
+      end();
+      return;
+    }
+    done.current = true;
+    try {
+      const shown = { id: option.id, value: option.value };
+      const collection = collectionOf('options');
+      await changeInPlace({ collection, shown, attribute: 'value', onChange: reload }, value);
+      end();
+    } catch (error) {
+      // What is typed stays, so that it can be sent again.
+      done.current = false;
+      refused.value = true;
+      complain(error);
+    }
+  };
   return (
     <input
       ref={input}
       aria-label={t('attribute.value')}
+      aria-invalid={refused.value}
+      data-unchosen={refused.value}
       defaultValue={option.value}
-      onBlur={({ currentTarget: { value } }) => void rename(value.trim(), false).catch(complain)}
-      onKeyDown={({ key, currentTarget: { value } }) => {
-        if (key === 'Enter') rename(value.trim(), true).catch(complain);
-        if (key === 'Escape') end(true);
+      onBlur={() => void rename()}
+      onKeyDown={({ key }) => {
+        if (key === 'Enter') void rename();
+        if (key === 'Escape') end();
       }}
     />
   );

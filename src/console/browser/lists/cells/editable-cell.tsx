@@ -7,8 +7,8 @@ import { mayWrite } from '../../api/session.ts';
 import type { Item } from '../../api/types.ts';
 import { numberProblem, parsePrice, parseWhole, priceInput, t } from '../../messages/text.ts';
 import { attributeLabel, shownValue } from '../../parts/attributes.ts';
+import { changeInPlace } from '../../parts/change-in-place.ts';
 import { complain } from '../../parts/notices.tsx';
-import { changeInPlace } from './change-in-place.ts';
 
 const EDITABLE = new Set(['price', 'cost_price', 'market_price', 'stock']);
 
@@ -17,6 +17,7 @@ export function isEditable({ name }: Collection, column: string): boolean {
 }
 
 interface CellProps {
+  readonly collection: Collection;
   readonly column: string;
   readonly item: Item;
   readonly onChange: (item: Item) => void;
@@ -54,7 +55,11 @@ export function EditableCell(props: CellProps) {
   );
 }
 
-function Editor({ column, item, onChange, onEnd }: CellProps & { onEnd: () => void }) {
+interface EditorProps extends CellProps {
+  readonly onEnd: () => void;
+}
+
+function Editor({ collection, column, item, onChange, onEnd }: EditorProps) {
   const input = useRef<HTMLInputElement>(null);
   const problem = useSignal<string | null>(null);
   const done = useRef(false);
@@ -70,7 +75,8 @@ function Editor({ column, item, onChange, onEnd }: CellProps & { onEnd: () => vo
     if (next === null) return;
     done.current = true;
     try {
-      if (next !== value) await changeInPlace(item, column, next, onChange);
+      const place = { collection, shown: item, attribute: column, onChange };
+      if (next !== value) await changeInPlace(place, next);
       onEnd();
     } catch (error) {
       // What is typed stays, so that it can be sent again.

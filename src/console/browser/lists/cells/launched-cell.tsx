@@ -1,18 +1,20 @@
 /** Whether a SKU is on sale: a switch for those who may write. */
 import { useRef } from 'preact/hooks';
+import type { Collection } from '../../api/collections.ts';
 import { mayWrite } from '../../api/session.ts';
 import type { Item } from '../../api/types.ts';
 import { t } from '../../messages/text.ts';
 import { attributeLabel } from '../../parts/attributes.ts';
+import { changeInPlace } from '../../parts/change-in-place.ts';
 import { complain } from '../../parts/notices.tsx';
-import { changeInPlace } from './change-in-place.ts';
 
 interface CellProps {
+  readonly collection: Collection;
   readonly item: Item;
   readonly onChange: (item: Item) => void;
 }
 
-export function LaunchedCell({ item, onChange }: CellProps) {
+export function LaunchedCell({ collection, item, onChange }: CellProps) {
   const launched = item['is_launched'] === true;
   const latest = useRef(launched);
   latest.current = launched;
@@ -34,7 +36,8 @@ export function LaunchedCell({ item, onChange }: CellProps) {
             return;
           }
           wanted.current = currentTarget.checked;
-          changeInPlace(item, 'is_launched', wanted.current, onChange)
+          const place = { collection, shown: item, attribute: 'is_launched', onChange };
+          changeInPlace(place, wanted.current)
             .catch(complain)
             .finally(() => {
               wanted.current = null;

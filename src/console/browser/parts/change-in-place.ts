@@ -1,0 +1,60 @@
+/** One attribute of an item changed where it is shown, without a form. */
+import { ApiError } from '../api/client.ts';
+import type { Collection } from '../api/collections.ts';
+import { change, load } from '../api/items.ts';
+import type { Item, Value } from '../api/types.ts';
+import { t } from '../messages/text.ts';
+import { attributeLabel, shownValue, titleOf } from './attributes.ts';
+import { announce } from './notices.tsx';
+
+/** Attempts if others write the same item, but not this attribute. */
+const ATTEMPTS = 3;
+
+export interface Place {
+  readonly collection: Collection;
+  /** As it is shown. */
+  readonly shown: Item;
+  readonly attribute: string;
+  /** Gets what the item is now, whether this write or another one has changed it. */
+  readonly onChange: (item: Item) => void;
+}
+
+/**
+ * Changes the attribute if it still is what is shown. Otherwise the screen is given what the item
+ * is now.
+ *
+ * @throws ApiError `412` if another user has changed the attribute; what the server refuses.
+ */
+export async function changeInPlace(place: Place, value: Value): Promise<void> {
+  const { collection, shown, attribute, onChange } = place;
+  for (let attempt = 1; ; attempt += 1) {
+    const { item, etag } = await load(collection.name, shown.id);
+    if (item[attribute] !== shown[attribute]) {
+      onChange(item);
+      const now = shownValue(attribute, item[attribute]);
+      const values = { label: attributeLabel(attribute), now, name: titleOf(collection, shown) };
+      throw new ApiError(412, t('list.changedMeanwhile', values));
+    }
+    try {
+      const changes = { [attribute]: value };
+      const { item: changed } = await change(collection.name, shown.id, changes, etag);
+      onChange(changed);
+      say(place, changed);
+      return;
+    } catch (error) {
+      if (!(error instanceof ApiError && error.status === 412) || attempt === ATTEMPTS) throw error;
+    }
+  }
+}
+
+function say(place: Place, changed: Item): void {
+  const { collection, shown, attribute } = place;
+  const text = t('list.changed', {
+    name: titleOf(collection, shown),
+    label: attributeLabel(attribute),
+    now: shownValue(attribute, changed[attribute]),
+  });
+  const label = t('undo');
+  const run = () => changeInPlace({ ...place, shown: changed }, shown[attribute] as Value);
+  announce(text, { label, run });
+}

@@ -1,0 +1,71 @@
+/** An option is renamed where it is shown (spec 13.5). */
+import type { Page } from 'playwright-core';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { make, read } from '../../../../support/catalog.ts';
+import { send } from '../../../../support/client.ts';
+import { testInBrowser } from '../../browser.ts';
+import { faults, hears, stage } from '../console.ts';
+
+const scene = stage();
+
+/** An SPU with one option, which is being renamed on the page. */
+async function renaming(page: Page, value: string, to: string): Promise<string> {
+  const { server, at } = scene();
+  const { id: spec } = await make(server, '/admin/specs/', { name: `Spec ${value}`, spu_id: 5 });
+  const { id } = await make(server, '/admin/options/', { value, spec_id: spec });
+  await page.goto(at('/goods/5'));
+  await page.getByRole('button', { name: value, exact: true }).click();
+  await page.getByLabel('Value', { exact: true }).fill(to);
+  return `/admin/options/${id}/`;
+}
+
+testInBrowser(
+  'the name of an option that could not be saved stays, and is sent again',
+  async () => {
+    const { server, visit } = scene();
+    const visitor = await visit('editor');
+    const { page } = visitor;
+    const option = await renaming(page, 'Cherry', 'Cherry red');
+    const field = page.getByLabel('Value', { exact: true });
+    const isWrite = (url: URL) => url.pathname.endsWith(option);
+    await page.route(isWrite, (route) => route.abort());
+    await field.press('Enter');
+    await hears(page, 'alert', 'The server does not answer. What you have typed is still here');
+    assert.is(await field.inputValue(), 'Cherry red');
+    await page.getByRole('link', { name: 'Books', exact: true }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Stay' }).click();
+    await page.unroute(isWrite);
+    await field.press('Enter');
+    await hears(page, 'status', 'Cherry: Value is now Cherry red.');
+    await page.getByRole('button', { name: 'Cherry red', exact: true }).waitFor();
+    assert.is((await read(server, option)).value, 'Cherry red');
+    assert.equal(faults(visitor, [/ERR_FAILED/]), []);
+    await page.context().close();
+  },
+);
+
+testInBrowser('a new name of another user for an option is not overwritten unseen', async () => {
+  const { server, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  const option = await renaming(page, 'Plum', 'Mine');
+  assert.is((await send(server, 'PATCH', option, { body: { value: 'Theirs' } })).status, 200);
+  await page.getByLabel('Value', { exact: true }).press('Enter');
+  const changed = 'Another user has changed Plum: Value is now Theirs. Your change was not saved.';
+  await hears(page, 'alert', changed);
+  assert.is((await read(server, option)).value, 'Theirs');
+  assert.is(await page.getByLabel('Value', { exact: true }).inputValue(), 'Mine');
+  // Now that the user has seen it, it may be overwritten.
+  await page.getByRole('button', { name: 'Remove Theirs' }).waitFor();
+  await page.getByLabel('Value', { exact: true }).press('Enter');
+  await page.getByRole('button', { name: 'Mine', exact: true }).waitFor();
+  assert.is((await read(server, option)).value, 'Mine');
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await page.getByRole('button', { name: 'Theirs', exact: true }).waitFor();
+  assert.is((await read(server, option)).value, 'Theirs');
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
+test.run();
