@@ -17,6 +17,9 @@ type Question = () => Promise<boolean>;
 
 let question: Question | null = null;
 
+/** Whether the question is asked before another address of the same screen, too. */
+let asksWithin = false;
+
 function here(): { path: string; search: string } {
   const { pathname, search } = location;
   let below = pathname.slice(CONSOLE_PATH.length);
@@ -24,9 +27,13 @@ function here(): { path: string; search: string } {
   return { path: below === '' ? '/' : below, search };
 }
 
-/** @param ask null if nothing would be lost. */
-export function holdBack(ask: Question | null): void {
+/**
+ * @param ask null if nothing would be lost.
+ * @param within whether another address of the same screen would lose it, too.
+ */
+export function holdBack(ask: Question | null, { within = false } = {}): void {
   question = ask;
+  asksWithin = within;
 }
 
 /** Where a link of the console leads. @param to a path below `/console`, with its query. */
@@ -47,7 +54,7 @@ export function scrollBack(): void {
 
 /** Shows another address. @param replace whether "back" is to skip the one that is shown now. */
 export async function navigate(to: string, { replace = false } = {}): Promise<void> {
-  if (question !== null && !sameScreen(to) && !(await question())) return;
+  if (question !== null && (asksWithin || !sameScreen(to)) && !(await question())) return;
   scrolled = 0;
   // As with every link of the web, the address that is shown is not in the history twice.
   const same = new URL(href(to), location.origin).href === location.href;
@@ -58,12 +65,6 @@ export async function navigate(to: string, { replace = false } = {}): Promise<vo
   }
   settle();
   if (!replace) scrollTo(0, 0);
-}
-
-/** Changes the address of the screen that is shown, and asks nothing. */
-export function rewrite(to: string): void {
-  history.replaceState(null, '', href(to));
-  settle();
 }
 
 function sameScreen(to: string): boolean {

@@ -41,7 +41,7 @@ export function NewAccount(props: DialogProps) {
     announce(t('form.saved', { name }));
   });
   return (
-    <Dialog title={t('accounts.new')} onClose={props.onClose}>
+    <Dialog title={t('accounts.new')} onClose={props.onClose} asks>
       <form onSubmit={(event) => void submit(event)}>
         <div class="dialog-body fields">
           <Problem text={problem.value} />
@@ -81,7 +81,7 @@ export function NewPassword({ name, ...props }: DialogProps & { readonly name: s
     announce(t('accounts.passwordSet', { name }));
   });
   return (
-    <Dialog title={t('accounts.passwordFor', { name })} onClose={props.onClose}>
+    <Dialog title={t('accounts.passwordFor', { name })} onClose={props.onClose} asks>
       <form onSubmit={(event) => void submit(event)}>
         <div class="dialog-body fields">
           <Problem text={problem.value} />

@@ -46,7 +46,7 @@ export function CreateDialog({ target, name, initial, onClose, onCreated }: Crea
     );
   }, [form, failure, target]);
   return (
-    <Dialog title={t(`new.${target}`)} onClose={onClose}>
+    <Dialog title={t(`new.${target}`)} onClose={onClose} asks>
       {failure.value !== null && (
         <div class="dialog-body">
           <Problem text={failure.value} />

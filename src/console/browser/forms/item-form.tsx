@@ -8,7 +8,7 @@ import { BASE_PATH } from '../base.ts';
 import { holdBack, navigate } from '../location.ts';
 import { t } from '../messages/text.ts';
 import { titleOf } from '../parts/attributes.ts';
-import { confirm } from '../parts/dialog.tsx';
+import { confirmLeaving } from '../parts/dialog.tsx';
 import { announce, complain, Problem } from '../parts/notices.tsx';
 import { hasUnchosen } from '../parts/pickers/unchosen.tsx';
 import { ConflictView } from './conflict/conflict-view.tsx';
@@ -109,13 +109,7 @@ function useGuard(form: FormState, root: { current: HTMLElement | null }): void 
     addEventListener('beforeunload', warn);
     holdBack(async () => {
       if (!isUnsaved()) return true;
-      const leave = await confirm({
-        title: t('leave.title'),
-        text: t('leave.text'),
-        yes: t('leave.yes'),
-        no: t('leave.no'),
-        danger: true,
-      });
+      const leave = await confirmLeaving();
       if (leave) form.discard();
       return leave;
     });

@@ -4,7 +4,7 @@ import type { Collection } from '../api/collections.ts';
 import { needCategories } from '../api/references.ts';
 import type { Item } from '../api/types.ts';
 import { mayWrite } from '../api/session.ts';
-import { href, navigate, query as address, rewrite, scrollBack } from '../location.ts';
+import { href, navigate, query as address, scrollBack } from '../location.ts';
 import { t } from '../messages/text.ts';
 import { loadAhead } from '../load-screens.ts';
 import { complain, Failure } from '../parts/notices.tsx';
@@ -35,8 +35,7 @@ export function ListScreen({ collection }: { readonly collection: Collection }) 
   }, [shown.page.value]);
   const show: ListProps['show'] = (changes, replace = false) => {
     const to = listAddress(collection, { ...query, page: 1, ...changes });
-    if (replace) rewrite(to);
-    else void navigate(to);
+    void navigate(to, { replace });
   };
   useLastPage(shown, show);
   const props: ListProps = { collection, query, show, shown, selection };

@@ -11,17 +11,26 @@ interface DialogProps {
   readonly wide?: boolean;
   /** A question that must be answered. */
   readonly alert?: boolean;
+  /** Whether it asks before Escape or its cross drops what was typed. */
+  readonly asks?: boolean;
 }
 
-export function Dialog({ title, onClose, children, wide = false, alert = false }: DialogProps) {
+export function Dialog(props: DialogProps) {
+  const { title, onClose, children, wide = false, alert = false, asks = false } = props;
   const dialog = useRef<HTMLDialogElement>(null);
   const label = useId();
+  const typed = useRef(false);
+  const mounted = useRef(true);
+  const close = async () => {
+    if (!asks || !typed.current || (await confirmLeaving())) onClose();
+  };
   // Before the effects of what it shows, which may measure themselves.
   useLayoutEffect(() => {
     const before = document.activeElement;
     const element = dialog.current;
     element?.showModal();
     return () => {
+      mounted.current = false;
       // While it is open, nothing outside of it takes the focus.
       element?.close();
       if (before instanceof HTMLElement && before.isConnected) before.focus();
@@ -33,14 +42,38 @@ export function Dialog({ title, onClose, children, wide = false, alert = false }
       class={wide ? 'wide' : ''}
       aria-labelledby={label}
       {...(alert && { role: 'alertdialog' })}
+      // What is clicked in it and takes no focus gives it to the dialog, which so gets its keys.
+      tabIndex={-1}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape') return;
+        // Browsers would close a dialog after a second Escape whatever the page says, and two of
+        // them that were opened by keys with one.
+        event.preventDefault();
+        event.stopPropagation();
+        void close();
+      }}
+      onInput={() => {
+        typed.current = true;
+      }}
       onCancel={(event) => {
         event.preventDefault();
-        onClose();
+        void close();
+      }}
+      onClose={() => {
+        // A gesture may close it without having asked.
+        if (!mounted.current) return;
+        dialog.current?.showModal();
+        void close();
       }}
     >
       <header>
         <h2 id={label}>{title}</h2>
-        <button type="button" class="icon" aria-label={t('dialog.close')} onClick={onClose}>
+        <button
+          type="button"
+          class="icon"
+          aria-label={t('dialog.close')}
+          onClick={() => void close()}
+        >
           <span aria-hidden="true">×</span>
         </button>
       </header>
@@ -90,6 +123,17 @@ export function confirm(question: Confirmation): Promise<boolean> {
         resolve(yes);
       },
     };
+  });
+}
+
+/** Asks whether to leave what is not saved. */
+export function confirmLeaving(): Promise<boolean> {
+  return confirm({
+    title: t('leave.title'),
+    text: t('leave.text'),
+    yes: t('leave.yes'),
+    no: t('leave.no'),
+    danger: true,
   });
 }
 

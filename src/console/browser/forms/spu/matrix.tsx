@@ -178,7 +178,7 @@ function CreateMissing({ spu, missing, reload, onClose }: CreateProps) {
     reload();
   });
   return (
-    <Dialog title={t('spu.createMissing', { count: missing.length })} onClose={onClose}>
+    <Dialog title={t('spu.createMissing', { count: missing.length })} onClose={onClose} asks>
       <form
         onSubmit={(event) => {
           event.preventDefault();

@@ -9,6 +9,7 @@ import { numberProblem, parsePrice, parseWhole, priceInput, t } from '../../mess
 import { attributeLabel, shownValue } from '../../parts/attributes.ts';
 import { changeInPlace } from '../../parts/change-in-place.ts';
 import { complain } from '../../parts/notices.tsx';
+import { useUnsavedCell } from './unsaved-cells.ts';
 
 const EDITABLE = new Set(['price', 'cost_price', 'market_price', 'stock']);
 
@@ -62,6 +63,7 @@ interface EditorProps extends CellProps {
 function Editor({ collection, column, item, onChange, onEnd }: EditorProps) {
   const input = useRef<HTMLInputElement>(null);
   const problem = useSignal<string | null>(null);
+  const markUnsaved = useUnsavedCell();
   const done = useRef(false);
   const help = useId();
   const value = Number(item[column]);
@@ -72,6 +74,7 @@ function Editor({ collection, column, item, onChange, onEnd }: EditorProps) {
     const text = input.current?.value.trim() ?? '';
     const next = isPrice(column) ? parsePrice(text) : parseWhole(text);
     problem.value = next === null ? numberProblem(isPrice(column)) : null;
+    if (next === null) markUnsaved(true);
     if (next === null) return;
     done.current = true;
     try {
@@ -81,6 +84,7 @@ function Editor({ collection, column, item, onChange, onEnd }: EditorProps) {
     } catch (error) {
       // What is typed stays, so that it can be sent again.
       done.current = false;
+      markUnsaved(true);
       complain(error);
     }
   };

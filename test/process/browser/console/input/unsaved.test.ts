@@ -1,0 +1,100 @@
+/** What is typed outside the main form is not lost without a question (spec 13.5). */
+import type { Page } from 'playwright-core';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { read } from '../../../../support/catalog.ts';
+import { testInBrowser } from '../../browser.ts';
+import { faults, hears, stage } from '../console.ts';
+
+const scene = stage();
+
+async function stays(page: Page): Promise<void> {
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Stay' }).click();
+}
+
+testInBrowser('a value of a list that could not be saved is not left unasked', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.goto(at('/skus'));
+  const cell = page.getByRole('textbox', { name: 'Stock', exact: true });
+  await page.getByRole('row').nth(1).getByTitle('Change').last().click();
+  await page.route('**/admin/skus/1/', (route) => route.abort());
+  await cell.fill('4321');
+  await cell.press('Enter');
+  await hears(page, 'alert', 'The server does not answer.');
+  for (const leave of [
+    () => page.getByRole('link', { name: 'Books', exact: true }).click(),
+    () => page.getByRole('link', { name: 'Next', exact: true }).click(),
+    () => page.getByRole('button', { name: 'Name' }).click(),
+    () => page.getByLabel('Search').fill('kettle'),
+  ]) {
+    await leave();
+    await stays(page);
+    assert.is(await cell.inputValue(), '4321');
+  }
+  await page.unroute('**/admin/skus/1/');
+  await cell.press('Enter');
+  await hears(page, 'status', 'Stock is now 4,321.');
+  assert.is((await read(server, '/admin/skus/1/')).stock, 4321);
+  await page.getByRole('link', { name: 'Books', exact: true }).click();
+  await page.getByRole('table', { name: 'Books' }).waitFor();
+  assert.equal(faults(visitor, [/ERR_FAILED/]), []);
+  await page.context().close();
+});
+
+testInBrowser('a number of a list that is not valid is not left unasked', async () => {
+  const { at, visit } = scene();
+  const { page } = await visit('editor');
+  await page.goto(at('/skus'));
+  await page.getByRole('row').nth(1).getByTitle('Change').last().click();
+  const cell = page.getByRole('textbox', { name: 'Stock', exact: true });
+  await cell.fill('many');
+  await page.getByRole('link', { name: 'Books', exact: true }).click();
+  await stays(page);
+  assert.is(await cell.inputValue(), 'many');
+  await cell.press('Escape');
+  await page.getByRole('link', { name: 'Books', exact: true }).click();
+  await page.getByRole('table', { name: 'Books' }).waitFor();
+  await page.context().close();
+});
+
+testInBrowser('Escape closes a dialog with typed values only after a question', async () => {
+  const { at, visit } = scene();
+  const { page } = await visit('editor');
+  await page.goto(at('/goods/1'));
+  await page.getByLabel('New option of Storage').fill('3 TB');
+  await page.getByLabel('New option of Storage').press('Enter');
+  const missing = page.getByRole('button', { name: /Create \d missing SKUs/ });
+  await missing.click();
+  const dialog = page.getByRole('dialog', { name: /missing SKUs/ });
+  const price = dialog.getByLabel('Price', { exact: true });
+  const question = page.getByRole('alertdialog', { name: 'Leave without saving?' });
+  await price.fill('899');
+  // Browsers close dialogs after a second Escape whatever the page says.
+  for (let count = 0; count < 3; count += 1) {
+    await page.keyboard.press('Escape');
+    await question.waitFor();
+    await page.keyboard.press('Escape');
+    await question.waitFor({ state: 'hidden' });
+    assert.is(await price.inputValue(), '899');
+  }
+  await dialog.getByRole('button', { name: 'Close' }).click();
+  await question.getByRole('button', { name: 'Leave' }).click();
+  await dialog.waitFor({ state: 'hidden' });
+  await missing.click();
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'hidden' });
+  await page.getByLabel('Brand').fill('A new brand');
+  await page.getByRole('option', { name: /^Create/ }).click();
+  const brand = page.getByRole('dialog', { name: 'New brand' });
+  await brand.getByLabel('Name').fill('A new brand with a longer name');
+  await page.keyboard.press('Escape');
+  await stays(page);
+  assert.is(await brand.getByLabel('Name').inputValue(), 'A new brand with a longer name');
+  await brand.getByRole('button', { name: 'Cancel' }).click();
+  await brand.waitFor({ state: 'hidden' });
+  await page.context().close();
+});
+
+test.run();
