@@ -42,6 +42,21 @@ test('0 per cent changes nothing, and a positive percentage never lowers a price
   );
 });
 
+test('a small price is not rounded to 0', () => {
+  const ending = { step: 100, minus: 1 };
+  for (const [price, after] of [
+    [0, 0],
+    [1, 99],
+    [49, 99],
+    [99, 99],
+    [149, 99],
+    [151, 199],
+  ] as const) {
+    assert.is(percentOf(price, 0, ending), after, String(price));
+  }
+  assert.is(percentOf(49, 0, { step: 100, minus: 0 }), 100);
+});
+
 test('items that already have the new value are not changed', () => {
   const items = [
     { id: 1, stock: 7 },

@@ -34,11 +34,15 @@ export function parsePercent(text: string): number | null {
   return sign === '-' || sign === '−' ? -hundredths : hundredths;
 }
 
-/** A price after a percentage, rounded, and never below 0. */
+/**
+ * A price after a percentage, rounded. It is 0 only if it was 0 before it was rounded: the nearest
+ * step of a small price would make it free.
+ */
 export function percentOf(amount: number, hundredths: number, { step, minus }: Rounding): number {
   const exact = (BigInt(amount) * BigInt(10_000 + hundredths) * 2n + 10_000n) / 20_000n;
-  const rounded = Math.round(Number(exact) / step) * step - minus;
-  return Math.max(rounded, 0);
+  if (exact === 0n) return 0;
+  const rounded = Math.round(Number(exact) / step) * step;
+  return Math.max(step, rounded) - minus;
 }
 
 function resultOf(item: Item, operation: Operation): Value {
