@@ -1,23 +1,26 @@
 /** The first step of an import: which file, into which collection, and how rows are found. */
 import { useSignal } from '@preact/signals';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { COLLECTION_NAMES, COLLECTIONS } from '../api/collections.ts';
 import type { CollectionName } from '../api/types.ts';
 import { t } from '../messages/text.ts';
 import { complain } from '../parts/notices.tsx';
-import { readImportFile } from './file.ts';
+import { type ImportFile, readImportFile } from './file.ts';
 import type { Plan } from './plan.ts';
 import { textOf } from '../api/text-of.ts';
 
 const CREATABLE = ['brands', 'categories', 'specs', 'options'] as const;
 
 interface ChooseProps {
+  /** What was chosen before the user came back; null if nothing was. */
+  readonly before: Plan | null;
   readonly onChosen: (plan: Omit<Plan, 'columns' | 'mapping'>) => Promise<void>;
 }
 
 const MATCHES = { code: ['id', 'code', 'name'], other: ['id', 'name'] } as const;
 
-export function ChooseFile({ onChosen }: ChooseProps) {
-  const collection = useSignal<CollectionName>('skus');
+export function ChooseFile({ before, onChosen }: ChooseProps) {
+  const collection = useSignal<CollectionName>(before?.collection ?? 'skus');
   const problem = useSignal<string | null>(null);
   const busy = useSignal(false);
   const submit = async (form: FormData) => {
@@ -62,24 +65,14 @@ export function ChooseFile({ onChosen }: ChooseProps) {
           ))}
         </select>
       </div>
-      <div class="field">
-        <label for="import-file">{t('import.file')}</label>
-        <input
-          id="import-file"
-          name="file"
-          type="file"
-          accept=".csv,.tsv,.txt,.ndjson,.jsonl,.json"
-          aria-describedby="import-file-help"
-          aria-invalid={problem.value !== null}
-          onChange={() => {
-            problem.value = null;
-          }}
-        />
-        <p id="import-file-help" class={problem.value === null ? 'help' : 'problem'}>
-          {problem.value ?? t('import.fileHelp')}
-        </p>
-      </div>
-      <Matching collection={collection.value} />
+      <FileField
+        before={before}
+        problem={problem.value}
+        onChange={() => {
+          problem.value = null;
+        }}
+      />
+      <Matching collection={collection.value} before={before} />
       <button type="submit" class="primary start" disabled={busy.value}>
         {t('import.next')}
       </button>
@@ -87,15 +80,56 @@ export function ChooseFile({ onChosen }: ChooseProps) {
   );
 }
 
+interface FileFieldProps extends Pick<ChooseProps, 'before'> {
+  readonly problem: string | null;
+  readonly onChange: () => void;
+}
+
+function FileField({ before, problem, onChange }: FileFieldProps) {
+  const input = useRef<HTMLInputElement>(null);
+  useLayoutEffect(() => {
+    if (before !== null && input.current !== null) putFile(input.current, before.file);
+  }, []);
+  return (
+    <div class="field">
+      <label for="import-file">{t('import.file')}</label>
+      <input
+        ref={input}
+        id="import-file"
+        name="file"
+        type="file"
+        accept=".csv,.tsv,.txt,.ndjson,.jsonl,.json"
+        aria-describedby="import-file-help"
+        aria-invalid={problem !== null}
+        onChange={onChange}
+      />
+      <p id="import-file-help" class={problem === null ? 'help' : 'problem'}>
+        {problem ?? t('import.fileHelp')}
+      </p>
+    </div>
+  );
+}
+
+/** Chooses a file in a field. A script cannot name one, but can hand over one that it has. */
+function putFile(input: HTMLInputElement, { blob, name }: ImportFile): void {
+  const transfer = new DataTransfer();
+  transfer.items.add(new File([blob], name));
+  input.files = transfer.files;
+}
+
+interface MatchingProps extends Pick<ChooseProps, 'before'> {
+  readonly collection: CollectionName;
+}
+
 /** How rows of the file are found in the catalog, and what is created for them. */
-function Matching({ collection }: { readonly collection: CollectionName }) {
+function Matching({ collection, before }: MatchingProps) {
   return (
     <>
       <div class="field">
         <label for="import-match">{t('import.match')}</label>
         <select id="import-match" name="match">
           {MATCHES[collection === 'skus' ? 'code' : 'other'].map((name) => (
-            <option key={name} value={name}>
+            <option key={name} value={name} selected={name === before?.match}>
               {t(`import.match.${name}`)}
             </option>
           ))}
@@ -105,7 +139,13 @@ function Matching({ collection }: { readonly collection: CollectionName }) {
         <legend>{t('import.missing')}</legend>
         {CREATABLE.map((name) => (
           <label key={name}>
-            <input type="checkbox" name="missing" value={name} /> {t(`collection.${name}`)}
+            <input
+              type="checkbox"
+              name="missing"
+              value={name}
+              defaultChecked={before?.createMissing.includes(name) ?? false}
+            />{' '}
+            {t(`collection.${name}`)}
           </label>
         ))}
       </fieldset>

@@ -10,14 +10,14 @@ import { confirm } from '../parts/dialog.tsx';
 import { announce, complain } from '../parts/notices.tsx';
 import { columnsOf, type Import, runImport } from './api.ts';
 import { ChooseFile } from './choose-file.tsx';
-import { mappedFile, recognise } from './file.ts';
+import { type Mapping, mappedFile, recognise } from './file.ts';
 import type { Plan } from './plan.ts';
 import { MapColumns } from './map-columns.tsx';
 import { columnLabel } from './column-label.ts';
 import { Report } from './report.tsx';
 
 type Step =
-  | { readonly kind: 'choose' }
+  | { readonly kind: 'choose'; readonly plan: Plan | null }
   | { readonly kind: 'map'; readonly plan: Plan }
   | { readonly kind: 'running'; readonly plan: Plan; readonly dryRun: boolean }
   | { readonly kind: 'report'; readonly plan: Plan; readonly result: Import };
@@ -33,7 +33,7 @@ function positionOf(step: Step): number {
 }
 
 export function ImportScreen() {
-  const step = useSignal<Step>({ kind: 'choose' });
+  const step = useSignal<Step>({ kind: 'choose', plan: null });
   const progress = useSignal<Import | null>(null);
   useEffect(() => {
     document.title = `${t('nav.import')} – ${t('app.name')}`;
@@ -60,7 +60,7 @@ export function ImportScreen() {
         ))}
       </ol>
       {current.kind === 'choose' && (
-        <ChooseFile onChosen={(chosen) => prepare(chosen, step, start)} />
+        <ChooseFile before={current.plan} onChosen={(chosen) => prepare(chosen, step, start)} />
       )}
       {current.kind === 'map' && (
         <MapColumns
@@ -69,7 +69,7 @@ export function ImportScreen() {
             step.value = { kind: 'map', plan };
           }}
           onBack={() => {
-            step.value = { kind: 'choose' };
+            step.value = { kind: 'choose', plan: current.plan };
           }}
           onNext={() => start(current.plan, true)}
         />
@@ -81,11 +81,11 @@ export function ImportScreen() {
           result={current.result}
           onBack={() => {
             const mapped = current.plan.file.table !== null;
-            step.value = mapped ? { kind: 'map', plan: current.plan } : { kind: 'choose' };
+            step.value = { kind: mapped ? 'map' : 'choose', plan: current.plan };
           }}
           onApply={() => start(current.plan, false)}
           onAgain={() => {
-            step.value = { kind: 'choose' };
+            step.value = { kind: 'choose', plan: null };
           }}
         />
       )}
@@ -117,6 +117,13 @@ function useWarning(writing: boolean): void {
 
 type Chosen = Omit<Plan, 'columns' | 'mapping'>;
 
+/** How the columns were assigned before the user went back; null if the file is another one. */
+function keptMapping({ collection, file }: Chosen, before: Plan | null): Mapping | null {
+  if (before === null || before.collection !== collection) return null;
+  const same = before.file.table?.header.join('\n') === file.table?.header.join('\n');
+  return same && before.file.name === file.name ? before.mapping : null;
+}
+
 type Start = (plan: Plan, dryRun: boolean) => void;
 
 /** Reads which columns there are; a file without columns is checked at once. */
@@ -127,7 +134,11 @@ async function prepare(chosen: Chosen, step: Signal<Step>, start: Start): Promis
     const [, price] = /^(.*price) [A-Z]{3}$/.exec(name) ?? [];
     return price === undefined ? [name] : [name, price];
   });
-  const mapping = table === null ? [] : recognise(table.header, all, all.map(columnLabel));
+  const before = step.value.kind === 'choose' ? step.value.plan : null;
+  const mapping =
+    table === null
+      ? []
+      : (keptMapping(chosen, before) ?? recognise(table.header, all, all.map(columnLabel)));
   const plan = { ...chosen, columns: all, mapping };
   if (table === null) start(plan, true);
   else step.value = { kind: 'map', plan };

@@ -1,13 +1,15 @@
 /** What an import has done, or would do. */
+import { useMemo } from 'preact/hooks';
 import { collectionOf } from '../api/collections.ts';
 import { textOf } from '../api/text-of.ts';
 import { href } from '../location.ts';
-import { t } from '../messages/text.ts';
+import { formatNumber, t } from '../messages/text.ts';
 import { shownValue } from '../parts/attributes.ts';
 import { download } from '../parts/download.ts';
 import type { Import } from './api.ts';
 import { columnLabel } from './column-label.ts';
 import { cellOf, writeRecord } from './csv.ts';
+import { nameKey, type Names, useNames } from './names.ts';
 import type { Plan } from './plan.ts';
 
 /** Changes and errors that are shown; the report has all that the server lists. */
@@ -36,7 +38,7 @@ export function Report(props: ReportProps) {
         {COUNTS.map((name) => (
           <div key={name}>
             <dt>{t(`import.${name}`)}</dt>
-            <dd>{result[name]}</dd>
+            <dd>{formatNumber(result[name])}</dd>
           </div>
         ))}
       </dl>
@@ -98,8 +100,21 @@ function Errors({ result }: { readonly result: Import }) {
           </tbody>
         </table>
       </div>
+      <More count={result.error_count} listed={result.errors.length} />
     </>
   );
+}
+
+interface MoreProps {
+  readonly count: number;
+  /** Of these, what the server lists. */
+  readonly listed: number;
+}
+
+/** How many errors or changes are not shown. */
+function More({ count, listed }: MoreProps) {
+  const more = count - Math.min(listed, MAX_SHOWN);
+  return more > 0 ? <p class="soft">{t('bulk.more', { count: more })}</p> : null;
 }
 
 interface ChangesProps {
@@ -108,7 +123,8 @@ interface ChangesProps {
 }
 
 function Changes({ plan, result }: ChangesProps) {
-  const { title } = collectionOf(plan.collection);
+  const shown = useMemo(() => result.changes.slice(0, MAX_SHOWN), [result]);
+  const names = useNames(plan.collection, shown);
   return (
     <>
       <h3>{t('import.changes', { count: result.change_count })}</h3>
@@ -125,47 +141,57 @@ function Changes({ plan, result }: ChangesProps) {
             </tr>
           </thead>
           <tbody>
-            {result.changes.slice(0, MAX_SHOWN).map(({ row, id, action, fields }) => (
-              <tr key={row}>
-                <td class="number">{row}</td>
+            {shown.map((change) => (
+              <tr key={change.row}>
+                <td class="number">{change.row}</td>
                 <th scope="row">
-                  <a href={href(`/${plan.collection}/${id}`)}>
-                    {textOf(fields[title]?.[1]) || `#${id}`}
-                  </a>{' '}
-                  <span class="tag">{t(`action.${action}`)}</span>
+                  <ChangedItem {...{ plan, result, change }} />{' '}
+                  <span class="tag">{t(`action.${change.action}`)}</span>
                 </th>
                 <td class="wraps">
-                  <FieldChanges fields={fields} isNew={action === 'create'} />
+                  <FieldChanges change={change} names={names} />
                 </td>
               </tr>
             ))}
           </tbody>
         </table>
       </div>
-      {result.change_count > MAX_SHOWN && (
-        <p class="soft">{t('bulk.more', { count: result.change_count - MAX_SHOWN })}</p>
-      )}
+      <More count={result.change_count} listed={result.changes.length} />
     </>
   );
 }
 
-interface FieldsProps {
-  readonly fields: Import['changes'][number]['fields'];
-  readonly isNew: boolean;
+type Change = Import['changes'][number];
+
+/** The name of the item, which leads to it if it exists. */
+function ChangedItem({ plan, result, change }: ChangesProps & { readonly change: Change }) {
+  const { id, action, fields } = change;
+  const title = textOf(fields[collectionOf(plan.collection).title]?.[1]);
+  if (result.dry_run && action === 'create') return <>{title || '–'}</>;
+  return <a href={href(`/${plan.collection}/${id}`)}>{title || `#${id}`}</a>;
 }
 
-function FieldChanges({ fields, isNew }: FieldsProps) {
+interface FieldsProps {
+  readonly change: Change;
+  readonly names: Names;
+}
+
+function FieldChanges({ change: { fields, action }, names }: FieldsProps) {
+  const text = (name: string, value: unknown) => {
+    if (Array.isArray(value) && value.length === 0) return '–';
+    return (names.get(nameKey(name, value)) ?? shownValue(name, value)) || '–';
+  };
   return (
     <ul class="diff">
       {Object.entries(fields).map(([name, [before, after]]) => (
         <li key={name}>
           <span class="soft">{columnLabel(name)}</span>{' '}
-          {!isNew && (
+          {action !== 'create' && (
             <>
-              <del>{shownValue(name, before) || '–'}</del>{' '}
+              <del>{text(name, before)}</del>{' '}
             </>
           )}
-          <ins>{shownValue(name, after) || '–'}</ins>
+          <ins>{text(name, after)}</ins>
         </li>
       ))}
     </ul>

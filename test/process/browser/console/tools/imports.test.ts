@@ -1,0 +1,82 @@
+/** The steps of an import, and what it reports (spec 13.4). */
+import type { Page } from 'playwright-core';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { read } from '../../../../support/catalog.ts';
+import { shoot, testInBrowser, violationsOn } from '../../browser.ts';
+import { faults, stage } from '../console.ts';
+
+const scene = stage();
+
+const HEADER =
+  'id,name,spu_id,caption,category_id,price USD,cost_price USD,market_price USD,stock,is_launched';
+
+async function choose(page: Page, lines: readonly string[]): Promise<void> {
+  await page.goto(scene().at('/import'));
+  const file = { name: 'rows.csv', mimeType: 'text/csv', buffer: Buffer.from(lines.join('\n')) };
+  await page.getByLabel('File').setInputFiles(file);
+}
+
+const click = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();
+
+testInBrowser(
+  'a check names what rows refer to, and links no item that does not exist',
+  async () => {
+    const { visit } = scene();
+    const visitor = await visit('editor');
+    const { page } = visitor;
+    const { category_id: category } = await read(scene().server, '/admin/skus/1/');
+    const rows = Array.from({ length: 1500 }, (_, at) => `,New ${at},1,,${category},1,1,1,0,true`);
+    await choose(page, [HEADER, `1,Renamed by a file,1,,${category},649,502,699,18,true`, ...rows]);
+    await click(page, 'Next');
+    await click(page, 'Check');
+    await page.getByText('Nothing is written yet').waitFor();
+    await page.getByText('1,501', { exact: true }).first().waitFor();
+    const table = page.getByRole('table', { name: 'Changed rows' });
+    const made = table.getByRole('row').filter({ hasText: 'New 0' });
+    await made.getByText('Electronics › Phones › Smartphones').waitFor();
+    await made.getByText('Auralune Phone 12').waitFor();
+    await page.getByText('and 1,301 more').waitFor();
+    assert.is(await made.getByRole('link').count(), 0);
+    assert.is(await table.getByRole('link', { name: 'Renamed by a file' }).count(), 1);
+    await shoot(page, 'import-check', false);
+    assert.equal(await violationsOn(page), []);
+    assert.equal(faults(visitor), []);
+    await page.context().close();
+  },
+);
+
+testInBrowser('a check with many errors says how many it does not show', async () => {
+  const { visit } = scene();
+  const { page } = await visit('editor');
+  const rows = Array.from({ length: 300 }, (_, at) => `,Wrong ${at},1,,7,cheap,1,1,0`);
+  await choose(page, [HEADER, ...rows]);
+  await click(page, 'Next');
+  await click(page, 'Check');
+  await page.getByRole('heading', { name: '300 errors' }).waitFor();
+  await page.getByText('and 100 more').waitFor();
+  await page.context().close();
+});
+
+testInBrowser('going back keeps the file and every choice', async () => {
+  const { visit } = scene();
+  const { page } = await visit('editor');
+  await choose(page, ['id,name,What it costs', '1,A brand,5']);
+  await page.getByLabel('Into').selectOption('brands');
+  await page.getByLabel('Find existing items by').selectOption('name');
+  await page.getByRole('checkbox', { name: 'Categories' }).check();
+  await click(page, 'Next');
+  await page.getByLabel('Column name in the catalog').selectOption('');
+  await click(page, 'Back');
+  const file = page.getByLabel('File');
+  assert.match(await file.inputValue(), /rows\.csv$/);
+  assert.is(await page.getByLabel('Into').inputValue(), 'brands');
+  assert.is(await page.getByLabel('Find existing items by').inputValue(), 'name');
+  assert.is(await page.getByRole('checkbox', { name: 'Categories' }).isChecked(), true);
+  assert.is(await page.getByRole('checkbox', { name: 'Brands' }).isChecked(), false);
+  await click(page, 'Next');
+  assert.is(await page.getByLabel('Column name in the catalog').inputValue(), '');
+  await page.context().close();
+});
+
+test.run();
