@@ -32,6 +32,23 @@ function filtersOf(search: URLSearchParams): Record<string, string> {
   );
 }
 
+/**
+ * The bounds of the period as instants. The API takes a date for a day in UTC, and the times that
+ * are shown are those of the user.
+ */
+function periodOf({ since, until }: Readonly<Record<string, string>>): Record<string, string> {
+  return {
+    ...(since !== undefined && { since: instantOf(since, '00:00:00.000') }),
+    ...(until !== undefined && { until: instantOf(until, '23:59:59.999') }),
+  };
+}
+
+/** @returns the date as it is if it is none: the server says what is wrong. */
+function instantOf(date: string, time: string): string {
+  const instant = new Date(`${date}T${time}`);
+  return Number.isNaN(instant.getTime()) ? date : instant.toISOString();
+}
+
 function addressOf(filters: Readonly<Record<string, string>>, page: number): string {
   const search = new URLSearchParams(filters);
   if (page > 1) search.set('page', String(page));
@@ -53,6 +70,7 @@ export function AuditScreen() {
   const version = useSignal(0);
   const parameters = new URLSearchParams({
     ...filters,
+    ...periodOf(filters),
     page: String(page),
     per_page: String(PER_PAGE),
   }).toString();

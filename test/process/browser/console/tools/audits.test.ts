@@ -1,0 +1,44 @@
+/** The audit trail (spec 13.4). */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { make, read } from '../../../../support/catalog.ts';
+import { testInBrowser } from '../../browser.ts';
+import { faults, stage } from '../console.ts';
+
+const scene = stage();
+
+for (const zone of ['Pacific/Auckland', 'America/Los_Angeles']) {
+  testInBrowser(`a period of the audit trail is of days where the user is: ${zone}`, async () => {
+    const { server, at, visit } = scene();
+    const visitor = await visit('admin', { options: { timezoneId: zone } });
+    const { page } = visitor;
+    await make(server, '/admin/brands/', { name: `Made at a time in ${zone}` });
+    const [{ time }] = await read(server, '/admin/audits/?order=desc&per_page=1');
+    const dayAt = (offset: number) => {
+      const instant = new Date(Date.parse(time) + offset * 86_400_000);
+      // Sweden writes dates as ISO 8601 does.
+      return new Intl.DateTimeFormat('sv-SE', { timeZone: zone }).format(instant);
+    };
+    const asked = page.waitForRequest((request) => request.url().includes('/admin/audits/'));
+    await page.goto(at(`/audits?since=${dayAt(0)}&until=${dayAt(0)}`));
+    await page.getByRole('link', { name: `Made at a time in ${zone}` }).waitFor();
+    const sent = new URL((await asked).url()).searchParams;
+    const bounds = ['since', 'until'].map((name) => Date.parse(sent.get(name) ?? ''));
+    const format = { timeZone: zone, timeStyle: 'medium' } as const;
+    const times = bounds.map((bound) => new Intl.DateTimeFormat('sv-SE', format).format(bound));
+    assert.equal(times, ['00:00:00', '23:59:59']);
+    assert.ok((sent.get('since') ?? '').endsWith('Z'));
+    assert.is(await page.getByLabel('From').inputValue(), dayAt(0));
+    await page.getByLabel('From').fill(dayAt(1));
+    await page.getByLabel('From').press('Tab');
+    await page.getByText('No entries.').waitFor();
+    await page.getByLabel('From').fill('');
+    await page.getByLabel('Until').fill(dayAt(-1));
+    await page.getByLabel('Until').press('Tab');
+    await page.getByText('No entries.').waitFor();
+    assert.equal(faults(visitor), []);
+    await page.context().close();
+  });
+}
+
+test.run();
