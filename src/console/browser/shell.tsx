@@ -111,7 +111,7 @@ function Navigation() {
             href={href('/')}
             onClick={(event) => {
               event.preventDefault();
-              leave().catch(complain);
+              void leave();
             }}
           >
             {t('nav.signOut')}

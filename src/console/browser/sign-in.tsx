@@ -1,7 +1,7 @@
 /** The form that asks who is there: as the whole page, or over the screen that a user was working on. */
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { session, SignInError, signIn } from './api/session.ts';
+import { notEnded, session, SignInError, signIn } from './api/session.ts';
 import { LanguageChoice } from './language-choice.tsx';
 import { t } from './messages/text.ts';
 import { Problem, wordsFor } from './parts/notices.tsx';
@@ -76,6 +76,7 @@ export function SignInPage() {
   return (
     <main class="sign-in">
       <h1>{t('app.name')}</h1>
+      <Problem text={notEnded.value ? t('signIn.notEnded') : null} />
       <SignInForm />
       <details>
         <summary>{t('signIn.first')}</summary>

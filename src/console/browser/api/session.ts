@@ -40,6 +40,19 @@ export const mayWrite = computed(() => {
 
 export const isAdmin = computed(() => stored.value?.role === 'admin');
 
+/** Whether the user has signed out here, and the token is still valid at the server. */
+export const notEnded = signal(false);
+
+interface Answered {
+  /** When the request was sent, in milliseconds since the navigation. */
+  readonly sent: number;
+  /** Whether something was written. */
+  readonly written: boolean;
+}
+
+/** The last request that the server has answered, with whatever status. */
+export const answered = signal<Answered>({ sent: 0, written: false });
+
 /** Why the server refused a sign-in. */
 export class SignInError extends Error {
   readonly status: number;
@@ -72,18 +85,20 @@ export async function signIn(username: string, password: string): Promise<void> 
   begin(body.token);
 }
 
-/** Ends the token at the server, and forgets it here even if the server does not answer. */
+/** Ends the token at the server, and forgets it here even if it cannot be ended there. */
 export async function signOut(): Promise<void> {
   const ending = stored.value;
   stored.value = null;
   expired.value = false;
   sessionStorage.removeItem(SESSION_KEY);
   if (ending === null) return;
-  await fetch(`${BASE_PATH}/admin/tokens/${encodeURIComponent(ending.jti)}/`, {
+  const response = await fetch(`${BASE_PATH}/admin/tokens/${encodeURIComponent(ending.jti)}/`, {
     method: 'DELETE',
     headers: { Authorization: `Bearer ${ending.token}` },
     keepalive: true,
-  });
+  }).catch(() => null);
+  // A token that is refused has ended before.
+  notEnded.value = response === null || response.status >= 500;
 }
 
 /**
@@ -99,8 +114,11 @@ export async function authorizedFetch(path: string, init: RequestInit = {}): Pro
     const { token } = stored.value ?? { token: '' };
     const headers = new Headers(init.headers);
     if (token !== '') headers.set('Authorization', `Bearer ${token}`);
-    const early = (init.method ?? 'GET') === 'GET' ? takeEarly(url, token) : null;
+    const isRead = (init.method ?? 'GET') === 'GET';
+    const early = isRead ? takeEarly(url, token) : null;
+    const sent = performance.now();
     const response = await (early ?? fetch(url, { ...init, headers }));
+    answered.value = { sent, written: !isRead && response.ok };
     // An early request goes on whoever waits for it.
     init.signal?.throwIfAborted();
     if (response.status !== 401) return response;
@@ -123,6 +141,7 @@ function begin(token: string): void {
   sessionStorage.setItem(SESSION_KEY, token);
   stored.value = next;
   expired.value = false;
+  notEnded.value = false;
   const resolved = waiting;
   waiting = [];
   for (const resolve of resolved) resolve();

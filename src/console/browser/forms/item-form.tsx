@@ -17,6 +17,7 @@ import { Facts } from './facts.tsx';
 import { Fields, focusProblem, type Missing } from './fields.tsx';
 import { CreateDialog } from './create-dialog.tsx';
 import type { FormState } from './form-state.ts';
+import { useClearOfNotices } from './keep-clear.ts';
 import { Preview, PreviewButton } from './preview.tsx';
 import { Conflict, refusalsOf, save } from './save.ts';
 import { SpuParts } from './spu/spu-parts.tsx';
@@ -235,8 +236,10 @@ function Heading({ form }: { readonly form: FormState }) {
 
 function SaveBar({ form, busy }: { readonly form: FormState; readonly busy: boolean }) {
   const item = form.base.value?.item ?? null;
+  const bar = useRef<HTMLDivElement>(null);
+  useClearOfNotices(bar);
   return (
-    <div class="save-bar">
+    <div ref={bar} class="save-bar">
       {/* A button that is disabled would lose the focus. */}
       <button type="submit" class="primary" aria-disabled={busy}>
         {t('form.save')}

@@ -35,6 +35,8 @@ export const de: Messages = {
     one: 'Zu viele Versuche. Versuchen Sie es in {count} Sekunde wieder.',
     other: 'Zu viele Versuche. Versuchen Sie es in {count} Sekunden wieder.',
   },
+  'signIn.notEnded':
+    'Sie sind hier abgemeldet, aber der Server konnte Ihre Sitzung nicht beenden. Sie bleibt noch höchstens zwei Stunden gültig.',
   'signIn.again': 'Bitte melden Sie sich erneut an',
   'signIn.againHelp': 'Ihre Sitzung ist beendet. Was Sie eingegeben haben, ist noch da.',
   'signIn.first': 'Noch kein Konto?',

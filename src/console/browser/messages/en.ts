@@ -28,6 +28,8 @@ export const en = {
     one: 'Too many attempts. Try again in {count} second.',
     other: 'Too many attempts. Try again in {count} seconds.',
   },
+  'signIn.notEnded':
+    'You are signed out here, but the server could not end your session. It stays valid for at most two hours.',
   'signIn.again': 'Please sign in again',
   'signIn.againHelp': 'Your session has ended. What you have typed is still here.',
   'signIn.first': 'No account yet?',

@@ -1,6 +1,7 @@
 /** Messages that are shown for a while and announced: `status` for news, `alert` for failures. */
-import { signal } from '@preact/signals';
+import { effect, signal } from '@preact/signals';
 import { ApiError, isAborted } from '../api/client.ts';
+import { answered } from '../api/session.ts';
 import { ConsoleUpdated } from '../load-chunk.ts';
 import { t } from '../messages/text.ts';
 
@@ -10,6 +11,10 @@ export interface Notice {
   readonly text: string;
   /** What can be done about it. If the server does not answer, it is offered again. */
   readonly action: { readonly label: string; readonly run: () => Promise<void> } | null;
+  /** What shows that the failure is over: any later answer, or a later write; null for nothing. */
+  readonly until: 'answered' | 'written' | null;
+  /** Milliseconds since the navigation. */
+  readonly added: number;
 }
 
 /** How long news are shown that offer nothing; failures and offers stay until they are closed. */
@@ -22,13 +27,29 @@ const notices = signal<readonly Notice[]>([]);
 
 let count = 0;
 
-function add(kind: Notice['kind'], text: string, action: Notice['action']): void {
+function add(
+  kind: Notice['kind'],
+  text: string,
+  action: Notice['action'],
+  until: Notice['until'] = null,
+): void {
   count += 1;
   const id = count;
   const others = notices.value.filter((each) => each.text !== text);
-  notices.value = [...others.slice(-3), { id, kind, text, action }];
+  notices.value = [
+    ...others.slice(-3),
+    { id, kind, text, action, until, added: performance.now() },
+  ];
   if (kind === 'status') setTimeout(() => close(id), action === null ? SHOWN_MS : OFFERED_MS);
 }
+
+effect(() => {
+  const { sent, written } = answered.value;
+  const isOver = ({ until, added }: Notice) =>
+    added < sent && (until === 'answered' || (until === 'written' && written));
+  const left = notices.peek().filter((notice) => !isOver(notice));
+  if (left.length < notices.peek().length) notices.value = left;
+});
 
 function close(id: number): void {
   notices.value = notices.value.filter((each) => each.id !== id);
@@ -42,7 +63,12 @@ export function announce(text: string, action: Notice['action'] = null): void {
 export function complain(error: unknown): void {
   if (isAborted(error)) return;
   const action = { label: t('error.reload'), run: async () => reload() };
-  add('alert', wordsFor(error), error instanceof ConsoleUpdated ? action : null);
+  add('alert', wordsFor(error), error instanceof ConsoleUpdated ? action : null, endOf(error));
+}
+
+function endOf(error: unknown): Notice['until'] {
+  if (error instanceof TypeError) return 'answered';
+  return error instanceof ApiError && error.status >= 500 ? 'written' : null;
 }
 
 /** Loads the console again. A form that has unsaved changes lets the user stay. */

@@ -1,0 +1,99 @@
+/** Messages about failures: how long they are shown, and where (spec 13.4). */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { shoot, testInBrowser } from '../../browser.ts';
+import { faults, hears, makeAccount, signIn, stage } from '../console.ts';
+
+const scene = stage();
+
+testInBrowser('a message that the server does not answer ends with its next answer', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.goto(at('/brands/1'));
+  await page.getByLabel('Name').fill('Saved at the second attempt');
+  await page.route('**/admin/brands/1/', (route) => route.abort());
+  await page.getByRole('button', { name: 'Save' }).click();
+  await hears(page, 'alert', 'The server does not answer.');
+  await page.unroute('**/admin/brands/1/');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await hears(page, 'status', 'Saved at the second attempt is saved.');
+  assert.is(await page.getByText('The server does not answer.').count(), 0);
+  assert.equal(faults(visitor, [/ERR_FAILED/]), []);
+  await page.context().close();
+});
+
+testInBrowser('a message about a fault of the server ends with the next write', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.goto(at('/brands/2'));
+  await page.getByLabel('Name').fill('Saved after a fault');
+  const body = JSON.stringify({ error: 'a fault' });
+  await page.route('**/admin/brands/2/', (route) => route.fulfill({ status: 500, body }));
+  await page.getByRole('button', { name: 'Save' }).click();
+  const alert = page.locator('.notice.alert');
+  await alert.waitFor();
+  await page.unroute('**/admin/brands/2/');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await hears(page, 'status', 'Saved after a fault is saved.');
+  assert.is(await alert.count(), 0);
+  assert.equal(faults(visitor, [/500/]), []);
+  await page.context().close();
+});
+
+for (const [width, height] of [
+  [320, 640],
+  [1280, 700],
+] as const) {
+  testInBrowser(`messages do not cover the buttons of a form: ${width}x${height}`, async () => {
+    const { at, visit } = scene();
+    const { page } = await visit('editor');
+    await page.setViewportSize({ width, height });
+    // The form of a brand is short, that of a SKU is longer than the window.
+    for (const path of ['brands/3', 'skus/3']) {
+      await page.goto(at(`/${path}`));
+      await page.getByLabel('Name').fill('Never saved');
+      await page.route(`**/admin/${path}/`, (route) => route.abort());
+      await page.getByRole('button', { name: 'Save' }).click();
+      await hears(page, 'alert', 'The server does not answer.');
+      await shoot(page, `notice-${width}-${path.replace('/', '-')}`, false);
+      const message = await page.locator('.notice').boundingBox();
+      const bar = await page.locator('.save-bar').boundingBox();
+      assert.ok(message !== null && bar !== null);
+      const above = message.y + message.height <= bar.y;
+      assert.ok(above || message.y >= bar.y + bar.height, `${path}: the message covers the bar`);
+      assert.ok(message.y >= 0 && message.y + message.height <= height, 'the message is in sight');
+    }
+    await page.context().close();
+  });
+}
+
+testInBrowser('a session that could not be ended is named where the user signs in', async () => {
+  const { server, at, visit } = scene();
+  await makeAccount(server, 'fay', 'editor');
+  const visitor = await visit(null);
+  const { page } = visitor;
+  await page.goto(at('/'));
+  await signIn(page, 'fay');
+  for (const answer of ['none', 500] as const) {
+    await page.route('**/admin/tokens/*/', (route) =>
+      answer === 'none' ? route.abort() : route.fulfill({ status: answer, body: '{}' }),
+    );
+    await page.getByRole('link', { name: 'Sign out' }).click();
+    await page.getByLabel('User name').waitFor();
+    await hears(page, 'alert', 'It stays valid for at most two hours.');
+    await shoot(page, 'not-ended', false);
+    await page.unroute('**/admin/tokens/*/');
+    await signIn(page, 'fay');
+    await page.getByRole('link', { name: 'Sign out' }).waitFor();
+    assert.is(await page.getByText('It stays valid').count(), 0);
+  }
+  await page.getByRole('link', { name: 'Sign out' }).click();
+  await page.getByLabel('User name').waitFor();
+  assert.is(await page.getByText('It stays valid').count(), 0);
+  assert.equal(faults(visitor, [/ERR_FAILED/, /500/]), []);
+  await page.context().close();
+});
+
+test.run();
