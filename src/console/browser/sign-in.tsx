@@ -4,14 +4,14 @@ import { useEffect, useRef } from 'preact/hooks';
 import { notEnded, session, SignInError, signIn } from './api/session.ts';
 import { LanguageChoice } from './language-choice.tsx';
 import { t } from './messages/text.ts';
-import { Problem, wordsFor } from './parts/notices.tsx';
+import { faultText, Problem, wordsFor } from './parts/notices.tsx';
 import { textOf } from './api/text-of.ts';
 
 function failureText(error: unknown): string {
   if (!(error instanceof SignInError)) return wordsFor(error);
   if (error.status === 401) return t('signIn.refused');
   if (error.retryAfter !== null) return t('signIn.throttled', { count: error.retryAfter });
-  return error.message;
+  return error.status >= 500 ? faultText(error) : error.message;
 }
 
 function SignInForm() {

@@ -6,6 +6,7 @@ import { session } from '../api/session.ts';
 import { readSummary, type Summary } from '../api/summary.ts';
 import type { CollectionName } from '../api/types.ts';
 import { href, navigate } from '../location.ts';
+import type { MessageKey } from '../messages/message.ts';
 import { formatNumber, formatTime, formatUnit, t } from '../messages/text.ts';
 import { resourceLabel } from '../audits/entries.ts';
 import { Failure, wordsFor } from '../parts/notices.tsx';
@@ -63,7 +64,8 @@ function State({ summary }: { readonly summary: Summary }) {
       <h2 id="state">{t(warnings.length > 0 ? 'home.warnings' : 'home.state')}</h2>
       <ul class="warnings">
         {warnings.map(({ code, message }) => (
-          <li key={code}>{message}</li>
+          // A newer server may have others.
+          <li key={code}>{t(`warning.${code}` as MessageKey, { message }) || message}</li>
         ))}
       </ul>
       <p class="soft">

@@ -56,6 +56,8 @@ export const en = {
   'error.forbidden': 'Your account may not do this.',
   'error.network':
     'The server does not answer. What you have typed is still here; try again in a moment.',
+  'error.server':
+    'Something went wrong on the server. What you have typed is still here; try again in a moment. If it happens again, tell the person who runs the server.',
   'error.updated':
     'The console has been updated on the server. Reload the page to go on. Unsaved changes in forms are kept.',
   'error.reload': 'Reload',

@@ -80,6 +80,7 @@ export function reload(): void {
 export function wordsFor(error: unknown): string {
   if (error instanceof ApiError) {
     if (error.status === 403) return t('error.forbidden');
+    if (error.status >= 500) return faultText(error);
     return error.message === ''
       ? t('error.status', { status: String(error.status) })
       : error.message;
@@ -87,6 +88,11 @@ export function wordsFor(error: unknown): string {
   if (error instanceof ConsoleUpdated) return t('error.updated');
   if (error instanceof TypeError) return t('error.network');
   return error instanceof Error ? error.message : String(error);
+}
+
+/** What a 5xx means. The text of a 500 says nothing, that of a 503 says why. */
+export function faultText({ status, message }: { status: number; message: string }): string {
+  return status === 503 && message !== '' ? `${t('error.server')} (${message})` : t('error.server');
 }
 
 export function clearNotices(): void {

@@ -1,0 +1,60 @@
+/** What users read when the server has a fault (spec 13.4). */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { shoot, testInBrowser } from '../../browser.ts';
+import { faults, hears, stage } from '../console.ts';
+
+const scene = stage();
+
+const TEXTS = {
+  'en-US': [
+    'Save',
+    'Name',
+    'Something went wrong on the server. What you have typed is still here',
+  ],
+  'de-DE': ['Speichern', 'Name', 'Auf dem Server ist etwas schiefgegangen. Was Sie eingegeben'],
+} as const;
+
+for (const [locale, [save, name, text]] of Object.entries(TEXTS)) {
+  testInBrowser(`a fault of the server is explained: ${locale}`, async () => {
+    const { at, visit } = scene();
+    const visitor = await visit('editor', { options: { locale } });
+    const { page } = visitor;
+    await page.goto(at('/brands/1'));
+    await page.getByRole('button', { name: save }).waitFor();
+    for (const [status, error, shown] of [
+      // As if the disk is full.
+      [500, 'internal server error', false],
+      [503, 'the server has too much to do', true],
+    ] as const) {
+      const body = JSON.stringify({ error, request_id: 'a5a39bd5-4a4c-4ac8-b4a3-3b6d1f7a4a0e' });
+      await page.route('**/admin/brands/1/', (route) => route.fulfill({ status, body }));
+      await page.getByLabel(name, { exact: true }).fill(`Typed before a ${status}`);
+      await page.getByRole('button', { name: save }).click();
+      await hears(page, 'alert', text);
+      assert.is(await page.getByText(error).count(), shown ? 1 : 0);
+      const typed = await page.getByLabel(name, { exact: true }).inputValue();
+      assert.is(typed, `Typed before a ${status}`);
+      await page.unroute('**/admin/brands/1/');
+    }
+    await shoot(page, `fault-${locale}`, false);
+    assert.equal(faults(visitor, [/50[03]/]), []);
+    await page.context().close();
+  });
+}
+
+testInBrowser('the home screen warns in the language of the user', async () => {
+  const { at, visit } = scene();
+  for (const [locale, text] of [
+    ['en-US', /^No backup has been made yet\.$/],
+    ['de-DE', /^Seit mehr als 7 Tagen wurde keine Sicherung .*No backup has been made yet\.\)$/],
+  ] as const) {
+    const { page } = await visit('viewer', { options: { locale } });
+    await page.goto(at('/'));
+    await page.getByRole('listitem').filter({ hasText: text }).waitFor();
+    await shoot(page, `home-${locale}`, false);
+    await page.context().close();
+  }
+});
+
+test.run();
