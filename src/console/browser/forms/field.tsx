@@ -8,7 +8,7 @@ import { attributeLabel, CATEGORY_LEVELS, helpFor } from '../parts/attributes.ts
 import { CategoryPicker } from '../parts/pickers/category-picker.tsx';
 import { Combobox } from '../parts/pickers/combobox.tsx';
 import { later } from '../parts/later.tsx';
-import { type FormField, mustBeFilled, type Typed } from './values.ts';
+import { type FormField, mustBeFilled, NO_DATE, type Typed } from './values.ts';
 import { textOf } from '../api/text-of.ts';
 
 const RichText = later(
@@ -150,18 +150,26 @@ const INPUT_MODES = { integer: 'numeric', price: 'decimal' } as const;
 function TextControl(props: ControlProps) {
   const { id, field, value, onChange, problem = null, readOnly = false, described } = props;
   const { kind } = field;
+  const take = ({ validity, value: text }: HTMLInputElement) =>
+    onChange(validity.badInput ? NO_DATE : text);
+  // No input event says that the parts of a date make none.
+  const look = ({ currentTarget }: { readonly currentTarget: HTMLInputElement }) => {
+    if (currentTarget.validity.badInput || value === NO_DATE) take(currentTarget);
+  };
   return (
     <input
       id={id}
       type={kind === 'date' ? 'date' : 'text'}
       inputMode={kind === 'integer' || kind === 'price' ? INPUT_MODES[kind] : undefined}
       autocomplete="off"
-      value={textOf(value)}
+      value={value === NO_DATE ? '' : textOf(value)}
       readOnly={readOnly}
       required={mustBeFilled(field)}
       aria-invalid={problem !== null}
       aria-describedby={described}
-      onInput={({ currentTarget }) => onChange(currentTarget.value)}
+      onInput={({ currentTarget }) => take(currentTarget)}
+      onKeyUp={look}
+      onBlur={look}
     />
   );
 }

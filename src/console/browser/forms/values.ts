@@ -13,6 +13,9 @@ export type Chosen = Readonly<Record<string, number | null>>;
 /** What a field holds: text as it was typed, an id, a choice, or choices. */
 export type Typed = string | number | boolean | null | Chosen;
 
+/** What a field for a date holds while its parts make no date. The browser does not tell them. */
+export const NO_DATE = 'no date';
+
 export interface FormField {
   readonly attribute: string;
   readonly kind: FieldKind;

@@ -9,6 +9,7 @@ import { href } from '../../location.ts';
 import {
   formatNumber,
   formatPrice,
+  numberProblem,
   parsePrice,
   parseWhole,
   priceExample,
@@ -18,6 +19,7 @@ import { useOneAtATime } from '../../one-at-a-time.ts';
 import { attributeLabel } from '../../parts/attributes.ts';
 import { Dialog, DialogFooter } from '../../parts/dialog.tsx';
 import { announce, Problem, wordsFor } from '../../parts/notices.tsx';
+import { focusProblem } from '../fields.tsx';
 import {
   type Combination,
   combinationsOf,
@@ -144,31 +146,39 @@ interface CreateProps extends Parts {
   readonly onClose: () => void;
 }
 
-/** Reads the form of what all new SKUs have alike; null if something is not valid. */
-function commonOf(form: FormData): Common | null {
-  const [price, cost_price, market_price] = PRICES.map((name) =>
-    parsePrice(textOf(form.get(name))),
-  );
-  const stock = parseWhole(textOf(form.get('stock')));
-  const wrong = [price, cost_price, market_price].some((each) => each === null);
-  if (wrong || stock === null) return null;
-  return {
-    price: price ?? 0,
-    cost_price: cost_price ?? 0,
-    market_price: market_price ?? 0,
-    stock,
-    is_launched: form.get('is_launched') !== null,
-  };
+const NUMBERS = [...PRICES, 'stock'] as const;
+
+type Numbers = Record<(typeof NUMBERS)[number], number | null>;
+
+/** What is typed; null for what is not a number, or not a price. */
+function numbersOf(form: FormData): Numbers {
+  const entries = NUMBERS.map((name) => {
+    const text = textOf(form.get(name));
+    return [name, name === 'stock' ? parseWhole(text) : parsePrice(text)];
+  });
+  return Object.fromEntries(entries) as Numbers;
+}
+
+/** What all new SKUs have alike; null if something is not valid. */
+function commonOf(numbers: Numbers, form: FormData): Common | null {
+  const { price, cost_price, market_price, stock } = numbers;
+  if (price === null || cost_price === null || market_price === null || stock === null) return null;
+  return { price, cost_price, market_price, stock, is_launched: form.get('is_launched') !== null };
 }
 
 function CreateMissing({ spu, missing, reload, onClose }: CreateProps) {
   const problem = useSignal<string | null>(null);
+  const wrong = useSignal<readonly string[]>([]);
+  const root = useRef<HTMLFormElement>(null);
   const creation = useRef(new CreationKey());
   const submit = useOneAtATime(async (form: FormData) => {
-    const common = commonOf(form);
+    const numbers = numbersOf(form);
+    const common = commonOf(numbers, form);
     const chosen = missing.filter(({ key }) => form.get(`combination ${key}`) !== null);
+    wrong.value = NUMBERS.filter((name) => numbers[name] === null);
     if (common === null || chosen.length === 0) {
       problem.value = t('spu.invalid', { price: priceExample(), stock: 1234 });
+      requestAnimationFrame(() => focusProblem(root.current));
       return;
     }
     const skus = chosen.map((each) => skuFor(spu, each, common));
@@ -180,6 +190,7 @@ function CreateMissing({ spu, missing, reload, onClose }: CreateProps) {
   return (
     <Dialog title={t('spu.createMissing', { count: missing.length })} onClose={onClose} asks>
       <form
+        ref={root}
         onSubmit={(event) => {
           event.preventDefault();
           problem.value = null;
@@ -191,17 +202,8 @@ function CreateMissing({ spu, missing, reload, onClose }: CreateProps) {
       >
         <div class="dialog-body fields">
           <Problem text={problem.value} />
-          {[...PRICES, 'stock'].map((name) => (
-            <div key={name} class="field">
-              <label for={`missing-${name}`}>{attributeLabel(name)}</label>
-              <input
-                id={`missing-${name}`}
-                name={name}
-                inputMode="decimal"
-                defaultValue="0"
-                required
-              />
-            </div>
+          {NUMBERS.map((name) => (
+            <NumberField key={name} name={name} wrong={wrong.value.includes(name)} />
           ))}
           <label class="check">
             <input type="checkbox" name="is_launched" /> {attributeLabel('is_launched')}
@@ -218,5 +220,33 @@ function CreateMissing({ spu, missing, reload, onClose }: CreateProps) {
         <DialogFooter onClose={onClose} action={t('form.create')} />
       </form>
     </Dialog>
+  );
+}
+
+interface NumberFieldProps {
+  readonly name: (typeof NUMBERS)[number];
+  readonly wrong: boolean;
+}
+
+function NumberField({ name, wrong }: NumberFieldProps) {
+  const id = `missing-${name}`;
+  return (
+    <div class="field">
+      <label for={id}>{attributeLabel(name)}</label>
+      <input
+        id={id}
+        name={name}
+        inputMode="decimal"
+        defaultValue="0"
+        required
+        aria-invalid={wrong}
+        aria-describedby={wrong ? `${id}-problem` : undefined}
+      />
+      {wrong && (
+        <p id={`${id}-problem`} class="problem">
+          {numberProblem(name !== 'stock')}
+        </p>
+      )}
+    </div>
   );
 }

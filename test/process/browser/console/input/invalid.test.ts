@@ -1,0 +1,53 @@
+/** What is said of values that are not valid, and where the focus goes (spec 13.4). */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { testInBrowser, violationsOn } from '../../browser.ts';
+import { focused, hears, stage } from '../console.ts';
+
+const scene = stage();
+
+testInBrowser('a date that does not exist is said to be one, and is not saved', async () => {
+  const { at, visit } = scene();
+  const { page } = await visit('editor');
+  await page.goto(at('/books/1'));
+  const date = page.getByLabel('Publication date');
+  await date.waitFor();
+  const wrong = page.getByText('must be a date that exists, written YYYY-MM-DD');
+  await date.focus();
+  await page.keyboard.type('02312026');
+  await page.keyboard.press('Control+s');
+  await hears(page, 'alert', 'Some values are not right yet. Nothing was saved.');
+  await wrong.waitFor();
+  assert.is(await page.getByText('is required').count(), 0);
+  await date.fill('2026-02-28');
+  await wrong.waitFor({ state: 'hidden' });
+  await page.goto(at('/books/new'));
+  await date.focus();
+  await page.keyboard.type('02312026');
+  await page.keyboard.press('Control+s');
+  await wrong.waitFor();
+  await page.context().close();
+});
+
+testInBrowser('the price that prevents missing SKUs from being created is marked', async () => {
+  const { at, visit } = scene();
+  const { page } = await visit('editor');
+  await page.goto(at('/goods/1'));
+  await page.getByLabel('New option of Storage').fill('4 TB');
+  await page.getByLabel('New option of Storage').press('Enter');
+  await page.getByRole('button', { name: /Create \d missing SKUs/ }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Cost price').fill('12.345');
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  await dialog.getByText('must be a price, such as 1,234.50', { exact: true }).waitFor();
+  await focused(page, '#missing-cost_price');
+  const marked = dialog.locator('[aria-invalid=true]');
+  assert.is(await marked.count(), 1);
+  assert.equal(await violationsOn(page), []);
+  await marked.fill('12.34');
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  await hears(page, 'status', 'SKUs were created.');
+  await page.context().close();
+});
+
+test.run();
