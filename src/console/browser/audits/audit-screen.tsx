@@ -11,6 +11,7 @@ import { useOneAtATime } from '../one-at-a-time.ts';
 import { shownValue } from '../parts/attributes.ts';
 import { confirm } from '../parts/dialog.tsx';
 import { announce, complain, Failure, wordsFor } from '../parts/notices.tsx';
+import { usePagingFocus } from '../parts/paging-focus.ts';
 import { reverse } from '../parts/undo.ts';
 import { type AuditEntry, differencesOf, entryTitle, resourceLabel } from './entries.ts';
 
@@ -173,7 +174,7 @@ interface PagingProps extends FiltersProps {
 function TrailPaging({ filters, page, trail }: PagingProps) {
   const last = Math.max(1, Math.ceil((trail.value?.total ?? 0) / PER_PAGE));
   return (
-    <nav class="paging" aria-label={t('paging.label')}>
+    <nav {...usePagingFocus(page)} class="paging" aria-label={t('paging.label')}>
       <p aria-live="polite">
         {trail.value !== null && t('audits.count', { count: trail.value.total })}
       </p>

@@ -1,6 +1,7 @@
 /** Which part of the list is shown, and the links to its neighbours. */
 import { href } from '../location.ts';
 import { t } from '../messages/text.ts';
+import { usePagingFocus } from '../parts/paging-focus.ts';
 import { listAddress, PAGE_SIZES } from './list-query.ts';
 import type { ListProps } from './list-props.ts';
 
@@ -13,7 +14,7 @@ export function Paging({ collection, query, show, shown }: ListProps) {
   const before = ((shown.page.value?.query.page ?? 1) - 1) * (shown.page.value?.query.perPage ?? 0);
   const to = (target: number) => href(listAddress(collection, { ...query, page: target }));
   return (
-    <nav class="paging" aria-label={t('paging.label')}>
+    <nav {...usePagingFocus(page)} class="paging" aria-label={t('paging.label')}>
       <p aria-live="polite">
         {count > 0
           ? t('paging.range', { first: before + 1, last: before + count, count: total })

@@ -47,7 +47,9 @@ export function ItemTable(props: ListProps) {
       {page?.total === 0 && (
         <div class="empty">
           <p>{t(isFiltered ? 'list.nothingFound' : 'list.empty')}</p>
-          {!isFiltered && mayWrite.value && <p>{t('list.emptyHelp')}</p>}
+          {!isFiltered && mayWrite.value && (
+            <p>{t(collection.administered ? 'list.emptyHelp' : 'list.emptyNew')}</p>
+          )}
         </div>
       )}
     </div>

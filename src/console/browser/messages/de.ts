@@ -79,6 +79,7 @@ export const de: Messages = {
   'list.edit': 'Ändern',
   'list.empty': 'Hier ist noch nichts.',
   'list.emptyHelp': 'Legen Sie mit „Neu“ den ersten Eintrag an, oder importieren Sie eine Datei.',
+  'list.emptyNew': 'Legen Sie mit „Neu“ den ersten Eintrag an.',
   'list.nothingFound': 'Nichts passt zur Suche und zu den Filtern.',
   'list.changed': '{name}: {label} ist jetzt {now}.',
   'list.changedMeanwhile':

@@ -72,6 +72,7 @@ export const en = {
   'list.edit': 'Change',
   'list.empty': 'There is nothing here yet.',
   'list.emptyHelp': 'Create the first one with “New”, or import a file.',
+  'list.emptyNew': 'Create the first one with “New”.',
   'list.nothingFound': 'Nothing matches the search and the filters.',
   'list.changed': '{name}: {label} is now {now}.',
   'list.changedMeanwhile':

@@ -1,0 +1,98 @@
+/** Lists at their ends, on paper and without items (spec 13.4). */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { overflow, shoot, testInBrowser } from '../../browser.ts';
+import { faults, focused, stage } from '../console.ts';
+
+const scene = stage();
+
+testInBrowser(
+  'a link that turns to the last or the first page leaves the focus beside it',
+  async () => {
+    const { at, visit } = scene();
+    const visitor = await visit('admin');
+    const { page } = visitor;
+    for (const [path, shown] of [
+      ['/skus', '21–36 of 36'],
+      ['/audits', ''],
+    ] as const) {
+      if (path === '/audits') {
+        // More entries than one page has.
+        await page.route('**/admin/audits/?*', async (route) => {
+          const response = await route.fetch();
+          const headers = { ...response.headers(), 'x-total-count': '40' };
+          await route.fulfill({ response, headers });
+        });
+      }
+      await page.goto(at(path));
+      await page.getByRole('link', { name: 'Next' }).press('Enter');
+      if (shown !== '') await page.getByText(shown).waitFor();
+      await page.getByRole('link', { name: 'Next' }).waitFor({ state: 'hidden' });
+      await focused(page, '.paging a');
+      await page.getByRole('link', { name: 'Previous' }).press('Enter');
+      await page.getByRole('link', { name: 'Previous' }).waitFor({ state: 'hidden' });
+      await focused(page, '.paging a');
+    }
+    assert.equal(faults(visitor), []);
+    await page.context().close();
+  },
+);
+
+testInBrowser('paper has all columns of a list in dark text, and nothing to press', async () => {
+  const { at, visit } = scene();
+  for (const dark of [false, true]) {
+    const { page } = await visit('editor', { width: 700, dark });
+    await page.goto(at('/skus'));
+    await page.getByRole('row').nth(20).waitFor();
+    await page.emulateMedia({ media: 'print', colorScheme: dark ? 'dark' : 'light' });
+    for (const name of ['.top', '.toolbar', '.paging a', '.heading .actions', 'td.select']) {
+      assert.is(await page.locator(name).first().isVisible(), false, name);
+    }
+    assert.is(await overflow(page), 0);
+    const cut = await page.evaluate<number>(
+      `[...document.querySelectorAll('td, th')].filter((cell) =>
+         cell.scrollWidth > cell.clientWidth + 1 ||
+         cell.getBoundingClientRect().right > innerWidth).length`,
+    );
+    assert.is(cut, 0, 'no cell is cut');
+    const price = await page.locator('button.value').first().boundingBox();
+    assert.ok((price?.height ?? 99) < 40, 'no price is broken');
+    const colour = 'getComputedStyle(document.querySelector("tbody td:last-child")).color';
+    assert.is(await page.evaluate(colour), 'rgb(0, 0, 0)');
+    assert.is(
+      await page.evaluate('getComputedStyle(document.body).backgroundColor'),
+      'rgb(255, 255, 255)',
+    );
+    await shoot(page, `print-${dark}`, false);
+    await page.context().close();
+  }
+});
+
+testInBrowser('the German navigation breaks no word', async () => {
+  const { at, visit } = scene();
+  for (const width of [960, 1280]) {
+    const { page } = await visit('admin', { width, options: { locale: 'de-DE' } });
+    await page.goto(at('/audits'));
+    const link = page.getByRole('link', { name: 'Änderungsprotokoll' });
+    await link.waitFor();
+    const { height = 99 } = (await link.boundingBox()) ?? {};
+    assert.ok(height < 40, `${height} pixels high`);
+    await shoot(page, `german-navigation-${width}`, false);
+    await page.context().close();
+  }
+});
+
+testInBrowser('a list without items offers an import only if there is one', async () => {
+  const { at, visit } = scene();
+  const { page } = await visit('editor');
+  const headers = { 'x-total-count': '0' };
+  const none = { status: 200, contentType: 'application/json', headers, body: '[]' };
+  await page.route(/\/(?:books|brands)\/\?/, (route) => route.fulfill(none));
+  await page.goto(at('/books'));
+  await page.getByText('Create the first one with “New”.', { exact: true }).waitFor();
+  await page.goto(at('/brands'));
+  await page.getByText('Create the first one with “New”, or import a file.').waitFor();
+  await page.context().close();
+});
+
+test.run();
