@@ -1,4 +1,4 @@
-/** Messages about failures: how long they are shown, and where (spec 13.4). */
+/** Messages about failures, how long and where they are shown; the session of a tab (spec 13.5). */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { shoot, testInBrowser } from '../../browser.ts';
@@ -93,6 +93,23 @@ testInBrowser('a session that could not be ended is named where the user signs i
   await page.getByLabel('User name').waitFor();
   assert.is(await page.getByText('It stays valid').count(), 0);
   assert.equal(faults(visitor, [/ERR_FAILED/, /500/]), []);
+  await page.context().close();
+});
+
+testInBrowser('a link that is opened in another tab asks for the password there', async () => {
+  const { server, at, visit } = scene();
+  await makeAccount(server, 'gus', 'editor');
+  const { page } = await visit(null);
+  await page.goto(at('/brands'));
+  await signIn(page, 'gus');
+  const link = page.getByRole('link', { name: 'Options', exact: true });
+  const opened = page.context().waitForEvent('page');
+  await link.click({ modifiers: ['Control'] });
+  const other = await opened;
+  await other.getByLabel('Password').waitFor();
+  assert.is(await other.evaluate('sessionStorage.length'), 0);
+  await page.reload();
+  await page.getByRole('table', { name: 'Brands' }).waitFor();
   await page.context().close();
 });
 
