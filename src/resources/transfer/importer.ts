@@ -2,19 +2,20 @@
  * One import: every row is checked, then all are written (spec 12.10).
  *
  * Invariants:
- * 1. The check runs every row in the order of the file, as the write does, but on a draft over a
- *    frozen view, which is dropped afterwards. So it finds what the write would do; a dry run is
- *    only the check.
+ * 1. The check runs every row in the order of the file, and verifies the rows of each commit
+ *    together, as the write does, but on a draft over a frozen view, which is dropped afterwards.
+ *    So it finds what the write would do; a dry run is only the check.
  * 2. Nothing is written if a row or the file is refused.
  * 3. A commit holds at most {@link BATCH} rows, and other requests run between commits.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { messageOf } from '../../errors.ts';
 import { JSON_LIMITS, type JsonLimits } from '../../json/json-limits.ts';
+import { IntegrityError } from '../../model/failures.ts';
 import type { KindName } from '../../model/kind.ts';
 import type { Money } from '../../model/money.ts';
 import { inSlices } from '../../slices.ts';
-import { Draft } from '../../store/writer/draft.ts';
+import { Draft, type LongTransaction } from '../../store/writer/draft.ts';
 import type { FrozenView } from '../../store/memory/frozen-view.ts';
 import type { AuditedStore } from '../audit/audited-store.ts';
 import { FileProblem } from './reading/file-problem.ts';
@@ -115,9 +116,9 @@ export class Importer {
       const draft = new Draft(view);
       const writer = this.#writer(this.#names, new Seen());
       const owned = this.#readOnce();
-      for await (const rows of this.#rows(writer, view)) {
+      for await (const batch of this.#batches(writer, view)) {
         this.#goOn();
-        await inSlices(this.#checkRows(draft, writer, rows));
+        await inSlices(this.#checkBatch(draft, writer, batch));
         for (const kind of owned) draft.forget(kind);
       }
     } finally {
@@ -138,44 +139,49 @@ export class Importer {
     );
   }
 
-  *#checkRows(
+  /** Checks the rows of one commit: each by itself, and then what they break together. */
+  *#checkBatch(
     draft: Draft,
     writer: RowWriter,
-    rows: readonly FileRow[],
+    batch: readonly FileRow[],
   ): Generator<undefined, void> {
-    for (const row of rows) {
-      yield* this.#checkRow(draft, writer, row);
+    const changes: (RowChange | null)[] = [];
+    const failures = new Map<number, unknown>();
+    const write: LongTransaction<void> = function* (transaction) {
+      for (const [index, row] of batch.entries()) {
+        const undo = draft.savepoint(index);
+        try {
+          changes[index] = yield* writer.write(transaction, row);
+        } catch (error) {
+          undo();
+          failures.set(index, error);
+        }
+        yield;
+      }
+    };
+    yield* draft.runInParts(write, (error) => {
+      if (!(error instanceof IntegrityError) || error.element === undefined) throw error;
+      // A row that fails stays in the draft: rows after it are not to fail because it is missing.
+      if (!failures.has(error.element)) failures.set(error.element, error);
+    });
+    for (const [index, { row }] of batch.entries()) {
+      if (failures.has(index)) this.#refuse(row, failures.get(index), writer);
+      else this.#state.count(row, changes[index] ?? null);
       yield;
     }
   }
 
-  *#checkRow(draft: Draft, writer: RowWriter, row: FileRow): Generator<undefined, void> {
-    try {
-      const change = yield* draft.runInParts((transaction) => writer.write(transaction, row));
-      this.#state.count(row.row, change);
-    } catch (error) {
-      const problems = problemsOf(error, writer.columnOf);
-      if (problems === null) throw error;
-      this.#state.countRefused();
-      for (const problem of problems) this.#state.addError({ row: row.row, ...problem });
-    }
+  /** @throws `error` if it is not about the row. */
+  #refuse(row: number, error: unknown, writer: RowWriter): void {
+    const problems = problemsOf(error, writer.columnOf);
+    if (problems === null) throw error;
+    this.#state.countRefused();
+    for (const problem of problems) this.#state.addError({ row, ...problem });
   }
 
   async #write(): Promise<void> {
     const writer = this.#writer(this.#names.fresh(), null);
-    let batch: FileRow[] = [];
-    let units = 0;
-    for await (const rows of this.#rows(writer, null)) {
-      for (const row of rows) {
-        batch.push(row);
-        units += writer.unitsOf(row);
-        if (batch.length < BATCH.rows && units < BATCH.units) continue;
-        await this.#commit(writer, batch);
-        batch = [];
-        units = 0;
-      }
-    }
-    await this.#commit(writer, batch);
+    for await (const batch of this.#batches(writer, null)) await this.#commit(writer, batch);
   }
 
   async #commit(writer: RowWriter, batch: readonly FileRow[]): Promise<void> {
@@ -216,6 +222,30 @@ export class Importer {
   #writer(names: Names, seen: Seen | null): RowWriter {
     const task = { ...this.#order, jsonLimits: this.#jsonLimits };
     return new RowWriter(task, this.#options.money, names, seen);
+  }
+
+  /** The rows of each commit; at least one. @param view see {@link Importer.#rows}. */
+  async *#batches(writer: RowWriter, view: FrozenView | null): AsyncGenerator<readonly FileRow[]> {
+    let batch: FileRow[] = [];
+    let units = 0;
+    try {
+      for await (const rows of this.#rows(writer, view)) {
+        for (const row of rows) {
+          batch.push(row);
+          units += writer.unitsOf(row);
+          if (batch.length < BATCH.rows && units < BATCH.units) continue;
+          const full = batch;
+          batch = [];
+          units = 0;
+          yield full;
+        }
+      }
+    } catch (error) {
+      // The report of a file that is refused has the errors of the rows before as well.
+      if (error instanceof FileProblem && batch.length > 0) yield batch;
+      throw error;
+    }
+    if (batch.length > 0) yield batch;
   }
 
   /** @param view to read the names from; null if they were read before. */

@@ -13,7 +13,7 @@ import { type ChangeSetContent, charactersOf, type LastIds } from '../change-set
 import { rowsInTrail } from './rows-in-trail.ts';
 import { atOnce } from '../../slices.ts';
 import type { DraftBase, View } from '../view.ts';
-import { verify, type Write } from './verify.ts';
+import { type OnBroken, verify, type Write } from './verify.ts';
 
 /** What a transaction may do. */
 export interface Transaction extends View {
@@ -65,9 +65,7 @@ export class Draft implements Transaction {
     this.#state = state;
   }
 
-  /**
-   * The approximate length of the change set: the characters of a row count each time it is put.
-   */
+  /** About the length of the change set: the characters of a row count each time it is put. */
   get characters(): number {
     return this.#characters;
   }
@@ -102,12 +100,14 @@ export class Draft implements Transaction {
   /**
    * The same for a large transaction: the caller may do other things at every `yield`, but run no
    * other transaction on the draft.
+   *
+   * @param onBroken see {@link verify}. If it returns, the writes stay, for a draft to be dropped.
    */
-  *runInParts<T>(transaction: LongTransaction<T>): Generator<undefined, T> {
+  *runInParts<T>(transaction: LongTransaction<T>, onBroken?: OnBroken): Generator<undefined, T> {
     const undo = this.#begin();
     try {
       const result = yield* transaction(this);
-      yield* verify(this, this.#undoLog);
+      yield* verify(this, this.#undoLog, onBroken);
       return result;
     } catch (error) {
       undo();
@@ -115,12 +115,19 @@ export class Draft implements Transaction {
     }
   }
 
-  /** @returns a function that undoes everything that is written from now on. */
   #begin(): () => void {
     this.#undoLog = [];
+    return this.savepoint();
+  }
+
+  /** @param element that writes from now on. @returns a function that undoes writes from now on. */
+  savepoint(element?: number): () => void {
+    this.#element = element;
+    const begin = this.#undoLog.length;
     const lastIds = new Map(this.#lastIds);
     return () => {
-      for (const { kind, id, entry } of this.#undoLog.reverse()) this.#restore(kind, id, entry);
+      const undone = this.#undoLog.splice(begin).reverse();
+      for (const { kind, id, entry } of undone) this.#restore(kind, id, entry);
       this.#lastIds.clear();
       for (const [kind, id] of lastIds) this.#lastIds.set(kind, id);
     };

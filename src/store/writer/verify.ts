@@ -24,28 +24,47 @@ export interface Write {
 }
 
 /**
+ * Called with what a write breaks, a CatalogError `integrity` or `referred_to`. If it returns, the
+ * next write is verified.
+ */
+export type OnBroken = (error: unknown) => void;
+
+/**
  * Verifies the writes of a transaction. Yields before each row.
  *
  * @param view the state with everything that was written.
- * @throws CatalogError `integrity`, `referred_to`.
+ * @param onBroken throws by default.
+ * @throws what `onBroken` throws.
  */
-export function* verify(view: View, writes: readonly Write[]): Generator<undefined, void> {
+export function* verify(
+  view: View,
+  writes: readonly Write[],
+  onBroken: OnBroken = rethrow,
+): Generator<undefined, void> {
   const lookup: Lookup = (kind, id) => view.get(kind, id);
   for (const { kind: name, id, before, element } of writes) {
     yield;
     const kind = KINDS[name];
     const row = view.get(name, id);
-    if (row === undefined) {
-      if (before !== null) verifyUnreferred(view, kind, id);
-      continue;
-    }
-    const violation = judge(kind, row, lookup);
-    if (violation !== null) throw new IntegrityError(violation, { element });
-    verifyUnique(view, kind, row, { before, element });
-    if (before !== null && kind.constrains.some((key) => before[key] !== row[key])) {
-      yield* verifyReferrers(view, kind, id, element);
+    try {
+      if (row === undefined) {
+        if (before !== null) verifyUnreferred(view, kind, id);
+        continue;
+      }
+      const violation = judge(kind, row, lookup);
+      if (violation !== null) throw new IntegrityError(violation, { element });
+      verifyUnique(view, kind, row, { before, element });
+      if (before !== null && kind.constrains.some((key) => before[key] !== row[key])) {
+        yield* verifyReferrers(view, kind, id, element);
+      }
+    } catch (error) {
+      onBroken(error);
     }
   }
+}
+
+function rethrow(error: unknown): never {
+  throw error;
 }
 
 function verifyUnique(

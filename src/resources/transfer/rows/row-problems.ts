@@ -30,7 +30,11 @@ export function problemsOf(
   if (error instanceof RowProblems) return error.problems;
   if (error instanceof IntegrityError) {
     const { violation, dependent } = error;
-    if (dependent !== undefined) return [{ column: null, message: error.message }];
+    if (dependent !== undefined) {
+      // Without the index of the row in its commit, which the message of the error has.
+      const { message } = new IntegrityError(violation, { dependent });
+      return [{ column: null, message }];
+    }
     return [{ column: columnOf(violation.attribute), message: violation.message }];
   }
   if (!(error instanceof CatalogError) || error.code !== 'invalid') return null;

@@ -1,0 +1,114 @@
+/** Rules over several rows of a file, which hold for the rows of a commit together (spec 12.10). */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type Catalog, createCatalog, make, read, skuFields } from '../support/catalog.ts';
+import { type Received, send } from '../support/client.ts';
+import { importInto } from '../support/imports.ts';
+import { closeServices, openService, type Service } from '../support/service.ts';
+
+/** Rows of one commit. */
+const COMMIT_ROWS = 250;
+
+let server: Service;
+let catalog: Catalog;
+
+test.before.each(async () => {
+  server = await openService();
+  catalog = await createCatalog(server);
+});
+
+test.after.each(closeServices);
+
+const csv = (...lines: readonly string[]) => `${lines.join('\r\n')}\r\n`;
+
+const errorsOf = ({ errors }: Received['json']) =>
+  errors.map(({ row, column, message }: Received['json']) => [row, column, message]);
+
+/** SKUs of these codes. @returns their ids. */
+async function skusWith(codes: readonly string[]): Promise<number[]> {
+  const fields = codes.map((code) => skuFields(catalog, { name: code, code }));
+  const { json } = await send(server, 'POST', '/admin/skus/bulk/', { body: fields });
+  return json.map(({ id }: { id: number }) => id);
+}
+
+const codes = async (ids: readonly number[]): Promise<string[]> =>
+  Promise.all(ids.map(async (id) => (await read(server, `/admin/skus/${id}/`)).code));
+
+test('article numbers can be exchanged and shifted in any order of the rows', async () => {
+  const [a = 0, b = 0, c = 0] = await skusWith(['A1', 'A2', 'A3']);
+  const exchange = await importInto(server, 'skus', csv('id,code', `${a},A2`, `${b},A1`));
+  assert.equal([exchange.state, errorsOf(exchange)], ['done', []]);
+  assert.equal(await codes([a, b, c]), ['A2', 'A1', 'A3']);
+  await importInto(server, 'skus', csv('id,code', `${b},A2`, `${a},A1`));
+  const rows = [`${a},A2`, `${b},A3`, `${c},A4`];
+  const up = await importInto(server, 'skus', csv('id,code', ...rows));
+  assert.equal([up.state, up.changed], ['done', 3]);
+  assert.equal(await codes([a, b, c]), ['A2', 'A3', 'A4']);
+  const down = [`${c},A3`, `${b},A2`, `${a},A1`];
+  assert.is((await importInto(server, 'skus', csv('id,code', ...down))).state, 'done');
+  assert.equal(await codes([a, b, c]), ['A1', 'A2', 'A3']);
+});
+
+test('categories can be moved in any order of the rows', async () => {
+  const category = async (name: string, parent_id: number | null) =>
+    Number((await make(server, '/admin/categories/', { name, parent_id })).id);
+  const first = await category('First', null);
+  const second = await category('Second', first);
+  const moved = await category('Moved', null);
+  await category('Below', moved);
+  const rows = [`${moved},${second}`, `${second},`];
+  for (const lines of [rows, rows.toReversed()]) {
+    const dry = await importInto(server, 'categories', csv('id,parent_id', ...lines), {
+      query: 'dry_run=true',
+    });
+    assert.equal([dry.state, errorsOf(dry)], ['done', []]);
+  }
+  const report = await importInto(server, 'categories', csv('id,parent_id', ...rows));
+  assert.equal([report.state, report.changed], ['done', 2]);
+});
+
+test('each row that breaks a rule has its own error, and rows beside it have none', async () => {
+  const [a = 0, b = 0, c = 0, d = 0] = await skusWith(['A1', 'A2', 'A3', 'A4']);
+  const [top, , third] = catalog.chain;
+  const rows = [`${a},A2,${third},1`, `${b},A1,${third},1`, `${c},A5,${top},1`, `${d},A6,,x`];
+  const header = 'id,code,category_id,stock';
+  const report = await importInto(server, 'skus', csv(header, ...rows, rows[0] ?? ''));
+  assert.equal([report.state, report.rows, report.refused], ['refused', 5, 3]);
+  assert.equal(errorsOf(report), [
+    [4, 'category_id', `category ${top} is not a third-level category`],
+    [5, 'category_id', 'must not be empty'],
+    [5, 'stock', 'must be a whole number in digits'],
+    [6, 'code', 'A2 is in the file twice'],
+  ]);
+  const taken = await importInto(server, 'skus', csv('id,code', `${a},A3`, `${b},A1`));
+  assert.equal(errorsOf(taken), [[2, 'code', `A3 is the code of SKU ${c}`]]);
+  assert.equal(await codes([a, b, c]), ['A1', 'A2', 'A3']);
+});
+
+test('a rule that a row breaks in another row names that row, without a place in the commit', async () => {
+  const [top, second] = catalog.chain;
+  const other = await make(server, '/admin/categories/', { name: 'Other', parent_id: null });
+  const file = csv('id,parent_id', `${top},`, `${second},${other.id}`);
+  const report = await importInto(server, 'categories', file);
+  assert.is(report.state, 'refused');
+  assert.equal(
+    errorsOf(report).map(([row, column]: unknown[]) => [row, column]),
+    [[3, null]],
+  );
+  assert.match(report.errors[0].message, /^category2_id of SPU \d+: category \d+ is not a child/);
+});
+
+test('the check refuses what a commit would refuse: an exchange across two commits', async () => {
+  const all = Array.from({ length: COMMIT_ROWS + 1 }, (_, index) => `A${index}`);
+  const ids = await skusWith(all);
+  const shifted = ids.map((id, index) => `${id},A${index + 1}`);
+  const up = await importInto(server, 'skus', csv('id,code', ...shifted));
+  assert.is(up.state, 'refused', JSON.stringify(up.errors));
+  assert.equal(errorsOf(up), [
+    [COMMIT_ROWS + 1, 'code', `A${COMMIT_ROWS} is the code of SKU ${ids.at(-1)}`],
+  ]);
+  const down = await importInto(server, 'skus', csv('id,code', ...shifted.toReversed()));
+  assert.equal([down.state, down.changed], ['done', COMMIT_ROWS + 1]);
+});
+
+test.run();
