@@ -277,6 +277,15 @@ test('a row is matched by code or by name if exactly one item has it, otherwise 
     query: 'match=code',
   });
   assert.equal(twice.errors, [{ row: 3, column: 'code', message: 'A-1 is in the file twice' }]);
+  const brands = await read(server, '/admin/brands/');
+  for (const name of ['New', brands[0].name]) {
+    const same = await importOf('brands', csv('name,first_letter', `${name},A`, `${name},B`), {
+      query: 'match=name',
+    });
+    const message = `${JSON.stringify(name)} is in the file twice`;
+    assert.equal(same.errors, [{ row: 3, column: 'name', message }]);
+  }
+  assert.equal(await read(server, '/admin/brands/'), brands);
   const without = await importOf('skus', csv('id,stock', '1,4'), { query: 'match=code' });
   assert.is(without.state, 'refused');
 });

@@ -127,14 +127,12 @@ export class Importer {
   }
 
   /**
-   * Kinds whose rows no later row of the file reads: they belong to rows that occur only once. They
-   * are most of what a file of SKUs writes.
+   * Kinds whose rows no later row of the file reads: they belong to rows that occur only once, as a
+   * second row with the same id, code or name is an error. They are most of what a file of SKUs
+   * writes.
    */
   #readOnce(): readonly KindName[] {
-    const { kind, match } = this.#order;
-    // A later row may match a created one by name.
-    if (match === 'name') return [];
-    return Object.values(kind.attributes).flatMap((declared) =>
+    return Object.values(this.#order.kind.attributes).flatMap((declared) =>
       declared.role === 'children' ? [declared.kind] : [],
     );
   }

@@ -47,12 +47,16 @@ export interface RowChange {
   readonly fields: () => Readonly<Record<string, readonly [unknown, unknown]>>;
 }
 
-/** The ids and codes that a file had so far: each may occur once. */
+/** UTF-16 units of a value that is remembered, at most: a longer name or code is an error itself. */
+const MAX_SEEN_UNITS = 510;
+
+/** The ids and codes that a file had so far, and names that match rows: each may occur once. */
 export class Seen {
   readonly #values = new Set<string>();
 
   /** @returns whether it occurred before. */
   repeats(what: string, value: string): boolean {
+    if (value.length > MAX_SEEN_UNITS) return false;
     const key = `${what} ${value}`;
     if (this.#values.has(key)) return true;
     this.#values.add(key);
@@ -217,6 +221,10 @@ export class RowWriter {
     const attribute = match === 'code' ? 'code' : nameAttribute(kind.name);
     const text = textOf(attribute) ?? '';
     if (text === '') return null;
+    // Before the look-up, which would find the item that an earlier row has created.
+    if (match === 'name' && this.#seen?.repeats('name', text) === true) {
+      throw problem(attribute, `${JSON.stringify(text)} is in the file twice`);
+    }
     const ids =
       kind.name === 'skus'
         ? [...transaction.matching(kind.name, attribute, text)]
@@ -226,9 +234,6 @@ export class RowWriter {
       throw problem(attribute, `${kind.plural} ${ids.slice(0, 10).join(', ')} have this name`);
     }
     if (id === undefined) return null;
-    if (match === 'name' && this.#seen?.repeats('row', String(id)) === true) {
-      throw problem(attribute, `${JSON.stringify(text)} is in the file twice`);
-    }
     return existingRow(transaction, kind.name, id);
   }
 
