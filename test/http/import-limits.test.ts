@@ -101,7 +101,7 @@ test('more records than one request can send are exported, and importing them ch
   }));
 
 test('a text or an object over its limit is an error of the row', () =>
-  withCatalog({}, async (server, { sku, brand }) => {
+  withCatalog({}, async (server, { sku, spu, brand }) => {
     const members = Array.from({ length: 1001 }, (_, index) => `"a${index}":1`).join(',');
     const text = JSON.stringify('x'.repeat(800_000));
     for (const format of ['json', 'ndjson'] as const) {
@@ -113,8 +113,18 @@ test('a text or an object over its limit is an error of the row', () =>
     }
     const cell = csv('id,name,caption', `${sku},${'x'.repeat(131_074)},`, `${sku},ok,`);
     assert.equal(await errorsOf(server, cell), [
-      [2, 'name', 'must be at most 131073 characters long'],
+      [2, 'name', 'must be at most 255 characters long'],
     ]);
+    const number = csv('id,stock', `${sku},${'1'.repeat(131_074)}`);
+    assert.equal(await errorsOf(server, number), [
+      [2, 'stock', 'must be at most 131073 UTF-16 units long'],
+    ]);
+    for (const character of ['\u{1f600}', 'a']) {
+      const file = csv('id,desc_detail', `${spu},${character.repeat(65_537)}`);
+      assert.equal(await errorsOf(server, file, {}, 'goods'), [
+        [2, 'desc_detail', 'must be at most 65536 characters long'],
+      ]);
+    }
   }));
 
 test('the longest description is exported and imported unchanged in every format', () =>

@@ -9,8 +9,9 @@ import type { Transaction } from '../../../store/writer/draft.ts';
 import { type Input, isObject, parseInput } from '../../input.ts';
 import { visibleAttributes } from '../../visible-attributes.ts';
 import { insertUnseen } from '../../rows.ts';
+import { lengthProblem } from './cell-limit.ts';
 import { type Cell, readCells } from './cells.ts';
-import { type FileRow, MAX_TEXT_UNITS } from '../reading/file-row.ts';
+import type { FileRow } from '../reading/file-row.ts';
 import { unguardFormula } from '../formulas.ts';
 import type { SentColumn } from './header.ts';
 import { nameAttribute, type Names } from './names.ts';
@@ -135,17 +136,16 @@ export class RowWriter {
     return yield* this.#put(transaction, target, said);
   }
 
-  /** @throws RowProblems if a cell is longer than any value: it would block the event loop. */
+  /** @throws RowProblems if a cell is longer than any value. */
   #cellsOf(raws: readonly string[]): Cell[] {
     const cells: Cell[] = [];
     const problems: RowProblem[] = [];
     for (const [index, column] of this.#columns.entries()) {
       if (column === null) continue;
-      const raw = raws[index] ?? '';
-      cells.push({ column, raw });
-      if (raw.length <= MAX_CELL_UNITS || column.form === 'specs') continue;
-      const message = `must be at most ${MAX_CELL_UNITS} characters long`;
-      problems.push({ column: column.sent, message });
+      const cell = { column, raw: raws[index] ?? '' };
+      cells.push(cell);
+      const found = lengthProblem(this.#task.kind, cell);
+      if (found !== null) problems.push(found);
     }
     if (problems.length > 0) throw new RowProblems(problems);
     return cells;
@@ -278,9 +278,6 @@ export class RowWriter {
 
 /** Writes a row in steps. */
 type RowSteps = Generator<undefined, RowChange | null>;
-
-/** UTF-16 units of a cell other than `specs`, at most: a text and its apostrophe (spec 12.5). */
-const MAX_CELL_UNITS = MAX_TEXT_UNITS + 1;
 
 /** Unknown members that are reported of one object. */
 const MAX_STRANGE = 10;
