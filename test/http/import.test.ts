@@ -117,6 +117,8 @@ test('a row with an id updates that item, one without creates, and omitted colum
     refused: 0,
     error_count: 0,
     change_count: 2,
+    created_missing_count: 0,
+    created_missing: [],
     errors: [],
     changes: [
       {
@@ -407,7 +409,22 @@ test('create_missing fills an empty store from names', async () => {
     'Cap,Acme,Clothes > Heads > Caps,',
   );
   const query = 'create_missing=brands,categories';
+  const created = [
+    { row: 2, resource: 'brands', name: 'Acme' },
+    { row: 2, resource: 'categories', name: 'Clothes' },
+    { row: 2, resource: 'categories', name: 'Tops' },
+    { row: 2, resource: 'categories', name: 'Shirts' },
+    { row: 3, resource: 'categories', name: 'Heads' },
+    { row: 3, resource: 'categories', name: 'Caps' },
+  ];
+  const dry = await importOf('goods', goods, { query: `${query}&dry_run=true` }, empty);
+  assert.equal([dry.created, dry.created_missing_count, dry.created_missing], [2, 6, created]);
+  const wrong = await importOf('goods', goods.replace('<p>', '"'), { query }, empty);
+  assert.equal([wrong.state, wrong.created_missing], ['refused', []]);
   const first = await importOf('goods', goods, { query }, empty);
+  assert.equal([first.created_missing_count, first.created_missing], [6, created]);
+  const [{ created_missing, created_missing_count }] = await read(empty, '/admin/imports/');
+  assert.equal([created_missing, created_missing_count], [undefined, 6]);
   assert.is(first.state, 'done', JSON.stringify(first.errors));
   assert.is((await read(empty, '/admin/brands/')).length, 1);
   assert.is((await read(empty, '/admin/categories/')).length, 5);
@@ -495,8 +512,9 @@ test('a file that is too large is 413, and no import is listed', async () => {
 
 test('the list of imports has the latest first, without errors and changes', async () => {
   await importOf('brands', csv('name', 'One'));
-  const { errors, changes, ...last } = await importOf('brands', csv('name', 'Two'));
-  assert.ok(errors.length === 0 && changes.length === 1);
+  const two = await importOf('brands', csv('name', 'Two'));
+  const { errors, changes, created_missing, ...last } = two;
+  assert.equal([errors.length, changes.length, created_missing.length], [0, 1, 0]);
   const all = await read(server, '/admin/imports/');
   assert.equal(all[0], last);
   assert.is(all.length, 2);
@@ -539,9 +557,10 @@ test('an import whose last state the disk refuses shows all the same how it ende
   const accepted = await post('brands', csv('name', ...rows), {}, full);
   const path = accepted.headers.get('location') ?? '';
   await until('it has ended', async () => (await read(full, path)).state === 'failed');
-  const { errors, changes, ...shown } = await read(full, path);
+  const { errors, changes, created_missing, ...shown } = await read(full, path);
   assert.match(errors.at(-1).message, /^the rows before row 252 are written, the others are not/);
   assert.is(changes.length, 250);
+  assert.equal(created_missing, []);
   assert.equal((await read(full, '/admin/imports/'))[0], shown);
   refusal.active = false;
   commits = Number.NaN;
@@ -597,6 +616,25 @@ test('reports that the disk has refused are saved when the next import ends', as
     assert.is((await read(service, path)).state, 'done');
   }
   assert.is(failures(), 2);
+});
+
+test('a report of an earlier version, without what was created for names, is shown', async () => {
+  const { created_missing, created_missing_count, ...old } = await importOf(
+    'brands',
+    csv('name', 'One'),
+  );
+  assert.equal([created_missing, created_missing_count], [[], 0]);
+  await server.stop();
+  const folder = join(server.data, 'imports');
+  writeFileSync(join(folder, `${old.id}.json`), JSON.stringify(old));
+  writeFileSync(join(folder, '9.json'), JSON.stringify({ ...old, id: 9, state: 'writing' }));
+  const again = await openService({ data: server.data });
+  assert.equal(await read(again, `/admin/imports/${old.id}/`), old);
+  const { state, created } = await read(again, '/admin/imports/9/');
+  assert.equal([state, created], ['failed', 1]);
+  const { errors, changes, ...summary } = old;
+  assert.equal([errors.length, changes.length], [0, 1]);
+  assert.equal((await read(again, '/admin/imports/'))[1], summary);
 });
 
 test('an import that was unfinished when the server ended has failed, and its file is removed', async () => {

@@ -1,7 +1,8 @@
 /** The state of an import, as clients see it (spec 12.7). */
 import { randomUUID } from 'node:crypto';
 import { entityTag } from '../entity-tag.ts';
-import type { RowChange } from './rows/row-writer.ts';
+import type { CreatedMissing } from './rows/references.ts';
+import type { RowChange, WrittenRow } from './rows/row-writer.ts';
 
 /** Entries of each list, at most. */
 const MAX_LISTED = 1000;
@@ -39,6 +40,8 @@ export interface ImportSummary {
   readonly refused: number;
   readonly error_count: number;
   readonly change_count: number;
+  /** Absent from reports of earlier versions, like {@link ImportReport.created_missing}. */
+  readonly created_missing_count?: number;
 }
 
 /** A row that changes, and where it is in the file. */
@@ -47,10 +50,16 @@ interface ListedChange extends Pick<RowChange, 'action' | 'id'> {
   readonly fields: ReturnType<RowChange['fields']>;
 }
 
+/** A row that was created for a name, and the row of the file that has it. */
+export interface ListedMissing extends CreatedMissing {
+  readonly row: number;
+}
+
 /** An import with its lists. */
 export interface ImportReport extends ImportSummary {
   readonly errors: readonly ImportError[];
   readonly changes: readonly ListedChange[];
+  readonly created_missing?: readonly ListedMissing[];
 }
 
 type Counted = 'rows' | 'created' | 'changed' | 'unchanged' | 'refused';
@@ -85,6 +94,10 @@ export class ImportState {
   #changes: string[] = [];
   #changeCount = 0;
   #changeUnits = 0;
+  /** The same for rows that were created for names. */
+  #missing: string[] = [];
+  #missingCount = 0;
+  #missingUnits = 0;
   #bytesRead = 0;
   #bytesInAll = 0;
   readonly #nonce = randomUUID();
@@ -106,6 +119,7 @@ export class ImportState {
       ...this.#counts,
       error_count: this.#errorCount,
       change_count: this.#changeCount,
+      created_missing_count: this.#missingCount,
     };
   }
 
@@ -117,16 +131,19 @@ export class ImportState {
   /** A snapshot of its state now, without later changes. */
   get moment(): ImportMoment {
     const head = JSON.stringify(this.summary).slice(0, -1);
-    const [errors, changes] = [this.#errors, this.#changes];
+    const [errors, changes, missing] = [this.#errors, this.#changes, this.#missing];
     const [errorCount, changeCount] = [errors.length, changes.length];
+    const missingCount = missing.length;
     return {
       etag: entityTag(`${this.#nonce} ${this.#version}`),
-      units: head.length + this.#errorUnits + this.#changeUnits,
+      units: head.length + this.#errorUnits + this.#changeUnits + this.#missingUnits,
       *parts() {
         yield `${head},"errors":[`;
         yield* joined(errors, errorCount);
         yield '],"changes":[';
         yield* joined(changes, changeCount);
+        yield '],"created_missing":[';
+        yield* joined(missing, missingCount);
         yield ']}';
       },
     };
@@ -167,9 +184,10 @@ export class ImportState {
     this.#state = state;
   }
 
-  /** Counts a row and its change; null if it changes nothing. */
-  count(row: number, change: RowChange | null): void {
+  /** Counts a row, its change, and what was created for its names. */
+  count(row: number, { change, created }: WrittenRow): void {
     this.#add('rows');
+    for (const one of created) this.#countMissing({ row, ...one });
     if (change === null) {
       this.#add('unchanged');
       return;
@@ -182,6 +200,14 @@ export class ImportState {
     const text = JSON.stringify(listed);
     this.#changeUnits += text.length;
     this.#changes.push(text);
+  }
+
+  #countMissing(missing: ListedMissing): void {
+    this.#missingCount += 1;
+    if (this.#missing.length >= MAX_LISTED) return;
+    const text = JSON.stringify(missing);
+    this.#missingUnits += text.length;
+    this.#missing.push(text);
   }
 
   /** Counts a row that cannot be imported. */
@@ -209,6 +235,9 @@ export class ImportState {
     this.#changes = [];
     this.#changeCount = 0;
     this.#changeUnits = 0;
+    this.#missing = [];
+    this.#missingCount = 0;
+    this.#missingUnits = 0;
   }
 
   /** Call this before rows are written: they are counted again. */

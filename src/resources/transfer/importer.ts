@@ -26,7 +26,8 @@ import { readHeader } from './rows/header.ts';
 import type { ImportState } from './import-state.ts';
 import { Names } from './rows/names.ts';
 import { problemsOf } from './rows/row-problems.ts';
-import { type ImportTask, type RowChange, RowWriter, Seen } from './rows/row-writer.ts';
+import { type ImportTask, RowWriter, type WrittenRow } from './rows/row-writer.ts';
+import { Seen } from './rows/seen.ts';
 
 /** Rows of one commit, at most, and about how many UTF-16 units they have. */
 const BATCH = { rows: 250, units: 512 * 1024 };
@@ -143,13 +144,13 @@ export class Importer {
     writer: RowWriter,
     batch: readonly FileRow[],
   ): Generator<undefined, void> {
-    const changes: (RowChange | null)[] = [];
+    const written: WrittenRow[] = [];
     const failures = new Map<number, unknown>();
     const write: LongTransaction<void> = function* (transaction) {
       for (const [index, row] of batch.entries()) {
         const undo = draft.savepoint(index);
         try {
-          changes[index] = yield* writer.write(transaction, row);
+          written[index] = yield* writer.write(transaction, row);
         } catch (error) {
           undo();
           failures.set(index, error);
@@ -163,8 +164,9 @@ export class Importer {
       if (!failures.has(error.element)) failures.set(error.element, error);
     });
     for (const [index, { row }] of batch.entries()) {
-      if (failures.has(index)) this.#refuse(row, failures.get(index), writer);
-      else this.#state.count(row, changes[index] ?? null);
+      const done = written[index];
+      if (done !== undefined && !failures.has(index)) this.#state.count(row, done);
+      else this.#refuse(row, failures.get(index), writer);
       yield;
     }
   }
@@ -186,21 +188,23 @@ export class Importer {
     const [first] = batch;
     if (first === undefined) return;
     const { audited } = this.#options;
-    let changes: (RowChange | null)[];
+    let written: WrittenRow[];
     try {
       this.#goOn();
-      changes = await audited.transact(this.#order.subject, true, function* (tx) {
-        const written: (RowChange | null)[] = [];
+      written = await audited.transact(this.#order.subject, true, function* (tx) {
+        const results: WrittenRow[] = [];
         for (const row of batch) {
-          written.push(yield* writer.write(tx, row));
+          results.push(yield* writer.write(tx, row));
           yield;
         }
-        return written;
+        return results;
       });
     } catch (error) {
       throw new Error(`${this.#writtenUntil(first.row)}: ${messageOf(error)}`, { cause: error });
     }
-    for (const [index, row] of batch.entries()) this.#state.count(row.row, changes[index] ?? null);
+    for (const [index, done] of written.entries()) {
+      this.#state.count(batch[index]?.row ?? 0, done);
+    }
     await nextTurn();
   }
 

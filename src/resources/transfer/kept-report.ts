@@ -18,6 +18,8 @@ const keptShape = v.looseObject({
   error_count: v.number(),
   errors: v.array(v.unknown()),
   changes: v.array(v.unknown()),
+  /** Reports of earlier versions have none. */
+  created_missing: v.optional(v.array(v.unknown())),
 });
 
 /**
@@ -28,9 +30,10 @@ const keptShape = v.looseObject({
  */
 export function parseKept(text: string): KeptReport {
   const report: unknown = v.parse(keptShape, JSON.parse(text));
-  const { errors, changes, ...summary } = report as ImportSummary & {
+  const { errors, changes, created_missing, ...summary } = report as ImportSummary & {
     readonly errors: readonly object[];
     readonly changes: readonly object[];
+    readonly created_missing?: readonly object[];
   };
   if (hasEnded(summary.state)) return { summary, interrupted: null };
   const error: ImportError = {
@@ -44,7 +47,12 @@ export function parseKept(text: string): KeptReport {
   const failed = { ...summary, state: 'failed', error_count: summary.error_count + 1 } as const;
   return {
     summary: failed,
-    interrupted: JSON.stringify({ ...failed, errors: [...errors, error], changes }),
+    interrupted: JSON.stringify({
+      ...failed,
+      errors: [...errors, error],
+      changes,
+      created_missing,
+    }),
   };
 }
 

@@ -2,6 +2,7 @@
 import type { Context } from '../../../app/context.ts';
 import { CatalogError } from '../../../errors.ts';
 import type { Kind } from '../../../model/kind.ts';
+import { KINDS } from '../../../model/kinds.ts';
 import type { ImportError, ImportReport } from '../../../resources/transfer/import-state.ts';
 
 /** Characters of a value that a line shows. */
@@ -19,12 +20,18 @@ export function report(file: string, kind: Kind, found: ImportReport, context: C
   for (const error of errors) context.print(describeError(error));
   if (error_count > errors.length) context.print(`and ${error_count - errors.length} more errors`);
   if (state !== 'done') throw failure(file, found);
-  if (dry_run) printChanges(kind, found, context);
+  if (dry_run) {
+    printMissing(found, context);
+    printChanges(kind, found, context);
+  }
   const { rows, created, changed, unchanged } = found;
   const would = dry_run ? 'would be ' : '';
   const count = rows === 1 ? '1 row' : `${rows} rows`;
+  const { created_missing_count: missing = 0 } = found;
+  const items = missing === 1 ? '1 missing item' : `${missing} missing items`;
+  const also = missing === 0 ? '' : `, ${items} ${would}created`;
   context.print(
-    `${file}: ${count}, ${created} ${would}created, ${changed} ${would}changed, ${unchanged} unchanged`,
+    `${file}: ${count}, ${created} ${would}created, ${changed} ${would}changed, ${unchanged} unchanged${also}`,
   );
 }
 
@@ -46,6 +53,18 @@ function describeError({ row, column, message }: ImportError): string {
     ...(column === null ? [] : [column]),
   ].join(', ');
   return oneLine(place === '' ? message : `${place}: ${message}`);
+}
+
+function printMissing(
+  { created_missing = [], created_missing_count: count = 0 }: ImportReport,
+  context: Context,
+): void {
+  for (const { row, resource, name } of created_missing) {
+    const what = `${KINDS[resource].label} ${JSON.stringify(name)}`;
+    context.print(oneLine(`row ${row}: missing ${what} would be created`));
+  }
+  const more = count - created_missing.length;
+  if (more > 0) context.print(`and ${more} more missing items`);
 }
 
 function printChanges(kind: Kind, { changes, change_count }: ImportReport, context: Context): void {

@@ -8,6 +8,7 @@ import { shownValue } from '../parts/attributes.ts';
 import { download } from '../parts/download.ts';
 import type { Import } from './api.ts';
 import { columnLabel } from './column-label.ts';
+import { CreatedMissing } from './created-missing.tsx';
 import { cellOf, writeRecord } from './csv.ts';
 import { nameKey, type Names, useNames } from './names.ts';
 import type { Plan } from './plan.ts';
@@ -43,6 +44,7 @@ export function Report(props: ReportProps) {
         ))}
       </dl>
       {result.errors.length > 0 && <Errors result={result} />}
+      <CreatedMissing result={result} />
       {result.changes.length > 0 && <Changes plan={plan} result={result} />}
       <div class="buttons">
         {dryRun && (

@@ -64,6 +64,10 @@ export const toolsDe: Readonly<Record<keyof typeof toolsEn, Message>> = {
   'import.refused': 'Mit Fehlern',
   'import.errors': { one: '{count} Fehler', other: '{count} Fehler' },
   'import.errorList': 'Fehler',
+  'import.createdMissing': {
+    one: '{count} fehlender Eintrag wird angelegt',
+    other: '{count} fehlende Einträge werden angelegt',
+  },
   'import.changes': { one: '{count} Änderung', other: '{count} Änderungen' },
   'import.changeList': 'Geänderte Zeilen',
   'import.row': 'Zeile',

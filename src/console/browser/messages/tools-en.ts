@@ -55,6 +55,10 @@ export const toolsEn = {
   'import.refused': 'With errors',
   'import.errors': { one: '{count} error', other: '{count} errors' },
   'import.errorList': 'Errors',
+  'import.createdMissing': {
+    one: '{count} missing item is created',
+    other: '{count} missing items are created',
+  },
   'import.changes': { one: '{count} change', other: '{count} changes' },
   'import.changeList': 'Changed rows',
   'import.row': 'Row',

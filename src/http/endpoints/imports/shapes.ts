@@ -1,4 +1,5 @@
 /** Imports in the description of the API. */
+import { CREATABLE } from '../../../resources/transfer/rows/references.ts';
 import { arrayOf, negotiatedJson, type Shape } from '../../operations/content.ts';
 
 const EXAMPLE = {
@@ -13,12 +14,17 @@ const EXAMPLE = {
   refused: 1,
   error_count: 1,
   change_count: 0,
+  created_missing_count: 0,
 };
 
 const LISTS = {
   errors: [{ row: 3, column: 'category', message: 'there is no category "Phonse"' }],
   changes: [],
+  created_missing: [],
 };
+
+/** Members that reports of earlier versions lack. */
+const OPTIONAL: ReadonlySet<string> = new Set(['created_missing_count', 'created_missing']);
 
 const count = { type: 'integer', minimum: 0 };
 const text = { type: 'string' };
@@ -38,6 +44,10 @@ const PROPERTIES = {
   refused: { ...count, description: 'Rows with errors.' },
   error_count: count,
   change_count: count,
+  created_missing_count: {
+    ...count,
+    description: 'Rows that were created for names; absent from reports of earlier versions.',
+  },
 };
 
 const LIST_PROPERTIES = {
@@ -72,6 +82,20 @@ const LIST_PROPERTIES = {
       required: ['row', 'id', 'action', 'fields'],
     },
   },
+  created_missing: {
+    type: 'array',
+    description:
+      'The first 1,000 rows that `create_missing` has created for names; absent from reports of earlier versions.',
+    items: {
+      type: 'object',
+      properties: {
+        row: { type: 'integer', description: 'The first row of the file with the name.' },
+        resource: { ...text, enum: CREATABLE },
+        name: text,
+      },
+      required: ['row', 'resource', 'name'],
+    },
+  },
 };
 
 function shapeOf(name: string, description: string, properties: object, example: object): Shape {
@@ -81,7 +105,7 @@ function shapeOf(name: string, description: string, properties: object, example:
       type: 'object',
       description,
       properties,
-      required: Object.keys(properties),
+      required: Object.keys(properties).filter((each) => !OPTIONAL.has(each)),
       examples: [example],
     }),
   };

@@ -12,6 +12,12 @@ import { nameAttribute, type Names } from './names.ts';
 /** Kinds whose missing rows can be created. */
 export const CREATABLE = ['brands', 'categories', 'specs', 'options'] as const;
 
+/** A row that was created because no row had the name. */
+export interface CreatedMissing {
+  readonly resource: (typeof CREATABLE)[number];
+  readonly name: string;
+}
+
 export interface Pair {
   readonly spec_id: number;
   readonly option_id: number;
@@ -32,7 +38,8 @@ export class References {
   readonly #createMissing: ReadonlySet<string>;
   /** Ids of paths that were found; null if the import writes categories. */
   readonly #paths: Map<string, readonly number[]> | null;
-  #created = 0;
+  /** What was created since {@link References.takeCreated}. */
+  #created: CreatedMissing[] = [];
 
   constructor(
     transaction: Transaction,
@@ -46,6 +53,13 @@ export class References {
     this.#paths = remembers ? new Map() : null;
   }
 
+  /** @returns what was created since the last call. */
+  takeCreated(): readonly CreatedMissing[] {
+    const created = this.#created;
+    if (created.length > 0) this.#created = [];
+    return created;
+  }
+
   /** The id of a brand or an SPU. @throws LabelError. */
   named(kind: 'brands' | 'goods', name: string): number {
     const ids = this.#names.find(this.#transaction, kind, name);
@@ -56,10 +70,10 @@ export class References {
   path(text: string): readonly number[] {
     const known = this.#paths?.get(text);
     if (known !== undefined) return known;
-    const before = this.#created;
+    const before = this.#created.length;
     const ids = this.#find(text);
     // What a row creates is lost if the row fails.
-    if (this.#created === before && (this.#paths?.size ?? 0) < MAX_PATHS) {
+    if (this.#created.length === before && (this.#paths?.size ?? 0) < MAX_PATHS) {
       this.#paths?.set(text, ids);
     }
     return ids;
@@ -173,13 +187,14 @@ export class References {
     const [id, ...others] = ids;
     const kind = KINDS[name];
     if (id === undefined) {
-      if (!this.#createMissing.has(name)) {
+      const resource = CREATABLE.find((each) => each === name);
+      if (resource === undefined || !this.#createMissing.has(resource)) {
         throw new LabelError(`there is no ${kind.label} ${JSON.stringify(text)}`);
       }
       const input = atOnce(parseInput(kind, missing(), 'whole'));
       const created = atOnce(insertUnseen(this.#transaction, kind, input));
       this.#names.add(name, created);
-      this.#created += 1;
+      this.#created.push({ resource, name: text });
       return created.id;
     }
     if (others.length === 0) return id;

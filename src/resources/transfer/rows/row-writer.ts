@@ -15,8 +15,9 @@ import type { FileRow } from '../reading/file-row.ts';
 import { unguardFormula } from '../formulas.ts';
 import type { SentColumn } from './header.ts';
 import { nameAttribute, type Names } from './names.ts';
-import { References } from './references.ts';
+import { type CreatedMissing, References } from './references.ts';
 import { type RowProblem, RowProblems } from './row-problems.ts';
+import type { Seen } from './seen.ts';
 import { pairsIn, replacePairs } from './sku-specs.ts';
 
 /** How rows of a file are matched with those of the store. */
@@ -48,21 +49,12 @@ export interface RowChange {
   readonly fields: () => Readonly<Record<string, readonly [unknown, unknown]>>;
 }
 
-/** UTF-16 units of a value that is remembered, at most: a longer name or code is an error itself. */
-const MAX_SEEN_UNITS = 510;
-
-/** The ids and codes that a file had so far, and names that match rows: each may occur once. */
-export class Seen {
-  readonly #values = new Set<string>();
-
-  /** @returns whether it occurred before. */
-  repeats(what: string, value: string): boolean {
-    if (value.length > MAX_SEEN_UNITS) return false;
-    const key = `${what} ${value}`;
-    if (this.#values.has(key)) return true;
-    this.#values.add(key);
-    return false;
-  }
+/** What a row of a file writes. */
+export interface WrittenRow {
+  /** Null if nothing changes. */
+  readonly change: RowChange | null;
+  /** Rows that the names in it have created. */
+  readonly created: readonly CreatedMissing[];
 }
 
 export class RowWriter {
@@ -110,10 +102,16 @@ export class RowWriter {
   /**
    * Writes a row. Yields between parts of the work.
    *
-   * @returns what changes; null if nothing does.
    * @throws RowProblems; CatalogError `invalid`.
    */
-  *write(transaction: Transaction, { content }: FileRow): RowSteps {
+  *write(transaction: Transaction, row: FileRow): Generator<undefined, WrittenRow> {
+    // A row that failed has left what it created, which was undone.
+    this.#last?.references.takeCreated();
+    const change = yield* this.#write(transaction, row);
+    return { change, created: this.#last?.references.takeCreated() ?? [] };
+  }
+
+  *#write(transaction: Transaction, { content }: FileRow): RowSteps {
     if ('problem' in content) throw problem(null, content.problem);
     if ('cells' in content) return yield* this.#writeCells(transaction, content.cells);
     if (!isObject(content.value)) throw problem(null, 'must be an object');

@@ -211,6 +211,12 @@ test('--match finds existing rows, and --create-missing creates missing brands a
   const goods = fileOf('name,brand,category\r\nShirt,Acme,Clothes > Tops > Shirts\r\n');
   const missing = ['--create-missing', 'brands,categories'];
   assert.is((await call('import', data, ['goods', goods])).status, 1);
+  const dry = await call('import', data, ['goods', goods, ...missing, '--dry-run']);
+  const [brand, ...others] = dry.stdout.split('\n');
+  assert.is(brand, 'row 2: missing brand "Acme" would be created');
+  assert.is(others.filter((line) => line.startsWith('row 2: missing category ')).length, 3);
+  const counts = ', 0 unchanged, 4 missing items would be created\n';
+  assert.ok(dry.stdout.endsWith(counts), dry.stdout);
   assert.is((await call('import', data, ['goods', goods, ...missing])).status, 0);
   const again = await call('import', data, ['goods', goods, ...missing, '--match', 'name']);
   assert.match(again.stdout, '1 row, 0 created, 0 changed, 1 unchanged');

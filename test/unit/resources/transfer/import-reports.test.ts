@@ -88,10 +88,9 @@ function stateWith(rows: number): ImportState {
 
 const addTo = (state: ImportState, id: number) =>
   state.count(id, {
-    id,
-    action: 'update',
-    fields: () => ({ desc_detail: ['', 'x'.repeat(4000)] }),
-  } as unknown as Parameters<ImportState['count']>[1]);
+    change: { id, action: 'update', fields: () => ({ desc_detail: ['', 'x'.repeat(4000)] }) },
+    created: [],
+  });
 
 test('an import in progress is shown as of the request, however slow the client', async () => {
   const state = stateWith(500);
@@ -131,7 +130,7 @@ test('every change of an import changes its entity tag', () => {
     () => state.countRefused(),
     () => state.addError({ row: 1, column: null, message: 'it is wrong' }),
     () => addTo(state, 2),
-    () => state.count(3, null),
+    () => state.count(3, { change: null, created: [] }),
     () => state.forget(),
     () => state.beginWriting(),
     () => state.enter('done'),

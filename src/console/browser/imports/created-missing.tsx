@@ -1,0 +1,28 @@
+/** The items that an import creates because a name is not found. */
+import { t } from '../messages/text.ts';
+import type { Import } from './api.ts';
+
+/** Items that are shown. */
+const MAX_SHOWN = 200;
+
+export function CreatedMissing({ result }: { readonly result: Import }) {
+  // Reports of earlier versions have no such list.
+  const { created_missing: listed = [], created_missing_count: count = 0 } = result;
+  if (count === 0) return null;
+  return (
+    <>
+      <h3>{t('import.createdMissing', { count })}</h3>
+      <ul>
+        {listed.slice(0, MAX_SHOWN).map(({ row, resource, name }, index) => (
+          <li key={index}>
+            {t(`collection.${resource}`)}: {name}{' '}
+            <span class="soft">
+              {t('import.row')} {row}
+            </span>
+          </li>
+        ))}
+      </ul>
+      {count > MAX_SHOWN && <p class="soft">{t('bulk.more', { count: count - MAX_SHOWN })}</p>}
+    </>
+  );
+}

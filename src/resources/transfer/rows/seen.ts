@@ -1,0 +1,18 @@
+/** Values that may occur once in a file (spec 12.9). */
+
+/** UTF-16 units of a value that is remembered, at most: a longer name or code is an error itself. */
+const MAX_SEEN_UNITS = 510;
+
+/** The ids and codes that a file had so far, and names that match rows: each may occur once. */
+export class Seen {
+  readonly #values = new Set<string>();
+
+  /** @returns whether it occurred before. */
+  repeats(what: string, value: string): boolean {
+    if (value.length > MAX_SEEN_UNITS) return false;
+    const key = `${what} ${value}`;
+    if (this.#values.has(key)) return true;
+    this.#values.add(key);
+    return false;
+  }
+}
