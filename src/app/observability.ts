@@ -39,7 +39,7 @@ interface ObservabilityOptions extends RuntimeOptions {
 /** The parts of a catalog that the metrics show. */
 interface WatchedCatalog {
   readonly store: Store;
-  readonly pages: Pick<PageQueue, 'length' | 'oldest' | 'retry'>;
+  readonly pages: Pick<PageQueue, 'waiting' | 'oldest' | 'retry'>;
   readonly changes: Pick<Changes, 'figures'>;
   readonly archive: Pick<Archive, 'figures'>;
   readonly readinessDetails: () => ReadinessDetails;
@@ -205,7 +205,7 @@ export class Observability {
       rows: read(({ store }) => names.map((name) => [name, store.count(name)] as const), []),
       size: read(({ store }) => store.size, { base: 0, changes: 0 }),
       waiting: read(({ store }) => store.waiting, 0),
-      pages: read(({ pages }) => pages.length, 0),
+      pages: read(({ pages }) => pages.waiting, 0),
       oldestPage: read(({ pages }) => pages.oldest, 0),
       failedPages: read(({ pages }) => pages.retry.size, 0),
       changes: read(({ changes }) => changes.figures(), NO_CHANGES),

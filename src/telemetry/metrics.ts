@@ -52,7 +52,7 @@ export class Metrics {
     this.#value('catalog_commit_queue_length', 'Transactions that wait for the disk.', waiting);
     this.#value(
       'catalog_page_queue_length',
-      'Pages that wait to be written, and changed rows whose pages are not determined yet.',
+      'Pages that wait to be written or checked, and changed rows whose pages are not known yet.',
       pages,
     );
     this.#value(

@@ -21,7 +21,7 @@ const CHECK_MS = 10_000;
 
 export interface SummaryOptions {
   readonly store: Pick<Store, 'count' | 'size' | 'get' | 'lastId' | 'sequence'>;
-  readonly pages: Pick<PageQueue, 'length'> & { readonly retry: { readonly size: number } };
+  readonly pages: Pick<PageQueue, 'waiting'> & { readonly retry: { readonly size: number } };
   /** ISO 4217: that of all prices. */
   readonly currency: string;
   /** Bytes that the disk can still take. */
@@ -53,7 +53,7 @@ export class Summaries implements SummaryService {
     );
     return {
       counts: Object.fromEntries(counts),
-      pages: { waiting: pages.length, failed: pages.retry.size },
+      pages: { waiting: pages.waiting, failed: pages.retry.size },
       store: { bytes: this.#bytes() },
       currency,
       warnings: [...this.#current(), ...(await this.#fromDisk())],

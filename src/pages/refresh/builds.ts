@@ -42,12 +42,17 @@ export class Build {
   readonly #list: PageList;
   readonly #catalog: Catalog;
   #total: number | null = null;
+  /** Pages that were taken. */
+  #taken = 0;
+  /** Whether the number of pages is known: a comparison does not know at first what it has to do. */
+  #isCounted: boolean;
   readonly #names: AsyncGenerator<PageName>;
 
   constructor(scope: BuildScope, list: PageList, catalog: Catalog, maker: PageMaker) {
     this.scope = scope;
     this.#list = list;
     this.#catalog = catalog;
+    this.#isCounted = scope.since === undefined;
     this.#names = namesOf(this, list, catalog, maker);
   }
 
@@ -55,6 +60,16 @@ export class Build {
   get total(): number {
     this.#total ??= this.scope.skus?.length ?? this.#list.count(this.#catalog);
     return this.#total;
+  }
+
+  /** Pages that are still to be taken; at least 1 until the build has ended. */
+  get remaining(): number {
+    return this.#isCounted ? Math.max(this.total - this.#taken, 1) : 1;
+  }
+
+  /** Call this if all pages of the shop are made or compared. */
+  countAll(): void {
+    this.#isCounted = true;
   }
 
   /** Pages that are finished, with any result. */
@@ -71,6 +86,7 @@ export class Build {
       if (step.done === true) break;
       names.push(step.value);
     }
+    this.#taken += names.length;
     return names;
   }
 
@@ -110,6 +126,7 @@ async function* namesOf(
   }
   try {
     const areMade = since !== undefined && (await maker.knows(since));
+    if (!areMade) build.countAll();
     if (areMade) yield* chunks((fromStart) => maker.damaged(fromStart));
     else yield* list.all(catalog);
     for await (const name of chunks((fromStart) => maker.present(fromStart, areMade))) {

@@ -4,13 +4,11 @@
  * 1. When the queue is empty, no page is older than the store. Every commit notes the rows that it
  *    changed, and the pages that show them are made from its state or a later one. Every start
  *    checks all pages: only their stats if the manifest is of the store's state, otherwise what
- *    they are made from. This repairs pages after a crash between a commit and its pages, a failed
- *    write, or power loss, which may leave a page old, torn or empty.
+ *    they are made from. So pages that a crash or a failed write has left old or torn are repaired.
  * 2. A page is made from the rows that are committed when its turn comes: however often a row
  *    changes before that, its pages are queued once. A page that could not be made stays queued.
- * 3. Pages are gathered and written only under the pages' lock. Every other process that writes
- *    them (rebuild-pages) takes its snapshot under the lock as well. So no page is ever replaced
- *    by an older one.
+ * 3. Pages are gathered and written only under the pages' lock, under which every other process
+ *    that writes them (rebuild-pages) takes its snapshot. So no page is replaced by an older one.
  * 4. Memory is bounded by the number of rows and pages, not by the number of changes.
  * 5. The event loop is never blocked for long: pages are named and gathered in slices of
  *    {@link SLICE_MS}, and rendered and written in another thread.
@@ -72,8 +70,8 @@ export class PageQueue {
   /** The number of the last commit noted here; when the latest one came, by performance.now(). */
   #noted: number;
   #notedAt = 0;
-  /** Whether all pages have been checked since the start. */
-  #isCompared = false;
+  /** What the check of all pages since the start has come to. */
+  #comparison: 'due' | 'passed' | 'failed' = 'due';
   /** Whether half-written files of a killed run are still to be removed. */
   #mustSweep = true;
   #savedAt = Number.NEGATIVE_INFINITY;
@@ -107,7 +105,13 @@ export class PageQueue {
     return this.#naming.size + this.#waiting.size + this.#inHand + this.retry.size;
   }
 
-  /** Milliseconds that the oldest of them has waited; 0 if none waits. */
+  /** The same and what builds have still to make or check; at least 1 before the check of a start. */
+  get waiting(): number {
+    const builds = this.#builds.reduce((sum, { build }) => sum + build.remaining, 0);
+    return Math.max(this.length + builds, this.#comparison === 'due' ? 1 : 0);
+  }
+
+  /** Milliseconds that the oldest of {@link length} has waited; 0 if none waits. */
   get oldest(): number {
     return Math.max(this.#naming.age, this.#waiting.age, this.retry.age);
   }
@@ -115,7 +119,8 @@ export class PageQueue {
   /** Whether the files are up to date, for readers of pages. */
   get state(): PageState {
     const { sequence } = this.#options.store;
-    return { isBehind: !this.#isCompared || this.#noted !== sequence || this.length > 0, sequence };
+    const isCurrent = this.#comparison === 'passed' && this.#noted === sequence;
+    return { isBehind: !isCurrent || this.length > 0, sequence };
   }
 
   /** Queues a page whose file was lost. */
@@ -128,7 +133,7 @@ export class PageQueue {
     const { sequence, digest } = this.#options.store;
     const { build, ended } = this.build({ stale: true, skus: null, since: { sequence, digest } });
     void ended.then(() => {
-      this.#isCompared = build.counts.failed === 0 && !this.#isAbandoned;
+      this.#comparison = build.counts.failed > 0 || this.#isAbandoned ? 'failed' : 'passed';
     });
   }
 
@@ -153,16 +158,15 @@ export class PageQueue {
     this.#deadline = performance.now() + grace * (1 - SAVE_SHARE);
     this.#add(this.retry.end());
     this.#wake();
-    await within(this.#rest(), grace);
+    const rest = async () => {
+      while (this.#running !== null) await this.#running;
+    };
+    await within(rest(), grace);
     this.#isAbandoned ||= this.#running !== null;
     for (const { finish } of this.#builds.splice(0)) finish();
     if (!this.#isAbandoned) await within(this.#save(), Math.max(grace * SAVE_SHARE, 100));
     this.#isDrained = true;
     lock.close();
-  }
-
-  async #rest(): Promise<void> {
-    while (this.#running !== null) await this.#running;
   }
 
   #add(names: Iterable<PageName>): void {

@@ -188,6 +188,23 @@ test('the queue reports its length and the age of its oldest page, which are 0 a
   await bench.close();
 });
 
+test('the pages of unfinished builds and of the comparison after a start wait until they are made', async () => {
+  const bench = await Bench.open();
+  const pages = freshPages(bench.store).size;
+  assert.is(bench.queue.waiting, 1, 'the comparison has not begun');
+  await bench.holdingLock(async () => {
+    bench.queue.compare();
+    assert.is(bench.queue.waiting, 1, 'its pages are not counted yet');
+    await until('they are counted', () => bench.queue.waiting > 1);
+    assert.is(bench.queue.waiting, pages);
+    bench.queue.build({ stale: false, skus: [1, 2] });
+    assert.is(bench.queue.waiting, pages + 2);
+  });
+  await until('all are made', () => bench.queue.waiting === 0);
+  assert.equal(bench.queue.state, { isBehind: false, sequence: bench.store.sequence });
+  await bench.close();
+});
+
 test('a page that the disk refuses stays queued, is reported once, and is written when possible', async () => {
   const bench = await Bench.open();
   bench.refused.add('skus/1.html');
