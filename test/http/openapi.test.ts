@@ -1,8 +1,11 @@
 /** spec 5.7: the API description matches what a server does. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { send, tokenFor } from '../support/client.ts';
 import { smallConsole } from '../support/console.ts';
+import { ROOT } from '../support/paths.ts';
 import { openService, type Service } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
@@ -668,6 +671,21 @@ test('with a base path, with and without a version, the description has the same
   }
   assert.equal((await send(based, 'GET', '/api/1.0/openapi.json')).json, json);
   await based.stop();
+});
+
+test('every POST that creates accepts an Idempotency-Key, except those that docs/api.md names', () => {
+  const guide = readFileSync(join(ROOT, 'docs', 'api.md'), 'utf8');
+  const [, excepted = ''] = /^- POST to (.*) ignores a key\./m.exec(guide) ?? [];
+  const without = Object.entries(document.paths).flatMap(([path, { post }]) => {
+    const creates = post !== undefined && ('201' in post.responses || '202' in post.responses);
+    return creates && !JSON.stringify(post.parameters ?? []).includes('dempotencyKey')
+      ? [path]
+      : [];
+  });
+  assert.equal(
+    [...excepted.matchAll(/`([^`]+)`/g)].map(([, path = '']) => path).toSorted(),
+    without.toSorted(),
+  );
 });
 
 test.run();

@@ -152,6 +152,22 @@ test('a name may contain letters of any language and @ . + _ -, and is normalize
   assert.is((await call('GET', 'nobody/')).status, 404);
 });
 
+test('a repeated creation is 422 whatever its Idempotency-Key', async () => {
+  const headers = { 'idempotency-key': 'once' };
+  const body = { name: 'ann', role: 'viewer', password: PASSWORD };
+  assert.is((await call('POST', '', body, { headers })).status, 201);
+  const before = stored();
+  for (const changed of [{}, { role: 'admin', password: 'another horse battery' }]) {
+    const again = await call('POST', '', { ...body, ...changed }, { headers });
+    assert.equal(
+      [again.status, again.json.fields],
+      [422, { name: ['is the name of another user'] }],
+    );
+    assert.is(again.headers.get('idempotent-replayed'), null);
+  }
+  assert.is(stored(), before);
+});
+
 test('a change of role, password or disabled revokes the tokens; only a new password can log in', async () => {
   await call('POST', '', { name: 'ann', role: 'editor', password: PASSWORD });
   const reading = async (token: string) =>
