@@ -77,6 +77,14 @@ export function recall(view: View, retry: Retry, now: number): Created | null {
   return null;
 }
 
+/** Whether the answer to a request with the key is stored, whatever it asked for. */
+export function isKept(view: View, retry: Pick<Retry, 'subject' | 'key'>, now: number): boolean {
+  for (const id of view.matching(KEYS, 'key', nameOf(retry))) {
+    if (!isOver(existingRow(view, KEYS, id), now)) return true;
+  }
+  return false;
+}
+
 /** Stores the response, and removes the subject's oldest ones that have expired or are too many. */
 export function remember(
   transaction: Transaction,
@@ -104,7 +112,7 @@ function shelfOf({ subject }: Retry): string {
   return subject === null ? 'anonymous' : `subject ${subject}`;
 }
 
-function nameOf({ subject, key }: Retry): string {
+function nameOf({ subject, key }: Pick<Retry, 'subject' | 'key'>): string {
   return JSON.stringify([subject, key]);
 }
 

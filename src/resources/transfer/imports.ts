@@ -3,8 +3,9 @@
  * and one that was not finished when the process ended is `failed`.
  */
 import { createHash, type Hash } from 'node:crypto';
-import { CatalogError, messageOf } from '../../errors.ts';
-import { type Created, recall, remember, type Retry } from '../idempotency.ts';
+import { messageOf } from '../../errors.ts';
+import { type Created, isKept, recall, remember, type Retry } from '../idempotency.ts';
+import { ImportPlaces, type Place, tooManyImports } from './import-places.ts';
 import { ImportReports, type ShownImport } from './import-reports.ts';
 import { type ImportProgress, ImportState, type ImportSummary } from './import-state.ts';
 import { endedReport, type KeptReport, parseKept } from './kept-report.ts';
@@ -13,12 +14,6 @@ import { UnsavedReports } from './unsaved-reports.ts';
 
 /** Finished imports that are kept, at most. */
 const MAX_KEPT = 100;
-
-/** Unfinished imports, at most: their files are on the disk. */
-const MAX_UNFINISHED = 8;
-
-/** Seconds after which a client may try again. */
-const RETRY_AFTER_S = '10';
 
 /** Where files and states of imports are kept. */
 export interface ImportStorage {
@@ -72,7 +67,7 @@ export class Imports {
   readonly #unsaved: UnsavedReports;
   /** By the ids of unfinished imports: resolves when they have ended. */
   readonly #ends = new Map<number, Promise<void>>();
-  #unfinished = 0;
+  readonly #places = new ImportPlaces();
   #lastId = 0;
   #queue: Promise<void> = Promise.resolve();
   #stopping = false;
@@ -93,7 +88,7 @@ export class Imports {
 
   /** Whether no more can be accepted until one has ended. */
   get isFull(): boolean {
-    return this.#unfinished >= MAX_UNFINISHED;
+    return this.#places.isFull;
   }
 
   /**
@@ -109,16 +104,9 @@ export class Imports {
     key: string | null = null,
   ): Promise<Accepted> {
     this.#options.audited.requireRoom();
-    if (this.isFull) {
-      throw new CatalogError(
-        'too_many_imports',
-        `${MAX_UNFINISHED} imports are not finished yet; wait for one of them`,
-        { headers: { 'Retry-After': RETRY_AFTER_S } },
-      );
-    }
+    const place = await this.#placeFor(order.subject, key);
     this.#lastId += 1;
     const id = this.#lastId;
-    this.#unfinished += 1;
     const { storage } = this.#options;
     try {
       const hash = createHash('sha256');
@@ -128,19 +116,33 @@ export class Imports {
       const { text } = state;
       await storage.save(id, text);
       const digest = hash.digest('hex');
-      const first = key === null ? null : await this.#firstWith(key, order, digest, { id, text });
+      const mayRun = await place.ready();
+      const answer = { id, text, mayRun };
+      const first = key === null ? null : await this.#firstWith(key, order, digest, answer);
+      place.answered();
       if (first !== null) {
-        await this.#drop(id);
+        await this.#drop(id, place);
         return first;
       }
       this.#running.set(id, state);
-      this.#queue = this.#queue.then(() => this.#run(order, state));
+      this.#queue = this.#queue.then(() => this.#run(order, state, place));
       this.#ends.set(id, this.#queue);
       return { id, text, replayed: false };
     } catch (error) {
-      await this.#drop(id);
+      await this.#drop(id, place);
+      place.answered();
       throw error;
     }
+  }
+
+  #placeFor(subject: string | null, key: string | null): Promise<Place> {
+    if (key === null) return this.#places.take(null, () => Promise.resolve(false));
+    return this.#places.take(JSON.stringify([subject, key]), () =>
+      this.#options.audited.transact(subject, false, function* (transaction, now) {
+        yield;
+        return isKept(transaction, { subject, key }, now);
+      }),
+    );
   }
 
   /**
@@ -148,13 +150,13 @@ export class Imports {
    *
    * @param digest of the file.
    * @returns the response that was kept before; null if there was none, and this one is kept now.
-   * @throws CatalogError `key_reused`, `write_refused`.
+   * @throws CatalogError `key_reused`, `write_refused`, `too_many_imports`.
    */
   #firstWith(
     key: string,
     { kind, subject, format, match, createMissing, dryRun }: ImportOrder,
     digest: string,
-    { id, text }: Pick<Accepted, 'id' | 'text'>,
+    { id, text, mayRun }: Pick<Accepted, 'id' | 'text'> & { readonly mayRun: boolean },
   ): Promise<Accepted | null> {
     const asked = [format, match, [...createMissing].toSorted(), dryRun, digest];
     const retry: Retry = { subject, key, request: ['imports', kind.name, ...asked] };
@@ -162,17 +164,18 @@ export class Imports {
       yield;
       const first = recall(transaction, retry, now);
       if (first !== null) return replayOf(first);
+      if (!mayRun) throw tooManyImports();
       remember(transaction, retry, { id, text, etag: null }, now);
       return null;
     });
   }
 
   /** Removes what was received for an import that will not run. */
-  async #drop(id: number): Promise<void> {
-    this.#unfinished -= 1;
+  async #drop(id: number, place: Place): Promise<void> {
     const { storage, onError } = this.#options;
     await storage.discard(id).catch(onError);
     await storage.forget(id).catch(onError);
+    place.free();
   }
 
   /** How far an import is; null if it has ended. */
@@ -215,7 +218,7 @@ export class Imports {
     await this.#unsaved.save();
   }
 
-  async #run(order: ImportOrder, state: ImportState): Promise<void> {
+  async #run(order: ImportOrder, state: ImportState, place: Place): Promise<void> {
     const { storage, whenIndexed, inSmallHeap, onError } = this.#options;
     const options = { ...this.#options, isStopping: () => this.#stopping };
     const { id } = state;
@@ -231,7 +234,7 @@ export class Imports {
     await storage.discard(id).catch(onError);
     this.#running.delete(id);
     this.#ends.delete(id);
-    this.#unfinished -= 1;
+    place.free();
     this.#finished.set(id, state.summary);
     await this.#prune().catch(onError);
   }

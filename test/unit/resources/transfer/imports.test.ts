@@ -1,0 +1,133 @@
+/** Repeated requests while as many imports as possible are unfinished (spec 12.6). */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { CatalogError } from '../../../../src/errors.ts';
+import { KINDS } from '../../../../src/model/kinds.ts';
+import { Money } from '../../../../src/model/money.ts';
+import { AuditedStore } from '../../../../src/resources/audit/audited-store.ts';
+import { type Accepted, Imports } from '../../../../src/resources/transfer/imports.ts';
+import { openStore, storeDirectory } from '../../../support/checked.ts';
+import { quickDisk, turn } from '../../../support/disk.ts';
+
+/** Unfinished imports, at most, and files of repeated requests beyond them. */
+const [UNFINISHED, REPEATED] = [8, 4];
+
+const FILE = 'name\r\nQuill\r\n';
+
+/** Imports that are received, but do not begin until the gate opens. */
+async function open() {
+  const store = await openStore(storeDirectory(), { disk: quickDisk });
+  const files = new Map<number, Buffer>();
+  const states = new Map<number, Buffer>();
+  const gate = Promise.withResolvers<void>();
+  const errors: unknown[] = [];
+  const imports = await Imports.open({
+    audited: new AuditedStore(store),
+    money: new Money('USD'),
+    storage: {
+      async receive(id, source) {
+        files.set(id, Buffer.alloc(0));
+        const pieces: Uint8Array[] = [];
+        for await (const piece of source) pieces.push(piece);
+        files.set(id, Buffer.concat(pieces));
+        return files.get(id)?.length ?? 0;
+      },
+      async *read(id) {
+        yield files.get(id) ?? Buffer.alloc(0);
+      },
+      discard: async (id) => void files.delete(id),
+      save: async (id, text) => void states.set(id, Buffer.from(text)),
+      load: (id) => states.get(id) ?? null,
+      forget: async (id) => void states.delete(id),
+      ids: () => ({ states: [...states.keys()], files: [...files.keys()] }),
+    },
+    whenIndexed: () => gate.promise,
+    inSmallHeap: (run) => run(),
+    onError: (error) => void errors.push(error),
+  });
+  const order = {
+    kind: KINDS.brands,
+    format: 'csv',
+    match: 'id',
+    createMissing: new Set<string>(),
+    dryRun: false,
+    subject: 'ann',
+  } as const;
+  const send = (key: string | null, source: AsyncIterable<Uint8Array> = whole(FILE)) =>
+    imports.accept(order, source, key);
+  const close = async () => {
+    gate.resolve();
+    await imports.close();
+    await store.close();
+    assert.equal([errors, [...files]], [[], []]);
+  };
+  return { imports, files, send, close };
+}
+
+async function* whole(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(text);
+}
+
+/** A file of which nothing comes until it is let through. */
+function slow() {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const source = async function* () {
+    await promise;
+    yield* whole(FILE);
+  };
+  return { source: source(), pass: resolve };
+}
+
+const codeOf = async (answer: Promise<Accepted>): Promise<string> => {
+  try {
+    return (await answer).replayed ? 'replayed' : 'accepted';
+  } catch (error) {
+    return error instanceof CatalogError ? error.code : String(error);
+  }
+};
+
+test('a repeated request gets its answer, however many imports are unfinished; others are refused', async () => {
+  const { send, imports, files, close } = await open();
+  const first = await send('first');
+  for (let count = 1; count < UNFINISHED; count += 1) await send(null);
+  assert.ok(imports.isFull);
+  assert.equal(await send('first'), { ...first, replayed: true });
+  assert.is(await codeOf(send('first', whole('name\r\nInk\r\n'))), 'key_reused');
+  assert.is(await codeOf(send('another')), 'too_many_imports');
+  assert.is(await codeOf(send(null)), 'too_many_imports');
+  assert.is(files.size, UNFINISHED, 'no copy is left');
+  const copies = Array.from({ length: REPEATED }, slow);
+  const answers = copies.map(({ source }) => codeOf(send('first', source)));
+  for (let turns = 0; files.size < UNFINISHED + REPEATED && turns < 100; turns += 1) await turn();
+  assert.is(files.size, UNFINISHED + REPEATED);
+  assert.is(await codeOf(send('first')), 'too_many_imports', 'their number is limited as well');
+  for (const { pass } of copies) pass();
+  assert.equal(await Promise.all(answers), Array(REPEATED).fill('replayed'));
+  assert.is(await codeOf(send('first')), 'replayed');
+  await close();
+});
+
+test('a copy of a request that is being received waits for its answer; if it fails, the copy is imported', async () => {
+  for (const succeeds of [true, false]) {
+    const { send, imports, close } = await open();
+    for (let count = 1; count < UNFINISHED; count += 1) await send(null);
+    const { source, pass } = slow();
+    const failing = async function* () {
+      yield* source;
+      if (!succeeds) throw new Error('the client has gone');
+    };
+    const first = codeOf(send('key', failing()));
+    assert.ok(imports.isFull);
+    const copy = codeOf(send('key'));
+    for (let turns = 0; turns < 20; turns += 1) await turn();
+    pass();
+    assert.equal(
+      [await first, await copy],
+      succeeds ? ['accepted', 'replayed'] : ['Error: the client has gone', 'accepted'],
+    );
+    assert.ok(imports.isFull);
+    await close();
+  }
+});
+
+test.run();
