@@ -125,7 +125,9 @@ function partsOf({ metafile }: Bun.BuildOutput): Parts {
 /**
  * The page that loads the console; the server puts its base path before `"/console/`.
  *
- * @param main the scripts of the console. They are asked for together, which saves a round trip.
+ * @param names of all files.
+ * @param script the one that starts the console.
+ * @param parts what it imports. They are asked for together, which saves a round trip.
  */
 function pageOf(names: readonly string[], [script, ...parts]: readonly string[]): string {
   const early = names.find((name) => /^early-\w+\.js$/.test(name));

@@ -1,6 +1,6 @@
 /**
  * A log of change sets that several hosts share. Each host keeps the same change sets in its own
- * {@link Log}; the shared one decides which change set has which number.
+ * `Log` (log.ts); the shared one decides which change set has which number.
  *
  * Invariants that every change log keeps:
  * 1. A change set is accepted only directly after the head: `append` compares the digest of the

@@ -191,7 +191,7 @@ export class State implements ReadableStore {
     return this.#tables.idsWith(kind, attribute, value);
   }
 
-  /** The ids of {@link View.matching}; valid until the state moves. */
+  /** The ids of {@link matching}; valid until the state moves. */
   index(kind: KindName, attribute: string, value: Scalar): OrderedIds {
     return this.#tables.matching(kind, attribute, value);
   }

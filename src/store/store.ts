@@ -175,17 +175,17 @@ export class Store extends StoreReader {
     return this.#committer.catchUp(target);
   }
 
-  /** See {@link LocalCommits.listen}. */
+  /** See {@link Committer.listen}. */
   onCommit(listener: CommitListener): void {
     this.#committer.listen(listener);
   }
 
-  /** See {@link Log.since}. */
+  /** See {@link StoreLog.since}. */
   since(sequence: number): AsyncIterable<ChangeSet> {
     return this.#log.since(sequence);
   }
 
-  /** See {@link Log.encodedSince}. */
+  /** See {@link StoreLog.encodedSince}. */
   encodedSince(sequence: number): AsyncIterable<EncodedChangeSet> {
     return this.#log.encodedSince(sequence);
   }

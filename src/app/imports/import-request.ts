@@ -35,7 +35,7 @@ const reply = v.union([
   v.object({
     /** The id of the import. */
     id: v.number(),
-    /** Bytes, as in {@link ImportProgress}. */
+    /** Bytes that were read, of `total`: the file is read once or twice. */
     done: v.number(),
     total: v.number(),
     /** Whether it has ended; this is then the last reply. */

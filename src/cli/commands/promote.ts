@@ -13,7 +13,7 @@ import {
 import { missing, requireStore } from '../../store/directory.ts';
 
 /**
- * @param options `notify` names further hosts that the new primary informs of its epoch.
+ * @param notify addresses of further hosts, which the new primary informs of its epoch.
  * @throws CatalogError `store_locked`, `store_missing`, `store_damaged`, `schema_version`; `usage`
  *   if the directory is not that of a follower.
  */

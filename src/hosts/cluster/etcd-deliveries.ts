@@ -103,7 +103,7 @@ export class EtcdDeliveries {
   /**
    * Reads where the deliveries continue. From now on this host writes their progress.
    *
-   * @param term see {@link Registry.term}.
+   * @param term see `Registry.term` (registry.ts).
    * @throws CatalogError `log_unavailable`, `store_damaged`.
    */
   async open(term: string): Promise<void> {

@@ -2,9 +2,9 @@
  * A cache of representations of committed rows, as the bytes that are sent.
  *
  * Invariants:
- * 1. {@link RepresentationCache.get} returns what {@link represent} would return. The entry of a
- *    row is removed in the turn in which the row, or a row that belongs to it, changes. An entry is
- *    valid only until an attribute changes that rows of the kind look up in other rows.
+ * 1. {@link RepresentationCache.get} returns what `represent` (represent.ts) would return. The
+ *    entry of a row is removed in the turn in which the row, or a row that belongs to it, changes.
+ *    An entry is valid only until an attribute changes that rows of the kind look up in other rows.
  * 2. The cache takes no more memory than {@link KeptTexts} may use.
  */
 import type { Change } from '../../model/change.ts';

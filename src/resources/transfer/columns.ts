@@ -19,7 +19,7 @@ export interface Column {
   readonly attribute: string;
   /** How a cell writes it. */
   readonly form: 'plain' | 'money' | 'name' | 'specs';
-  /** The text of the row's cell, before {@link guardFormula}. */
+  /** The text of the row's cell, before `guardFormula` (formulas.ts). */
   readonly text: (row: Row, view: View) => string;
 }
 

@@ -35,7 +35,7 @@ const CLOCK: Clock = {
   after: (milliseconds, work) => delayed(work, milliseconds),
 };
 
-/** See {@link ExportFile}. */
+/** As an `ExportFile` (exports.ts). */
 export interface Download {
   readonly name: string;
   /** Call its `return` if it is not read to its end. */

@@ -64,7 +64,7 @@ function nameOf({ id, created, resources }: Webhook, { sequence, time }: ChangeS
 /**
  * The headers of a delivery, signed as Standard Webhooks specifies.
  *
- * @param secret as {@link Secrets.secretOf} returns it.
+ * @param secret as `Secrets.secretOf` (ports.ts) returns it.
  * @param time of this attempt, in milliseconds since the epoch.
  */
 export function signedHeaders(

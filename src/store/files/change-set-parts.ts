@@ -2,9 +2,9 @@
  * Decoding a large change set in steps: that of a bulk write or an import may have tens of
  * megabytes, and is read while requests are served.
  *
- * The bytes are what {@link encodeChangeSet} wrote, which the checksum proves before anything else
- * is read. So it is enough to find the elements of the lists, which are in arrays of the third
- * level: `{"put":{"skus":[…]}}`.
+ * The bytes are what `encodeChangeSet` (change-set.ts) wrote, which the checksum proves before
+ * anything else is read. So it is enough to find the elements of the lists, which are in arrays of
+ * the third level: `{"put":{"skus":[…]}}`.
  */
 import { createHash } from 'node:crypto';
 import { inSlices } from '../../slices.ts';

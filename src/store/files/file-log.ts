@@ -92,7 +92,7 @@ export class FileLog implements StoreLog {
     return { base: this.#baseBytes, changes: this.#changeBytes };
   }
 
-  /** Recovers the state, and removes what a crash has left. See {@link Log.open}. */
+  /** Recovers the state, and removes what a crash has left. See {@link StoreLog.open}. */
   async open(): Promise<State | null> {
     if (this.#options.mapsBase === true) this.#mapped = this.#disk.map(join(this.#directory, BASE));
     const base = this.#mapped?.pieces;

@@ -49,7 +49,7 @@ export interface RowTexts {
   /**
    * The offsets of the rows that have an attribute with a value, found by its text.
    *
-   * @param text as {@link valueText} makes it.
+   * @param text as `valueText` makes it.
    * @returns null if the layout of the texts may differ from ours.
    */
   startsWith(text: Buffer): number[] | null;
@@ -77,7 +77,7 @@ export interface Places {
 export interface SealedRows {
   /** All of it, with a comma and a line feed between two rows. */
   readonly bytes: Buffer;
-  /** Whether a row has an attribute with a value. @param text as {@link valueText} makes it. */
+  /** Whether a row has an attribute with a value. @param text as `valueText` makes it. */
   includes(text: Buffer): boolean;
   /** @throws CatalogError `store_damaged` if it is not the text of the chunk's rows. */
   open(): Places;
@@ -172,7 +172,7 @@ export class ChunkRows {
    * The ids of the rows that have a value, ascending. It costs a fraction of reading all values, as
    * long as few rows were requested.
    *
-   * @param text of the value, as {@link valueText} makes it.
+   * @param text of the value, as `valueText` makes it.
    * @returns null if the layout of the texts may differ from ours.
    */
   idsWith(attribute: string, value: Scalar, text: Buffer): number[] | null {

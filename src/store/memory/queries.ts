@@ -233,7 +233,7 @@ export class Queries {
     return { ids: found, total: known ?? passed };
   }
 
-  /** The rows that pass every restriction. @param restrictions at least one. */
+  /** The rows that pass every restriction, of which there is at least one. */
   #passing(name: KindName, [first, ...others]: readonly Restriction[]): Bitmap {
     if (first === undefined) throw new Error('there is no restriction');
     if (others.length === 0) return first.bitmap();

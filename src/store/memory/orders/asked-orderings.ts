@@ -60,7 +60,7 @@ export class AskedOrderings {
   }
 
   /**
-   * Drops the orderings that are not worth the moves of a commit. See {@link Orderings.expect}.
+   * Drops the orderings that are not worth the moves of a commit. See `Orderings.expect`.
    *
    * @param moved how many rows are about to move.
    */

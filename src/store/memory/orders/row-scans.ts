@@ -11,7 +11,7 @@ export class RowScans {
   /** How many rows were scanned, by kind and attribute. */
   readonly #scanned = new Map<string, number>();
 
-  /** @param maxRows see {@link OrderingBounds.scannedRows}. */
+  /** @param maxRows see `OrderingBounds.scannedRows` (bounds.ts). */
   constructor(rows: Readonly<Record<KindName, RowTable>>, maxRows: number) {
     this.#rows = rows;
     this.#maxRows = maxRows;
