@@ -69,7 +69,11 @@ export async function openStore(
   }
 }
 
-/** The part of a store in the log; a new store begins with the history of the log. */
+/**
+ * The part of a store in the log; a new store begins with the history of the log.
+ *
+ * @throws CatalogError `store_missing` if the log is not kept from its beginning.
+ */
 async function partIn(cluster: Cluster | null, data: string, disk: Context['disk']) {
   if (cluster === null) return {};
   if (!isVacant(data, disk)) return { shared: cluster.shared };

@@ -44,7 +44,7 @@ export async function attach(
   return { position: missing ?? last, base, lostAfter: null };
 }
 
-/** Creates an archive. */
+/** Creates an archive. @throws CatalogError `archive_failed`. */
 async function begin(objects: ArchiveObjects, recorded: string | null): Promise<Manifest> {
   if (recorded !== null && (await objects.bases()).length === 0) {
     // An empty place may be a mount that is missing, or another bucket.

@@ -153,7 +153,11 @@ function forgetExpired({ subjects, tokens }: AccessDraft, now: number): void {
   }
 }
 
-/** Ending access always has room: it adds at most one entry for each account. */
+/**
+ * Ending access always has room: it adds at most one entry for each account.
+ *
+ * @throws CatalogError `access_file` if the file would have too many entries.
+ */
 function requireRoom(path: string, { users, subjects, tokens }: Access, before: Access): void {
   if (users.size <= before.users.size && tokens.size <= before.tokens.size) return;
   if (users.size + subjects.size + tokens.size <= MAX_ENTRIES) return;

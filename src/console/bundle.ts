@@ -71,7 +71,7 @@ export async function bundleConsole(quality = QUICK): Promise<ConsoleAssets> {
   return new Map(assets);
 }
 
-/** @param define constants of the source, as JavaScript. */
+/** @param define constants of the source, as JavaScript. @throws CatalogError `internal`. */
 async function bundle(entry: string, name: string, define: Readonly<Record<string, string>> = {}) {
   const built = await Bun.build({
     entrypoints: [join(DIRECTORY, entry)],

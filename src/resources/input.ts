@@ -144,7 +144,11 @@ type ReadElement<T> = (
   problems: Problems,
 ) => Generator<undefined, T>;
 
-/** Returns to the event loop between slices of the work. */
+/**
+ * Returns to the event loop between slices of the work.
+ *
+ * @throws CatalogError `invalid`, with every problem.
+ */
 async function readAll<T>(body: readonly unknown[], read: ReadElement<T>): Promise<T[]> {
   if (body.length === 0) {
     throw new CatalogError('invalid', 'the array is empty; send at least one object', {

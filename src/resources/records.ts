@@ -284,7 +284,11 @@ function isMany(rows: number): boolean {
   return rows > MAX_ROWS_AT_ONCE;
 }
 
-/** For some kinds, a write that the disk refuses is reported as a validation error (spec 3.9). */
+/**
+ * For some kinds, a write that the disk refuses is reported as a validation error (spec 3.9).
+ *
+ * @throws CatalogError `integrity` instead of `write_refused`; otherwise as `committed`.
+ */
 export async function translated<T>(kind: Kind, committed: Promise<T>): Promise<T> {
   try {
     return await committed;

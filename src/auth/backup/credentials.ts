@@ -133,7 +133,11 @@ export async function restoreCredentials(
   });
 }
 
-/** Whether the file exists with this content. @throws CatalogError if it has other content. */
+/**
+ * Whether the file exists with this content.
+ *
+ * @throws CatalogError `store_not_empty` if it has other content.
+ */
 function isThere(directory: string, name: PrivateName, value: unknown): boolean {
   const present = contentOf(directory, name);
   if (present === null) return false;

@@ -236,7 +236,7 @@ function tokenResponse(
   };
 }
 
-/** Admins may revoke any token, others only their own. */
+/** Admins may revoke any token, others only their own. @throws CatalogError `forbidden`. */
 function requireOwn({ role, id }: Verified, params: Params): void {
   if (id === params.text('jti') || mayActAs(role, 'admin')) return;
   throw new CatalogError('forbidden', `the role ${role} may revoke only its own token`);

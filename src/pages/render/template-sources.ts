@@ -94,7 +94,11 @@ export class TemplateSources {
     }
   }
 
-  /** Otherwise, with a misspelt directory, the operator's templates would never take effect. */
+  /**
+   * Otherwise, with a misspelt directory, the operator's templates would never take effect.
+   *
+   * @throws CatalogError `page_failed`.
+   */
   #requireTemplates(directory: string): void {
     let names: string[];
     try {

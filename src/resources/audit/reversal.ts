@@ -74,7 +74,10 @@ export function* reverse(
   return undone;
 }
 
-/** @returns the entries and those that were written with them, from the newest to the oldest. */
+/**
+ * @returns the entries and those that were written with them, from the newest to the oldest.
+ * @throws CatalogError `not_found`.
+ */
 function* withCompanions(
   transaction: Transaction,
   ids: Iterable<number>,

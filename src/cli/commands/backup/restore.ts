@@ -53,7 +53,10 @@ async function readBackup(file: string, context: Context): Promise<Required<Back
   return readable(file, () => verifyBackup(file, pieces));
 }
 
-/** @returns how to decrypt the keys; null if there are none, or they are not to be restored. */
+/**
+ * @returns how to decrypt the keys; null if there are none, or they are not to be restored.
+ * @throws CatalogError `backup_failed`.
+ */
 function decryptionOf(
   name: string,
   { passphraseFile, identityFile, withoutKeys }: RestoreOptions,

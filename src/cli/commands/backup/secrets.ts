@@ -27,7 +27,7 @@ export function readIdentities(disk: Disk, path: string): string[] {
   throw new CatalogError('backup_failed', `${path} holds no age identity`);
 }
 
-/** It may be a pipe, so it is read once, to its end. */
+/** It may be a pipe, so it is read once, to its end. @throws CatalogError `backup_failed`. */
 function readSecret(disk: Disk, path: string): string {
   const pieces: Buffer[] = [];
   let size = 0;
