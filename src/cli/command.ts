@@ -9,6 +9,11 @@ export interface Common {
   readonly verbose?: true;
 }
 
+/**
+ * A command without flags; its output and its exit are those of its parent.
+ *
+ * @param parent the program, or the command whose name comes first.
+ */
 export function subcommand(parent: Command, name: string, description: string): Command {
   return parent.command(name).description(description).copyInheritedSettings(parent);
 }
@@ -22,6 +27,7 @@ export function command(parent: Command, name: string, description: string): Com
     .addOption(verboseFlag());
 }
 
+/** The program itself reads it, when it prints an error; every command has to accept it. */
 export function verboseFlag(): Flag {
   return toggle('--verbose', 'also print the stack trace of an error');
 }

@@ -17,6 +17,13 @@ export interface MigrateOptions {
   readonly dryRun: boolean;
 }
 
+/**
+ * Prints what was done, or with `dryRun` what would be done. The store is closed at the end.
+ *
+ * @throws CatalogError `store_not_empty` if `demo` is asked for, and ids were used; `store_locked`,
+ *   `store_damaged`, `store_unreadable`, `schema_version`, `durability_unknown`, `write_refused`,
+ *   `not_primary`, `log_missing`.
+ */
 export async function migrate(options: MigrateOptions, context: Context): Promise<void> {
   const { data, demo: wantsDemo, dryRun } = options;
   if (wantsDemo) requireUnused(context.disk, data);

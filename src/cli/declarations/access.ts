@@ -27,6 +27,7 @@ import {
 import { choice, type Flag, flag } from '../flags/flag.ts';
 import { parseFile } from '../flags/values.ts';
 
+/** Adds the commands. A running server notices what they change, without a restart. */
 export function declareAccessCommands(program: Command, context: Context): void {
   declareIssueToken(program, context);
   declareUsers(

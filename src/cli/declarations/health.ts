@@ -14,6 +14,7 @@ interface HealthFlags extends ServerAddress {
   readonly timeout: number;
 }
 
+/** Adds the command. It needs no data directory: it asks the server over HTTP. */
 export function declareHealth(program: Command, context: Context): void {
   const command = subcommand(program, 'health', 'ask a running server whether it is ready')
     .addOption(

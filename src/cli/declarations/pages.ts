@@ -6,6 +6,7 @@ import { toggle } from '../flags/flag.ts';
 import { addPageOverrides, type PageFlags, pageFlagsOf } from '../flags/pages.ts';
 import { parseIds } from '../flags/values.ts';
 
+/** Adds the command. Without ids, it renders all pages. */
 export function declareRebuildPages(program: Command, context: Context): void {
   const rebuild = command(program, 'rebuild-pages', 'render the pages of the shop')
     .addOption(toggle('--stale', 'render only pages that are out of date'))

@@ -44,6 +44,7 @@ Examples:
     catalog-server serve --follow https://primary.example --token-file token
     catalog-server promote`;
 
+/** Adds the command, which runs until a signal comes. */
 export function declareServe(program: Command, context: Context): void {
   const serve = command(program, 'serve', 'run the server')
     .addHelpText('after', EXAMPLES)

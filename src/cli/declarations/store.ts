@@ -1,4 +1,4 @@
-/** The commands for the store as a whole: `migrate`, `check`, `backup`, `restore`, `undo`. */
+/** The commands for a whole store: `migrate`, `check`, `backup`, `restore`, `promote`, `undo`. */
 import { type Command, Option } from 'commander';
 import type { Context } from '../../app/context.ts';
 import { type Common, command, dryRunFlag } from '../command.ts';
@@ -25,6 +25,7 @@ import {
 import type { EntrySelection } from '../../resources/audit/undo.ts';
 import { CatalogError } from '../../errors.ts';
 
+/** Adds the commands. Each takes the data directory, or the archive that replaces it. */
 export function declareStoreCommands(program: Command, context: Context): void {
   command(program, 'migrate', 'create the store, or bring it to the current schema version')
     .addOption(toggle('--demo', 'fill an empty store with the demo catalog'))

@@ -27,6 +27,10 @@ interface ImportFlags extends TransferFlags {
   readonly maxImport: number;
 }
 
+/**
+ * Adds both commands. While a server runs, an export reads its files, and an import goes through
+ * it.
+ */
 export function declareTransferCommands(program: Command, context: Context): void {
   declareExport(program, context);
   declareImport(program, context);

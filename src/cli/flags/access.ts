@@ -6,12 +6,13 @@ import { isRole, ROLES, type Role } from '../../auth/roles.ts';
 import { MAX_ID_LENGTH } from '../../auth/tokens.ts';
 import { messageOf } from '../../errors.ts';
 
+/** @returns the subject of a token, as it was typed. @throws InvalidArgumentError. */
 export function parseSubject(text: string): string {
   if (text.trim() !== '' && text.length <= 255) return text;
   throw new InvalidArgumentError('Name a person or a program in 1 to 255 characters.');
 }
 
-/** @returns seconds, 1 or more. */
+/** @returns seconds, 1 or more. @throws InvalidArgumentError. */
 export function parseLifetime(text: string): number {
   try {
     return parseDuration(text);
@@ -20,23 +21,31 @@ export function parseLifetime(text: string): number {
   }
 }
 
-/** @returns seconds, 0 or more. */
+/** @returns seconds, 0 or more. @throws InvalidArgumentError. */
 export function parseOverlap(text: string): number {
   return /^0{1,9}[smhdw]$/.test(text) ? 0 : parseLifetime(text);
 }
 
-/** @returns the name in NFC, the form in which logins are compared. */
+/**
+ * @returns the name in NFC, the form in which logins are compared.
+ * @throws InvalidArgumentError.
+ */
 export function parseUserName(text: string): string {
   const name = accountName(text);
   if (name !== null) return name;
   throw new InvalidArgumentError('Give 1 to 64 letters, digits, or any of . _ @ + -');
 }
 
+/** @param text the name of a role, in lower case. @throws InvalidArgumentError. */
 export function parseRole(text: string): Role {
   if (isRole(text)) return text;
   throw new InvalidArgumentError(`Give one of ${ROLES.join(', ')}.`);
 }
 
+/**
+ * @param text the `jti` of a token; it is not known here whether there is such a token.
+ * @throws InvalidArgumentError.
+ */
 export function parseTokenId(text: string): string {
   if (text !== '' && text.length <= MAX_ID_LENGTH) return text;
   throw new InvalidArgumentError(`Give the jti of a token, 1 to ${MAX_ID_LENGTH} characters.`);

@@ -6,6 +6,7 @@ import { parseLifetime } from './access.ts';
 import { type Flag, flag } from './flag.ts';
 import { parseFile } from './values.ts';
 
+/** Adds the flags to `serve`. The others need `--archive`. */
 export function addArchiveFlags(serve: Command): void {
   serve.optionsGroup('Archive:');
   serve.addOption(
@@ -35,6 +36,10 @@ export function keyFlag(description: string, archive: string): Flag {
   return flag('--archive-key <file>', description, parseFile).onlyWith(archive);
 }
 
+/**
+ * @param text the URL of an archive; whether there is one shows when it is opened.
+ * @throws InvalidArgumentError.
+ */
 export function parseAddress(text: string): ArchiveAddress {
   const address = parseArchiveAddress(text);
   if (address !== null) return address;
@@ -48,13 +53,20 @@ function parseKeep(text: string): number {
   return parseLifetime(text) * 1000;
 }
 
-/** @returns ISO 8601, UTC, with milliseconds: the last instant of the given period. */
+/**
+ * @returns ISO 8601, UTC, with milliseconds: the last instant of the given period.
+ * @throws InvalidArgumentError.
+ */
 export function parseInstant(text: string): string {
   const instant = parsePeriodEnd(text);
   if (instant !== null) return instant;
   throw new InvalidArgumentError(`Give ${PERIOD_BOUND}.`);
 }
 
+/**
+ * @returns the number of a change set; whether the archive has it shows when it is read.
+ * @throws InvalidArgumentError.
+ */
 export function parseSequence(text: string): number {
   if (/^\d{1,12}$/.test(text)) return Number(text);
   throw new InvalidArgumentError('Give the number of a change set in digits.');

@@ -7,6 +7,7 @@ import { flag } from './flag.ts';
 import { parseTimeout } from './limits.ts';
 import { parseFile } from './values.ts';
 
+/** Adds the flags to `serve`. The others need `--log`. */
 export function addClusterFlags(serve: Command): void {
   serve
     .optionsGroup('Shared log in etcd:')

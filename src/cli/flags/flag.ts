@@ -76,6 +76,10 @@ export function toggle(flags: string, description: string): Flag {
   return new Flag(flags, description);
 }
 
+/**
+ * @param text as a user or a variable gives it: yes or no, true or false, 1 or 0.
+ * @throws InvalidArgumentError.
+ */
 export function parseSwitch(text: string): boolean {
   if (/^(?:yes|true|1)$/.test(text)) return true;
   if (/^(?:no|false|0)$/.test(text)) return false;

@@ -21,6 +21,7 @@ export interface HostFlags {
   readonly followInsecure?: boolean;
 }
 
+/** Adds the flags to `serve`; {@link followOptionsOf} turns their values into options. */
 export function addHostFlags(serve: Command): void {
   serve
     .optionsGroup('Primary and followers:')

@@ -30,6 +30,7 @@ export function maxImportFlag(): Flag {
   });
 }
 
+/** Adds the limits on sizes, in bytes, and on numbers to `serve`. */
 export function addLimitFlags(serve: Command): void {
   serve.optionsGroup('Limits:');
   serve
@@ -105,6 +106,7 @@ function addMachineLimits(serve: Command): void {
     );
 }
 
+/** Adds the limits on times, in milliseconds, to `serve`. */
 export function addTimeoutFlags(serve: Command): void {
   serve.optionsGroup('Timeouts:');
   serve
@@ -156,6 +158,11 @@ const MAX_TIMEOUT_MS = 24 * 3600 * 1000;
 
 const MAX_COUNT = 1_000_000;
 
+/**
+ * @param least the smallest number that is allowed, 0 or more.
+ * @returns a parser of numbers from `least` to {@link MAX_COUNT}, which throws
+ *   InvalidArgumentError for other texts.
+ */
 export function parseCount(least: number): (text: string) => number {
   return (text) => {
     if (/^\d{1,7}$/.test(text) && Number(text) >= least && Number(text) <= MAX_COUNT) {
@@ -165,7 +172,7 @@ export function parseCount(least: number): (text: string) => number {
   };
 }
 
-/** @returns milliseconds. */
+/** @returns milliseconds. @throws InvalidArgumentError. */
 export function parseTimeout(text: string): number {
   let milliseconds: number;
   try {

@@ -4,6 +4,7 @@ import { FORMATS, LEVELS } from '../../telemetry/log.ts';
 import { choice, flag } from './flag.ts';
 import { parseHost, parsePort } from './network.ts';
 
+/** Adds the flags to `serve`, with those of {@link addMetricsFlags}. */
 export function addLoggingFlags(serve: Command): void {
   serve
     .optionsGroup('Log and metrics:')

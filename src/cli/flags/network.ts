@@ -4,6 +4,7 @@ import { ANY_ORIGIN } from '../../http/rules/cors.ts';
 import { trustIn } from '../../http/wire/client-address.ts';
 import { flag, parseSwitch } from './flag.ts';
 
+/** Adds the flags to `serve`, or to `health`, which asks a server that has the same flags. */
 export function addAddressFlags(serve: Command): void {
   serve
     .addOption(
@@ -23,6 +24,7 @@ export function addAddressFlags(serve: Command): void {
     );
 }
 
+/** Adds the flags to `serve`. By default no other origin and no proxy is trusted. */
 export function addClientFlags(serve: Command): void {
   serve
     .optionsGroup('Clients:')
@@ -43,17 +45,25 @@ export function addClientFlags(serve: Command): void {
     .addOption(flag('--protect-books [yes|no]', 'require a token to write books', parseSwitch));
 }
 
+/**
+ * @returns a name or an address; whether it belongs to this machine shows when it is used.
+ * @throws InvalidArgumentError.
+ */
 export function parseHost(text: string): string {
   if (text !== '') return text;
   throw new InvalidArgumentError('Name an address, such as 127.0.0.1 or 0.0.0.0.');
 }
 
+/** @returns 0 to 65535; 0 stands for any free port. @throws InvalidArgumentError. */
 export function parsePort(text: string): number {
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
   throw new InvalidArgumentError('Give a number from 0 to 65535.');
 }
 
-/** @returns the address of a server, without query, fragment and credentials. */
+/**
+ * @returns the address of a server, without query, fragment and credentials.
+ * @throws InvalidArgumentError.
+ */
 export function parseServerUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url !== null && /^https?:$/.test(url.protocol) && !/[?#@]/.test(text)) return url;
@@ -73,7 +83,10 @@ function isPlainSegment(segment: string): boolean {
   return /^[\w.~-]+$/.test(segment) && segment !== '.' && segment !== '..';
 }
 
-/** @returns the origins (RFC 6454) of a list with commas, after those of earlier flags. */
+/**
+ * @returns the origins (RFC 6454) of a list with commas, after those of earlier flags.
+ * @throws InvalidArgumentError.
+ */
 export function parseOrigins(text: string, before: readonly string[] = []): string[] {
   const origins = text.split(',').map((origin) => origin.trim());
   for (const origin of origins) {
@@ -90,7 +103,10 @@ function isOrigin(text: string): boolean {
   return /^https?:[^*]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text;
 }
 
-/** @returns the addresses and networks of a list with commas, after those of earlier flags. */
+/**
+ * @returns the addresses and networks of a list with commas, after those of earlier flags.
+ * @throws InvalidArgumentError.
+ */
 export function parseProxies(text: string, before: readonly string[] = []): readonly string[] {
   const named = text.split(',').map((each) => each.trim());
   try {

@@ -93,6 +93,7 @@ function withoutSlashes(url: string): string {
   return url.slice(0, end);
 }
 
+/** @returns a code of ISO 4217 that this runtime can format. @throws InvalidArgumentError. */
 export function parseCurrency(text: string): string {
   if (Intl.supportedValuesOf('currency').includes(text)) return text;
   throw new InvalidArgumentError('Give a code of ISO 4217 in capitals, such as EUR.');

@@ -28,38 +28,42 @@ const MAX_AUDIT_SIZE = GIB;
 /** Bytes. An empty catalog needs about half of it. */
 const MIN_MEMORY = 128 * MIB;
 
-/** @returns bytes. */
+/** @returns bytes. @throws InvalidArgumentError. */
 export function parseSize(text: string): number {
   return within(text, SENT, 'a number of bytes, such as 65536, 512KiB or 8MiB; at most 1GiB');
 }
 
-/** @returns a parser of sizes in a range, which returns bytes. */
+/** @returns a parser of sizes in a range, which returns bytes or throws InvalidArgumentError. */
 export function parseSizeWithin(range: SizeRange): (text: string) => number {
   return (text) => within(text, range, `a size from ${range.least} to ${range.most} bytes`);
 }
 
-/** @returns bytes. */
+/** @returns bytes. @throws InvalidArgumentError. */
 export function parseMemory(text: string): number {
   const range = { least: MIN_MEMORY, most: Number.MAX_SAFE_INTEGER };
   return within(text, range, '128MiB or more, such as 1536MiB or 4GiB');
 }
 
-/** @returns bytes. */
+/** @returns bytes. @throws InvalidArgumentError. */
 export function parseHistory(text: string): number {
   return storage(text, '0 keeps nothing');
 }
 
-/** @returns bytes. */
+/** @returns bytes. @throws InvalidArgumentError. */
 export function parseMinFreeDisk(text: string): number {
   return storage(text, '0 turns the check off');
 }
 
-/** @returns bytes. */
+/** @returns bytes. @throws InvalidArgumentError. */
 export function parseCheckpointSize(text: string): number {
   return within(text, CHECKPOINT, 'a size from 4KiB to 1GiB, such as 4MiB');
 }
 
-/** @returns bytes. @param text a size; a number without a unit is in MiB. */
+/**
+ * @param text a size; a number without a unit is in MiB.
+ * @returns bytes.
+ * @throws InvalidArgumentError.
+ */
 export function parseAuditSize(text: string): number {
   const range = { least: 0, most: MAX_AUDIT_SIZE };
   const size = /^\d+$/.test(text) ? `${text}MiB` : text;

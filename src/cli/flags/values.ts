@@ -3,11 +3,13 @@ import { InvalidArgumentError } from 'commander';
 import { parsePeriodEnd, parsePeriodStart, PERIOD_BOUND } from '../../resources/query/instants.ts';
 import { STANDARD_STREAM } from '../standard-stream.ts';
 
+/** @returns a path of a directory, which need not exist. @throws InvalidArgumentError. */
 export function parseDirectory(text: string): string {
   if (text !== '') return text;
   throw new InvalidArgumentError('Name a directory.');
 }
 
+/** @returns a path of a file, which need not exist. @throws InvalidArgumentError. */
 export function parseFile(text: string): string {
   if (text === STANDARD_STREAM)
     throw new InvalidArgumentError('Name a file; "-" is not possible here.');
@@ -15,29 +17,36 @@ export function parseFile(text: string): string {
   throw new InvalidArgumentError('Name a file.');
 }
 
-/** @returns a path, or "-" for standard input or output. */
+/** @returns a path, or "-" for standard input or output. @throws InvalidArgumentError. */
 export function parseFileOrStream(text: string): string {
   if (text !== '') return text;
   throw new InvalidArgumentError('Name a file, or "-".');
 }
 
-/** @returns the age recipients so far. Whether they are valid shows when they are used. */
+/**
+ * @returns the age recipients so far. Whether they are valid shows when they are used.
+ * @throws InvalidArgumentError.
+ */
 export function parseRecipients(text: string, before: readonly string[] = []): string[] {
   if (/^age1[a-z0-9]+$/.test(text)) return [...before, text];
   throw new InvalidArgumentError('Give an age recipient, as printed by age-keygen -y.');
 }
 
+/**
+ * @returns the ids of audit entries so far. Whether they exist shows when they are used.
+ * @throws InvalidArgumentError.
+ */
 export function parseEntryIds(text: string, before: readonly number[] = []): number[] {
   if (/^[1-9]\d{0,15}$/.test(text)) return [...before, Number(text)];
   throw new InvalidArgumentError('Give ids of audit entries in digits.');
 }
 
-/** @returns ISO 8601, UTC, with milliseconds. */
+/** @returns ISO 8601, UTC, with milliseconds. @throws InvalidArgumentError. */
 export function parseSince(text: string): string {
   return requireBound(parsePeriodStart(text));
 }
 
-/** @returns ISO 8601, UTC, with milliseconds. */
+/** @returns ISO 8601, UTC, with milliseconds. @throws InvalidArgumentError. */
 export function parseUntil(text: string): string {
   return requireBound(parsePeriodEnd(text));
 }
@@ -47,6 +56,7 @@ function requireBound(instant: string | null): string {
   throw new InvalidArgumentError(`Give ${PERIOD_BOUND}.`);
 }
 
+/** @returns the ids of SKUs so far, with repetitions. @throws InvalidArgumentError. */
 export function parseIds(text: string, before: readonly number[] = []): number[] {
   if (/^[1-9]\d{0,15}$/.test(text)) return [...before, Number(text)];
   throw new InvalidArgumentError('Give SKU ids in digits.');
@@ -55,6 +65,10 @@ export function parseIds(text: string, before: readonly number[] = []): number[]
 /** Each worker has the whole state in memory. */
 const MAX_WORKERS = 64;
 
+/**
+ * @returns the number of workers; 1 stands for none, since the owner of the data serves then.
+ * @throws InvalidArgumentError.
+ */
 export function parseWorkers(text: string): number {
   if (/^[1-9]\d?$/.test(text) && Number(text) <= MAX_WORKERS) return Number(text);
   throw new InvalidArgumentError(`Give a number from 1 to ${MAX_WORKERS}.`);
