@@ -61,6 +61,7 @@ export interface AccessDraft extends Access {
 
 export const NO_ACCESS: Access = { users: new Map(), subjects: new Map(), tokens: new Map() };
 
+/** @returns the path of the accounts of a data directory, a file that may not exist. */
 export function accessPath(directory: string): string {
   return join(directory, 'access.json');
 }

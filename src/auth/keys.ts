@@ -39,10 +39,12 @@ const key = v.object({
 const signing = v.object({ ...key.entries, until: v.optional(v.undefined()) });
 const keyFile = v.object({ keys: v.tupleWithRest([signing], key) });
 
+/** @returns the path of the keys of a data directory, a file that may not exist. */
 export function keysPath(directory: string): string {
   return join(directory, 'keys.json');
 }
 
+/** @param path of a key file. @returns the file, whose failures have the code `key_file`. */
 export function keyFileOf(path: string): PrivateFile {
   return { path, code: 'key_file' };
 }

@@ -4,6 +4,7 @@ export const ROLES = ['viewer', 'editor', 'admin'] as const;
 
 export type Role = (typeof ROLES)[number];
 
+/** @param value of any type, such as a claim of a token. */
 export function isRole(value: unknown): value is Role {
   return ROLES.some((role) => role === value);
 }

@@ -27,6 +27,7 @@ import { VIEWER_PATHS } from './endpoints/viewer/paths.ts';
 import type { Path } from './operations/path.ts';
 import type { Settings } from './operations/settings.ts';
 
+/** @returns the paths in the order in which the description shows them. */
 export function operationTable(settings: Settings): readonly Path[] {
   return [
     ...documentPaths(settings),

@@ -12,6 +12,7 @@ const ZERO = 0x30;
  */
 const FRACTION = /(?:^|[\s:,[])-?\d+(?:\.\d|[eE]-)/;
 
+/** Whether a number of a JSON text may be a fraction; a string that looks like one counts too. */
 export function hasFraction(text: string): boolean {
   // Most texts have neither, and a search for a constant is much faster than the expression.
   const mayHave = text.includes('.') || text.includes('e-') || text.includes('E-');

@@ -60,6 +60,11 @@ export const OUTDATED = /^[0-9a-f-]{36}\.(?:taken|reply)$/;
 /** A request that is being written, or was left by a command that has ended. */
 export const PART = /^[0-9a-f-]{36}\.part$/;
 
+/**
+ * @param folder of imports, in the data directory.
+ * @param token a UUID that the command has chosen for this request.
+ * @param name the stage of the request.
+ */
 export function requestPath(
   folder: string,
   token: string,

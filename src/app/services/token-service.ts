@@ -17,6 +17,7 @@ interface Place {
   readonly shared?: SharedFiles | undefined;
 }
 
+/** The service counts the revocations of each subject, so a data directory has one at a time. */
 export function createTokenService(
   login: Login,
   renewals: Renewals,

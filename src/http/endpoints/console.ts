@@ -52,6 +52,7 @@ const FILE: PathParameter = {
   memorable: false,
 };
 
+/** @returns the paths of the console. Its files are opened by the first request for one. */
 export function consolePaths({ basePath }: Settings): readonly Path[] {
   const indexOf = indexWithin(basePath);
   return [indexPath(indexOf), filePath(indexOf)];

@@ -16,6 +16,7 @@ import { OPENAPI } from '../openapi/version.ts';
 import { JSON_OFFERS, JSON_TYPE } from '../rules/negotiation.ts';
 import { SERVICE_TAG } from './tags.ts';
 
+/** @returns the paths of the index and the description. The index is made once, here. */
 export function documentPaths(settings: Settings): readonly Path[] {
   return [indexPath(settings), descriptionPath(settings)];
 }

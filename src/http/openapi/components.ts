@@ -13,6 +13,11 @@ import { JSON_TYPE } from '../rules/negotiation.ts';
 
 type Components = Readonly<Record<Section, Named>>;
 
+/**
+ * @param table the paths that are described.
+ * @returns every component that the description may refer to; {@link used} selects those that it
+ *   does.
+ */
 export function componentsOf(table: readonly Path[], examples: Examples): Components {
   const operations = table.flatMap((path) =>
     [...path.operations].map(([method, operation]) => ({ path, method, operation })),

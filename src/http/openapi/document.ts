@@ -9,6 +9,11 @@ import { pathItem } from './paths.ts';
 import { ref } from './refs.ts';
 import { OPENAPI } from './version.ts';
 
+/**
+ * @param paths of the table; internal ones are left out.
+ * @returns the document as JSON values, with the components that it refers to and no others.
+ * @throws Error if a reference leads nowhere.
+ */
 export function openApiDocument(paths: readonly Path[], settings: Settings): object {
   const { basePath, version } = settings;
   const table = paths.filter(({ internal }) => internal !== true);

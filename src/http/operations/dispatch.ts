@@ -43,6 +43,14 @@ export interface Checked<Found> {
   readonly offers?: readonly Offer[];
 }
 
+/**
+ * Runs all checks but the first two, and then the operation.
+ *
+ * @param path the declaration to which `operation` belongs.
+ * @throws CatalogError `unauthorized`, `forbidden`, `malformed_request`, `busy`, `not_found`,
+ *   `gone`, `not_acceptable`, `precondition_failed`, and what the operation throws; it may also
+ *   reject with them.
+ */
 export function dispatch<Found>(
   path: Checked<Found>,
   operation: Operation<Found>,

@@ -86,6 +86,11 @@ export interface Path extends PathFacts {
   ): HttpResponse | Promise<HttpResponse>;
 }
 
+/**
+ * Makes a path from its declaration, and adds HEAD to a path with GET, and OPTIONS to every path.
+ *
+ * @throws Error if the template has a parameter that is not declared.
+ */
 export function definePath<Found>(declared: PathDeclaration<Found>): Path {
   const { parameters = [], template } = declared;
   const operations = new Map<string, Operation<Found>>(Object.entries(declared.operations));

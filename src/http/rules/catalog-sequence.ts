@@ -8,6 +8,7 @@ export const CATALOG_SEQUENCE = 'Catalog-Sequence';
 /** The last text made: most responses between two commits have the same sequence. */
 const latest = { sequence: 0, text: '0' };
 
+/** @returns the value of `Catalog-Sequence` for a change set, in decimal digits. */
 export function textOf(sequence: number): string {
   if (latest.sequence !== sequence) {
     latest.sequence = sequence;

@@ -7,6 +7,7 @@ import { CatalogError, messageOf } from '../../errors.ts';
 /** Whether the peer at an address is trusted to name its clients. */
 export type Trust = (address: string) => boolean;
 
+/** The default: `X-Forwarded-For` is ignored, because any client can send it. */
 export const TRUST_NOBODY: Trust = () => false;
 
 /**

@@ -109,6 +109,7 @@ export class Build {
   }
 }
 
+/** Any other result is a failure. */
 export function isOutcome(result: PageResult): result is Outcome {
   return typeof result === 'string';
 }

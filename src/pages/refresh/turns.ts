@@ -13,6 +13,7 @@ export async function turn(): Promise<void> {
   if (performance.now() - before > BUSY_TURN_MS) await sleep(YIELD_MS);
 }
 
+/** Nothing ends the wait early; {@link within} waits for work that may end sooner. */
 export function sleep(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }

@@ -41,6 +41,7 @@ export interface PageContent {
   readonly [name: string]: unknown;
 }
 
+/** The page of a SKU. Only a SKU that is on sale has a price, and an offer for search engines. */
 export function skuContent(
   { prices, currency, absolute }: Presentation,
   { spu, brand, variants }: SpuFacts,
@@ -78,6 +79,11 @@ export function skuContent(
   };
 }
 
+/**
+ * A page of an SPU: its texts, and some of its SKUs.
+ *
+ * @param part of the list of SKUs, from 1; the facts are about this part.
+ */
 export function spuContent(
   presentation: Presentation,
   { spu, brand, path, items }: SpuPageFacts,
@@ -95,6 +101,12 @@ export function spuContent(
   };
 }
 
+/**
+ * A page of a category: the categories below it, and some of its SKUs.
+ *
+ * @param id of the category.
+ * @param part of both lists, from 1; the facts are about this part.
+ */
 export function categoryContent(
   presentation: Presentation,
   { path, categories, items }: CategoryPageFacts,
@@ -112,6 +124,12 @@ export function categoryContent(
   };
 }
 
+/**
+ * A part of the front page.
+ *
+ * @param part of the list of categories of the first level, from 1.
+ * @param shopName the title, and the description in search results.
+ */
 export function frontContent(
   { categories }: FrontPageFacts,
   part: number,

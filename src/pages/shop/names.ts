@@ -30,6 +30,7 @@ export const STYLE: PageName = 'style.css';
 export const SITEMAP: PageName = 'sitemap.xml';
 export const FRONT: PageName = 'index.html';
 
+/** The only page of a SKU: it has no parts. */
 export function skuPage(id: number): PageName {
   return `skus/${id}.html`;
 }

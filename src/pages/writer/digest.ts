@@ -11,6 +11,7 @@ export function shortDigest(...parts: readonly (string | Uint8Array)[]): Buffer 
   return hash.digest().subarray(0, DIGEST_LENGTH);
 }
 
+/** SHA-256, for a caller that has its input in parts. */
 export function fullDigest(): Hash {
   return createHash('sha256');
 }

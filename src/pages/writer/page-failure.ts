@@ -9,6 +9,7 @@ export interface PageFailure {
   readonly isPublic?: boolean;
 }
 
+/** @param error whatever was thrown. Its message may contain paths, so clients do not see it. */
 export function failureOf(error: unknown): PageFailure {
   return { message: messageOf(error), systemCode: systemErrorCode(error) };
 }

@@ -56,6 +56,10 @@ export const changeSetShape = v.object({
   before: v.optional(shapes.rows),
 });
 
+/**
+ * Encodes a change set in one step, which blocks the event loop if it is large; see
+ * {@link encodeInParts}. The checksum of the line becomes the digest of the change set.
+ */
 export function encodeChangeSet(content: ChangeSetContent): EncodedChangeSet {
   const { bytes, digest } = withChecksum(content);
   return { changeSet: { ...content, digest }, bytes };
@@ -65,7 +69,7 @@ export function encodeChangeSet(content: ChangeSetContent): EncodedChangeSet {
 const STEP_ROWS = 64;
 const STEP_CHARACTERS = 64 * 1024;
 
-/** The same bytes, encoded in steps. */
+/** The bytes that {@link encodeChangeSet} returns, encoded in steps. */
 export function* encodeInParts(content: ChangeSetContent): Generator<undefined, EncodedChangeSet> {
   const hash = createHash('sha256');
   const pieces: Buffer[] = [];

@@ -27,6 +27,9 @@ const headShape = v.object({ sequence: shapes.count, digest: shapes.digest });
 /** Characters before the checksum, whatever the sequence. */
 const LENGTH = JSON.stringify({ sequence: Number.MAX_SAFE_INTEGER, digest: 'f'.repeat(64) }).length;
 
+/**
+ * @returns bytes whose length does not depend on the head, so that it can be overwritten in place.
+ */
 export function encodeHead({ sequence, digest }: Head): Uint8Array {
   return withChecksum({ sequence, digest }, LENGTH).bytes;
 }

@@ -9,6 +9,7 @@ export interface Foreign {
   readonly reject: (error: unknown) => void;
 }
 
+/** False for a transaction of this process. */
 export function isForeign(job: Job | Foreign): job is Foreign {
   return 'take' in job;
 }

@@ -15,6 +15,7 @@ import { inputsOf, manyOf, updatesOf } from './shapes.ts';
 import { componentName } from './names.ts';
 import { type Place, roleFor, subjectOf, tagOf, templateOf } from './place.ts';
 
+/** @param place of a kind that has bulk operations, at its own path. */
 export function bulkPath(place: Place): Path {
   const { kind } = place;
   return definePath<Kind>({

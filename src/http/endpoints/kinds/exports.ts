@@ -28,6 +28,7 @@ const FORMAT: Parameter = {
   schema: { type: 'string', enum: FORMATS, default: 'csv' },
 };
 
+/** @param place of a kind that has bulk operations, at its own path. */
 export function exportPath(place: Place): Path {
   const { kind } = place;
   const name = componentName(kind);

@@ -34,6 +34,10 @@ interface Item {
   readonly id: number;
 }
 
+/**
+ * The path of one object. Nested, it has no PUT and PATCH: those are at the path of the kind
+ * itself.
+ */
 export function itemPath(place: Place): Path {
   const { kind, nesting } = place;
   const parameter = itemParameterOf(place);

@@ -13,6 +13,11 @@ const text = { type: 'string' };
 
 const integer = (minimum: number, more: object = {}) => ({ type: 'integer', minimum, ...more });
 
+/**
+ * A parameter of a query, which may be left out.
+ *
+ * @param component its name among the components, if two parameters have the same name.
+ */
 export function query(
   name: string,
   description: string,

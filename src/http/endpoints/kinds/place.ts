@@ -45,6 +45,7 @@ export function addressing({ kind, nesting }: Place): (params: Params) => Addres
   return (params) => ({ kind, parent: { nesting, id: params.id('pk') } });
 }
 
+/** @returns the lowest role that may use a method here (spec 6.5); null if no token is needed. */
 export function roleFor({ kind, protectsOpen }: Place, method: string): Role | null {
   return accessTo(kind, method, protectsOpen);
 }

@@ -32,6 +32,7 @@ export function joinedKind(kind: Kind, { sortby }: Order): KindName | null {
   return declared?.role === 'lookup' ? joinOf(kind, declared).references : null;
 }
 
+/** A key that no other order of any kind has, since attributes have no spaces in their names. */
 export function nameOf(kind: Kind, { partition, sortby, order }: Order): string {
   return `${kind.name} ${partition ?? ''} ${sortby} ${order}`;
 }
