@@ -3,6 +3,7 @@ import { LANGUAGES, type Language } from './messages/language.ts';
 import { chooseLanguage, language } from './messages/text.ts';
 import { complain } from './parts/notices.tsx';
 
+/** One button for each, in its own language. The choice is kept for the next visit. */
 export function LanguageChoice() {
   const others = (Object.keys(LANGUAGES) as Language[]).filter((each) => each !== language.value);
   return (

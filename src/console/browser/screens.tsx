@@ -21,6 +21,7 @@ function useConsoleLocation(): [string, (to: string) => void] {
   return [path.value, (to) => void navigate(to)];
 }
 
+/** A screen that the role of the user does not allow is shown as one that does not exist. */
 export function Screens() {
   return (
     <Router hook={useConsoleLocation}>

@@ -14,6 +14,7 @@ import { clearNotices, complain, Notices, wordsFor } from './parts/notices.tsx';
 import { Screens } from './screens.tsx';
 import { SignInDialog, SignInPage } from './sign-in.tsx';
 
+/** The whole page; without a session, only the form to sign in. */
 export function Shell() {
   if (session.value === null) return <SignInPage />;
   return (

@@ -32,6 +32,7 @@ function useAccountForm(
   return { problem, submit };
 }
 
+/** It stays open, with what was typed, if the server refuses the account. */
 export function NewAccount(props: DialogProps) {
   const { problem, submit } = useAccountForm(props, async (form) => {
     const name = textOf(form.get('name'));
@@ -74,6 +75,7 @@ export function NewAccount(props: DialogProps) {
   );
 }
 
+/** @param name of the account, whose tokens the server then revokes. */
 export function NewPassword({ name, ...props }: DialogProps & { readonly name: string }) {
   const { problem, submit } = useAccountForm(props, async (form) => {
     const body = { password: textOf(form.get('password')) };

@@ -15,6 +15,7 @@ type User = components['schemas']['User'];
 
 type Open = { readonly kind: 'new' } | { readonly kind: 'password'; readonly name: string };
 
+/** It shows all accounts at once, up to the largest page of the API. */
 export function AccountScreen() {
   const users = useSignal<readonly User[] | null>(null);
   const failure = useSignal<string | null>(null);

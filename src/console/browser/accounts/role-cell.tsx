@@ -13,6 +13,7 @@ interface RoleCellProps {
   readonly onApply: (role: Role) => Promise<boolean>;
 }
 
+/** A choice that is not applied is dropped by Escape, or if the server refuses it. */
 export function RoleCell({ name, role, onApply }: RoleCellProps) {
   /** Null while the choice is what the server has. */
   const chosen = useSignal<Role | null>(null);

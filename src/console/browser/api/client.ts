@@ -50,6 +50,10 @@ export async function receive<T>(path: string, sent: Sent = {}): Promise<T> {
   return (await (await send(path, sent)).json()) as T;
 }
 
+/**
+ * @param response whose status is not a success. Its body is read here.
+ * @returns the message of the server, or the status text if the body has none.
+ */
 export async function errorOf(response: Response): Promise<ApiError> {
   const body = (await response.json().catch(() => ({}))) as {
     error?: string;

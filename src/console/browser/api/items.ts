@@ -73,6 +73,7 @@ export async function listAll(
   return all;
 }
 
+/** @param signal ends the request, which then rejects with an AbortError. */
 export async function load(
   name: CollectionName,
   id: number,
@@ -98,6 +99,10 @@ export async function change(
   return loadedOf(await send(itemPath(name, id), { method: 'PATCH', body: changes, headers }));
 }
 
+/**
+ * @param etag of the item as it was read: if it has changed since, the ApiError has status 412;
+ *   null deletes whatever it is now.
+ */
 export async function remove(
   name: CollectionName,
   id: number,

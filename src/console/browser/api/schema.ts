@@ -62,6 +62,7 @@ export function fieldKindOf(
   return (schema.maxLength ?? 0) > LONG_TEXT ? 'long text' : 'text';
 }
 
+/** Whether values of an attribute are amounts, in the smallest unit of the currency. */
 export function isPrice(attribute: string): boolean {
   return PRICES.has(attribute);
 }

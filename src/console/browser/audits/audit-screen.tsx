@@ -63,6 +63,7 @@ async function readTrail(parameters: string, signal: AbortSignal): Promise<Trail
   return { entries, total: Number(response.headers.get('X-Total-Count') ?? entries.length) };
 }
 
+/** The address holds the filters and the page, so that a link shows the same entries. */
 export function AuditScreen() {
   const filters = filtersOf(address.value);
   const page = Math.max(1, Number(address.value.get('page') ?? 1) || 1);

@@ -14,6 +14,7 @@ export function entryTitle({ resource, resource_id: id, before, after }: AuditEn
   return typeof name === 'string' && name !== '' ? name : `${resourceLabel(resource)} ${id}`;
 }
 
+/** @returns the collection in the language that is shown; "" if the console has no text for it. */
 export function resourceLabel(resource: string): string {
   return t(`collection.${resource}` as MessageKey);
 }

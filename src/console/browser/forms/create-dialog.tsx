@@ -26,6 +26,7 @@ interface CreateProps {
   readonly onCreated: (id: number, name: string) => void;
 }
 
+/** It begins with `name` and `initial` as they are when it opens; later ones are ignored. */
 export function CreateDialog({ target, name, initial, onClose, onCreated }: CreateProps) {
   const form = useSignal<FormState | null>(null);
   const failure = useSignal<string | null>(null);

@@ -47,6 +47,7 @@ async function removeAsRead(form: FormState, { item, etag }: Loaded): Promise<vo
   }
 }
 
+/** @param form of an item that exists. */
 export function DeleteButton({ form }: { readonly form: FormState }) {
   const { collection } = form;
   const run = async () => {

@@ -8,6 +8,7 @@ interface FactsProps {
   readonly item: Item;
 }
 
+/** An attribute without a value is a dash. */
 export function Facts({ collection, item }: FactsProps) {
   return (
     <div class="facts">

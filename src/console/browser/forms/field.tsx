@@ -32,6 +32,7 @@ export interface FieldProps {
   readonly onCreate?: ((target: CollectionName, name: string) => void) | undefined;
 }
 
+/** The help and the problem describe the control, so that a screen reader tells them with it. */
 export function Field(props: FieldProps) {
   const { id, collection, field, problem = null } = props;
   const { attribute, kind } = field;

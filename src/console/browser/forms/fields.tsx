@@ -22,6 +22,7 @@ export interface Missing {
   readonly name: string;
 }
 
+/** The `prefix` keeps ids apart if two forms are on the page. */
 export function Fields({ form, readOnly, prefix = 'field', onMissing }: FieldsProps) {
   return (
     <div class="fields">

@@ -121,6 +121,9 @@ function useGuard(form: FormState, root: { current: HTMLElement | null }): void 
   }, [form, root]);
 }
 
+/**
+ * @param form of an item or of a new one. What is typed is a draft until it is saved or dropped.
+ */
 export function ItemForm({ form }: { readonly form: FormState }) {
   const root = useRef<HTMLDivElement>(null);
   const saving = useSaving(form, root);

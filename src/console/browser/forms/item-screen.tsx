@@ -40,6 +40,7 @@ async function openForm({ collection, id }: ScreenProps, signal: AbortSignal): P
   return form;
 }
 
+/** It needs a new `key` for another item, because the form belongs to one. */
 export function ItemScreen({ collection, id }: ScreenProps) {
   const form = useSignal<FormState | null>(null);
   const failure = useSignal<unknown>(null);

@@ -9,6 +9,7 @@ import type { FormState } from './form-state.ts';
 /** How long a pause in typing lasts before the page is rendered again, in milliseconds. */
 const PAUSE_MS = 400;
 
+/** The form holds whether the page is shown: the two are in different places. */
 export function PreviewButton({ form }: { readonly form: FormState }) {
   return (
     <button
@@ -36,6 +37,7 @@ function bodyOf(form: FormState): object {
   };
 }
 
+/** A page that cannot be rendered leaves the one before in its place, with the reason above it. */
 export function Preview({ form }: { readonly form: FormState }) {
   const page = useSignal<string | null>(null);
   const problem = useSignal<string | null>(null);

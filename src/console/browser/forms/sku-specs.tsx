@@ -21,6 +21,7 @@ interface SkuSpecsProps {
   readonly readOnly: boolean;
 }
 
+/** Choices among specifications of another SPU are dropped when those of this SPU are known. */
 export function SkuSpecs({ id, spu, chosen, onChange, problem, readOnly }: SkuSpecsProps) {
   const specs = useSignal<{ spu: number; choices: readonly SpecChoices[] } | null>(null);
   useEffect(() => {

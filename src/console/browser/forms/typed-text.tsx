@@ -14,6 +14,7 @@ interface TypedTextProps {
   readonly typed: Typed;
 }
 
+/** References are shown by name as soon as it is read. */
 export function TypedText({ collection, field, typed }: TypedTextProps) {
   const references: Readonly<Record<string, CollectionName>> = COLLECTIONS[collection].references;
   const target = references[field.attribute];

@@ -17,6 +17,7 @@ const MAX_CHANGES = 8;
 
 type LastChange = NonNullable<Summary['changes']>[number];
 
+/** All that it shows comes in one response (spec 13.3). */
 export function HomeScreen() {
   const title = t('home.title');
   const summary = useSignal<Summary | null>(null);

@@ -19,6 +19,7 @@ interface ChooseProps {
 
 const MATCHES = { code: ['id', 'code', 'name'], other: ['id', 'name'] } as const;
 
+/** Calls `onChosen` with a file that is not empty and was read. */
 export function ChooseFile({ before, onChosen }: ChooseProps) {
   const collection = useSignal<CollectionName>(before?.collection ?? 'skus');
   const problem = useSignal<string | null>(null);

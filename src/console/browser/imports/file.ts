@@ -36,6 +36,10 @@ function formatOf(name: string): Format {
   return /\.json$/i.test(name) ? 'json' : 'csv';
 }
 
+/**
+ * @param file whose name tells the format; CSV if it has no other known ending.
+ * @throws DOMException if the file has changed or is gone since it was chosen.
+ */
 export async function readImportFile(file: File): Promise<ImportFile> {
   const format = formatOf(file.name);
   const table = format === 'csv' ? tableOf(new Uint8Array(await file.arrayBuffer())) : null;

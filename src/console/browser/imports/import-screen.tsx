@@ -32,6 +32,7 @@ function positionOf(step: Step): number {
   return step.result.dry_run ? 2 : 3;
 }
 
+/** The check is an import that writes nothing; only its report leads to the one that writes. */
 export function ImportScreen() {
   const step = useSignal<Step>({ kind: 'choose', plan: null });
   const progress = useSignal<Import | null>(null);

@@ -10,6 +10,7 @@ interface MapProps {
   readonly onNext: () => void;
 }
 
+/** A column of the catalog comes from at most one column of the file. */
 export function MapColumns({ plan, onChange, onBack, onNext }: MapProps) {
   const { file, mapping } = plan;
   const { header = [], sample = [], converted = false } = file.table ?? {};

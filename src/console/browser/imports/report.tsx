@@ -26,6 +26,7 @@ interface ReportProps {
 
 const COUNTS = ['rows', 'created', 'changed', 'unchanged', 'refused'] as const;
 
+/** The same for a dry run, which offers to apply it, and for an import that has written. */
 export function Report(props: ReportProps) {
   const { plan, result, onBack, onApply, onAgain } = props;
   const { dry_run: dryRun, state } = result;

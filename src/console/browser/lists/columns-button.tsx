@@ -6,6 +6,7 @@ import { attributeLabel } from '../parts/attributes.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { chooseColumns, shownColumns } from './columns.ts';
 
+/** A click in the dialog counts at once. The column of the title cannot be left out. */
 export function ColumnsButton({ collection }: { readonly collection: Collection }) {
   const open = useSignal(false);
   const close = () => {

@@ -24,6 +24,7 @@ export function shownColumns(collection: Collection): readonly string[] {
   return columns.filter((each) => each === collection.title || chosen.includes(each));
 }
 
+/** @param columns in any order; null for those that the collection shows by default. */
 export function chooseColumns(collection: Collection, columns: readonly string[] | null): void {
   const { [collection.name]: _, ...rest } = choices.value;
   choices.value = columns === null ? rest : { ...rest, [collection.name]: columns };

@@ -15,6 +15,7 @@ interface ExportProps {
   readonly query: ListQuery;
 }
 
+/** The server writes the file; for collections that it does not export, the console does. */
 export function ExportButton({ collection, query }: ExportProps) {
   const format = useSignal<string>('csv');
   const busy = useSignal(false);

@@ -22,6 +22,7 @@ function firstFilter(): HTMLElement | null {
   return document.querySelector<HTMLElement>('[id^=filter-]') ?? document.getElementById('search');
 }
 
+/** Each change is a new address, which begins with the first page again. */
 export function Filters(props: ListProps) {
   const { collection, query, show } = props;
   const set = useFilter(props);

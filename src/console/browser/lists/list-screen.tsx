@@ -20,6 +20,7 @@ import { useSelection } from './selection.ts';
 import { ItemTable } from './table.tsx';
 import { usePage } from './use-page.ts';
 
+/** The address holds all that is chosen, so that a link and the history show the same list. */
 export function ListScreen({ collection }: { readonly collection: Collection }) {
   const query = parseListQuery(collection, address.value);
   const shown = usePage(collection, query);

@@ -5,6 +5,7 @@ import { usePagingFocus } from '../parts/paging-focus.ts';
 import { listAddress, PAGE_SIZES } from './list-query.ts';
 import type { ListProps } from './list-props.ts';
 
+/** While the next page is read, the text and the total are those of the page that is shown. */
 export function Paging({ collection, query, show, shown }: ListProps) {
   const { page, perPage } = query;
   const total = shown.page.value?.total ?? 0;

@@ -16,6 +16,7 @@ interface Typing {
   readonly over: string;
 }
 
+/** It replaces the address rather than adding one to the history for each pause in typing. */
 export function SearchField({ query, show }: ListProps) {
   const typed = useSignal<Typing | null>(null);
   const latest = useRef(show);

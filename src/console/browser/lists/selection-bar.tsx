@@ -12,6 +12,7 @@ import type { ListProps } from './list-props.ts';
 const BulkDelete = later(async () => (await moreScreens()).BulkDelete);
 const BulkEdit = later(async () => (await moreScreens()).BulkEdit);
 
+/** Nothing while no item is selected, and nothing for those who may not write. */
 export function SelectionBar(props: ListProps) {
   const { collection, selection, shown } = props;
   const open = useSignal<'edit' | 'delete' | null>(null);

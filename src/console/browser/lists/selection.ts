@@ -13,6 +13,9 @@ export interface Selection {
   readonly pages: () => readonly Query[];
 }
 
+/**
+ * @returns a selection that lasts as long as the component, on whichever page of the list it is.
+ */
 export function useSelection(): Selection {
   const items = useSignal<ReadonlyMap<number, Item>>(new Map());
   const pages = useRef(new Map<number, Query>());

@@ -16,6 +16,7 @@ interface SelectProps extends ListProps {
   readonly select: (items: readonly Item[], selected: boolean) => void;
 }
 
+/** It shows the page that was read last, until the next one is there. */
 export function ItemTable(props: ListProps) {
   const { collection, shown, query, selection } = props;
   const columns = shownColumns(collection);

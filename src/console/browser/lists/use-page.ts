@@ -26,6 +26,10 @@ export interface ShownPage {
 /** How long a request may take before the list says that it is loading, in milliseconds. */
 const PATIENCE_MS = 200;
 
+/**
+ * @param query what the address asks for. A change of it cancels the request for the page before.
+ * @returns the page that was read last; it stays while another one is read, or if that fails.
+ */
 export function usePage(collection: Collection, query: ListQuery): ShownPage {
   const page = useSignal<FoundPage | null>(null);
   const loading = useSignal(true);

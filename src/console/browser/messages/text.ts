@@ -46,6 +46,7 @@ function pluralOf(forms: Exclude<Message, string>, count: string | number | unde
   return forms[plurals.value.select(Number(count))] ?? forms.other ?? '';
 }
 
+/** For the language that is shown, with its groups of digits. */
 export function formatNumber(value: number): string {
   return numbers.value.format(value);
 }
@@ -110,6 +111,7 @@ export function numberProblem(priced: boolean): string {
     : t('problem.integer', { example: 1234 });
 }
 
+/** @returns a price that {@link parsePrice} reads, for messages. */
 export function priceExample(): string {
   return examplePrice(locale.value, currency.value);
 }

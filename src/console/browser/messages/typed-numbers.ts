@@ -43,6 +43,7 @@ export function examplePrice(locale: string, { digits }: Currency): string {
   return new Intl.NumberFormat(locale, options).format(digits === 0 ? 1234 : 1234.5);
 }
 
+/** @param locale BCP 47. */
 export function decimalMark(locale: string): string {
   const parts = new Intl.NumberFormat(locale).formatToParts(1.5);
   return parts.find(({ type }) => type === 'decimal')?.value ?? '.';

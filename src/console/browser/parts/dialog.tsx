@@ -15,6 +15,7 @@ interface DialogProps {
   readonly asks?: boolean;
 }
 
+/** It is open as long as it is there. The focus then returns to where it was before. */
 export function Dialog(props: DialogProps) {
   const { title, onClose, children, wide = false, alert = false, asks = false } = props;
   const dialog = useRef<HTMLDialogElement>(null);

@@ -13,6 +13,7 @@ interface LinkProps {
   readonly onDone: (address: string | null) => void;
 }
 
+/** It has no form of its own: it stands in that of the item, and a form cannot hold another. */
 export function LinkDialog({ current, onClose, onDone }: LinkProps) {
   const input = useRef<HTMLInputElement>(null);
   const wrong = useSignal(false);

@@ -55,6 +55,7 @@ function close(id: number): void {
   notices.value = notices.value.filter((each) => each.id !== id);
 }
 
+/** @param action an offer, which stays {@link OFFERED_MS}; news without one {@link SHOWN_MS}. */
 export function announce(text: string, action: Notice['action'] = null): void {
   add('status', text, action);
 }
@@ -95,6 +96,7 @@ export function faultText({ status, message }: { status: number; message: string
   return status === 503 && message !== '' ? `${t('error.server')} (${message})` : t('error.server');
 }
 
+/** For signing out: the next user of the window does not see them. */
 export function clearNotices(): void {
   notices.value = [];
 }

@@ -101,6 +101,7 @@ function toggleHeading(editor: Squire): void {
   });
 }
 
+/** A button changes between the editor and the HTML itself, which is the value in both. */
 export function RichText({ id, value, onChange, readOnly, described }: RichTextProps) {
   const source = useSignal(false);
   const editor = useRef<Squire | null>(null);

@@ -61,6 +61,7 @@ function useLastWriter(form: FormState): string | null {
   return words.value;
 }
 
+/** It puts the chosen values into the form; `onSave` is then to save them over `theirs`. */
 export function ConflictView({ form, theirs, onClose, onSave }: ConflictProps) {
   const differences = differencesOf(form, theirs);
   const chosen = useSignal<Readonly<Record<string, Side>>>({});

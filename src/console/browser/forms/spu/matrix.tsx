@@ -32,6 +32,7 @@ import {
 import type { Parts } from './parts.ts';
 import { textOf } from '../../api/text-of.ts';
 
+/** With more than {@link MAX_COMBINATIONS} combinations, it lists only the SKUs that there are. */
 export function Matrix(parts: Parts) {
   const { spu, specs, skus } = parts;
   const count = countCombinations(specs);

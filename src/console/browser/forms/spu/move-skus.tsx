@@ -11,6 +11,7 @@ interface MoveProps extends Parts {
   readonly from: number | null;
 }
 
+/** Nothing if no SKU is in the former category, and nothing for those who may not write. */
 export function MoveSkus({ spu, skus, from, reload }: MoveProps) {
   const target = spu['category3_id'] as number;
   const elsewhere = from === target ? [] : skus.filter((sku) => sku['category_id'] === from);

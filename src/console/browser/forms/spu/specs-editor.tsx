@@ -14,6 +14,7 @@ import { AddText } from './add-text.tsx';
 import type { SpecChoices } from './specs.ts';
 import type { Parts } from './parts.ts';
 
+/** Each change is written at once, apart from the form of the SPU. */
 export function SpecsEditor({ spu, specs, reload }: Parts) {
   return (
     <section aria-labelledby="spu-specs">

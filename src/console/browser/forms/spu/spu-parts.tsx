@@ -12,6 +12,7 @@ import type { Parts } from './parts.ts';
 import { readSpecs } from './specs.ts';
 import { SpecsEditor } from './specs-editor.tsx';
 
+/** @param form of an SPU that exists. What is here is written at once, apart from the form. */
 export function SpuParts({ form }: { readonly form: FormState }) {
   const parts = useSignal<Pick<Parts, 'specs' | 'skus'> | null>(null);
   const version = useSignal(0);

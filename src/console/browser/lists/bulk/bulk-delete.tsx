@@ -47,6 +47,7 @@ async function deleteAll(
   return { deleted, refusal: null };
 }
 
+/** It can be stopped, or be refused, in between: what was deleted until then can be undone. */
 export function BulkDelete({ collection, selection, onClose, onDone }: BulkProps) {
   const deletion = { progress: useSignal<number | null>(null), cancelled: useSignal(false) };
   const stopped = useSignal<Outcome | null>(null);

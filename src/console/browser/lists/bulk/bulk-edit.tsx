@@ -23,6 +23,7 @@ interface Planned {
   readonly changes: readonly Change[];
 }
 
+/** Items are read again before the plan, since the selection may hold them as they were. */
 export function BulkEdit({ collection, selection, onClose, onDone }: BulkProps) {
   const offers = useSignal<readonly Offer[]>([]);
   const planned = useSignal<Planned | null>(null);

@@ -14,6 +14,7 @@ interface TableProps {
   readonly changes: readonly Change[];
 }
 
+/** @param changes all of the same attribute. */
 export function ChangeTable({ collection, changes }: TableProps) {
   const [first] = changes;
   if (first === undefined) return <p>{t('bulk.nothing')}</p>;

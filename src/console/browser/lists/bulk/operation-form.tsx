@@ -59,6 +59,7 @@ interface FormProps {
   readonly onPlan: (operation: Operation) => Promise<void>;
 }
 
+/** It calls `onPlan` with an operation whose values are valid, and writes nothing. */
 export function OperationForm({ collection, offers, busy, onPlan }: FormProps) {
   const key = useSignal('');
   const typed = useSignal<Typed | undefined>(undefined);

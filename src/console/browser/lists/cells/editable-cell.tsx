@@ -13,6 +13,7 @@ import { useUnsavedCell } from './unsaved-cells.ts';
 
 const EDITABLE = new Set(['price', 'cost_price', 'market_price', 'stock']);
 
+/** @param column an attribute. False for users who may not write. */
 export function isEditable({ name }: Collection, column: string): boolean {
   return name === 'skus' && EDITABLE.has(column) && mayWrite.value;
 }
@@ -24,6 +25,7 @@ interface CellProps {
   readonly onChange: (item: Item) => void;
 }
 
+/** A column for which {@link isEditable} is true; a button until it is pressed. */
 export function EditableCell(props: CellProps) {
   const { column, item } = props;
   const editing = useSignal(false);

@@ -14,6 +14,7 @@ interface CellProps {
   readonly onChange: (item: Item) => void;
 }
 
+/** A click writes at once; further clicks do nothing until the list shows the result. */
 export function LaunchedCell({ collection, item, onChange }: CellProps) {
   const launched = item['is_launched'] === true;
   const latest = useRef(launched);

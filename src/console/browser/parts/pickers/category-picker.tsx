@@ -15,6 +15,7 @@ import {
 } from './use-category-tree.ts';
 import { describing, Unchosen } from './unchosen.tsx';
 
+/** Until the category is known, the field shows its number. */
 export function CategoryPicker(props: CategoryPickerProps) {
   const { id, value, required = false, readOnly = false } = props;
   const popup = useId();

@@ -208,6 +208,7 @@ function useCombobox(props: ComboboxProps) {
   return { text: typed.value, kept, open, offers, marked: marked.value, handlers };
 }
 
+/** Text that names no item is not a value: it stays in the field and is marked as unchosen. */
 export function Combobox(props: ComboboxProps) {
   const { id, required = false, readOnly = false } = props;
   const list = useId();
