@@ -78,6 +78,7 @@ export class ImportPlaces {
   }
 }
 
+/** The refusal of a file while all places are taken; `Retry-After` has seconds. */
 export function tooManyImports(): CatalogError {
   return new CatalogError(
     'too_many_imports',

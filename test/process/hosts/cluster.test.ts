@@ -68,7 +68,12 @@ const BLOWS: readonly ((nth: number) => Promise<void>)[] = [
 ];
 
 /** Writes until a host answers that it is done: after a pause it may be unknown for a while. */
-async function write(host: Host, method: string, path: string, body: object): Promise<Received> {
+async function writeUntilDone(
+  host: Host,
+  method: string,
+  path: string,
+  body: object,
+): Promise<Received> {
   let answer: Received | undefined;
   await until(`${method} ${path} is done`, async () => {
     answer = await send(host, method, path, { body });
@@ -81,7 +86,7 @@ async function write(host: Host, method: string, path: string, body: object): Pr
 async function inStep(): Promise<void> {
   for (const host of hosts) await host.ready();
   const book = { name: 'last', pub_date: '2024-02-29' };
-  const { headers } = await write(hostAt(0), 'PUT', '/books/1/', book);
+  const { headers } = await writeUntilDone(hostAt(0), 'PUT', '/books/1/', book);
   const wanted = Number(headers.get('catalog-sequence'));
   for (const host of hosts) {
     await until('a host has everything', async () => {
@@ -116,7 +121,7 @@ test('under kills and pauses, every host has each answered write once, and rows 
     `${KILLS} kills and pauses: ${ledger.created.size} books; ${registers.answers} answers of ${REGISTERS} rows, ${registers.unknown} writes without one\n`,
   );
   registers.judge();
-  await write(hostAt(1), 'PATCH', `/admin/skus/${sku}/`, { price: 4321 });
+  await writeUntilDone(hostAt(1), 'PATCH', `/admin/skus/${sku}/`, { price: 4321 });
   await inStep();
   const ids = [...ledger.created.values()];
   assert.is(new Set(ids).size, ids.length, 'no id is given twice');

@@ -5,6 +5,7 @@ import type { Import } from './api.ts';
 /** Items that are shown. */
 const MAX_SHOWN = 200;
 
+/** Nothing is shown if the import creates no item for a name. */
 export function CreatedMissing({ result }: { readonly result: Import }) {
   // Reports of earlier versions have no such list.
   const { created_missing: listed = [], created_missing_count: count = 0 } = result;

@@ -13,6 +13,7 @@ const MAX_NAMES = 100;
 /** Names by the attribute and the id. */
 export type Names = ReadonlyMap<string, string>;
 
+/** The key of {@link Names} for an item that an attribute refers to. */
 export function nameKey(attribute: string, id: unknown): string {
   return `${attribute} ${String(id)}`;
 }

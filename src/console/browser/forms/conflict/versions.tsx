@@ -31,6 +31,7 @@ interface TableProps {
   readonly onChoose: (attribute: string, side: Side) => void;
 }
 
+/** Each attribute as it was, as it is typed here and as another user has saved it, to choose from. */
 export function VersionTable({ differences, sideOf, collection, onChoose }: TableProps) {
   return (
     <div class="table" role="region" aria-label={t('conflict.versions')} tabIndex={0}>

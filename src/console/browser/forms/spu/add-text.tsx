@@ -15,6 +15,7 @@ interface AddProps {
   readonly onAdd: (text: string, key: string) => Promise<void>;
 }
 
+/** Text that was typed and not added holds the form back. */
 export function AddText({ label, action, focused = false, onAdd }: AddProps) {
   const text = useSignal('');
   const left = useSignal(false);
