@@ -49,4 +49,22 @@ test('--max-json-elements: a longer array is 413, at any place in the body', () 
     assert.is((await send(server, 'GET', '/admin/brands/')).json.length, 3);
   }));
 
+test('large bodies without a token hold up one with a token for no longer than one of them', () =>
+  withService({ demo: true }, async (server) => {
+    const members = Array.from({ length: 8000 }, (_, n) => `"m${n}":${n}`);
+    const body = `{"name":"","x":{${members.join()}}}`;
+    assert.ok(body.length > 64 * 1024);
+    let answered = 0;
+    const many = Array.from({ length: 40 }, async () => {
+      assert.is((await send(server, 'POST', '/books/', { body, token: null })).status, 422);
+      answered += 1;
+    });
+    // The first ones are in the queue.
+    await new Promise((resolve) => setImmediate(resolve));
+    const own = await send(server, 'POST', '/admin/brands/', { body });
+    assert.is(own.status, 422);
+    assert.ok(answered <= 4, `${answered} others were answered first`);
+    await Promise.all(many);
+  }));
+
 test.run();

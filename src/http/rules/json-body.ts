@@ -1,10 +1,10 @@
 /** Parses a body as JSON, strictly: nothing is repaired or guessed (spec 3.3). */
-import pLimit from 'p-limit';
 import { CatalogError, messageOf } from '../../errors.ts';
 import { header, type HttpRequest } from '../message.ts';
 import type { JsonLimits } from '../../json/json-limits.ts';
 import { hasFraction } from '../../json/json-numbers.ts';
 import { parseInSlices } from '../../json/json-parser.ts';
+import { FairQueue } from '../../resources/limits/fair-queue.ts';
 import { requireWithinLimits } from './json-limits.ts';
 import { JSON_TYPE } from './negotiation.ts';
 
@@ -26,11 +26,13 @@ export async function readJson(
   requirePlain(header(request, 'content-encoding'));
   const bytes = await request.body.bytes();
   if (bytes.length === 0 && absent !== undefined) return absent;
+  if (bytes.length > LARGE_BYTES) {
+    return queue.run(request.trace.subject, () => parseLarge(bytes, limits));
+  }
   const text = decode(bytes);
   await requireWithinLimits(limits, text);
-  if (bytes.length > LARGE_BYTES) return parseLarge(text);
   const value = parseJson(text);
-  return hasFraction(text) ? parseLarge(text) : value;
+  return hasFraction(text) ? queue.run(request.trace.subject, () => parseInTurn(text)) : value;
 }
 
 /** The media type that a body is declared as, without parameters, in lower case; JSON if it has none. */
@@ -74,14 +76,26 @@ function decode(bytes: Uint8Array): string {
   );
 }
 
-/** Bodies that are large or have fractions are parsed one after the other. */
-const queue = pLimit(1);
+/**
+ * Bodies that are large or have fractions are parsed one after the other: values take many times the
+ * memory of their text. The subjects of tokens take turns. All requests without a token share one.
+ */
+const queue = new FairQueue<string | null>();
+
+/** @throws CatalogError `malformed_body`, `body_too_large`, `invalid`. */
+async function parseLarge(bytes: Uint8Array, limits: JsonLimits): Promise<unknown> {
+  const text = decode(bytes);
+  await requireWithinLimits(limits, text);
+  return parseInTurn(text);
+}
 
 /** @throws CatalogError `malformed_body`. */
-function parseLarge(text: string): Promise<unknown> {
-  return queue(() => parseInSlices(text)).catch((error: unknown) => {
+async function parseInTurn(text: string): Promise<unknown> {
+  try {
+    return await parseInSlices(text);
+  } catch (error) {
     throw malformed(messageOf(error));
-  });
+  }
 }
 
 /** @throws CatalogError `malformed_body`. */

@@ -1,0 +1,67 @@
+/** Large bodies are parsed one at a time, and their owners take turns (spec 3.3). */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { FairQueue } from '../../../../src/resources/limits/fair-queue.ts';
+
+/** Tasks of a queue that end when the test says so. */
+class Site {
+  /** The tasks that have begun, in order. */
+  readonly begun: string[] = [];
+  readonly #queue = new FairQueue<string | null>();
+  readonly #ends: ((outcome: Error | null) => void)[] = [];
+
+  add(owner: string | null, task: string): Promise<string> {
+    return this.#queue.run(owner, () => {
+      this.begun.push(task);
+      return new Promise((resolve, reject) => {
+        this.#ends.push((failure) => (failure === null ? resolve(task) : reject(failure)));
+      });
+    });
+  }
+
+  /** Ends the task that runs. */
+  async end(failure: Error | null = null): Promise<void> {
+    this.#ends.shift()?.(failure);
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.ok(this.#ends.length <= 1, `${this.#ends.length} tasks run at once`);
+  }
+}
+
+test('one task runs at a time, and those of one owner in order', async () => {
+  const site = new Site();
+  const results = ['a1', 'a2', 'a3'].map((task) => site.add('a', task));
+  assert.equal(site.begun, ['a1']);
+  for (let nth = 0; nth < 3; nth += 1) await site.end();
+  assert.equal(site.begun, ['a1', 'a2', 'a3']);
+  assert.equal(await Promise.all(results), ['a1', 'a2', 'a3']);
+});
+
+test('an owner waits for one task of each other owner, however many they have', async () => {
+  const site = new Site();
+  for (let nth = 0; nth < 60; nth += 1) void site.add(null, `-${nth}`);
+  void site.add('a', 'a0');
+  void site.add('a', 'a1');
+  void site.add('b', 'b0');
+  for (let nth = 0; nth < 6; nth += 1) await site.end();
+  assert.equal(site.begun, ['-0', '-1', 'a0', 'b0', '-2', 'a1', '-3']);
+  // Who comes back waits for no more than those who have waited.
+  void site.add('b', 'b1');
+  await site.end();
+  await site.end();
+  assert.equal(site.begun.slice(7), ['-4', 'b1']);
+});
+
+test('a task that fails rejects, and the next one runs', async () => {
+  const site = new Site();
+  const failing = site.add('a', 'a0');
+  void site.add('a', 'a1');
+  const caught = failing.catch((error: unknown) => String(error));
+  await site.end(new Error('no'));
+  assert.is(await caught, 'Error: no');
+  assert.equal(site.begun, ['a0', 'a1']);
+  await site.end();
+  void site.add('b', 'b0');
+  assert.equal(site.begun, ['a0', 'a1', 'b0']);
+});
+
+test.run();
