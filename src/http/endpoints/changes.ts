@@ -3,6 +3,7 @@ import { durationIn } from '../../auth/duration.ts';
 import { mayActAs } from '../../auth/roles.ts';
 import { CatalogError } from '../../errors.ts';
 import { RESOURCES } from '../../model/webhook-schemas.ts';
+import type { Reader } from '../../resources/changes/change-feed.ts';
 import { malformed, parseParameters, type Parameters } from '../../resources/query/parameters.ts';
 import { header, type HttpRequest, type HttpResponse } from '../message.ts';
 import { noBody } from '../operations/body.ts';
@@ -152,10 +153,7 @@ export const CHANGES_PATH: Path = definePath<undefined>({
 
 async function page(context: RequestContext<undefined>): Promise<HttpResponse> {
   const { services, mediaType } = context;
-  const query = {
-    ...parseQuery(context.request.search),
-    isHead: context.request.method === 'HEAD',
-  };
+  const query = { ...parseQuery(context.request.search), ...readerOf(context) };
   const gone = new AbortController();
   const endListening = context.request.whenGone(() => gone.abort());
   const waiting = services.changes.page(query, viewOf(context), gone.signal);
@@ -176,7 +174,7 @@ function stream(context: RequestContext<undefined>): HttpResponse {
     [CATALOG_SEQUENCE]: String(services.changes.sequence),
   };
   const isAllowed = () => isStillAllowed(request, services.tokens);
-  const body = services.changes.events(after, viewOf(context), isAllowed);
+  const body = services.changes.events(after, readerOf(context), viewOf(context), isAllowed);
   return { status: 200, headers, body };
 }
 
@@ -192,6 +190,10 @@ export async function isStillAllowed(
     if (error instanceof CatalogError) return false;
     throw error;
   }
+}
+
+function readerOf({ request, caller }: RequestContext<undefined>): Reader {
+  return { subject: caller?.subject ?? null, isHead: request.method === 'HEAD' };
 }
 
 function viewOf({ caller }: RequestContext<undefined>): { readonly subjects: boolean } {

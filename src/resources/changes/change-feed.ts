@@ -6,6 +6,7 @@
  * of open responses and of waiting callers are bounded.
  */
 import { CatalogError } from '../../errors.ts';
+import { Places } from '../limits/places.ts';
 import type { ChangeSource } from './change-source.ts';
 import type { View } from './change-text.ts';
 import { ChangeTexts, type Part } from './change-texts.ts';
@@ -18,7 +19,10 @@ import type { SharedTextsOptions } from './shared-texts.ts';
 const MIN_SEQUENCE_WAIT_MS = 1000;
 
 /** Open responses, at most: arrays that wait or are being sent, and streams. */
-const MAX_OPEN = 250;
+export const MAX_OPEN = 250;
+
+/** Open responses to one subject, so that others get some. */
+export const MAX_OPEN_OF_SUBJECT = 125;
 
 /** Reads that wait for a change set, at most. */
 const MAX_WAITING_READS = 1000;
@@ -28,15 +32,20 @@ const COMMENT_MS = 15_000;
 
 const COMMENT = Buffer.from(':\n\n');
 
-export interface FeedQuery {
+export interface Reader {
+  /** Who reads. */
+  readonly subject: string | null;
+  /** Whether the text is left out, as for HEAD; otherwise it has to be read or closed. */
+  readonly isHead?: boolean;
+}
+
+export interface FeedQuery extends Reader {
   /** The change set after which to begin; null for the last one. */
   readonly since: number | null;
   /** Change sets in the response, at most. */
   readonly limit: number;
   /** Milliseconds to wait for a change. */
   readonly wait: number;
-  /** Whether the text is left out, as for HEAD; otherwise it has to be read or closed. */
-  readonly isHead?: boolean;
 }
 
 /** An array of changes. */
@@ -58,7 +67,7 @@ export class ChangeFeed {
   readonly #commentMs: number;
   readonly #turns = new TurnQueue();
   readonly #texts: ChangeTexts;
-  #open = 0;
+  readonly #places = new Places({ total: MAX_OPEN, share: MAX_OPEN_OF_SUBJECT, refusal });
   #reads = 0;
 
   constructor(source: ChangeSource, options: Options = {}) {
@@ -74,7 +83,7 @@ export class ChangeFeed {
 
   /** The number of open responses. */
   get open(): number {
-    return this.#open;
+    return this.#places.taken;
   }
 
   /**
@@ -109,7 +118,23 @@ export class ChangeFeed {
    * @throws CatalogError `history_gone`, `busy`, `store_damaged`, `store_unreadable`.
    */
   async page(query: FeedQuery, view: View, gone?: AbortSignal): Promise<FeedPage> {
-    this.#requireOpen();
+    const leave = this.#places.take(query.subject);
+    try {
+      const page = await this.#page(query, view, leave, gone);
+      if (typeof page.text === 'string' || query.isHead === true) leave();
+      return page;
+    } catch (error) {
+      leave();
+      throw error;
+    }
+  }
+
+  async #page(
+    query: FeedQuery,
+    view: View,
+    leave: () => void,
+    gone?: AbortSignal,
+  ): Promise<FeedPage> {
     const { since, wait } = query;
     const source = this.#source;
     const deadline = performance.now() + wait;
@@ -117,22 +142,17 @@ export class ChangeFeed {
     source.require(scanned);
     const closed = new AbortController();
     gone?.addEventListener('abort', () => closed.abort(), { once: true });
-    this.#open += 1;
-    try {
-      for (;;) {
-        const last = source.sequence;
-        const parts = this.#texts.after(scanned, last, view, closed.signal);
-        const first = await parts.next();
-        if (first.done !== true) {
-          return { text: await this.#arrayOf(first.value, parts, query, closed), last };
-        }
-        scanned = last;
-        if (!(await source.arrivals.past(last, deadline - performance.now(), gone))) {
-          return { text: '[]', last };
-        }
+    for (;;) {
+      const last = source.sequence;
+      const parts = this.#texts.after(scanned, last, view, closed.signal);
+      const first = await parts.next();
+      if (first.done !== true) {
+        return { text: await this.#arrayOf(first.value, parts, query, closed, leave), last };
       }
-    } finally {
-      this.#open -= 1;
+      scanned = last;
+      if (!(await source.arrivals.past(last, deadline - performance.now(), gone))) {
+        return { text: '[]', last };
+      }
     }
   }
 
@@ -142,14 +162,18 @@ export class ChangeFeed {
     rest: AsyncGenerator<Part>,
     { limit, isHead }: FeedQuery,
     closed: AbortController,
+    leave: () => void,
   ): Promise<AsyncIterable<Uint8Array>> {
-    const close = async () => void (await rest.return(undefined));
+    const close = async () => {
+      leave();
+      await rest.return(undefined);
+    };
     if (isHead === true) {
       await close();
       return NOTHING;
     }
     const text = gathered(arrayText(withFirst(first, rest), limit), this.#turns);
-    return closable(this.#counted(text), closed, close);
+    return closable(leaving(text, leave), closed, close);
   }
 
   /**
@@ -161,14 +185,20 @@ export class ChangeFeed {
    */
   events(
     since: number | null,
+    reader: Reader,
     view: View,
     isAllowed: () => boolean | Promise<boolean>,
   ): AsyncIterable<Uint8Array> {
-    this.#requireOpen();
     const after = since ?? this.sequence;
     this.#source.require(after);
+    const leave = this.#places.take(reader.subject);
+    if (reader.isHead === true) {
+      leave();
+      return NOTHING;
+    }
     const closed = new AbortController();
-    return closable(this.#counted(this.#events(after, view, isAllowed, closed.signal)), closed);
+    const text = leaving(this.#events(after, view, isAllowed, closed.signal), leave);
+    return closable(text, closed, async () => leave());
   }
 
   async *#events(
@@ -201,20 +231,17 @@ export class ChangeFeed {
       due = performance.now() + this.#commentMs;
     }
   }
+}
 
-  /** @throws CatalogError `busy`. */
-  #requireOpen(): void {
-    if (this.#open >= MAX_OPEN) throw tooMany();
-  }
-
-  /** Counts a response from its first piece on: the response to HEAD has no pieces. */
-  async *#counted(text: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, void> {
-    this.#open += 1;
-    try {
-      yield* text;
-    } finally {
-      this.#open -= 1;
-    }
+/** Gives the place of a reader back at the end of its text. */
+async function* leaving(
+  text: AsyncIterable<Uint8Array>,
+  leave: () => void,
+): AsyncGenerator<Uint8Array, void, void> {
+  try {
+    yield* text;
+  } finally {
+    leave();
   }
 }
 
@@ -229,6 +256,12 @@ async function* withFirst(
 ): AsyncGenerator<Part, void, void> {
   yield first;
   yield* rest;
+}
+
+function refusal(limit: 'own' | 'all'): CatalogError {
+  if (limit === 'all') return tooMany();
+  const message = `${MAX_OPEN_OF_SUBJECT} of your requests for changes are open; close one of them`;
+  return new CatalogError('busy', message);
 }
 
 function tooMany(): CatalogError {

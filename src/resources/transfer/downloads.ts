@@ -8,6 +8,7 @@ import { delayed } from '../../delay.ts';
 import { CatalogError } from '../../errors.ts';
 import type { Kind } from '../../model/kind.ts';
 import type { Selection } from '../../store/memory/selection.ts';
+import { Places } from '../limits/places.ts';
 import type { Exports } from './exports.ts';
 import type { Format } from './formats.ts';
 
@@ -46,7 +47,7 @@ export class Downloads {
   readonly #exports: Pick<Exports, 'open'>;
   readonly #timeout: number;
   readonly #clock: Clock;
-  readonly #places = new Places();
+  readonly #places = new Places({ total: MAX_OPEN, share: MAX_OF_SUBJECT, refusal });
 
   /** @param timeout milliseconds for a client to take each MiB of an export, or the rest of it. */
   constructor(exports: Pick<Exports, 'open'>, timeout: number, clock = CLOCK) {
@@ -67,7 +68,7 @@ export class Downloads {
     selection: Selection,
     subject: string | null,
   ): Promise<Download> {
-    const leave = this.#places.take(subject ?? '');
+    const leave = this.#places.take(subject);
     try {
       const { name, text } = await this.#exports.open(kind, format, selection);
       return { name, text: new TimedText(text, this.#timeout, this.#clock, leave) };
@@ -78,37 +79,12 @@ export class Downloads {
   }
 }
 
-class Places {
-  #taken = 0;
-  readonly #bySubject = new Map<string, number>();
-
-  /**
-   * @returns a function that gives the place back; call it once.
-   * @throws CatalogError `busy`.
-   */
-  take(subject: string): () => void {
-    if (this.#of(subject) >= MAX_OF_SUBJECT) {
-      throw busy(
-        `${MAX_OF_SUBJECT} of your exports are in progress; read one of them to its end first`,
-      );
-    }
-    if (this.#taken >= MAX_OPEN) {
-      throw busy(`${MAX_OPEN} exports are in progress; try again when one of them has ended`);
-    }
-    this.#count(subject, 1);
-    return () => this.#count(subject, -1);
-  }
-
-  #of(subject: string): number {
-    return this.#bySubject.get(subject) ?? 0;
-  }
-
-  #count(subject: string, change: 1 | -1): void {
-    this.#taken += change;
-    const taken = this.#of(subject) + change;
-    if (taken === 0) this.#bySubject.delete(subject);
-    else this.#bySubject.set(subject, taken);
-  }
+function refusal(limit: 'own' | 'all'): CatalogError {
+  return busy(
+    limit === 'own'
+      ? `${MAX_OF_SUBJECT} of your exports are in progress; read one of them to its end first`
+      : `${MAX_OPEN} exports are in progress; try again when one of them has ended`,
+  );
 }
 
 function busy(message: string): CatalogError {

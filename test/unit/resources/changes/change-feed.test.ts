@@ -1,7 +1,12 @@
 /** Slow readers of changes use bounded memory. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ChangeFeed, type FeedPage } from '../../../../src/resources/changes/change-feed.ts';
+import {
+  ChangeFeed,
+  type FeedPage,
+  MAX_OPEN,
+  MAX_OPEN_OF_SUBJECT,
+} from '../../../../src/resources/changes/change-feed.ts';
 import { ChangeSource } from '../../../../src/resources/changes/change-source.ts';
 import type { ChangeSet } from '../../../../src/store/change-set.ts';
 import type { CommitListener } from '../../../../src/store/writer/local-commits.ts';
@@ -11,6 +16,8 @@ const PIECE_BYTES = 64 * 1024;
 
 const ADMIN = { subjects: true };
 const VIEWER = { subjects: false };
+
+const READER = { subject: 'ann' };
 
 /** Rows of a change set whose text has several pieces. */
 const ROWS = 1000;
@@ -62,7 +69,7 @@ class Files {
   }
 }
 
-const query = (since: number, limit = 1000) => ({ since, limit, wait: 0 });
+const query = (since: number, limit = 1000) => ({ since, limit, wait: 0, ...READER });
 
 function iteratorOf({ text }: Pick<FeedPage, 'text'>): AsyncIterator<Uint8Array> {
   assert.ok(typeof text !== 'string');
@@ -104,7 +111,7 @@ test('readers of a long commit share its bytes, except readers that see subjects
     feed.page({ ...query(0), wait: 60_000 }, view),
   );
   const events = [VIEWER, VIEWER].map((view) =>
-    iteratorOf({ text: feed.events(0, view, () => true) }),
+    iteratorOf({ text: feed.events(0, READER, view, () => true) }),
   );
   files.commit(changeSet(1), 8 * PIECE_BYTES);
   const readers = [...(await Promise.all(pages)).map(iteratorOf), ...events];
@@ -152,7 +159,7 @@ test('at most 16 pieces of long texts are sent in each turn of the event loop', 
     assert.ok(Math.max(...perTurn.values()) <= 16, String([...perTurn.values()]));
     perTurn.clear();
     const streams = Array.from({ length: 40 }, () =>
-      iteratorOf({ text: feed.events(0, VIEWER, () => true) }),
+      iteratorOf({ text: feed.events(0, READER, VIEWER, () => true) }),
     );
     await Promise.all(
       streams.map(async (stream) => {
@@ -210,7 +217,7 @@ test('a reader that disconnects while it waits for its turn ends at once', async
   const feed = new ChangeFeed(new ChangeSource(files), { sharing });
   const slow = iteratorOf(await feed.page(query(0), VIEWER));
   await slow.next();
-  const stream = iteratorOf({ text: feed.events(1, VIEWER, () => true) });
+  const stream = iteratorOf({ text: feed.events(1, READER, VIEWER, () => true) });
   const next = stream.next();
   assert.is(feed.open, 2);
   await stream.return?.();
@@ -222,5 +229,57 @@ test('a reader that disconnects while it waits for its turn ends at once', async
   assert.is(feed.open, 1);
   await slow.return?.();
 });
+
+test('one subject gets half of the places, by waiting, by arrays and by streams', async () => {
+  const files = new Files(2);
+  const feed = new ChangeFeed(new ChangeSource(files));
+  const gone = new AbortController();
+  const readerOf = (subject: string) => ({ subject });
+  const open = async (subject: string, count: number) => {
+    const readers: AsyncIterator<Uint8Array>[] = [];
+    for (let nth = 0; nth < count; nth += 1) {
+      readers.push(
+        iteratorOf(
+          nth % 2 === 0
+            ? { text: feed.events(0, readerOf(subject), VIEWER, () => true) }
+            : await feed.page({ ...query(0), subject }, VIEWER),
+        ),
+      );
+    }
+    return readers;
+  };
+  // They count before the first piece is taken: requests of many connections come in one turn.
+  const own = await open('ann', MAX_OPEN_OF_SUBJECT - 1);
+  const waiting = feed.page({ since: 2, limit: 1, wait: 60_000, ...READER }, VIEWER, gone.signal);
+  const message = /of your requests for changes are open/;
+  assert.throws(() => feed.events(0, READER, VIEWER, () => true), message);
+  assert.throws(() => feed.events(0, { ...READER, isHead: true }, VIEWER, () => true), message);
+  await refused(feed.page(query(0), VIEWER), message);
+  const others = await open('bob', MAX_OPEN - MAX_OPEN_OF_SUBJECT);
+  assert.is(feed.open, MAX_OPEN);
+  await refused(feed.page({ ...query(0), subject: 'carol' }, VIEWER), /too many requests/);
+  gone.abort();
+  await waiting;
+  for (const reader of own) await reader.return?.();
+  assert.is(feed.open, MAX_OPEN - MAX_OPEN_OF_SUBJECT);
+  await wholeOf(iteratorOf(await feed.page(query(0), VIEWER)));
+  assert.is(await wholeOf(iteratorOf({ text: headOf(feed) })), '');
+  files.since = () => {
+    throw new Error('it is gone');
+  };
+  await refused(feed.page(query(0), VIEWER), /it is gone/);
+  assert.throws(() => feed.events(0, READER, VIEWER, () => true), /it is gone/);
+  for (const reader of others) await reader.return?.();
+  assert.is(feed.open, 0);
+});
+
+function headOf(feed: ChangeFeed): AsyncIterable<Uint8Array> {
+  return feed.events(0, { ...READER, isHead: true }, VIEWER, () => true);
+}
+
+async function refused(page: Promise<FeedPage>, message: RegExp): Promise<void> {
+  const outcome = await page.then(() => 'it was accepted', String);
+  assert.match(outcome, message);
+}
 
 test.run();
