@@ -4,7 +4,7 @@
  * Invariants:
  * 1. A request is imported at most once: it is renamed before it is read, and files with the new
  *    name are not imported after a start.
- * 2. A request is taken only if there is room among the imports; until then it waits.
+ * 2. A request is taken only if no other import of a command is unfinished; until then it waits.
  * 3. A failure with one request does not hold up the others. A reply that cannot be written is
  *    written at a later look.
  */
@@ -46,7 +46,7 @@ interface Options {
   readonly disk: Disk;
   /** The data directory. */
   readonly data: string;
-  readonly imports: Pick<Imports, 'isFull' | 'accept' | 'progress'>;
+  readonly imports: Pick<Imports, 'isFullForCommands' | 'accept' | 'progress'>;
   /** ISO 4217. */
   readonly currency: string;
   /** Bytes of a file. */
@@ -124,7 +124,7 @@ export class ImportRequests {
   async #lookAt(name: string): Promise<void> {
     const { disk, imports } = this.#options;
     const [, token] = REQUEST.exec(name) ?? [];
-    if (token !== undefined && !imports.isFull) await this.#take(token);
+    if (token !== undefined && !imports.isFullForCommands) await this.#take(token);
     if (!PART.test(name)) return;
     // A command that was killed has left its copy of the file.
     const path = `${this.#folder}/${name}`;
@@ -176,7 +176,7 @@ export class ImportRequests {
     };
     const file = readFile(disk, path, length);
     const source = bounded(file, maxImport, '--max-import of the server');
-    return (await imports.accept(order, source)).id;
+    return (await imports.accept(order, source, null, 'command')).id;
   }
 
   #requireCurrency({ currency }: RequestedImport): void {

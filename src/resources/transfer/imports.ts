@@ -5,7 +5,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { messageOf } from '../../errors.ts';
 import { type Created, isKept, recall, remember, type Retry } from '../idempotency.ts';
-import { ImportPlaces, type Place, tooManyImports } from './import-places.ts';
+import { ImportPlaces, type Origin, type Place } from './import-places.ts';
 import { ImportReports, type ShownImport } from './import-reports.ts';
 import { type ImportProgress, ImportState, type ImportSummary } from './import-state.ts';
 import { endedReport, type KeptReport, parseKept } from './kept-report.ts';
@@ -86,9 +86,9 @@ export class Imports {
     return imports;
   }
 
-  /** Whether no more can be accepted until one has ended. */
-  get isFull(): boolean {
-    return this.#places.isFull;
+  /** See {@link ImportPlaces.isFullForCommands}. */
+  get isFullForCommands(): boolean {
+    return this.#places.isFullForCommands;
   }
 
   /**
@@ -102,22 +102,24 @@ export class Imports {
     order: ImportOrder,
     source: AsyncIterable<Uint8Array>,
     key: string | null = null,
+    origin: Origin = 'request',
   ): Promise<Accepted> {
     this.#options.audited.requireRoom();
-    const place = await this.#placeFor(order.subject, key);
+    const place = await this.#placeFor(order.subject, key, origin);
     this.#lastId += 1;
     const id = this.#lastId;
     const { storage } = this.#options;
     try {
       const hash = createHash('sha256');
       const bytes = await storage.receive(id, key === null ? source : hashing(source, hash));
+      const refusal = await place.arrived();
+      if (refusal !== null && key === null) throw refusal;
       const state = new ImportState(id, order.kind.name, order.dryRun);
       state.expect(bytes);
       const { text } = state;
       await storage.save(id, text);
       const digest = hash.digest('hex');
-      const mayRun = await place.ready();
-      const answer = { id, text, mayRun };
+      const answer = { id, text, refusal };
       const first = key === null ? null : await this.#firstWith(key, order, digest, answer);
       place.answered();
       if (first !== null) {
@@ -135,14 +137,18 @@ export class Imports {
     }
   }
 
-  #placeFor(subject: string | null, key: string | null): Promise<Place> {
-    if (key === null) return this.#places.take(null, () => Promise.resolve(false));
-    return this.#places.take(JSON.stringify([subject, key]), () =>
-      this.#options.audited.transact(subject, false, function* (transaction, now) {
-        yield;
-        return isKept(transaction, { subject, key }, now);
-      }),
-    );
+  #placeFor(subject: string | null, key: string | null, origin: Origin): Promise<Place> {
+    return this.#places.take({
+      subject,
+      origin,
+      name: key === null ? null : JSON.stringify([subject, key]),
+      isKept: async () =>
+        key !== null &&
+        this.#options.audited.transact(subject, false, function* (transaction, now) {
+          yield;
+          return isKept(transaction, { subject, key }, now);
+        }),
+    });
   }
 
   /**
@@ -156,7 +162,7 @@ export class Imports {
     key: string,
     { kind, subject, format, match, createMissing, dryRun }: ImportOrder,
     digest: string,
-    { id, text, mayRun }: Pick<Accepted, 'id' | 'text'> & { readonly mayRun: boolean },
+    { id, text, refusal }: Pick<Accepted, 'id' | 'text'> & { readonly refusal: Error | null },
   ): Promise<Accepted | null> {
     const asked = [format, match, [...createMissing].toSorted(), dryRun, digest];
     const retry: Retry = { subject, key, request: ['imports', kind.name, ...asked] };
@@ -164,7 +170,7 @@ export class Imports {
       yield;
       const first = recall(transaction, retry, now);
       if (first !== null) return replayOf(first);
-      if (!mayRun) throw tooManyImports();
+      if (refusal !== null) throw refusal;
       remember(transaction, retry, { id, text, etag: null }, now);
       return null;
     });

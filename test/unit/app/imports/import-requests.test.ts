@@ -59,7 +59,7 @@ async function open() {
     disk,
     data: '/data',
     imports: {
-      isFull: false,
+      isFullForCommands: false,
       progress: () => null,
       async accept() {
         if (world.refusal !== null) throw world.refusal;

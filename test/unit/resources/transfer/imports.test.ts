@@ -5,12 +5,13 @@ import { CatalogError } from '../../../../src/errors.ts';
 import { KINDS } from '../../../../src/model/kinds.ts';
 import { Money } from '../../../../src/model/money.ts';
 import { AuditedStore } from '../../../../src/resources/audit/audited-store.ts';
+import { MAX_OF_SUBJECT } from '../../../../src/resources/transfer/import-places.ts';
 import { type Accepted, Imports } from '../../../../src/resources/transfer/imports.ts';
 import { openStore, storeDirectory } from '../../../support/checked.ts';
 import { quickDisk, turn } from '../../../support/disk.ts';
 
-/** Unfinished imports, at most, and files of repeated requests beyond them. */
-const [UNFINISHED, REPEATED] = [8, 4];
+/** Unfinished imports of one subject, at most, and files of repeated requests beyond them. */
+const [UNFINISHED, REPEATED] = [MAX_OF_SUBJECT, 4];
 
 const FILE = 'name\r\nQuill\r\n';
 
@@ -87,10 +88,9 @@ const codeOf = async (answer: Promise<Accepted>): Promise<string> => {
 };
 
 test('a repeated request gets its answer, however many imports are unfinished; others are refused', async () => {
-  const { send, imports, files, close } = await open();
+  const { send, files, close } = await open();
   const first = await send('first');
   for (let count = 1; count < UNFINISHED; count += 1) await send(null);
-  assert.ok(imports.isFull);
   assert.equal(await send('first'), { ...first, replayed: true });
   assert.is(await codeOf(send('first', whole('name\r\nInk\r\n'))), 'key_reused');
   assert.is(await codeOf(send('another')), 'too_many_imports');
@@ -109,15 +109,17 @@ test('a repeated request gets its answer, however many imports are unfinished; o
 
 test('a copy of a request that is being received waits for its answer; if it fails, the copy is imported', async () => {
   for (const succeeds of [true, false]) {
-    const { send, imports, close } = await open();
-    for (let count = 1; count < UNFINISHED; count += 1) await send(null);
+    const { send, files, close } = await open();
+    const others = Array.from({ length: UNFINISHED - 1 }, slow);
+    const uploads = others.map((other) => codeOf(send(null, other.source)));
     const { source, pass } = slow();
     const failing = async function* () {
       yield* source;
       if (!succeeds) throw new Error('the client has gone');
     };
     const first = codeOf(send('key', failing()));
-    assert.ok(imports.isFull);
+    for (let turns = 0; files.size < UNFINISHED && turns < 100; turns += 1) await turn();
+    assert.is(await codeOf(send(null)), 'too_many_imports', 'all places of uploads are taken');
     const copy = codeOf(send('key'));
     for (let turns = 0; turns < 20; turns += 1) await turn();
     pass();
@@ -125,7 +127,8 @@ test('a copy of a request that is being received waits for its answer; if it fai
       [await first, await copy],
       succeeds ? ['accepted', 'replayed'] : ['Error: the client has gone', 'accepted'],
     );
-    assert.ok(imports.isFull);
+    for (const other of others) other.pass();
+    assert.equal(await Promise.all(uploads), Array(UNFINISHED - 1).fill('accepted'));
     await close();
   }
 });
