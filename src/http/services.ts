@@ -17,7 +17,7 @@ import type { JsonLimits } from '../json/json-limits.ts';
 export interface Services {
   readonly records: Records;
   readonly undo: Undo;
-  readonly changes: Pick<ChangeFeed, 'sequence' | 'reach' | 'page' | 'events'>;
+  readonly changes: Pick<ChangeFeed, 'sequence' | 'awaited' | 'page' | 'events'>;
   readonly webhooks: Pick<Webhooks, 'create' | 'deliveriesOf'>;
   readonly exports: Pick<Downloads, 'open'>;
   readonly imports: Pick<Imports, 'accept' | 'show' | 'all'>;

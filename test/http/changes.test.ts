@@ -4,6 +4,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { RESOURCES } from '../../src/model/webhook-schemas.ts';
 import { ALL_KINDS, KINDS } from '../../src/model/kinds.ts';
+import { MAX_WAITING_OF_SUBJECT } from '../../src/resources/changes/awaited-sequences.ts';
 import { createCatalog, type Fields, make, read, skuFields } from '../support/catalog.ts';
 import { type Received, type Sent, send, tokenFor } from '../support/client.ts';
 import { importInto } from '../support/imports.ts';
@@ -438,6 +439,38 @@ test('if the change set of Catalog-Min-Sequence does not come, a read is 503 wit
   assert.match(answer.headers.get('retry-after') ?? '', /^[1-9]\d*$/);
   await sent(server, 401, 'GET', BRANDS, { headers, token: null });
   await sent(server, 201, 'POST', '/books/', { ...book('Emma'), headers });
+  await server.stop();
+});
+
+test('Catalog-Min-Sequence has no effect on paths that show nothing of the catalog', async () => {
+  const server = await openService({ demo: true });
+  for (const value of ['1000', 'x']) {
+    const headers = { 'catalog-min-sequence': value };
+    for (const path of ['/', '/healthz', '/readyz', '/docs/', '/console/', '/openapi.json']) {
+      await sent(server, 200, 'GET', path, { headers, token: null });
+      await sent(server, 200, 'HEAD', path, { headers, token: null });
+    }
+  }
+  const headers = { 'catalog-min-sequence': '1000' };
+  await sent(server, 503, 'GET', '/pages/index.html', { headers, token: null });
+  await server.stop();
+});
+
+test('requests without a token that wait for a change set leave places for others', async () => {
+  const server = await openService();
+  const headers = { 'catalog-min-sequence': '1' };
+  const begin = (token?: null) =>
+    server.fetch(`${server.url}${token === null ? '/books/' : BRANDS}`, {
+      headers: { ...headers, ...(token !== null && { authorization }) },
+    });
+  const authorization = `Bearer ${await tokenFor('viewer')}`;
+  const waiting = Array.from({ length: MAX_WAITING_OF_SUBJECT }, () => begin(null));
+  const refused = await begin(null);
+  assert.is(refused.status, 503);
+  assert.match(await refused.text(), 'too many requests are waiting');
+  const own = await begin();
+  assert.match(await own.text(), 'change set 1 has not arrived yet');
+  for (const answer of waiting) await answer;
   await server.stop();
 });
 

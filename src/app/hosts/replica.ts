@@ -65,7 +65,7 @@ export class Replica {
   readonly #forwarder: Forwarder;
   readonly #stopped = new AbortController();
   readonly #catchingUp: CatchingUp = {
-    reach: (sequence) => this.#catalog?.changes.feed.reach(sequence),
+    reach: (sequence) => this.#catalog?.changes.feed.awaited.reachWrite(sequence),
     pullAccounts: () => this.#follower?.poll(),
   };
   #catalog: Catalog | null = null;

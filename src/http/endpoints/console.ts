@@ -61,6 +61,7 @@ export function consolePaths({ basePath }: Settings): readonly Path[] {
 function indexPath(indexOf: FindIndex): Path {
   return definePath({
     template: '/console/',
+    catalogFree: true,
     tag: CONSOLE_TAG,
     name: 'Console',
     about: 'the console',
@@ -92,6 +93,7 @@ function indexPath(indexOf: FindIndex): Path {
 function filePath(indexOf: FindIndex): Path {
   return definePath({
     template: '/console/{path}',
+    catalogFree: true,
     parameters: [FILE],
     matchedWhole: true,
     tag: CONSOLE_TAG,

@@ -30,6 +30,7 @@ function indexPath({ basePath, version }: Settings): Path {
   };
   return definePath({
     template: '/',
+    catalogFree: true,
     tag: SERVICE_TAG,
     name: 'Index',
     about: 'the index',
@@ -92,6 +93,7 @@ function descriptionPath({ version }: Settings): Path {
   };
   return definePath({
     template: '/openapi.json',
+    catalogFree: true,
     tag: SERVICE_TAG,
     name: 'Description',
     about: 'this description',

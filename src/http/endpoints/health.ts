@@ -113,6 +113,7 @@ const stateOf = (shape: Shape, name: string, status: string): Content =>
 export const HEALTH_PATHS: readonly Path[] = [
   definePath({
     template: '/healthz',
+    catalogFree: true,
     tag: SERVICE_TAG,
     name: 'Health',
     about: 'the health of the server',
@@ -138,6 +139,7 @@ export const HEALTH_PATHS: readonly Path[] = [
   }),
   definePath({
     template: '/readyz',
+    catalogFree: true,
     place: 'owner',
     tag: SERVICE_TAG,
     name: 'Readiness',

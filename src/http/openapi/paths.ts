@@ -34,7 +34,7 @@ export function pathItem(path: Path, basePath: string): JsonObject {
 
 /** The parameters of an operation beyond those of its path: its own and the shared headers. */
 export function parametersOf(path: Path, method: string, operation: Described): Parameter[] {
-  const waits = reads(method) ? [CATALOG_MIN_SEQUENCE] : [];
+  const waits = mayWait(path, method) ? [CATALOG_MIN_SEQUENCE] : [];
   const prefers = operation.body.validated ? [PREFER] : [];
   const own = [...(operation.parameters ?? []), ...waits, ...prefers];
   if (!path.tagged) return reads(method) ? own : [...own, IF_MATCH];
@@ -77,8 +77,8 @@ function failuresOf(path: Path, method: string, operation: Described): FailureSt
   const { role, body, parameters = [], failures: own = [] } = operation;
   const queried = parameters.some((parameter) => parameter.in === 'query');
   const statuses = new Set<FailureStatus>([500, ...own]);
-  if (queried || body.content !== null || reads(method)) statuses.add(400);
-  if (reads(method) || path.placeOf(method) === 'writer') statuses.add(503);
+  if (queried || body.content !== null || mayWait(path, method)) statuses.add(400);
+  if (mayWait(path, method) || path.placeOf(method) === 'writer') statuses.add(503);
   if (role !== null) statuses.add(401).add(503);
   if (role === 'editor' || role === 'admin') statuses.add(403);
   if (path.parameters.length > 0) statuses.add(404);
@@ -120,6 +120,11 @@ function optionsObject({ name, about, tag, parameters }: Path): JsonObject {
       ...failures(unmatched ? [404, 500] : [500]),
     },
   };
+}
+
+/** Whether `Catalog-Min-Sequence` has an effect. */
+function mayWait({ catalogFree }: Path, method: string): boolean {
+  return reads(method) && catalogFree !== true;
 }
 
 function reads(method: string): boolean {

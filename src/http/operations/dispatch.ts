@@ -41,6 +41,8 @@ export interface Checked<Found> {
   ): Validators | Promise<Validators>;
   /** The media types of GET among which `Accept` chooses; left out if there is only one. */
   readonly offers?: readonly Offer[];
+  /** Its responses show nothing of the catalog, so no read of it waits for a change set. */
+  readonly catalogFree?: boolean;
 }
 
 /**
@@ -76,7 +78,8 @@ function proceed<Found>(
   caller: Verified | null,
 ): HttpResponse | Promise<HttpResponse> {
   const reads = request.method === 'GET' || request.method === 'HEAD';
-  const awaited = reads ? awaitSequence(request, services.changes) : undefined;
+  const awaited =
+    reads && path.catalogFree !== true ? awaitSequence(request, services.changes) : undefined;
   if (awaited !== undefined) {
     return awaited.then(() => examine(path, operation, request, params, services, caller));
   }

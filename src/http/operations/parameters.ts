@@ -78,7 +78,7 @@ export const CATALOG_MIN_SEQUENCE: Parameter = {
   name: 'Catalog-Min-Sequence',
   in: 'header',
   description:
-    'The change set that the response must show at least: the `Catalog-Sequence` of an earlier response. The server waits for it for up to a second; then the response is 503.',
+    'The change set that the response must show at least: the `Catalog-Sequence` of an earlier response. The server waits for it for up to a second; then the response is 503. If it is more than 100,000 change sets beyond the last one, the response is 503 at once.',
   schema: { type: 'integer', minimum: 0 },
   example: 1042,
 };

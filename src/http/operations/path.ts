@@ -37,6 +37,8 @@ interface PathFacts {
   readonly label?: string;
   /** The body of a 404 is an empty object. */
   readonly emptyNotFound?: boolean;
+  /** Its responses show nothing of the catalog, so no read of it waits for a change set. */
+  readonly catalogFree?: boolean;
   /** The path has no form that contains the version. */
   readonly unversioned?: boolean;
   /** The media types of GET among which `Accept` chooses; left out if there is only one. */

@@ -54,7 +54,7 @@ export function awaitSequence(
       'Catalog-Min-Sequence must be the number of a change set, in digits',
     );
   }
-  return changes.reach(sequence)?.then(() => {
+  return changes.awaited.reach(sequence, request.trace.subject)?.then(() => {
     request.trace.reached = sequence;
   });
 }

@@ -1,12 +1,13 @@
 /**
  * The use cases of readers of changes (spec 14.2 to 14.4): change sets after a sequence as an array,
- * at once or when there are some, and as a stream of events; and reads that wait for a sequence.
+ * at once or when there are some, and as a stream of events.
  *
  * Every response holds no more than a piece of 64 KiB of a text that all readers share. The numbers
  * of open responses and of waiting callers are bounded.
  */
 import { CatalogError } from '../../errors.ts';
 import { Places } from '../limits/places.ts';
+import { AwaitedSequences } from './awaited-sequences.ts';
 import type { ChangeSource } from './change-source.ts';
 import type { View } from './change-text.ts';
 import { ChangeTexts, type Part } from './change-texts.ts';
@@ -15,17 +16,11 @@ import { arrayText, eventText, gathered } from './feed-text.ts';
 import { TurnQueue } from './turn-queue.ts';
 import type { SharedTextsOptions } from './shared-texts.ts';
 
-/** Milliseconds for which a read waits for a change set that it asks for (spec 15.2). */
-const MIN_SEQUENCE_WAIT_MS = 1000;
-
 /** Open responses, at most: arrays that wait or are being sent, and streams. */
 export const MAX_OPEN = 250;
 
 /** Open responses to one subject, so that others get some. */
 export const MAX_OPEN_OF_SUBJECT = 125;
-
-/** Reads that wait for a change set, at most. */
-const MAX_WAITING_READS = 1000;
 
 /** Milliseconds without an event after which a stream gets a comment. */
 const COMMENT_MS = 15_000;
@@ -63,15 +58,17 @@ interface Options {
 }
 
 export class ChangeFeed {
+  /** Reads that wait for a change set. */
+  readonly awaited: AwaitedSequences;
   readonly #source: ChangeSource;
   readonly #commentMs: number;
   readonly #turns = new TurnQueue();
   readonly #texts: ChangeTexts;
   readonly #places = new Places({ total: MAX_OPEN, share: MAX_OPEN_OF_SUBJECT, refusal });
-  #reads = 0;
 
   constructor(source: ChangeSource, options: Options = {}) {
     this.#source = source;
+    this.awaited = new AwaitedSequences(source);
     this.#commentMs = options.commentMs ?? COMMENT_MS;
     this.#texts = new ChangeTexts(source, this.#turns, options.sharing);
   }
@@ -84,31 +81,6 @@ export class ChangeFeed {
   /** The number of open responses. */
   get open(): number {
     return this.#places.taken;
-  }
-
-  /**
-   * Waits for up to a second until the state contains a change set.
-   *
-   * @returns undefined if it contains the change set already.
-   * @throws CatalogError `busy`, as a rejection.
-   */
-  reach(sequence: number): Promise<void> | undefined {
-    return sequence <= this.sequence ? undefined : this.#waitFor(sequence);
-  }
-
-  async #waitFor(sequence: number): Promise<void> {
-    const { arrivals } = this.#source;
-    if (this.#reads >= MAX_WAITING_READS) throw tooMany();
-    this.#reads += 1;
-    try {
-      if (await arrivals.past(sequence - 1, MIN_SEQUENCE_WAIT_MS)) return;
-    } finally {
-      this.#reads -= 1;
-    }
-    throw new CatalogError(
-      'busy',
-      `change set ${sequence} has not arrived yet; the last one is ${this.sequence}; try again`,
-    );
   }
 
   /**
@@ -259,11 +231,10 @@ async function* withFirst(
 }
 
 function refusal(limit: 'own' | 'all'): CatalogError {
-  if (limit === 'all') return tooMany();
-  const message = `${MAX_OPEN_OF_SUBJECT} of your requests for changes are open; close one of them`;
-  return new CatalogError('busy', message);
-}
-
-function tooMany(): CatalogError {
-  return new CatalogError('busy', 'too many requests are waiting for changes; try again later');
+  return new CatalogError(
+    'busy',
+    limit === 'own'
+      ? `${MAX_OPEN_OF_SUBJECT} of your requests for changes are open; close one of them`
+      : 'too many requests are waiting for changes; try again later',
+  );
 }

@@ -41,6 +41,7 @@ const FILE: PathParameter = {
 export const VIEWER_PATHS: readonly Path[] = [
   definePath({
     template: '/docs/',
+    catalogFree: true,
     tag: SERVICE_TAG,
     name: 'Documentation',
     about: 'the documentation',
@@ -68,6 +69,7 @@ export const VIEWER_PATHS: readonly Path[] = [
   }),
   definePath({
     template: '/docs/{file}',
+    catalogFree: true,
     parameters: [FILE],
     tag: SERVICE_TAG,
     name: 'DocumentationFile',
