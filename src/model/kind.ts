@@ -107,6 +107,8 @@ export interface ChildrenAttribute {
   readonly kind: KindName;
   /** The attribute of the owned kind that refers to the owner. */
   readonly foreignKey: string;
+  /** Rows that one owner may have, at most: every request about it reads them. */
+  readonly most: number;
 }
 
 interface IdAttribute {

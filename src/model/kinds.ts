@@ -154,7 +154,7 @@ const DECLARATIONS = {
       stock: input(amount, { range: 'number' }),
       sales: serverSet(0),
       is_launched: input(flag, { range: 'flag' }),
-      specs: { role: 'children', kind: 'sku_specs', foreignKey: 'sku_id' },
+      specs: { role: 'children', kind: 'sku_specs', foreignKey: 'sku_id', most: 10_000 },
       code: input(optionalCode, {
         default: null,
         unique: true,

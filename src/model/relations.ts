@@ -47,20 +47,24 @@ export function dependentsOf(name: KindName): readonly Dependent[] {
   return dependents.get(name) ?? [];
 }
 
-interface Owner {
+export interface Owner {
   readonly kind: KindName;
+  /** The attribute of the owner that shows its rows. */
+  readonly attribute: string;
   /** The attribute of the owned row that refers to its owner. */
   readonly foreignKey: string;
+  /** Rows that one owner may have, at most. */
+  readonly most: number;
 }
 
 const owners = Map.groupBy(ALL_KINDS.flatMap(childrenOf), ({ owned }) => owned);
 
 function childrenOf(kind: Kind): (Owner & { readonly owned: KindName })[] {
-  return Object.values(kind.attributes).flatMap((declared) =>
-    declared.role === 'children'
-      ? [{ kind: kind.name, foreignKey: declared.foreignKey, owned: declared.kind }]
-      : [],
-  );
+  return Object.entries(kind.attributes).flatMap(([attribute, declared]) => {
+    if (declared.role !== 'children') return [];
+    const { kind: owned, foreignKey, most } = declared;
+    return [{ kind: kind.name, attribute, foreignKey, most, owned }];
+  });
 }
 
 /** The kinds that own rows of a kind: their objects show the rows that belong to them. */
@@ -95,7 +99,7 @@ const soughtByWrites = perKind((kind) => [...soughtByKeys, ...soughtByChange(kin
 
 /**
  * The look-ups of a write to a row of a kind: of rows that refer to it, of rows with the same value
- * of a unique attribute, and of idempotency keys.
+ * of a unique attribute, of rows with the same owner, and of idempotency keys.
  */
 export function soughtByWrite(name: KindName): readonly Sought[] {
   return soughtByWrites[name];
@@ -104,9 +108,13 @@ export function soughtByWrite(name: KindName): readonly Sought[] {
 /** Includes the look-ups for rows that are deleted with the row. */
 function soughtByChange(kind: Kind): Sought[] {
   const unique = uniqueAttributes(kind).map((attribute) => ({ kind: kind.name, attribute }));
+  const siblings = ownersOf(kind.name).map(({ foreignKey: attribute }) => ({
+    kind: kind.name,
+    attribute,
+  }));
   const referring = referrersOf(kind.name).flatMap(({ kind: other, attribute, cascade }) => [
     { kind: other.name, attribute },
     ...(cascade ? soughtByChange(other) : []),
   ]);
-  return [...unique, ...referring];
+  return [...unique, ...siblings, ...referring];
 }

@@ -2,7 +2,7 @@
 import { IntegrityError, ReferredToError, type Referrers } from '../../model/failures.ts';
 import type { Kind, KindName, Row } from '../../model/kind.ts';
 import { KINDS } from '../../model/kinds.ts';
-import { ownersOf, referrersOf } from '../../model/relations.ts';
+import { type Owner, ownersOf, referrersOf } from '../../model/relations.ts';
 import { existingRow, type Lookup } from '../../model/rows.ts';
 import { duplicate, judge, uniqueAttributes } from '../../model/rules.ts';
 import type { View } from '../view.ts';
@@ -42,6 +42,7 @@ export function* verify(
   onBroken: OnBroken = rethrow,
 ): Generator<undefined, void> {
   const lookup: Lookup = (kind, id) => view.get(kind, id);
+  const extended = new Map<string, Extended>();
   for (const { kind: name, id, before, element } of writes) {
     yield;
     const kind = KINDS[name];
@@ -54,12 +55,50 @@ export function* verify(
       const violation = judge(kind, row, lookup);
       if (violation !== null) throw new IntegrityError(violation, { element });
       verifyUnique(view, kind, row, { before, element });
+      for (const owner of ownersOf(name)) {
+        const ownerId = Number(row[owner.foreignKey]);
+        if (before?.[owner.foreignKey] === ownerId) continue;
+        extended.set(`${name} ${owner.kind} ${ownerId}`, { kind, owner, ownerId, element });
+      }
       if (before !== null && kind.constrains.some((key) => before[key] !== row[key])) {
         yield* verifyReferrers(view, kind, id, element);
       }
     } catch (error) {
       onBroken(error);
     }
+  }
+  for (const each of extended.values()) {
+    try {
+      yield* verifyNumber(view, each);
+    } catch (error) {
+      onBroken(error);
+    }
+  }
+}
+
+/** An owner of rows that has got another one. */
+interface Extended {
+  /** Of the rows. */
+  readonly kind: Kind;
+  readonly owner: Owner;
+  readonly ownerId: number;
+  readonly element: number | undefined;
+}
+
+/** An owner that has too many rows already may keep them, and lose some. */
+function* verifyNumber(
+  view: View,
+  { kind, owner, ownerId, element }: Extended,
+): Generator<undefined, void> {
+  let count = 0;
+  for (const _ of view.matching(kind.name, owner.foreignKey, ownerId)) {
+    count += 1;
+    if (count > owner.most) {
+      const named = `${KINDS[owner.kind].label} ${ownerId}`;
+      const message = `${named} would have more than ${owner.most} ${kind.plural}`;
+      throw new IntegrityError({ attribute: owner.attribute, message }, { element });
+    }
+    yield;
   }
 }
 

@@ -238,7 +238,7 @@ function sentenceOf(kind: Kind, declared: Attribute, sent: boolean): string | nu
     case 'children': {
       const { label, plural } = KINDS[declared.kind];
       return sent
-        ? `Each element adds one ${label}; none is removed. Send an empty array to leave them as they are.`
+        ? `Each element adds one ${label}; none is removed. Send an empty array to leave them as they are. One ${kind.label} has at most ${declared.most}.`
         : `The ${plural} of the ${kind.label}.`;
     }
     case 'input': {
