@@ -8,6 +8,7 @@ import type { View } from '../store/view.ts';
 import type { ReadableStore } from '../store/readable-store.ts';
 import { EntityTagger } from './entity-tag.ts';
 import { Representation } from './representation.ts';
+import { countOwned, MAX_READ_AT_ONCE, OwnedRows } from './text/owned-rows.ts';
 import { isText, visibleAttributes } from './visible-attributes.ts';
 
 type Shown = Scalar | object;
@@ -43,9 +44,6 @@ interface Related {
 
 /** Elements of one part of a text. */
 const PART_ELEMENTS = 64;
-
-/** Rows belonging to one row that are read at once, at most. */
-const MAX_READ_AT_ONCE = 256;
 
 const plans = new Map<KindName, Plan>();
 
@@ -154,21 +152,11 @@ function joinedIn(kind: Kind, row: Row, view: View): Scalar[] {
 }
 
 /** The same as of the time of the call, whatever is committed later. */
-function relatedNow(kind: Kind, row: Row, store: ReadableStore): Related {
-  const owned = planOf(kind).owned.map(({ kind: child, through }) => {
-    const filters = [[through, row.id]] as const;
-    const all = { filters, sortby: 'id', order: 'asc', offset: 0, limit: Infinity } as const;
-    if (countOwned(child, through, row, store) > MAX_READ_AT_ONCE) {
-      return store.selectAll<KindName>(child, all).rows;
-    }
-    const ids = [...store.matching(child, through, row.id)];
-    return ids.map((id) => existingRow<KindName>(store, child, id));
-  });
-  return { joined: joinedIn(kind, row, store), owned };
-}
-
-function countOwned(child: KindName, through: string, row: Row, store: ReadableStore): number {
-  return store.rank(child, through, row.id, Number.POSITIVE_INFINITY);
+function relatedNow(kind: Kind, row: Row, store: ReadableStore, owned: OwnedRows): Related {
+  return {
+    joined: joinedIn(kind, row, store),
+    owned: planOf(kind).owned.map(({ kind: child, through }) => owned.of(child, through, row)),
+  };
 }
 
 /** The row as clients see it; null if it owns so many rows that it has to be made in steps. */
@@ -204,7 +192,7 @@ export function representNow(
   row: Row,
   store: ReadableStore,
 ): Generator<undefined, Representation> {
-  return joinedParts(textParts(kind, row, relatedNow(kind, row, store)));
+  return joinedParts(textParts(kind, row, relatedNow(kind, row, store, new OwnedRows(store))));
 }
 
 function* joinedParts(parts: Iterable<string>): Generator<undefined, Representation> {
@@ -240,7 +228,8 @@ export function representAll(
       },
     };
   }
-  const given = Array.from(rows, (row) => ({ row, related: relatedNow(kind, row, store) }));
+  const reads = new OwnedRows(store);
+  const given = Array.from(rows, (row) => ({ row, related: relatedNow(kind, row, store, reads) }));
   return {
     *[Symbol.iterator]() {
       for (const { row, related } of given) yield textParts(kind, row, related);

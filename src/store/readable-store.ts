@@ -37,6 +37,11 @@ export interface ReadableStore extends View {
   /** All rows of a selection as of the time of the call, looked up as they are read. */
   selectAll<K extends KindName>(kind: K, selection: Selection): RowsOf<K>;
   /**
+   * Gives the rows that have a value of an indexed attribute, by ascending id, as of the time of
+   * this call, looked up as they are read. Values must be given in the same turn of the event loop.
+   */
+  rowsBy<K extends KindName>(kind: K, attribute: string): (value: Scalar) => Iterable<RowOf<K>>;
+  /**
    * The rows of a selection as of the time of the call, ignoring its limit. Each step tests one
    * row, so that none takes long, and gives null if the row does not match. The selection must be
    * prepared.

@@ -14,7 +14,7 @@ import type { KindName, Scalar } from '../model/kind.ts';
 import { KIND_NAMES } from '../model/kind.ts';
 import { perKind } from '../model/per-kind.ts';
 import type { Sought } from '../model/relations.ts';
-import type { RowOf } from '../model/rows.ts';
+import { existingRow, lookupIn, type RowOf } from '../model/rows.ts';
 import type { ChangeSet, ChangeSetContent } from './change-set.ts';
 import { FrozenView } from './memory/frozen-view.ts';
 import type { IdList } from './memory/id-list.ts';
@@ -224,6 +224,19 @@ export class State implements ReadableStore {
 
   selectAll<K extends KindName>(kind: K, selection: Selection): RowsOf<K> {
     return this.#tables.selectAll(kind, selection);
+  }
+
+  rowsBy<K extends KindName>(kind: K, attribute: string): (value: Scalar) => Iterable<RowOf<K>> {
+    const rows = this.#rows[kind].snapshot();
+    const source = { get: lookupIn((_, id) => rows.get(id)) };
+    return (value) => {
+      const ids = this.#tables.matching(kind, attribute, value).snapshot();
+      return {
+        *[Symbol.iterator]() {
+          for (const id of ids) yield existingRow<K>(source, kind, id);
+        },
+      };
+    };
   }
 
   scan<K extends KindName>(kind: K, selection: Selection): Iterable<RowOf<K> | null> {

@@ -54,6 +54,10 @@ export abstract class StoreReader implements ReadableStore {
     return this.state.selectAll(kind, selection);
   }
 
+  rowsBy<K extends KindName>(kind: K, attribute: string): (value: Scalar) => Iterable<RowOf<K>> {
+    return this.state.rowsBy(kind, attribute);
+  }
+
   scan<K extends KindName>(kind: K, selection: Selection): Iterable<RowOf<K> | null> {
     return this.state.scan(kind, selection);
   }
