@@ -265,10 +265,12 @@ test('a crash after the rename of a base or after any removal leaves a readable 
   assert.ok(copies.length > 8, `${copies.length} copies`);
   for (const copy of copies) {
     assert.equal(findingsOf(copy), []);
-    const again = await open(copy, 2 * BLOCK);
+    // With a limit, what is read could be removed meanwhile.
+    const again = await open(copy, Number.POSITIVE_INFINITY);
     const [oldest = 0] = sequencesIn(copy);
     assert.is((await all(again.since(oldest - 1))).length, again.sequence - oldest + 1);
     await again.close();
+    await (await open(copy, 2 * BLOCK)).close();
     assert.ok((sequencesIn(copy)[0] ?? 0) >= baseIn(copy) - 1);
   }
 });
