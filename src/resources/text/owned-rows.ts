@@ -9,6 +9,11 @@ export const MAX_READ_AT_ONCE = 256;
 /** Rows belonging to all rows of a list that are read at once, at most: some milliseconds. */
 export const MAX_READ_FOR_LIST = 4096;
 
+/**
+ * How many rows of a kind belong to a row, without reading them.
+ *
+ * @param child the kind of the rows. @param through its attribute that refers to the row.
+ */
 export function countOwned(
   child: KindName,
   through: string,
@@ -32,8 +37,9 @@ export class OwnedRows {
   of(child: KindName, through: string, row: Row): Iterable<Row> {
     const store = this.#store;
     const count = countOwned(child, through, row, store);
-    if (count > MAX_READ_AT_ONCE || count > this.#left)
+    if (count > MAX_READ_AT_ONCE || count > this.#left) {
       return this.#laterOf(child, through)(row.id);
+    }
     this.#left -= count;
     const ids = [...store.matching(child, through, row.id)];
     return ids.map((id) => existingRow<KindName>(store, child, id));
