@@ -15,8 +15,9 @@ import {
   postImport,
 } from '../support/imports.ts';
 import { requestWith } from '../support/request.ts';
-import { quickDisk, refusableDisk, turn } from '../support/disk.ts';
+import { quickDisk, refusableDisk } from '../support/disk.ts';
 import { closeServices, openService, type Service } from '../support/service.ts';
+import { turn } from '../support/turns.ts';
 import { until } from '../support/until.ts';
 
 let server: Service;

@@ -24,7 +24,7 @@ import { fill } from '../support/filled-store.ts';
 import { requestWith } from '../support/request.ts';
 import { SECRET } from '../support/secret.ts';
 import { contextOf, monitor, optionsOf, pageMaker } from '../support/service.ts';
-import { longestTurn } from '../support/turns.ts';
+import { longestTurn, turn } from '../support/turns.ts';
 import { until } from '../support/until.ts';
 import { openQuickStore } from '../support/quick-store.ts';
 
@@ -265,7 +265,7 @@ async function answer(request: HttpRequest): Promise<number> {
     assert.ok(piece.length <= 65_536 * 4, 'a piece is small');
     taken += piece.length;
     if (piece.length === NOTHING || taken >= MAX_TAKEN) break;
-    await new Promise((next) => setImmediate(next));
+    await turn();
   }
   return status;
 }

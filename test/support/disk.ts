@@ -2,6 +2,7 @@
 import fs from 'node:fs';
 import { type Disk, machineDisk } from '../../src/disk/disk.ts';
 import { type Failure, type Job, publish, type Steps } from '../../src/disk/publish.ts';
+import { turn } from './turns.ts';
 
 /** Carries out the durable write in this thread, with these steps instead of the real ones. */
 export function publishWith(steps: Partial<Steps>): Disk['publish'] {
@@ -36,9 +37,4 @@ export function refusableDisk(refusal: { readonly active: boolean }): Disk {
     if (refusal.active) throw new Error('no space left on device');
   };
   return { ...quickDisk, publish: publishWith({ fdatasyncSync, fsyncSync() {} }) };
-}
-
-/** One turn of the event loop. */
-export function turn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

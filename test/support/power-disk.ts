@@ -11,7 +11,8 @@
 import { basename, dirname, sep } from 'node:path';
 import type { Disk, FileStat } from '../../src/disk/disk.ts';
 import type { Failure, Job, Steps } from '../../src/disk/publish.ts';
-import { publishIn, turn } from './disk.ts';
+import { publishIn } from './disk.ts';
+import { turn } from './turns.ts';
 
 /** What one name of a directory becomes: a file or directory by its number; null for no more. */
 type Naming = readonly [name: string, node: number | null];

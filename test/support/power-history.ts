@@ -21,6 +21,7 @@ import { Store } from '../../src/store/store.ts';
 import { Doubts, losses } from './power-cut.ts';
 import type { Random } from './random.ts';
 import { PowerDisk, type Volume } from './power-disk.ts';
+import { turn } from './turns.ts';
 
 /** What one transaction does, one after the other. */
 export interface Action {
@@ -239,7 +240,7 @@ export class History {
     const attempts: Attempt[] = [];
     for (const round of plan) {
       const submitted = round.map(async (actions, nth) => {
-        if (nth > 0) await new Promise((resolve) => setImmediate(resolve));
+        if (nth > 0) await turn();
         await history.#attempt(store, actions, attempts);
       });
       await Promise.all(submitted);

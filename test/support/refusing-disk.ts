@@ -7,7 +7,8 @@
 import fs, { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { type Disk, type FileStat, machineDisk, type PieceMemory } from '../../src/disk/disk.ts';
 import type { MappedFile } from '../../src/disk/system/mapped-file.ts';
-import { publishWith, turn } from './disk.ts';
+import { publishWith } from './disk.ts';
+import { turn } from './turns.ts';
 
 /** The steps of a disk, those of the durable write among them; `record` overwrites in place. */
 export type Step = Exclude<keyof Disk, 'publish'> | 'record';

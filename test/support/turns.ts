@@ -1,5 +1,10 @@
 /** The turns of this thread's event loop: how many there are, and the CPU time that they take. */
 
+/** One turn of the event loop. */
+export function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
 /** Runs a task and measures every turn until it is done. */
 export async function longestTurn(task: () => Promise<void>): Promise<number> {
   let longest = 0;
@@ -12,12 +17,12 @@ export async function longestTurn(task: () => Promise<void>): Promise<number> {
     before = now;
     if (running) setImmediate(measure);
   };
-  await new Promise((resolve) => setImmediate(resolve));
+  await turn();
   before = process.threadCpuUsage();
   setImmediate(measure);
   try {
     await task();
-    await new Promise((resolve) => setImmediate(resolve));
+    await turn();
   } finally {
     running = false;
   }

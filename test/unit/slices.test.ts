@@ -2,6 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { inTurns, Slices } from '../../src/slices.ts';
+import { turn } from '../support/turns.ts';
 
 const SLICE_MS = 2;
 
@@ -50,7 +51,7 @@ test('however much work is in progress, a turn runs one slice of it', () => {
   for (const count of [1, 2, 8, 300]) {
     const loop = new Loop();
     loop.begin(count, 1000);
-    for (let turn = 0; turn < 100; turn += 1) assert.is(loop.turn(), SLICE_MS, `${count} works`);
+    for (let nth = 0; nth < 100; nth += 1) assert.is(loop.turn(), SLICE_MS, `${count} works`);
   }
 });
 
@@ -75,7 +76,7 @@ test('the rest of a slice that a piece of work does not need is used by the next
 test('new short work ends at once, however much work is in progress', async () => {
   const loop = new Loop();
   loop.begin(300, 1000);
-  for (let turn = 0; turn < 10; turn += 1) {
+  for (let nth = 0; nth < 10; nth += 1) {
     loop.turn();
     const before = loop.clock;
     assert.is(await loop.slices.run(loop.work('short', 1)), 'short');
@@ -109,7 +110,7 @@ test('work that waits for other work to end does not delay the work in progress'
   loop.begin(2, 3);
   while (loop.isScheduled) {
     loop.turn();
-    await new Promise((resolve) => setImmediate(resolve));
+    await turn();
   }
   assert.is(await waiting, 'second');
   const slices = [

@@ -10,8 +10,8 @@ import { readArchive, type Target } from '../../../src/archive/replay.ts';
 import { CatalogError } from '../../../src/errors.ts';
 import { addBook, Archived, textOf } from '../../support/archive.ts';
 import { openStore, storeDirectory } from '../../support/checked.ts';
-import { turn } from '../../support/disk.ts';
 import { MemoryObjects, unreachable } from '../../support/object-store.ts';
+import { turn } from '../../support/turns.ts';
 
 interface Served {
   readonly sequence: number;

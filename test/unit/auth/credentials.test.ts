@@ -15,7 +15,8 @@ import { WatchedFile } from '../../../src/disk/watched-file.ts';
 import { CatalogError, type Code } from '../../../src/errors.ts';
 import { accountOf } from '../../support/credentials.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
-import { quickDisk, turn } from '../../support/disk.ts';
+import { quickDisk } from '../../support/disk.ts';
+import { turn } from '../../support/turns.ts';
 
 const SECRET = 'a secret of at least thirty-two bytes';
 

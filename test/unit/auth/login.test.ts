@@ -8,7 +8,7 @@ import { issueFor, Login } from '../../../src/auth/login.ts';
 import { TokenVerifier } from '../../../src/auth/tokens.ts';
 import { CatalogError } from '../../../src/errors.ts';
 import { accountOf, FixedCredentials, usersOf } from '../../support/credentials.ts';
-import { turn } from '../../support/disk.ts';
+import { turn } from '../../support/turns.ts';
 
 const KEYS: SigningKeys = [{ kid: 'one', secret: new Uint8Array(32).fill(1) }];
 const ANN = accountOf('ann', { password: '$argon2id$v=19$m=19456,t=2,p=1$YW5u$YW5u' });
@@ -29,7 +29,7 @@ async function begin(limits = { account: 3, address: 50, window: 60_000 }) {
     atOnce += 1;
     most = Math.max(most, atOnce);
     await meanwhile.run();
-    await new Promise((resolve) => setImmediate(resolve));
+    await turn();
     atOnce -= 1;
     return password === 'right';
   };

@@ -26,6 +26,7 @@ import { type Store } from '../../../src/store/store.ts';
 import { leftInDisorder, openStore, storeDirectory } from '../../support/checked.ts';
 import { publishWith } from '../../support/disk.ts';
 import { digestOf, reseal } from '../../support/reseal.ts';
+import { turn } from '../../support/turns.ts';
 
 function open(directory: string, disk: Disk = machineDisk, create = true): Promise<Store> {
   return openStore(directory, { disk, create });
@@ -436,7 +437,6 @@ class Gate {
   }
 }
 
-const turn = () => new Promise((resolve) => setImmediate(resolve));
 const turns = async () => {
   for (let i = 0; i < 20; i += 1) await turn();
 };

@@ -7,8 +7,8 @@ import { CurrentCatalog } from '../../../../src/app/hosts/current-catalog.ts';
 import type { Observability } from '../../../../src/app/observability.ts';
 import { Readiness } from '../../../../src/app/readiness.ts';
 import type { ServeOptions } from '../../../../src/app/server-options.ts';
-import { turn } from '../../../support/disk.ts';
 import { requestWith } from '../../../support/request.ts';
+import { turn } from '../../../support/turns.ts';
 
 /** A server with a catalog whose background work the test ends. */
 function serving() {

@@ -18,8 +18,9 @@ import {
 } from '../../../../src/store/hosts/host-record.ts';
 import { receiveBase } from '../../../../src/store/hosts/install-base.ts';
 import { temporaryDirectory } from '../../../support/directory.ts';
-import { quickDisk, turn } from '../../../support/disk.ts';
+import { quickDisk } from '../../../support/disk.ts';
 import { openQuickStore } from '../../../support/quick-store.ts';
+import { turn } from '../../../support/turns.ts';
 import { until } from '../../../support/until.ts';
 
 const ADDRESS = 'https://primary';

@@ -6,6 +6,7 @@ import { Backoff } from '../../../../src/hosts/following/backoff.ts';
 import type { WorkerPort } from '../../../../src/app/workers/member.ts';
 import type { FromWorker, ToWorker } from '../../../../src/app/workers/messages.ts';
 import { WorkerPool } from '../../../../src/app/workers/pool.ts';
+import { turn } from '../../../support/turns.ts';
 import { until } from '../../../support/until.ts';
 
 /** A worker that the test controls. */
@@ -78,7 +79,7 @@ function scene(count: number, sequence = 0) {
 async function isSettled(promise: Promise<unknown>): Promise<boolean> {
   let settled = false;
   void promise.then(() => (settled = true));
-  await new Promise((resolve) => setImmediate(resolve));
+  await turn();
   return settled;
 }
 

@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { CatalogError, messageOf } from '../../../../src/errors.ts';
 import { LogFollower } from '../../../../src/hosts/cluster/log-follower.ts';
 import type { LogPosition } from '../../../../src/store/change-log.ts';
-import { turn } from '../../../support/disk.ts';
+import { turn } from '../../../support/turns.ts';
 
 /** A follower of a log whose head the test sets. */
 function follow() {

@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert';
 import { CatalogError } from '../../../../src/errors.ts';
 import { WriterForwarding } from '../../../../src/hosts/cluster/writer-forwarding.ts';
 import type { HttpRequest, HttpResponse } from '../../../../src/http/message.ts';
+import { turn } from '../../../support/turns.ts';
 
 const ORIGIN = 'https://writer.example';
 
@@ -61,7 +62,7 @@ function open() {
       assert.is(ms, 1000);
       work();
     }
-    await new Promise((resolve) => setImmediate(resolve));
+    await turn();
   };
   return { forwarding, seen, settings, pass, silence, wait: (ms: number) => (time += ms) };
 }

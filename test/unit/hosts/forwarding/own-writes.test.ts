@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { awaitOwnWrite, type CatchingUp } from '../../../../src/hosts/forwarding/own-writes.ts';
 import type { HttpRequest, HttpResponse } from '../../../../src/http/message.ts';
-import { turn } from '../../../support/disk.ts';
+import { turn } from '../../../support/turns.ts';
 
 const write = (found: string, method = 'POST') => ({ method, trace: { found } }) as HttpRequest;
 

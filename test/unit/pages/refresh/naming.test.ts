@@ -4,9 +4,10 @@ import * as assert from 'uvu/assert';
 import { PageNaming } from '../../../../src/pages/refresh/naming.ts';
 import { isSkuPage } from '../../../../src/pages/shop/names.ts';
 import { openStore, storeDirectory } from '../../../support/checked.ts';
-import { quickDisk, turn } from '../../../support/disk.ts';
+import { quickDisk } from '../../../support/disk.ts';
 import { add, change } from '../../../support/memory-store.ts';
 import { addChain, addSku, addSpu } from '../../../support/shop.ts';
+import { turn } from '../../../support/turns.ts';
 
 const SPUS = 20;
 const SKUS_OF_SPU = 30;

@@ -17,7 +17,7 @@ import { createWriter } from '../../../../src/pages/writer/create-writer.ts';
 import type { Transaction } from '../../../../src/store/writer/draft.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import { openStore, storeDirectory } from '../../../support/checked.ts';
-import { quickDisk, turn } from '../../../support/disk.ts';
+import { quickDisk } from '../../../support/disk.ts';
 import { add, change } from '../../../support/memory-store.ts';
 import { until } from '../../../support/until.ts';
 import {
@@ -29,6 +29,7 @@ import {
   freshPages,
   SETTINGS,
 } from '../../../support/shop.ts';
+import { turn } from '../../../support/turns.ts';
 
 const SKUS = 30;
 

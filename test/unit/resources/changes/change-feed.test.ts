@@ -10,7 +10,7 @@ import {
 import { ChangeSource } from '../../../../src/resources/changes/change-source.ts';
 import type { ChangeSet } from '../../../../src/store/change-set.ts';
 import type { CommitListener } from '../../../../src/store/writer/local-commits.ts';
-import { countingTurns } from '../../../support/turns.ts';
+import { countingTurns, turn } from '../../../support/turns.ts';
 
 const PIECE_BYTES = 64 * 1024;
 
@@ -55,7 +55,7 @@ class Files {
     try {
       for (let at = after + 1; at <= this.sequence; at += 1) {
         this.read += 1;
-        await new Promise((resolve) => setImmediate(resolve));
+        await turn();
         yield changeSet(at);
       }
     } finally {

@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { TurnQueue } from '../../../../src/resources/changes/turn-queue.ts';
 import { SharedTexts } from '../../../../src/resources/changes/shared-texts.ts';
-import { countingTurns } from '../../../support/turns.ts';
+import { countingTurns, turn } from '../../../support/turns.ts';
 
 const STAYS = new AbortController().signal;
 
@@ -46,8 +46,6 @@ class Stage {
     return this.shared.read(key, make, gone);
   }
 }
-
-const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 /** Waits until everything has run that does not wait for a reader or the clock. */
 async function settle(): Promise<void> {

@@ -8,7 +8,8 @@ import { AuditedStore } from '../../../../src/resources/audit/audited-store.ts';
 import { MAX_OF_SUBJECT } from '../../../../src/resources/transfer/import-places.ts';
 import { type Accepted, Imports } from '../../../../src/resources/transfer/imports.ts';
 import { openStore, storeDirectory } from '../../../support/checked.ts';
-import { quickDisk, turn } from '../../../support/disk.ts';
+import { quickDisk } from '../../../support/disk.ts';
+import { turn } from '../../../support/turns.ts';
 
 /** Unfinished imports of one subject, at most, and files of repeated requests beyond them. */
 const [UNFINISHED, REPEATED] = [MAX_OF_SUBJECT, 4];

@@ -14,9 +14,10 @@ import type { ReadableStore } from '../../../../src/store/readable-store.ts';
 import { readSnapshot } from '../../../../src/store/directory.ts';
 import { type Store } from '../../../../src/store/store.ts';
 import { findingsOf, openStore, storeDirectory } from '../../../support/checked.ts';
-import { publishWith, quickDisk, turn } from '../../../support/disk.ts';
+import { publishWith, quickDisk } from '../../../support/disk.ts';
 import { until } from '../../../support/until.ts';
 import { ROOT } from '../../../support/paths.ts';
+import { turn } from '../../../support/turns.ts';
 
 function open(
   directory: string,

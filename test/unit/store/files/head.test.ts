@@ -29,9 +29,10 @@ import { readSnapshot } from '../../../../src/store/directory.ts';
 import { type Store } from '../../../../src/store/store.ts';
 import { findingsOf, leftInDisorder, openStore, storeDirectory } from '../../../support/checked.ts';
 import { temporaryDirectory } from '../../../support/directory.ts';
-import { quickDisk, turn } from '../../../support/disk.ts';
+import { quickDisk } from '../../../support/disk.ts';
 import { digestOf } from '../../../support/reseal.ts';
 import { ROOT, fixture } from '../../../support/paths.ts';
+import { turn } from '../../../support/turns.ts';
 
 const FIXTURE = fixture(1);
 

@@ -12,6 +12,7 @@ import { Store } from '../../../../src/store/store.ts';
 import type { Transaction } from '../../../../src/store/writer/draft.ts';
 import { openStore, storeDirectory } from '../../../support/checked.ts';
 import { quickDisk } from '../../../support/disk.ts';
+import { turn } from '../../../support/turns.ts';
 
 const addBook = (transaction: Transaction): number => {
   const id = transaction.nextId('books');
@@ -122,7 +123,7 @@ test('a worker reports a change set to the owner only after its readers see it',
         inStep.take({ kind: 'state', sequence: owner.sequence, oldest: 0, isMember: true });
       }
       await inStep.joined;
-      while (told.at(-1) !== owner.sequence) await new Promise((next) => setImmediate(next));
+      while (told.at(-1) !== owner.sequence) await turn();
       assert.is(store.digest, owner.digest);
       assert.equal(
         told,

@@ -19,6 +19,7 @@ import type { Page, Range, Selection } from '../../../../src/store/memory/select
 import { indexedAttributes } from '../../../../src/store/memory/indexed-attributes.ts';
 import { Tables } from '../../../../src/store/memory/tables.ts';
 import { textTableOf } from '../../../support/text-rows.ts';
+import { turn } from '../../../support/turns.ts';
 
 type Rows = Record<KindName, Map<number, Row>>;
 
@@ -103,12 +104,12 @@ function edit(rows: Rows, last: Record<KindName, number>, one: Edit): void {
   if (action === 'update' && chosen === null) return;
   const id = action === 'create' ? last[kind] + 1 : (chosen as number);
   const values: Record<string, Scalar> = { id };
-  let turn = 1;
+  let nth = 1;
   for (const [name, declared] of Object.entries(KINDS[kind].attributes)) {
     if (declared.role === 'serverSet') values[name] = declared.initial;
     if (declared.role !== 'input') continue;
     if (declared.references !== undefined) {
-      const to = pick(rows, declared.references, picks[turn++] ?? 0);
+      const to = pick(rows, declared.references, picks[nth++] ?? 0);
       if (to === null && kind !== 'categories') return;
       values[name] = to;
     } else if (name === 'is_launched') values[name] = number % 2 === 0;
@@ -432,7 +433,7 @@ test('pages are correct if their ordering is built during commits', async () => 
           edit(next, last, one);
           tables.apply(changesBetween(rows, next));
           rows = next;
-          await new Promise((resolve) => setImmediate(resolve));
+          await turn();
         }
         for (const wait of waits) await wait;
         for (const { kind, selection } of questions) {
@@ -473,7 +474,7 @@ test('indexes that are built during commits have every row in its place', async 
         );
         tables.apply(changes, plan);
         rows = next;
-        await new Promise((resolve) => setImmediate(resolve));
+        await turn();
       }
       await completed;
       assert.equal(tables.faults(), []);
@@ -626,11 +627,11 @@ async function buildDuringCommits(rowsOfCommit: number, turns: number, movedRows
   const tables = new Tables(rowTables(rows), { ...SLICED, movedRows });
   let moved = 0;
   let committing = true;
-  let turn = 0;
+  let passed = 0;
   const commit = () => {
     if (committing) setImmediate(commit);
-    turn += 1;
-    if (turn % turns !== 0) return;
+    passed += 1;
+    if (passed % turns !== 0) return;
     const changes: Change[] = [];
     for (let at = 0; at < rowsOfCommit; at += 1) {
       moved += 1;

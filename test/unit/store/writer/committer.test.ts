@@ -10,8 +10,8 @@ import { Draft, type Transaction } from '../../../../src/store/writer/draft.ts';
 import type { Commit } from '../../../../src/store/writer/local-commits.ts';
 import { databaseOver } from '../../../../src/store/lowdb.ts';
 import type { StoreObserver } from '../../../../src/store/observer.ts';
-import { turn } from '../../../support/disk.ts';
 import { MemoryLog } from '../../../support/memory-log.ts';
+import { turn } from '../../../support/turns.ts';
 
 const addBook =
   (name = 'Book') =>

@@ -16,6 +16,7 @@ import { visibleAttributes } from '../../../../../src/resources/visible-attribut
 import { RowTable } from '../../../../../src/store/memory/row-table.ts';
 import type { Selection } from '../../../../../src/store/memory/selection.ts';
 import { Tables } from '../../../../../src/store/memory/tables.ts';
+import { turn } from '../../../../support/turns.ts';
 
 type Rows = Record<KindName, RowTable>;
 
@@ -134,7 +135,7 @@ for (const [how, smallTableRows] of [
           const waiting = tables.prepare('skus', selection);
           for (const one of step.edits) {
             commit(tables, rows, one);
-            await new Promise((resolve) => setImmediate(resolve));
+            await turn();
           }
           await waiting;
           await prepare(tables, selection);
