@@ -47,6 +47,23 @@ export function reseal(path: string, edit: (text: string) => string): void {
   writeFileSync(path, text + checksumMember(digest));
 }
 
+/**
+ * Writes a file with this content and a matching checksum, as docs/storage.md describes it and
+ * without the program. @returns its digest.
+ */
+export function writeChecksummed(path: string, value: object): string {
+  const text = JSON.stringify(value).slice(0, -1);
+  const digest = createHash('sha256').update(text).digest('hex');
+  writeFileSync(path, `${text},"sha256":"${digest}"}\n`);
+  return digest;
+}
+
+/** The content of a file without its checksum, which may be wrong. */
+export function withoutChecksum(path: string): Record<string, unknown> {
+  const { sha256: _, ...value } = JSON.parse(readFileSync(path, 'utf8'));
+  return value;
+}
+
 /** The digest that a file is sealed with. */
 export function digestOf(path: string): string {
   return SEAL.exec(readFileSync(path, 'utf8'))?.[1] ?? '';

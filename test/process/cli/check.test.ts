@@ -1,6 +1,5 @@
 /** `check` as a process: its findings and its output; it changes nothing. */
 import { spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import {
   chmodSync,
   chownSync,
@@ -27,6 +26,7 @@ import {
 } from '../../support/server.ts';
 import { callProgram } from '../../support/program.ts';
 import { PROGRAM } from '../../support/paths.ts';
+import { withoutChecksum, writeChecksummed } from '../../support/reseal.ts';
 
 /** A store with rows of every kind and change sets after its base. Tests work on copies. */
 let whole = '';
@@ -81,20 +81,6 @@ function contentOf(directory: string): Readonly<Record<string, string>> {
   return Object.fromEntries(paths.map((path) => [path, content(join(directory, path))]));
 }
 
-/** The content of a file of the store, without its seal. */
-function parsed(path: string): Record<string, never> {
-  const { sha256: _, ...value } = JSON.parse(readFileSync(path, 'utf8'));
-  return value;
-}
-
-/** Writes a file with a valid checksum. @returns its digest. */
-function writeSealed(path: string, value: Fields): string {
-  const text = JSON.stringify(value).slice(0, -1);
-  const digest = createHash('sha256').update(text).digest('hex');
-  writeFileSync(path, `${text},"sha256":"${digest}"}\n`);
-  return digest;
-}
-
 interface Contents {
   readonly last_ids?: Fields;
   readonly put?: Fields;
@@ -104,13 +90,13 @@ interface Contents {
 /** Adds a change set that the program would not have written. @returns its path. */
 function append(data: string, contents: Contents): string {
   const head = join(data, 'head.json');
-  const { sequence: last, digest: previous } = parsed(head);
+  const { sequence: last, digest: previous } = withoutChecksum(head);
   const sequence = Number(last) + 1;
   const path = join(data, 'changes', `${String(sequence).padStart(12, '0')}.json`);
   const time = new Date().toISOString();
   const empty = { last_ids: {}, put: {}, delete: {} };
-  const digest = writeSealed(path, { sequence, previous, time, ...empty, ...contents });
-  writeSealed(head, { sequence, digest });
+  const digest = writeChecksummed(path, { sequence, previous, time, ...empty, ...contents });
+  writeChecksummed(head, { sequence, digest });
   return path;
 }
 
@@ -118,11 +104,11 @@ test('check of a valid store prints one line, exits 0 and changes nothing', asyn
   const data = copyOfStore();
   const before = contentOf(data);
   const line = assertInOrder(data, await check(data));
-  const { sequence } = parsed(join(data, 'head.json'));
+  const { sequence } = withoutChecksum(join(data, 'head.json'));
   const sets = readdirSync(join(data, 'changes')).length;
   // One brand, three categories, one SPU, two specifications, three options, two SKUs, two
   // records, one book; and an audit entry for each but the book.
-  assert.match(line, `: 29 rows as of change set ${sequence}, 20`);
+  assert.match(line, `: 29 rows as of change set ${Number(sequence)}, 20`);
   assert.match(line, `; ${sets} change sets after catalog.json\n`);
   assert.equal(contentOf(data), before, 'not even a lock file');
 });
@@ -300,7 +286,7 @@ const WRONG: readonly Wrong[] = [
     inflict(data) {
       const path = join(data, 'catalog.json');
       const row = { id: 1, ...BOOK };
-      writeSealed(path, { ...parsed(path), tables: { books: [row, row] } });
+      writeChecksummed(path, { ...withoutChecksum(path), tables: { books: [row, row] } });
       return [`${path} is damaged: books has two rows with one id`];
     },
   },
@@ -371,8 +357,8 @@ function writeCategories(data: string, categories: readonly { readonly id: numbe
   const digest = 'b'.repeat(64);
   const last_ids = { categories: categories.at(-1)?.id };
   const state = { schema: 5, sequence: 5, previous: digest, time: null, last_ids };
-  writeSealed(join(data, 'catalog.json'), { ...state, tables: { categories } });
-  writeSealed(join(data, 'head.json'), { sequence: 5, digest });
+  writeChecksummed(join(data, 'catalog.json'), { ...state, tables: { categories } });
+  writeChecksummed(join(data, 'head.json'), { sequence: 5, digest });
 }
 
 test('at most 1000 findings are printed, and a slow reader gets all of them', () => {

@@ -1,6 +1,5 @@
 /** All kinds of damage: every command names the file and what to do, and changes nothing. */
 import { spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import {
   appendFileSync,
   chmodSync,
@@ -26,6 +25,7 @@ import { temporaryDirectory } from '../../support/directory.ts';
 import { callProgram } from '../../support/program.ts';
 import { type Finished, killServers, SECRET, startServer } from '../../support/server.ts';
 import { fixture, PROGRAM } from '../../support/paths.ts';
+import { withoutChecksum, writeChecksummed } from '../../support/reseal.ts';
 
 const FIXTURE = fixture(1);
 
@@ -87,18 +87,6 @@ function contentOf(directory: string): Readonly<Record<string, string>> {
   const content = (path: string) =>
     statSync(path).isDirectory() ? '' : readFileSync(path).toString('base64');
   return Object.fromEntries(kept.map((path) => [path, content(join(directory, path))]));
-}
-
-function parsed(path: string): Record<string, unknown> {
-  const { sha256: _, ...value } = JSON.parse(readFileSync(path, 'utf8'));
-  return value;
-}
-
-/** Writes a file with a valid checksum. */
-function writeSealed(path: string, value: unknown): void {
-  const text = JSON.stringify(value).slice(0, -1);
-  const digest = createHash('sha256').update(text).digest('hex');
-  writeFileSync(path, `${text},"sha256":"${digest}"}\n`);
 }
 
 /** The commands that read a store. */
@@ -374,14 +362,14 @@ const DAMAGES: readonly Damage[] = [
     name: 'the head of another store, with the sequence of the base',
     inflict(data) {
       remove(...ALL_SETS)(data);
-      writeSealed(join(data, 'head.json'), { sequence: 3, digest: 'e'.repeat(64) });
+      writeChecksummed(join(data, 'head.json'), { sequence: 3, digest: 'e'.repeat(64) });
     },
     file: 'head.json',
     says: 'it is from another history',
   },
   {
     name: 'a sealed head of a wrong form',
-    inflict: (data) => writeSealed(join(data, 'head.json'), { sequence: '8' }),
+    inflict: (data) => writeChecksummed(join(data, 'head.json'), { sequence: '8' }),
     file: 'head.json',
     says: FROM_BACKUP,
   },
@@ -429,19 +417,19 @@ const DAMAGES: readonly Damage[] = [
   },
   {
     name: 'a sealed base of a wrong form',
-    inflict: (data) => writeSealed(join(data, 'catalog.json'), { schema: 5 }),
+    inflict: (data) => writeChecksummed(join(data, 'catalog.json'), { schema: 5 }),
     file: 'catalog.json',
     says: FROM_BACKUP,
   },
   {
     name: 'a base without a schema version',
-    inflict: (data) => writeSealed(join(data, 'catalog.json'), { shelf: 7 }),
+    inflict: (data) => writeChecksummed(join(data, 'catalog.json'), { shelf: 7 }),
     file: 'catalog.json',
     says: FROM_BACKUP,
   },
   {
     name: 'a sealed change set of a wrong form',
-    inflict: (data) => writeSealed(join(data, set(4)), { sequence: 4 }),
+    inflict: (data) => writeChecksummed(join(data, set(4)), { sequence: 4 }),
     file: set(4),
     says: FROM_BACKUP,
   },
@@ -488,12 +476,15 @@ for (const { name, inflict, file, says, met } of DAMAGES) {
 /** Changes the base to the next schema version; the other files stay. */
 function newer(data: string): void {
   const path = join(data, 'catalog.json');
-  writeSealed(path, { ...parsed(path), schema: 6 });
+  writeChecksummed(path, { ...withoutChecksum(path), schema: 6 });
 }
 
 const NEWER: readonly [name: string, inflict: (data: string) => void][] = [
   ['with other files of the current format', () => {}],
-  ['with a head of another format', (data) => writeSealed(join(data, 'head.json'), { head: 8 })],
+  [
+    'with a head of another format',
+    (data) => writeChecksummed(join(data, 'head.json'), { head: 8 }),
+  ],
   ['with an unreadable head', (data) => writeFileSync(join(data, 'head.json'), 'x')],
   ['without a head', remove('head.json')],
   ['with change sets of another format', (data) => writeFileSync(join(data, set(5)), 'x')],
@@ -502,7 +493,7 @@ const NEWER: readonly [name: string, inflict: (data: string) => void][] = [
     'with rows of another format',
     (data) => {
       const path = join(data, 'catalog.json');
-      writeSealed(path, { schema: 6, sequence: 8, shelves: [] });
+      writeChecksummed(path, { schema: 6, sequence: 8, shelves: [] });
     },
   ],
 ];
@@ -682,7 +673,7 @@ test('an older head, as power loss may leave it, is accepted and updated by the 
   const data = copyOf(whole);
   const head = join(data, 'head.json');
   // A change set contains the digest of the previous one.
-  writeSealed(head, { sequence: 5, digest: parsed(join(data, set(6)))['previous'] });
+  writeChecksummed(head, { sequence: 5, digest: withoutChecksum(join(data, set(6)))['previous'] });
   for (const command of COMMANDS.filter(([name]) => name !== 'serve')) {
     assertDone(await callProgram([...command, '--data', data]));
   }
@@ -690,7 +681,7 @@ test('an older head, as power loss may leave it, is accepted and updated by the 
   assert.is((await read(server, '/books/')).length, 8);
   await make(server, '/books/', { name: 'Emma', pub_date: '1815-12-23' });
   await server.stop();
-  assert.is(parsed(head)['sequence'], 9);
+  assert.is(withoutChecksum(head)['sequence'], 9);
   assertDone(await callProgram(['check', '--data', data]));
 });
 

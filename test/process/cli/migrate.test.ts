@@ -32,6 +32,7 @@ import {
 import { callProgram } from '../../support/program.ts';
 import { until } from '../../support/until.ts';
 import { fixture } from '../../support/paths.ts';
+import { writeChecksummed } from '../../support/reseal.ts';
 
 test.after(killServers);
 
@@ -553,7 +554,7 @@ test('migrate --demo migrates an empty store of version 1 and fills it', async (
     last_ids: all(0),
     tables: all([]),
   };
-  writeSealed(join(data, 'catalog.json'), base);
+  writeChecksummed(join(data, 'catalog.json'), base);
   mkdirSync(join(data, 'changes'));
   const finished = await migrate(data, '--demo');
   assertDone(finished);
@@ -561,12 +562,6 @@ test('migrate --demo migrates an empty store of version 1 and fills it', async (
   assert.match(finished.stdout, `${demo.skus.length} SKUs`);
   assert.is(stateOf(data).tables['skus']?.length, demo.skus.length);
 });
-
-function writeSealed(path: string, value: Fields): void {
-  const text = JSON.stringify(value).slice(0, -1);
-  const digest = createHash('sha256').update(text).digest('hex');
-  writeFileSync(path, `${text},"sha256":"${digest}"}\n`);
-}
 
 test('migrate of a directory in use fails, names the holder and changes nothing', async () => {
   const data = version1();
@@ -674,8 +669,8 @@ function withRecentKeys(version: number): string {
   const { idempotency_keys: keys = [], ...others } = tables;
   rmSync(join(data, 'changes'), { recursive: true });
   mkdirSync(join(data, 'changes'));
-  writeSealed(join(data, 'head.json'), { sequence, digest });
-  writeSealed(join(data, 'catalog.json'), {
+  writeChecksummed(join(data, 'head.json'), { sequence, digest });
+  writeChecksummed(join(data, 'catalog.json'), {
     ...unsealed(join(data, 'catalog.json')).value,
     sequence,
     previous: digest,
@@ -755,7 +750,7 @@ test('migrate fails on a newer schema version with any flags, and changes nothin
   const data = temporaryDirectory();
   assertDone(await migrate(data, '--demo'));
   const path = join(data, 'catalog.json');
-  writeSealed(path, { ...unsealed(path).value, schema: 6 });
+  writeChecksummed(path, { ...unsealed(path).value, schema: 6 });
   const before = filesOf(data);
   for (const flags of [[], ['--dry-run'], ['--demo'], ['--demo', '--dry-run']]) {
     const finished = await migrate(data, ...flags);
