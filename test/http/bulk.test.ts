@@ -18,6 +18,7 @@ import {
   spuFields,
 } from '../support/catalog.ts';
 import { type Received, send, tokenFor } from '../support/client.ts';
+import { numbersTo } from '../support/numbers.ts';
 import { closeServices, openService, type Service } from '../support/service.ts';
 
 const UNKNOWN = 99999;
@@ -99,8 +100,6 @@ const COLLECTIONS: Readonly<Record<string, Collection>> = {
 const ADMIN = Object.entries(COLLECTIONS);
 
 const idsOf = (list: readonly { readonly id: number }[]): number[] => list.map(({ id }) => id);
-
-const numbersTo = (count: number) => Array.from({ length: count }, (_, index) => index);
 
 /** The committed change sets with their bytes. */
 const changesOf = ({ data }: Service) => filesOf(join(data, 'changes'));

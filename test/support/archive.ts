@@ -7,7 +7,7 @@ import { messageOf } from '../../src/errors.ts';
 import { baseSlices } from '../../src/store/files/base.ts';
 import type { Snapshot } from '../../src/store/state.ts';
 import type { Store } from '../../src/store/store.ts';
-import type { Transaction } from '../../src/store/writer/draft.ts';
+import { addBook } from './books.ts';
 import { openStore } from './checked.ts';
 import { quickDisk } from './disk.ts';
 import { MemoryObjects } from './object-store.ts';
@@ -68,7 +68,7 @@ export class Archived {
   }
 
   async commit(count: number): Promise<void> {
-    for (let nth = 0; nth < count; nth += 1) await this.store.transact(addBook);
+    for (let nth = 0; nth < count; nth += 1) await this.store.transact(addBook());
   }
 
   /** Waits until everything is archived, a base of the last checkpoint too. */
@@ -98,19 +98,6 @@ export class Archived {
     await this.archiver.close(60_000);
     await this.store.close();
   }
-}
-
-export function addBook(transaction: Transaction): number {
-  const id = transaction.nextId('books');
-  transaction.put('books', {
-    id,
-    name: `Book ${id}`,
-    pub_date: '2024-02-29',
-    commentcount: 0,
-    readcount: 0,
-    image: '',
-  });
-  return id;
 }
 
 /** A whole state as text. Two states with one text are the same. */

@@ -31,6 +31,7 @@ import {
 } from '../../support/catalog.ts';
 import { send } from '../../support/client.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
+import { assertDone } from '../../support/finished.ts';
 import { callProgram } from '../../support/program.ts';
 import {
   type Finished,
@@ -128,11 +129,6 @@ function restore(data: string, file: string, how?: How): Ended {
  * most of the time of a short test.
  */
 const call = callProgram;
-
-function assertDone({ status, stderr }: Finished): void {
-  assert.is(status, 0, stderr);
-  assert.is(stderr, '');
-}
 
 function assertFailed({ status, stdout, stderr }: Finished, ...says: readonly string[]): void {
   assert.is(status, 1, stderr);

@@ -22,6 +22,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { make, read } from '../../support/catalog.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
+import { assertDone } from '../../support/finished.ts';
 import { callProgram } from '../../support/program.ts';
 import { type Finished, killServers, SECRET, startServer } from '../../support/server.ts';
 import { fixture, PROGRAM } from '../../support/paths.ts';
@@ -74,11 +75,6 @@ const fileName = (sequence: number) => `${String(sequence).padStart(12, '0')}.js
 
 /** The path of a change set in the data directory. */
 const set = (sequence: number) => join('changes', fileName(sequence));
-
-function assertDone({ status, stderr }: Finished): void {
-  assert.is(status, 0, stderr);
-  assert.is(stderr, '');
-}
 
 /** Every path below a directory with its content, except the lock files. */
 function contentOf(directory: string): Readonly<Record<string, string>> {

@@ -22,6 +22,7 @@ import { firstRecord, writeHostRecord } from '../../../src/store/hosts/host-reco
 import { type Fields, filesOf, make, read } from '../../support/catalog.ts';
 import { send } from '../../support/client.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
+import { assertDone } from '../../support/finished.ts';
 import {
   type Finished,
   killServers,
@@ -38,11 +39,6 @@ test.after(killServers);
 
 function migrate(data: string, ...flags: string[]): Promise<Finished> {
   return callProgram(['migrate', '--data', data, ...flags]);
-}
-
-function assertDone({ status, stderr }: Finished): void {
-  assert.is(status, 0, stderr);
-  assert.is(stderr, '');
 }
 
 function assertFailed({ status, stderr }: Finished, ...says: readonly string[]): void {

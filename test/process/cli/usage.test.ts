@@ -8,16 +8,9 @@ import * as assert from 'uvu/assert';
 import { version } from '../../../package.json' with { type: 'json' };
 import { send } from '../../support/client.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
+import { assertOneLine } from '../../support/finished.ts';
 import { directoryWithStore } from '../../support/program.ts';
-import { type Finished, runCommand, startServer } from '../../support/server.ts';
-
-/** Checks for one line on standard error, no standard output, and no stack trace. */
-function assertOneLine({ status, stdout, stderr }: Finished, expected: number): void {
-  assert.is(status, expected, stderr);
-  assert.is(stdout, '');
-  assert.match(stderr, /^catalog-server: [^\n]{10,}\n$/);
-  assert.not.match(stderr, /\n\s+at |\.ts:\d/);
-}
+import { runCommand, startServer } from '../../support/server.ts';
 
 test('a command that succeeds exits 0, and prints only to standard output', async () => {
   assert.equal(await runCommand(['--version']), {

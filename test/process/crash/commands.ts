@@ -11,6 +11,7 @@ import { BASE } from '../../../src/store/files/files.ts';
 import { recover } from '../../../src/store/files/recovery.ts';
 import { filesOf } from '../../support/catalog.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
+import { assertDone } from '../../support/finished.ts';
 import { callProgram } from '../../support/program.ts';
 import { collect, type Finished } from '../../support/server.ts';
 import {
@@ -77,11 +78,6 @@ export type State = ReturnType<typeof stateOf>;
 export function stateOf({ sequence, digest, time, lastIds, rows }: StoreState) {
   const tables = Object.entries(rows).map(([kind, table]) => [kind, [...table.values()]]);
   return { sequence, digest, time, lastIds, tables };
-}
-
-export function assertDone({ status, stderr }: Finished): void {
-  assert.is(status, 0, stderr);
-  assert.is(stderr, '');
 }
 
 /**

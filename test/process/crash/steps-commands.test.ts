@@ -12,7 +12,8 @@ import { checkStore } from '../../../src/store/check.ts';
 import { State } from '../../../src/store/state.ts';
 import { readHead } from '../../../src/store/files/head.ts';
 import { filesOf } from '../../support/catalog.ts';
-import { assertDone, assertTidy, eachDeath, FIXTURE_STATE, Place, stateOf } from './commands.ts';
+import { assertDone } from '../../support/finished.ts';
+import { assertTidy, eachDeath, FIXTURE_STATE, Place, stateOf } from './commands.ts';
 import { BASE, CLOSING, DIRECTORIES, FIXTURE, HEAD } from './steps.ts';
 
 const CREATION = [...DIRECTORIES, ...HEAD, ...BASE, ...CLOSING];

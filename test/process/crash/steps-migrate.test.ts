@@ -11,7 +11,6 @@ import { decodeBase } from '../../../src/store/files/base/base-reader.ts';
 import { checkStore } from '../../../src/store/check.ts';
 import { SCHEMA_VERSION } from '../../../src/store/files/schema.ts';
 import {
-  assertDone,
   assertOldFiles,
   assertTidy,
   eachDeath,
@@ -21,6 +20,7 @@ import {
   stateIn,
 } from './commands.ts';
 import { BASE, CLOSING, DIRECTORIES, FIXTURE, fixture, HEAD } from './steps.ts';
+import { assertDone } from '../../support/finished.ts';
 
 const KEEPING = [
   'remove kept base',

@@ -13,14 +13,13 @@ import {
   skuFields,
 } from '../../support/catalog.ts';
 import { type Received, send } from '../../support/client.ts';
+import { numbersTo } from '../../support/numbers.ts';
 import { killServers, startServer } from '../../support/server.ts';
 
 const BRANDS = '/admin/brands/';
 const SKUS = '/admin/skus/';
 
 test.after(killServers);
-
-const numbersTo = (count: number) => Array.from({ length: count }, (_, index) => index);
 
 test('a bulk request of 10,000 SKUs is one change set, and survives a kill', async () => {
   const count = 10_000;

@@ -8,7 +8,8 @@ import { checkArchive } from '../../../src/archive/check.ts';
 import { changesName } from '../../../src/archive/names.ts';
 import { readArchive, type Target } from '../../../src/archive/replay.ts';
 import { CatalogError } from '../../../src/errors.ts';
-import { addBook, Archived, textOf } from '../../support/archive.ts';
+import { Archived, textOf } from '../../support/archive.ts';
+import { addBook } from '../../support/books.ts';
 import { openStore, storeDirectory } from '../../support/checked.ts';
 import { MemoryObjects, unreachable } from '../../support/object-store.ts';
 import { turn } from '../../support/turns.ts';
@@ -66,7 +67,7 @@ test('a restore to any change set or time equals what was served then', async ()
       for (const { books, deletes, network, restarts } of steps) {
         disturb(options.network, network);
         await archived.store.transact((transaction) => {
-          const ids = Array.from({ length: books }, () => addBook(transaction));
+          const ids = Array.from({ length: books }, () => addBook()(transaction));
           if (deletes) transaction.delete('books', ids[0] ?? 0);
         });
         // A listener is called after the response: wait until it has seen this state.
@@ -108,7 +109,7 @@ async function failureOf(archived: Archived, target: Target): Promise<string> {
 test('a restore to before the first base or to after the last change set is refused, and a later time gives the last state', async () => {
   const directory = storeDirectory();
   const unarchived = await openStore(directory);
-  for (let nth = 0; nth < 3; nth += 1) await unarchived.transact(addBook);
+  for (let nth = 0; nth < 3; nth += 1) await unarchived.transact(addBook());
   await unarchived.close();
   const archived = await Archived.open(directory);
   await archived.archived();
@@ -140,7 +141,7 @@ async function withFourInOne(directory: string): Promise<Archived> {
 /** The object of the next change set of a store, which adds two books. */
 async function objectOf(directory: string): Promise<[name: string, bytes: Buffer]> {
   const store = await openStore(directory);
-  await store.transact((transaction) => [addBook(transaction), addBook(transaction)]);
+  await store.transact((transaction) => [addBook()(transaction), addBook()(transaction)]);
   const [last] = await Array.fromAsync(store.encodedSince(store.sequence - 1));
   await store.close();
   if (last === undefined) throw new Error('there is no change set');

@@ -6,18 +6,10 @@ import * as assert from 'uvu/assert';
 import { version } from '../../../package.json' with { type: 'json' };
 import { temporaryDirectory } from '../../support/directory.ts';
 import { callProgram } from '../../support/program.ts';
-import type { Finished } from '../../support/server.ts';
 import { COMMANDS, FLAGS, NESTED } from '../../support/command-line.ts';
+import { assertOneLine } from '../../support/finished.ts';
 
 const VARIABLES = ['CATALOG_DATA', 'CATALOG_HOST', 'CATALOG_PORT', 'CATALOG_BASE_PATH'] as const;
-
-/** One line on standard error, nothing on standard output, and no trace of the source. */
-function assertOneLine({ status, stdout, stderr }: Finished, expected: number): void {
-  assert.is(status, expected, stderr);
-  assert.is(stdout, '');
-  assert.match(stderr, /^catalog-server: [^\n]{10,}\n$/);
-  assert.not.match(stderr, /\n\s+at |\.ts:\d/);
-}
 
 for (const args of [['--version'], ['-V']]) {
   test(`${args.join(' ')} prints the version of package.json and nothing else`, async () => {

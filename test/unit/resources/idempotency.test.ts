@@ -21,6 +21,7 @@ import { Store } from '../../../src/store/store.ts';
 import { settle } from '../../support/memory-store.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { quickDisk, refusableDisk } from '../../support/disk.ts';
+import { numbersTo } from '../../support/numbers.ts';
 import { openQuickStore } from '../../support/quick-store.ts';
 
 const HOUR = 60 * 60 * 1000;
@@ -41,8 +42,6 @@ const BRANDS: Address = { kind: KINDS.brands, parent: null };
 const book = (name: string) => ({ name, pub_date: '1815-12-23' });
 
 const digest = (text: string) => createHash('sha256').update(text).digest('hex');
-
-const numbersTo = (count: number) => Array.from({ length: count }, (_, index) => index);
 
 /** The time of the clock, in milliseconds since the epoch. */
 const clock = { time: Date.UTC(2026, 0, 1) };

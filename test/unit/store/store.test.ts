@@ -23,6 +23,7 @@ import type { Change } from '../../../src/model/change.ts';
 import type { ReadableStore } from '../../../src/store/readable-store.ts';
 import { readSnapshot } from '../../../src/store/directory.ts';
 import { type Store } from '../../../src/store/store.ts';
+import { addBook, bookRow } from '../../support/books.ts';
 import { leftInDisorder, openStore, storeDirectory } from '../../support/checked.ts';
 import { publishWith } from '../../support/disk.ts';
 import { digestOf, reseal } from '../../support/reseal.ts';
@@ -31,23 +32,6 @@ import { turn } from '../../support/turns.ts';
 function open(directory: string, disk: Disk = machineDisk, create = true): Promise<Store> {
   return openStore(directory, { disk, create });
 }
-
-const addBook =
-  (name: string) =>
-  (transaction: Transaction): number => {
-    const id = transaction.nextId('books');
-    transaction.put<KindName>('books', bookRow(id, name));
-    return id;
-  };
-
-const bookRow = (id: number, name: string): Row => ({
-  id,
-  name,
-  pub_date: '1815-12-23',
-  commentcount: 0,
-  readcount: 0,
-  image: '',
-});
 
 const rename = (id: number, name: string) => (transaction: Transaction) =>
   transaction.put<KindName>('books', bookRow(id, name));

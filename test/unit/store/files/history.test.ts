@@ -7,11 +7,11 @@ import * as assert from 'uvu/assert';
 import { machineDisk } from '../../../../src/disk/disk.ts';
 import { CatalogError } from '../../../../src/errors.ts';
 import type { ChangeSet } from '../../../../src/store/change-set.ts';
-import type { Transaction } from '../../../../src/store/writer/draft.ts';
 import { changeSetName, listChanges } from '../../../../src/store/files/files.ts';
 import { historyOf } from '../../../../src/store/files/history.ts';
 import { recover } from '../../../../src/store/files/recovery.ts';
 import type { Store } from '../../../../src/store/store.ts';
+import { addBook } from '../../../support/books.ts';
 import { findingsOf, leftInDisorder, openStore, storeDirectory } from '../../../support/checked.ts';
 import { quickDisk } from '../../../support/disk.ts';
 import { until } from '../../../support/until.ts';
@@ -19,25 +19,12 @@ import { until } from '../../../support/until.ts';
 /** The least that a change set counts, in bytes. */
 const BLOCK = 4096;
 
-const addBook = (transaction: Transaction): number => {
-  const id = transaction.nextId('books');
-  transaction.put('books', {
-    id,
-    name: `Book ${id}`,
-    pub_date: '2024-02-29',
-    commentcount: 0,
-    readcount: 0,
-    image: '',
-  });
-  return id;
-};
-
 /** A checkpoint is due whenever there are more than three change sets. */
 const open = (directory: string, history: number, disk = quickDisk): Promise<Store> =>
   openStore(directory, { disk, history, smallestCheckpoint: 3 * BLOCK });
 
 async function commit(store: Store, count: number): Promise<void> {
-  for (let nth = 0; nth < count; nth += 1) await store.transact(addBook);
+  for (let nth = 0; nth < count; nth += 1) await store.transact(addBook());
 }
 
 /** Makes five commits, of which the fifth begins a checkpoint, and closes, which waits for it. */

@@ -9,17 +9,10 @@ import type { FromWorker } from '../../../../src/app/workers/messages.ts';
 import { CatalogError } from '../../../../src/errors.ts';
 import { ReadOnlyLog } from '../../../../src/store/files/read-only-log.ts';
 import { Store } from '../../../../src/store/store.ts';
-import type { Transaction } from '../../../../src/store/writer/draft.ts';
+import { addBook } from '../../../support/books.ts';
 import { openStore, storeDirectory } from '../../../support/checked.ts';
 import { quickDisk } from '../../../support/disk.ts';
 import { turn } from '../../../support/turns.ts';
-
-const addBook = (transaction: Transaction): number => {
-  const id = transaction.nextId('books');
-  const row = { pub_date: '2024-02-29', commentcount: 0, readcount: 0, image: '' };
-  transaction.put('books', { id, name: `Book ${id}`, ...row });
-  return id;
-};
 
 const fail = (error: unknown): never => {
   throw error;
@@ -45,10 +38,10 @@ function filesOf(directory: string): Record<string, string> {
 test('a worker has the state of the owner, applies its change sets and writes no file', async () => {
   const directory = storeDirectory();
   const owner = await openStore(directory, { disk: quickDisk });
-  await owner.transact(addBook);
+  await owner.transact(addBook());
   const { log, store } = await openSecondary(directory);
   assert.is(store.digest, owner.digest);
-  await owner.transact(addBook);
+  await owner.transact(addBook());
   assert.is(store.count('books'), 1);
   const before = filesOf(directory);
   for await (const each of log.read(store.sequence, owner.sequence)) await store.receive(each);
@@ -63,7 +56,7 @@ test('a transaction in a worker fails as not_primary', async () => {
   const directory = storeDirectory();
   const owner = await openStore(directory, { disk: quickDisk });
   const { store } = await openSecondary(directory);
-  const error = await store.transact(addBook).catch((failure: unknown) => failure);
+  const error = await store.transact(addBook()).catch((failure: unknown) => failure);
   assert.instance(error, CatalogError);
   assert.is((error as CatalogError).code, 'not_primary');
   await store.close();
@@ -80,7 +73,7 @@ test('reading change sets that the owner has removed fails as history_gone', asy
   const options = { disk: quickDisk, history: 0, smallestCheckpoint: 1 };
   const owner = await openStore(directory, options);
   const { log, store } = await openSecondary(directory);
-  for (let nth = 0; nth < 5; nth += 1) await owner.transact(addBook);
+  for (let nth = 0; nth < 5; nth += 1) await owner.transact(addBook());
   await owner.close();
   const reading = (async () => {
     for await (const each of log.read(0, 5)) await store.receive(each);
@@ -93,7 +86,7 @@ test('reading change sets that the owner has removed fails as history_gone', asy
 test('change sets can be read as far back as the owner says', async () => {
   const directory = storeDirectory();
   const owner = await openStore(directory, { disk: quickDisk });
-  for (let nth = 0; nth < 3; nth += 1) await owner.transact(addBook);
+  for (let nth = 0; nth < 3; nth += 1) await owner.transact(addBook());
   const { log, store } = await openSecondary(directory);
   assert.throws(() => store.since(2), /cannot be given/);
   log.setOldest(owner.oldest);
@@ -119,7 +112,7 @@ test('a worker reports a change set to the owner only after its readers see it',
       const inStep = new InStep({ store, log, send, onFatal: fail });
       inStep.begin();
       for (const count of commits) {
-        for (let nth = 0; nth < count; nth += 1) await owner.transact(addBook);
+        for (let nth = 0; nth < count; nth += 1) await owner.transact(addBook());
         inStep.take({ kind: 'state', sequence: owner.sequence, oldest: 0, isMember: true });
       }
       await inStep.joined;

@@ -10,17 +10,9 @@ import { Draft, type Transaction } from '../../../../src/store/writer/draft.ts';
 import type { Commit } from '../../../../src/store/writer/local-commits.ts';
 import { databaseOver } from '../../../../src/store/lowdb.ts';
 import type { StoreObserver } from '../../../../src/store/observer.ts';
+import { addBook } from '../../../support/books.ts';
 import { MemoryLog } from '../../../support/memory-log.ts';
 import { turn } from '../../../support/turns.ts';
-
-const addBook =
-  (name = 'Book') =>
-  (transaction: Transaction): number => {
-    const id = transaction.nextId('books');
-    const rest = { pub_date: '2024-02-29', commentcount: 0, readcount: 0, image: '' };
-    transaction.put('books', { id, name, ...rest });
-    return id;
-  };
 
 async function open(observer?: StoreObserver) {
   const log = new MemoryLog();

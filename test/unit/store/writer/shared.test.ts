@@ -8,19 +8,10 @@ import { databaseOver } from '../../../../src/store/lowdb.ts';
 import type { State } from '../../../../src/store/state.ts';
 import { Committer } from '../../../../src/store/writer/committer.ts';
 import type { Transaction } from '../../../../src/store/writer/draft.ts';
+import { addBook, bookRow } from '../../../support/books.ts';
 import { type Fault, MemoryChangeLog } from '../../../support/memory-change-log.ts';
 import { MemoryLog } from '../../../support/memory-log.ts';
 import { until } from '../../../support/until.ts';
-
-const REST = { pub_date: '2024-02-29', commentcount: 0, readcount: 0, image: '' };
-
-const addBook =
-  (name = 'Book') =>
-  (transaction: Transaction): number => {
-    const id = transaction.nextId('books');
-    transaction.put('books', { id, name, ...REST });
-    return id;
-  };
 
 /** Increments a counter: a lost or repeated update shows in the sum. */
 const increment =
@@ -28,7 +19,7 @@ const increment =
   (transaction: Transaction): number => {
     const row = transaction.get('books', id);
     const readcount = (row?.readcount ?? 0) + 1;
-    transaction.put('books', { id, name: 'counter', ...REST, readcount });
+    transaction.put('books', { ...bookRow(id, 'counter'), readcount });
     return readcount;
   };
 
