@@ -8,7 +8,7 @@ import { endTokens } from '../../../src/auth/accounts.ts';
 import { LiveCredentials } from '../../../src/auth/credentials.ts';
 import { loadKeys } from '../../../src/auth/keys.ts';
 import { type Disk, machineDisk } from '../../../src/disk/disk.ts';
-import { CatalogError, messageOf } from '../../../src/errors.ts';
+import { messageOf } from '../../../src/errors.ts';
 import { EtcdClient, type EtcdOptions } from '../../../src/hosts/cluster/etcd-client.ts';
 import { EtcdCredentials } from '../../../src/hosts/cluster/etcd-credentials.ts';
 import type { Clocks } from '../../../src/hosts/following/confirmation.ts';
@@ -22,6 +22,7 @@ import { encodeChangeSet } from '../../../src/store/files/change-set.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { refusableDisk } from '../../support/disk.ts';
 import { type Etcd, HAS_ETCD, makeCertificate, startEtcd } from '../../support/etcd.ts';
+import { codeOf, failureMessage, failureOf } from '../../support/failure.ts';
 import { until } from '../../support/until.ts';
 
 // Without etcd (Debian: etcd-server) these are skipped.
@@ -78,17 +79,6 @@ async function filled(prefix: string, count: number) {
   return { client, log, entries, last };
 }
 
-const failure = (promise: Promise<unknown>): Promise<unknown> =>
-  promise.then(
-    () => null,
-    (error: unknown) => error,
-  );
-
-async function codeOf(promise: Promise<unknown>): Promise<string | null> {
-  const error = await failure(promise);
-  return error instanceof CatalogError ? error.code : null;
-}
-
 test('an append can be repeated, and conflicts if the head has another successor', async () => {
   const { log, entries, last } = await filled('/append/', 3);
   assert.equal(await log.head(), { sequence: 3, digest: last.digest });
@@ -132,9 +122,8 @@ test('a host applies change sets up to one of a newer schema, and its error name
   const { client, log, last } = await filled('/schema/', 1);
   await new EtcdLog(client, 99).append(next(last));
   assert.is((await log.read(0)).length, 1);
-  const error = await failure(log.read(1));
-  assert.is((error as CatalogError).code, 'schema_version');
-  assert.match(messageOf(error), /change set 2 .* schema version 99/);
+  const message = await failureMessage(log.read(1), 'schema_version');
+  assert.match(message, /change set 2 .* schema version 99/);
 });
 
 test('a follower of the log is notified of the current head and of a new head', async () => {
@@ -227,11 +216,11 @@ test('changes of accounts reach all hosts without loss, and credentials expire a
   assert.is(await codeOf(stale.push({ path, code: 'access_file' }, {})), 'busy');
   await Promise.all([one.close(), two.close()]);
   time += 10_001;
-  assert.is(await codeOf(live.settled(() => null)), null, 'asking again confirms them');
+  assert.is(await live.settled(() => null), null, 'asking again confirms them');
   time += 10_001;
   const unconfirmed = /have not been confirmed for 10 seconds/;
   assert.throws(() => live.current(), unconfirmed);
-  assert.is(await codeOf(live.settled(() => null)), null);
+  assert.is(await live.settled(() => null), null);
   // While a machine sleeps, only the wall clock advances.
   wall += 10_001;
   assert.throws(() => live.current(), unconfirmed);
@@ -266,9 +255,9 @@ test('a host that cannot write changed accounts to its disk accepts no token', a
   await until('it has the change', async () => (await subjects()) === 1);
 
   refusal.active = true;
-  const own = await failure(end(second, refusableDisk(refusal), two, 'bob'));
-  assert.match(messageOf(own), 'the change was made on the other hosts');
-  assert.is((own as CatalogError).code, 'write_unknown');
+  const own = await failureOf(end(second, refusableDisk(refusal), two, 'bob'));
+  assert.match(own.message, 'the change was made on the other hosts');
+  assert.is(own.code, 'write_unknown');
   await until('they have it', () =>
     readFileSync(join(first, 'access.json'), 'utf8').includes('bob'),
   );
@@ -279,8 +268,8 @@ test('a host that cannot write changed accounts to its disk accepts no token', a
 
 test('the error for a wrong password says so, and a client without a certificate fails', async () => {
   const wrong = new EtcdClient({ ...options, login: { name: 'root', password: 'wrong' } });
-  const refused = await failure(transact(wrong, [], [{ get: 'head' }]));
-  assert.match(messageOf(refused), 'does not accept the user and password');
+  const refused = await failureOf(transact(wrong, [], [{ get: 'head' }]));
+  assert.match(refused.message, 'does not accept the user and password');
   const { login } = options;
   const bare = new EtcdClient({ endpoints: options.endpoints, prefix: '/none/', login });
   assert.is(await codeOf(transact(bare, [], [{ get: 'head' }])), 'log_unavailable');

@@ -9,6 +9,7 @@ import { CatalogError } from '../../../src/errors.ts';
 import { Forwarder } from '../../../src/hosts/forwarding/forwarder.ts';
 import { type HttpRequest, NO_BODY, type RequestBody } from '../../../src/http/message.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
+import { codeOf, failureOf } from '../../support/failure.ts';
 import { requestWith } from '../../support/request.ts';
 import { until } from '../../support/until.ts';
 
@@ -35,16 +36,6 @@ function request(method: string, body: RequestBody = NO_BODY): HttpRequest {
 
 function bodyOf(pieces: () => AsyncGenerator<Uint8Array>): RequestBody {
   return { stream: pieces, bytes: () => Promise.reject(new Error('it is not read whole')) };
-}
-
-async function failure(work: Promise<unknown>): Promise<CatalogError> {
-  try {
-    await work;
-  } catch (error) {
-    if (error instanceof CatalogError) return error;
-    throw error;
-  }
-  throw new Error('it did not fail');
 }
 
 test('a body of 64 MiB is forwarded with less than 32 MiB buffered', async () => {
@@ -125,7 +116,7 @@ test('a client that disconnects during a response frees exactly one place', asyn
       await leave(second);
       assert.is(forwarder.open, 0);
       const all = [await begin(), await begin()];
-      assert.is((await failure(forwarder.forward(request('GET'), origin))).code, 'busy');
+      assert.is(await codeOf(forwarder.forward(request('GET'), origin)), 'busy');
       for (const each of all) await leave(each);
     },
   );
@@ -142,7 +133,7 @@ test('however many requests are forwarded, other requests of the process are ans
       const maxOpen = maxForwards(process.env);
       const forwarder = new Forwarder({ maxBody: MIB, maxOpen, idleMs: 20_000 });
       const forwards = Array.from({ length: maxOpen + 300 }, () =>
-        failure(forwarder.forward(request('POST'), origin)),
+        failureOf(forwarder.forward(request('POST'), origin)),
       );
       await until('the forwarded requests have arrived', () => waiting === maxOpen);
       const state = await fetch(origin, { signal: AbortSignal.timeout(5000) });
@@ -186,7 +177,7 @@ test('a request is forwarded to a Unix socket, and the error for a missing one n
   assert.is(Buffer.from(body as Uint8Array).toString(), '/books/?a=1');
   server.closeAllConnections();
   await new Promise((resolve) => server.close(resolve));
-  const { code, message } = await failure(forwarder.forward(request('DELETE'), 'http://owner'));
+  const { code, message } = await failureOf(forwarder.forward(request('DELETE'), 'http://owner'));
   assert.is(code, 'primary_unreachable');
   assert.is(message, 'the writer cannot be reached; nothing was changed, try again');
 });
@@ -200,7 +191,7 @@ test('if the primary does not listen, a write is 503 primary_unreachable with Re
     },
   );
   const forwarder = new Forwarder({ maxBody: MIB, maxOpen: 1 });
-  const { code, status, headers } = await failure(forwarder.forward(request('DELETE'), origin));
+  const { code, status, headers } = await failureOf(forwarder.forward(request('DELETE'), origin));
   assert.is(code, 'primary_unreachable');
   assert.is(status, 503);
   assert.is(headers['Retry-After'], '1');
@@ -216,12 +207,9 @@ test('a write is sent once, and is write_unknown if the connection breaks', asyn
     },
     async (origin) => {
       const forwarder = new Forwarder({ maxBody: MIB, maxOpen: 1 });
-      assert.is(
-        (await failure(forwarder.forward(request('DELETE'), origin))).code,
-        'write_unknown',
-      );
+      assert.is(await codeOf(forwarder.forward(request('DELETE'), origin)), 'write_unknown');
       assert.is(seen, 1);
-      const read = await failure(forwarder.forward(request('GET'), origin));
+      const read = await failureOf(forwarder.forward(request('GET'), origin));
       assert.is(read.code, 'primary_unreachable');
     },
   );
@@ -236,7 +224,7 @@ test('a write whose response is truncated is write_unknown', async () => {
     },
     async (origin) => {
       const forwarder = new Forwarder({ maxBody: MIB, maxOpen: 1 });
-      assert.is((await failure(forwarder.forward(request('POST'), origin))).code, 'write_unknown');
+      assert.is(await codeOf(forwarder.forward(request('POST'), origin)), 'write_unknown');
       assert.is(forwarder.open, 0);
     },
   );
@@ -247,7 +235,7 @@ test('a write to a primary that does not respond is write_unknown after the idle
     () => {},
     async (origin) => {
       const forwarder = new Forwarder({ maxBody: MIB, maxOpen: 1, idleMs: 50 });
-      assert.is((await failure(forwarder.forward(request('POST'), origin))).code, 'write_unknown');
+      assert.is(await codeOf(forwarder.forward(request('POST'), origin)), 'write_unknown');
     },
   );
 });
@@ -267,7 +255,7 @@ test('if a body is cut off, its error is returned and the primary gets no comple
         await new Promise((next) => setTimeout(next, 20));
         throw new CatalogError('malformed_request', 'the body is cut off');
       }
-      const cut = await failure(forwarder.forward(request('POST', bodyOf(pieces)), origin));
+      const cut = await failureOf(forwarder.forward(request('POST', bodyOf(pieces)), origin));
       assert.is(cut.code, 'malformed_request');
       assert.is(await promise, false);
     },
@@ -308,7 +296,7 @@ test('a path that would mean another path on the primary is rejected', async () 
   const forwarder = new Forwarder({ maxBody: MIB, maxOpen: 1 });
   for (const path of ['/admin/tokens/%2e%2e/', '/books/#', '/books/\\..']) {
     const wrong = { ...request('DELETE'), path };
-    const { code } = await failure(forwarder.forward(wrong, 'http://127.0.0.1:9'));
+    const { code } = await failureOf(forwarder.forward(wrong, 'http://127.0.0.1:9'));
     assert.is(code, 'malformed_request', path);
   }
 });

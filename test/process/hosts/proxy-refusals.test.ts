@@ -1,9 +1,9 @@
 /** A proxy before another host that refuses this host (spec 15.11), over real connections. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { CatalogError } from '../../../src/errors.ts';
 import { HttpPrimary } from '../../../src/hosts/following/primary-client.ts';
 import { Forwarder } from '../../../src/hosts/forwarding/forwarder.ts';
+import { failureOf } from '../../support/failure.ts';
 import { requestWith } from '../../support/request.ts';
 
 /** A host that answers 403, or a proxy before it that does. */
@@ -22,12 +22,6 @@ class Refusing {
   }
 }
 
-async function failure(work: Promise<unknown>): Promise<CatalogError> {
-  const error = await work.catch((each: unknown) => each);
-  if (error instanceof CatalogError) return error;
-  throw new Error('it did not fail with a code', { cause: error });
-}
-
 test('a 403 of a proxy before the primary is logged once, and is 503 for the client', async () => {
   await using host = new Refusing();
   const warnings: string[] = [];
@@ -39,7 +33,7 @@ test('a 403 of a proxy before the primary is logged once, and is 503 for the cli
   const forward = (method: string) =>
     forwarder.forward(requestWith({ method, path: '/books/' }), host.origin);
   for (const method of ['DELETE', 'GET']) {
-    const { code, headers, message } = await failure(forward(method));
+    const { code, headers, message } = await failureOf(forward(method));
     assert.is(code, 'primary_unreachable');
     assert.is(headers['Retry-After'], '1');
     assert.match(message, 'a proxy before the primary refuses the requests of this host');
@@ -50,7 +44,7 @@ test('a 403 of a proxy before the primary is logged once, and is 503 for the cli
   host.isProxy = false;
   assert.is((await forward('DELETE')).status, 403, 'that of the primary is passed on');
   host.isProxy = true;
-  await failure(forward('DELETE'));
+  await failureOf(forward('DELETE'));
   assert.equal(warnings, [warning, warning]);
 });
 
@@ -61,9 +55,12 @@ test('a host that may not follow says whether a proxy or the primary refuses it'
     token: () => 'token',
     version: '1',
   });
-  assert.match((await failure(primary.state(null))).message, 'the networks that the proxy allows');
+  assert.match(
+    (await failureOf(primary.state(null))).message,
+    'the networks that the proxy allows',
+  );
   host.isProxy = false;
-  assert.match((await failure(primary.state(null))).message, 'it has to run with --followers');
+  assert.match((await failureOf(primary.state(null))).message, 'it has to run with --followers');
 });
 
 test.run();

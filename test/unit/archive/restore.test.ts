@@ -7,10 +7,10 @@ import * as assert from 'uvu/assert';
 import { checkArchive } from '../../../src/archive/check.ts';
 import { changesName } from '../../../src/archive/names.ts';
 import { readArchive, type Target } from '../../../src/archive/replay.ts';
-import { CatalogError } from '../../../src/errors.ts';
 import { Archived, textOf } from '../../support/archive.ts';
 import { addBook } from '../../support/books.ts';
 import { openStore, storeDirectory } from '../../support/checked.ts';
+import { failureOf } from '../../support/failure.ts';
 import { MemoryObjects, unreachable } from '../../support/object-store.ts';
 import { turn } from '../../support/turns.ts';
 
@@ -96,14 +96,8 @@ test('a restore to any change set or time equals what was served then', async ()
   );
 });
 
-async function failureOf(archived: Archived, target: Target): Promise<string> {
-  try {
-    await readArchive(archived.objects, target);
-  } catch (error) {
-    if (error instanceof CatalogError) return error.message;
-    throw error;
-  }
-  throw new Error('it was restored');
+async function refusalOf({ objects }: Archived, target: Target): Promise<string> {
+  return (await failureOf(readArchive(objects, target))).message;
 }
 
 test('a restore to before the first base or to after the last change set is refused, and a later time gives the last state', async () => {
@@ -116,11 +110,11 @@ test('a restore to before the first base or to after the last change set is refu
   await archived.commit(2);
   await archived.archived();
   await archived.close();
-  assert.match(await failureOf(archived, { sequence: 2 }), 'begins with change set 3');
+  assert.match(await refusalOf(archived, { sequence: 2 }), 'begins with change set 3');
   const early = { at: '2000-01-01T00:00:00.000Z' };
-  assert.match(await failureOf(archived, early), 'begins with change set 3');
+  assert.match(await refusalOf(archived, early), 'begins with change set 3');
   assert.is((await readArchive(archived.objects, { sequence: 3 })).sequence, 3);
-  assert.match(await failureOf(archived, { sequence: 6 }), 'ends with change set 5');
+  assert.match(await refusalOf(archived, { sequence: 6 }), 'ends with change set 5');
   assert.is((await readArchive(archived.objects, { at: '2999-01-01T00:00:00.000Z' })).sequence, 5);
 });
 
@@ -191,7 +185,7 @@ test('a restore fails if an object is damaged, cut off, incomplete, missing, ren
     objects.clear();
     for (const [key, value] of whole) objects.set(key, value);
     damage();
-    const found = await failureOf(archived, { sequence: 6 });
+    const found = await refusalOf(archived, { sequence: 6 });
     assert.match(found, message, `${what}: ${found}`);
   }
 });

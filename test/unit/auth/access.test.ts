@@ -23,10 +23,10 @@ import {
   setRole,
 } from '../../../src/auth/accounts.ts';
 import { FileLock } from '../../../src/disk/lock.ts';
-import { CatalogError, type Code } from '../../../src/errors.ts';
 import { accountOf } from '../../support/credentials.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { quickDisk } from '../../support/disk.ts';
+import { failureMessage } from '../../support/failure.ts';
 import { RefusingDisk } from '../../support/refusing-disk.ts';
 
 /** Seconds since the epoch. */
@@ -37,18 +37,6 @@ const pathIn = (directory: string) => join(directory, 'access.json');
 
 function change<T>(directory: string, apply: (draft: AccessDraft, now: number) => T, now = NOW) {
   return changeAccess(quickDisk, directory, apply, { clock: () => now * 1000 });
-}
-
-async function failure(action: () => unknown, code: Code): Promise<string> {
-  try {
-    await action();
-  } catch (error) {
-    assert.ok(error instanceof CatalogError, String(error));
-    assert.is(error.code, code, error.message);
-    assert.not.match(error.message, /\n/);
-    return error.message;
-  }
-  throw new Error('nothing failed');
 }
 
 const emptyDraft = (): AccessDraft => ({
@@ -147,8 +135,11 @@ for (const [what, content] of Object.entries(DAMAGED)) {
     const path = pathIn(directory);
     const text = content === undefined ? '{"users": [' : JSON.stringify(content);
     writeFileSync(path, text, { mode: 0o600 });
-    assert.match(await failure(() => readAccess(path), 'access_file'), path);
-    await failure(() => change(directory, (draft) => endToken(draft, 'one', null)), 'access_file');
+    assert.match(await failureMessage(() => readAccess(path), 'access_file'), path);
+    await failureMessage(
+      () => change(directory, (draft) => endToken(draft, 'one', null)),
+      'access_file',
+    );
     assert.is(readFileSync(path, 'utf8'), text);
   });
 }
@@ -158,7 +149,7 @@ test('a file that other users can access is refused, and the error names the chm
   writeFileSync(path, JSON.stringify(good));
   for (const mode of [0o640, 0o604, 0o644, 0o620, 0o666]) {
     chmodSync(path, mode);
-    assert.match(await failure(() => readAccess(path), 'access_file'), `chmod 600 ${path}`);
+    assert.match(await failureMessage(() => readAccess(path), 'access_file'), `chmod 600 ${path}`);
   }
   chmodSync(path, 0o400);
   assert.ok(readAccess(path));
@@ -167,7 +158,7 @@ test('a file that other users can access is refused, and the error names the chm
 test('a directory in place of the file is refused', async () => {
   const path = pathIn(temporaryDirectory());
   mkdirSync(path);
-  assert.match(await failure(() => readAccess(path), 'access_file'), 'cannot be read');
+  assert.match(await failureMessage(() => readAccess(path), 'access_file'), 'cannot be read');
 });
 
 test('concurrent changes are serialized, and none is lost', async () => {
@@ -201,8 +192,14 @@ test('a change that fails does not modify the file', async () => {
   const directory = temporaryDirectory();
   await change(directory, (draft) => addAccount(draft, accountOf('ann')));
   const before = readFileSync(pathIn(directory), 'utf8');
-  await failure(() => change(directory, (draft) => addAccount(draft, accountOf('ann'))), 'account');
-  await failure(() => change(directory, (draft) => removeAccount(draft, 'bob', NOW)), 'account');
+  await failureMessage(
+    () => change(directory, (draft) => addAccount(draft, accountOf('ann'))),
+    'account',
+  );
+  await failureMessage(
+    () => change(directory, (draft) => removeAccount(draft, 'bob', NOW)),
+    'account',
+  );
   assert.is(readFileSync(pathIn(directory), 'utf8'), before);
 });
 
@@ -214,7 +211,7 @@ for (const step of ['create', 'write', 'fdatasync', 'rename'] as const) {
     const disk = new RefusingDisk();
     disk.refusal = (each) => (each === step ? 'ENOSPC' : null);
     const changing = () => changeAccess(disk, directory, (draft) => endToken(draft, 'one', null));
-    const message = await failure(changing, 'access_file');
+    const message = await failureMessage(changing, 'access_file');
     assert.match(message, 'nothing was changed');
     assert.is(readFileSync(pathIn(directory), 'utf8'), before);
     assert.equal(readdirSync(directory).sort(), ['access.json', 'access.lock']);
@@ -228,7 +225,7 @@ test('a failed sync of the directory is reported as durability_unknown', async (
   const directory = temporaryDirectory();
   const disk = new RefusingDisk();
   disk.refusal = (step) => (step === 'fsync' ? 'EIO' : null);
-  await failure(
+  await failureMessage(
     () => changeAccess(disk, directory, (draft) => endToken(draft, 'one', null)),
     'durability_unknown',
   );
@@ -241,7 +238,7 @@ test('a temporary file that a starting server has removed is written again, at m
   disk.refusal = (step) => (step === 'rename' && left-- > 0 ? 'ENOENT' : null);
   await changeAccess(disk, directory, (draft) => endToken(draft, 'one', null));
   left = 3;
-  await failure(
+  await failureMessage(
     () => changeAccess(disk, directory, (draft) => endToken(draft, 'two', null)),
     'access_file',
   );
@@ -291,7 +288,7 @@ test('more than 100,000 accounts and revocations are refused, and the error name
   await change(directory, (draft) => {
     for (let each = 0; each < 100_000; each += 1) endToken(draft, `token ${each}`, null);
   });
-  const message = await failure(
+  const message = await failureMessage(
     () => change(directory, (draft) => endToken(draft, 'one more', null)),
     'access_file',
   );
@@ -306,7 +303,7 @@ test('in a full file accounts can still be disabled and removed, which revokes t
     addAccount(draft, accountOf('bob'));
     for (let each = 0; each < 99_998; each += 1) endToken(draft, `token ${each}`, null);
   });
-  await failure(
+  await failureMessage(
     () => change(directory, (draft) => addAccount(draft, accountOf('cy'))),
     'access_file',
   );

@@ -15,10 +15,11 @@ import {
 import { decrypt, encrypt } from '../../../src/auth/backup/encryption.ts';
 import { keysPath, makeKeys } from '../../../src/auth/keys.ts';
 import { WebhookKey } from '../../../src/auth/webhook-key.ts';
-import { CatalogError, type Code } from '../../../src/errors.ts';
+import { type Code } from '../../../src/errors.ts';
 import { accountOf } from '../../support/credentials.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { quickDisk } from '../../support/disk.ts';
+import { failureMessage } from '../../support/failure.ts';
 
 const identity = await generateX25519Identity();
 const recipient = await identityToRecipient(identity);
@@ -41,17 +42,6 @@ async function furnished(): Promise<string> {
 
 const contentOf = (directory: string, name: string): unknown =>
   JSON.parse(readFileSync(join(directory, name), 'utf8'));
-
-async function failureOf(work: Promise<unknown>, code: Code): Promise<string> {
-  const error: unknown = await work.then(
-    () => 'nothing failed',
-    (cause: unknown) => cause,
-  );
-  assert.ok(error instanceof CatalogError, String(error));
-  assert.is(error.code, code);
-  assert.not.match(error.message, /\n/);
-  return error.message;
-}
 
 test('all files are restored unchanged, and only their owner can access them', async () => {
   const from = await furnished();
@@ -89,9 +79,9 @@ test('a directory without credentials adds nothing to a backup, and restoring cr
 test('a malformed key file, or an access.json that others can read, fails the backup', async () => {
   const from = await furnished();
   writeFileSync(join(from, 'webhook-key.json'), '{}');
-  await failureOf(backUpCredentials(from, TO), 'key_file');
+  await failureMessage(backUpCredentials(from, TO), 'key_file');
   chmodSync(join(from, 'access.json'), 0o644);
-  assert.match(await failureOf(backUpCredentials(from, null), 'access_file'), 'chmod 600');
+  assert.match(await failureMessage(backUpCredentials(from, null), 'access_file'), 'chmod 600');
 });
 
 test('an existing file with the same content is kept, even if it is formatted differently', async () => {
@@ -113,7 +103,7 @@ test('an existing file with other content fails the restore, and nothing is writ
   const to = temporaryDirectory();
   await makeKeys(keysPath(to));
   const before = contentOf(to, 'keys.json');
-  const message = await failureOf(restoreCredentials(quickDisk, to, files), 'store_not_empty');
+  const message = await failureMessage(restoreCredentials(quickDisk, to, files), 'store_not_empty');
   assert.match(message, /keys\.json already exists with other content/);
   assert.equal(contentOf(to, 'keys.json'), before);
   assert.not.ok(existsSync(join(to, 'access.json')));
@@ -133,7 +123,7 @@ const IMPROPER: readonly (readonly [name: string, credentials: BackedUpCredentia
 
 for (const [name, credentials, code] of IMPROPER) {
   test(`malformed credentials in a backup are refused: ${name}`, async () => {
-    await failureOf(openCredentials('b.json', credentials, WITH), code);
+    await failureMessage(openCredentials('b.json', credentials, WITH), code);
   });
 }
 
@@ -142,7 +132,10 @@ test('text is decrypted with its passphrase, and not with another one', async ()
   assert.match(armoured, /^-----BEGIN AGE ENCRYPTED FILE-----\n/);
   assert.is(await decrypt(armoured, { passphrase: 'Ünïcode horse' }), 'the keys');
   const wrong = decrypt(armoured, { passphrase: 'Unicode horse' });
-  assert.match(await failureOf(wrong, 'backup_failed'), 'cannot be decrypted with that passphrase');
+  assert.match(
+    await failureMessage(wrong, 'backup_failed'),
+    'cannot be decrypted with that passphrase',
+  );
 });
 
 test('each recipient can decrypt the text, and other identities and passphrases cannot', async () => {
@@ -153,9 +146,9 @@ test('each recipient can decrypt the text, and other identities and passphrases 
     assert.is(await decrypt(armoured, { identities }), 'the keys');
   }
   const others = { identities: [await generateX25519Identity()] };
-  await failureOf(decrypt(armoured, others), 'backup_failed');
-  await failureOf(decrypt(armoured, { identities: ['no identity'] }), 'backup_failed');
-  await failureOf(decrypt(armoured, { passphrase: 'none' }), 'backup_failed');
+  await failureMessage(decrypt(armoured, others), 'backup_failed');
+  await failureMessage(decrypt(armoured, { identities: ['no identity'] }), 'backup_failed');
+  await failureMessage(decrypt(armoured, { passphrase: 'none' }), 'backup_failed');
 });
 
 test('a changed byte of the ciphertext is detected', async () => {
@@ -163,14 +156,17 @@ test('a changed byte of the ciphertext is detected', async () => {
   const lines = armoured.trimEnd().split('\n');
   const last = lines.length - 2;
   lines[last] = (lines[last] ?? '').replace(/^./, (letter) => (letter === 'A' ? 'B' : 'A'));
-  await failureOf(decrypt(lines.join('\n'), WITH), 'backup_failed');
+  await failureMessage(decrypt(lines.join('\n'), WITH), 'backup_failed');
 });
 
 test('an invalid recipient is reported as not an age recipient', async () => {
   // One recipient in 32 already ends with x.
   const other = recipient.endsWith('x') ? 'y' : 'x';
   const to = { recipients: [recipient, `${recipient.slice(0, -1)}${other}`] };
-  assert.match(await failureOf(encrypt('the keys', to), 'backup_failed'), 'not an age recipient');
+  assert.match(
+    await failureMessage(encrypt('the keys', to), 'backup_failed'),
+    'not an age recipient',
+  );
 });
 
 test.run();

@@ -12,10 +12,11 @@ import { CACHE_MS } from '../../../src/auth/private-file.ts';
 import { issueToken, TokenVerifier } from '../../../src/auth/tokens.ts';
 import { FileLock } from '../../../src/disk/lock.ts';
 import { WatchedFile } from '../../../src/disk/watched-file.ts';
-import { CatalogError, type Code } from '../../../src/errors.ts';
+import { type Code } from '../../../src/errors.ts';
 import { accountOf } from '../../support/credentials.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { quickDisk } from '../../support/disk.ts';
+import { failureOf } from '../../support/failure.ts';
 import { turn } from '../../support/turns.ts';
 
 const SECRET = 'a secret of at least thirty-two bytes';
@@ -41,16 +42,11 @@ async function begin(fromEnvironment?: string) {
   };
 }
 
-function failure(action: () => unknown, code: Code): string {
-  try {
-    action();
-  } catch (error) {
-    assert.ok(error instanceof CatalogError, String(error));
-    assert.is(error.code, code, error.message);
-    assert.is(error.status, 500);
-    return error.message;
-  }
-  throw new Error('nothing failed');
+async function failure(action: () => unknown, code: Code): Promise<string> {
+  const error = await failureOf(action);
+  assert.is(error.code, code, error.message);
+  assert.is(error.status, 500);
+  return error.message;
 }
 
 test('without a file there are no accounts, and the first account takes effect at once', async () => {
@@ -130,10 +126,7 @@ for (const name of ['access', 'keys'] as const) {
       doubt(path);
       begun.later();
       for (let time = 0; time < 3; time += 1) {
-        assert.match(
-          failure(() => begun.live.current(), code),
-          path,
-        );
+        assert.match(await failure(() => begun.live.current(), code), path);
         begun.later();
       }
       rmSync(path, { force: true });
@@ -150,11 +143,8 @@ test('a damaged file fails the start', async () => {
   for (const name of ['access.json', 'keys.json']) {
     const directory = temporaryDirectory();
     writeFileSync(join(directory, name), '{', { mode: 0o600 });
-    const opened = await LiveCredentials.open(directory, undefined).catch(
-      (error: unknown) => error,
-    );
-    assert.ok(opened instanceof CatalogError, name);
-    assert.match(opened.message, name);
+    const { message } = await failureOf(LiveCredentials.open(directory, undefined));
+    assert.match(message, name);
   }
 });
 
@@ -166,8 +156,8 @@ test('requests within a millisecond share one check of the files', async () => {
   later(CACHE_MS * 0.9);
   assert.is(live.current(), seen);
   later(CACHE_MS * 0.2);
-  failure(() => live.current(), 'access_file');
-  failure(() => live.current(), 'access_file');
+  await failure(() => live.current(), 'access_file');
+  await failure(() => live.current(), 'access_file');
 });
 
 test('a read after a change sees the change', async () => {

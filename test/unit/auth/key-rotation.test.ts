@@ -5,9 +5,9 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { rotateKeys } from '../../../src/auth/key-rotation.ts';
 import { loadKeys, readKeys } from '../../../src/auth/keys.ts';
-import { CatalogError } from '../../../src/errors.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { quickDisk } from '../../support/disk.ts';
+import { codeOf } from '../../support/failure.ts';
 import { RefusingDisk } from '../../support/refusing-disk.ts';
 
 const NOW = 1_800_000_000;
@@ -99,11 +99,7 @@ test('if the disk refuses the new file, the keys are unchanged', async () => {
   for (const step of ['create', 'write', 'fdatasync', 'rename']) {
     const disk = new RefusingDisk();
     disk.refusal = (each) => (each === step ? 'ENOSPC' : null);
-    const failed = await rotateKeys(disk, directory, 60, NOW * 1000).catch(
-      (error: unknown) => error,
-    );
-    assert.ok(failed instanceof CatalogError, step);
-    assert.is(failed.code, 'key_file');
+    assert.is(await codeOf(rotateKeys(disk, directory, 60, NOW * 1000)), 'key_file', step);
     assert.is(readFileSync(join(directory, 'keys.json'), 'utf8'), before, step);
   }
 });

@@ -4,21 +4,16 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { loadKeys, type SigningKeys } from '../../../src/auth/keys.ts';
-import { CatalogError } from '../../../src/errors.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
+import { failureOf } from '../../support/failure.ts';
 
 /** The message of the refusal; fails the test if keys are loaded or another error is thrown. */
 async function refusal(directory: string, fromEnvironment?: string): Promise<string> {
-  try {
-    await loadKeys(directory, fromEnvironment);
-  } catch (error) {
-    assert.ok(error instanceof CatalogError, String(error));
-    assert.is(error.code, 'key_file');
-    assert.is(error.exit, 1);
-    assert.not.match(error.message, /\n/);
-    return error.message;
-  }
-  throw new Error('the keys were taken');
+  const error = await failureOf(loadKeys(directory, fromEnvironment));
+  assert.is(error.code, 'key_file');
+  assert.is(error.exit, 1);
+  assert.not.match(error.message, /\n/);
+  return error.message;
 }
 
 const shown = (keys: SigningKeys) =>

@@ -6,8 +6,8 @@ import { FailedAttempts } from '../../../src/auth/attempts.ts';
 import type { SigningKeys } from '../../../src/auth/keys.ts';
 import { issueFor, Login } from '../../../src/auth/login.ts';
 import { TokenVerifier } from '../../../src/auth/tokens.ts';
-import { CatalogError } from '../../../src/errors.ts';
 import { accountOf, FixedCredentials, usersOf } from '../../support/credentials.ts';
+import { codeOf, failureOf } from '../../support/failure.ts';
 import { turn } from '../../support/turns.ts';
 
 const KEYS: SigningKeys = [{ kid: 'one', secret: new Uint8Array(32).fill(1) }];
@@ -44,16 +44,6 @@ type Begun = Awaited<ReturnType<typeof begin>>;
 const attempt = ({ login }: Begun, username: string, password: string, address = HERE) =>
   login.issue({ username, password }, 3600, address);
 
-async function refusal(issued: Promise<unknown>): Promise<CatalogError> {
-  try {
-    await issued;
-  } catch (error) {
-    assert.ok(error instanceof CatalogError, String(error));
-    return error;
-  }
-  throw new Error('a token was issued');
-}
-
 test('the right password returns a token with the name and role of the account', async () => {
   const begun = await begin();
   const { token, id, expires } = await attempt(begun, 'ann', 'right');
@@ -79,7 +69,7 @@ test('every refused login gets the same error, and one password is verified for 
   const begun = await begin();
   const said = new Set<string>();
   for (const [index, [name, password]] of WRONG.entries()) {
-    const { code, message, headers } = await refusal(attempt(begun, name, password));
+    const { code, message, headers } = await failureOf(attempt(begun, name, password));
     said.add(JSON.stringify({ code, message, headers }));
     assert.is(begun.verified.length, index + 1, `${name} ${password}`);
     assert.is(begun.verified[index]?.password, password);
@@ -90,8 +80,8 @@ test('every refused login gets the same error, and one password is verified for 
 
 test('an unknown name is verified against a hash of the same cost', async () => {
   const begun = await begin();
-  await refusal(attempt(begun, 'nobody', 'right'));
-  await refusal(attempt(begun, 'ann', 'wrong'));
+  await failureOf(attempt(begun, 'nobody', 'right'));
+  await failureOf(attempt(begun, 'ann', 'wrong'));
   const [dummy, real] = begun.verified.map(({ hash }) => hash);
   assert.is(real, ANN.password);
   const cost = /^\$argon2id\$v=19\$m=\d+,t=\d+,p=\d+\$/;
@@ -100,32 +90,32 @@ test('an unknown name is verified against a hash of the same cost', async () => 
 
 test('after repeated failures the right password is refused too, with Retry-After', async () => {
   const begun = await begin();
-  for (let time = 0; time < 3; time += 1) await refusal(attempt(begun, 'ann', 'wrong'));
-  const { code, headers } = await refusal(attempt(begun, 'ann', 'right'));
+  for (let time = 0; time < 3; time += 1) await failureOf(attempt(begun, 'ann', 'wrong'));
+  const { code, headers } = await failureOf(attempt(begun, 'ann', 'right'));
   assert.is(code, 'login_throttled');
   assert.ok(Number(headers['Retry-After']) >= 1);
   assert.is(begun.verified.length, 3, 'nothing is hashed for who has to wait');
   const other = await begin();
-  for (let time = 0; time < 3; time += 1) await refusal(attempt(other, 'nobody', 'wrong'));
+  for (let time = 0; time < 3; time += 1) await failureOf(attempt(other, 'nobody', 'wrong'));
   assert.is(
-    (await refusal(attempt(other, 'nobody', 'wrong'))).message.replace(/\d+/, '#'),
+    (await failureOf(attempt(other, 'nobody', 'wrong'))).message.replace(/\d+/, '#'),
     'too many login attempts; try again in # seconds',
   );
 });
 
 test('a blocked address is refused for every name, and a successful login does not reset its count', async () => {
   const begun = await begin({ account: 3, address: 4, window: 60_000 });
-  for (const name of ['a', 'b', 'c']) await refusal(attempt(begun, name, 'wrong'));
+  for (const name of ['a', 'b', 'c']) await failureOf(attempt(begun, name, 'wrong'));
   await attempt(begun, 'ann', 'right');
-  await refusal(attempt(begun, 'd', 'wrong'));
-  assert.is((await refusal(attempt(begun, 'ann', 'right'))).code, 'login_throttled');
+  await failureOf(attempt(begun, 'd', 'wrong'));
+  assert.is(await codeOf(attempt(begun, 'ann', 'right')), 'login_throttled');
   await attempt(begun, 'ann', 'right', '192.0.2.2');
 });
 
 test('the right password of a disabled account counts as a failure', async () => {
   const begun = await begin();
-  for (let time = 0; time < 3; time += 1) await refusal(attempt(begun, 'off', 'right'));
-  assert.is((await refusal(attempt(begun, 'off', 'right'))).code, 'login_throttled');
+  for (let time = 0; time < 3; time += 1) await failureOf(attempt(begun, 'off', 'right'));
+  assert.is(await codeOf(attempt(begun, 'off', 'right')), 'login_throttled');
 });
 
 test('successful logins are not counted', async () => {
@@ -136,7 +126,7 @@ test('successful logins are not counted', async () => {
 test('concurrent guesses are limited like sequential guesses, plus at most one', async () => {
   const begun = await begin();
   const results = await Promise.all(
-    Array.from({ length: 40 }, () => refusal(attempt(begun, 'ann', 'wrong'))),
+    Array.from({ length: 40 }, () => failureOf(attempt(begun, 'ann', 'wrong'))),
   );
   const guessed = results.filter(({ code }) => code === 'unauthorized').length;
   // Two are in progress when the last allowed failure is counted.
@@ -167,7 +157,7 @@ test('new passwords wait in the queue of the logins, and are refused if 100 are 
   const logins = Array.from({ length: 101 }, () => attempt(begun, 'ann', 'right'));
   await turn();
   const last = begun.login.hash('a new password');
-  const refused = [begun.login.hash('one too many'), attempt(begun, 'ann', 'right')].map(refusal);
+  const refused = [begun.login.hash('one too many'), attempt(begun, 'ann', 'right')].map(failureOf);
   released.resolve();
   for (const { code, headers } of await Promise.all(refused)) {
     assert.is(code, 'login_throttled');
@@ -185,7 +175,7 @@ test('a change of the account while the password is hashed is applied to the log
   ]) {
     const begun = await begin();
     begun.meanwhile.run = () => begun.source.become({ access: { users } });
-    assert.is((await refusal(attempt(begun, 'ann', 'right'))).code, 'unauthorized');
+    assert.is(await codeOf(attempt(begun, 'ann', 'right')), 'unauthorized');
   }
   const begun = await begin();
   begun.meanwhile.run = () =>
@@ -210,7 +200,7 @@ test('a token issued after a revocation in the same second is valid', async () =
 
 test('a clock that is an hour behind the last revocation is reported as an error', async () => {
   const source = new FixedCredentials(KEYS, { subjects: new Map([['ann', seconds() + 3600]]) });
-  const error = await refusal(issueFor(source, ann, minute));
+  const error = await failureOf(issueFor(source, ann, minute));
   assert.is(error.code, 'access_file');
   assert.match(error.message, /clock/);
 });

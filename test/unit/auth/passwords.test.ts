@@ -2,18 +2,13 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { dummyHash, hashPassword, verifyPassword } from '../../../src/auth/passwords.ts';
-import { CatalogError } from '../../../src/errors.ts';
+import { failureOf } from '../../support/failure.ts';
 
 async function refusal(password: string): Promise<string> {
-  try {
-    await hashPassword(password);
-  } catch (error) {
-    assert.ok(error instanceof CatalogError, String(error));
-    assert.is(error.code, 'account');
-    assert.not.ok(password.length > 3 && error.message.includes(password));
-    return error.message;
-  }
-  throw new Error('the password was taken');
+  const error = await failureOf(() => hashPassword(password));
+  assert.is(error.code, 'account');
+  assert.not.ok(password.length > 3 && error.message.includes(password));
+  return error.message;
 }
 
 const PARAMETERS = /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]+\$[\w+/]+$/;

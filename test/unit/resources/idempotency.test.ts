@@ -21,6 +21,7 @@ import { Store } from '../../../src/store/store.ts';
 import { settle } from '../../support/memory-store.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { quickDisk, refusableDisk } from '../../support/disk.ts';
+import { codeOf, outcomeOf } from '../../support/failure.ts';
 import { numbersTo } from '../../support/numbers.ts';
 import { openQuickStore } from '../../support/quick-store.ts';
 
@@ -74,16 +75,6 @@ const create = (
 ): Promise<Creation> => records.create(BOOKS, book(name), { subject, key });
 
 const idsOf = ({ store }: Opened) => [...store.ids(KEYS)];
-
-/** The code of the failure; "done" if there is none. */
-async function codeOf(promise: Promise<unknown>): Promise<string> {
-  try {
-    await promise;
-    return 'done';
-  } catch (error) {
-    return error instanceof CatalogError ? error.code : String(error);
-  }
-}
 
 async function close({ store, directory }: Opened): Promise<void> {
   await store.close();
@@ -262,11 +253,11 @@ test('a failed creation leaves no key, and the rest of its group is committed', 
       { subject: null, key: 'key' },
     );
   const codes = await Promise.all([
-    codeOf(create(opened, 'before')),
-    codeOf(spec(1)),
-    codeOf(create(opened, 'key')),
-    codeOf(spec(1)),
-    codeOf(create(opened, 'after')),
+    outcomeOf(create(opened, 'before')),
+    outcomeOf(spec(1)),
+    outcomeOf(create(opened, 'key')),
+    outcomeOf(spec(1)),
+    outcomeOf(create(opened, 'after')),
   ]);
   assert.equal(codes, ['done', 'integrity', 'done', 'key_reused', 'done']);
   assert.equal(idsOf(opened), [1, 2, 3]);

@@ -26,6 +26,7 @@ import { filesOf } from '../../support/catalog.ts';
 import { findingsOf, openStore, storeDirectory } from '../../support/checked.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { quickDisk } from '../../support/disk.ts';
+import { codeOf, outcomeOf } from '../../support/failure.ts';
 import { type Refusal, RefusingDisk, type Step } from '../../support/refusing-disk.ts';
 import { temporariesBelow } from '../../support/small-disk.ts';
 import { until } from '../../support/until.ts';
@@ -95,15 +96,6 @@ const addBrand =
 
 async function addBrands(store: Store, count: number): Promise<void> {
   for (let nth = 1; nth <= count; nth += 1) await store.transact(addBrand(`Brand ${nth}`));
-}
-
-async function codeOf(promise: Promise<unknown>): Promise<string> {
-  try {
-    await promise;
-    return 'done';
-  } catch (error) {
-    return error instanceof CatalogError ? error.code : String(error);
-  }
 }
 
 const codesOf = (errors: readonly Error[]) =>
@@ -790,7 +782,7 @@ for (const mode of MODES) {
       assert.equal(disk.descriptors, [], what);
       const there = existsSync(join(directory, BASE));
       outcomes.add(there ? 'whole' : 'nothing');
-      const again = codeOf(restoreBackup(quickDisk, document, directory, 'test'));
+      const again = outcomeOf(restoreBackup(quickDisk, document, directory, 'test'));
       assert.is(await again, there ? 'store_not_empty' : 'done', what);
       if (!there) assert.equal(temporariesBelow(directory), [], what);
       await assertServes(directory, document, what);
@@ -881,7 +873,7 @@ test('if any disk calls fail, memory and disk contain exactly what was answered'
             expected.delete(id);
           }
         });
-        for (const code of await Promise.all(transactions.map(codeOf))) {
+        for (const code of await Promise.all(transactions.map(outcomeOf))) {
           assert.ok(code === 'done' || code === 'write_refused', code);
         }
         assert.equal(namesOf(store), expected);

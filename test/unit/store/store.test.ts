@@ -26,6 +26,7 @@ import { type Store } from '../../../src/store/store.ts';
 import { addBook, bookRow } from '../../support/books.ts';
 import { leftInDisorder, openStore, storeDirectory } from '../../support/checked.ts';
 import { publishWith } from '../../support/disk.ts';
+import { codeOf, failureOf } from '../../support/failure.ts';
 import { digestOf, reseal } from '../../support/reseal.ts';
 import { turn } from '../../support/turns.ts';
 
@@ -47,17 +48,6 @@ const stateOf = (store: ReadableStore) =>
 
 const names = (store: ReadableStore) =>
   [...store.ids('books')].map((id) => store.get('books', id)?.['name']);
-
-/** The code of the failure, and what it says. */
-async function failureOf(promise: Promise<unknown>): Promise<{ code: string; message: string }> {
-  try {
-    await promise;
-  } catch (error) {
-    if (error instanceof CatalogError) return { code: error.code, message: error.message };
-    return { code: 'none', message: String(error) };
-  }
-  return { code: 'done', message: '' };
-}
 
 const changeSet = (directory: string, sequence: number) =>
   join(directory, 'changes', `${String(sequence).padStart(12, '0')}.json`);
@@ -263,7 +253,7 @@ test('a failed opening releases the directory', async () => {
   const directory = await written(addBook('1'), addBook('2'));
   const bytes = readFileSync(changeSet(directory, 1));
   rmSync(changeSet(directory, 1));
-  assert.is((await failureOf(open(directory))).code, 'store_damaged');
+  assert.is(await codeOf(open(directory)), 'store_damaged');
   writeFileSync(changeSet(directory, 1), bytes);
   const store = await open(directory);
   assert.equal(names(store), ['1', '2']);
@@ -317,7 +307,7 @@ test('a newer schema version is reported as such, not as damage, whatever else i
       text.replace('"schema":5', '"schema":6'),
     );
     change(directory);
-    assert.is((await failureOf(open(directory))).code, 'schema_version', `${nth}`);
+    assert.is(await codeOf(open(directory)), 'schema_version', `${nth}`);
   }
 });
 
@@ -764,14 +754,13 @@ test('close waits for running transactions, and later ones fail as store_closed'
   const under = ['1', '2', '3'].map((name) => store.transact(addBook(name)));
   await gate.reached(waiting + 1);
   const closing = watch(store.close());
-  const late = await failureOf(store.transact(addBook('late')));
-  assert.is(late.code, 'store_closed');
+  assert.is(await codeOf(store.transact(addBook('late'))), 'store_closed');
   await turns();
   assert.is(closing.answer(), 'none');
   gate.open();
   assert.equal(await Promise.all(under), [1, 2, 3]);
   while (closing.answer() === 'none') await turn();
-  assert.is((await failureOf(store.transact(addBook('late')))).code, 'store_closed');
+  assert.is(await codeOf(store.transact(addBook('late'))), 'store_closed');
   assert.equal(names(readSnapshot(directory)), ['1', '2', '3']);
 });
 

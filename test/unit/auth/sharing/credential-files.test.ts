@@ -16,15 +16,10 @@ import { CatalogError } from '../../../../src/errors.ts';
 import { accountOf } from '../../../support/credentials.ts';
 import { temporaryDirectory } from '../../../support/directory.ts';
 import { quickDisk } from '../../../support/disk.ts';
+import { codeOf } from '../../../support/failure.ts';
 import { RefusingDisk } from '../../../support/refusing-disk.ts';
 
 const NONE = { keys: null, access: null, webhook_key: null };
-
-const rejected = (work: Promise<unknown>) =>
-  work.then(
-    () => null,
-    (error: unknown) => (error instanceof CatalogError ? error.code : error),
-  );
 
 test('spec 15.12: keys, accounts, revocations and the webhook key are copied to another host', async () => {
   const [here, there] = [temporaryDirectory(), temporaryDirectory()];
@@ -57,7 +52,7 @@ test('files that are equal already need no room on the disk, and a file that oth
   disk.refusal = (step) => (step === 'create' ? 'ENOSPC' : null);
   await replaceCredentialFiles(disk, there, sent);
   const changed = { ...sent, access: null };
-  assert.is(await rejected(replaceCredentialFiles(disk, there, changed)), 'access_file');
+  assert.is(await codeOf(replaceCredentialFiles(disk, there, changed)), 'access_file');
   disk.refusal = null;
   chmodSync(accessPath(there), 0o644);
   await replaceCredentialFiles(disk, there, sent);
@@ -92,7 +87,7 @@ test('if one of the files is invalid, no file is replaced', async () => {
     [{ ...NONE, keys, access: { users: 'all' } }, 'access_file'],
     [{ ...NONE, keys, webhook_key: { key: 'short' } }, 'key_file'],
   ] as const) {
-    assert.is(await rejected(replaceCredentialFiles(quickDisk, directory, files)), code);
+    assert.is(await codeOf(replaceCredentialFiles(quickDisk, directory, files)), code);
     assert.is(readAccess(accessPath(directory))?.users.size, 1);
     assert.is(readKeys(keysPath(directory)), null);
   }

@@ -6,6 +6,7 @@ import { changeFile, type SharedFiles } from '../../../../src/auth/sharing/share
 import { CatalogError } from '../../../../src/errors.ts';
 import { temporaryDirectory } from '../../../support/directory.ts';
 import { quickDisk } from '../../../support/disk.ts';
+import { failureOf } from '../../../support/failure.ts';
 
 const shared: SharedFiles = { pull: async () => {}, push: async () => {}, requireConfirmed() {} };
 
@@ -18,10 +19,9 @@ test('a change that only the own disk refuses has an unknown outcome, and the me
   ] as const) {
     const disk = { ...quickDisk, publish: () => Promise.reject(failure) };
     const change = changeFile(disk, file, {}, shared);
-    const error = await change.then(String, (thrown: CatalogError) => thrown);
-    assert.instance(error, CatalogError);
-    assert.is((error as CatalogError).code, 'write_unknown');
-    assert.match((error as CatalogError).message, `the disk of this host refused it (${reason});`);
+    const { code, message } = await failureOf(change);
+    assert.is(code, 'write_unknown');
+    assert.match(message, `the disk of this host refused it (${reason});`);
   }
 });
 

@@ -2,10 +2,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { CatalogError, messageOf } from '../../../../src/errors.ts';
+import { messageOf } from '../../../../src/errors.ts';
 import { EtcdDeliveries } from '../../../../src/hosts/cluster/etcd-deliveries.ts';
 import { transact } from '../../../../src/hosts/cluster/etcd-keys.ts';
 import { DeliveryState } from '../../../../src/resources/webhooks/delivery-state.ts';
+import { codeOf } from '../../../support/failure.ts';
 import { MemoryEtcd } from '../../../support/memory-etcd.ts';
 
 const message = (sequence: number) => ({ id: `msg_${sequence}`, sequence, changes: 1, body: '{}' });
@@ -161,10 +162,7 @@ test('the state of a single host is copied to etcd only the first time', async (
 test('malformed positions in etcd are reported as store_damaged', async () => {
   const { client, writer, host } = world();
   await transact(client, [], [{ put: 'deliveries/places', value: '[1]' }]);
-  const error = await host()
-    .open(await writer('one'))
-    .catch((failure: unknown) => failure);
-  assert.is((error as CatalogError).code, 'store_damaged');
+  assert.is(await codeOf(host().open(await writer('one'))), 'store_damaged');
 });
 
 test.run();

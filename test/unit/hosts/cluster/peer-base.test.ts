@@ -1,11 +1,12 @@
 /** spec 15.24: a new host fetches its base from another host, or the next one if that fails. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { CatalogError, messageOf } from '../../../../src/errors.ts';
+import { CatalogError } from '../../../../src/errors.ts';
 import { baseOfPeers, type Peer } from '../../../../src/hosts/cluster/peer-base.ts';
 import type { Member } from '../../../../src/hosts/cluster/registry.ts';
 import { StreamEnded } from '../../../../src/hosts/following/primary-client.ts';
 import type { ReceivedBase } from '../../../../src/store/hosts/install-base.ts';
+import { failureMessage } from '../../../support/failure.ts';
 
 const member = (name: string, sequence: number, origin: string | null = `https://${name}`) =>
   ({ name, origin, sequence, baseBytes: 0, isInSync: true }) satisfies Member;
@@ -46,8 +47,6 @@ function join(rounds = 3) {
     });
   return { run, seen, world, end: () => ending.abort() };
 }
-
-const failure = (promise: Promise<unknown>) => promise.then(() => null).catch((error) => error);
 
 test('the base is fetched from the furthest host that has an address', async () => {
   const { run, seen, world } = join();
@@ -93,9 +92,8 @@ test('after the last round the error gives the reason and says what to do', asyn
   world.take = async () => {
     throw new Error('https://a answered 503');
   };
-  const error = await failure(run());
-  assert.is((error as CatalogError).code, 'store_missing');
-  assert.match(messageOf(error), /https:\/\/a answered 503\); start another host .* restore/);
+  const message = await failureMessage(run(), 'store_missing');
+  assert.match(message, /https:\/\/a answered 503\); start another host .* restore/);
   assert.is(seen.asked.length, 4);
   assert.is(world.pauses, 3);
   assert.is(seen.warnings.length, 1, 'the same trouble is reported once');

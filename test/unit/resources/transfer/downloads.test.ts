@@ -9,6 +9,7 @@ import {
   MAX_OF_SUBJECT,
   MAX_OPEN,
 } from '../../../../src/resources/transfer/downloads.ts';
+import { failureOf } from '../../../support/failure.ts';
 
 const TIMEOUT_MS = 60_000;
 
@@ -72,16 +73,6 @@ class Site {
   }
 }
 
-async function refusal(opening: Promise<unknown>): Promise<CatalogError> {
-  try {
-    await opening;
-  } catch (error) {
-    if (error instanceof CatalogError) return error;
-    throw error;
-  }
-  throw new Error('it was not refused');
-}
-
 async function requireLate(text: Download['text']): Promise<void> {
   await text.next().then(
     () => assert.unreachable('it is closed'),
@@ -96,13 +87,13 @@ test('concurrent exports are limited for each subject and for all together', asy
   const site = new Site();
   await opened(site, 'a', MAX_OF_SUBJECT);
   await opened(site, 'b', MAX_OPEN - MAX_OF_SUBJECT - 1);
-  const { code, message, headers } = await refusal(site.open('a'));
+  const { code, message, headers } = await failureOf(site.open('a'));
   assert.is(code, 'busy');
   assert.match(message, `${MAX_OF_SUBJECT} of your exports`);
   assert.equal(headers, { 'Retry-After': '10' });
   await site.open('c');
-  assert.match((await refusal(site.open('d'))).message, `${MAX_OPEN} exports are in progress`);
-  assert.match((await refusal(site.open(null))).message, `${MAX_OPEN} exports are in progress`);
+  assert.match((await failureOf(site.open('d'))).message, `${MAX_OPEN} exports are in progress`);
+  assert.match((await failureOf(site.open(null))).message, `${MAX_OPEN} exports are in progress`);
 });
 
 test('a place becomes free when the client disconnects, whether or not it has read', async () => {
@@ -121,13 +112,13 @@ test('a place becomes free when an export fails, at once or later', async () => 
   for (let nth = 0; nth < 2 * MAX_OPEN; nth += 1) {
     site.failure = nth % 2 === 0 ? new CatalogError('busy', 'it cannot be sorted') : null;
     if (site.failure !== null) {
-      assert.match((await refusal(site.open('a'))).message, 'it cannot be sorted');
+      assert.match((await failureOf(site.open('a'))).message, 'it cannot be sorted');
       continue;
     }
     const { text } = await site.open('a');
     await text.next();
     site.failure = new CatalogError('store_damaged', 'it cannot be read');
-    assert.match((await refusal(text.next())).message, 'it cannot be read');
+    assert.match((await failureOf(text.next())).message, 'it cannot be read');
   }
 });
 
@@ -136,7 +127,7 @@ test('an export whose client reads nothing for 60 seconds ends, and its place be
   const texts = await opened(site, 'a', MAX_OF_SUBJECT);
   for (const { text } of texts.slice(1)) await text.next();
   site.pass(TIMEOUT_MS - 1);
-  await refusal(site.open('a'));
+  await failureOf(site.open('a'));
   assert.is(site.held, MAX_OF_SUBJECT - 1);
   site.pass(1);
   await opened(site, 'a', MAX_OF_SUBJECT);

@@ -1,13 +1,13 @@
 /** Reports of imports that are sent to many slow clients. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { CatalogError } from '../../../../src/errors.ts';
 import { entityTag } from '../../../../src/resources/entity-tag.ts';
 import {
   ImportReports,
   type ShownImport,
 } from '../../../../src/resources/transfer/import-reports.ts';
 import { ImportState } from '../../../../src/resources/transfer/import-state.ts';
+import { codeOf } from '../../../support/failure.ts';
 import { countingTurns } from '../../../support/turns.ts';
 
 const PIECE_BYTES = 64 * 1024;
@@ -75,8 +75,7 @@ test('a report is sent unchanged, and a short one in one piece', async () => {
 });
 
 test('a report that does not exist is not_found', async () => {
-  const failure = await new ImportReports(() => null).finished(3).catch((error: unknown) => error);
-  assert.is((failure as CatalogError).code, 'not_found');
+  assert.is(await codeOf(new ImportReports(() => null).finished(3)), 'not_found');
 });
 
 /** A state with long changes. */

@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { CatalogError } from '../../../../src/errors.ts';
 import type { Row } from '../../../../src/model/kind.ts';
 import { perKind } from '../../../../src/model/per-kind.ts';
 import { baseSlices } from '../../../../src/store/files/base.ts';
@@ -19,17 +18,7 @@ import {
   readable,
   tricky,
 } from '../../../support/bases.ts';
-
-function failureOf(read: () => unknown): string {
-  try {
-    read();
-    return 'none';
-  } catch (error) {
-    if (!(error instanceof CatalogError)) throw error;
-    assert.is(error.code, 'store_damaged');
-    return error.message;
-  }
-}
+import { failureMessage } from '../../../support/failure.ts';
 
 /** The same values in another layout, with a valid checksum. */
 function formatted(bytes: Buffer, indent: number): Buffer {
@@ -141,27 +130,31 @@ test('the id of a row is its member id, even if that is not its first member', (
   assert.equal([...state.rows.books.values()], [{ no: 5, id: 1 }]);
 });
 
-test('any changed byte is reported as a checksum that does not match', () => {
+test('any changed byte is reported as a checksum that does not match', () =>
   fc.assert(
-    fc.property(aSnapshot, fc.nat(), fc.integer({ min: 1, max: 255 }), (snapshot, at, by) => {
-      const bytes = bytesOf(snapshot);
-      const place = at % (bytes.length - CHECKSUM_LENGTH);
-      bytes[place] = (bytes[place] ?? 0) ^ by;
-      assert.match(
-        failureOf(() => decodeBase('base', cut(bytes, [37]))),
-        'its checksum',
-      );
-    }),
-  );
-});
+    fc.asyncProperty(
+      aSnapshot,
+      fc.nat(),
+      fc.integer({ min: 1, max: 255 }),
+      async (snapshot, at, by) => {
+        const bytes = bytesOf(snapshot);
+        const place = at % (bytes.length - CHECKSUM_LENGTH);
+        bytes[place] = (bytes[place] ?? 0) ^ by;
+        assert.match(
+          await failureMessage(() => decodeBase('base', cut(bytes, [37])), 'store_damaged'),
+          'its checksum',
+        );
+      },
+    ),
+  ));
 
-test('a base that is cut off at any byte is refused as cut off', () => {
+test('a base that is cut off at any byte is refused as cut off', async () => {
   const [snapshot] = fc.sample(aSnapshot, { numRuns: 1, seed: 7 });
   assert.ok(snapshot);
   const bytes = bytesOf(snapshot);
   for (let length = 0; length < bytes.length; length += 1) {
     assert.match(
-      failureOf(() => decodeBase('base', [bytes.subarray(0, length)])),
+      await failureMessage(() => decodeBase('base', [bytes.subarray(0, length)]), 'store_damaged'),
       'it is cut off',
     );
   }
@@ -174,7 +167,7 @@ for (const [what, from, to] of [
   ['an extra comma', '{"id":1}', '{"id":1},'],
   ['text after its tables', '\n}', '\n"more":1}'],
 ] as const) {
-  test(`a base with a valid checksum and ${what} is refused`, () => {
+  test(`a base with a valid checksum and ${what} is refused`, async () => {
     const rows = perKind(({ name }) => partsOf(name === 'books' ? [{ id: 1 }] : []));
     const lastIds = perKind(() => 1);
     const whole = bytesOf({ sequence: 1, digest: 'a'.repeat(64), time: null, lastIds, rows });
@@ -182,7 +175,7 @@ for (const [what, from, to] of [
     const digest = createHash('sha256').update(text).digest('hex');
     const bytes = Buffer.from(text + checksumMember(digest));
     assert.match(
-      failureOf(() => decodeBase('base', cut(bytes, [11]))),
+      await failureMessage(() => decodeBase('base', cut(bytes, [11])), 'store_damaged'),
       'base is damaged: ',
     );
   });

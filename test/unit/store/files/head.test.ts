@@ -15,7 +15,6 @@ import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Disk, machineDisk } from '../../../../src/disk/disk.ts';
-import { CatalogError } from '../../../../src/errors.ts';
 import {
   BASE,
   CHANGES,
@@ -30,6 +29,7 @@ import { type Store } from '../../../../src/store/store.ts';
 import { findingsOf, leftInDisorder, openStore, storeDirectory } from '../../../support/checked.ts';
 import { temporaryDirectory } from '../../../support/directory.ts';
 import { quickDisk } from '../../../support/disk.ts';
+import { codeOf, failureOf } from '../../../support/failure.ts';
 import { digestOf } from '../../../support/reseal.ts';
 import { ROOT, fixture } from '../../../support/paths.ts';
 import { turn } from '../../../support/turns.ts';
@@ -50,17 +50,6 @@ function reading(...answers: readonly (Uint8Array | null)[]): Disk & { reads: nu
       return answer && Buffer.from(answer);
     },
   };
-}
-
-/** The code of the failure and what it says. */
-function failureOf(run: () => unknown): { readonly code: string; readonly message: string } {
-  try {
-    run();
-  } catch (error) {
-    if (error instanceof CatalogError) return { code: error.code, message: error.message };
-    throw error;
-  }
-  return { code: 'done', message: '' };
 }
 
 test('a head is read as it was written, and has at most 512 bytes', () => {
@@ -87,23 +76,24 @@ test('readHead returns null if there is no file', () => {
   assert.is(readHead(machineDisk, join(temporaryDirectory(), HEAD)), null);
 });
 
-test('a head with a flipped bit, cut off or with more bytes is damage, and the file is named', () => {
+test('a head with a flipped bit, cut off or with more bytes is damage, and the file is named', async () => {
   const bytes = encodeHead(SMALL);
-  const refused = (found: Uint8Array, what: string) => {
-    const { code, message } = failureOf(() => readHead(reading(found), 'data/head.json'));
+  const refused = async (found: Uint8Array, what: string) => {
+    const { code, message } = await failureOf(() => readHead(reading(found), 'data/head.json'));
     assert.is(code, 'store_damaged', what);
     assert.ok(message.startsWith('data/head.json is damaged: '), message);
   };
   for (let at = 0; at < bytes.length; at += 1) {
-    refused(bytes.subarray(0, at), `${at} bytes`);
+    await refused(bytes.subarray(0, at), `${at} bytes`);
     for (let bit = 0; bit < 8; bit += 1) {
       const changed = Uint8Array.from(bytes);
       changed[at] = (changed[at] ?? 0) ^ (1 << bit);
-      refused(changed, `byte ${at}, bit ${bit}`);
+      await refused(changed, `byte ${at}, bit ${bit}`);
     }
   }
-  for (const more of ['\n', '}', '\0']) refused(Buffer.concat([bytes, Buffer.from(more)]), more);
-  refused(new Uint8Array(bytes.length), 'zeroes');
+  for (const more of ['\n', '}', '\0'])
+    await refused(Buffer.concat([bytes, Buffer.from(more)]), more);
+  await refused(new Uint8Array(bytes.length), 'zeroes');
 });
 
 test('every head has the same length', () => {
@@ -114,7 +104,7 @@ test('every head has the same length', () => {
   assert.is(new Set(lengths).size, 1, String(lengths));
 });
 
-test('a head with a valid checksum and an invalid shape is damage', () => {
+test('a head with a valid checksum and an invalid shape is damage', async () => {
   for (const shape of [
     {},
     { sequence: 1 },
@@ -126,11 +116,11 @@ test('a head with a valid checksum and an invalid shape is damage', () => {
     { ...SMALL, digest: SMALL.digest.toUpperCase() },
   ]) {
     const disk = reading(withChecksum(shape).bytes);
-    assert.is(failureOf(() => readHead(disk, HEAD)).code, 'store_damaged', JSON.stringify(shape));
+    assert.is(await codeOf(() => readHead(disk, HEAD)), 'store_damaged', JSON.stringify(shape));
   }
 });
 
-test('a torn head is read again, and is damage if it stays torn', () => {
+test('a torn head is read again, and is damage if it stays torn', async () => {
   const [old, now] = [encodeHead({ ...SMALL, sequence: 99 }), encodeHead(SMALL)];
   const torn = [13, 20, 60, 130].map((at) =>
     Buffer.concat([now.subarray(0, at), old.subarray(at)]),
@@ -138,16 +128,16 @@ test('a torn head is read again, and is damage if it stays torn', () => {
   assert.equal(readHead(reading(...torn, now), HEAD), SMALL);
   for (const half of torn) {
     const disk = reading(half);
-    assert.is(failureOf(() => readHead(disk, HEAD)).code, 'store_damaged');
+    assert.is(await codeOf(() => readHead(disk, HEAD)), 'store_damaged');
     assert.ok(disk.reads > 1 && disk.reads < 100, `${disk.reads} reads`);
   }
 });
 
-test('a head that cannot be read fails as store_unreadable, not as store_damaged', () => {
+test('a head that cannot be read fails as store_unreadable, not as store_damaged', async () => {
   const directory = temporaryDirectory();
   const path = join(directory, HEAD);
   mkdirSync(path);
-  const { code, message } = failureOf(() => readHead(machineDisk, path));
+  const { code, message } = await failureOf(() => readHead(machineDisk, path));
   assert.is(code, 'store_unreadable');
   assert.ok(message.startsWith(`${path} cannot be read (EISDIR`), message);
 });
@@ -313,7 +303,7 @@ test('a head that is ahead of the change sets is damage, and the first missing c
   for (const ahead of [4, 5, 1000]) {
     const directory = leftInDisorder(await written(3));
     setHead(directory, { sequence: ahead, digest: digest('answered') });
-    const { code, message } = failureOf(() => readSnapshot(directory));
+    const { code, message } = await failureOf(() => readSnapshot(directory));
     assert.is(code, 'store_damaged');
     const missing = join(directory, changeSetName(4));
     assert.ok(message.startsWith(`${missing} is damaged: it is missing, `), message);
@@ -332,7 +322,7 @@ test('a head of another history is reported, whichever change set it names', asy
     for (const sequence of sequences) {
       const directory = leftInDisorder(await make());
       setHead(directory, { sequence, digest: digest('another') });
-      const { code, message } = failureOf(() => readSnapshot(directory));
+      const { code, message } = await failureOf(() => readSnapshot(directory));
       assert.is(code, 'store_damaged');
       const path = join(directory, HEAD);
       assert.ok(message.startsWith(`${path} is damaged: it does not fit change set`), message);
@@ -352,7 +342,7 @@ test('a store without its head is damaged', async () => {
   for (const count of [0, 3]) {
     const directory = leftInDisorder(await written(count));
     rmSync(join(directory, HEAD));
-    const { code, message } = failureOf(() => readSnapshot(directory));
+    const { code, message } = await failureOf(() => readSnapshot(directory));
     assert.is(code, 'store_damaged');
     const path = join(directory, HEAD);
     assert.ok(message.startsWith(`${path} is damaged: it is missing, and catalog.json is there`));
@@ -369,12 +359,8 @@ test('a missing base beside a head is damage, with or without change sets, and n
     rmSync(join(directory, BASE));
     if (left === 'head') rmSync(join(directory, CHANGES), { recursive: true });
     for (const create of [true, false]) {
-      const failure = await openStore(directory, { create }).then(
-        () => null,
-        (error: unknown) => error as CatalogError,
-      );
-      assert.is(failure?.code, 'store_damaged');
-      const message = failure?.message ?? '';
+      const { code, message } = await failureOf(openStore(directory, { create }));
+      assert.is(code, 'store_damaged');
       assert.ok(message.startsWith(`${join(directory, BASE)} is damaged: ${said}`), message);
     }
     assert.not.ok(existsSync(join(directory, BASE)), 'an empty store was made');
@@ -395,7 +381,7 @@ test('a creation that failed after writing the head leaves no store, and can be 
   assert.not.ok(existsSync(join(directory, BASE)));
 
   assert.equal(findingsOf(directory), []);
-  assert.is(failureOf(() => readSnapshot(directory)).code, 'store_missing');
+  assert.is(await codeOf(() => readSnapshot(directory)), 'store_missing');
   const store = await openStore(directory, { disk: quickDisk });
   assert.is(store.created, true);
   assert.is.not(headOf(directory)?.digest, cut?.digest);

@@ -14,6 +14,7 @@ import type { Store } from '../../../../src/store/store.ts';
 import { addBook } from '../../../support/books.ts';
 import { findingsOf, leftInDisorder, openStore, storeDirectory } from '../../../support/checked.ts';
 import { quickDisk } from '../../../support/disk.ts';
+import { codeOf, failureOf } from '../../../support/failure.ts';
 import { until } from '../../../support/until.ts';
 
 /** The least that a change set counts, in bytes. */
@@ -45,16 +46,6 @@ async function all(changeSets: AsyncIterable<ChangeSet>): Promise<ChangeSet[]> {
   const found: ChangeSet[] = [];
   for await (const changeSet of changeSets) found.push(changeSet);
   return found;
-}
-
-function failureOf(read: () => unknown): CatalogError {
-  try {
-    read();
-  } catch (error) {
-    if (error instanceof CatalogError) return error;
-    throw error;
-  }
-  throw new Error('it did not fail');
 }
 
 const sequencesIn = (directory: string) => listChanges(machineDisk, directory).sequences;
@@ -99,11 +90,11 @@ test('beyond the limit, the oldest change sets are removed, and reading them fai
   const store = await open(directory, 5 * BLOCK);
   assert.is((await all(store.since(base - 5))).length, 30 - base + 5);
   for (const sequence of [base - 6, 0]) {
-    const { code, message } = failureOf(() => store.since(sequence));
+    const { code, message } = await failureOf(() => store.since(sequence));
     assert.is(code, 'history_gone');
     assert.match(message, `ask for those after ${base - 5} to 30`);
   }
-  const { code, message } = failureOf(() => store.since(31));
+  const { code, message } = await failureOf(() => store.since(31));
   assert.is(code, 'history_gone');
   assert.match(message, `there is no change set 31; ask for those after ${base - 5} to 30`);
   await store.close();
@@ -132,7 +123,7 @@ test('change sets before a gap in the history are accepted by check and removed 
   assert.equal([kept[0], leftover], [11, upTo(9)]);
   const store = await open(directory, 1e9);
   assert.is((await all(store.since(10))).length, 20);
-  assert.is(failureOf(() => store.since(9)).code, 'history_gone');
+  assert.is(await codeOf(() => store.since(9)), 'history_gone');
   await store.close();
   assert.equal(sequencesIn(directory), upTo(30, 11));
 });

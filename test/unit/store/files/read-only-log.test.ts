@@ -6,12 +6,12 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { InStep } from '../../../../src/app/workers/in-step.ts';
 import type { FromWorker } from '../../../../src/app/workers/messages.ts';
-import { CatalogError } from '../../../../src/errors.ts';
 import { ReadOnlyLog } from '../../../../src/store/files/read-only-log.ts';
 import { Store } from '../../../../src/store/store.ts';
 import { addBook } from '../../../support/books.ts';
 import { openStore, storeDirectory } from '../../../support/checked.ts';
 import { quickDisk } from '../../../support/disk.ts';
+import { codeOf } from '../../../support/failure.ts';
 import { turn } from '../../../support/turns.ts';
 
 const fail = (error: unknown): never => {
@@ -56,16 +56,13 @@ test('a transaction in a worker fails as not_primary', async () => {
   const directory = storeDirectory();
   const owner = await openStore(directory, { disk: quickDisk });
   const { store } = await openSecondary(directory);
-  const error = await store.transact(addBook()).catch((failure: unknown) => failure);
-  assert.instance(error, CatalogError);
-  assert.is((error as CatalogError).code, 'not_primary');
+  assert.is(await codeOf(store.transact(addBook())), 'not_primary');
   await store.close();
   await owner.close();
 });
 
 test('opening a worker without a store fails as store_missing', async () => {
-  const error = await openSecondary(storeDirectory()).catch((failure: unknown) => failure);
-  assert.is((error as CatalogError).code, 'store_missing');
+  assert.is(await codeOf(openSecondary(storeDirectory())), 'store_missing');
 });
 
 test('reading change sets that the owner has removed fails as history_gone', async () => {
@@ -78,8 +75,7 @@ test('reading change sets that the owner has removed fails as history_gone', asy
   const reading = (async () => {
     for await (const each of log.read(0, 5)) await store.receive(each);
   })();
-  const error = await reading.catch((failure: unknown) => failure);
-  assert.is((error as CatalogError).code, 'history_gone');
+  assert.is(await codeOf(reading), 'history_gone');
   await store.close();
 });
 

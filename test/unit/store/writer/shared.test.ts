@@ -9,6 +9,7 @@ import type { State } from '../../../../src/store/state.ts';
 import { Committer } from '../../../../src/store/writer/committer.ts';
 import type { Transaction } from '../../../../src/store/writer/draft.ts';
 import { addBook, bookRow } from '../../../support/books.ts';
+import { codeOf, failureMessage } from '../../../support/failure.ts';
 import { type Fault, MemoryChangeLog } from '../../../support/memory-change-log.ts';
 import { MemoryLog } from '../../../support/memory-log.ts';
 import { until } from '../../../support/until.ts';
@@ -54,8 +55,6 @@ async function openHosts(count: number) {
   }
   return { log, hosts, host: (nth: number) => hosts[nth] as Host };
 }
-
-const codeOf = (error: unknown) => (error instanceof CatalogError ? error.code : error);
 
 test('a write that conflicts with one of another host runs again on the new state', async () => {
   const { log, host } = await openHosts(2);
@@ -112,14 +111,13 @@ test('if the log does not answer, a write fails as write_unknown and later ones 
   wait(30);
   log.fault = () => 'unanswered';
   // Both may fail before this test looks at them.
-  const submit = (name: string) => committer.submit(addBook(name)).catch((error: unknown) => error);
+  const submit = (name: string) => codeOf(committer.submit(addBook(name)));
   const written = submit('unknown');
   await until('the append is under way', () => log.entries.length === 2);
   const behind = submit('behind');
-  assert.is(codeOf(await written), 'write_unknown');
-  assert.is(codeOf(await behind), 'log_unavailable');
-  const late = await committer.submit(addBook('late')).catch((error: unknown) => error);
-  assert.is(codeOf(late), 'log_unavailable');
+  assert.is(await written, 'write_unknown');
+  assert.is(await behind, 'log_unavailable');
+  assert.is(await submit('late'), 'log_unavailable');
   assert.is(state().count('books'), 1);
   wait(300_000);
   log.fault = () => 'none';
@@ -135,10 +133,7 @@ test('a write that failed as write_unknown does not run again after a conflict',
   const { log, host } = await openHosts(2);
   host(0).wait(30);
   log.fault = (writer) => (writer === 'host 0' ? 'lost' : 'none');
-  const lost = await host(0)
-    .committer.submit(addBook('lost'))
-    .catch((error: unknown) => error);
-  assert.is(codeOf(lost), 'write_unknown');
+  assert.is(await codeOf(host(0).committer.submit(addBook('lost'))), 'write_unknown');
   assert.is(await host(1).committer.submit(addBook('other')), 1);
   log.fault = () => 'none';
   await host(0).committer.catchUp(1);
@@ -153,8 +148,11 @@ test('a change set that the log has is written again until the disk of the host 
   local.onAppend = async () => {
     throw Object.assign(new Error('no space left'), { code: 'ENOSPC' });
   };
-  const failure = await committer.submit(addBook()).catch((error: unknown) => error);
-  assert.is(codeOf(failure), 'write_unknown', 'never refused: the other hosts have it');
+  assert.is(
+    await codeOf(committer.submit(addBook())),
+    'write_unknown',
+    'never refused: the other hosts have it',
+  );
   await until('the log has it', () => log.entries.length === 1);
   local.onAppend = async () => {};
   await until('the host has it too', () => state().sequence === 1);
@@ -178,10 +176,7 @@ test('if the log refuses a change set, the write is refused, and the next one su
   log.append = async () => {
     throw new CatalogError('write_refused', 'the change set is too large');
   };
-  const failure = await host(0)
-    .committer.submit(addBook())
-    .catch((error: unknown) => error);
-  assert.is(codeOf(failure), 'write_refused');
+  assert.is(await codeOf(host(0).committer.submit(addBook())), 'write_refused');
   log.append = append;
   assert.is(await host(0).committer.submit(addBook()), 1);
 });
@@ -196,8 +191,7 @@ test('after the log refuses a change set late, writes are accepted again', async
     await answer.promise;
     throw new CatalogError('write_refused', 'the change set is too large');
   };
-  const failure = await committer.submit(addBook()).catch((error: unknown) => error);
-  assert.is(codeOf(failure), 'write_unknown', 'the log is silent');
+  assert.is(await codeOf(committer.submit(addBook())), 'write_unknown', 'the log is silent');
   wait(300_000);
   log.append = append;
   answer.resolve();
@@ -226,27 +220,18 @@ test('a host whose next change sets were trimmed from the log refuses writes as 
   const { log, host } = await openHosts(2);
   for (const name of ['1', '2', '3']) await host(0).committer.submit(addBook(name));
   await log.trim(3);
-  const failure = await host(1)
-    .committer.catchUp(3)
-    .catch((error: unknown) => error);
-  assert.is(codeOf(failure), 'log_unavailable');
-  assert.match(messageOf(failure), 'trimmed');
-  const write = await host(1)
-    .committer.submit(addBook())
-    .catch((error: unknown) => error);
-  assert.is(codeOf(write), 'log_unavailable');
+  assert.match(await failureMessage(host(1).committer.catchUp(3), 'log_unavailable'), 'trimmed');
+  assert.is(await codeOf(host(1).committer.submit(addBook())), 'log_unavailable');
   assert.is(host(1).state().count('books'), 0);
 });
 
 test('close does not wait for a log that does not answer', async () => {
   const { log, host } = await openHosts(1);
   log.fault = () => 'lost';
-  const written = host(0)
-    .committer.submit(addBook())
-    .catch((error: unknown) => error);
+  const written = codeOf(host(0).committer.submit(addBook()));
   await until('the failure is reported', () => host(0).errors.length > 0);
   await host(0).committer.close();
-  assert.is(codeOf(await written), 'write_unknown');
+  assert.is(await written, 'write_unknown');
 });
 
 /** A step of the property test: which host writes what, and how the calls to the log fail. */
