@@ -41,6 +41,7 @@ import {
   type TestServer,
 } from '../../support/server.ts';
 import { fixture, PROGRAM } from '../../support/paths.ts';
+import { testUnprivileged } from '../../support/unprivileged.ts';
 
 const FIXTURE = fixture(1);
 
@@ -502,19 +503,6 @@ for (const [name, prepare] of IMPOSSIBLE) {
     assertFailed(await call(['backup', '--data', data, file]), folder);
     assert.equal(kinds(), before);
   });
-}
-
-/** The words before a command to run it as an unprivileged user; null if that is not possible. */
-function unprivileged(): readonly string[] | null {
-  if (process.getuid?.() !== 0) return [];
-  const as = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', '--'];
-  return run(['-V'], { as, cwd: '/' }).status === 0 ? as : null;
-}
-
-function testUnprivileged(name: string, body: (as: readonly string[]) => void): void {
-  const as = unprivileged();
-  if (as !== null) test(name, () => body(as));
-  else test.skip(`${name} (skipped: needs setpriv, and sources readable by others)`, () => {});
 }
 
 testUnprivileged(

@@ -27,6 +27,7 @@ import {
 import { callProgram } from '../../support/program.ts';
 import { PROGRAM } from '../../support/paths.ts';
 import { withoutChecksum, writeChecksummed } from '../../support/reseal.ts';
+import { testUnprivileged } from '../../support/unprivileged.ts';
 
 /** A store with rows of every kind and change sets after its base. Tests work on copies. */
 let whole = '';
@@ -457,20 +458,6 @@ for (const [name, advice] of OTHER_FILES) {
     assert.equal(more, []);
     assert.ok(finding.includes(path) && finding.includes(advice), finding);
   });
-}
-
-/** The words before a command to run it as an unprivileged user; null if that is not possible. */
-function unprivileged(): readonly string[] | null {
-  if (process.getuid?.() !== 0) return [];
-  const prefix = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', '--'];
-  const { status } = spawnSync(prefix[0] ?? '', [...prefix.slice(1), PROGRAM, '-V']);
-  return status === 0 ? prefix : null;
-}
-
-function testUnprivileged(name: string, run: (as: readonly string[]) => Promise<void>): void {
-  const as = unprivileged();
-  if (as !== null) test(name, () => run(as));
-  else test.skip(`${name} (skipped: needs setpriv, and sources readable by others)`, () => {});
 }
 
 function checkAs(as: readonly string[], data: string): Finished {

@@ -27,6 +27,7 @@ import { callProgram } from '../../support/program.ts';
 import { type Finished, killServers, SECRET, startServer } from '../../support/server.ts';
 import { fixture, PROGRAM } from '../../support/paths.ts';
 import { withoutChecksum, writeChecksummed } from '../../support/reseal.ts';
+import { testUnprivileged } from '../../support/unprivileged.ts';
 
 const FIXTURE = fixture(1);
 
@@ -560,14 +561,6 @@ for (const { name, inflict, file, says } of OLD_DAMAGES) {
   });
 }
 
-/** The words before a command to run it as an unprivileged user; null if that is not possible. */
-function unprivileged(): readonly string[] | null {
-  if (process.getuid?.() !== 0) return [];
-  const as = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', '--'];
-  const { status } = spawnSync('setpriv', [...as.slice(1), PROGRAM, '-V']);
-  return status === 0 ? as : null;
-}
-
 /** Runs `run` while a path has the mode. */
 function withMode(data: string, name: string, mode: number, run: () => void): void {
   const path = join(data, name);
@@ -580,7 +573,6 @@ function withMode(data: string, name: string, mode: number, run: () => void): vo
   }
 }
 
-const as = unprivileged();
 const FORBIDDEN: readonly [name: string, mode: number, named?: string][] = [
   ['catalog.json', 0o000],
   ['head.json', 0o000],
@@ -596,14 +588,14 @@ const FORBIDDEN: readonly [name: string, mode: number, named?: string][] = [
 
 for (const [name, mode, named = name] of FORBIDDEN) {
   const what = `serve and check name what they may not read: ${name} with mode ${mode.toString(8)}`;
-  const body = () => {
+  testUnprivileged(what, (as) => {
     const data = copyOf(whole);
     chmodSync(dirname(data), 0o755);
     const paths = readdirSync(data, { recursive: true }).map((path) => join(data, String(path)));
-    for (const path of [data, ...paths]) if (as?.length) chownSync(path, 65_534, 65_534);
+    for (const path of [data, ...paths]) if (as.length > 0) chownSync(path, 65_534, 65_534);
     const before = contentOf(data);
     for (const command of TWO) {
-      const words = [...(as ?? []), PROGRAM, ...command, '--data', data];
+      const words = [...as, PROGRAM, ...command, '--data', data];
       withMode(data, name, mode, () => {
         const { status, signal, stdout, stderr } = spawnSync(words[0] ?? '', words.slice(1), {
           env: { PATH: process.env['PATH'] ?? '', CATALOG_JWT_SECRET: SECRET },
@@ -616,9 +608,7 @@ for (const [name, mode, named = name] of FORBIDDEN) {
       });
     }
     assert.equal(contentOf(data), before);
-  };
-  if (as !== null) test(what, body);
-  else test.skip(`${what} (skipped: needs setpriv, and sources readable by others)`, body);
+  });
 }
 
 test('unrelated files in the data directory and hidden files in changes are ignored and kept', async () => {
