@@ -2,11 +2,12 @@
  * How a start repairs pages: after a power loss a page may be old, torn, empty or missing. Every
  * page is compared with a rendering of the store as it is on disk.
  */
-import { cpSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { cpSync, existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { temporaryDirectory } from '../support/directory.ts';
+import { cutPage, pagePath, plantPage } from '../support/page-files.ts';
 import { closeServices, openService } from '../support/service.ts';
 import { faultsOf, folderOf } from '../support/shop.ts';
 import { until } from '../support/until.ts';
@@ -31,38 +32,28 @@ function copyOfDemo(): string {
   return data;
 }
 
-function page(data: string, name: string): string {
-  return join(data, 'pages', name);
-}
-
-function cut(data: string, name: string, bytes: number): void {
-  writeFileSync(page(data, name), (folderOf(data).get(name) ?? '').slice(0, bytes));
-}
-
-function plant(data: string, name: string): void {
-  mkdirSync(dirname(page(data, name)), { recursive: true });
-  writeFileSync(page(data, name), '<!doctype html>');
-}
-
 const DAMAGES: Readonly<Record<string, (data: string) => void>> = {
   stale(data) {
     const text = folderOf(data).get('skus/3.html') ?? '';
-    writeFileSync(page(data, 'skus/3.html'), text.replace(/<h1>.*?<\/h1>/, '<h1>Old name</h1>'));
+    writeFileSync(
+      pagePath(data, 'skus/3.html'),
+      text.replace(/<h1>.*?<\/h1>/, '<h1>Old name</h1>'),
+    );
   },
   torn(data) {
-    for (const name of ['skus/4.html', 'goods/1.html', 'style.css']) cut(data, name, 700);
+    for (const name of ['skus/4.html', 'goods/1.html', 'style.css']) cutPage(data, name, 700);
   },
   empty(data) {
-    for (const name of ['skus/5.html', 'index.html', 'sitemap.xml']) cut(data, name, 0);
+    for (const name of ['skus/5.html', 'index.html', 'sitemap.xml']) cutPage(data, name, 0);
   },
   'filled with zeros': (data) =>
     writeFileSync(
-      page(data, 'goods/2.html'),
+      pagePath(data, 'goods/2.html'),
       Buffer.alloc(folderOf(data).get('goods/2.html')?.length ?? 9),
     ),
   missing(data) {
     for (const name of ['skus/7.html', 'categories/1.html', 'sitemaps/skus-1.xml']) {
-      rmSync(page(data, name));
+      rmSync(pagePath(data, name));
     }
   },
   orphaned(data) {
@@ -72,7 +63,7 @@ const DAMAGES: Readonly<Record<string, (data: string) => void>> = {
       'index/9.html',
       'sitemaps/goods-7.xml',
     ]) {
-      plant(data, name);
+      plantPage(data, name);
     }
   },
   'missing with their folder': (data) => rmSync(join(data, 'pages'), { recursive: true }),
@@ -95,7 +86,8 @@ for (const [name, inflict] of Object.entries(DAMAGES)) {
 
 test('a start does not write pages that are correct', async () => {
   const data = copyOfDemo();
-  const times = () => [...folderOf(data).keys()].map((name) => statSync(page(data, name)).mtimeMs);
+  const times = () =>
+    [...folderOf(data).keys()].map((name) => statSync(pagePath(data, name)).mtimeMs);
   const before = times();
   const own = await openService({ data, pages: PAGES });
   await own.stop();
@@ -114,7 +106,7 @@ test('a start with other settings rewrites all pages that depend on them', async
 test('a start removes the temporary files of a run that was killed', async () => {
   const data = copyOfDemo();
   const halves = ['', 'skus/', 'goods/'].map((where) =>
-    page(data, `${where}.0123456789abcdef.tmp`),
+    pagePath(data, `${where}.0123456789abcdef.tmp`),
   );
   for (const path of halves) writeFileSync(path, '<!doctype html>');
   const own = await openService({ data, pages: PAGES });

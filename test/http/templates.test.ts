@@ -7,19 +7,12 @@ import { rebuildPagesCommand } from '../../src/cli/commands/rebuild-pages.ts';
 import { messageOf } from '../../src/errors.ts';
 import { createCatalog, make, pageWith, skuFields } from '../support/catalog.ts';
 import { send } from '../support/client.ts';
-import { temporaryDirectory } from '../support/directory.ts';
+import { directoryWith, temporaryDirectory } from '../support/directory.ts';
 import { closeServices, contextOf, openService, type Service } from '../support/service.ts';
 import { faultsOf, folderOf } from '../support/shop.ts';
 import { until } from '../support/until.ts';
 
 test.after(closeServices);
-
-/** A directory with these templates. */
-function templates(files: Readonly<Record<string, string>>): string {
-  const directory = temporaryDirectory();
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(directory, name), text);
-  return directory;
-}
 
 function serverWith(directory: string, data = temporaryDirectory()): Promise<Service> {
   return openService({ data, pages: { templates: directory } });
@@ -39,7 +32,7 @@ async function rebuild(data: string): Promise<{ printed: string; error: string }
 }
 
 test('a template replaces the built-in one of the same name, and can extend the others', async () => {
-  const directory = templates({
+  const directory = directoryWith({
     'sku.njk':
       '{% extends "layout.njk" %}{% block main %}<h1>Ours: {{ sku.name }}</h1>{% endblock %}',
     'style.css': 'body { color: teal }\n',
@@ -70,7 +63,7 @@ test('a template replaces the built-in one of the same name, and can extend the 
 
 test('a template picture.njk is enough to show pictures, and its values are escaped', async () => {
   const picture = '<img src="https://cdn.example/{{ sku.id }}.jpg" alt="{{ sku.name }}">';
-  const server = await serverWith(templates({ 'picture.njk': picture }));
+  const server = await serverWith(directoryWith({ 'picture.njk': picture }));
   const of = await createCatalog(server);
   const page = await pageWith(server, of.sku, '</html>');
   const { id } = await make(server, '/admin/skus/', skuFields(of, { name: '"><b>' }));
@@ -82,7 +75,7 @@ test('a template picture.njk is enough to show pictures, and its values are esca
 
 test('a template does not get the cost price', async () => {
   const server = await serverWith(
-    templates({ 'sku.njk': '{% for key, value in sku %}{{ key }} {% endfor %}' }),
+    directoryWith({ 'sku.njk': '{% for key, value in sku %}{{ key }} {% endfor %}' }),
   );
   const of = await createCatalog(server);
   const page = await pageWith(server, of.sku, 'market_price');
@@ -153,7 +146,7 @@ for (const { what, file, text, says } of BROKEN) {
     const page = `skus/${of.sku}.html`;
     const old = pageOf(first, page);
     assert.ok(old);
-    const directory = templates({ [file]: text });
+    const directory = directoryWith({ [file]: text });
     const server = await serverWith(directory, first.data);
     await until('it is reported', () => server.log.length > 0);
     const [message = ''] = server.log;
@@ -181,7 +174,7 @@ for (const { what, file, text, says } of BROKEN) {
 
 test('a directory without templates, a missing directory and a file end the start', async () => {
   const data = temporaryDirectory();
-  const empty = templates({ 'README.txt': '' });
+  const empty = directoryWith({ 'README.txt': '' });
   for (const [directory, says] of [
     [empty, 'holds no template; the names are brand.njk'],
     [join(empty, 'none'), 'holds no template'],

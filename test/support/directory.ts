@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -22,5 +22,12 @@ function remove(directory: string): void {
 export function temporaryDirectory(): string {
   const directory = mkdtempSync(join(tmpdir(), 'catalog-server-test-'));
   made.push(directory);
+  return directory;
+}
+
+/** A new directory with these files, by their names. */
+export function directoryWith(files: Readonly<Record<string, string>>): string {
+  const directory = temporaryDirectory();
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(directory, name), text);
   return directory;
 }

@@ -4,13 +4,15 @@
  *
  * FRESHNESS_ROUNDS is the number of kills, FRESHNESS_SEED selects their moments.
  */
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { FileLock } from '../../../src/disk/lock.ts';
 import { createCatalog, make, skuFields, spuFields } from '../../support/catalog.ts';
 import { send } from '../../support/client.ts';
+import { cutPage, pagePath, plantPage } from '../../support/page-files.ts';
+import { randomFrom } from '../../support/random.ts';
 import { killServers, startServer, type TestServer } from '../../support/server.ts';
 import { until } from '../../support/until.ts';
 import { faultsOf, folderOf } from '../../support/shop.ts';
@@ -20,31 +22,7 @@ const ARGS = ['--public-url', 'https://shop.example/pages'];
 
 const ROUNDS = Number(process.env['FRESHNESS_ROUNDS'] ?? 4);
 
-/** Pseudo-random numbers that depend only on the seed (mulberry32). */
-function randomNumbers(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
-  };
-}
-
 test.after(killServers);
-
-function page(data: string, name: string): string {
-  return join(data, 'pages', name);
-}
-
-function cut(data: string, name: string, bytes: number): void {
-  writeFileSync(page(data, name), (folderOf(data).get(name) ?? '').slice(0, bytes));
-}
-
-function plant(data: string, name: string): void {
-  mkdirSync(dirname(page(data, name)), { recursive: true });
-  writeFileSync(page(data, name), '<!doctype html>');
-}
 
 interface Busy {
   readonly data: string;
@@ -122,12 +100,12 @@ function damage(data: string, random: (below: number) => number): void {
   for (let left = random(6); left > 0; left -= 1) {
     const name = names[random(names.length)] ?? 'index.html';
     const inflict = [
-      () => writeFileSync(page(data, name), ''),
-      () => cut(data, name, 300),
-      () => rmSync(page(data, name), { force: true }),
-      () => plant(data, `skus/${5000 + random(9)}.html`),
-      () => plant(data, `goods/1/${2 + random(9)}.html`),
-      () => plant(data, 'skus/.0123456789abcdef.tmp'),
+      () => writeFileSync(pagePath(data, name), ''),
+      () => cutPage(data, name, 300),
+      () => rmSync(pagePath(data, name), { force: true }),
+      () => plantPage(data, `skus/${5000 + random(9)}.html`),
+      () => plantPage(data, `goods/1/${2 + random(9)}.html`),
+      () => plantPage(data, 'skus/.0123456789abcdef.tmp'),
     ][random(6)];
     inflict?.();
   }
@@ -136,7 +114,7 @@ function damage(data: string, random: (below: number) => number): void {
 test('after random kills under writers and damage to pages, a restart repairs all pages', async () => {
   const seed = Number(process.env['FRESHNESS_SEED'] ?? Date.now() % 1_000_000);
   process.stdout.write(`FRESHNESS_SEED=${seed} FRESHNESS_ROUNDS=${ROUNDS}\n`);
-  const random = randomNumbers(seed);
+  const random = randomFrom(seed);
   const { server: first, shop } = await busyShop();
   let server = first;
   let behind = 0;

@@ -6,14 +6,7 @@ import * as assert from 'uvu/assert';
 import { machineDisk } from '../../../../src/disk/disk.ts';
 import { TEMPLATE_NAMES, TemplateSources } from '../../../../src/pages/render/template-sources.ts';
 import { Templates } from '../../../../src/pages/render/templates.ts';
-import { temporaryDirectory } from '../../../support/directory.ts';
-
-/** A directory with these templates. */
-function templates(files: Readonly<Record<string, string>>): string {
-  const directory = temporaryDirectory();
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(directory, name), text);
-  return directory;
-}
+import { directoryWith, temporaryDirectory } from '../../../support/directory.ts';
 
 test('an error is reported with the file and line of the template that contains it', () => {
   const pageOfSku = {
@@ -59,7 +52,7 @@ test('an error is reported with the file and line of the template that contains 
     ['texts.njk', '\n\n{% bad %}', 3],
     ['picture.njk', '\n{{ sku.name | shout }}', 1],
   ] as const) {
-    const directory = templates({ [file]: text });
+    const directory = directoryWith({ [file]: text });
     const made = new Templates(new TemplateSources(machineDisk, directory));
     try {
       made.render('sku.njk', pageOfSku);
