@@ -6,7 +6,7 @@ import { RESOURCES } from '../../src/model/webhook-schemas.ts';
 import { ALL_KINDS, KINDS } from '../../src/model/kinds.ts';
 import { MAX_WAITING_OF_SUBJECT } from '../../src/resources/changes/awaited-sequences.ts';
 import { createCatalog, type Fields, make, read, skuFields } from '../support/catalog.ts';
-import { type Received, type Sent, send, tokenFor } from '../support/client.ts';
+import { type Received, send, type Sent, sent, tokenFor } from '../support/client.ts';
 import { importInto } from '../support/imports.ts';
 import { closeServices, openService, type Service } from '../support/service.ts';
 
@@ -29,12 +29,6 @@ test.after(closeServices);
 const sequenceOf = ({ headers }: Received) => Number(headers.get('catalog-sequence'));
 
 const changes = (at: Service, query: string): Promise<Change[]> => read(at, `${CHANGES}?${query}`);
-
-async function sent(at: Service, status: number, ...request: [string, string, Sent?]) {
-  const answer = await send(at, ...request);
-  assert.is(answer.status, status, answer.text);
-  return answer;
-}
 
 const book = (name: string) => ({ body: { name, pub_date: '2000-01-01' }, token: null });
 

@@ -19,7 +19,7 @@ import { restoreBackup } from '../../src/store/backup.ts';
 import { checkStore } from '../../src/store/check.ts';
 import { readSnapshot } from '../../src/store/directory.ts';
 import { type Fields, read } from '../support/catalog.ts';
-import { type Sent, send, tokenFor } from '../support/client.ts';
+import { type Sent, sent, tokenFor } from '../support/client.ts';
 import { temporaryDirectory } from '../support/directory.ts';
 import {
   closeServices,
@@ -34,12 +34,6 @@ const BRANDS = '/admin/brands/';
 const URL = 'https://receiver.example/hook?from=catalog';
 
 test.after(closeServices);
-
-async function sent(at: Service, status: number, ...request: [string, string, Sent?]) {
-  const answer = await send(at, ...request);
-  assert.is(answer.status, status, answer.text);
-  return answer;
-}
 
 const name = (text: string): Sent => ({ body: { name: text } });
 

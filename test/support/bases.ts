@@ -1,10 +1,20 @@
 /** Snapshots for tests of the base document, and what is read of their files. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { KIND_NAMES, type Row } from '../../src/model/kind.ts';
 import { perKind } from '../../src/model/per-kind.ts';
 import { baseSlices } from '../../src/store/files/base.ts';
+import { decodeBase } from '../../src/store/files/base/base-reader.ts';
+import { BASE } from '../../src/store/files/files.ts';
 import { type RowParts, RowTable } from '../../src/store/memory/row-table.ts';
 import type { Snapshot, State } from '../../src/store/state.ts';
+
+/** The state in the base of a data directory. */
+export function baseOf(directory: string): State {
+  const path = join(directory, BASE);
+  return decodeBase(path, readFileSync(path)).state;
+}
 
 /** Rows as a snapshot has them. */
 export const partsOf = (rows: Iterable<Row>): RowParts => new RowTable(rows).snapshot();

@@ -127,6 +127,13 @@ function requireShortHeaders(headers: Headers, what: string): void {
   assert.ok(bytes < MAX_RESPONSE_HEADERS, `${what} has ${bytes} bytes of headers`);
 }
 
+/** Sends a request whose response has to have the status. @returns the response. */
+export async function sent(at: Reachable, status: number, ...request: [string, string, Sent?]) {
+  const answer = await send(at, ...request);
+  assert.is(answer.status, status, answer.text);
+  return answer;
+}
+
 /** A body that is made piece by piece, each when the one before it was read. */
 export function streamOf(pieces: AsyncIterator<Uint8Array>): ReadableStream<Uint8Array> {
   return new ReadableStream(

@@ -1,5 +1,5 @@
 /** Credentials that change only when a test says so. */
-import { type Access, type Account, NO_ACCESS } from '../../src/auth/access.ts';
+import { type Access, type AccessDraft, type Account, NO_ACCESS } from '../../src/auth/access.ts';
 import type { Credentials, CredentialSource } from '../../src/auth/credentials.ts';
 import type { SigningKeys } from '../../src/auth/keys.ts';
 
@@ -43,4 +43,9 @@ export function accountOf(name: string, changes: Partial<Account> = {}): Account
 /** Accounts by their names. */
 export function usersOf(...accounts: readonly Account[]): Access['users'] {
   return new Map(accounts.map((each) => [each.name, each]));
+}
+
+/** A file without accounts and revocations, as a change may edit it. */
+export function emptyDraft(): AccessDraft {
+  return { users: new Map(), subjects: new Map(), tokens: new Map() };
 }

@@ -10,10 +10,10 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { machineDisk } from '../../../src/disk/disk.ts';
 import { ALL_KINDS } from '../../../src/model/kinds.ts';
-import { decodeBase } from '../../../src/store/files/base/base-reader.ts';
 import { checkStore } from '../../../src/store/check.ts';
 import { BASE, changeSetName, HEAD, listChanges } from '../../../src/store/files/files.ts';
 import { readHead } from '../../../src/store/files/head.ts';
+import { baseOf } from '../../support/bases.ts';
 import {
   type Catalog,
   createCatalog,
@@ -78,10 +78,7 @@ const linesWith = (text: string, what: string) =>
 
 const findingsOf = (directory: string) => checkStore(machineDisk, directory).findings;
 
-function sequenceOfBase(directory: string): number {
-  const path = join(directory, BASE);
-  return decodeBase(path, readFileSync(path)).state.sequence;
-}
+const sequenceOfBase = (directory: string) => baseOf(directory).sequence;
 
 /** A catalog with one unreferenced row in each collection, so that every write is possible. */
 interface Shelf {

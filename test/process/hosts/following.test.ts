@@ -10,6 +10,7 @@ import { temporaryDirectory } from '../../support/directory.ts';
 import { killServers, runCommand, startServer, type TestServer } from '../../support/server.ts';
 import { faultsOf } from '../../support/shop.ts';
 import { until } from '../../support/until.ts';
+import { backupOf } from './backups.ts';
 
 test.after.each(killServers);
 
@@ -43,14 +44,6 @@ async function isReady(server: { readonly url: string }): Promise<boolean> {
 
 const ready = (server: { readonly url: string }) =>
   until('the follower is in step', () => isReady(server));
-
-/** The whole catalog of a directory, as `backup` writes it. */
-async function backupOf(data: string): Promise<string> {
-  const path = join(temporaryDirectory(), 'backup.json');
-  const { status, stderr } = await runCommand(['backup', path, '--data', data]);
-  assert.is(status, 0, stderr);
-  return readFileSync(path, 'utf8');
-}
 
 function pagesOf(data: string): Record<string, string> {
   const root = join(data, 'pages');

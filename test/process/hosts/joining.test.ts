@@ -1,6 +1,4 @@
 /** A host with an empty directory joins a log whose first change sets were trimmed (spec 15.24). */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { test as uvuTest } from 'uvu';
 import * as assert from 'uvu/assert';
 import { EtcdClient } from '../../../src/hosts/cluster/etcd-client.ts';
@@ -16,6 +14,7 @@ import {
   type TestServer,
 } from '../../support/server.ts';
 import { until } from '../../support/until.ts';
+import { backupOf } from './backups.ts';
 
 // Without etcd (Debian: etcd-server) these are skipped.
 const test = HAS_ETCD ? uvuTest : uvuTest.skip;
@@ -61,13 +60,6 @@ async function ready(server: TestServer): Promise<void> {
     if (server.child.exitCode !== null) throw new Error(`it has ended: ${server.said()}`);
     return (await readiness(server)).status === 200;
   });
-}
-
-async function backupOf(data: string): Promise<string> {
-  const path = join(temporaryDirectory(), 'backup.json');
-  const { status, stderr } = await runCommand(['backup', path, '--data', data]);
-  assert.is(status, 0, stderr);
-  return readFileSync(path, 'utf8');
 }
 
 const book = (name: string) => ({ body: { name, pub_date: '2026-11-22' } });

@@ -23,7 +23,7 @@ import {
   setRole,
 } from '../../../src/auth/accounts.ts';
 import { FileLock } from '../../../src/disk/lock.ts';
-import { accountOf } from '../../support/credentials.ts';
+import { accountOf, emptyDraft } from '../../support/credentials.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { quickDisk } from '../../support/disk.ts';
 import { failureMessage } from '../../support/failure.ts';
@@ -38,12 +38,6 @@ const pathIn = (directory: string) => join(directory, 'access.json');
 function change<T>(directory: string, apply: (draft: AccessDraft, now: number) => T, now = NOW) {
   return changeAccess(quickDisk, directory, apply, { clock: () => now * 1000 });
 }
-
-const emptyDraft = (): AccessDraft => ({
-  users: new Map(),
-  subjects: new Map(),
-  tokens: new Map(),
-});
 
 test('accounts and revocations are read back as they were written', async () => {
   const directory = temporaryDirectory();

@@ -11,7 +11,6 @@ import { machineDisk } from '../../../src/disk/disk.ts';
 import { CatalogError } from '../../../src/errors.ts';
 import { KIND_NAMES } from '../../../src/model/kind.ts';
 import { restoreBackup, verifyBackup, writeBackup } from '../../../src/store/backup.ts';
-import { decodeBase } from '../../../src/store/files/base/base-reader.ts';
 import type { State } from '../../../src/store/state.ts';
 import type { Transaction } from '../../../src/store/writer/draft.ts';
 import { BASE, CHANGES, changeSetName, HEAD, listChanges } from '../../../src/store/files/files.ts';
@@ -22,6 +21,7 @@ import { SCHEMA_VERSION } from '../../../src/store/files/schema.ts';
 import type { ReadableStore } from '../../../src/store/readable-store.ts';
 import { readSnapshot } from '../../../src/store/directory.ts';
 import { Store } from '../../../src/store/store.ts';
+import { baseOf } from '../../support/bases.ts';
 import { filesOf } from '../../support/catalog.ts';
 import { findingsOf, openStore, storeDirectory } from '../../support/checked.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
@@ -118,11 +118,6 @@ const brandsOf = (store: ReadableStore) =>
   [...store.ids('brands')].map((id) => store.get('brands', id)?.['name']);
 
 const changeSetsOf = (directory: string) => listChanges(machineDisk, directory).sequences;
-
-function baseOf(directory: string): State {
-  const path = join(directory, BASE);
-  return decodeBase(path, readFileSync(path)).state;
-}
 
 /**
  * Refuses a step on change sets, in `changes/` or in the directory where they are written first.

@@ -1,18 +1,12 @@
 /** spec 6.6: clients revoke their own tokens, and cannot fill the file with them. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { AccessDraft } from '../../../../src/auth/access.ts';
 import { MAX_ENDED_TOKENS, OwnRevocations } from '../../../../src/app/services/own-revocations.ts';
 import type { Verified } from '../../../../src/auth/tokens.ts';
+import { emptyDraft } from '../../../support/credentials.ts';
 
 /** Seconds since the epoch. */
 const NOW = 1_800_000_000;
-
-const emptyDraft = (): AccessDraft => ({
-  users: new Map(),
-  subjects: new Map(),
-  tokens: new Map(),
-});
 
 const tokenOf = (subject: string, id: string, expires = NOW + 86_400): Verified => {
   return { subject, id, role: 'viewer', issued: NOW, expires, loggedIn: null };

@@ -6,13 +6,12 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Disk } from '../../../../src/disk/disk.ts';
 import { KIND_NAMES, type KindName, type Row } from '../../../../src/model/kind.ts';
-import { decodeBase } from '../../../../src/store/files/base/base-reader.ts';
-import type { State } from '../../../../src/store/state.ts';
 import type { Transaction } from '../../../../src/store/writer/draft.ts';
 import { BASE, HEAD } from '../../../../src/store/files/files.ts';
 import type { ReadableStore } from '../../../../src/store/readable-store.ts';
 import { readSnapshot } from '../../../../src/store/directory.ts';
 import { type Store } from '../../../../src/store/store.ts';
+import { baseOf } from '../../../support/bases.ts';
 import { findingsOf, openStore, storeDirectory } from '../../../support/checked.ts';
 import { publishWith, quickDisk } from '../../../support/disk.ts';
 import { until } from '../../../support/until.ts';
@@ -57,10 +56,6 @@ const stateOf = (store: ReadableStore) =>
   }));
 
 const changeSets = (directory: string) => readdirSync(join(directory, 'changes')).sort();
-const baseOf = (directory: string): State => {
-  const path = join(directory, BASE);
-  return decodeBase(path, readFileSync(path)).state;
-};
 const sequenceOfBase = (directory: string) => baseOf(directory).sequence;
 const numbered = (sequence: number) => `${String(sequence).padStart(12, '0')}.json`;
 
