@@ -8,6 +8,7 @@ import {
   type Service,
   type ServiceOptions,
 } from '../support/service.ts';
+import { turn } from '../support/turns.ts';
 
 test.after(closeServices);
 
@@ -60,7 +61,7 @@ test('large bodies without a token hold up one with a token for no longer than o
       answered += 1;
     });
     // The first ones are in the queue.
-    await new Promise((resolve) => setImmediate(resolve));
+    await turn();
     const own = await send(server, 'POST', '/admin/brands/', { body });
     assert.is(own.status, 422);
     assert.ok(answered <= 4, `${answered} others were answered first`);

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { acquireOwnership, FileLock, isHeld } from '../../../src/disk/lock.ts';
-import { CatalogError } from '../../../src/errors.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
+import { failureOf } from '../../support/failure.ts';
 
 test('the text of a lock file does not lock the directory', () => {
   const directory = temporaryDirectory();
@@ -16,7 +16,7 @@ test('the text of a lock file does not lock the directory', () => {
   }
 });
 
-test('the error names the command and process of the holder, and the lock file stays after it ends', () => {
+test('the error names the command and process of the holder, and the lock file stays after it ends', async () => {
   const directory = temporaryDirectory();
   const path = join(directory, 'lock');
   const lock = acquireOwnership(directory, 'lock', 'serve');
@@ -24,16 +24,10 @@ test('the error names the command and process of the holder, and the lock file s
   assert.is(holder.pid, process.pid);
   assert.is(holder.command, 'serve');
   assert.ok(Math.abs(Date.parse(holder.since) - Date.now()) < 60_000);
-  try {
-    acquireOwnership(directory, 'lock', 'migrate');
-    assert.unreachable();
-  } catch (error) {
-    assert.instance(error, CatalogError);
-    assert.is((error as CatalogError).code, 'store_locked');
-    const { message } = error as CatalogError;
-    assert.ok(message.startsWith(`${directory} is in use by catalog-server serve, process `));
-    assert.match(message, new RegExp(`process ${process.pid}\\b`));
-  }
+  const { code, message } = await failureOf(() => acquireOwnership(directory, 'lock', 'migrate'));
+  assert.is(code, 'store_locked');
+  assert.ok(message.startsWith(`${directory} is in use by catalog-server serve, process `));
+  assert.match(message, new RegExp(`process ${process.pid}\\b`));
   // The refused process has not overwritten the holder.
   assert.equal(JSON.parse(readFileSync(path, 'utf8')), holder);
   lock.close();

@@ -584,7 +584,7 @@ async function refuseEach(
 }
 
 /** The error of `action`, which must be that of the disk; null if it succeeds. */
-async function failureOf(action: Promise<unknown>): Promise<Error | null> {
+async function refusalOf(action: Promise<unknown>): Promise<Error | null> {
   try {
     await action;
     return null;
@@ -678,7 +678,7 @@ for (const mode of MODES) {
         onError: (error) => failures.push(error),
         onFatal: (error) => failures.push(error),
       });
-      const failure = await failureOf(opening);
+      const failure = await refusalOf(opening);
       if (failure === null) await (await opening).close();
       const what = `operation ${nth}, ${disk.refused.join()}`;
       assert.equal(disk.descriptors, [], what);
@@ -720,7 +720,7 @@ for (const mode of MODES) {
         onError: () => {},
         onFatal: () => {},
       });
-      const failure = await failureOf(opening);
+      const failure = await refusalOf(opening);
       const what = `operation ${nth}, ${disk.refused.join()}`;
       if (failure === null) {
         const store = await opening;
@@ -742,7 +742,7 @@ for (const mode of MODES) {
     const versions = new Set<number>();
     const operations = await refuseEach(mode, async (disk, nth) => {
       const directory = earlierStore();
-      const failure = await failureOf(migrateStore(directory, disk));
+      const failure = await refusalOf(migrateStore(directory, disk));
       const what = `operation ${nth}, ${disk.refused.join()}: ${failure?.message}`;
       assert.equal(disk.descriptors, [], what);
 
@@ -772,7 +772,7 @@ for (const mode of MODES) {
     const outcomes = new Set<string>();
     const operations = await refuseEach(mode, async (disk, nth) => {
       const directory = temporaryDirectory();
-      const failure = await failureOf(restoreBackup(disk, document, directory, 'test'));
+      const failure = await refusalOf(restoreBackup(disk, document, directory, 'test'));
       const what = `operation ${nth}, ${disk.refused.join()}: ${failure?.message}`;
       assert.equal(disk.descriptors, [], what);
       const there = existsSync(join(directory, BASE));
@@ -793,7 +793,7 @@ for (const mode of MODES) {
       const into = temporaryDirectory();
       const path = join(into, 'catalog.json');
       writeFileSync(path, 'the backup of yesterday');
-      const failure = await failureOf(writeBackup(disk, { state: document }, path));
+      const failure = await refusalOf(writeBackup(disk, { state: document }, path));
       const what = `operation ${nth}, ${disk.refused.join()}: ${failure?.message}`;
       assert.equal(disk.descriptors, [], what);
       const bytes = readFileSync(path);

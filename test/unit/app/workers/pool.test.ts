@@ -1,11 +1,11 @@
 /** spec 15.18: writes wait for the workers that serve, and a worker that ends is replaced. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { CatalogError } from '../../../../src/errors.ts';
 import { Backoff } from '../../../../src/hosts/following/backoff.ts';
 import type { WorkerPort } from '../../../../src/app/workers/member.ts';
 import type { FromWorker, ToWorker } from '../../../../src/app/workers/messages.ts';
 import { WorkerPool } from '../../../../src/app/workers/pool.ts';
+import { failureOf } from '../../../support/failure.ts';
 import { turn } from '../../../support/turns.ts';
 import { until } from '../../../support/until.ts';
 
@@ -100,13 +100,9 @@ test('a worker that cannot listen fails the start with its error, and the others
   worker(0).join(0);
   worker(1).say({ kind: 'failed', code: 'listen', message: 'port 8000 is in use' });
   worker(1).end('status 1');
-  const error = await opened.then(
-    () => null,
-    (failure: unknown) => failure,
-  );
-  assert.instance(error, CatalogError);
-  assert.is((error as CatalogError).code, 'listen');
-  assert.is((error as CatalogError).message, 'port 8000 is in use');
+  const { code, message } = await failureOf(opened);
+  assert.is(code, 'listen');
+  assert.is(message, 'port 8000 is in use');
   assert.equal(worker(0).received.at(-1), { kind: 'close' });
   assert.is(pool.serving, 0);
   assert.is(started.length, 2, 'none is replaced');

@@ -2,6 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { FairQueue } from '../../../../src/resources/limits/fair-queue.ts';
+import { turn } from '../../../support/turns.ts';
 
 /** Tasks of a queue that end when the test says so. */
 class Site {
@@ -22,7 +23,7 @@ class Site {
   /** Ends the task that runs. */
   async end(failure: Error | null = null): Promise<void> {
     this.#ends.shift()?.(failure);
-    await new Promise((resolve) => setImmediate(resolve));
+    await turn();
     assert.ok(this.#ends.length <= 1, `${this.#ends.length} tasks run at once`);
   }
 }
