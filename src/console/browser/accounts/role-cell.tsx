@@ -1,6 +1,6 @@
 /** The role of an account. It is written by a button: the arrow keys pass through every choice. */
 import { useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useRef } from 'preact/hooks';
 import type { Role } from '../api/types.ts';
 import { t } from '../messages/text.ts';
 import { useOneAtATime } from '../one-at-a-time.ts';
@@ -13,22 +13,26 @@ interface RoleCellProps {
   readonly onApply: (role: Role) => Promise<boolean>;
 }
 
-/** A choice that is not applied is dropped by Escape, or if the server refuses it. */
+/** A choice, and the role of the server that it is to replace. */
+interface Choice {
+  readonly over: Role;
+  readonly role: Role;
+}
+
+/** A choice that is not applied is dropped by Escape, or if the server has another role meanwhile. */
 export function RoleCell({ name, role, onApply }: RoleCellProps) {
-  /** Null while the choice is what the server has. */
-  const chosen = useSignal<Role | null>(null);
+  const choice = useSignal<Choice | null>(null);
   const select = useRef<HTMLSelectElement>(null);
-  useEffect(() => {
-    chosen.value = null;
-  }, [chosen, role]);
+  /** Null while the choice is what the server has. */
+  const chosen = choice.value?.over === role ? choice.value.role : null;
   const takeBack = () => {
     // The button is removed, and must not take the focus with it.
     select.current?.focus();
-    chosen.value = null;
+    choice.value = null;
   };
   const apply = useOneAtATime(async () => {
-    if (chosen.value === null) return;
-    const taken = await onApply(chosen.value);
+    if (chosen === null) return;
+    const taken = await onApply(chosen);
     if (taken) select.current?.focus();
     else takeBack();
   });
@@ -36,15 +40,15 @@ export function RoleCell({ name, role, onApply }: RoleCellProps) {
     <td
       class="row-actions"
       onKeyDown={({ key }) => {
-        if (key === 'Escape' && chosen.value !== null) takeBack();
+        if (key === 'Escape' && chosen !== null) takeBack();
       }}
     >
       <select
         ref={select}
         aria-label={t('accounts.roleOf', { name })}
-        value={chosen.value ?? role}
+        value={chosen ?? role}
         onChange={({ currentTarget: { value } }) => {
-          chosen.value = value === role ? null : (value as Role);
+          choice.value = value === role ? null : { over: role, role: value as Role };
         }}
       >
         {ROLES.map((each) => (
@@ -53,7 +57,7 @@ export function RoleCell({ name, role, onApply }: RoleCellProps) {
           </option>
         ))}
       </select>
-      {chosen.value !== null && (
+      {chosen !== null && (
         <>
           {' '}
           <button

@@ -83,6 +83,29 @@ testInBrowser('the arrow keys choose a role, and only Apply writes it', async ()
   await page.context().close();
 });
 
+testInBrowser('a role that is chosen as soon as the list is there stays chosen', async () => {
+  const { server, at, visit } = scene();
+  await makeAccount(server, 'lena', 'viewer');
+  const { page } = await visit('admin');
+  // In the microtask after the list was added, before anything that runs after a paint.
+  await page.addInitScript(`
+    const observer = new MutationObserver(() => {
+      const select = document.querySelector('select[aria-label="Role of lena"]');
+      if (select === null) return;
+      observer.disconnect();
+      select.value = 'admin';
+      select.dispatchEvent(new Event('change', { bubbles: true }));
+    });
+    observer.observe(document, { childList: true, subtree: true });
+  `);
+  await page.goto(at('/accounts'));
+  await page.getByRole('button', { name: 'Apply the new role of lena' }).waitFor();
+  // Effects run after a paint.
+  await page.evaluate('new Promise((done) => requestAnimationFrame(() => setTimeout(done, 200)))');
+  assert.is(await page.getByRole('combobox', { name: 'Role of lena' }).inputValue(), 'admin');
+  await page.context().close();
+});
+
 testInBrowser('a role that the server refuses is taken back', async () => {
   const { server, at, visit } = scene();
   await makeAccount(server, 'only-admin', 'admin');
