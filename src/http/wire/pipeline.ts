@@ -6,8 +6,8 @@
  * 1. Every request that was admitted is completed exactly once, so `active` is the number of requests
  *    that are in progress or wait. A shutdown waits until it is 0.
  * 2. In one turn of the event loop each connection begins at most one request, and all connections
- *    together {@link PIPELINED_A_TURN} more, none of them later than {@link PIPELINED_MS} after the
- *    first request of the turn. The engine reads all that a client has sent before it turns to
+ *    together {@link PIPELINED_A_TURN} more. After {@link PIPELINED_AT_LEAST} of these, none begins
+ *    later than {@link PIPELINED_MS} after the first request of the turn. The engine reads all that a client has sent before it turns to
  *    others, so one client that pipelines thousands of requests would delay all others.
  */
 
@@ -16,6 +16,9 @@ export const PIPELINED_A_TURN = 32;
 
 /** Milliseconds of a turn in which such requests begin: a long list alone takes more. */
 export const PIPELINED_MS = 2;
+
+/** Such requests that begin in any case: a client may close its sending side after a few requests. */
+const PIPELINED_AT_LEAST = 4;
 
 /** The clock, in milliseconds, and the event loop. Tests use their own. */
 export interface Loop {
@@ -133,6 +136,7 @@ export class Pipeline {
 
   #mayBegin({ hasBegunInTurn }: Queue): boolean {
     if (!hasBegunInTurn) return true;
+    if (this.#pipelinedInTurn < PIPELINED_AT_LEAST) return true;
     if (this.#pipelinedInTurn >= PIPELINED_A_TURN) return false;
     return this.#loop.now() - this.#turnBegan < PIPELINED_MS;
   }
