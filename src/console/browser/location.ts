@@ -43,13 +43,34 @@ export function href(to: string): string {
 
 let scrolled = 0;
 
+/** Milliseconds for which a screen may grow until the user is where "back" leads to. */
+const GROWTH_MS = 3000;
+
+let stopScrolling = () => {};
+
 /**
  * Scrolls to where the user has left the screen that "back" leads to. The browser does it too soon:
- * a screen is short until the server has answered.
+ * a screen is short until the server has answered. Parts of it may come later still.
  */
 export function scrollBack(): void {
-  if (scrolled > 0) scrollTo(0, scrolled);
+  const to = scrolled;
   scrolled = 0;
+  if (to === 0) return;
+  const growth = new ResizeObserver(() => {
+    scrollTo(0, to);
+    if (Math.abs(scrollY - to) < 1) stop();
+  });
+  const inputs = ['wheel', 'touchmove', 'keydown', 'pointerdown'];
+  const stop = () => {
+    growth.disconnect();
+    for (const input of inputs) removeEventListener(input, stop);
+  };
+  stopScrolling = stop;
+  // The user has the last word.
+  for (const input of inputs) addEventListener(input, stop);
+  setTimeout(stop, GROWTH_MS);
+  scrollTo(0, to);
+  growth.observe(document.body);
 }
 
 /** Shows another address. @param replace whether "back" is to skip the one that is shown now. */
@@ -60,8 +81,11 @@ export async function navigate(to: string, { replace = false } = {}): Promise<vo
   const same = new URL(href(to), location.origin).href === location.href;
   if (replace || same) history.replaceState(null, '', href(to));
   else {
+    // The browser would scroll as well, and may do so last, to a position that it noted before.
+    history.scrollRestoration = 'manual';
     history.replaceState({ scrolled: scrollY }, '');
     history.pushState(null, '', href(to));
+    history.scrollRestoration = 'auto';
   }
   settle();
   if (!replace) scrollTo(0, 0);
@@ -74,6 +98,7 @@ function sameScreen(to: string): boolean {
 let settledUrl = location.href;
 
 function settle(): void {
+  stopScrolling();
   settledUrl = location.href;
   address.value = here();
 }

@@ -4,7 +4,7 @@ import { useEffect } from 'preact/hooks';
 import { ApiError, isAborted, send } from '../api/client.ts';
 import { COLLECTION_NAMES, collectionNamed } from '../api/collections.ts';
 import { needCategories, readCategories } from '../api/references.ts';
-import { href, navigate, query as address } from '../location.ts';
+import { href, navigate, query as address, scrollBack } from '../location.ts';
 import type { MessageKey } from '../messages/message.ts';
 import { formatTime, t } from '../messages/text.ts';
 import { useOneAtATime } from '../one-at-a-time.ts';
@@ -91,6 +91,9 @@ export function AuditScreen() {
     );
     return () => abort.abort();
   }, [parameters, wanted, trail, failure]);
+  useEffect(() => {
+    if (trail.value !== null) scrollBack();
+  }, [trail.value]);
   useEffect(() => {
     document.title = `${t('nav.audits')} – ${t('app.name')}`;
     needCategories().catch(complain);

@@ -5,7 +5,7 @@ import { ApiError } from '../api/client.ts';
 import { readCategories } from '../api/references.ts';
 import { mayWrite } from '../api/session.ts';
 import { BASE_PATH } from '../base.ts';
-import { holdBack, navigate } from '../location.ts';
+import { holdBack, navigate, scrollBack } from '../location.ts';
 import { t } from '../messages/text.ts';
 import { titleOf } from '../parts/attributes.ts';
 import { confirmLeaving } from '../parts/dialog.tsx';
@@ -128,6 +128,7 @@ export function ItemForm({ form }: { readonly form: FormState }) {
   const root = useRef<HTMLDivElement>(null);
   const saving = useSaving(form, root);
   useGuard(form, root);
+  useEffect(scrollBack, []);
   const missing = useSignal<Missing | null>(null);
   const { collection, base } = form;
   const item = base.value?.item ?? null;

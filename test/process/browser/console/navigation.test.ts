@@ -177,6 +177,31 @@ testInBrowser(
   },
 );
 
+testInBrowser(
+  'the back button restores the position in a form whose parts come later',
+  async () => {
+    const { at, visit } = scene();
+    const visitor = await visit('editor');
+    const { page } = visitor;
+    await page.goto(at('/goods/1'));
+    const sku = page.getByRole('link', { name: /^Auralune Phone 12, coral/ });
+    await sku.scrollIntoViewIfNeeded();
+    await sku.click();
+    await page.getByRole('heading', { level: 1, name: /coral/ }).waitFor();
+    await page.route('**/admin/skus/?*', async (route) => {
+      await Bun.sleep(300);
+      await route.continue();
+    });
+    await page.goBack();
+    await sku.waitFor();
+    const left = 'history.state?.scrolled';
+    const isBack = `${left} > 0 && Math.abs(scrollY - ${left}) < 2`;
+    await until('the form is where it was', () => page.evaluate<boolean>(isBack));
+    assert.equal(faults(visitor), []);
+    await page.context().close();
+  },
+);
+
 testInBrowser('an invalid price filter stays as it was typed, with a message', async () => {
   const { at, visit } = scene();
   const visitor = await visit('editor');
