@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Catalog, createCatalog, make, read, skuFields } from '../support/catalog.ts';
 import { type Received, send } from '../support/client.ts';
-import { importInto } from '../support/imports.ts';
+import { csv, importInto } from '../support/imports.ts';
 import { closeServices, openService, type Service } from '../support/service.ts';
 
 /** Rows of one commit. */
@@ -18,8 +18,6 @@ test.before.each(async () => {
 });
 
 test.after.each(closeServices);
-
-const csv = (...lines: readonly string[]) => `${lines.join('\r\n')}\r\n`;
 
 const errorsOf = ({ errors }: Received['json']) =>
   errors.map(({ row, column, message }: Received['json']) => [row, column, message]);

@@ -8,6 +8,7 @@ import type { BodyStream } from '../../src/http/message.ts';
 import { type Catalog, createCatalog, make, read, skuFields } from '../support/catalog.ts';
 import { type Received, send, tokenFor } from '../support/client.ts';
 import {
+  csv,
   exportOf,
   type Format,
   type ImportOptions,
@@ -43,8 +44,6 @@ const importOf = (
   options: ImportOptions = {},
   to = server,
 ) => importInto(to, collection, body, options);
-
-const csv = (...lines: readonly string[]) => `${lines.join('\r\n')}\r\n`;
 
 const exported = (collection: string, query = '') => exportOf(server, collection, query);
 

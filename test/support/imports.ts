@@ -16,6 +16,11 @@ export interface ImportOptions {
   readonly key?: string;
 }
 
+/** A file of lines, as a spreadsheet writes it. */
+export function csv(...lines: readonly string[]): string {
+  return `${lines.join('\r\n')}\r\n`;
+}
+
 /** Sends a file. */
 export function postImport(
   server: Reachable,

@@ -148,7 +148,8 @@ test('a directory archive continues after a kill, and can be restored to a given
   assert.is(readSnapshot(data).sequence, Number(sequence));
 });
 
-test('a large object is stored in parts, so that its deadline is that of a part', async () => {
+/** A bucket, and the methods of the requests to it. */
+async function recordedBucket() {
   const s3 = await startS3Server();
   const methods: string[] = [];
   s3.fault = (method) => {
@@ -158,6 +159,11 @@ test('a large object is stored in parts, so that its deadline is that of a part'
   const { url: endpoint } = s3;
   const credentials = { endpoint, accessKeyId: 'test-id', secretAccessKey: 'secret' };
   const store = s3Store({ bucket: 'bucket', prefix: 'p/' }, credentials);
+  return { s3, methods, store };
+}
+
+test('a large object is stored in parts, so that its deadline is that of a part', async () => {
+  const { s3, methods, store } = await recordedBucket();
   const bytes = randomBytes(20 * 1024 * 1024);
   await store.put('large', bytes);
   assert.equal(methods, ['POST', 'PUT', 'PUT', 'PUT', 'POST']);
@@ -169,15 +175,7 @@ test('a large object is stored in parts, so that its deadline is that of a part'
 });
 
 test('a large object is stored from a stream in parts, and a missing object is null', async () => {
-  const s3 = await startS3Server();
-  const methods: string[] = [];
-  s3.fault = (method) => {
-    methods.push(method);
-    return 'none';
-  };
-  const { url: endpoint } = s3;
-  const credentials = { endpoint, accessKeyId: 'test-id', secretAccessKey: 'secret' };
-  const store = s3Store({ bucket: 'bucket', prefix: 'p/' }, credentials);
+  const { s3, methods, store } = await recordedBucket();
   const piece = Buffer.alloc(1024 * 1024, 'a');
   await store.putStream(
     'large',

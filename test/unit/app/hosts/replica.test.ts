@@ -9,7 +9,6 @@ import { Replica } from '../../../../src/app/hosts/replica.ts';
 import { pause } from '../../../../src/delay.ts';
 import { HistoryGone, type Primary } from '../../../../src/hosts/following/primary-client.ts';
 import { HostRole } from '../../../../src/hosts/primary/host-role.ts';
-import { SCHEMA_VERSION } from '../../../../src/store/files/schema.ts';
 import { baseSlices } from '../../../../src/store/files/base.ts';
 import {
   firstRecord,
@@ -19,6 +18,7 @@ import {
 import { receiveBase } from '../../../../src/store/hosts/install-base.ts';
 import { temporaryDirectory } from '../../../support/directory.ts';
 import { quickDisk } from '../../../support/disk.ts';
+import { stateOfPrimary } from '../../../support/host-state.ts';
 import { openQuickStore } from '../../../support/quick-store.ts';
 import { turn } from '../../../support/turns.ts';
 import { until } from '../../../support/until.ts';
@@ -33,30 +33,14 @@ async function follower() {
     yield* baseSlices(source.snapshot());
   }
   await (await receiveBase(quickDisk, data, slices(), () => {})).install();
-  const { history, epochs, predecessors } = firstRecord();
-  await writeHostRecord(
-    quickDisk,
-    data,
-    followerRecord(ADDRESS, { history, epochs, predecessors }),
-  );
+  const lineage = firstRecord();
+  await writeHostRecord(quickDisk, data, followerRecord(ADDRESS, lineage));
   const tokenFile = join(temporaryDirectory(), 'token');
   writeFileSync(tokenFile, 'token', { mode: 0o600 });
   let asked = 0;
   const primary: Primary = {
     address: ADDRESS,
-    state: async () => ({
-      history,
-      epochs,
-      role: 'primary',
-      primary: null,
-      predecessors,
-      schema: SCHEMA_VERSION,
-      sequence: source.sequence,
-      digest: source.digest,
-      base_bytes: 1,
-      credentials: 'c'.repeat(64),
-      secret: null,
-    }),
+    state: async () => stateOfPrimary(lineage, source),
     credentials: async () => ({
       digest: 'c'.repeat(64),
       files: { keys: null, access: null, webhook_key: null },

@@ -11,7 +11,6 @@ import {
   StreamEnded,
 } from '../../../../src/hosts/following/primary-client.ts';
 import type { HostState, KnownEpoch } from '../../../../src/http/services.ts';
-import { SCHEMA_VERSION } from '../../../../src/store/files/schema.ts';
 import { firstRecord, type HostRecord } from '../../../../src/store/hosts/host-record.ts';
 import { receiveBase } from '../../../../src/store/hosts/install-base.ts';
 import { baseSlices } from '../../../../src/store/files/base.ts';
@@ -19,6 +18,7 @@ import { Store } from '../../../../src/store/store.ts';
 import { temporaryDirectory } from '../../../support/directory.ts';
 import { quickDisk } from '../../../support/disk.ts';
 import { until } from '../../../support/until.ts';
+import { stateOfPrimary } from '../../../support/host-state.ts';
 import { openQuickStore } from '../../../support/quick-store.ts';
 
 const fail = (error: unknown) => {
@@ -60,19 +60,7 @@ async function pair() {
       role.record = change(role.record);
     },
   };
-  const state = (): HostState => ({
-    history: lineage.history,
-    epochs: lineage.epochs,
-    role: 'primary',
-    primary: null,
-    predecessors: [],
-    schema: SCHEMA_VERSION,
-    sequence: source.sequence,
-    digest: source.digest,
-    base_bytes: 1,
-    credentials: 'c'.repeat(64),
-    secret: null,
-  });
+  const state = (): HostState => stateOfPrimary(lineage, source);
   const warnings: string[] = [];
   const taken: object[] = [];
   const start = (primary: Partial<Primary>) => {

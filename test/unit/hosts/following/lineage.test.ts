@@ -5,30 +5,17 @@ import { type Follower, requireFollowable } from '../../../../src/hosts/followin
 import type { HostState } from '../../../../src/http/services.ts';
 import { SCHEMA_VERSION } from '../../../../src/store/files/schema.ts';
 import { firstRecord, type HostRecord, promoted } from '../../../../src/store/hosts/host-record.ts';
+import { stateOfPrimary } from '../../../support/host-state.ts';
 
 const digest = (digit: string) => digit.repeat(64);
 
 const RECORD: HostRecord = { ...firstRecord(), role: 'follower', primary: 'https://primary' };
 
-function state(changes: Partial<HostState> = {}): HostState {
-  const { history, epochs } = RECORD;
-  return {
-    history,
-    epochs,
-    role: 'primary',
-    primary: null,
-    predecessors: [],
-    schema: SCHEMA_VERSION,
-    sequence: 10,
-    digest: digest('a'),
-    base_bytes: 1,
-    credentials: digest('c'),
-    secret: null,
-    ...changes,
-  };
-}
-
 const at = (sequence: number, of = digest('b')) => ({ sequence, digest: of });
+
+function state(changes: Partial<HostState> = {}): HostState {
+  return { ...stateOfPrimary(RECORD, at(10, digest('a'))), ...changes };
+}
 
 function refusal(own: Partial<Follower>, theirs: HostState): string | null {
   try {
