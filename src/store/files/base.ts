@@ -57,7 +57,10 @@ export function* reusedBaseSlices(
   const { sequence, digest: previous, time, lastIds } = snapshot;
   const head = { schema: SCHEMA_VERSION, sequence, previous, time, last_ids: lastIds, ...members };
   const slice = new SliceMemory();
-  slice.add(`${JSON.stringify(head).slice(0, -1)},"tables":{\n`);
+  slice.beginPart();
+  slice.add(`${JSON.stringify(head).slice(0, -1)},"tables":{`);
+  const headPart = slice.endPart();
+  slice.add('\n');
   const tables = perKind((): ChunkOutline[] => []);
   for (const [nth, { name }] of ALL_KINDS.entries()) {
     slice.add(tableBeginning(name, nth));
@@ -67,7 +70,7 @@ export function* reusedBaseSlices(
   yield slice.take();
   const base = slice.digest();
   yield Buffer.from(checksumMember(base));
-  return { base, tables };
+  return { base, head: headPart.crc32, tables };
 }
 
 /** @param outline gets an entry for each chunk. */
@@ -79,13 +82,14 @@ function* addTable(
   let separator = '\n';
   for (const { number, size: count, rows } of table.chunks()) {
     slice.add(separator);
-    const start = slice.size;
+    slice.beginPart();
     const { text } = rows;
     if (text === null) yield* addRows(slice, rows.written());
     else if (text.length < SMALL_BYTES) slice.copy(text);
     else yield* slice.pass(text);
+    const { bytes, crc32 } = slice.endPart();
+    outline.push([number, count, bytes, crc32]);
     if (slice.isFull) yield slice.take();
-    outline.push([number, count, slice.size - start]);
     separator = BETWEEN_ROWS;
   }
 }

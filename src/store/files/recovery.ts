@@ -79,9 +79,7 @@ export function recover(
   base?: Iterable<Buffer>,
 ): Recovered | null {
   const { recovered, problems } =
-    base === undefined
-      ? inspect(disk, directory)
-      : new Recovery(disk, directory, false, base).run(undefined);
+    base === undefined ? inspect(disk, directory) : new Recovery(disk, directory, { base }).run();
   if (problems[0] !== undefined) throw problems[0];
   if (recovered !== null && recovered.schema !== SCHEMA_VERSION && versions === 'current') {
     throw earlierSchema(directory, recovered.schema);
@@ -92,7 +90,8 @@ export function recover(
 /**
  * Reads everything, and continues after a damaged file.
  *
- * @param scrutiny if given, the history before the base is verified too.
+ * @param scrutiny if given, the history before the base is verified too, and the base by its
+ *   SHA-256 in any case.
  * @param patience milliseconds; see {@link MAX_READING_MS}.
  * @throws CatalogError `busy` if checkpoints overtook every attempt, so that a file that one of
  *   them removed cannot be told from a file that is lost.
@@ -105,8 +104,8 @@ export function inspect(
 ): Inspection {
   const begun = performance.now();
   for (let attempt = 1; ; attempt += 1) {
-    const recovery = new Recovery(disk, directory, attempt > 1);
-    const inspection = recovery.run(scrutiny);
+    const recovery = new Recovery(disk, directory, { isTaking: attempt > 1, scrutiny });
+    const inspection = recovery.run();
     if (inspection.problems.length === 0 || !recovery.baseReplaced()) return inspection;
     if (attempt < MIN_READ_ATTEMPTS || performance.now() - begun < patience) continue;
     throw overtaken(directory, attempt);
@@ -120,9 +119,16 @@ function overtaken(directory: string, attempts: number): CatalogError {
   );
 }
 
+interface RecoveryOptions {
+  readonly isTaking?: boolean;
+  readonly base?: Iterable<Buffer> | undefined;
+  readonly scrutiny?: Scrutiny | undefined;
+}
+
 class Recovery {
   readonly #disk: Disk;
   readonly #directory: string;
+  readonly #scrutiny: Scrutiny | undefined;
   readonly #changes: ChangeFiles;
   readonly #problems: CatalogError[] = [];
   readonly #head: Head | null | undefined;
@@ -130,22 +136,25 @@ class Recovery {
   readonly #base: BaseReader | null | undefined;
 
   /**
-   * @param taking whether to read the change sets before the base, which takes longer.
-   * @param base its bytes; if left out, they are read.
+   * @param options.isTaking whether to read the change sets before the base, which takes longer.
+   * @param options.base its bytes; if left out, they are read.
    */
-  constructor(disk: Disk, directory: string, taking: boolean, base?: Iterable<Buffer>) {
+  constructor(disk: Disk, directory: string, options: RecoveryOptions) {
+    const { isTaking = false, base: known, scrutiny } = options;
+    const isThorough = scrutiny !== undefined;
     this.#disk = disk;
     this.#directory = directory;
+    this.#scrutiny = scrutiny;
     this.#changes = new ChangeFiles(disk, directory);
     // In this order: the change set that the head names is there when base and change sets are
     // read, and the change sets after the base are there when it is opened.
     this.#head = this.#attempt(() => readHead(disk, join(directory, HEAD)));
-    const read = this.#attempt(() => openBase(disk, join(directory, BASE), base));
-    if (taking) this.#attempt(() => this.#changes.take());
+    const read = this.#attempt(() => openBase(disk, join(directory, BASE), { known, isThorough }));
+    if (isTaking) this.#attempt(() => this.#changes.take());
     this.#base = read ? this.#attempt(read) : read;
   }
 
-  run(scrutiny: Scrutiny | undefined): Inspection {
+  run(): Inspection {
     const base = this.#decodeBase();
     const { sequences, unexpected } = this.#list();
     if (this.#base === null) this.#judgeAbsence(sequences);
@@ -155,11 +164,11 @@ class Recovery {
     this.#problems.push(...unexpected.map(unexpectedFile));
     const from = base?.state.sequence ?? (sequences[0] ?? 1) - 1;
     const history = historyOf(sequences, from);
-    if (base !== null && scrutiny !== undefined) {
+    if (base !== null && this.#scrutiny !== undefined) {
       const { digest } = base.state;
       this.#problems.push(...verifyHistory(this.#disk, this.#directory, history.kept, digest));
     }
-    const files = this.#replay(from, sequences.at(-1) ?? from, base, scrutiny);
+    const files = this.#replay(from, sequences.at(-1) ?? from, base);
     if (base === null) return { recovered: null, problems: this.#problems };
     const { schema, state } = base;
     if (schema >= HEAD_SINCE) this.#judgeHead(state.sequence);
@@ -209,7 +218,7 @@ class Recovery {
    *
    * @param newest of those listed. If it cannot be read, later ones are not looked for.
    */
-  #replay(from: number, newest: number, base: Base | null, scrutiny: Scrutiny | undefined) {
+  #replay(from: number, newest: number, base: Base | null) {
     const { schema = SCHEMA_VERSION, state = null } = base ?? {};
     const files: ChangeFile[] = [];
     let previous = state?.digest ?? null;
@@ -231,22 +240,17 @@ class Recovery {
           migratedChangeSet(schema, decodeNext(path, next, sequence, previous)),
         );
         previous = changeSet?.digest ?? null;
-        if (changeSet !== undefined) this.#apply(path, state, changeSet, scrutiny);
+        if (changeSet !== undefined) this.#apply(path, state, changeSet);
         files.push({ sequence, bytes: next.length });
       }
     }
   }
 
-  #apply(
-    path: string,
-    state: State | null,
-    changeSet: ChangeSet,
-    scrutiny: Scrutiny | undefined,
-  ): void {
+  #apply(path: string, state: State | null, changeSet: ChangeSet): void {
     if (state === null || changeSet.sequence !== state.sequence + 1) return;
     if (changeSet.previous !== state.digest) return;
     this.#attempt(() => {
-      scrutiny?.onReplay(state, changeSet);
+      this.#scrutiny?.onReplay(state, changeSet);
       try {
         state.apply(changeSet);
       } catch (error) {

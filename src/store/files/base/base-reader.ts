@@ -5,7 +5,8 @@
  * ids are read.
  *
  * Invariants:
- * 1. Nothing of the document is used before its checksum was verified.
+ * 1. Nothing of the document is used before its SHA-256 was verified, or the CRC-32 of each part by
+ *    an outline that names the same SHA-256.
  * 2. A document that is not divided into lines as we write them is read as well: a person may have
  *    formatted it and updated the checksum, or another program may have written it.
  */
@@ -49,6 +50,8 @@ export class BaseReader {
   readonly #path: string;
   /** The outline that the document may have; null if there is none. */
   readonly #outline: Outline | null;
+  /** Whether the SHA-256 is computed even if the outline has a CRC-32 of all parts. */
+  readonly #isThorough: boolean;
   /** The pieces that were not read, because the outline describes what is in them. */
   readonly #outlined: Buffer[] = [];
   readonly #lines: BaseLines;
@@ -62,10 +65,13 @@ export class BaseReader {
   /**
    * @param path of the file, for messages.
    * @param outline of the document, or of an earlier one; null if there is none.
+   * @param isThorough whether the SHA-256 has to be verified even if the outline has a CRC-32 of
+   *   all parts.
    */
-  constructor(path: string, outline: Outline | null = null) {
+  constructor(path: string, outline: Outline | null = null, isThorough = false) {
     this.#path = path;
     this.#outline = outline;
+    this.#isThorough = isThorough;
     this.#lines = new BaseLines(path);
   }
 
@@ -98,10 +104,8 @@ export class BaseReader {
     if (stated === undefined) {
       throw damaged(this.#path, 'it is cut off, or not a file of the store');
     }
-    if (this.#hash.digest('hex') !== stated) {
-      throw damaged(this.#path, 'its checksum does not match its content');
-    }
-    const tables = this.#outlinedTables(stated) ?? this.#tablesOfLines();
+    if (this.#hashesAtOnce) this.#verify(stated);
+    const tables = this.#outlinedTables(stated) ?? this.#tablesOfLines(stated);
     const value = tables?.head ?? this.#parseWhole();
     this.#whole = [];
     const { schema, document } = parseDocument(this.#path, value);
@@ -113,14 +117,32 @@ export class BaseReader {
     return { schema, state, members, size: this.#size };
   }
 
+  /** Whether the SHA-256 is computed while the pieces arrive, and not only if it is needed. */
+  get #hashesAtOnce(): boolean {
+    return this.#outline === null || this.#isThorough;
+  }
+
+  /** @throws CatalogError `store_damaged` if the bytes have another SHA-256. */
+  #verify(stated: string): void {
+    if (this.#hash.digest('hex') === stated) return;
+    throw damaged(this.#path, 'its checksum does not match its content');
+  }
+
   /** @returns null if the outline is that of another document. */
   #outlinedTables(digest: string): BaseTables | null {
     const outline = this.#outline;
     return outline?.base === digest ? outlinedTables(this.#path, this.#outlined, outline) : null;
   }
 
-  /** @returns null if the lines are not those that we write. */
-  #tablesOfLines(): BaseTables | null {
+  /**
+   * @returns null if the lines are not those that we write.
+   * @throws CatalogError `store_damaged` if the bytes have another SHA-256.
+   */
+  #tablesOfLines(stated: string): BaseTables | null {
+    if (!this.#hashesAtOnce) {
+      for (const piece of this.#outlined) this.#hash.update(piece);
+      this.#verify(stated);
+    }
     for (const piece of this.#outlined) this.#lines.take(piece);
     return this.#lines.end();
   }
@@ -133,7 +155,7 @@ export class BaseReader {
   }
 
   #take(bytes: Buffer): void {
-    this.#hash.update(bytes);
+    if (this.#hashesAtOnce) this.#hash.update(bytes);
     this.#whole.push(bytes);
     if (this.#outline === null) this.#lines.take(bytes);
     else this.#outlined.push(bytes);
@@ -175,19 +197,20 @@ export function decodeBase(path: string, content: Uint8Array | Iterable<Uint8Arr
  * Opens a base. A checkpoint that replaces the file does not affect what was opened.
  *
  * @param known the bytes of the file, if the caller has them; the rows stay in them.
+ * @param isThorough as for {@link BaseReader}.
  * @returns a function that reads the whole file, to be called once; null if there is no file.
  * @throws CatalogError `store_unreadable`, as does the returned function.
  */
 export function openBase(
   disk: Disk,
   path: string,
-  known?: Iterable<Buffer>,
+  { known, isThorough }: { known?: Iterable<Buffer> | undefined; isThorough?: boolean } = {},
 ): (() => BaseReader) | null {
   const pieces = known ?? readable(path, () => disk.pieces(path, 'own'));
   if (pieces === null) return null;
   return () =>
     readable(path, () => {
-      const reader = new BaseReader(path, readOutline(disk, dirname(path)));
+      const reader = new BaseReader(path, readOutline(disk, dirname(path)), isThorough);
       for (const piece of pieces) reader.keep(piece);
       return reader;
     });

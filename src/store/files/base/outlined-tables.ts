@@ -20,16 +20,18 @@ const MAX_SEALED_BYTES = 512 * 1024;
 /**
  * @param path of the base, for messages.
  * @param pieces all bytes before the checksum; the rows stay in them.
- * @returns null if the bytes are not divided as the outline says.
+ * @returns null if the bytes are not divided as the outline says, or have another CRC-32. All of
+ *   them were compared: those of the first line and of each chunk by their CRC-32, those between
+ *   them one by one.
  */
 export function outlinedTables(
   path: string,
   pieces: readonly Buffer[],
-  { tables }: Outline,
+  { head: headChecksum, tables }: Outline,
 ): BaseTables | null {
   const text = new Pieces(pieces);
   const head = text.line();
-  if (head === null) return null;
+  if (head === null || Bun.hash.crc32(head) !== headChecksum) return null;
   const chunks: Partial<Record<KindName, PlannedChunk[]>> = {};
   for (const [nth, { name }] of ALL_KINDS.entries()) {
     if (!text.skip(tableBeginning(name, nth))) return null;
@@ -39,10 +41,10 @@ export function outlinedTables(
   }
   if (!text.skip(TABLES_END) || !text.isAtEnd) return null;
   const rows = perKind(({ name }) => RowTable.ofChunks(chunks[name] ?? []));
-  return { head: JSON.parse(`${head}}}`), rows };
+  return { head: JSON.parse(`${head.toString('utf8')}}}`), rows };
 }
 
-/** @returns null if the chunks are not where the outline says. */
+/** @returns null if the chunks are not where the outline says, or have another CRC-32. */
 function chunksOf(
   text: Pieces,
   outlines: readonly ChunkOutline[],
@@ -51,12 +53,13 @@ function chunksOf(
 ): PlannedChunk[] | null {
   const parser = parserOf(path, kind);
   const chunks: PlannedChunk[] = [];
-  for (const [number, size, length] of outlines) {
+  for (const [number, size, length, crc32] of outlines) {
     const isFirst = chunks.length === 0;
     const follows = isFirst || number > (chunks.at(-1)?.number ?? 0);
     if (!follows || !text.skip(isFirst ? '\n' : BETWEEN_ROWS)) return null;
     const bytes = text.take(length);
-    if (bytes === null || chunkOf(idIn(bytes, 0)) !== number) return null;
+    if (bytes === null || Bun.hash.crc32(bytes) !== crc32) return null;
+    if (chunkOf(idIn(bytes, 0)) !== number) return null;
     const sealed = new SealedText(path, { kind, number, size, bytes, parser });
     const contents = length > MAX_SEALED_BYTES ? sealed.open() : sealed;
     chunks.push({ number, size, rows: new ChunkRows(number * CHUNK_SIZE, contents) });
@@ -139,11 +142,11 @@ class Pieces {
   }
 
   /** Takes the rest of a line; null if it is not in one piece with its line feed. */
-  line(): string | null {
+  line(): Buffer | null {
     const piece = this.#pieces[this.#nth];
     const end = piece?.indexOf(LINE_FEED, this.#at) ?? -1;
     const bytes = end < 0 ? null : this.take(end - this.#at);
-    return bytes !== null && this.skip('\n') ? bytes.toString('utf8') : null;
+    return bytes !== null && this.skip('\n') ? bytes : null;
   }
 
   /** Takes the next bytes if they are an ASCII text. @returns whether they are. */

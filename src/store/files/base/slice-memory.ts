@@ -7,17 +7,21 @@ const SLICE_BYTES = 64 * 1024;
 /** The most bytes that a UTF-16 unit takes in UTF-8. */
 const MAX_UNIT_BYTES = 3;
 
+/** What an outline says about some bytes in a row. */
+export interface Part {
+  /** How many they are. */
+  readonly bytes: number;
+  /** Their CRC-32, as in gzip (RFC 1952, section 8). */
+  readonly crc32: number;
+}
+
 export class SliceMemory {
   #memory = Buffer.allocUnsafeSlow(2 * SLICE_BYTES);
   #filled = 0;
-  /** Bytes of the slices before this one. */
-  #before = 0;
+  /** Bytes of the slice that are before the current part, or already counted for it. */
+  #counted = 0;
+  #part: Part = { bytes: 0, crc32: 0 };
   readonly #hash = createHash('sha256');
-
-  /** The bytes of all slices so far, including the current one. */
-  get size(): number {
-    return this.#before + this.#filled;
-  }
 
   /** Whether it is time to {@link SliceMemory.take} the slice. */
   get isFull(): boolean {
@@ -37,9 +41,26 @@ export class SliceMemory {
     this.#filled += bytes.length;
   }
 
+  /** Begins a part, which may extend over any number of slices. */
+  beginPart(): void {
+    this.#counted = this.#filled;
+    this.#part = { bytes: 0, crc32: 0 };
+  }
+
+  /** @returns the part that was begun last. */
+  endPart(): Part {
+    this.#countFilled();
+    return this.#part;
+  }
+
   /** @returns the slice; the next one reuses its memory. */
   take(): Uint8Array {
-    return this.#count(this.#memory.subarray(0, this.#filled));
+    this.#countFilled();
+    const slice = this.#memory.subarray(0, this.#filled);
+    this.#filled = 0;
+    this.#counted = 0;
+    this.#hash.update(slice);
+    return slice;
   }
 
   /**
@@ -50,7 +71,10 @@ export class SliceMemory {
   *pass(bytes: Uint8Array): Generator<Uint8Array, void> {
     if (this.#filled > 0) yield this.take();
     for (let start = 0; start < bytes.length; start += SLICE_BYTES) {
-      yield this.#count(bytes.subarray(start, start + SLICE_BYTES));
+      const slice = bytes.subarray(start, start + SLICE_BYTES);
+      this.#count(slice);
+      this.#hash.update(slice);
+      yield slice;
     }
   }
 
@@ -59,11 +83,15 @@ export class SliceMemory {
     return this.#hash.digest('hex');
   }
 
-  #count(slice: Uint8Array): Uint8Array {
-    this.#hash.update(slice);
-    this.#before += slice.length;
-    this.#filled = 0;
-    return slice;
+  /** Counts for the part what was added to the slice since it was last counted. */
+  #countFilled(): void {
+    this.#count(this.#memory.subarray(this.#counted, this.#filled));
+    this.#counted = this.#filled;
+  }
+
+  #count(added: Uint8Array): void {
+    const { bytes, crc32 } = this.#part;
+    this.#part = { bytes: bytes + added.length, crc32: Bun.hash.crc32(added, crc32) };
   }
 
   #reserve(bytes: number): void {

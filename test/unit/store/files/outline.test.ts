@@ -1,5 +1,6 @@
 /** The outline of a base changes how fast the base is read, and nothing else. */
 import { createHash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -91,16 +92,18 @@ test('pieces that are adjacent in one buffer are read without a copy', () => {
   }
 });
 
-test('an outline has the number of rows and bytes of each chunk of 1024 ids', () => {
+test('an outline has the rows, bytes and CRC-32 of each chunk of 1024 ids, and the CRC-32 of the first line', () => {
   const snapshot = aWhole({ books: books([1, 1023, 1024, 5000]) });
-  const { tables } = outlineOf(snapshot);
-  const line = (id: number) => JSON.stringify({ id, name: 'A book' }).length;
+  const { head, tables } = outlineOf(snapshot);
+  const line = (id: number) => JSON.stringify({ id, name: 'A book' });
+  const two = `${line(1)},\n${line(1023)}`;
   assert.equal(tables.books, [
-    [0, 2, line(1) + 2 + line(1023)],
-    [1, 1, line(1024)],
-    [4, 1, line(5000)],
+    [0, 2, two.length, crc32(two)],
+    [1, 1, line(1024).length, crc32(line(1024))],
+    [4, 1, line(5000).length, crc32(line(5000))],
   ]);
   assert.equal(tables.skus, []);
+  assert.is(head, crc32(bytesOf(snapshot).toString().split('\n')[0] ?? ''));
 });
 
 test('long rows are found with the outline', () => {
@@ -179,9 +182,10 @@ test('an outline that belongs to another base is ignored', () => {
 test('with a wrong outline, either the right rows are read or store_damaged is thrown', () => {
   const by = fc.integer({ min: -70, max: 70 });
   fc.assert(
-    fc.property(aSnapshot, fc.array(fc.tuple(fc.nat(), fc.nat(2), by)), (snapshot, changes) => {
+    fc.property(aSnapshot, fc.array(fc.tuple(fc.nat(), fc.nat(3), by)), (snapshot, changes) => {
       const outline = outlineOf(snapshot);
       const chunks = KIND_NAMES.flatMap((kind) => outline.tables[kind]) as [
+        number,
         number,
         number,
         number,
@@ -191,7 +195,7 @@ test('with a wrong outline, either the right rows are read or store_damaged is t
         if (chunk !== undefined) chunk[member] = Math.max((chunk[member] ?? 0) + more, 1);
       }
       try {
-        assert.equal(readable(stateOf(bytesOf(snapshot), outline, [100])), readable(snapshot));
+        assert.equal(readable(stateOf(bytesOf(snapshot), outline, [1000])), readable(snapshot));
       } catch (error) {
         if (!(error instanceof CatalogError)) throw error;
         assert.is(error.code, 'store_damaged');
@@ -204,8 +208,8 @@ test('with a wrong outline, either the right rows are read or store_damaged is t
 test('a wrong number of rows in an outline is reported when the chunk is read', () => {
   const snapshot = aWhole({ books: books(HUNDRED) });
   const outline = outlineOf(snapshot);
-  const [[number, rows, bytes]] = outline.tables.books as [ChunkOutline];
-  const wrong: ChunkOutline = [number, rows + 1, bytes];
+  const [[number, rows, ...rest]] = outline.tables.books as [ChunkOutline];
+  const wrong: ChunkOutline = [number, rows + 1, ...rest];
   const tables = { ...outline.tables, books: [wrong] };
   const state = stateOf(bytesOf(snapshot), { ...outline, tables }, [1000]);
   assert.throws(
@@ -219,6 +223,47 @@ test('a wrong number of rows in an outline is reported when the chunk is read', 
   );
 });
 
+/** A base with its outline, and a row that was changed since. */
+function changedBase(of: string, by: string): { bytes: Buffer; outline: Outline } {
+  const snapshot = aWhole({ books: books([1, 2, 1024, 3000]) });
+  const bytes = bytesOf(snapshot);
+  const at = bytes.indexOf(of);
+  assert.ok(at >= 0);
+  bytes.write(by, at);
+  return { bytes, outline: outlineOf(snapshot) };
+}
+
+test('a byte that changed since the outline was written is found, wherever it is', () => {
+  const places = [
+    ['"sequence":1', '"sequence":2'],
+    ['{"id":1,"name":"A', '{"id":1,"name":"B'],
+    ['{"id":1024,"name":"A', '{"id":1024,"name":"B'],
+    ['{"id":3000,"name":"A', '{"id":3000,"name":"B'],
+    ['},\n{"id":2', '}\n\n{"id":2'],
+    ['},\n{"id":1024', '}\n\n{"id":1024'],
+    ['],\n"brands"', '],\n"brandz"'],
+    [']\n},"sha256', ']\r},"sha256'],
+  ] as const;
+  for (const [of, by] of places) {
+    const { bytes, outline } = changedBase(of, by);
+    assert.throws(() => stateOf(bytes, outline, [1000]), /its checksum does not match its content/);
+  }
+});
+
+test('a base is read by its CRC-32 alone, except by a thorough reader', () => {
+  // Of another SHA-256 than the one that file and outline state, which no accident brings about.
+  const { bytes, outline } = changedBase('{"id":3000,"name":"A', '{"id":3000,"name":"B');
+  const crc = crc32(JSON.stringify({ id: 3000, name: 'B book' }));
+  const changed = outline.tables.books.map(([number, rows, length, old]): ChunkOutline => {
+    return [number, rows, length, number === 2 ? crc : old];
+  });
+  const forged = { ...outline, tables: { ...outline.tables, books: changed } };
+  assert.is(stateOf(bytes, forged, [1000]).get('books', 3000)?.name, 'B book');
+  const thorough = new BaseReader('base', forged, true);
+  thorough.write(bytes);
+  assert.throws(() => thorough.end(), /its checksum does not match its content/);
+});
+
 test('two rows with the same id are reported when their chunk is read', () => {
   const snapshot = aWhole({ books: books([1, 2]) });
   const bytes = bytesOf(snapshot);
@@ -226,7 +271,12 @@ test('two rows with the same id are reported when their chunk is read', () => {
   const twice = text.replace('{"id":2,', '{"id":1,');
   assert.is.not(twice, text);
   const base = createHash('sha256').update(twice).digest('hex');
-  const outline = { ...outlineOf(snapshot), base };
+  const made = outlineOf(snapshot);
+  const [[number, rows, length]] = made.tables.books as [ChunkOutline];
+  const chunk = twice.slice(twice.indexOf('{"id":1,'), twice.indexOf('],\n'));
+  assert.is(chunk.length, length);
+  const renewed: ChunkOutline = [number, rows, length, crc32(chunk)];
+  const outline = { ...made, base, tables: { ...made.tables, books: [renewed] } };
   const state = stateOf(Buffer.from(twice + checksumMember(base)), outline, [1000]);
   assert.throws(
     () => state.get('books', 1),
@@ -259,13 +309,26 @@ test('a checkpoint writes the outline of its base, and the store opens with it',
   assert.is(again.count('brands'), 1);
   await again.close();
 
-  const [[number, , bytes]] = outline.tables.brands as [ChunkOutline];
-  const wrong: ChunkOutline = [number, 7, bytes];
+  const [[number, , ...rest]] = outline.tables.brands as [ChunkOutline];
+  const wrong: ChunkOutline = [number, 7, ...rest];
   const tables = { ...outline.tables, brands: [wrong] };
   await writeOutline(machineDisk, directory, { ...outline, tables });
   assert.is(readSnapshot(directory).count('brands'), 7, 'a start counts the rows by the outline');
   await writeOutline(machineDisk, directory, outline);
 });
+
+/** Of an outline's chunk: each has one wrong member, or a wrong number of members. */
+const unusable = [
+  [0, 1, 9],
+  [0, 1, 2, 3, 4],
+  [0, 0, 9, 3],
+  [-1, 1, 9, 3],
+  [0, 1, 1.5, 3],
+  [0, '1', 9, 3],
+  [0, 1, 9, -1],
+  [0, 1, 9, 0x1_0000_0000],
+  7,
+];
 
 test('an outline that is missing, damaged or unreadable is ignored', async () => {
   const directory = mkdtempSync(join(storeDirectory(), 'outline-'));
@@ -279,11 +342,13 @@ test('an outline that is missing, damaged or unreadable is ignored', async () =>
     writeFileSync(path, content);
     assert.is(readOutline(machineDisk, directory), null);
   }
-  for (const chunk of [[0, 1], [0, 1, 2, 3], [0, 0, 9], [-1, 1, 9], [0, 1, 1.5], [0, '1', 9], 7]) {
+  for (const chunk of unusable) {
     const tables = { ...outline.tables, books: [chunk as unknown as ChunkOutline] };
     await writeOutline(machineDisk, directory, { ...outline, tables });
     assert.is(readOutline(machineDisk, directory), null, JSON.stringify(chunk));
   }
+  await writeOutline(machineDisk, directory, { ...outline, head: 0x1_0000_0000 });
+  assert.is(readOutline(machineDisk, directory), null);
   writeFileSync(path, bytes);
   const refuses = (): never => {
     throw Object.assign(new Error('permission denied'), { code: 'EACCES' });

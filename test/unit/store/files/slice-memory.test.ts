@@ -1,6 +1,7 @@
 /** A base is made slice by slice in one buffer (src/store/files/base/slice-memory.ts). */
 import fc from 'fast-check';
 import { createHash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { perKind } from '../../../../src/model/per-kind.ts';
@@ -20,6 +21,10 @@ const aPart: fc.Arbitrary<Part> = fc.record({
   text: aText,
 });
 
+const manyParts = fc.array(aPart, { maxLength: 5 });
+
+const textOf = (parts: readonly Part[]): string => parts.map(({ text }) => text).join('');
+
 /** The slices of parts; each is copied, because the next one overwrites it. */
 function* slicesOf(memory: SliceMemory, parts: readonly Part[]): Generator<Buffer> {
   for (const { how, text } of parts) {
@@ -31,14 +36,23 @@ function* slicesOf(memory: SliceMemory, parts: readonly Part[]): Generator<Buffe
   yield Buffer.from(memory.take());
 }
 
-test('the slices contain parts of any length in order, and size and digest are theirs', () => {
+test('the slices contain parts of any length in order; bytes, CRC-32 and digest are theirs', () => {
   fc.assert(
-    fc.property(fc.array(aPart, { maxLength: 8 }), (parts) => {
+    fc.property(manyParts, manyParts, manyParts, (before, parts, after) => {
       const memory = new SliceMemory();
-      const bytes = Buffer.concat([...slicesOf(memory, parts)]);
-      const expected = Buffer.from(parts.map(({ text }) => text).join(''));
-      assert.ok(bytes.equals(expected));
-      assert.is(memory.size, expected.length);
+      const slices = [...slicesOf(memory, before)];
+      memory.add('unfinished');
+      memory.beginPart();
+      slices.push(...slicesOf(memory, parts));
+      memory.add('rest');
+      const part = memory.endPart();
+      slices.push(...slicesOf(memory, after));
+      const inner = Buffer.from(`${textOf(parts)}rest`);
+      assert.equal(part, { bytes: inner.length, crc32: crc32(inner) });
+      const expected = Buffer.from(
+        `${textOf(before)}unfinished${inner.toString()}${textOf(after)}`,
+      );
+      assert.ok(Buffer.concat(slices).equals(expected));
       assert.is(memory.digest(), createHash('sha256').update(expected).digest('hex'));
     }),
     { numRuns: 200 },
