@@ -7,6 +7,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../release/paths.ts';
 import { isUpToDate } from '../release/up-to-date.ts';
+import { DATA_FILES } from '../src/data-files.ts';
 
 const EXECUTABLE = join(ROOT, 'dist', 'catalog-server');
 
@@ -17,4 +18,4 @@ function run(command: string, ...args: string[]): void {
 
 if (!isUpToDate(EXECUTABLE)) run(process.execPath, 'run', 'build');
 const data = process.env['CATALOG_DATA'] || join(ROOT, 'data');
-if (!existsSync(join(data, 'catalog.json'))) run(EXECUTABLE, 'migrate', '--demo', '--data', data);
+if (!existsSync(join(data, DATA_FILES.base))) run(EXECUTABLE, 'migrate', '--demo', '--data', data);

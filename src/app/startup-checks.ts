@@ -1,8 +1,8 @@
 /** Checks the environment of a server before it serves, and logs problems. */
+import { isDataFile } from '../data-files.ts';
 import { shellWord } from '../errors.ts';
 import type { Disk } from '../disk/disk.ts';
 import { isOpenToOthers, makePrivate } from '../disk/modes.ts';
-import { isDataFile } from './data-files.ts';
 import type { Log } from '../telemetry/log.ts';
 
 /**

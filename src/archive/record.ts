@@ -4,11 +4,10 @@
  */
 import { join } from 'node:path';
 import * as v from 'valibot';
+import { DATA_FILES } from '../data-files.ts';
 import type { Disk } from '../disk/disk.ts';
 import { withOpen, writeDurably } from '../disk/durable-file.ts';
 import { CatalogError, messageOf } from '../errors.ts';
-
-const NAME = 'archive.json';
 
 const shape = v.object({ archive: v.string() });
 
@@ -21,7 +20,7 @@ export interface ArchiveRecord {
 
 /** @param directory the data directory. */
 export function archiveRecord(disk: Disk, directory: string): ArchiveRecord {
-  const path = join(directory, NAME);
+  const path = join(directory, DATA_FILES.archive);
   return {
     read() {
       const bytes = disk.read(path);

@@ -10,6 +10,7 @@
  */
 import { join } from 'node:path';
 import * as v from 'valibot';
+import { DATA_FILES } from '../data-files.ts';
 import type { Disk } from '../disk/disk.ts';
 import { type FileContent, readWithMode } from '../disk/watched-file.ts';
 import { CatalogError } from '../errors.ts';
@@ -63,7 +64,7 @@ export const NO_ACCESS: Access = { users: new Map(), subjects: new Map(), tokens
 
 /** @returns the path of the accounts of a data directory, a file that may not exist. */
 export function accessPath(directory: string): string {
-  return join(directory, 'access.json');
+  return join(directory, DATA_FILES.access);
 }
 
 const fileOf = (path: string): PrivateFile => ({ path, code: 'access_file' });

@@ -10,6 +10,7 @@
  * Comparing the files costs two system calls, a tenth of a small request; under load many requests
  * share one comparison.
  */
+import { DATA_FILES } from '../data-files.ts';
 import { WatchedFile } from '../disk/watched-file.ts';
 import { CatalogError } from '../errors.ts';
 import { type Access, accessPath, NO_ACCESS, readAccess } from './access.ts';
@@ -160,7 +161,7 @@ function watched<T>(
 
 function gone(path: string): CatalogError {
   return new CatalogError(
-    path.endsWith('keys.json') ? 'key_file' : 'access_file',
+    path.endsWith(DATA_FILES.keys) ? 'key_file' : 'access_file',
     `${path} was removed while the server was running, so no token is accepted; put it back, or restart the server to continue without it`,
   );
 }

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import * as v from 'valibot';
+import { DATA_FILES } from '../data-files.ts';
 import { machineDisk } from '../disk/disk.ts';
 import { writeOnce } from '../disk/durable-file.ts';
 import { type FileContent, readWithMode } from '../disk/watched-file.ts';
@@ -41,7 +42,7 @@ const keyFile = v.object({ keys: v.tupleWithRest([signing], key) });
 
 /** @returns the path of the keys of a data directory, a file that may not exist. */
 export function keysPath(directory: string): string {
-  return join(directory, 'keys.json');
+  return join(directory, DATA_FILES.keys);
 }
 
 /** @param path of a key file. @returns the file, whose failures have the code `key_file`. */

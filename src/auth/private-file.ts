@@ -1,4 +1,5 @@
 /** Files that only their owner may read, such as the signing keys and the accounts. */
+import { DATA_FILES } from '../data-files.ts';
 import { type Disk } from '../disk/disk.ts';
 import { withOpen, writeDurably } from '../disk/durable-file.ts';
 import { FileLock } from '../disk/lock.ts';
@@ -93,7 +94,7 @@ export async function writePrivate(
  * @throws CatalogError `access_file` if the lock is not available.
  */
 export async function exclusively<T>(directory: string, change: () => Promise<T>): Promise<T> {
-  const path = join(directory, 'access.lock');
+  const path = join(directory, DATA_FILES.accessLock);
   let lock: FileLock;
   try {
     lock = new FileLock(path);

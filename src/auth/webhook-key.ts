@@ -8,6 +8,7 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import * as v from 'valibot';
+import { DATA_FILES } from '../data-files.ts';
 import { machineDisk } from '../disk/disk.ts';
 import { writeOnce } from '../disk/durable-file.ts';
 import { type FileContent, readWithMode } from '../disk/watched-file.ts';
@@ -98,7 +99,7 @@ export class WebhookKey {
 
 /** The path of the key in a data directory. */
 export function webhookKeyPath(directory: string): string {
-  return join(directory, 'webhook-key.json');
+  return join(directory, DATA_FILES.webhookKey);
 }
 
 /**

@@ -3,6 +3,7 @@
  * checksum, and with the caller's members before the tables. It contains no pages and no history.
  */
 import { dirname } from 'node:path';
+import { DATA_FILES } from '../data-files.ts';
 import type { Disk } from '../disk/disk.ts';
 import { makeDirectory, withOpen } from '../disk/durable-file.ts';
 import { acquireOwnership } from '../disk/lock.ts';
@@ -12,28 +13,26 @@ import { type Base, BaseReader, decodeBase } from './files/base/base-reader.ts';
 import { stateFaults } from './check.ts';
 import { createStore } from './files/create.ts';
 import type { State } from './state.ts';
-import { OUTLINE } from './files/base/outline.ts';
-import { CHANGES, CLUSTER, damaged, HEAD, listChanges, LOCK, unwritable } from './files/files.ts';
-import { LAST_BACKUP } from './files/last-backup.ts';
+import { damaged, listChanges, unwritable } from './files/files.ts';
 import { writeBase } from './files/base/write-base.ts';
 
 /** Files that may be in a directory into which a backup is restored. */
 const NO_STORE = new Set([
-  LOCK,
-  'pages.lock',
-  'keys.json',
-  'webhook-key.json',
-  'access.json',
-  'pages.json',
-  'pages.manifest',
-  'access.lock',
+  DATA_FILES.lock,
+  DATA_FILES.pagesLock,
+  DATA_FILES.keys,
+  DATA_FILES.webhookKey,
+  DATA_FILES.access,
+  DATA_FILES.pageSettings,
+  DATA_FILES.pagesManifest,
+  DATA_FILES.accessLock,
   'lost+found',
-  CHANGES,
-  HEAD,
-  OUTLINE,
-  LAST_BACKUP,
+  DATA_FILES.changes,
+  DATA_FILES.head,
+  DATA_FILES.outline,
+  DATA_FILES.backup,
   // Left by a host that has found no other host to send it a base.
-  CLUSTER,
+  DATA_FILES.cluster,
 ]);
 
 export interface Backup {
@@ -119,7 +118,7 @@ export async function restoreBackup(
 ): Promise<void> {
   // Before a lock file is created in a directory that is not ours, and again under the lock.
   requireNoStore(disk, directory);
-  const lock = acquireOwnership(directory, LOCK, command);
+  const lock = acquireOwnership(directory, DATA_FILES.lock, command);
   try {
     requireNoStore(disk, directory);
     await prepare();
@@ -142,6 +141,6 @@ export function requireNoStore(disk: Disk, directory: string): void {
   if (sequences.length === 0 && unexpected.length === 0 && found === undefined) return;
   throw new CatalogError(
     'store_not_empty',
-    `${directory} is not empty, it holds ${found ?? CHANGES}; name an empty directory with --data`,
+    `${directory} is not empty, it holds ${found ?? DATA_FILES.changes}; name an empty directory with --data`,
   );
 }

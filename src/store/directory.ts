@@ -1,7 +1,7 @@
 /** Reading a data directory from any process, even while another one owns it. */
+import { DATA_FILES } from '../data-files.ts';
 import { type Disk, machineDisk } from '../disk/disk.ts';
 import { CatalogError, shellWord } from '../errors.ts';
-import { BASE, HEAD } from './files/files.ts';
 import { recover } from './files/recovery.ts';
 import type { State } from './state.ts';
 
@@ -28,7 +28,7 @@ export function requireStore(directory: string, disk: Disk): void {
 /** @returns whether a directory holds a store, without reading it. */
 export function hasStore(directory: string, disk: Disk): boolean {
   const names = disk.list(directory);
-  return names.includes(BASE) || names.includes(HEAD);
+  return names.includes(DATA_FILES.base) || names.includes(DATA_FILES.head);
 }
 
 /** @returns the error for a directory without a store. */

@@ -1,6 +1,7 @@
 /** The store as the rest of the program sees it: committed state to read, transactions to write. */
 import { join } from 'node:path';
 import type { Low } from 'lowdb';
+import { DATA_FILES } from '../data-files.ts';
 import { type Disk, machineDisk } from '../disk/disk.ts';
 import { acquireOwnership, type FileLock } from '../disk/lock.ts';
 import { CatalogError, endsWriting } from '../errors.ts';
@@ -10,7 +11,7 @@ import type { CommitListener } from './writer/local-commits.ts';
 import type { LongTransaction, Transaction } from './writer/draft.ts';
 import { FileLog } from './files/file-log.ts';
 import { missing, requireStore } from './directory.ts';
-import { CLUSTER, LOCK, unwritable } from './files/files.ts';
+import { unwritable } from './files/files.ts';
 import { requireWritable } from './hosts/host-record.ts';
 import { inSlices } from '../slices.ts';
 import type { StoreLog } from './log.ts';
@@ -250,15 +251,15 @@ export class Store extends StoreReader {
  * @throws CatalogError `store_locked`.
  */
 export function ownDirectory(directory: string, command: string): FileLock {
-  return acquireOwnership(directory, LOCK, command);
+  return acquireOwnership(directory, DATA_FILES.lock, command);
 }
 
 /** @throws CatalogError `log_missing` if commits of this process would bypass the log of all hosts. */
 function requireLog(directory: string, disk: Disk, shared: SharedLog | undefined): void {
-  if (shared !== undefined || !disk.list(directory).includes(CLUSTER)) return;
+  if (shared !== undefined || !disk.list(directory).includes(DATA_FILES.cluster)) return;
   throw new CatalogError(
     'log_missing',
-    `${directory} belongs to a host that shares its log with others, so only serve --log may write to it; to continue without them, with a separate history, remove ${join(directory, CLUSTER)}`,
+    `${directory} belongs to a host that shares its log with others, so only serve --log may write to it; to continue without them, with a separate history, remove ${join(directory, DATA_FILES.cluster)}`,
   );
 }
 

@@ -2,17 +2,17 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
+import { DATA_FILES } from '../../src/data-files.ts';
 import { KIND_NAMES, type Row } from '../../src/model/kind.ts';
 import { perKind } from '../../src/model/per-kind.ts';
 import { baseSlices } from '../../src/store/files/base.ts';
 import { decodeBase } from '../../src/store/files/base/base-reader.ts';
-import { BASE } from '../../src/store/files/files.ts';
 import { type RowParts, RowTable } from '../../src/store/memory/row-table.ts';
 import type { Snapshot, State } from '../../src/store/state.ts';
 
 /** The state in the base of a data directory. */
 export function baseOf(directory: string): State {
-  const path = join(directory, BASE);
+  const path = join(directory, DATA_FILES.base);
   return decodeBase(path, readFileSync(path)).state;
 }
 

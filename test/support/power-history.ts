@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path';
 import fc from 'fast-check';
+import { DATA_FILES } from '../../src/data-files.ts';
 import { CatalogError, messageOf } from '../../src/errors.ts';
 import { KIND_NAMES, type KindName, type Row } from '../../src/model/kind.ts';
 import { KINDS } from '../../src/model/kinds.ts';
@@ -14,7 +15,7 @@ import { checkStore } from '../../src/store/check.ts';
 import type { State as StoreState } from '../../src/store/state.ts';
 import type { ReadableStore } from '../../src/store/readable-store.ts';
 import type { Transaction } from '../../src/store/writer/draft.ts';
-import { CHANGES, changeSetName, occupied } from '../../src/store/files/files.ts';
+import { changeSetName, occupied } from '../../src/store/files/files.ts';
 import { recover } from '../../src/store/files/recovery.ts';
 import { changeOf } from '../../src/model/change.ts';
 import { Store } from '../../src/store/store.ts';
@@ -427,7 +428,9 @@ function leftovers(disk: PowerDisk, directory: string, history: number): string[
   const { kept = [], leftover = [] } = recover(disk, directory) ?? {};
   const bytes = kept.map((each) => disk.size(join(directory, changeSetName(each))) ?? 0);
   const excess = bytes.reduce((sum, size) => sum + occupied(size), 0) > history ? kept : [];
-  const names = [directory, join(directory, CHANGES)].flatMap((within) => disk.list(within));
+  const names = [directory, join(directory, DATA_FILES.changes)].flatMap((within) =>
+    disk.list(within),
+  );
   const temporaries = names.filter((name) => name.endsWith('.tmp'));
   return [...[...leftover, ...excess].map(changeSetName), ...temporaries];
 }

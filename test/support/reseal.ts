@@ -2,12 +2,11 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DATA_FILES } from '../../src/data-files.ts';
 import type { KindName, Scalar } from '../../src/model/kind.ts';
 import { machineDisk } from '../../src/disk/disk.ts';
 import {
-  BASE,
   changeSetName,
-  HEAD,
   listChanges,
   checksumMember,
   withChecksum,
@@ -79,7 +78,7 @@ export function forge(
   directory: string,
   edits: { base?: Edit<BaseFile>; changes?: Readonly<Record<number, Edit<ChangeSetFile>>> },
 ): void {
-  const base = join(directory, BASE);
+  const base = join(directory, DATA_FILES.base);
   let { sequence, previous: digest } = rewrite<BaseFile>(base, edits.base).value;
   for (const number of listChanges(machineDisk, directory).sequences) {
     const path = join(directory, changeSetName(number));
@@ -90,7 +89,7 @@ export function forge(
     }).digest;
     sequence = number;
   }
-  writeFileSync(join(directory, HEAD), encodeHead({ sequence, digest }));
+  writeFileSync(join(directory, DATA_FILES.head), encodeHead({ sequence, digest }));
 }
 
 function rewrite<T extends object>(path: string, edit: Edit<T> | undefined) {

@@ -19,7 +19,7 @@ import { createWriter } from '../../src/pages/writer/create-writer.ts';
 import type { PageMaker } from '../../src/pages/writer/page-writer.ts';
 import { DEFAULT_AUDIT_BYTES } from '../../src/resources/audit.ts';
 import { PooledBuffer } from '../../src/resources/text/pooled-buffer.ts';
-import { DEFAULT_HISTORY_BYTES } from '../../src/store/files/file-log.ts';
+import { DEFAULT_HISTORY_BYTES } from '../../src/store/files/history.ts';
 import { temporaryDirectory } from './directory.ts';
 import { quickDisk } from './disk.ts';
 import { SECRET } from './secret.ts';

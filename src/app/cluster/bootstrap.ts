@@ -6,13 +6,13 @@
  * The hosts share the signing keys, so this host signs the token for its requests itself.
  */
 import { exclusively } from '../../auth/private-file.ts';
+import { DATA_FILES } from '../../data-files.ts';
 import { acquireOwnership } from '../../disk/lock.ts';
 import { type Peer, baseOfPeers } from '../../hosts/cluster/peer-base.ts';
 import type { Cluster } from '../../hosts/cluster/cluster.ts';
 import { Backoff } from '../../hosts/following/backoff.ts';
 import { HttpPrimary, type Refusals } from '../../hosts/following/primary-client.ts';
 import { takeBase } from '../../hosts/following/take-base.ts';
-import { LOCK } from '../../store/files/files.ts';
 import { isVacant, type ReceivedBase, removeReceptions } from '../../store/hosts/install-base.ts';
 import type { Context } from '../context.ts';
 import { hostToken } from '../hosts/host-token.ts';
@@ -97,7 +97,7 @@ class Bootstrap {
     const { disk } = this.#context;
     const { data } = this.#options;
     disk.mkdir(data);
-    const lock = acquireOwnership(data, LOCK, 'serve');
+    const lock = acquireOwnership(data, DATA_FILES.lock, 'serve');
     try {
       await removeReceptions(disk, data);
       // First, so that no start without the log begins a history of its own in this directory.

@@ -6,11 +6,11 @@ import { join, resolve } from 'node:path';
 import * as v from 'valibot';
 import { type AccessDraft, changeAccess } from '../../auth/access.ts';
 import type { SharedFiles } from '../../auth/sharing/shared-files.ts';
+import { DATA_FILES } from '../../data-files.ts';
 import type { Disk } from '../../disk/disk.ts';
 import { withOpen, writeDurably } from '../../disk/durable-file.ts';
 import { CatalogError } from '../../errors.ts';
 import { formatLogAddress, parseLogAddress } from '../../hosts/cluster/address.ts';
-import { CLUSTER } from '../../store/files/files.ts';
 import { openCluster } from './open.ts';
 import type { ClusterSettings } from './options.ts';
 
@@ -45,7 +45,7 @@ export async function keepClusterSettings(
     logPasswordFile: absolute(logPasswordFile),
   };
   const bytes = Buffer.from(`${JSON.stringify(content, null, 1)}\n`);
-  const path = join(directory, CLUSTER);
+  const path = join(directory, DATA_FILES.cluster);
   if (disk.read(path)?.equals(bytes) === true) return;
   await withOpen(disk, directory, (fd) => writeDurably(disk, path, bytes, fd));
 }
@@ -72,7 +72,7 @@ export function sharedFilesOf(directory: string, disk: Disk): SharedFiles | unde
  * @throws CatalogError `usage` if it is not what `serve` writes.
  */
 export function readClusterSettings(directory: string, disk: Disk): ClusterSettings | null {
-  const path = join(directory, CLUSTER);
+  const path = join(directory, DATA_FILES.cluster);
   const bytes = disk.read(path);
   return bytes === null ? null : settingsIn(path, bytes);
 }

@@ -11,6 +11,7 @@
  */
 import { join } from 'node:path';
 import { replaceCredentialFiles, secretFingerprint } from '../../auth/sharing/credential-files.ts';
+import { DATA_FILES } from '../../data-files.ts';
 import { acquireOwnership } from '../../disk/lock.ts';
 import { readSecretFile } from '../../disk/secret-file.ts';
 import type { ReadinessDetails } from '../../http/services.ts';
@@ -28,7 +29,6 @@ import { awaitOwnWrite, type CatchingUp } from '../../hosts/forwarding/own-write
 import { MAX_IMPORT_BYTES } from '../../http/endpoints/imports/paths.ts';
 import type { HttpRequest, HttpResponse } from '../../http/message.ts';
 import type { HostState } from '../../http/services.ts';
-import { BASE, LOCK } from '../../store/files/files.ts';
 import { followerRecord, readHostRecord, writeHostRecord } from '../../store/hosts/host-record.ts';
 import { type ReceivedBase, removeReceptions } from '../../store/hosts/install-base.ts';
 import type { Catalog, Seams } from '../catalog.ts';
@@ -209,7 +209,7 @@ export class Replica {
   async #bootstrap(): Promise<void> {
     const { disk } = this.#context;
     const { data } = this.#options;
-    const lock = acquireOwnership(data, LOCK, 'serve');
+    const lock = acquireOwnership(data, DATA_FILES.lock, 'serve');
     try {
       await removeReceptions(disk, data);
       const base = await this.#retrying((state) => this.#take(state));
@@ -273,7 +273,7 @@ export class Replica {
   }
 
   #hasStore(): boolean {
-    return this.#context.disk.size(join(this.#options.data, BASE)) !== null;
+    return this.#context.disk.size(join(this.#options.data, DATA_FILES.base)) !== null;
   }
 
   async #forward(request: HttpRequest): Promise<HttpResponse> {

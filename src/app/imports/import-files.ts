@@ -1,6 +1,7 @@
 /** Files and states of imports, in `<data>/imports/` (spec 12.10). */
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { DATA_FILES } from '../../data-files.ts';
 import type { Disk } from '../../disk/disk.ts';
 import { removeTemporaries, withOpen, writeDurably } from '../../disk/durable-file.ts';
 import { CatalogError } from '../../errors.ts';
@@ -15,7 +16,7 @@ const PIECE_BYTES = 16 * 1024;
 
 /** The folder of imports in a data directory. */
 export function importFolder(data: string): string {
-  return join(data, 'imports');
+  return join(data, DATA_FILES.imports);
 }
 
 /** Creates the folder, if needed, and removes what an earlier process left half-written. */

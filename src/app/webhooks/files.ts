@@ -1,5 +1,6 @@
 /** The progress of deliveries to webhooks, in `<data>/webhooks/` (spec 14.7). */
 import { join } from 'node:path';
+import { DATA_FILES } from '../../data-files.ts';
 import type { Disk } from '../../disk/disk.ts';
 import { removeTemporaries, withOpen, writeDurably } from '../../disk/durable-file.ts';
 import type { DeliveryStorage } from '../../resources/webhooks/ports.ts';
@@ -9,7 +10,7 @@ const STATE = /^(\d+)\.json$/;
 
 /** Removes what an earlier process left half-written. The folder is made when it is needed. */
 export async function openDeliveryFiles(disk: Disk, data: string): Promise<DeliveryStorage> {
-  const folder = join(data, 'webhooks');
+  const folder = join(data, DATA_FILES.webhooks);
   await removeTemporaries(disk, folder);
   const pathOf = (id: number) => join(folder, `${id}.json`);
   return {

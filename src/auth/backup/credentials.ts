@@ -7,6 +7,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { join } from 'node:path';
+import { DATA_FILES } from '../../data-files.ts';
 import type { Disk } from '../../disk/disk.ts';
 import { type FileContent, readWithMode } from '../../disk/watched-file.ts';
 import { CatalogError } from '../../errors.ts';
@@ -29,7 +30,7 @@ export interface BackedUpCredentials {
   readonly encryptedKeys?: string | undefined;
 }
 
-const KEY_FILES = ['keys.json', 'webhook-key.json'] as const;
+const KEY_FILES = [DATA_FILES.keys, DATA_FILES.webhookKey] as const;
 
 /**
  * Reads the credentials for a backup. A running server and commands may change them meanwhile: each
@@ -45,7 +46,7 @@ export async function backUpCredentials(
   to: EncryptTo | null,
 ): Promise<{ credentials: BackedUpCredentials; encrypted: string[]; leftOut: string[] }> {
   // A file without entries counts as no file, so hosts with the same accounts have equal backups.
-  const access = inUse(contentOf(directory, 'access.json'));
+  const access = inUse(contentOf(directory, DATA_FILES.access));
   const keys: Partial<Record<PrivateName, object>> = {};
   for (const name of KEY_FILES) {
     const content = contentOf(directory, name);
@@ -90,11 +91,13 @@ export async function openCredentials(
   using: DecryptWith | null,
 ): Promise<PrivateContents> {
   const from = `in ${name}`;
-  if (encryptedKeys === undefined || using === null) return judged(from, { 'access.json': access });
+  if (encryptedKeys === undefined || using === null) {
+    return judged(from, { [DATA_FILES.access]: access });
+  }
   const keys = decryptedKeys(name, await decrypt(encryptedKeys, using));
   const [tokens, webhooks] = KEY_FILES;
   return judged(from, {
-    'access.json': access,
+    [DATA_FILES.access]: access,
     [tokens]: keys[tokens],
     [webhooks]: keys[webhooks],
   });

@@ -7,6 +7,7 @@
  */
 import { createHash, createHmac } from 'node:crypto';
 import * as v from 'valibot';
+import { DATA_FILES } from '../../data-files.ts';
 import type { Disk } from '../../disk/disk.ts';
 import { WatchedFile } from '../../disk/watched-file.ts';
 import { accessPath } from '../access.ts';
@@ -102,9 +103,9 @@ export async function replaceCredentialFiles(
   { keys, access, webhook_key: webhookKey }: CredentialFiles,
 ): Promise<void> {
   const contents = judged('of the primary', {
-    'keys.json': keys,
-    'access.json': access ?? NO_ACCESS_FILE,
-    'webhook-key.json': webhookKey,
+    [DATA_FILES.keys]: keys,
+    [DATA_FILES.access]: access ?? NO_ACCESS_FILE,
+    [DATA_FILES.webhookKey]: webhookKey,
   });
   await exclusively(directory, () =>
     writeContents(disk, directory, changedContents(directory, contents)),

@@ -4,6 +4,7 @@
  * files of a copy are validated, as at a start, before the first one is written.
  */
 import { join } from 'node:path';
+import { DATA_FILES } from '../../data-files.ts';
 import type { Disk } from '../../disk/disk.ts';
 import { type FileContent, readWithMode } from '../../disk/watched-file.ts';
 import { readAccess } from '../access.ts';
@@ -11,7 +12,7 @@ import { readKeys } from '../keys.ts';
 import { type PrivateFile, readPrivate, writePrivate } from '../private-file.ts';
 import { readWebhookKey } from '../webhook-key.ts';
 
-export const PRIVATE_NAMES = ['access.json', 'keys.json', 'webhook-key.json'] as const;
+export const PRIVATE_NAMES = [DATA_FILES.access, DATA_FILES.keys, DATA_FILES.webhookKey] as const;
 
 export type PrivateName = (typeof PRIVATE_NAMES)[number];
 
@@ -25,9 +26,9 @@ interface Reading {
 }
 
 const READINGS: Readonly<Record<PrivateName, Reading>> = {
-  'access.json': { code: 'access_file', read: readAccess },
-  'keys.json': { code: 'key_file', read: readKeys },
-  'webhook-key.json': { code: 'key_file', read: readWebhookKey },
+  [DATA_FILES.access]: { code: 'access_file', read: readAccess },
+  [DATA_FILES.keys]: { code: 'key_file', read: readKeys },
+  [DATA_FILES.webhookKey]: { code: 'key_file', read: readWebhookKey },
 };
 
 /**

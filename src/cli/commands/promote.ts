@@ -1,8 +1,8 @@
 /** `promote`: makes the directory of a follower that of the primary (spec 15.15). */
 import type { Context } from '../../app/context.ts';
+import { DATA_FILES } from '../../data-files.ts';
 import { acquireOwnership } from '../../disk/lock.ts';
 import { CatalogError, shellWord } from '../../errors.ts';
-import { LOCK } from '../../store/files/files.ts';
 import { recover } from '../../store/files/recovery.ts';
 import {
   currentEpoch,
@@ -22,7 +22,7 @@ export async function promote(
   { disk, print, warn }: Pick<Context, 'disk' | 'print' | 'warn'>,
 ): Promise<void> {
   requireStore(data, disk);
-  const lock = acquireOwnership(data, LOCK, 'promote');
+  const lock = acquireOwnership(data, DATA_FILES.lock, 'promote');
   try {
     const record = readHostRecord(disk, data);
     if (record === null || record.role === 'primary') {

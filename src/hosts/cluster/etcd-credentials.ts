@@ -17,6 +17,7 @@ import {
   writePrivate,
 } from '../../auth/private-file.ts';
 import type { SharedFiles } from '../../auth/sharing/shared-files.ts';
+import { DATA_FILES } from '../../data-files.ts';
 import type { Disk } from '../../disk/disk.ts';
 import { readWithMode } from '../../disk/watched-file.ts';
 import { CatalogError } from '../../errors.ts';
@@ -38,9 +39,9 @@ const MAX_ATTEMPTS = 3;
 
 /** The names of the shared files, and the error code of each. */
 const FILES = {
-  'access.json': 'access_file',
-  'keys.json': 'key_file',
-  'webhook-key.json': 'key_file',
+  [DATA_FILES.access]: 'access_file',
+  [DATA_FILES.keys]: 'key_file',
+  [DATA_FILES.webhookKey]: 'key_file',
 } as const satisfies Record<string, PrivateFile['code']>;
 
 type FileName = keyof typeof FILES;

@@ -1,5 +1,6 @@
 /** The pages' lock as a server takes it: for each piece of work, without blocking requests. */
 import { join } from 'node:path';
+import { DATA_FILES } from '../../data-files.ts';
 import type { FileLock } from '../../disk/lock.ts';
 import { sleep } from './turns.ts';
 
@@ -8,7 +9,7 @@ const RETRY_MS = 25;
 
 /** Path of the lock file below a data directory. */
 export function pagesLockPath(dataDirectory: string): string {
-  return join(dataDirectory, 'pages.lock');
+  return join(dataDirectory, DATA_FILES.pagesLock);
 }
 
 export class PagesLock {

@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path';
 import * as v from 'valibot';
+import { DATA_FILES } from '../../data-files.ts';
 import type { Disk } from '../../disk/disk.ts';
 import { writeVolatile } from '../../disk/durable-file.ts';
 import { CatalogError } from '../../errors.ts';
@@ -33,15 +34,13 @@ export const DEFAULT_SETTINGS: PageSettings = {
 /** Milliseconds for which pages wait while writes keep coming, unless set otherwise. */
 export const DEFAULT_DELAY_MS = 5000;
 
-const FILE = 'pages.json';
-
 /** Saves the settings of a server for commands that use the same directory. */
 export async function keepSettings(
   disk: Disk,
   directory: string,
   used: PageSettings,
 ): Promise<void> {
-  const path = join(directory, FILE);
+  const path = join(directory, DATA_FILES.pageSettings);
   const bytes = Buffer.from(`${JSON.stringify(used, null, 2)}\n`);
   if (disk.read(path)?.equals(bytes) !== true) await writeVolatile(disk, path, bytes);
 }
@@ -52,7 +51,7 @@ export async function keepSettings(
  * @throws CatalogError `page_failed` if the file is not what a server writes.
  */
 export function keptSettings(disk: Disk, directory: string): PageSettings {
-  const path = join(directory, FILE);
+  const path = join(directory, DATA_FILES.pageSettings);
   const bytes = disk.read(path);
   // Power loss may leave it empty: it is not synced, since it can be made again.
   if (bytes === null || bytes.length === 0) return DEFAULT_SETTINGS;

@@ -1,6 +1,7 @@
 /** The folder of pages, `<data>/pages`: each file whole or absent. Other files are left alone. */
 import fsp from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { DATA_FILES } from '../../data-files.ts';
 import type { Disk, FileStat } from '../../disk/disk.ts';
 import { removeTemporaries, writeVolatile } from '../../disk/durable-file.ts';
 import { type PageName, parseName } from '../shop/names.ts';
@@ -19,7 +20,7 @@ export class PageFiles {
 
   constructor(disk: Disk, dataDirectory: string) {
     this.#disk = disk;
-    this.#directory = join(dataDirectory, 'pages');
+    this.#directory = join(dataDirectory, DATA_FILES.pages);
   }
 
   /** Makes the folders. */

@@ -10,6 +10,7 @@
  *    record beside a new file: its stat differs, so the file is read.
  */
 import { join } from 'node:path';
+import { DATA_FILES } from '../../data-files.ts';
 import type { Disk } from '../../disk/disk.ts';
 import { writePieces } from '../../disk/durable-file.ts';
 import type { FactGroup, PageFacts } from '../shop/facts.ts';
@@ -21,8 +22,6 @@ import { bootOf } from './identity.ts';
 import { Manifest, type PageRecord } from './manifest.ts';
 import { failureOf, type PageFailure } from './page-failure.ts';
 import { systemErrorCode } from '../../errors.ts';
-
-const FILE = 'pages.manifest';
 
 /** Pages that one call checks. */
 const CHUNK_SIZE = 1000;
@@ -94,7 +93,7 @@ export class PageWriter implements PageMaker {
   /** @param fingerprint changes with everything that pages are made from, except their facts. */
   constructor(disk: Disk, dataDirectory: string, renderer: Renderer, fingerprint: string) {
     this.#disk = disk;
-    this.#path = join(dataDirectory, FILE);
+    this.#path = join(dataDirectory, DATA_FILES.pagesManifest);
     this.#files = new PageFiles(disk, dataDirectory);
     this.#renderer = renderer;
     this.#fingerprint = fingerprint;

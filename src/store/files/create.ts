@@ -6,12 +6,12 @@
  * is ignored without a base, or that names a change set in the former files.
  */
 import { dirname, join, resolve } from 'node:path';
+import { DATA_FILES } from '../../data-files.ts';
 import type { Disk } from '../../disk/disk.ts';
 import { removeTemporaries, withOpen, writeDurably } from '../../disk/durable-file.ts';
 import type { Snapshot } from '../state.ts';
 import { reusedBaseSlices } from './base.ts';
 import { writeOutline } from './base/outline.ts';
-import { BASE, CHANGES, HEAD } from './files.ts';
 import { encodeHead } from './head.ts';
 import { writeBase } from './base/write-base.ts';
 import { systemErrorCode } from '../../errors.ts';
@@ -28,7 +28,7 @@ export async function createStore(
   await makeDirectories(disk, directory);
   await removeTemporaries(disk, directory);
   await writeHead(disk, directory, snapshot);
-  const path = join(directory, BASE);
+  const path = join(directory, DATA_FILES.base);
   const slices = reusedBaseSlices(snapshot);
   return withOpen(disk, directory, (fd) =>
     writeBase(disk, path, fd, slices, (_, outline) => writeOutline(disk, directory, outline)),
@@ -42,13 +42,15 @@ export async function writeHead(
   { sequence, digest }: Pick<Snapshot, 'sequence' | 'digest'>,
 ): Promise<void> {
   const bytes = encodeHead({ sequence, digest });
-  await withOpen(disk, directory, (fd) => writeDurably(disk, join(directory, HEAD), bytes, fd));
+  await withOpen(disk, directory, (fd) =>
+    writeDurably(disk, join(directory, DATA_FILES.head), bytes, fd),
+  );
 }
 
 /** Makes the directories if they are missing. They, and the names in them, survive power loss. */
 export async function makeDirectories(disk: Disk, directory: string): Promise<void> {
-  disk.mkdir(join(directory, CHANGES));
-  await withOpen(disk, join(directory, CHANGES), (fd) => disk.fsync(fd));
+  disk.mkdir(join(directory, DATA_FILES.changes));
+  await withOpen(disk, join(directory, DATA_FILES.changes), (fd) => disk.fsync(fd));
   await withOpen(disk, directory, (fd) => disk.fsync(fd));
   try {
     await withOpen(disk, dirname(resolve(directory)), (fd) => disk.fsync(fd));

@@ -3,9 +3,9 @@
  * descriptors can still write, and so that it is known which directory was synced.
  */
 import { join } from 'node:path';
+import { DATA_FILES } from '../../data-files.ts';
 import type { Disk } from '../../disk/disk.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
-import { CHANGES, HEAD } from './files.ts';
 
 export class Descriptors {
   readonly #disk: Disk;
@@ -18,7 +18,7 @@ export class Descriptors {
   /** @throws what the disk throws; then nothing stays open. */
   constructor(disk: Disk, directory: string) {
     this.#disk = disk;
-    this.#changesPath = join(directory, CHANGES);
+    this.#changesPath = join(directory, DATA_FILES.changes);
     const opened: number[] = [];
     const opening = (fd: number) => {
       opened.push(fd);
@@ -27,7 +27,7 @@ export class Descriptors {
     try {
       this.directory = opening(disk.open(directory));
       this.changes = opening(disk.open(this.#changesPath));
-      this.head = opening(disk.openRecord(join(directory, HEAD)));
+      this.head = opening(disk.openRecord(join(directory, DATA_FILES.head)));
     } catch (error) {
       for (const fd of opened) disk.close(fd);
       throw error;
@@ -73,7 +73,7 @@ export class Descriptors {
     try {
       await this.#disk.fdatasync(this.head);
     } catch (cause) {
-      onError(new Error(`${HEAD} could not be synced: ${messageOf(cause)}`, { cause }));
+      onError(new Error(`${DATA_FILES.head} could not be synced: ${messageOf(cause)}`, { cause }));
     }
     for (const fd of [this.head, this.directory, this.changes]) {
       try {

@@ -8,6 +8,7 @@
  * 4. The change set that the head names is durable.
  */
 import { join } from 'node:path';
+import { DATA_FILES } from '../../data-files.ts';
 import type { Disk } from '../../disk/disk.ts';
 import type { MappedFile } from '../../disk/system/mapped-file.ts';
 import { removeTemporaries } from '../../disk/durable-file.ts';
@@ -18,12 +19,13 @@ import type { StoreLog } from '../log.ts';
 import type { StoreObserver, StoreSize } from '../observer.ts';
 import type { Snapshot, State } from '../state.ts';
 import { createStore, makeDirectories, writeHead } from './create.ts';
-import { BASE, CHANGES, changeSetName, damaged, HEAD, occupied, readFile } from './files.ts';
+import { changeSetName, damaged, occupied, readFile } from './files.ts';
 import { Descriptors } from './descriptors.ts';
 import { encodeHead } from './head.ts';
 import {
   type ChangeFile,
   changeSetsOf,
+  DEFAULT_HISTORY_BYTES,
   KeptChangeSets,
   occupiedBy,
   readChangeSets,
@@ -37,9 +39,6 @@ import { writeBase } from './base/write-base.ts';
 
 /** Bytes of change sets after which a checkpoint is due, if the base is smaller than that. */
 export const DEFAULT_CHECKPOINT_BYTES = 4 * 1024 * 1024;
-
-/** Bytes of change sets that are kept after a checkpoint. */
-export const DEFAULT_HISTORY_BYTES = 256 * 1024 * 1024;
 
 interface Options {
   readonly disk: Disk;
@@ -61,6 +60,7 @@ export class FileLog implements StoreLog {
   readonly #options: Options;
   readonly #disk: Disk;
   readonly #directory: string;
+  readonly #basePath: string;
   readonly #smallestCheckpoint: number;
   readonly #staging: Staging;
   #descriptors: Descriptors | null = null;
@@ -83,6 +83,7 @@ export class FileLog implements StoreLog {
     this.#options = options;
     this.#disk = options.disk;
     this.#directory = options.directory;
+    this.#basePath = join(options.directory, DATA_FILES.base);
     this.#staging = new Staging(options.disk, options.directory);
     this.#smallestCheckpoint = options.smallestCheckpoint ?? DEFAULT_CHECKPOINT_BYTES;
     this.#history = this.#historyOf([]);
@@ -94,7 +95,7 @@ export class FileLog implements StoreLog {
 
   /** Recovers the state, and removes what a crash has left. See {@link StoreLog.open}. */
   async open(): Promise<State | null> {
-    if (this.#options.mapsBase === true) this.#mapped = this.#disk.map(join(this.#directory, BASE));
+    if (this.#options.mapsBase === true) this.#mapped = this.#disk.map(this.#basePath);
     const base = this.#mapped?.pieces;
     const recovered = recover(this.#disk, this.#directory, 'current', base);
     if (recovered === null) return null;
@@ -104,7 +105,7 @@ export class FileLog implements StoreLog {
     await makeDirectories(this.#disk, this.#directory);
     await removeTemporaries(this.#disk, this.#directory);
     await removeStaging(this.#disk, this.#directory);
-    await removeTemporaries(this.#disk, join(this.#directory, CHANGES));
+    await removeTemporaries(this.#disk, join(this.#directory, DATA_FILES.changes));
     const none = this.#options.history === 0;
     const obsolete = none ? [...leftover, ...kept] : leftover;
     for (const sequence of obsolete) await this.#disk.unlink(this.#pathOf(sequence));
@@ -138,9 +139,8 @@ export class FileLog implements StoreLog {
     // Before the write, so that nothing is written to another directory.
     descriptors.requireDirectory();
     const record = { fd: head, bytes: encodeHead({ sequence, digest }) };
-    const path = this.#pathOf(sequence);
     const options = { exclusive: true, record };
-    this.#reportHead(await this.#staging.write(path, bytes, changes, options));
+    this.#reportHead(await this.#staging.write(this.#pathOf(sequence), bytes, changes, options));
     // After the write, so that no change set in another directory is answered.
     descriptors.requireDirectoryStill();
     const file = { sequence, bytes: bytes.length };
@@ -211,14 +211,13 @@ export class FileLog implements StoreLog {
    */
   async #replaceBase(snapshot: Snapshot): Promise<void> {
     const { directory } = this.#open();
-    const path = join(this.#directory, BASE);
     const begun = performance.now();
     this.#retryAbove = this.#changeBytes + this.#smallestCheckpoint;
     let failed = true;
     try {
       const slices = reusedBaseSlices(snapshot);
       const outline = (_: string, made: Outline) => writeOutline(this.#disk, this.#directory, made);
-      this.#baseBytes = await writeBase(this.#disk, path, directory, slices, outline);
+      this.#baseBytes = await writeBase(this.#disk, this.#basePath, directory, slices, outline);
       failed = false;
     } finally {
       this.#options.observer?.checkpointed({ milliseconds: performance.now() - begun, failed });
@@ -246,7 +245,8 @@ export class FileLog implements StoreLog {
    * for the writer thread to start.
    */
   async #bringHeadForward(state: State): Promise<void> {
-    if (readFile(this.#disk, join(this.#directory, HEAD))?.equals(encodeHead(state))) return;
+    const stored = readFile(this.#disk, join(this.#directory, DATA_FILES.head));
+    if (stored?.equals(encodeHead(state))) return;
     try {
       await writeHead(this.#disk, this.#directory, state);
     } catch (error) {
@@ -259,7 +259,7 @@ export class FileLog implements StoreLog {
   #reportHead(failure: unknown): void {
     const fails = failure !== null;
     if (fails && !this.#headFails) {
-      this.#options.onError(described(`${HEAD} could not be written`, failure));
+      this.#options.onError(described(`${DATA_FILES.head} could not be written`, failure));
     }
     this.#headFails = fails;
   }

@@ -1,5 +1,5 @@
 /**
- * The files of a store: their names, and what all of them have in common.
+ * The files of a store: what all of them have in common.
  *
  *     catalog.json              base document, as of some change set
  *     changes/000000000124.json change sets, numbered without a gap
@@ -12,16 +12,10 @@
 import { createHash, hash } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
 import * as v from 'valibot';
+import { DATA_FILES } from '../../data-files.ts';
 import type { Disk } from '../../disk/disk.ts';
 import { unreadable } from '../../disk/unreadable.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
-
-export const BASE = 'catalog.json';
-export const HEAD = 'head.json';
-export const CHANGES = 'changes';
-export const LOCK = 'lock';
-/** The settings of a host that shares its log; only such a host has the file. */
-export const CLUSTER = 'cluster.json';
 
 const CHANGE_SET = /^(\d{12})\.json$/;
 
@@ -34,7 +28,7 @@ export const CHECKSUM_LENGTH = checksumMember(NO_DIGEST).length;
 
 /** The path of a change set in its directory. */
 export function changeSetName(sequence: number): string {
-  return join(CHANGES, `${String(sequence).padStart(12, '0')}.json`);
+  return join(DATA_FILES.changes, `${String(sequence).padStart(12, '0')}.json`);
 }
 
 export interface Listing {
@@ -52,7 +46,7 @@ export interface Listing {
 export function listChanges(disk: Disk, directory: string): Listing {
   const sequences: number[] = [];
   const unexpected: string[] = [];
-  const path = join(directory, CHANGES);
+  const path = join(directory, DATA_FILES.changes);
   for (const name of readable(path, () => disk.list(path))) {
     const sequence = CHANGE_SET.exec(name)?.[1];
     if (sequence !== undefined) sequences.push(Number(sequence));

@@ -18,6 +18,9 @@ import { decodeNextBeside } from './change-set-parts.ts';
 import { decodeNext } from './change-set.ts';
 import { changeSetName, damaged, occupied, readFile } from './files.ts';
 
+/** Bytes of change sets that are kept after a checkpoint. */
+export const DEFAULT_HISTORY_BYTES = 256 * 1024 * 1024;
+
 /** Files measured or removed between two turns of the event loop. */
 const FILES_PER_TURN = 256;
 

@@ -1,12 +1,10 @@
 /** `backup.json` of the data directory: when the last backup was made, for monitoring. */
 import { join } from 'node:path';
 import * as v from 'valibot';
+import { DATA_FILES } from '../../data-files.ts';
 import type { Disk } from '../../disk/disk.ts';
 import { withOpen, writeDurably } from '../../disk/durable-file.ts';
 import { CatalogError } from '../../errors.ts';
-
-/** Its name in the data directory. */
-export const LAST_BACKUP = 'backup.json';
 
 const lastBackup = v.object({
   time: v.pipe(v.string(), v.isoTimestamp()),
@@ -26,7 +24,7 @@ export async function recordBackup(
   sequence: number,
 ): Promise<void> {
   const text = JSON.stringify({ time: time.toISOString(), sequence });
-  const path = join(directory, LAST_BACKUP);
+  const path = join(directory, DATA_FILES.backup);
   await withOpen(disk, directory, (fd) => writeDurably(disk, path, Buffer.from(`${text}\n`), fd));
 }
 
@@ -36,7 +34,7 @@ export async function recordBackup(
  *   throws.
  */
 export function lastBackupTime(disk: Disk, directory: string): number | null {
-  const path = join(directory, LAST_BACKUP);
+  const path = join(directory, DATA_FILES.backup);
   const bytes = disk.read(path);
   if (bytes === null) return null;
   const parsed = v.safeParse(lastBackup, jsonIn(bytes));

@@ -3,16 +3,15 @@
  * earlier program can open. It is kept until the next checkpoint.
  */
 import { join } from 'node:path';
+import { DATA_FILES, isMigrationBackup, migrationBackupName } from '../../data-files.ts';
 import type { Disk } from '../../disk/disk.ts';
 import { withOpen } from '../../disk/durable-file.ts';
-import { BASE, CHANGES, HEAD, readFile } from './files.ts';
+import { readFile } from './files.ts';
 import { HEAD_SINCE } from './schema.ts';
-
-const KEPT = /^migrated-from-\d+$/;
 
 /** @returns the directory for the files of a version. */
 export function migrationBackupDirectory(directory: string, schema: number): string {
-  return join(directory, `migrated-from-${schema}`);
+  return join(directory, migrationBackupName(schema));
 }
 
 /**
@@ -30,12 +29,12 @@ export async function writeMigrationBackup(
 ): Promise<void> {
   const kept = migrationBackupDirectory(directory, schema);
   await remove(disk, kept);
-  disk.mkdir(join(kept, CHANGES));
-  const head = schema >= HEAD_SINCE ? [HEAD] : [];
-  for (const name of [BASE, ...head, ...files]) {
+  disk.mkdir(join(kept, DATA_FILES.changes));
+  const head = schema >= HEAD_SINCE ? [DATA_FILES.head] : [];
+  for (const name of [DATA_FILES.base, ...head, ...files]) {
     await duplicate(disk, join(directory, name), join(kept, name));
   }
-  for (const path of [join(kept, CHANGES), kept, directory]) {
+  for (const path of [join(kept, DATA_FILES.changes), kept, directory]) {
     await withOpen(disk, path, (fd) => disk.fsync(fd));
   }
 }
@@ -43,17 +42,17 @@ export async function writeMigrationBackup(
 /** Removes the backups of all migrations. */
 export async function removeMigrationBackups(disk: Disk, directory: string): Promise<void> {
   for (const name of disk.list(directory)) {
-    if (KEPT.test(name)) await remove(disk, join(directory, name));
+    if (isMigrationBackup(name)) await remove(disk, join(directory, name));
   }
 }
 
 async function remove(disk: Disk, kept: string): Promise<void> {
-  const changes = join(kept, CHANGES);
+  const changes = join(kept, DATA_FILES.changes);
   const names = disk.list(changes);
   // The base first, durably, so that the rest is not taken for a whole store after a crash.
-  await disk.unlink(join(kept, BASE));
+  await disk.unlink(join(kept, DATA_FILES.base));
   if (names.length > 0) await withOpen(disk, kept, (fd) => disk.fsync(fd));
-  await disk.unlink(join(kept, HEAD));
+  await disk.unlink(join(kept, DATA_FILES.head));
   for (const name of names) await disk.unlink(join(changes, name));
   for (const path of [changes, kept]) disk.rmdir(path);
 }

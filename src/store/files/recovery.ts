@@ -10,6 +10,7 @@
  * 3. A file that a checkpoint removes during the reading is not a problem.
  */
 import { join } from 'node:path';
+import { DATA_FILES } from '../../data-files.ts';
 import type { Disk } from '../../disk/disk.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
 import type { ChangeSet } from '../change-set.ts';
@@ -18,15 +19,7 @@ import { earlierSchema } from './base.ts';
 import { type Base, type BaseReader, openBase, readBase } from './base/base-reader.ts';
 import { ChangeFiles } from './change-files.ts';
 import { decodeNext } from './change-set.ts';
-import {
-  BASE,
-  changeSetName,
-  damaged,
-  HEAD,
-  type Listing,
-  readFile,
-  unexpectedFile,
-} from './files.ts';
+import { changeSetName, damaged, type Listing, readFile, unexpectedFile } from './files.ts';
 import { type Head, readHead } from './head.ts';
 import { type ChangeFile, type History, historyOf, verifyHistory } from './history.ts';
 import { HEAD_SINCE, migratedChangeSet, SCHEMA_VERSION } from './schema.ts';
@@ -115,7 +108,7 @@ export function inspect(
 function overtaken(directory: string, attempts: number): CatalogError {
   return new CatalogError(
     'busy',
-    `${directory} changes faster than it can be read: its server replaced ${BASE} during each of ${attempts} attempts; try again when less is written`,
+    `${directory} changes faster than it can be read: its server replaced ${DATA_FILES.base} during each of ${attempts} attempts; try again when less is written`,
   );
 }
 
@@ -148,8 +141,9 @@ class Recovery {
     this.#changes = new ChangeFiles(disk, directory);
     // In this order: the change set that the head names is there when base and change sets are
     // read, and the change sets after the base are there when it is opened.
-    this.#head = this.#attempt(() => readHead(disk, join(directory, HEAD)));
-    const read = this.#attempt(() => openBase(disk, join(directory, BASE), { known, isThorough }));
+    this.#head = this.#attempt(() => readHead(disk, join(directory, DATA_FILES.head)));
+    const path = join(directory, DATA_FILES.base);
+    const read = this.#attempt(() => openBase(disk, path, { known, isThorough }));
     if (isTaking) this.#attempt(() => this.#changes.take());
     this.#base = read ? this.#attempt(read) : read;
   }
@@ -193,8 +187,9 @@ class Recovery {
    */
   baseReplaced(): boolean {
     try {
-      const base = readBase(this.#disk, join(this.#directory, BASE));
-      const head = this.#head === null ? readFile(this.#disk, join(this.#directory, HEAD)) : null;
+      const base = readBase(this.#disk, join(this.#directory, DATA_FILES.base));
+      const head =
+        this.#head === null ? readFile(this.#disk, join(this.#directory, DATA_FILES.head)) : null;
       if (head !== null || base === null) return head !== null || this.#base !== null;
       return this.#base?.ending !== base.ending;
     } catch {
@@ -208,8 +203,10 @@ class Recovery {
     // An interrupted creation leaves a head that names change set 0.
     const answered = (this.#head?.sequence ?? 0) > 0;
     if (sequences.length === 0 && !answered) return;
-    const left = sequences.length > 0 ? 'change sets are' : `${HEAD} is`;
-    this.#problems.push(damaged(join(this.#directory, BASE), `it is missing, and ${left} there`));
+    const left = sequences.length > 0 ? 'change sets are' : `${DATA_FILES.head} is`;
+    this.#problems.push(
+      damaged(join(this.#directory, DATA_FILES.base), `it is missing, and ${left} there`),
+    );
   }
 
   /**
@@ -265,7 +262,7 @@ class Recovery {
   #compareHead(sequence: number, digest: string | null): void {
     if (this.#head?.sequence !== sequence || digest === null) return;
     if (this.#head.digest === digest) return;
-    const path = join(this.#directory, HEAD);
+    const path = join(this.#directory, DATA_FILES.head);
     this.#problems.push(
       damaged(path, `it does not fit change set ${sequence}; it is from another history`),
     );
@@ -274,8 +271,8 @@ class Recovery {
   /** Checks that every change set that was answered is there. @param last sequence of the state. */
   #judgeHead(last: number): void {
     if (this.#head === null) {
-      const path = join(this.#directory, HEAD);
-      this.#problems.push(damaged(path, `it is missing, and ${BASE} is there`));
+      const path = join(this.#directory, DATA_FILES.head);
+      this.#problems.push(damaged(path, `it is missing, and ${DATA_FILES.base} is there`));
       return;
     }
     // The state ends at the first file that could not be read, which is among the problems.
@@ -283,9 +280,8 @@ class Recovery {
     const { sequence } = this.#head;
     if (sequence <= last) return;
     const missing = join(this.#directory, changeSetName(last + 1));
-    this.#problems.push(
-      damaged(missing, `it is missing, and ${HEAD} says that change set ${sequence} was answered`),
-    );
+    const answered = `${DATA_FILES.head} says that change set ${sequence} was answered`;
+    this.#problems.push(damaged(missing, `it is missing, and ${answered}`));
   }
 
   #attempt<T>(read: () => T): T | undefined {

@@ -18,13 +18,12 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import * as v from 'valibot';
+import { DATA_FILES } from '../../data-files.ts';
 import type { Disk } from '../../disk/disk.ts';
 import { withOpen, writeDurably } from '../../disk/durable-file.ts';
 import { CatalogError, shellWord } from '../../errors.ts';
 import { shapes } from '../files/change-set.ts';
 import { parseShape, readFile, verifyChecksum, withChecksum } from '../files/files.ts';
-
-const HOST = 'host.json';
 
 /** Epochs that are kept; a host that has missed more needs a new base in an empty directory. */
 const MAX_EPOCHS = 64;
@@ -145,7 +144,7 @@ export function promoted(
  * @throws CatalogError `store_damaged`, `store_unreadable`.
  */
 export function readHostRecord(disk: Disk, directory: string): HostRecord | null {
-  const path = join(directory, HOST);
+  const path = join(directory, DATA_FILES.host);
   const bytes = readFile(disk, path);
   if (bytes === null) return null;
   const record = parseShape(path, recordShape, verifyChecksum(path, bytes).value);
@@ -161,7 +160,9 @@ export async function writeHostRecord(
   { history, role, epochs, primary, latest, predecessors }: HostRecord,
 ): Promise<void> {
   const { bytes } = withChecksum({ history, role, epochs, primary, latest, predecessors });
-  await withOpen(disk, directory, (fd) => writeDurably(disk, join(directory, HOST), bytes, fd));
+  await withOpen(disk, directory, (fd) =>
+    writeDurably(disk, join(directory, DATA_FILES.host), bytes, fd),
+  );
 }
 
 /**

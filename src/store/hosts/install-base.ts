@@ -10,12 +10,13 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import * as v from 'valibot';
+import { DATA_FILES } from '../../data-files.ts';
 import type { Disk } from '../../disk/disk.ts';
 import { DurableFile, removeTemporaries, withOpen } from '../../disk/durable-file.ts';
 import { laterSchema } from '../files/base.ts';
 import { shapes } from '../files/change-set.ts';
 import { makeDirectories, writeHead } from '../files/create.ts';
-import { BASE, CHECKSUM_LENGTH, checksumIn, damaged, HEAD, parseShape } from '../files/files.ts';
+import { CHECKSUM_LENGTH, checksumIn, damaged, parseShape } from '../files/files.ts';
 import { recover } from '../files/recovery.ts';
 import { SCHEMA_VERSION } from '../files/schema.ts';
 
@@ -77,10 +78,10 @@ export async function receiveBase(
       abandon: () => file.abandon(),
       install: () =>
         withOpen(disk, directory, async (fd) => {
-          if (disk.size(join(directory, HEAD)) === null) {
+          if (disk.size(join(directory, DATA_FILES.head)) === null) {
             await writeHead(disk, directory, { sequence: 0, digest });
           }
-          await file.publish(join(directory, BASE), fd);
+          await file.publish(join(directory, DATA_FILES.base), fd);
         }),
     };
   } catch (error) {
@@ -95,7 +96,7 @@ export async function receiveBase(
  * @throws CatalogError `store_damaged`, `store_unreadable` if a part of a store is there.
  */
 export function isVacant(directory: string, disk: Disk): boolean {
-  return disk.size(join(directory, BASE)) === null && recover(disk, directory) === null;
+  return disk.size(join(directory, DATA_FILES.base)) === null && recover(disk, directory) === null;
 }
 
 /** Removes the remains of an interrupted reception. The directory must not be open as a store. */

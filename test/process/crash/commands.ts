@@ -3,11 +3,10 @@ import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { DATA_FILES } from '../../../src/data-files.ts';
 import { machineDisk } from '../../../src/disk/disk.ts';
 import { checkStore } from '../../../src/store/check.ts';
 import type { State as StoreState } from '../../../src/store/state.ts';
-import { OUTLINE } from '../../../src/store/files/base/outline.ts';
-import { BASE } from '../../../src/store/files/files.ts';
 import { recover } from '../../../src/store/files/recovery.ts';
 import { filesOf } from '../../support/catalog.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
@@ -93,9 +92,9 @@ export function assertTidy(place: Place, changeSets: number): void {
   const known = changeSets + (found?.kept.length ?? 0);
   assert.is(names.filter((name) => name.startsWith('changes/')).length, known);
   assert.equal(names.filter((name) => !name.startsWith('changes/')).sort(), [
-    BASE,
+    DATA_FILES.base,
     'head.json',
-    OUTLINE,
+    DATA_FILES.outline,
   ]);
   const hidden = [place.data, join(place.data, 'changes')].flatMap((directory) =>
     machineDisk.list(directory).filter((name) => name.startsWith('.')),

@@ -11,10 +11,11 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { DATA_FILES } from '../../../src/data-files.ts';
 import { machineDisk } from '../../../src/disk/disk.ts';
 import { decodeBase } from '../../../src/store/files/base/base-reader.ts';
 import { checkStore } from '../../../src/store/check.ts';
-import { BASE, listChanges } from '../../../src/store/files/files.ts';
+import { listChanges } from '../../../src/store/files/files.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
 import { randomFrom } from '../../support/random.ts';
@@ -154,7 +155,7 @@ class CrashRun {
   }
 
   #identityOfBase(): string {
-    const { ino, mtimeMs, size } = statSync(join(this.#data, BASE));
+    const { ino, mtimeMs, size } = statSync(join(this.#data, DATA_FILES.base));
     return `${ino} ${mtimeMs} ${size}`;
   }
 
@@ -170,7 +171,7 @@ class CrashRun {
   }
 
   #isWithinCheckpoint(): boolean {
-    const path = join(this.#data, BASE);
+    const path = join(this.#data, DATA_FILES.base);
     const base = decodeBase(path, machineDisk.read(path) ?? Buffer.alloc(0)).state;
     const [first] = listChanges(machineDisk, this.#data).sequences;
     return this.#isWriting() || (first !== undefined && first <= base.sequence);

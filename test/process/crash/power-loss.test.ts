@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { DATA_FILES } from '../../../src/data-files.ts';
 import { type Disk, machineDisk } from '../../../src/disk/disk.ts';
 import { withOpen } from '../../../src/disk/durable-file.ts';
 import { CatalogError } from '../../../src/errors.ts';
@@ -16,7 +17,7 @@ import {
 import { decodeBase } from '../../../src/store/files/base/base-reader.ts';
 import { checkStore } from '../../../src/store/check.ts';
 import type { State } from '../../../src/store/state.ts';
-import { BASE, CHANGES, changeSetName, HEAD } from '../../../src/store/files/files.ts';
+import { changeSetName } from '../../../src/store/files/files.ts';
 import { readHead } from '../../../src/store/files/head.ts';
 import {
   writeMigrationBackup,
@@ -194,7 +195,10 @@ test('a crash while a store is created leaves none or an empty one, and the next
 test('a store copied without its empty changes directory is repaired durably by the start', async () => {
   const made = await History.run(new PowerDisk(root), data, [], { smallestCheckpoint: 1 });
   const bytes = (name: string) => made.disk.read(join(data, name)) as Buffer;
-  const files = { [`data/${BASE}`]: bytes(BASE), [`data/${HEAD}`]: bytes(HEAD) };
+  const files = {
+    [`data/${DATA_FILES.base}`]: bytes(DATA_FILES.base),
+    [`data/${DATA_FILES.head}`]: bytes(DATA_FILES.head),
+  };
   const disk = new PowerDisk(root, Volume.holding(files));
   const loaded = recover(disk, data)?.state as State;
   const options = { smallestCheckpoint: 1e9, beginning: holding(loaded) };
@@ -206,7 +210,7 @@ test('after a store is closed, the head on the disk names its last change set', 
   const disk = new PowerDisk(root);
   const history = await History.run(disk, data, SHORT, { smallestCheckpoint: 1e9 });
   for (const { left } of losses(disk, history.closed, randomFrom(1), DRAWS)) {
-    const head = readHead(new PowerDisk(root, left), join(data, HEAD));
+    const head = readHead(new PowerDisk(root, left), join(data, DATA_FILES.head));
     assert.is(head?.sequence, history.last);
   }
 });
@@ -217,12 +221,12 @@ test('a start after power loss durably updates the head to the change set that i
   const older = new Set<boolean>();
   for (const { at, left } of different(losses(disk, first.opened, randomFrom(1), 0))) {
     const beginning = first.after(at, left);
-    const head = readHead(new PowerDisk(root, left), join(data, HEAD));
+    const head = readHead(new PowerDisk(root, left), join(data, DATA_FILES.head));
     older.add(head?.sequence !== beginning.state.sequence);
     const options = { smallestCheckpoint: 1e9, beginning };
     const second = await History.run(new PowerDisk(root, left), data, [], options);
     for (const loss of losses(second.disk, second.opened, randomFrom(1), 0)) {
-      const named = readHead(new PowerDisk(root, loss.left), join(data, HEAD));
+      const named = readHead(new PowerDisk(root, loss.left), join(data, DATA_FILES.head));
       assert.is(named?.sequence, beginning.state.sequence);
     }
   }
@@ -314,7 +318,7 @@ test('the disk in memory behaves like the real disk', async () => {
 const FORGETTING: Readonly<Record<string, (path: string) => boolean>> = {
   'every sync': () => true,
   'the syncs of files before their rename': (path) => path.endsWith('.tmp'),
-  'the syncs of the change sets’ directory': (path) => path === join(data, CHANGES),
+  'the syncs of the change sets’ directory': (path) => path === join(data, DATA_FILES.changes),
   'the syncs of the data directory': (path) => path === data,
   'the syncs of its parent directory': (path) => path === root,
 };
@@ -334,12 +338,12 @@ test('if change sets are lost and the head survives, the start names the first l
   assert.equal(failures, []);
   const volume = disk.volume;
   const doubts = new Doubts(volume, randomFrom(1));
-  const changes = volume.find(`data/${CHANGES}`);
+  const changes = volume.find(`data/${DATA_FILES.changes}`);
   fc.assert(
     fc.property(fc.uniqueArray(fc.integer({ min: 1, max: last }), { minLength: 1 }), (lost) => {
       const names = new Set(lost.map((sequence) => changeSetName(sequence)));
       const choice = doubts.without(
-        (node, name) => node === changes && names.has(join(CHANGES, name)),
+        (node, name) => node === changes && names.has(join(DATA_FILES.changes, name)),
       );
       const first = join(data, changeSetName(Math.min(...lost)));
       assert.throws(
@@ -359,14 +363,16 @@ test('if change sets are lost and the head survives, the start names the first l
 /** The data directory of an earlier version: its change sets and the named other files. */
 function stored(version: number, beside: readonly string[]): Volume {
   const fixture = fixtureOf(version);
-  const changes = readdirSync(join(fixture, CHANGES)).map((name) => join(CHANGES, name));
+  const changes = readdirSync(join(fixture, DATA_FILES.changes)).map((name) =>
+    join(DATA_FILES.changes, name),
+  );
   const files = [...beside, ...changes].map(
     (name) => [`data/${name}`, readFileSync(join(fixture, name))] as const,
   );
   return Volume.holding(Object.fromEntries(files));
 }
 
-const version1 = stored(1, [BASE]);
+const version1 = stored(1, [DATA_FILES.base]);
 const migrating = recover(new PowerDisk(root, version1), data, 'older')?.state as State;
 const kept = migrationBackupDirectory(data, 1);
 
@@ -397,7 +403,7 @@ for (const links of [true, false]) {
   test(`power loss in a migration leaves the old or the new version, and a rerun completes${where}`, async () => {
     const disk = new PowerDisk(root, version1, { links });
     await migrateAgain(disk);
-    assert.equal(disk.list(join(data, CHANGES)), []);
+    assert.equal(disk.list(join(data, DATA_FILES.changes)), []);
     const random = randomFrom(7);
     const versions = new Set<number>();
     for (const { left } of different(losses(disk, 0, random, DRAWS))) {
@@ -424,7 +430,7 @@ test('the migration backup is durable once it is written', async () => {
 });
 
 test('power loss in a migration from version 2 leaves the old or the new version, with its head', async () => {
-  const disk = new PowerDisk(root, stored(2, [BASE, HEAD]));
+  const disk = new PowerDisk(root, stored(2, [DATA_FILES.base, DATA_FILES.head]));
   const text = (at: PowerDisk, directory: string) =>
     textOfDocument(recover(at, directory, 'older')?.state as State);
   const before = text(disk, data);
@@ -470,7 +476,10 @@ test('the files of the earlier version are kept until the next base is durable, 
   let before = 0;
   for (const loss of different(losses(migrated, 0, randomFrom(1), 1))) {
     const found = new PowerDisk(root, loss.left);
-    const base = decodeBase(BASE, found.read(join(data, BASE)) as Buffer).state;
+    const base = decodeBase(
+      DATA_FILES.base,
+      found.read(join(data, DATA_FILES.base)) as Buffer,
+    ).state;
     if (base.sequence === migrating.sequence) {
       before += 1;
       assert.is(versionOf(found, kept), 1);
@@ -508,13 +517,13 @@ function judgeRestore(disk: PowerDisk, document: State): boolean {
   try {
     loaded = recover(disk, data);
   } catch (error) {
-    const half = `${join(data, BASE)} is damaged: it is missing, and ${HEAD} is there`;
+    const half = `${join(data, DATA_FILES.base)} is damaged: it is missing, and ${DATA_FILES.head} is there`;
     if (!(error instanceof CatalogError && error.message.startsWith(half))) throw error;
     return false;
   }
   if (loaded === null) {
     // With a head but without a base, a start would begin a second history.
-    assert.is(disk.read(join(data, HEAD)), null);
+    assert.is(disk.read(join(data, DATA_FILES.head)), null);
     return false;
   }
   assert.is(loaded.state.sequence, document.sequence);

@@ -2,11 +2,12 @@
 import { cpSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import * as assert from 'uvu/assert';
+import { DATA_FILES } from '../../../src/data-files.ts';
 import { machineDisk } from '../../../src/disk/disk.ts';
 import { decodeBase } from '../../../src/store/files/base/base-reader.ts';
 import { checkStore } from '../../../src/store/check.ts';
 import type { State } from '../../../src/store/state.ts';
-import { BASE, changeSetName, listChanges, occupied } from '../../../src/store/files/files.ts';
+import { changeSetName, listChanges, occupied } from '../../../src/store/files/files.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { openService } from '../../support/service.ts';
 import { runCommand, type Serving, serving, startServer } from '../../support/server.ts';
@@ -131,7 +132,7 @@ export function checked(data: string): State {
 
 /** @returns the number of the last change set that the base contains. */
 export function sequenceOfBase(data: string): number {
-  const path = join(data, BASE);
+  const path = join(data, DATA_FILES.base);
   return decodeBase(path, machineDisk.read(path) ?? Buffer.alloc(0)).state.sequence;
 }
 

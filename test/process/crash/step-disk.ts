@@ -6,9 +6,8 @@
  */
 import fs from 'node:fs';
 import { basename, dirname, relative, resolve } from 'node:path';
+import { DATA_FILES } from '../../../src/data-files.ts';
 import { type Disk, machineDisk } from '../../../src/disk/disk.ts';
-import { OUTLINE } from '../../../src/store/files/base/outline.ts';
-import { BASE, CHANGES, HEAD } from '../../../src/store/files/files.ts';
 import { publishWith } from '../../support/disk.ts';
 
 /** A point in a step: at "amid" half of the bytes of a write are in the file. */
@@ -161,11 +160,12 @@ function nameWithin(path: string): string | null {
   const kept = /^migrated-from-\d+(?:\/(.*))?$/.exec(path);
   if (kept !== null)
     return kept[1] === undefined ? 'kept directory' : `kept ${nameWithin(kept[1])}`;
-  if (path === BASE) return 'base';
-  if (path === HEAD) return 'head';
-  if (path === OUTLINE) return 'outline';
-  if (path === CHANGES) return 'changes';
-  if (/^\d{12}\.json$/.test(basename(path)) && dirname(path) === CHANGES) return 'change set';
-  const isHere = ['.', CHANGES].includes(dirname(path));
+  if (path === DATA_FILES.base) return 'base';
+  if (path === DATA_FILES.head) return 'head';
+  if (path === DATA_FILES.outline) return 'outline';
+  if (path === DATA_FILES.changes) return 'changes';
+  const isChangeSet = /^\d{12}\.json$/.test(basename(path));
+  if (isChangeSet && dirname(path) === DATA_FILES.changes) return 'change set';
+  const isHere = ['.', DATA_FILES.changes].includes(dirname(path));
   return isHere && basename(path).endsWith('.tmp') ? 'temporary' : null;
 }

@@ -8,10 +8,11 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { DATA_FILES } from '../../../src/data-files.ts';
 import { machineDisk } from '../../../src/disk/disk.ts';
 import { ALL_KINDS } from '../../../src/model/kinds.ts';
 import { checkStore } from '../../../src/store/check.ts';
-import { BASE, changeSetName, HEAD, listChanges } from '../../../src/store/files/files.ts';
+import { changeSetName, listChanges } from '../../../src/store/files/files.ts';
 import { readHead } from '../../../src/store/files/head.ts';
 import { baseOf } from '../../support/bases.ts';
 import {
@@ -375,7 +376,7 @@ testMounted('a store cannot be created on a full disk, but can once there is spa
     assert.equal([status, stdout], [1, ''], stderr);
     assertSaysFull(stderr, data);
     disk.empty();
-    assert.not.ok(existsSync(join(data, BASE)));
+    assert.not.ok(existsSync(join(data, DATA_FILES.base)));
     assert.equal(findingsOf(data), []);
   }
   const server = await startServer({ data });
@@ -446,7 +447,7 @@ testMounted(
           assert.is(files[name], content, name);
         }
       }
-      assert.not.ok(existsSync(join(restored, BASE)));
+      assert.not.ok(existsSync(join(restored, DATA_FILES.base)));
       const { status, stderr } = await runCommand([command, ...args]);
       assert.equal([status, stderr], [0, ''], command);
       assert.equal(temporariesBelow(disk.directory), [], command);
@@ -697,7 +698,7 @@ testTraced(
     const server = await startServer();
     const said = listen(server);
     const told = () => linesWith(said(), 'the store continues despite an error');
-    const head = () => readHead(machineDisk, join(server.data, HEAD))?.sequence;
+    const head = () => readHead(machineDisk, join(server.data, DATA_FILES.head))?.sequence;
     const book = bookOf('Emma')[2].body;
     await make(server, '/books/', book);
     const end = await inject(server, 'pwrite64:error=EIO');
@@ -818,7 +819,7 @@ test('if the directory of a new base cannot be synced, the server stops and no a
   const server = await startRefusing();
   const { data } = server;
   await outgrowBase(server, await createCatalog(server));
-  const old = readFileSync(join(data, BASE));
+  const old = readFileSync(join(data, DATA_FILES.base));
   const goods = await idsOf(server, '/admin/goods/');
   server.refuse('fsync', data);
   // This begins the checkpoint; its response may or may not arrive before the server stops.
@@ -829,7 +830,7 @@ test('if the directory of a new base cannot be synced, the server stops and no a
   assert.ok(sequenceOfBase(data) > 0, 'the new base has its name');
   const books = begins === null ? [[], [1]] : [[1]];
   for (const outcome of ['survived', 'was lost']) {
-    if (outcome === 'was lost') writeFileSync(join(data, BASE), old);
+    if (outcome === 'was lost') writeFileSync(join(data, DATA_FILES.base), old);
     assert.equal(findingsOf(data), [], outcome);
     const again = await runCommand(['backup', '-', '--data', data]);
     assert.is(again.status, 0, again.stderr);

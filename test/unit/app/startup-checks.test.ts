@@ -3,7 +3,7 @@ import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { isDataFile } from '../../../src/app/data-files.ts';
+import { isDataFile } from '../../../src/data-files.ts';
 import { runStartupChecks } from '../../../src/app/startup-checks.ts';
 import type { Log } from '../../../src/telemetry/log.ts';
 import { temporaryDirectory } from '../../support/directory.ts';

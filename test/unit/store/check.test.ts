@@ -4,6 +4,7 @@ import { cpSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } 
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { DATA_FILES } from '../../../src/data-files.ts';
 import { type Disk, machineDisk } from '../../../src/disk/disk.ts';
 import { KIND_NAMES, type KindName } from '../../../src/model/kind.ts';
 import { entryOf } from '../../../src/resources/audit.ts';
@@ -11,7 +12,7 @@ import { append } from '../../../src/store/bounded.ts';
 import { checkStore } from '../../../src/store/check.ts';
 import { createStore } from '../../../src/store/files/create.ts';
 import type { Transaction } from '../../../src/store/writer/draft.ts';
-import { BASE, CHANGES, changeSetName, HEAD } from '../../../src/store/files/files.ts';
+import { changeSetName } from '../../../src/store/files/files.ts';
 import { changeOf } from '../../../src/model/change.ts';
 import { recover } from '../../../src/store/files/recovery.ts';
 import { filesOf } from '../../support/catalog.ts';
@@ -135,7 +136,7 @@ test('if there is no store, check returns no findings and no state', async () =>
   const nothing = { findings: [], state: null, changeSets: 0 };
   assert.equal(checkStore(machineDisk, directory), nothing);
   assert.equal(checkStore(machineDisk, join(directory, 'not-there')), nothing);
-  mkdirSync(join(directory, CHANGES));
+  mkdirSync(join(directory, DATA_FILES.changes));
   assert.equal(checkStore(machineDisk, directory), nothing);
 });
 
@@ -144,7 +145,7 @@ test('check accepts what a crash leaves, ignores files that are not of the store
   const directory = await folded(source);
   // A crash between the new base and the removal of a change set that it contains.
   cpSync(join(source, changeSetName(5)), join(directory, changeSetName(5)));
-  for (const name of ['.0123456789abcdef.tmp', join(CHANGES, '.fedcba9876543210.tmp')]) {
+  for (const name of ['.0123456789abcdef.tmp', join(DATA_FILES.changes, '.fedcba9876543210.tmp')]) {
     writeFileSync(join(directory, name), '{"half":');
   }
   writeFileSync(join(directory, 'notes.txt'), 'mine');
@@ -330,7 +331,7 @@ const ROWS: readonly Planted[] = [
     base: ({ tables }) => {
       tables.brands.push({ id: 2, name: 'Twice', logo: '', first_letter: '' });
     },
-    found: [damage(BASE, 'brands has two rows with one id')],
+    found: [damage(DATA_FILES.base, 'brands has two rows with one id')],
   },
   {
     what: 'a webhook whose origin is after the last change set',
@@ -456,7 +457,7 @@ function flip(path: string): void {
 
 /** Replaces a file by a directory, or a directory by a file. */
 function unreadable(path: string): void {
-  const wasDirectory = path.endsWith(CHANGES);
+  const wasDirectory = path.endsWith(DATA_FILES.changes);
   rmSync(path, { recursive: true });
   if (wasDirectory) writeFileSync(path, '');
   else mkdirSync(path);
@@ -477,8 +478,8 @@ const FILES: readonly {
 }[] = [
   {
     what: 'a flipped bit in the base',
-    damage: (path) => flip(path(BASE)),
-    found: [damage(BASE, CHECKSUM)],
+    damage: (path) => flip(path(DATA_FILES.base)),
+    found: [damage(DATA_FILES.base, CHECKSUM)],
   },
   {
     what: 'a flipped bit in a change set',
@@ -487,20 +488,20 @@ const FILES: readonly {
   },
   {
     what: 'a flipped bit in the head',
-    damage: (path) => flip(path(HEAD)),
-    found: [damage(HEAD, CHECKSUM)],
+    damage: (path) => flip(path(DATA_FILES.head)),
+    found: [damage(DATA_FILES.head, CHECKSUM)],
   },
   {
     what: 'damage in every file, with a finding for each',
     damage: (path) => {
-      truncateSync(path(HEAD), 0);
-      flip(path(BASE));
+      truncateSync(path(DATA_FILES.head), 0);
+      flip(path(DATA_FILES.base));
       for (const sequence of [1, 3, 5]) flip(path(changeSetName(sequence)));
       for (const sequence of [2, 4]) truncateSync(path(changeSetName(sequence)), 100);
     },
     found: [
-      damage(HEAD, CUT_OFF),
-      damage(BASE, CHECKSUM),
+      damage(DATA_FILES.head, CUT_OFF),
+      damage(DATA_FILES.base, CHECKSUM),
       damage(changeSetName(1), CHECKSUM),
       damage(changeSetName(2), CUT_OFF),
       damage(changeSetName(3), CHECKSUM),
@@ -534,23 +535,23 @@ const FILES: readonly {
   {
     what: 'a missing base, and damage among the change sets',
     damage: (path) => {
-      rmSync(path(BASE));
+      rmSync(path(DATA_FILES.base));
       flip(path(changeSetName(3)));
     },
     found: [
-      damage(BASE, 'it is missing, and change sets are there'),
+      damage(DATA_FILES.base, 'it is missing, and change sets are there'),
       damage(changeSetName(3), CHECKSUM),
     ],
   },
   {
     what: 'a missing head, and damage among the change sets',
     damage: (path) => {
-      rmSync(path(HEAD));
+      rmSync(path(DATA_FILES.head));
       flip(path(changeSetName(3)));
     },
     found: [
       damage(changeSetName(3), CHECKSUM),
-      damage(HEAD, `it is missing, and ${BASE} is there`),
+      damage(DATA_FILES.head, `it is missing, and ${DATA_FILES.base} is there`),
     ],
   },
   {
@@ -568,16 +569,16 @@ const FILES: readonly {
   {
     what: 'a file and a folder in changes/ that are not change sets, and damage',
     damage: (path) => {
-      writeFileSync(path(join(CHANGES, 'notes.txt')), 'mine');
-      mkdirSync(path(join(CHANGES, 'old')));
+      writeFileSync(path(join(DATA_FILES.changes, 'notes.txt')), 'mine');
+      mkdirSync(path(join(DATA_FILES.changes, 'old')));
       flip(path(changeSetName(3)));
     },
     found: [stranger('notes.txt'), stranger('old'), damage(changeSetName(3), CHECKSUM)],
   },
   {
     what: 'a base that cannot be read',
-    damage: (path) => unreadable(path(BASE)),
-    found: [inPlace(BASE)],
+    damage: (path) => unreadable(path(DATA_FILES.base)),
+    found: [inPlace(DATA_FILES.base)],
   },
   {
     what: 'a change set that cannot be read, and damage after it',
@@ -590,10 +591,10 @@ const FILES: readonly {
   {
     what: 'a head that cannot be read, and damage in a change set',
     damage: (path) => {
-      unreadable(path(HEAD));
+      unreadable(path(DATA_FILES.head));
       flip(path(changeSetName(4)));
     },
-    found: [inPlace(HEAD), damage(changeSetName(4), CHECKSUM)],
+    found: [inPlace(DATA_FILES.head), damage(changeSetName(4), CHECKSUM)],
   },
 ];
 
@@ -607,7 +608,7 @@ for (const { what, damage: make, found } of FILES) {
 
 test('a file in place of changes/ is reported as unreadable', async () => {
   const directory = leftInDisorder(await history());
-  unreadable(join(directory, CHANGES));
+  unreadable(join(directory, DATA_FILES.changes));
   const [first, ...more] = foundIn(directory);
   assert.match(first ?? '', /^DIR\/changes cannot be read \(ENOTDIR/);
   for (const finding of more) {
@@ -642,7 +643,7 @@ test('an older and a newer schema version are reported, with what to do', async 
   forge(newer, { base: (base) => Object.assign(base, { schema: 6, tables: [] }) });
   // The other files of a newer store are not checked.
   flip(join(newer, changeSetName(3)));
-  writeFileSync(join(newer, CHANGES, 'index'), '');
+  writeFileSync(join(newer, DATA_FILES.changes, 'index'), '');
   assert.equal(foundIn(newer), [
     'DIR/catalog.json has schema version 6, this program has 5; use a newer catalog-server (catalog-server migrate only goes forward)',
   ]);
@@ -688,7 +689,7 @@ for (const [what, make, behind] of [
       list: (path) => machineDisk.list(at(path)),
       read: (path) => machineDisk.read(at(path)),
       pieces(path, memory) {
-        if (path === join(directory, BASE)) bases += 1;
+        if (path === join(directory, DATA_FILES.base)) bases += 1;
         return machineDisk.pieces(at(path), memory);
       },
     };
@@ -750,7 +751,7 @@ test('a check during the commits and checkpoints of another process finds nothin
   const count = Number(/^checking\nchecked (\d+)\n$/.exec(output)?.[1]);
   assert.ok(count > 2, output);
   await store.close();
-  const { sequence } = JSON.parse(readFileSync(join(directory, BASE), 'utf8'));
+  const { sequence } = JSON.parse(readFileSync(join(directory, DATA_FILES.base), 'utf8'));
   assert.ok(sequence > 100, `the last checkpoint was as of ${sequence}`);
 });
 

@@ -3,10 +3,10 @@ import { closeSync, openSync, readdirSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { DATA_FILES } from '../../../src/data-files.ts';
 import type { Disk } from '../../../src/disk/disk.ts';
 import type { MappedFile } from '../../../src/disk/system/mapped-file.ts';
 import { CatalogError } from '../../../src/errors.ts';
-import { BASE } from '../../../src/store/files/files.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { leftInDisorder, openStore, storeDirectory } from '../../support/checked.ts';
 import { quickDisk } from '../../support/disk.ts';
@@ -34,7 +34,7 @@ async function storeWithBase(): Promise<string> {
   await addBooks(store, 1);
   await store.close();
   assert.ok(
-    statSync(join(directory, BASE)).size > 2 ** 20,
+    statSync(join(directory, DATA_FILES.base)).size > 2 ** 20,
     'the base is large enough to be mapped',
   );
   const again = await openStore(directory, { disk: quickDisk });
@@ -61,8 +61,8 @@ const NAMES = Array.from({ length: BOOKS + 2 }, (_, at) => `Book ${at + 1}`);
 
 /** Writes into the base in place, as an editor might. */
 function damage(directory: string): void {
-  const fd = openSync(join(directory, BASE), 'r+');
-  writeSync(fd, 'x', statSync(join(directory, BASE)).size - 2000);
+  const fd = openSync(join(directory, DATA_FILES.base), 'r+');
+  writeSync(fd, 'x', statSync(join(directory, DATA_FILES.base)).size - 2000);
   closeSync(fd);
 }
 
@@ -106,7 +106,7 @@ test('a checkpoint waits for the copy', async () => {
   const directory = await storeWithBase();
   const { disk, mapped } = mappingDisk();
   const store = await openStore(directory, { disk, mapsBase: true, smallestCheckpoint: 1 });
-  const inode = () => statSync(join(directory, BASE)).ino;
+  const inode = () => statSync(join(directory, DATA_FILES.base)).ino;
   const before = inode();
   // Twice as much as makes a checkpoint due.
   for (let nth = 0; nth < 4; nth += 1) await addBooks(store, BOOKS);

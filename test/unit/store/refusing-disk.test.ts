@@ -7,13 +7,14 @@ import { dirname, join } from 'node:path';
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { DATA_FILES } from '../../../src/data-files.ts';
 import { machineDisk } from '../../../src/disk/disk.ts';
 import { CatalogError } from '../../../src/errors.ts';
 import { KIND_NAMES } from '../../../src/model/kind.ts';
 import { restoreBackup, verifyBackup, writeBackup } from '../../../src/store/backup.ts';
 import type { State } from '../../../src/store/state.ts';
 import type { Transaction } from '../../../src/store/writer/draft.ts';
-import { BASE, CHANGES, changeSetName, HEAD, listChanges } from '../../../src/store/files/files.ts';
+import { changeSetName, listChanges } from '../../../src/store/files/files.ts';
 import { readHead } from '../../../src/store/files/head.ts';
 import { recover } from '../../../src/store/files/recovery.ts';
 import { migrateStore } from '../../../src/store/migration.ts';
@@ -124,7 +125,7 @@ const changeSetsOf = (directory: string) => listChanges(machineDisk, directory).
  * For `fsync` this is the step on `changes/` itself.
  */
 const ofChangeSet = (directory: string, refused: Step, code: string): Refusal => {
-  const changes = join(directory, CHANGES);
+  const changes = join(directory, DATA_FILES.changes);
   const isOfOne = (path: string) =>
     dirname(path) === changes || dirname(path).startsWith(join(directory, '.staging-'));
   return (step, path) =>
@@ -317,7 +318,7 @@ for (const [outcome, befall] of OUTCOMES) {
     // It is not known whether the change set is on the disk, so readers do not see it.
     assert.equal(brandsOf(store), ['First']);
     // The head does not name it either; otherwise its loss would be damage.
-    assert.is(readHead(machineDisk, join(directory, HEAD))?.sequence, 1);
+    assert.is(readHead(machineDisk, join(directory, DATA_FILES.head))?.sequence, 1);
     disk.refusal = null;
     await store.close();
 
@@ -342,20 +343,21 @@ test('after a failed sync, writes fail as store_closed and nothing more is writt
   await store.close();
 });
 
-const headOf = (directory: string) => readHead(machineDisk, join(directory, HEAD))?.sequence;
+const headOf = (directory: string) =>
+  readHead(machineDisk, join(directory, DATA_FILES.head))?.sequence;
 
 test('a failure to write the head is reported once, commits go on, and the next write updates the head', async () => {
   const { store, disk, directory, failures, fatalities } = await open();
   await store.transact(addBrand('First'));
   const refusal: Refusal = (step, path) =>
-    step === 'record' && path === join(directory, HEAD) ? 'EIO' : null;
+    step === 'record' && path === join(directory, DATA_FILES.head) ? 'EIO' : null;
   disk.refusal = refusal;
   for (let nth = 2; nth <= 4; nth += 1) {
     assert.is(await store.transact(addBrand(`Brand ${nth}`)), nth);
   }
   assert.is(disk.refused.length, 3, 'every commit tries');
   assert.equal(codesOf(failures), [
-    `${HEAD} could not be written: EIO: refused, record '${join(directory, HEAD)}'`,
+    `${DATA_FILES.head} could not be written: EIO: refused, record '${join(directory, DATA_FILES.head)}'`,
   ]);
   assert.is(headOf(directory), 1);
   // An old head does no harm: a start now finds every row.
@@ -395,10 +397,11 @@ test('a checkpoint succeeds even if the head cannot be written', async () => {
 test('a failure to sync the head at close is reported, and every descriptor is closed', async () => {
   const { store, disk, directory, failures } = await open();
   await store.transact(addBrand('First'));
-  disk.refusal = (step, path) => (step === 'fdatasync' && path.endsWith(HEAD) ? 'EIO' : null);
+  disk.refusal = (step, path) =>
+    step === 'fdatasync' && path.endsWith(DATA_FILES.head) ? 'EIO' : null;
   await store.close();
   assert.equal(codesOf(failures), [
-    `${HEAD} could not be synced: EIO: refused, fdatasync '${join(directory, HEAD)}'`,
+    `${DATA_FILES.head} could not be synced: EIO: refused, fdatasync '${join(directory, DATA_FILES.head)}'`,
   ]);
   assert.equal(disk.descriptors, []);
   const again = await openStore(directory, { disk: quickDisk });
@@ -451,14 +454,14 @@ for (const [step, code] of [
   test(`a checkpoint whose ${step} fails with ${code} is reported once, loses nothing and is tried again`, async () => {
     const opened = await open();
     const { store, disk, directory, failures, fatalities } = opened;
-    const base = readFileSync(join(directory, BASE));
+    const base = readFileSync(join(directory, DATA_FILES.base));
     const begun = countCheckpoints(opened, ofBase(directory, step, code));
     await beginCheckpoint(opened);
     await checkpointFailed(opened);
 
     assert.is(disk.refused.length, 1);
     assert.match(failures[0]?.message ?? '', new RegExp(`^${RETRIED}: ${code}: refused, ${step} `));
-    assert.equal(readFileSync(join(directory, BASE)), base);
+    assert.equal(readFileSync(join(directory, DATA_FILES.base)), base);
     assert.is(changeSetsOf(directory).length, store.count('brands'));
     assert.equal(temporariesBelow(directory), []);
     assert.equal(findingsOf(directory), []);
@@ -517,7 +520,7 @@ test('a temporary base that a failed checkpoint cannot remove is removed at the 
 test('a checkpoint that cannot sync the data directory is fatal, and either base is a whole store', async () => {
   const opened = await openUnjudged();
   const { store, disk, directory, failures, fatalities } = opened;
-  const old = readFileSync(join(directory, BASE));
+  const old = readFileSync(join(directory, DATA_FILES.base));
   disk.refusal = ofBase(directory, 'fsync', 'EIO');
   await beginCheckpoint(opened);
   await store.close();
@@ -528,7 +531,7 @@ test('a checkpoint that cannot sync the data directory is fatal, and either base
   assert.equal(findingsOf(directory), []);
   const before = stateOf(store);
   assert.equal(stateOf(readSnapshot(directory)), before);
-  writeFileSync(join(directory, BASE), old);
+  writeFileSync(join(directory, DATA_FILES.base), old);
   assert.equal(findingsOf(directory), []);
   assert.equal(stateOf(readSnapshot(directory)), before);
 });
@@ -629,7 +632,7 @@ for (const mode of MODES) {
   test(`if the removal of migrated files fails at any operation (${mode}), it is reported, and a later checkpoint repeats it`, async () => {
     const template = earlierStore();
     await migrateStore(template, quickDisk);
-    assert.ok(existsSync(join(template, KEPT, BASE)));
+    assert.ok(existsSync(join(template, KEPT, DATA_FILES.base)));
     const operations = await refuseEach(mode, async (disk, nth) => {
       const directory = temporaryDirectory();
       cpSync(template, directory, { recursive: true });
@@ -704,7 +707,7 @@ for (const mode of MODES) {
     await whole.store.close();
     assert.equal(changeSetsOf(template), [1, 2, 3, 4, 5]);
     writeFileSync(join(template, '.0123456789abcdef.tmp'), 'half');
-    writeFileSync(join(template, CHANGES, '.0123456789abcdef.tmp'), 'half');
+    writeFileSync(join(template, DATA_FILES.changes, '.0123456789abcdef.tmp'), 'half');
     const expected = recover(machineDisk, template)?.state;
     assert.ok(expected);
 
@@ -775,7 +778,7 @@ for (const mode of MODES) {
       const failure = await refusalOf(restoreBackup(disk, document, directory, 'test'));
       const what = `operation ${nth}, ${disk.refused.join()}: ${failure?.message}`;
       assert.equal(disk.descriptors, [], what);
-      const there = existsSync(join(directory, BASE));
+      const there = existsSync(join(directory, DATA_FILES.base));
       outcomes.add(there ? 'whole' : 'nothing');
       const again = outcomeOf(restoreBackup(quickDisk, document, directory, 'test'));
       assert.is(await again, there ? 'store_not_empty' : 'done', what);

@@ -14,11 +14,11 @@ import fs, {
 import { basename, join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { DATA_FILES } from '../../../src/data-files.ts';
 import { type Disk, machineDisk } from '../../../src/disk/disk.ts';
 import { CatalogError } from '../../../src/errors.ts';
 import { KIND_NAMES, type KindName, type Row } from '../../../src/model/kind.ts';
 import type { Transaction } from '../../../src/store/writer/draft.ts';
-import { HEAD } from '../../../src/store/files/files.ts';
 import type { Change } from '../../../src/model/change.ts';
 import type { ReadableStore } from '../../../src/store/readable-store.ts';
 import { readSnapshot } from '../../../src/store/directory.ts';
@@ -227,7 +227,7 @@ test('a changed byte in any file is damage, the file is named, and no file is ch
   const directory = await written(addBook('First'), addBook('Second'));
   const files = [
     'catalog.json',
-    HEAD,
+    DATA_FILES.head,
     ...changeSets(directory).map((name) => join('changes', name)),
   ];
   for (const name of files) {
@@ -298,8 +298,9 @@ test('a newer schema version is reported as such, not as damage, whatever else i
       ),
     (directory) => writeFileSync(join(directory, 'changes', 'index'), 'of a later version'),
     (directory) => reseal(changeSet(directory, 1), (text) => text.replace('"put"', '"set"')),
-    (directory) => reseal(join(directory, HEAD), (text) => text.replace('"digest"', '"sha3"')),
-    (directory) => rmSync(join(directory, HEAD)),
+    (directory) =>
+      reseal(join(directory, DATA_FILES.head), (text) => text.replace('"digest"', '"sha3"')),
+    (directory) => rmSync(join(directory, DATA_FILES.head)),
   ];
   for (const [nth, change] of unknown.entries()) {
     const directory = await written(addBook('1'));
@@ -344,7 +345,7 @@ jq('the files are JSON that jq reads, and the base has one row on each line', as
   const base = join(await withBaseOf(directory), 'catalog.json');
   assert.is(query('[.tables.books[].name]', base), '["__proto__","Emma \u{1f600}"]');
   assert.is(query('.schema', base), '5');
-  assert.is(query('.sequence', join(directory, HEAD)), '2');
+  assert.is(query('.sequence', join(directory, DATA_FILES.head)), '2');
   const lines = readFileSync(base, 'utf8').split('\n');
   for (const id of [1, 2]) {
     const line = lines.find((text) => text.startsWith(`{"id":${id},`)) ?? '';
@@ -536,7 +537,7 @@ test('a change set is synced before it is named, and its directory before the an
     `fsync ${basename(directory)}`,
   ];
   // The base completes the store, so it is last. A start can do without the outline: no sync.
-  const made = [...whole(HEAD), ...whole('catalog.json', 'rename outline.json')];
+  const made = [...whole(DATA_FILES.head), ...whole('catalog.json', 'rename outline.json')];
   assert.equal(steps.filter((step) => !step.startsWith('write')).slice(-made.length), made);
   steps.length = 0;
   await store.transact(addBook('First'));

@@ -7,10 +7,11 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { DATA_FILES } from '../../../src/data-files.ts';
 import { machineDisk } from '../../../src/disk/disk.ts';
 import { CatalogError } from '../../../src/errors.ts';
 import { checkStore } from '../../../src/store/check.ts';
-import { BASE, CHECKSUM_LENGTH, checksumMember } from '../../../src/store/files/files.ts';
+import { CHECKSUM_LENGTH, checksumMember } from '../../../src/store/files/files.ts';
 import { createStore } from '../../../src/store/files/create.ts';
 import { recover } from '../../../src/store/files/recovery.ts';
 import { Store } from '../../../src/store/store.ts';
@@ -40,7 +41,7 @@ async function forged(): Promise<string> {
   assert.ok(recovered);
   const directory = leftInDisorder(storeDirectory());
   await createStore(quickDisk, directory, recovered.state.snapshot());
-  const path = join(directory, BASE);
+  const path = join(directory, DATA_FILES.base);
   const content = readFileSync(path).subarray(0, -CHECKSUM_LENGTH).toString('utf8');
   const text = content.replace('"name":"Book 2"', '"name":"Book 2" 2');
   assert.is.not(text, content);
@@ -54,7 +55,8 @@ function opened(directory: string): Promise<Store> {
   return openQuickStore(directory, { create: false });
 }
 
-const message = (directory: string) => `${join(directory, BASE)} is damaged: row 2 of books: `;
+const message = (directory: string) =>
+  `${join(directory, DATA_FILES.base)} is damaged: row 2 of books: `;
 
 test('check names the file and the row', async () => {
   const directory = await forged();

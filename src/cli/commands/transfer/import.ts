@@ -4,6 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Context } from '../../../app/context.ts';
 import { openImportFiles } from '../../../app/imports/import-files.ts';
 import { withSmallHeap } from '../../../app/imports/small-heap.ts';
+import { DATA_FILES } from '../../../data-files.ts';
 import { holderOf } from '../../../disk/lock.ts';
 import { CatalogError, messageOf } from '../../../errors.ts';
 import { Money } from '../../../model/money.ts';
@@ -12,7 +13,6 @@ import { AuditedStore } from '../../../resources/audit/audited-store.ts';
 import { Importer } from '../../../resources/transfer/importer.ts';
 import { type ImportReport, ImportState } from '../../../resources/transfer/import-state.ts';
 import { Imports } from '../../../resources/transfer/imports.ts';
-import { LOCK } from '../../../store/files/files.ts';
 import { readSnapshot } from '../../../store/directory.ts';
 import { Store } from '../../../store/store.ts';
 import { ProgressBar } from '../../progress-bar.ts';
@@ -107,7 +107,7 @@ async function importWhole(
         store = await openStore(data, context);
       } catch (error) {
         if (!(error instanceof CatalogError) || error.code !== 'store_locked') throw error;
-        const command = holderOf(join(data, LOCK))?.command;
+        const command = holderOf(join(data, DATA_FILES.lock))?.command;
         if (command === 'serve') {
           const found = await request.run(show);
           if (found !== null) return found;

@@ -11,11 +11,11 @@ import {
   requestPath,
   type RequestedImport,
 } from '../../../app/imports/import-request.ts';
+import { DATA_FILES } from '../../../data-files.ts';
 import { isHeld } from '../../../disk/lock.ts';
 import { CatalogError, systemErrorCode } from '../../../errors.ts';
 import { hasEnded, type ImportReport } from '../../../resources/transfer/import-state.ts';
 import { CREATABLE } from '../../../resources/transfer/rows/references.ts';
-import { LOCK } from '../../../store/files/files.ts';
 import { commandSubject } from '../subject.ts';
 import { type ImportSettings, onSignal, type Show, type Source } from './source.ts';
 
@@ -114,7 +114,7 @@ export class ServerRequest {
       if (this.#isStopped) throw await this.#stopped(reply);
       if (performance.now() - seenAt < SILENCE_MS) continue;
       seenAt = performance.now();
-      if (!isHeld(join(this.#settings.data, LOCK))) {
+      if (!isHeld(join(this.#settings.data, DATA_FILES.lock))) {
         if (reply === null && (await this.#withdraw())) return null;
         return this.#abandoned(reply);
       }

@@ -10,14 +10,13 @@
  */
 import * as v from 'valibot';
 import { join } from 'node:path';
+import { DATA_FILES } from '../../../data-files.ts';
 import type { Disk } from '../../../disk/disk.ts';
 import { writeVolatile } from '../../../disk/durable-file.ts';
 import { CatalogError } from '../../../errors.ts';
 import { KIND_NAMES, type KindName } from '../../../model/kind.ts';
 import { shapes } from '../change-set.ts';
 import { parseShape, readFile, verifyChecksum, withChecksum } from '../files.ts';
-
-export const OUTLINE = 'outline.json';
 
 /**
  * The number of a chunk (ids divided by `CHUNK_SIZE`, rounded down), its rows, its bytes and their
@@ -61,12 +60,12 @@ function isAtLeast(value: unknown, least: number): boolean {
 
 /** Writes an outline, without a sync: a start does not need it. @throws what the disk throws. */
 export function writeOutline(disk: Disk, directory: string, outline: Outline): Promise<void> {
-  return writeVolatile(disk, join(directory, OUTLINE), withChecksum(outline).bytes);
+  return writeVolatile(disk, join(directory, DATA_FILES.outline), withChecksum(outline).bytes);
 }
 
 /** @returns null if there is none that can be used. */
 export function readOutline(disk: Disk, directory: string): Outline | null {
-  const path = join(directory, OUTLINE);
+  const path = join(directory, DATA_FILES.outline);
   try {
     const bytes = readFile(disk, path);
     return bytes === null ? null : parseShape(path, shape, verifyChecksum(path, bytes).value);

@@ -1,4 +1,5 @@
 /** The tables of a base whose outline is known: no row is read, or even located. */
+import { DATA_FILES } from '../../../data-files.ts';
 import type { CatalogError } from '../../../errors.ts';
 import type { KindName } from '../../../model/kind.ts';
 import { ALL_KINDS } from '../../../model/kinds.ts';
@@ -9,7 +10,7 @@ import { type PlannedChunk, RowTable } from '../../memory/row-table.ts';
 import { type RowParser, TextChunk } from '../../memory/text-table.ts';
 import { damaged } from '../files.ts';
 import type { BaseTables } from './base-state.ts';
-import { type ChunkOutline, OUTLINE, type Outline } from './outline.ts';
+import { type ChunkOutline, type Outline } from './outline.ts';
 import { BETWEEN_ROWS, idIn, parserOf, TABLES_END, tableBeginning } from './row-line.ts';
 
 const LINE_FEED = 0x0a;
@@ -121,7 +122,7 @@ class SealedText implements SealedRows {
   #contradicted(what: string): CatalogError {
     return damaged(
       this.#path,
-      `it ${what} where ${OUTLINE} says; first remove ${OUTLINE}, and start again`,
+      `it ${what} where ${DATA_FILES.outline} says; first remove ${DATA_FILES.outline}, and start again`,
     );
   }
 }

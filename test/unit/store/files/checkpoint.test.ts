@@ -4,10 +4,10 @@ import fs, { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { DATA_FILES } from '../../../../src/data-files.ts';
 import type { Disk } from '../../../../src/disk/disk.ts';
 import { KIND_NAMES, type KindName, type Row } from '../../../../src/model/kind.ts';
 import type { Transaction } from '../../../../src/store/writer/draft.ts';
-import { BASE, HEAD } from '../../../../src/store/files/files.ts';
 import type { ReadableStore } from '../../../../src/store/readable-store.ts';
 import { readSnapshot } from '../../../../src/store/directory.ts';
 import { type Store } from '../../../../src/store/store.ts';
@@ -186,7 +186,7 @@ test('a crash at any step of a commit or a checkpoint keeps what was answered an
         if (typeof position === 'number') {
           // The head: a crash leaves it whole or untouched, since it is one call.
           const all = fs.writeSync(fd, bytes, offset, length, position);
-          if (watching) crash(`overwrite ${HEAD}`);
+          if (watching) crash(`overwrite ${DATA_FILES.head}`);
           return all;
         }
         const half = fs.writeSync(fd, bytes, offset, length / 2);
@@ -242,9 +242,9 @@ test('a crash at any step of a commit or a checkpoint keeps what was answered an
   watching = false;
 
   const steps = new Set(copies.map(({ step }) => step));
-  assert.ok(steps.has(`rename ${BASE}`), 'there was no checkpoint');
+  assert.ok(steps.has(`rename ${DATA_FILES.base}`), 'there was no checkpoint');
   assert.ok(steps.has(`unlink ${numbered(1)}`), 'nothing was removed');
-  assert.ok(steps.has(`overwrite ${HEAD}`), 'there was no head');
+  assert.ok(steps.has(`overwrite ${DATA_FILES.head}`), 'there was no head');
   for (const { step, copy, answered: least } of copies) {
     assert.equal(findingsOf(copy), [], step);
     const found = readSnapshot(copy).count('books');

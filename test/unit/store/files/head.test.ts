@@ -14,14 +14,9 @@ import { basename, join } from 'node:path';
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { DATA_FILES } from '../../../../src/data-files.ts';
 import { type Disk, machineDisk } from '../../../../src/disk/disk.ts';
-import {
-  BASE,
-  CHANGES,
-  changeSetName,
-  HEAD,
-  withChecksum,
-} from '../../../../src/store/files/files.ts';
+import { changeSetName, withChecksum } from '../../../../src/store/files/files.ts';
 import { encodeHead, type Head, readHead } from '../../../../src/store/files/head.ts';
 import { recover } from '../../../../src/store/files/recovery.ts';
 import { readSnapshot } from '../../../../src/store/directory.ts';
@@ -60,7 +55,7 @@ test('a head is read as it was written, and has at most 512 bytes', () => {
   fc.assert(
     fc.property(head, (made) => {
       const bytes = encodeHead(made);
-      assert.equal(readHead(reading(bytes), HEAD), made);
+      assert.equal(readHead(reading(bytes), DATA_FILES.head), made);
       assert.equal(Object.keys(JSON.parse(Buffer.from(bytes).toString())), [
         'sequence',
         'digest',
@@ -73,7 +68,7 @@ test('a head is read as it was written, and has at most 512 bytes', () => {
 });
 
 test('readHead returns null if there is no file', () => {
-  assert.is(readHead(machineDisk, join(temporaryDirectory(), HEAD)), null);
+  assert.is(readHead(machineDisk, join(temporaryDirectory(), DATA_FILES.head)), null);
 });
 
 test('a head with a flipped bit, cut off or with more bytes is damage, and the file is named', async () => {
@@ -116,7 +111,11 @@ test('a head with a valid checksum and an invalid shape is damage', async () => 
     { ...SMALL, digest: SMALL.digest.toUpperCase() },
   ]) {
     const disk = reading(withChecksum(shape).bytes);
-    assert.is(await codeOf(() => readHead(disk, HEAD)), 'store_damaged', JSON.stringify(shape));
+    assert.is(
+      await codeOf(() => readHead(disk, DATA_FILES.head)),
+      'store_damaged',
+      JSON.stringify(shape),
+    );
   }
 });
 
@@ -125,17 +124,17 @@ test('a torn head is read again, and is damage if it stays torn', async () => {
   const torn = [13, 20, 60, 130].map((at) =>
     Buffer.concat([now.subarray(0, at), old.subarray(at)]),
   );
-  assert.equal(readHead(reading(...torn, now), HEAD), SMALL);
+  assert.equal(readHead(reading(...torn, now), DATA_FILES.head), SMALL);
   for (const half of torn) {
     const disk = reading(half);
-    assert.is(await codeOf(() => readHead(disk, HEAD)), 'store_damaged');
+    assert.is(await codeOf(() => readHead(disk, DATA_FILES.head)), 'store_damaged');
     assert.ok(disk.reads > 1 && disk.reads < 100, `${disk.reads} reads`);
   }
 });
 
 test('a head that cannot be read fails as store_unreadable, not as store_damaged', async () => {
   const directory = temporaryDirectory();
-  const path = join(directory, HEAD);
+  const path = join(directory, DATA_FILES.head);
   mkdirSync(path);
   const { code, message } = await failureOf(() => readHead(machineDisk, path));
   assert.is(code, 'store_unreadable');
@@ -159,7 +158,7 @@ const WRITER = `
 `;
 
 test('a head that another process overwrites continuously is read whole, and its sequence never decreases', async () => {
-  const path = join(temporaryDirectory(), HEAD);
+  const path = join(temporaryDirectory(), DATA_FILES.head);
   writeFileSync(path, encodeHead({ sequence: 1, digest: digest('1') }));
   const module = join(ROOT, 'src', 'store', 'files', 'head.ts');
   const writer = spawn(process.execPath, ['-e', WRITER, module, path], {
@@ -191,9 +190,9 @@ const addBrand = (store: Store) =>
     return id;
   });
 
-const headOf = (directory: string) => readHead(machineDisk, join(directory, HEAD));
+const headOf = (directory: string) => readHead(machineDisk, join(directory, DATA_FILES.head));
 const setHead = (directory: string, head: Head) =>
-  writeFileSync(join(directory, HEAD), encodeHead(head));
+  writeFileSync(join(directory, DATA_FILES.head), encodeHead(head));
 /** The head that names a change set of the directory. */
 const naming = (directory: string, sequence: number): Head => ({
   sequence,
@@ -212,15 +211,15 @@ async function written(count: number, more: { smallestCheckpoint?: number } = {}
 test('after every commit the head names its change set, and its file is overwritten in place', async () => {
   const directory = storeDirectory();
   const store = await openStore(directory, { disk: quickDisk });
-  const { previous } = JSON.parse(readFileSync(join(directory, BASE), 'utf8'));
+  const { previous } = JSON.parse(readFileSync(join(directory, DATA_FILES.base), 'utf8'));
   assert.equal(headOf(directory), { sequence: 0, digest: previous });
-  const { ino } = statSync(join(directory, HEAD));
+  const { ino } = statSync(join(directory, DATA_FILES.head));
   // Beyond 9 and 99, where the number gets another digit.
   for (let sequence = 1; sequence <= 101; sequence += 1) {
     await addBrand(store);
     assert.equal(headOf(directory), naming(directory, sequence));
   }
-  assert.is(statSync(join(directory, HEAD)).ino, ino);
+  assert.is(statSync(join(directory, DATA_FILES.head)).ino, ino);
   await store.close();
 });
 
@@ -246,13 +245,13 @@ test('a commit does not sync the head, and close does', async () => {
   await addBrand(store);
   assert.equal(synced, []);
   await store.close();
-  assert.equal(synced, [HEAD]);
+  assert.equal(synced, [DATA_FILES.head]);
 });
 
 test('a head that names an older change set is valid, and the start updates it', async () => {
   for (const behind of [0, 1, 2]) {
     const directory = await written(3);
-    const base = JSON.parse(readFileSync(join(directory, BASE), 'utf8'));
+    const base = JSON.parse(readFileSync(join(directory, DATA_FILES.base), 'utf8'));
     setHead(
       directory,
       behind === 0 ? { sequence: 0, digest: base.previous } : naming(directory, behind),
@@ -269,7 +268,7 @@ test('a head that names an older change set is valid, and the start updates it',
 
 test('a start writes the head only if its bytes would change', async () => {
   const directory = await written(3);
-  const path = join(directory, HEAD);
+  const path = join(directory, DATA_FILES.head);
   const started = async () => {
     const { ino } = statSync(path);
     let published = 0;
@@ -291,7 +290,7 @@ test('a start writes the head only if its bytes would change', async () => {
 
 test('a head that names a change set before the base is valid', async () => {
   const directory = await written(6, { smallestCheckpoint: 3 * 4096 });
-  const { sequence } = JSON.parse(readFileSync(join(directory, BASE), 'utf8'));
+  const { sequence } = JSON.parse(readFileSync(join(directory, DATA_FILES.base), 'utf8'));
   assert.is(sequence, 4);
   // The change set is removed, so its digest cannot be compared.
   setHead(directory, { sequence: 2, digest: digest('gone') });
@@ -324,7 +323,7 @@ test('a head of another history is reported, whichever change set it names', asy
       setHead(directory, { sequence, digest: digest('another') });
       const { code, message } = await failureOf(() => readSnapshot(directory));
       assert.is(code, 'store_damaged');
-      const path = join(directory, HEAD);
+      const path = join(directory, DATA_FILES.head);
       assert.ok(message.startsWith(`${path} is damaged: it does not fit change set`), message);
       assert.match(message, new RegExp(`change set ${sequence}; it is from another history`));
       assert.equal(findingsOf(directory), [message]);
@@ -341,10 +340,10 @@ function cloneOf(directory: string): string {
 test('a store without its head is damaged', async () => {
   for (const count of [0, 3]) {
     const directory = leftInDisorder(await written(count));
-    rmSync(join(directory, HEAD));
+    rmSync(join(directory, DATA_FILES.head));
     const { code, message } = await failureOf(() => readSnapshot(directory));
     assert.is(code, 'store_damaged');
-    const path = join(directory, HEAD);
+    const path = join(directory, DATA_FILES.head);
     assert.ok(message.startsWith(`${path} is damaged: it is missing, and catalog.json is there`));
     assert.equal(findingsOf(directory), [message]);
   }
@@ -356,14 +355,17 @@ test('a missing base beside a head is damage, with or without change sets, and n
     ['head', 'it is missing, and head.json is there'],
   ] as const) {
     const directory = leftInDisorder(await written(3));
-    rmSync(join(directory, BASE));
-    if (left === 'head') rmSync(join(directory, CHANGES), { recursive: true });
+    rmSync(join(directory, DATA_FILES.base));
+    if (left === 'head') rmSync(join(directory, DATA_FILES.changes), { recursive: true });
     for (const create of [true, false]) {
       const { code, message } = await failureOf(openStore(directory, { create }));
       assert.is(code, 'store_damaged');
-      assert.ok(message.startsWith(`${join(directory, BASE)} is damaged: ${said}`), message);
+      assert.ok(
+        message.startsWith(`${join(directory, DATA_FILES.base)} is damaged: ${said}`),
+        message,
+      );
     }
-    assert.not.ok(existsSync(join(directory, BASE)), 'an empty store was made');
+    assert.not.ok(existsSync(join(directory, DATA_FILES.base)), 'an empty store was made');
   }
 });
 
@@ -378,7 +380,7 @@ test('a creation that failed after writing the head leaves no store, and can be 
   assert.is((failure as Error).cause, full);
   const cut = headOf(directory);
   assert.is(cut?.sequence, 0);
-  assert.not.ok(existsSync(join(directory, BASE)));
+  assert.not.ok(existsSync(join(directory, DATA_FILES.base)));
 
   assert.equal(findingsOf(directory), []);
   assert.is(await codeOf(() => readSnapshot(directory)), 'store_missing');
@@ -395,7 +397,7 @@ test('a store of version 1 is read without a head, and with one that a failed mi
   const heads = [null, naming(directory, 7), naming(directory, 8)];
   for (const head of heads) {
     if (head !== null) setHead(directory, head);
-    assert.is(existsSync(join(directory, HEAD)), head !== null);
+    assert.is(existsSync(join(directory, DATA_FILES.head)), head !== null);
     const loaded = recover(machineDisk, directory, 'older');
     assert.equal([loaded?.schema, loaded?.state.sequence], [1, 8]);
     const [finding, ...more] = findingsOf(directory);

@@ -6,6 +6,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { DATA_FILES } from '../../../../src/data-files.ts';
 import { machineDisk } from '../../../../src/disk/disk.ts';
 import { CatalogError } from '../../../../src/errors.ts';
 import { KIND_NAMES, type Row } from '../../../../src/model/kind.ts';
@@ -15,12 +16,11 @@ import { BaseReader } from '../../../../src/store/files/base/base-reader.ts';
 import {
   type ChunkOutline,
   type Outline,
-  OUTLINE,
   readOutline,
   writeOutline,
 } from '../../../../src/store/files/base/outline.ts';
 import { readSnapshot } from '../../../../src/store/directory.ts';
-import { BASE, CHECKSUM_LENGTH, checksumMember } from '../../../../src/store/files/files.ts';
+import { CHECKSUM_LENGTH, checksumMember } from '../../../../src/store/files/files.ts';
 import { RowTable } from '../../../../src/store/memory/row-table.ts';
 import type { Snapshot, State } from '../../../../src/store/state.ts';
 import {
@@ -300,7 +300,7 @@ test('a checkpoint writes the outline of its base, and the store opens with it',
   await store.close();
   const outline = readOutline(machineDisk, directory);
   if (outline === null) throw new Error('there is no outline');
-  const base = readFileSync(join(directory, BASE), 'utf8');
+  const base = readFileSync(join(directory, DATA_FILES.base), 'utf8');
   assert.ok(base.endsWith(`,"sha256":"${outline.base}"}\n`), 'the outline names the base');
   assert.is(outline.tables.books[0]?.[1], JSON.parse(base).tables.books.length);
   const again = await openStore(directory, { disk: quickDisk });
@@ -332,7 +332,7 @@ const unusable = [
 
 test('an outline that is missing, damaged or unreadable is ignored', async () => {
   const directory = mkdtempSync(join(storeDirectory(), 'outline-'));
-  const path = join(directory, OUTLINE);
+  const path = join(directory, DATA_FILES.outline);
   assert.is(readOutline(machineDisk, directory), null);
   const outline = outlineOf(aWhole({ books: books([1]) }));
   await writeOutline(machineDisk, directory, outline);

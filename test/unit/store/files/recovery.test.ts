@@ -2,10 +2,10 @@
 import { dirname, join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { DATA_FILES } from '../../../../src/data-files.ts';
 import { type Disk, machineDisk } from '../../../../src/disk/disk.ts';
 import { CatalogError } from '../../../../src/errors.ts';
 import { createStore } from '../../../../src/store/files/create.ts';
-import { BASE, CHANGES } from '../../../../src/store/files/files.ts';
 import { inspect, recover } from '../../../../src/store/files/recovery.ts';
 import { openStore, storeDirectory } from '../../../support/checked.ts';
 import { quickDisk } from '../../../support/disk.ts';
@@ -53,12 +53,12 @@ function overtaking(moment: Moment, [shown = '', ...later]: readonly string[]) {
     ...machineDisk,
     list: (path) => machineDisk.list(at(path)),
     read(path) {
-      if (dirname(path) === join(shown, CHANGES)) overtake('change sets');
+      if (dirname(path) === join(shown, DATA_FILES.changes)) overtake('change sets');
       return machineDisk.read(at(path));
     },
     pieces(path, memory) {
       const pieces = machineDisk.pieces(at(path), memory);
-      if (path !== join(shown, BASE) || pieces === null) return pieces;
+      if (path !== join(shown, DATA_FILES.base) || pieces === null) return pieces;
       // An attempt reads the base; then, if it has found a problem, again to compare it.
       bases += 1;
       due = bases % 2 === 1;

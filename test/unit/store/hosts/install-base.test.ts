@@ -2,9 +2,9 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { DATA_FILES } from '../../../../src/data-files.ts';
 import { baseSlices } from '../../../../src/store/files/base.ts';
 import { writeHead } from '../../../../src/store/files/create.ts';
-import { BASE } from '../../../../src/store/files/files.ts';
 import { isVacant, receiveBase } from '../../../../src/store/hosts/install-base.ts';
 import { readSnapshot } from '../../../../src/store/directory.ts';
 import { Store } from '../../../../src/store/store.ts';
@@ -123,7 +123,7 @@ test('spec 15.24: a directory is vacant until a base is installed; a base that i
   assert.not.ok(isVacant(directory, quickDisk));
   await source.close();
   await writeHead(quickDisk, directory, { sequence: 2, digest: source.digest });
-  rmSync(join(directory, BASE));
+  rmSync(join(directory, DATA_FILES.base));
   assert.throws(() => isVacant(directory, quickDisk), /it is missing, and head.json is there/);
 });
 
