@@ -31,6 +31,11 @@ const READINGS: Readonly<Record<PrivateName, Reading>> = {
   [DATA_FILES.webhookKey]: { code: 'key_file', read: readWebhookKey },
 };
 
+/** @returns a file of a data directory, with the error code of its failures. */
+export function privateFile(directory: string, name: PrivateName): PrivateFile {
+  return { path: join(directory, name), code: READINGS[name].code };
+}
+
 /**
  * @param read returns the bytes and the mode of the file.
  * @param path for messages.
@@ -75,7 +80,7 @@ export function changedContents(directory: string, contents: PrivateContents): P
 }
 
 function isStored(directory: string, name: PrivateName, content: object): boolean {
-  const file = { path: join(directory, name), code: READINGS[name].code };
+  const file = privateFile(directory, name);
   try {
     const stored = readPrivate(file, () => readWithMode(file.path));
     return JSON.stringify(stored?.json) === JSON.stringify(content);
@@ -92,7 +97,6 @@ export async function writeContents(
 ): Promise<void> {
   for (const name of PRIVATE_NAMES) {
     const content = contents[name];
-    if (content === undefined) continue;
-    await writePrivate(disk, { path: join(directory, name), code: READINGS[name].code }, content);
+    if (content !== undefined) await writePrivate(disk, privateFile(directory, name), content);
   }
 }

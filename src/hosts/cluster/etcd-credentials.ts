@@ -8,7 +8,7 @@
  * 2. A host accepts no token if its copy was last confirmed more than {@link UNCONFIRMED_MS} ago.
  *    The age counts from when the request was sent. A response counts once the files contain it.
  */
-import { join } from 'node:path';
+import { basename } from 'node:path';
 import * as v from 'valibot';
 import {
   exclusively,
@@ -16,8 +16,13 @@ import {
   readPrivate,
   writePrivate,
 } from '../../auth/private-file.ts';
+import {
+  PRIVATE_NAMES,
+  type PrivateContents,
+  privateFile,
+  type PrivateName,
+} from '../../auth/sharing/private-contents.ts';
 import type { SharedFiles } from '../../auth/sharing/shared-files.ts';
-import { DATA_FILES } from '../../data-files.ts';
 import type { Disk } from '../../disk/disk.ts';
 import { readWithMode } from '../../disk/watched-file.ts';
 import { CatalogError } from '../../errors.ts';
@@ -37,26 +42,13 @@ const MAX_BYTES = 1024 * 1024;
 /** Attempts to send a change that is not answered. */
 const MAX_ATTEMPTS = 3;
 
-/** The names of the shared files, and the error code of each. */
-const FILES = {
-  [DATA_FILES.access]: 'access_file',
-  [DATA_FILES.keys]: 'key_file',
-  [DATA_FILES.webhookKey]: 'key_file',
-} as const satisfies Record<string, PrivateFile['code']>;
-
-type FileName = keyof typeof FILES;
-const FILE_NAMES = Object.keys(FILES) as FileName[];
-
-/** The contents of the files. */
-type Contents = Partial<Record<FileName, object>>;
-
-const contentsShape = v.record(v.picklist(FILE_NAMES), v.record(v.string(), v.unknown()));
+const contentsShape = v.record(v.picklist(PRIVATE_NAMES), v.record(v.string(), v.unknown()));
 
 /** The key as etcd has it. */
 interface Shared {
   /** '0' if there is no such key. */
   readonly revision: string;
-  readonly contents: Contents;
+  readonly contents: PrivateContents;
 }
 
 /** The key, and when the request for it was sent. */
@@ -133,7 +125,7 @@ export class EtcdCredentials implements SharedFiles {
   }
 
   async push({ path, code }: PrivateFile, content: object): Promise<void> {
-    const name = FILE_NAMES.find((each) => path.endsWith(`/${each}`) && FILES[each] === code);
+    const name = PRIVATE_NAMES.find((each) => each === basename(path));
     if (name === undefined) throw new Error(`${path} is not a file that hosts share`);
     const { revision, contents } = this.#shared;
     const changed = { ...contents, [name]: content };
@@ -179,36 +171,32 @@ export class EtcdCredentials implements SharedFiles {
 
   /** Writes the files that differ. The caller holds the lock. */
   async #take({ sent, ...shared }: Asked): Promise<void> {
-    const { disk } = this.#options;
+    const { disk, directory } = this.#options;
     const own = this.#read();
-    for (const name of FILE_NAMES) {
+    for (const name of PRIVATE_NAMES) {
       const content = shared.contents[name];
       if (content === undefined || isSame(content, own[name])) continue;
-      await writePrivate(disk, this.#file(name), content);
+      await writePrivate(disk, privateFile(directory, name), content);
     }
     this.#shared = shared;
     this.#confirmation.confirm(sent);
   }
 
   /** The contents of those files that exist on this host. */
-  #read(): Contents {
-    const contents: Contents = {};
-    for (const name of FILE_NAMES) {
-      const file = this.#file(name);
+  #read(): PrivateContents {
+    const contents: Partial<Record<PrivateName, object>> = {};
+    for (const name of PRIVATE_NAMES) {
+      const file = privateFile(this.#options.directory, name);
       const content = readPrivate(file, () => readWithMode(file.path));
       if (content !== null) contents[name] = content.json as object;
     }
     return contents;
   }
-
-  #file(name: FileName): PrivateFile {
-    return { path: join(this.#options.directory, name), code: FILES[name] };
-  }
 }
 
-function decode(value: Buffer): Contents {
+function decode(value: Buffer): PrivateContents {
   try {
-    return v.parse(contentsShape, JSON.parse(value.toString())) as Contents;
+    return v.parse(contentsShape, JSON.parse(value.toString())) as PrivateContents;
   } catch (cause) {
     throw new CatalogError(
       'access_file',
