@@ -1,4 +1,4 @@
-/** Waiting: timers that tests can replace, and pauses that a signal ends. */
+/** Waiting: timers that tests can replace, pauses that a signal ends, and work within a time. */
 
 /** Calls `work` after a time in milliseconds. @returns a function that cancels the call. */
 export type Delay = (work: () => void, milliseconds: number) => () => void;
@@ -26,4 +26,34 @@ export function pause(milliseconds: number, signal: AbortSignal): Promise<void> 
     const timer = isBounded ? setTimeout(end, milliseconds) : undefined;
     signal.addEventListener('abort', end, { once: true });
   });
+}
+
+/**
+ * Waits for work, for at most a time. The work goes on if the wait ends before it.
+ *
+ * @param milliseconds at most 2^31 - 1.
+ * @param late is called when the time is over, or the signal aborts; it returns the result, or
+ *   throws.
+ * @param signal ends the wait early.
+ * @returns the result of the work, or that of `late`.
+ * @throws what the work rejects with, and what `late` throws.
+ */
+export async function withTimeout<T, L>(
+  work: Promise<T>,
+  milliseconds: number,
+  late: () => L,
+  signal?: AbortSignal,
+): Promise<T | L> {
+  const { promise: over, resolve } = Promise.withResolvers<void>();
+  const end = () => resolve();
+  const timer = setTimeout(end, milliseconds);
+  signal?.addEventListener('abort', end);
+  if (signal?.aborted === true) end();
+  try {
+    return await Promise.race([work, over.then(late)]);
+  } finally {
+    // Otherwise the timer would keep a process alive that is about to end.
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', end);
+  }
 }

@@ -14,6 +14,7 @@
  * 4. Only the server that claimed the archive last writes to it. Others stop when they notice.
  */
 import { randomUUID } from 'node:crypto';
+import { withTimeout } from '../delay.ts';
 import { CatalogError, messageOf } from '../errors.ts';
 import { attach } from './attach.ts';
 import { MAX_CHANGE_SETS } from './archive-objects.ts';
@@ -95,10 +96,7 @@ export class Archiver {
   async close(grace: number): Promise<void> {
     this.#closing = true;
     this.#wake(false);
-    const { promise: over, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, grace);
-    await Promise.race([this.#running, over]);
-    clearTimeout(timer);
+    await withTimeout(this.#running, grace, () => {});
     this.#over = true;
   }
 
@@ -254,12 +252,10 @@ export class Archiver {
   async #wait(milliseconds: number, commits: boolean): Promise<void> {
     if (this.#closing) return;
     const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, milliseconds);
     this.#wake = (isCommit) => {
       if (commits || !isCommit) resolve();
     };
-    await promise;
-    clearTimeout(timer);
+    await withTimeout(promise, milliseconds, () => {});
   }
 
   get #url(): string {

@@ -9,6 +9,7 @@
  */
 import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pino';
 import { SonicBoom } from 'sonic-boom';
+import { withTimeout } from '../delay.ts';
 import { writeLastLine } from '../disk/last-line.ts';
 import { asText, escaped } from './text.ts';
 
@@ -133,8 +134,7 @@ export class Log {
 
   /** Waits, within bounds, until all lines are written. */
   async close(): Promise<void> {
-    const late = new Promise<void>((resolve) => setTimeout(resolve, CLOSE_TIMEOUT_MS).unref());
-    await Promise.race([this.#flush(), late]);
+    await withTimeout(this.#flush(), CLOSE_TIMEOUT_MS, () => {});
   }
 
   #stream(out: SonicBoom, text: boolean, colours: boolean): DestinationStream {

@@ -1,6 +1,7 @@
-/** Pauses that a signal ends. */
+/** Pauses that a signal ends, and work within a time. */
 import { test } from 'uvu';
-import { pause } from '../../src/delay.ts';
+import * as assert from 'uvu/assert';
+import { pause, withTimeout } from '../../src/delay.ts';
 
 const NEVER = Number.POSITIVE_INFINITY;
 
@@ -15,5 +16,64 @@ test('a pause of any length ends when the signal aborts', async () => {
 
 test('a pause ends at once if the signal has aborted before', () =>
   pause(NEVER, AbortSignal.abort()));
+
+const LONG_MS = 2 ** 31 - 1;
+const unfinished = new Promise<never>(() => {});
+const late = () => 'late';
+const refuse = (): never => {
+  throw new Error('late');
+};
+
+/** Counts the timers that `work` leaves behind. */
+async function timersLeft(work: () => Promise<unknown>): Promise<number> {
+  const { setTimeout: set, clearTimeout: clear } = globalThis;
+  const timers = new Set<unknown>();
+  Object.assign(globalThis, {
+    setTimeout: (...given: Parameters<typeof set>) => {
+      const timer = set(...given);
+      timers.add(timer);
+      return timer;
+    },
+    clearTimeout: (timer: Parameters<typeof clear>[0]) => {
+      timers.delete(timer);
+      clear(timer);
+    },
+  });
+  try {
+    await work().catch(() => {});
+    return timers.size;
+  } finally {
+    Object.assign(globalThis, { setTimeout: set, clearTimeout: clear });
+  }
+}
+
+test('work that ends in time has its own result or failure', async () => {
+  assert.is(await withTimeout(Promise.resolve('done'), LONG_MS, late), 'done');
+  const failing = withTimeout(Promise.reject(new Error('broken')), LONG_MS, late);
+  assert.is(await failing.catch((error: Error) => error.message), 'broken');
+});
+
+test('work that takes too long is not awaited', async () => {
+  assert.is(await withTimeout(unfinished, 1, late), 'late');
+  const refused = withTimeout(unfinished, 1, refuse);
+  assert.is(await refused.catch((error: Error) => error.message), 'late');
+});
+
+test('a signal ends the wait for work', async () => {
+  const ended = new AbortController();
+  const waiting = withTimeout(unfinished, LONG_MS, late, ended.signal);
+  ended.abort();
+  assert.is(await waiting, 'late');
+  assert.is(await withTimeout(unfinished, LONG_MS, late, AbortSignal.abort()), 'late');
+});
+
+test('no timer is left when a wait ends', async () => {
+  const ways: (() => Promise<unknown>)[] = [
+    () => withTimeout(Promise.resolve(), LONG_MS, late),
+    () => withTimeout(Promise.reject(new Error('broken')), LONG_MS, late),
+    () => withTimeout(unfinished, LONG_MS, refuse, AbortSignal.abort()),
+  ];
+  for (const way of ways) assert.is(await timersLeft(way), 0, String(way));
+});
 
 test.run();

@@ -2,6 +2,7 @@
  * Deliveries over HTTP: one POST, without redirects, within bounds of time and bytes. Only the
  * status of the response is kept, so that a webhook cannot be used to read what an address serves.
  */
+import { withTimeout } from '../../delay.ts';
 import { messageOf } from '../../errors.ts';
 import type { OutgoingRequest, Send } from '../../resources/webhooks/ports.ts';
 
@@ -15,13 +16,14 @@ const MAX_REST_BYTES = 64 * 1024;
 /** @param version of the program, for `User-Agent`. @param timeout milliseconds. */
 export function httpSender(version: string, timeout = TIMEOUT_MS): Send {
   return async (request) => {
+    const { signal } = request;
     const ended = new AbortController();
     try {
-      const status = within(timeout, request.signal, `no answer within ${timeout / 1000} seconds`);
-      const response = await status(post(request, version, ended.signal));
-      const rest = within(REST_MS, request.signal, 'the rest of the answer is late');
+      const late = `no answer within ${timeout / 1000} seconds`;
+      const response = await within(timeout, signal, late, post(request, version, ended.signal));
+      const rest = within(REST_MS, signal, 'the rest of the answer is late', readToEnd(response));
       // Only the status counts, even if the rest fails.
-      await rest(readToEnd(response)).catch(() => ended.abort());
+      await rest.catch(() => ended.abort());
       return response.status;
     } catch (error) {
       ended.abort();
@@ -31,20 +33,16 @@ export function httpSender(version: string, timeout = TIMEOUT_MS): Send {
 }
 
 /** Waits for work at most this long, since fetch may outlive its signal. */
-function within(milliseconds: number, signal: AbortSignal, late: string) {
-  return async <T>(work: Promise<T>): Promise<T> => {
-    const { promise: over, reject } = Promise.withResolvers<never>();
-    const timer = setTimeout(() => reject(new Error(late)), milliseconds);
-    const onAbort = () => reject(new Error('the server is shutting down'));
-    signal.addEventListener('abort', onAbort);
-    if (signal.aborted) onAbort();
-    try {
-      return await Promise.race([work, over]);
-    } finally {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', onAbort);
-    }
+function within<T>(
+  milliseconds: number,
+  signal: AbortSignal,
+  late: string,
+  work: Promise<T>,
+): Promise<T> {
+  const refuse = () => {
+    throw new Error(signal.aborted ? 'the server is shutting down' : late);
   };
+  return withTimeout(work, milliseconds, refuse, signal);
 }
 
 async function post(

@@ -1,4 +1,5 @@
 /** One worker as the owner of the directory sees it. */
+import { withTimeout } from '../../delay.ts';
 import { CatalogError } from '../../errors.ts';
 import type { ProcessFigures } from '../../telemetry/process-metrics.ts';
 import type { FromWorker, ToWorker } from './messages.ts';
@@ -113,13 +114,10 @@ export class Member {
   /** @returns what the worker measures; null if it does not answer in time. */
   async figures(): Promise<ProcessFigures | null> {
     if (!this.isServing) return null;
-    const { promise, resolve } = Promise.withResolvers<ProcessFigures | null>();
-    const timer = setTimeout(() => resolve(null), FIGURES_MS);
+    const { promise, resolve } = Promise.withResolvers<ProcessFigures>();
     this.#figures.push(resolve);
     this.#port.send({ kind: 'figures' });
-    const figures = await promise;
-    clearTimeout(timer);
-    return figures;
+    return withTimeout(promise, FIGURES_MS, () => null);
   }
 
   /** @param grace milliseconds after which the process is ended. @returns when it has ended. */

@@ -7,6 +7,7 @@
  * as long as they need, and at most one part is still being sent when the object is sent again.
  */
 import { S3Client, type S3Options } from 'bun';
+import { withTimeout } from '../../delay.ts';
 import { messageOf } from '../../errors.ts';
 import type { ObjectStore } from './object-store.ts';
 
@@ -153,19 +154,16 @@ function absentAsNull(error: unknown): null {
 }
 
 /** @throws Error that says what failed and why; also once the time is over. */
-async function beforeDeadline<T>(
+function beforeDeadline<T>(
   what: string,
   call: Promise<T>,
   ms: number,
   lateness = () => unanswered(what, ms),
 ): Promise<T> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(lateness())), ms);
-  try {
-    return await Promise.race([call.catch((error) => refuse(what, error)), late]);
-  } finally {
-    clearTimeout(timer);
-  }
+  const answer = call.catch((error) => refuse(what, error));
+  return withTimeout(answer, ms, () => {
+    throw new Error(lateness());
+  });
 }
 
 function unanswered(what: string, ms: number): string {

@@ -2,6 +2,7 @@
 import http from 'node:http';
 import https from 'node:https';
 import type { Context } from '../../app/context.ts';
+import { withTimeout } from '../../delay.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
 
 /** Bytes of a body that are read; what the server sends is far shorter. */
@@ -118,12 +119,11 @@ async function get(url: URL, timeout: number): Promise<HealthResponse> {
     response.on('end', end).on('error', reject);
   });
   sent.on('error', reject);
-  const late = new Error(`no answer within ${timeout / 1000} s`);
-  const timer = setTimeout(() => reject(late), timeout);
   try {
-    return await promise;
+    return await withTimeout(promise, timeout, () => {
+      throw new Error(`no answer within ${timeout / 1000} s`);
+    });
   } finally {
-    clearTimeout(timer);
     sent.destroy();
   }
 }

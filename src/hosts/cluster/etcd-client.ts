@@ -5,6 +5,7 @@
  * and the one that answers first is used, because a host has to start while a node is down. After a
  * failed call the next call uses the next node. Whether a failed call took effect is not known.
  */
+import { withTimeout } from '../../delay.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
 
 /** How etcd is reached. */
@@ -116,7 +117,7 @@ export class EtcdClient {
   async *stream(path: string, body: object, signal: AbortSignal): AsyncGenerator {
     await (this.#found ??= this.#findNode());
     try {
-      const response = await raced(this.#fetch(path, body, signal), this.#timeoutMs);
+      const response = await answered(this.#fetch(path, body, signal), this.#timeoutMs);
       if (response.body === null) return;
       const decoder = new TextDecoder();
       let rest = '';
@@ -180,7 +181,7 @@ export class EtcdClient {
     const aborter = new AbortController();
     try {
       // Bun's fetch may outlive the signal, so the call is also raced with a timer.
-      return await raced(call(aborter.signal), this.#timeoutMs);
+      return await answered(call(aborter.signal), this.#timeoutMs);
     } finally {
       aborter.abort();
     }
@@ -242,14 +243,8 @@ function unreachable(cause: unknown): CatalogError {
   return new CatalogError('log_unavailable', `etcd does not answer: ${message}`, { cause });
 }
 
-async function raced<T>(call: Promise<T>, milliseconds: number): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer in ${milliseconds} ms`)), milliseconds);
+function answered<T>(call: Promise<T>, milliseconds: number): Promise<T> {
+  return withTimeout(call, milliseconds, () => {
+    throw new Error(`no answer in ${milliseconds} ms`);
   });
-  try {
-    return await Promise.race([call, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -1,5 +1,5 @@
 /** Lets a client of this host read what it has written through it at another one (spec 15.11). */
-import { pause } from '../../delay.ts';
+import { withTimeout } from '../../delay.ts';
 import type { HttpRequest, HttpResponse } from '../../http/message.ts';
 import { CATALOG_SEQUENCE, parseSequence } from '../../http/rules/catalog-sequence.ts';
 
@@ -33,9 +33,5 @@ export async function awaitOwnWrite(
   const sequence = parseSequence(headers[CATALOG_SEQUENCE] ?? '') ?? 0;
   const works = [Promise.resolve(reach(sequence))];
   if (ACCOUNTS.test(trace.found ?? '')) works.push(Promise.resolve(pullAccounts()));
-  const shown = new AbortController();
-  const late = pause(CATCH_UP_MS, AbortSignal.any([stopped, shown.signal]));
-  await Promise.race([Promise.allSettled(works), late]);
-  // Otherwise its timer would keep a process alive that is about to end.
-  shown.abort();
+  await withTimeout(Promise.allSettled(works), CATCH_UP_MS, () => {}, stopped);
 }

@@ -1,4 +1,5 @@
 /** Items of a stream, and signs that the next one is still awaited. */
+import { withTimeout } from '../../delay.ts';
 
 /**
  * @param milliseconds without an item after which null is passed on, as often as it takes.
@@ -14,11 +15,7 @@ export async function* withWaits<T>(
   try {
     let next = source.next();
     for (;;) {
-      const { promise, resolve } = Promise.withResolvers<typeof late>();
-      const timer = setTimeout(resolve, milliseconds, late);
-      const { done, value } = await Promise.race([next, promise]).finally(() =>
-        clearTimeout(timer),
-      );
+      const { done, value } = await withTimeout(next, milliseconds, () => late);
       if (done === true) return;
       yield value;
       if (done === false) next = source.next();

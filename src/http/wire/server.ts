@@ -1,6 +1,7 @@
 /** The HTTP server: it connects node:http to an application that works with plain values. */
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, createServer as createProbe, isIP, type Socket } from 'node:net';
+import { withTimeout } from '../../delay.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
 import type { HttpResponse } from '../message.ts';
 import type { Application } from '../router.ts';
@@ -231,15 +232,11 @@ async function closeServer(server: Server, pipeline: Pipeline, grace: number): P
   pipeline.closing = true;
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(false), grace);
-  });
-  const areAnswered = await Promise.race([pipeline.idle().then(() => true), late]);
-  clearTimeout(timer);
+  const answered = pipeline.idle().then(() => true);
+  const areAnswered = await withTimeout(answered, grace, () => false);
   // The remaining connections are idle or out of time. The last responses get one turn to be sent.
   await new Promise((resolve) => setImmediate(resolve));
   server.closeAllConnections();
-  await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, CLOSE_MS).unref())]);
+  await withTimeout(closed, CLOSE_MS, () => {});
   return areAnswered;
 }

@@ -13,6 +13,7 @@
  * 5. The event loop is never blocked for long: pages are named and gathered in slices of
  *    {@link SLICE_MS}, and rendered and written in another thread.
  */
+import { withTimeout } from '../../delay.ts';
 import type { Store } from '../../store/store.ts';
 import { SOUGHT_BY_PAGES } from '../shop/catalog.ts';
 import type { PageName } from '../shop/names.ts';
@@ -25,7 +26,7 @@ import { PageNaming } from './naming.ts';
 import type { PagesLock } from './pages-lock.ts';
 import { Retry } from './retry.ts';
 import type { PageState } from './served-pages.ts';
-import { turn, within } from './turns.ts';
+import { turn } from './turns.ts';
 import { UniqueQueue } from './unique-queue.ts';
 
 /** Pages that are sent to the thread together. */
@@ -161,10 +162,11 @@ export class PageQueue {
     const rest = async () => {
       while (this.#running !== null) await this.#running;
     };
-    await within(rest(), grace);
+    await withTimeout(rest(), grace, () => {});
     this.#isAbandoned ||= this.#running !== null;
     for (const { finish } of this.#builds.splice(0)) finish();
-    if (!this.#isAbandoned) await within(this.#save(), Math.max(grace * SAVE_SHARE, 100));
+    const saving = Math.max(grace * SAVE_SHARE, 100);
+    if (!this.#isAbandoned) await withTimeout(this.#save(), saving, () => {});
     this.#isDrained = true;
     lock.close();
   }
@@ -223,12 +225,10 @@ export class PageQueue {
     return Math.min(quietIn, this.#options.delay - this.#naming.changesAge);
   }
 
-  #moreCommits(): Promise<void> {
-    return new Promise((resolve) => {
-      // The timer may outlive a wake, by QUIET_MS at most.
-      setTimeout(resolve, Math.max(this.#dueIn(), 1));
-      this.#wake = resolve;
-    });
+  async #moreCommits(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#wake = resolve;
+    await withTimeout(promise, Math.max(this.#dueIn(), 1), () => {});
   }
 
   /** Names pages that show changed rows, for at most one slice. */

@@ -13,17 +13,7 @@ export async function turn(): Promise<void> {
   if (performance.now() - before > BUSY_TURN_MS) await sleep(YIELD_MS);
 }
 
-/** Nothing ends the wait early; {@link within} waits for work that may end sooner. */
+/** Waits; nothing ends the wait early. */
 export function sleep(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds));
-}
-
-/** Waits for `work` to end, for at most `milliseconds`. */
-export async function within(work: Promise<void>, milliseconds: number): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const end = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, milliseconds);
-  });
-  await Promise.race([work, end]);
-  clearTimeout(timer);
 }
