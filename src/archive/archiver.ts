@@ -14,6 +14,7 @@
  * 4. Only the server that claimed the archive last writes to it. Others stop when they notice.
  */
 import { randomUUID } from 'node:crypto';
+import { backoffDelay } from '../backoff.ts';
 import { withTimeout } from '../delay.ts';
 import { CatalogError, messageOf } from '../errors.ts';
 import { attach } from './attach.ts';
@@ -33,10 +34,7 @@ const TICK_MS = 500;
 /** An hour. Removal is not urgent. */
 const PRUNE_INTERVAL_MS = 3_600_000;
 
-const MAX_DELAY_MS = 30_000;
-
-/** Half a second at first, then twice as long each time. */
-const growing = (failures: number) => Math.min(500 * 2 ** Math.min(failures - 1, 10), MAX_DELAY_MS);
+const DELAY_MS = { first: 500, longest: 30_000 };
 
 export class Archiver {
   readonly #options: ArchiverOptions;
@@ -245,7 +243,7 @@ export class Archiver {
   }
 
   #delay(failures: number): number {
-    return (this.#options.retryDelay ?? growing)(failures);
+    return this.#options.retryDelay?.(failures) ?? backoffDelay(failures, DELAY_MS);
   }
 
   /** @param commits whether a commit ends the wait. Closing ends every wait. */

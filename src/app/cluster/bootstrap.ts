@@ -6,11 +6,11 @@
  * The hosts share the signing keys, so this host signs the token for its requests itself.
  */
 import { exclusively } from '../../auth/private-file.ts';
+import { Backoff } from '../../backoff.ts';
 import { DATA_FILES } from '../../data-files.ts';
 import { acquireOwnership } from '../../disk/lock.ts';
 import { type Peer, baseOfPeers } from '../../hosts/cluster/peer-base.ts';
 import type { Cluster } from '../../hosts/cluster/cluster.ts';
-import { Backoff } from '../../hosts/following/backoff.ts';
 import { HttpPrimary, type Refusals } from '../../hosts/following/primary-client.ts';
 import { takeBase } from '../../hosts/following/take-base.ts';
 import { isVacant, type ReceivedBase, removeReceptions } from '../../store/hosts/install-base.ts';

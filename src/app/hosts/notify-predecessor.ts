@@ -3,10 +3,10 @@
  * when they come back. It goes on when another host has replaced it meanwhile: that host may not
  * know of all of them.
  */
+import { Backoff } from '../../backoff.ts';
 import { pause } from '../../delay.ts';
 import { messageOf } from '../../errors.ts';
 import { parseHostAddress } from '../../hosts/address.ts';
-import { Backoff } from '../../hosts/following/backoff.ts';
 import { HttpPrimary, type Primary } from '../../hosts/following/primary-client.ts';
 import type { HostRole } from '../../hosts/primary/host-role.ts';
 import type { KnownEpoch } from '../../http/services.ts';

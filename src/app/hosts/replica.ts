@@ -11,6 +11,7 @@
  */
 import { join } from 'node:path';
 import { replaceCredentialFiles, secretFingerprint } from '../../auth/sharing/credential-files.ts';
+import { Backoff } from '../../backoff.ts';
 import { DATA_FILES } from '../../data-files.ts';
 import { acquireOwnership } from '../../disk/lock.ts';
 import { readSecretFile } from '../../disk/secret-file.ts';
@@ -18,7 +19,6 @@ import type { ReadinessDetails } from '../../http/services.ts';
 import { pause } from '../../delay.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
 import { parseHostAddress, requireSecure } from '../../hosts/address.ts';
-import { Backoff } from '../../hosts/following/backoff.ts';
 import { ConfirmedCredentials, Confirmation } from '../../hosts/following/confirmation.ts';
 import { Follower, type FollowerFigures, isRefusal } from '../../hosts/following/follower.ts';
 import { requireFollowable } from '../../hosts/following/lineage.ts';

@@ -8,8 +8,8 @@
  *    waits for workers for a bounded time.
  * 3. Another worker takes the place of one that has ended, with growing delays.
  */
+import { Backoff } from '../../backoff.ts';
 import { messageOf } from '../../errors.ts';
-import { Backoff } from '../../hosts/following/backoff.ts';
 import type { ProcessFigures } from '../../telemetry/process-metrics.ts';
 import { type DurableState, Member, type WorkerPort } from './member.ts';
 

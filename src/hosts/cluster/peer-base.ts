@@ -5,11 +5,11 @@
  * The hosts are asked in turn, the most advanced first. If none gives a base, they are looked up
  * again after a pause, because they may be starting too.
  */
+import type { Backoff } from '../../backoff.ts';
 import { pause } from '../../delay.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
 import type { LogPosition } from '../../store/change-log.ts';
 import type { ReceivedBase } from '../../store/hosts/install-base.ts';
-import type { Backoff } from '../following/backoff.ts';
 import type { Member } from './registry.ts';
 
 /** How often all hosts are asked; with the pauses, this takes about four minutes. */

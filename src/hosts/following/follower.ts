@@ -9,6 +9,7 @@
  * 3. Failures are retried with growing delays, and reads are served meanwhile.
  */
 import type { CredentialFiles } from '../../auth/sharing/credential-files.ts';
+import { Backoff } from '../../backoff.ts';
 import { pause } from '../../delay.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
 import type { HostState } from '../../http/services.ts';
@@ -16,7 +17,6 @@ import { decodeNextBeside } from '../../store/files/change-set-parts.ts';
 import { currentEpoch, followerRecord, type HostRecord } from '../../store/hosts/host-record.ts';
 import type { Store } from '../../store/store.ts';
 import type { Confirmation } from './confirmation.ts';
-import { Backoff } from './backoff.ts';
 import { requireFollowable } from './lineage.ts';
 import { LineTooLong, linesOf } from './lines.ts';
 import { HistoryGone, type Primary, StreamEnded } from './primary-client.ts';

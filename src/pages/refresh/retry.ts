@@ -3,9 +3,9 @@
  * first round of retries and each time the number of rounds has doubled: a disk that is full for a
  * week gives a dozen lines in the log.
  */
+import { backoffDelay } from '../../backoff.ts';
 
-/** Milliseconds until the next round: at first, and at most. */
-const DELAY = { first: 500, longest: 60_000 };
+const DELAY_MS = { first: 500, longest: 60_000 };
 
 /** The clock and timers; tests inject their own. */
 export interface Clock {
@@ -33,7 +33,6 @@ export class Retry<T> {
   #since = 0;
   /** Cancels the next round; null if none is set. */
   #cancel: (() => void) | null = null;
-  #delay = DELAY.first;
   /** Rounds since the outage began. */
   #rounds = 0;
   #ended = false;
@@ -71,8 +70,7 @@ export class Retry<T> {
     const isPowerOfTwo = (this.#rounds & (this.#rounds - 1)) === 0;
     if (isPowerOfTwo || this.#ended) this.#onOutage(error);
     if (this.#ended) return;
-    this.#cancel = this.#clock.after(this.#delay, () => this.#next());
-    this.#delay = Math.min(this.#delay * 2, DELAY.longest);
+    this.#cancel = this.#clock.after(backoffDelay(this.#rounds, DELAY_MS), () => this.#next());
   }
 
   /** An outage is over when everything that failed in it has succeeded. */
@@ -82,7 +80,6 @@ export class Retry<T> {
     this.#broken.delete(value);
     if (this.#tried.size + this.#broken.size > 0) return;
     this.#rounds = 0;
-    this.#delay = DELAY.first;
   }
 
   /** Starts no more rounds. @returns the values that wait for a retry. */

@@ -1,4 +1,5 @@
 /** When a delivery that has failed is tried again (spec 14.7). */
+import { backoffDelay } from '../../backoff.ts';
 
 const SECOND_MS = 1000;
 const HOUR_MS = 3600 * SECOND_MS;
@@ -23,6 +24,6 @@ const JITTER = 0.2;
  * @returns milliseconds.
  */
 export function retryDelay(failures: number, chance = Math.random()): number {
-  const doubled = FIRST_DELAY_MS * 2 ** Math.min(failures - 1, 30);
-  return Math.round(Math.min(doubled, MAX_DELAY_MS) * (1 - JITTER * chance));
+  const delay = backoffDelay(failures, { first: FIRST_DELAY_MS, longest: MAX_DELAY_MS });
+  return Math.round(delay * (1 - JITTER * chance));
 }

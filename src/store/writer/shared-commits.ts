@@ -9,6 +9,7 @@
  *    the write is retried.
  */
 import { setTimeout as pause } from 'node:timers/promises';
+import { backoffDelay } from '../../backoff.ts';
 import { CatalogError, type Code, messageOf, systemErrorCode } from '../../errors.ts';
 import type { Appended, ChangeLog } from '../change-log.ts';
 import type { EncodedChangeSet } from '../change-set.ts';
@@ -94,13 +95,13 @@ export class SharedCommits {
     operation: () => Promise<T>,
     isFinal: (error: unknown) => boolean,
   ): Promise<T> {
-    for (let delay = RETRY_MS.first; ; delay = Math.min(delay * 2, RETRY_MS.longest)) {
+    for (let failures = 1; ; failures += 1) {
       try {
         return await operation();
       } catch (error) {
         if (isFinal(error)) throw error;
-        if (delay === RETRY_MS.first) this.#onError(error);
-        await this.#pause(delay, error);
+        if (failures === 1) this.#onError(error);
+        await this.#pause(backoffDelay(failures, RETRY_MS), error);
       }
     }
   }

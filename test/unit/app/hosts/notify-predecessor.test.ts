@@ -2,7 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { reportEpoch } from '../../../../src/app/hosts/notify-predecessor.ts';
-import { Backoff } from '../../../../src/hosts/following/backoff.ts';
+import { Backoff } from '../../../../src/backoff.ts';
 import { HostRole } from '../../../../src/hosts/primary/host-role.ts';
 import type { HostState, KnownEpoch } from '../../../../src/http/services.ts';
 import {

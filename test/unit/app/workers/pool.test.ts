@@ -1,7 +1,7 @@
 /** spec 15.18: writes wait for the workers that serve, and a worker that ends is replaced. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Backoff } from '../../../../src/hosts/following/backoff.ts';
+import { Backoff } from '../../../../src/backoff.ts';
 import type { WorkerPort } from '../../../../src/app/workers/member.ts';
 import type { FromWorker, ToWorker } from '../../../../src/app/workers/messages.ts';
 import { WorkerPool } from '../../../../src/app/workers/pool.ts';

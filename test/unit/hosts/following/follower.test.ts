@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Backoff } from '../../../../src/hosts/following/backoff.ts';
+import { Backoff } from '../../../../src/backoff.ts';
 import { Confirmation } from '../../../../src/hosts/following/confirmation.ts';
 import { Follower } from '../../../../src/hosts/following/follower.ts';
 import {
