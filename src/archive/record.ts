@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import * as v from 'valibot';
 import { DATA_FILES } from '../data-files.ts';
 import type { Disk } from '../disk/disk.ts';
-import { withOpen, writeDurably } from '../disk/durable-file.ts';
+import { replaceFile } from '../disk/durable-file.ts';
 import { CatalogError, messageOf } from '../errors.ts';
 
 const shape = v.object({ archive: v.string() });
@@ -37,7 +37,7 @@ export function archiveRecord(disk: Disk, directory: string): ArchiveRecord {
     async write(archive) {
       const bytes = Buffer.from(`${JSON.stringify({ archive })}\n`);
       try {
-        await withOpen(disk, directory, (fd) => writeDurably(disk, path, bytes, fd));
+        await replaceFile(disk, path, bytes);
       } catch (cause) {
         if (cause instanceof CatalogError) throw cause;
         throw new CatalogError('write_refused', `${path} cannot be written: ${messageOf(cause)}`, {

@@ -1,12 +1,12 @@
 /** Files that only their owner may read, such as the signing keys and the accounts. */
 import { DATA_FILES } from '../data-files.ts';
 import { type Disk } from '../disk/disk.ts';
-import { withOpen, writeDurably } from '../disk/durable-file.ts';
+import { replaceFile } from '../disk/durable-file.ts';
 import { FileLock } from '../disk/lock.ts';
 import { type FileContent } from '../disk/watched-file.ts';
 import { unreadable } from '../disk/unreadable.ts';
 import { CatalogError, type Code, messageOf, shellWord, systemErrorCode } from '../errors.ts';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
 /** A file and the code of its failures. */
@@ -72,7 +72,7 @@ export async function writePrivate(
   const bytes = Buffer.from(`${JSON.stringify(content, null, 1)}\n`);
   for (let attempt = 1; ; attempt += 1) {
     try {
-      await withOpen(disk, dirname(path), (fd) => writeDurably(disk, path, bytes, fd));
+      await replaceFile(disk, path, bytes);
       // A timer may fire a millisecond early.
       await pause(CACHE_MS + 1);
       return;

@@ -50,6 +50,16 @@ export async function writeDurably(
 }
 
 /**
+ * Writes a file, whole or not at all, and replaces an existing one. It survives power loss when this
+ * returns.
+ *
+ * @throws what the disk throws; CatalogError `durability_unknown`.
+ */
+export async function replaceFile(disk: Disk, path: string, bytes: Uint8Array): Promise<void> {
+  await withOpen(disk, dirname(path), (fd) => writeDurably(disk, path, bytes, fd));
+}
+
+/**
  * Writes `bytes` to `path` unless something is there already.
  *
  * @returns whether it did. The bytes are synced, the directory is not.
@@ -142,7 +152,7 @@ export class DurableFile {
    */
   async publish(path: string, directoryFd: number): Promise<void> {
     await this.#disk.rename(this.temporary, path);
-    await syncDirectory(this.#disk, directoryFd, path);
+    await syncName(this.#disk, directoryFd, path);
   }
 
   /** Gives up: closes and removes the temporary file. */
@@ -183,7 +193,12 @@ export async function makeDirectory(disk: Disk, directory: string): Promise<void
   }
   if (made.length === 0) return;
   disk.mkdir(directory);
-  for (const each of made) await withOpen(disk, dirname(each), (fd) => disk.fsync(fd));
+  for (const each of made) await syncDirectory(disk, dirname(each));
+}
+
+/** The names in the directory survive power loss when this returns. @throws what the disk throws. */
+export function syncDirectory(disk: Disk, directory: string): Promise<void> {
+  return withOpen(disk, directory, (fd) => disk.fsync(fd));
 }
 
 /** Opens a directory, to be synced, for as long as `use` takes. */
@@ -223,7 +238,7 @@ async function discard(disk: Disk, temporary: string): Promise<void> {
   await disk.unlink(temporary).catch(() => {});
 }
 
-async function syncDirectory(disk: Disk, directoryFd: number, path: string): Promise<void> {
+async function syncName(disk: Disk, directoryFd: number, path: string): Promise<void> {
   try {
     await disk.fsync(directoryFd);
   } catch (cause) {

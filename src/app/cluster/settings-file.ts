@@ -8,7 +8,7 @@ import { type AccessDraft, changeAccess } from '../../auth/access.ts';
 import type { SharedFiles } from '../../auth/sharing/shared-files.ts';
 import { DATA_FILES } from '../../data-files.ts';
 import type { Disk } from '../../disk/disk.ts';
-import { withOpen, writeDurably } from '../../disk/durable-file.ts';
+import { replaceFile } from '../../disk/durable-file.ts';
 import { CatalogError } from '../../errors.ts';
 import { formatLogAddress, parseLogAddress } from '../../hosts/cluster/address.ts';
 import { openCluster } from './open.ts';
@@ -47,7 +47,7 @@ export async function keepClusterSettings(
   const bytes = Buffer.from(`${JSON.stringify(content, null, 1)}\n`);
   const path = join(directory, DATA_FILES.cluster);
   if (disk.read(path)?.equals(bytes) === true) return;
-  await withOpen(disk, directory, (fd) => writeDurably(disk, path, bytes, fd));
+  await replaceFile(disk, path, bytes);
 }
 
 /** A command may run in another working directory. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DATA_FILES } from '../../data-files.ts';
 import type { Disk } from '../../disk/disk.ts';
-import { removeTemporaries, withOpen, writeDurably } from '../../disk/durable-file.ts';
+import { removeTemporaries, replaceFile } from '../../disk/durable-file.ts';
 import { CatalogError } from '../../errors.ts';
 import type { ImportStorage } from '../../resources/transfer/imports.ts';
 import { readFile as readWhole } from '../../store/files/files.ts';
@@ -35,10 +35,7 @@ export async function openImportFiles(disk: Disk, data: string): Promise<ImportS
     receive: (id, source) => receive(disk, filePath(id), source),
     read: (id) => readFile(disk, filePath(id)),
     discard: (id) => disk.unlink(filePath(id)),
-    save: (id, text) =>
-      withOpen(disk, folder, async (fd) => {
-        await writeDurably(disk, statePath(id), Buffer.from(text), fd);
-      }),
+    save: (id, text) => replaceFile(disk, statePath(id), Buffer.from(text)),
     load: (id) => readWhole(disk, statePath(id)),
     forget: (id) => disk.unlink(statePath(id)),
     ids: () => ({ states: idsOf(STATE), files: idsOf(FILE) }),

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { DATA_FILES } from '../../data-files.ts';
 import type { Disk } from '../../disk/disk.ts';
-import { removeTemporaries, withOpen, writeDurably } from '../../disk/durable-file.ts';
+import { removeTemporaries, replaceFile } from '../../disk/durable-file.ts';
 import type { DeliveryStorage } from '../../resources/webhooks/ports.ts';
 import { readFile } from '../../store/files/files.ts';
 
@@ -19,9 +19,7 @@ export async function openDeliveryFiles(disk: Disk, data: string): Promise<Deliv
     latest: () => Promise.resolve(null),
     async save(id, { text }) {
       disk.mkdir(folder);
-      await withOpen(disk, folder, async (fd) => {
-        await writeDurably(disk, pathOf(id), Buffer.from(text), fd);
-      });
+      await replaceFile(disk, pathOf(id), Buffer.from(text));
     },
     forget: (id) => disk.unlink(pathOf(id)),
     ids: () =>

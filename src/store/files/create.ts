@@ -8,7 +8,12 @@
 import { dirname, join, resolve } from 'node:path';
 import { DATA_FILES } from '../../data-files.ts';
 import type { Disk } from '../../disk/disk.ts';
-import { removeTemporaries, withOpen, writeDurably } from '../../disk/durable-file.ts';
+import {
+  removeTemporaries,
+  replaceFile,
+  syncDirectory,
+  withOpen,
+} from '../../disk/durable-file.ts';
 import type { Snapshot } from '../state.ts';
 import { reusedBaseSlices } from './base.ts';
 import { writeOutline } from './base/outline.ts';
@@ -42,18 +47,16 @@ export async function writeHead(
   { sequence, digest }: Pick<Snapshot, 'sequence' | 'digest'>,
 ): Promise<void> {
   const bytes = encodeHead({ sequence, digest });
-  await withOpen(disk, directory, (fd) =>
-    writeDurably(disk, join(directory, DATA_FILES.head), bytes, fd),
-  );
+  await replaceFile(disk, join(directory, DATA_FILES.head), bytes);
 }
 
 /** Makes the directories if they are missing. They, and the names in them, survive power loss. */
 export async function makeDirectories(disk: Disk, directory: string): Promise<void> {
   disk.mkdir(join(directory, DATA_FILES.changes));
-  await withOpen(disk, join(directory, DATA_FILES.changes), (fd) => disk.fsync(fd));
-  await withOpen(disk, directory, (fd) => disk.fsync(fd));
+  await syncDirectory(disk, join(directory, DATA_FILES.changes));
+  await syncDirectory(disk, directory);
   try {
-    await withOpen(disk, dirname(resolve(directory)), (fd) => disk.fsync(fd));
+    await syncDirectory(disk, dirname(resolve(directory)));
   } catch (error) {
     // If we may not read the parent, its owner has created our directory in it.
     if (systemErrorCode(error) !== 'EACCES') throw error;

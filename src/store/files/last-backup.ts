@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import * as v from 'valibot';
 import { DATA_FILES } from '../../data-files.ts';
 import type { Disk } from '../../disk/disk.ts';
-import { withOpen, writeDurably } from '../../disk/durable-file.ts';
+import { replaceFile } from '../../disk/durable-file.ts';
 import { CatalogError } from '../../errors.ts';
 
 const lastBackup = v.object({
@@ -25,7 +25,7 @@ export async function recordBackup(
 ): Promise<void> {
   const text = JSON.stringify({ time: time.toISOString(), sequence });
   const path = join(directory, DATA_FILES.backup);
-  await withOpen(disk, directory, (fd) => writeDurably(disk, path, Buffer.from(`${text}\n`), fd));
+  await replaceFile(disk, path, Buffer.from(`${text}\n`));
 }
 
 /**

@@ -5,7 +5,7 @@
 import { join } from 'node:path';
 import { DATA_FILES, isMigrationBackup, migrationBackupName } from '../../data-files.ts';
 import type { Disk } from '../../disk/disk.ts';
-import { withOpen } from '../../disk/durable-file.ts';
+import { syncDirectory } from '../../disk/durable-file.ts';
 import { readFile } from './files.ts';
 import { HEAD_SINCE } from './schema.ts';
 
@@ -35,7 +35,7 @@ export async function writeMigrationBackup(
     await duplicate(disk, join(directory, name), join(kept, name));
   }
   for (const path of [join(kept, DATA_FILES.changes), kept, directory]) {
-    await withOpen(disk, path, (fd) => disk.fsync(fd));
+    await syncDirectory(disk, path);
   }
 }
 
@@ -51,7 +51,7 @@ async function remove(disk: Disk, kept: string): Promise<void> {
   const names = disk.list(changes);
   // The base first, durably, so that the rest is not taken for a whole store after a crash.
   await disk.unlink(join(kept, DATA_FILES.base));
-  if (names.length > 0) await withOpen(disk, kept, (fd) => disk.fsync(fd));
+  if (names.length > 0) await syncDirectory(disk, kept);
   await disk.unlink(join(kept, DATA_FILES.head));
   for (const name of names) await disk.unlink(join(changes, name));
   for (const path of [changes, kept]) disk.rmdir(path);

@@ -20,7 +20,7 @@ import { join } from 'node:path';
 import * as v from 'valibot';
 import { DATA_FILES } from '../../data-files.ts';
 import type { Disk } from '../../disk/disk.ts';
-import { withOpen, writeDurably } from '../../disk/durable-file.ts';
+import { replaceFile } from '../../disk/durable-file.ts';
 import { CatalogError, shellWord } from '../../errors.ts';
 import { shapes } from '../files/change-set.ts';
 import { parseShape, readFile, verifyChecksum, withChecksum } from '../files/files.ts';
@@ -160,9 +160,7 @@ export async function writeHostRecord(
   { history, role, epochs, primary, latest, predecessors }: HostRecord,
 ): Promise<void> {
   const { bytes } = withChecksum({ history, role, epochs, primary, latest, predecessors });
-  await withOpen(disk, directory, (fd) =>
-    writeDurably(disk, join(directory, DATA_FILES.host), bytes, fd),
-  );
+  await replaceFile(disk, join(directory, DATA_FILES.host), bytes);
 }
 
 /**
