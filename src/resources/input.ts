@@ -5,6 +5,7 @@ import type { Kind, KindName, Scalar, InputAttribute } from '../model/kind.ts';
 import { KINDS } from '../model/kinds.ts';
 import type { InputOf } from '../model/rows.ts';
 import { identifier } from '../model/schemas.ts';
+import { isObject } from '../model/schemas.ts';
 import { inSlices } from '../slices.ts';
 import { visibleAttributes } from './visible-attributes.ts';
 
@@ -263,9 +264,4 @@ function* readElements(
 export function requireObject(body: unknown): Readonly<Record<string, unknown>> {
   if (isObject(body)) return body;
   throw new CatalogError('invalid', 'the body must be a JSON object', { fields: {} });
-}
-
-/** Whether a JSON value is an object. */
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -2,7 +2,8 @@
 import type { Kind } from '../model/kind.ts';
 import { KINDS } from '../model/kinds.ts';
 import { perKind } from '../model/per-kind.ts';
-import { isObject, type Problems } from './input.ts';
+import { isObject } from '../model/schemas.ts';
+import type { Problems } from './input.ts';
 import { nearest } from './query/nearest.ts';
 import { visibleAttributes } from './visible-attributes.ts';
 

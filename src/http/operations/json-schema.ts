@@ -1,6 +1,7 @@
 /** JSON Schema derived from the valibot schemas that validate bodies. */
 import { toJsonSchema } from '@valibot/to-json-schema';
 import type * as v from 'valibot';
+import { isObject } from '../../model/schemas.ts';
 import type { JsonSchema } from './content.ts';
 
 const converted = new WeakMap<object, JsonSchema>();
@@ -34,8 +35,4 @@ function readable(schema: JsonSchema): JsonSchema {
   );
   const wanted = Array.isArray(required) && required.length > 0;
   return { ...rest, properties: Object.fromEntries(entries), ...(wanted && { required }) };
-}
-
-function isObject(value: unknown): value is JsonSchema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

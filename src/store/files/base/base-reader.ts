@@ -15,6 +15,7 @@ import { dirname } from 'node:path';
 import * as v from 'valibot';
 import type { Disk } from '../../../disk/disk.ts';
 import { messageOf } from '../../../errors.ts';
+import { isObject } from '../../../model/schemas.ts';
 import type { State } from '../../state.ts';
 import { type BackupMembers, laterSchema } from '../base.ts';
 import { shapes } from '../change-set.ts';
@@ -34,10 +35,6 @@ export interface Base {
   readonly members: BackupMembers;
   /** Bytes of the file. */
   readonly size: number;
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 const backupMembers = v.object({
