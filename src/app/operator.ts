@@ -1,5 +1,5 @@
 /** The application on `--metrics-port`, for the operator's programs, apart from the catalog. */
-import type { HttpResponse, HttpRequest } from '../http/message.ts';
+import { type HttpRequest, type HttpResponse, isRead } from '../http/message.ts';
 import { healthResponse, readinessResponse } from '../http/endpoints/health.ts';
 import { UNCACHED, uncachedJson } from '../http/rules/uncached-json.ts';
 import type { Application } from '../http/router.ts';
@@ -32,7 +32,7 @@ export function operatorApplication({
   return ({ method, path, search }: HttpRequest) => {
     const handle = Object.hasOwn(paths, path) ? paths[path] : undefined;
     if (handle === undefined) return uncachedJson(404, { error: 'there is no such path' });
-    if (method !== 'GET' && method !== 'HEAD') {
+    if (!isRead(method)) {
       const error = `${method} is not allowed here; use GET, HEAD`;
       return uncachedJson(405, { error }, { Allow: 'GET, HEAD' });
     }

@@ -26,6 +26,16 @@ export const NO_BODY: RequestBody = {
   stream: async function* () {},
 };
 
+/** Whether a method reads: GET, and HEAD, which has the same meaning without the content. */
+export function isRead(method: string): boolean {
+  return method === 'GET' || method === 'HEAD';
+}
+
+/** Whether a method of the service is safe: it changes nothing (RFC 9110, section 9.2.1). */
+export function isSafe(method: string): boolean {
+  return isRead(method) || method === 'OPTIONS';
+}
+
 export interface HttpRequest {
   readonly method: string;
   /** As sent, not decoded, without the query. */

@@ -1,6 +1,6 @@
 /** The application: runs the operation of a request, and adds the headers of every response. */
 import { CatalogError } from '../errors.ts';
-import { header, type HttpRequest, type HttpResponse, whenReady } from './message.ts';
+import { header, type HttpRequest, type HttpResponse, isRead, whenReady } from './message.ts';
 import { openApiDocument } from './openapi/document.ts';
 import type { ServedDocument } from './operations/document.ts';
 import type { Path, Place } from './operations/path.ts';
@@ -127,7 +127,7 @@ async function withoutRoute(
   const { method, path, search } = request;
   const meant = path.endsWith('/') ? undefined : await find(`${path}/`);
   const location = `${path}/${search === '' ? '' : `?${search}`}`;
-  const reads = (method === 'GET' || method === 'HEAD') && asksForHtml(request);
+  const reads = isRead(method) && asksForHtml(request);
   if (reads && meant?.path.page === true && location.length <= MAX_LOCATION) {
     return { status: 308, headers: { Location: location }, body: null };
   }

@@ -1,6 +1,6 @@
 /** The catalog of a server: it may not be there yet, and it may be replaced. */
 import { healthResponse, readinessResponse } from '../../http/endpoints/health.ts';
-import type { HttpRequest, HttpResponse } from '../../http/message.ts';
+import { type HttpRequest, type HttpResponse, isRead } from '../../http/message.ts';
 import type { Application } from '../../http/router.ts';
 import { uncachedJson } from '../../http/rules/uncached-json.ts';
 import { type Catalog, openCatalog, type Seams } from '../catalog.ts';
@@ -81,7 +81,7 @@ export class CurrentCatalog {
   #withoutCatalog({ method, path, search, trace }: HttpRequest): HttpResponse {
     const { basePath } = this.#options;
     const { reason } = this.#observability.readiness;
-    const reads = method === 'GET' || method === 'HEAD';
+    const reads = isRead(method);
     if (reads && path === `${basePath}/healthz`) return healthResponse();
     if (reads && path === `${basePath}/readyz`)
       return readinessResponse(reason, search, () => ({}));

@@ -13,6 +13,7 @@ import {
   type BodyStream,
   type HttpRequest,
   type HttpResponse,
+  isRead,
   NO_BODY,
 } from '../../http/message.ts';
 import { ProgressTimer } from '../progress-timer.ts';
@@ -184,7 +185,7 @@ class Upload {
 
   constructor({ method, body }: HttpRequest, limit: number, timer: ProgressTimer) {
     // The body of a GET means nothing (RFC 9110, section 9.3.1), and the HTTP client sends none.
-    const isSent = body !== NO_BODY && method !== 'GET' && method !== 'HEAD';
+    const isSent = body !== NO_BODY && !isRead(method);
     this.isSent = !isSent;
     this.body = isSent ? this.#pieces(body.stream(limit), timer) : null;
   }
@@ -273,7 +274,7 @@ function failureOf({ method }: HttpRequest, error: unknown, to: string): Catalog
 
 /** The error for a connection that broke after the request was sent. */
 function broken(method: string, cause: unknown, to: string): CatalogError {
-  if (method === 'GET' || method === 'HEAD') {
+  if (isRead(method)) {
     return unreachable(`${to} did not answer; try again`, cause);
   }
   return new CatalogError(

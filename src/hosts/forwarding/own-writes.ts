@@ -1,6 +1,6 @@
 /** Lets a client of this host read what it has written through it at another one (spec 15.11). */
 import { withTimeout } from '../../delay.ts';
-import type { HttpRequest, HttpResponse } from '../../http/message.ts';
+import { type HttpRequest, type HttpResponse, isRead } from '../../http/message.ts';
 import { CATALOG_SEQUENCE, parseSequence } from '../../http/rules/catalog-sequence.ts';
 
 /** Milliseconds that a response waits. A client that has to be sure sends Catalog-Min-Sequence. */
@@ -29,7 +29,7 @@ export async function awaitOwnWrite(
   { reach, pullAccounts }: CatchingUp,
   stopped: AbortSignal,
 ): Promise<void> {
-  if (method === 'GET' || method === 'HEAD' || status >= 400) return;
+  if (isRead(method) || status >= 400) return;
   const sequence = parseSequence(headers[CATALOG_SEQUENCE] ?? '') ?? 0;
   const works = [Promise.resolve(reach(sequence))];
   if (ACCOUNTS.test(trace.found ?? '')) works.push(Promise.resolve(pullAccounts()));

@@ -1,4 +1,5 @@
 /** The operations of the table as OpenAPI writes them. */
+import { isRead } from '../message.ts';
 import type { BodyDescription } from '../operations/body.ts';
 import type { Content, JsonObject } from '../operations/content.ts';
 import type { OperationDescription, ResponseDeclaration } from '../operations/operation.ts';
@@ -37,7 +38,7 @@ export function parametersOf(path: Path, method: string, operation: Described): 
   const waits = mayWait(path, method) ? [CATALOG_MIN_SEQUENCE] : [];
   const prefers = operation.body.validated ? [PREFER] : [];
   const own = [...(operation.parameters ?? []), ...waits, ...prefers];
-  if (!path.tagged) return reads(method) ? own : [...own, IF_MATCH];
+  if (!path.tagged) return isRead(method) ? own : [...own, IF_MATCH];
   const dated = Object.values(operation.responses).some(({ headers = [] }) =>
     headers.includes('Last-Modified?'),
   );
@@ -65,7 +66,7 @@ function operationObject(path: Path, method: string, operation: Described): Json
       },
     }),
     responses: {
-      ...(path.tagged && reads(method) && { 304: ref('responses', 'Unchanged') }),
+      ...(path.tagged && isRead(method) && { 304: ref('responses', 'Unchanged') }),
       ...failures(failuresOf(path, method, operation), path.emptyNotFound),
       ...(Object.fromEntries(succeeding) as Named),
     },
@@ -82,8 +83,8 @@ function failuresOf(path: Path, method: string, operation: Described): FailureSt
   if (role !== null) statuses.add(401).add(503);
   if (role === 'editor' || role === 'admin') statuses.add(403);
   if (path.parameters.length > 0) statuses.add(404);
-  if (path.offers !== undefined && reads(method)) statuses.add(406);
-  if (path.tagged || !reads(method)) statuses.add(412);
+  if (path.offers !== undefined && isRead(method)) statuses.add(406);
+  if (path.tagged || !isRead(method)) statuses.add(412);
   if (body.content !== null) statuses.add(413).add(415).add(503);
   if (body.validated) statuses.add(422);
   return [...statuses].toSorted((a, b) => a - b);
@@ -124,11 +125,7 @@ function optionsObject({ name, about, tag, parameters }: Path): JsonObject {
 
 /** Whether `Catalog-Min-Sequence` has an effect. */
 function mayWait({ catalogFree }: Path, method: string): boolean {
-  return reads(method) && catalogFree !== true;
-}
-
-function reads(method: string): boolean {
-  return method === 'GET' || method === 'HEAD';
+  return isRead(method) && catalogFree !== true;
 }
 
 function parameterRef({ component }: Parameter): JsonObject {

@@ -6,7 +6,7 @@
  * Nothing is awaited without need: a turn of the microtask queue costs as much as a check.
  */
 import type { Verified } from '../../auth/tokens.ts';
-import { header, type HttpRequest, type HttpResponse, whenReady } from '../message.ts';
+import { header, type HttpRequest, type HttpResponse, isRead, whenReady } from '../message.ts';
 import { authorize } from '../rules/authorization.ts';
 import { awaitSequence } from '../rules/catalog-sequence.ts';
 import { JSON_TYPE, negotiate, type Offer } from '../rules/negotiation.ts';
@@ -77,7 +77,7 @@ function proceed<Found>(
   services: Services,
   caller: Verified | null,
 ): HttpResponse | Promise<HttpResponse> {
-  const reads = request.method === 'GET' || request.method === 'HEAD';
+  const reads = isRead(request.method);
   const awaited =
     reads && path.catalogFree !== true ? awaitSequence(request, services.changes) : undefined;
   if (awaited !== undefined) {
@@ -94,7 +94,7 @@ function examine<Found>(
   services: Services,
   caller: Verified | null,
 ): HttpResponse | Promise<HttpResponse> {
-  const reads = request.method === 'GET' || request.method === 'HEAD';
+  const reads = isRead(request.method);
   return whenReady(path.resolve(params, services, reads), (found) => {
     const mediaType = chooseMediaType(path.offers, request, reads);
     const conditions = conditionsOf(request);

@@ -1,6 +1,6 @@
 /** A path and its operations: the rows of the table. */
 import { CatalogError } from '../../errors.ts';
-import type { HttpRequest, HttpResponse } from '../message.ts';
+import { type HttpRequest, type HttpResponse, isRead } from '../message.ts';
 import { JSON_TYPE, type Offer } from '../rules/negotiation.ts';
 import type { Services } from '../services.ts';
 import type { BodyDescription } from './body.ts';
@@ -114,7 +114,7 @@ export function definePath<Found>(declared: PathDeclaration<Found>): Path {
     guards: (method) => ((operations.get(method) ?? fallback)?.role ?? null) !== null,
     placeOf(method) {
       if (!operations.has(method)) return 'anywhere';
-      return declared.place ?? (method === 'GET' || method === 'HEAD' ? 'anywhere' : 'writer');
+      return declared.place ?? (isRead(method) ? 'anywhere' : 'writer');
     },
     match(path) {
       const found = pattern.exec(path);

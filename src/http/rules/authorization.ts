@@ -3,7 +3,7 @@ import { mayActAs, type Role } from '../../auth/roles.ts';
 import type { TokenVerifier, Verified } from '../../auth/tokens.ts';
 import { CatalogError } from '../../errors.ts';
 import type { Kind } from '../../model/kind.ts';
-import { header, type HttpRequest, whenReady } from '../message.ts';
+import { header, type HttpRequest, isSafe, whenReady } from '../message.ts';
 
 /**
  * The role that a method on rows of a kind needs; null if it needs no token.
@@ -15,9 +15,9 @@ export function accessTo(
   method: string,
   protectsOpen: boolean,
 ): Role | null {
-  if (isPublic && (reads(method) || !protectsOpen)) return null;
+  if (isPublic && (isSafe(method) || !protectsOpen)) return null;
   if (adminOnly) return 'admin';
-  return reads(method) ? 'viewer' : 'editor';
+  return isSafe(method) ? 'viewer' : 'editor';
 }
 
 /**
@@ -33,7 +33,7 @@ export function authorize(
   return whenReady(tokens.verify(header(request, 'authorization')), (caller) => {
     const { role } = caller;
     if (!mayActAs(role, needed)) {
-      const what = reads(request.method) ? 'read' : 'do';
+      const what = isSafe(request.method) ? 'read' : 'do';
       const isWrite = needed === 'editor' && what === 'do';
       const lacking = isWrite
         ? 'read, but not write'
@@ -42,8 +42,4 @@ export function authorize(
     }
     return caller;
   });
-}
-
-function reads(method: string): boolean {
-  return method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
 }

@@ -1,6 +1,6 @@
 /** Which change set a response shows, and which one a read asks for (spec 15.1, 15.2). */
 import { CatalogError } from '../../errors.ts';
-import { header, type HttpRequest, type HttpResponse } from '../message.ts';
+import { header, type HttpRequest, type HttpResponse, isSafe } from '../message.ts';
 import type { Services } from '../services.ts';
 
 export const CATALOG_SEQUENCE = 'Catalog-Sequence';
@@ -30,8 +30,7 @@ export function sequenceShown(
   begun: number,
   ended: number,
 ): number {
-  const reads = method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
-  if (!reads && status < 400) return ended;
+  if (!isSafe(method) && status < 400) return ended;
   return Math.max(begun, trace.reached ?? 0);
 }
 
