@@ -10,6 +10,9 @@ const address = signal(here());
 /** The path below `/console`, with its slash at the beginning and none at the end. */
 export const path = computed(() => address.value.path);
 
+/** Another object whenever the path changes, also if it is a path that was shown before. */
+export const visit = computed(() => ({ path: path.value }));
+
 export const query = computed(() => new URLSearchParams(address.value.search));
 
 /** Resolves to whether the user really wants to leave. */

@@ -6,7 +6,7 @@ import { expired, isAdmin, mayWrite, session, signOut } from './api/session.ts';
 import { needCurrency } from './api/summary.ts';
 import { focusContent } from './focus-content.ts';
 import { LanguageChoice } from './language-choice.tsx';
-import { href, navigate, path } from './location.ts';
+import { href, navigate, path, visit } from './location.ts';
 import type { MessageKey } from './messages/message.ts';
 import { t } from './messages/text.ts';
 import { Questions } from './parts/dialog.tsx';
@@ -63,12 +63,9 @@ function Guarded() {
 }
 
 function Header() {
-  const open = useSignal(false);
-  // The menu of a narrow window closes when it has done its work.
-  const shown = path.value;
-  useEffect(() => {
-    open.value = false;
-  }, [shown, open]);
+  // The menu of a narrow window closes when it has done its work: when another screen is shown.
+  const openedAt = useSignal<object | null>(null);
+  const isOpen = openedAt.value === visit.value;
   return (
     <header class="top">
       <a class="home" href={href('/')} aria-current={path.value === '/' ? 'page' : undefined}>
@@ -77,15 +74,15 @@ function Header() {
       <button
         type="button"
         class="menu"
-        aria-expanded={open.value}
+        aria-expanded={isOpen}
         aria-controls="menu"
         onClick={() => {
-          open.value = !open.value;
+          openedAt.value = openedAt.value === visit.value ? null : visit.value;
         }}
       >
         {t('nav.menu')}
       </button>
-      <div id="menu" class={open.value ? 'menu-content open' : 'menu-content'}>
+      <div id="menu" class={isOpen ? 'menu-content open' : 'menu-content'}>
         <Navigation />
         <Account />
       </div>

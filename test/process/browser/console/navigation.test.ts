@@ -23,6 +23,34 @@ testInBrowser('the first link moves the focus past the navigation', async () => 
   await page.context().close();
 });
 
+testInBrowser('the menu closes when another screen is shown, and opens at once again', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('editor', { width: 400 });
+  const { page } = visitor;
+  const menu = page.getByRole('button', { name: 'Menu' });
+  const isOpen = async () => (await menu.getAttribute('aria-expanded')) === 'true';
+  await page.goto(at('/skus'));
+  await menu.click();
+  assert.ok(await isOpen());
+  await page.getByRole('link', { name: 'Brands', exact: true }).click();
+  await page.getByRole('table', { name: 'Brands' }).waitFor();
+  assert.not.ok(await isOpen());
+  // In one task, so that nothing is rendered between the two.
+  await page.evaluate(`
+    document.querySelector('nav a[href$="/console/specs"]').click();
+    document.querySelector('header button.menu').click();`);
+  await page.getByRole('table', { name: 'Specifications' }).waitFor();
+  assert.ok(await isOpen());
+  await page.goBack();
+  await page.getByRole('table', { name: 'Brands' }).waitFor();
+  assert.not.ok(await isOpen());
+  await page.goForward();
+  await page.getByRole('table', { name: 'Specifications' }).waitFor();
+  assert.not.ok(await isOpen());
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
 testInBrowser(
   'an address with an invalid filter shows the error, and no SPU is requested',
   async () => {
