@@ -155,10 +155,14 @@ export class CatalogError extends Error {
   }
 }
 
+/** Whether an error is a failure with this code. */
+export function hasCode(error: unknown, code: Code): error is CatalogError {
+  return error instanceof CatalogError && error.code === code;
+}
+
 /** Whether the process must stop writing: only a restart can find out what is on the disk. */
 export function endsWriting(error: unknown): boolean {
-  if (!(error instanceof CatalogError)) return false;
-  return error.code === 'durability_unknown' || error.code === 'second_writer';
+  return hasCode(error, 'durability_unknown') || hasCode(error, 'second_writer');
 }
 
 /**

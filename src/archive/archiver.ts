@@ -16,7 +16,7 @@
 import { randomUUID } from 'node:crypto';
 import { backoffDelay } from '../backoff.ts';
 import { withTimeout } from '../delay.ts';
-import { CatalogError, messageOf } from '../errors.ts';
+import { CatalogError, hasCode, messageOf } from '../errors.ts';
 import { attach } from './attach.ts';
 import { MAX_CHANGE_SETS } from './archive-objects.ts';
 import type { ArchiveFigures, ArchiverOptions } from './archiver-options.ts';
@@ -212,7 +212,7 @@ export class Archiver {
       await objects.putChanges(changesName(batch), batch.lines);
       this.#position = { sequence: batch.last, digest: batch.digest };
     } catch (error) {
-      if (!(error instanceof CatalogError) || error.code !== 'history_gone') throw error;
+      if (!hasCode(error, 'history_gone')) throw error;
       this.#lose(position.sequence);
     }
   }
@@ -263,6 +263,5 @@ export class Archiver {
 
 /** Whether only a person can help, so that a later attempt would fail as well. */
 function isFinal(error: unknown): boolean {
-  if (!(error instanceof CatalogError)) return false;
-  return error.code === 'archive_refused' || error.code === 'encryption';
+  return hasCode(error, 'archive_refused') || hasCode(error, 'encryption');
 }

@@ -1,6 +1,6 @@
 /** The first step of an archiver: checks the history of the archive, and claims the archive. */
 import { randomUUID } from 'node:crypto';
-import { CatalogError } from '../errors.ts';
+import { CatalogError, hasCode } from '../errors.ts';
 import type { Store } from '../store/store.ts';
 import type { ArchiveObjects, Manifest } from './archive-objects.ts';
 import { anotherHistory, type Position, readBatch } from './batch.ts';
@@ -137,7 +137,7 @@ async function follows(
     await readBatch(store, position, 1);
     return true;
   } catch (error) {
-    if (error instanceof CatalogError && error.code === 'history_gone') return false;
+    if (hasCode(error, 'history_gone')) return false;
     throw error;
   }
 }

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { type Disk } from '../disk/disk.ts';
 import { withOpen, writeDurably } from '../disk/durable-file.ts';
 import { type FileContent, readShort } from '../disk/watched-file.ts';
-import { CatalogError, messageOf, shellWord } from '../errors.ts';
+import { CatalogError, hasCode, messageOf, shellWord } from '../errors.ts';
 import { KEY_BYTES } from './encrypted-stream.ts';
 
 const PREFIX = 'catalog-key-';
@@ -30,7 +30,7 @@ export async function createKeyFile(disk: Disk, path: string): Promise<string> {
       writeDurably(disk, path, bytes, fd, { exclusive: true }),
     );
   } catch (cause) {
-    const isTaken = cause instanceof CatalogError && cause.code === 'second_writer';
+    const isTaken = hasCode(cause, 'second_writer');
     const why = isTaken
       ? 'the file exists already, and a key is never overwritten'
       : messageOf(cause);

@@ -22,7 +22,7 @@ import type { CredentialSource } from '../../auth/credentials.ts';
 import type { SharedFiles } from '../../auth/sharing/shared-files.ts';
 import { toIso } from '../../auth/time.ts';
 import type { Disk } from '../../disk/disk.ts';
-import { CatalogError, endsWriting } from '../../errors.ts';
+import { CatalogError, endsWriting, hasCode } from '../../errors.ts';
 import type { UserChange, UserGuard, UserObject, UserService } from '../../http/services.ts';
 import { type Act, USERS } from '../../resources/audit.ts';
 import type { AuditedStore } from '../../resources/audit/audited-store.ts';
@@ -152,7 +152,7 @@ export class Users implements UserService {
       );
     } catch (error) {
       // If it is unknown whether the change was made, the entry stays.
-      const isUnknown = error instanceof CatalogError && error.code === 'write_unknown';
+      const isUnknown = hasCode(error, 'write_unknown');
       if (recorded !== null && !endsWriting(error) && !isUnknown)
         await this.#takeBack(subject, recorded);
       throw error;

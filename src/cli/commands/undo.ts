@@ -1,6 +1,6 @@
 /** `undo`: reverts rows to their state before entries of the audit trail (spec 8.12). */
 import type { Context } from '../../app/context.ts';
-import { CatalogError, messageOf } from '../../errors.ts';
+import { CatalogError, hasCode, messageOf } from '../../errors.ts';
 import { AuditedStore } from '../../resources/audit/audited-store.ts';
 import { ChangedSinceError, type Undone } from '../../resources/audit/reversal.ts';
 import { type EntrySelection, planUndo, Undo } from '../../resources/audit/undo.ts';
@@ -71,7 +71,7 @@ async function openStore(
       onFatal: onError,
     });
   } catch (error) {
-    if (!(error instanceof CatalogError) || error.code !== 'store_locked') throw error;
+    if (!hasCode(error, 'store_locked')) throw error;
     const way = 'or let the running server undo the changes: POST /admin/audits/<id>/reversal/';
     throw new CatalogError('store_locked', `${error.message}; ${way}`, { cause: error });
   }

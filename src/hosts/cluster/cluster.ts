@@ -1,7 +1,7 @@
 /** A host's part in a cluster: the shared log, and what the host knows of the other hosts. */
 import { randomBytes } from 'node:crypto';
 import type { Disk } from '../../disk/disk.ts';
-import { CatalogError } from '../../errors.ts';
+import { CatalogError, hasCode } from '../../errors.ts';
 import type { Store } from '../../store/store.ts';
 import type { SharedLog } from '../../store/writer/committer.ts';
 import { endpointsOf, type LogAddress } from './address.ts';
@@ -68,7 +68,7 @@ export class Cluster {
     try {
       return await call;
     } catch (cause) {
-      if (!(cause instanceof CatalogError) || cause.code !== 'log_unavailable') throw cause;
+      if (!hasCode(cause, 'log_unavailable')) throw cause;
       const nodes = this.#endpoints.join(', ');
       const message = `the log at ${nodes} cannot be used (${cause.message}); check that a majority of these nodes is running and reachable from this machine, and check the flags that begin with --log`;
       throw new CatalogError('log_unavailable', message, { cause });

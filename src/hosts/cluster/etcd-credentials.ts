@@ -25,7 +25,7 @@ import {
 import type { SharedFiles } from '../../auth/sharing/shared-files.ts';
 import type { Disk } from '../../disk/disk.ts';
 import { readWithMode } from '../../disk/watched-file.ts';
-import { CatalogError } from '../../errors.ts';
+import { CatalogError, hasCode } from '../../errors.ts';
 import { type Clocks, Confirmation, type Instant } from '../following/confirmation.ts';
 import type { EtcdClient } from './etcd-client.ts';
 import { transact } from './etcd-keys.ts';
@@ -219,7 +219,7 @@ function isSame(one: object, other: object | undefined): boolean {
 }
 
 function isUnavailable(error: unknown): boolean {
-  return error instanceof CatalogError && error.code === 'log_unavailable';
+  return hasCode(error, 'log_unavailable');
 }
 
 function nullIfUnavailable(error: unknown): null {

@@ -1,5 +1,5 @@
 /** Keeps a host in sync with the shared log, and says whether it is. */
-import { CatalogError, messageOf } from '../../errors.ts';
+import { hasCode, messageOf } from '../../errors.ts';
 import type { ChangeLog, LogPosition } from '../../store/change-log.ts';
 import type { Store } from '../../store/store.ts';
 
@@ -102,7 +102,7 @@ export class LogFollower {
 
   #onFailure(error: unknown): void {
     if (this.#closed) return;
-    const isClosing = error instanceof CatalogError && error.code === 'store_closed';
+    const isClosing = hasCode(error, 'store_closed');
     const failure = error === null || isClosing ? null : messageOf(error);
     if (failure !== null && failure !== this.#failure) this.#options.onError(error);
     this.#failure = failure;

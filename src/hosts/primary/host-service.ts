@@ -9,7 +9,7 @@ import type {
   CredentialFiles,
   WatchedCredentialFiles,
 } from '../../auth/sharing/credential-files.ts';
-import { CatalogError } from '../../errors.ts';
+import { CatalogError, hasCode } from '../../errors.ts';
 import type { BodyStream } from '../../http/message.ts';
 import type { HostService, HostState, KnownEpoch } from '../../http/services.ts';
 import { inTurns } from '../../slices.ts';
@@ -163,7 +163,7 @@ export class Hosts implements HostService {
         }
       } catch (error) {
         // The follower was too slow. It will connect again, and get a 410.
-        if (error instanceof CatalogError && error.code === 'history_gone') return;
+        if (hasCode(error, 'history_gone')) return;
         throw error;
       }
       if (await arrivals.past(at, due - performance.now(), gone)) continue;

@@ -1,5 +1,5 @@
 /** `Prefer: handling=strict` (RFC 7240): unknown members of a body are an error (spec 2.11). */
-import { CatalogError } from '../../errors.ts';
+import { hasCode } from '../../errors.ts';
 import { Problems } from '../../resources/input.ts';
 import { type Members, reportUnknown } from '../../resources/members.ts';
 import { inSlices } from '../../slices.ts';
@@ -38,7 +38,7 @@ export async function requireKnown(
   try {
     await validate(body);
   } catch (error) {
-    const isInvalid = error instanceof CatalogError && error.code === 'invalid';
+    const isInvalid = hasCode(error, 'invalid');
     const fields = (isInvalid ? error.fields : undefined) ?? {};
     // An error without fields is about the body as a whole, so its members do not matter.
     if (Object.keys(fields).length === 0) throw error;

@@ -5,7 +5,7 @@
  * Every response holds no more than a piece of 64 KiB of a text that all readers share. The numbers
  * of open responses and of waiting callers are bounded.
  */
-import { CatalogError } from '../../errors.ts';
+import { CatalogError, hasCode } from '../../errors.ts';
 import { Places } from '../limits/places.ts';
 import { AwaitedSequences } from './awaited-sequences.ts';
 import type { ChangeSource } from './change-source.ts';
@@ -194,7 +194,7 @@ export class ChangeFeed {
         at = last;
       } catch (error) {
         // The reader was too slow. It reconnects with the last id, and gets a 410.
-        if (error instanceof CatalogError && error.code === 'history_gone') return;
+        if (hasCode(error, 'history_gone')) return;
         throw error;
       }
       if (await arrivals.past(at, due - performance.now(), gone)) continue;

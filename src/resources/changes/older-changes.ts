@@ -2,7 +2,7 @@
  * Change sets that this host does not keep, or never had because it began with the base of another
  * host. Hosts that share a log find them there.
  */
-import { CatalogError } from '../../errors.ts';
+import { hasCode } from '../../errors.ts';
 import type { ChangeSet } from '../../store/change-set.ts';
 import { decodeNextBeside } from '../../store/files/change-set-parts.ts';
 import type { ChangeSource } from './change-source.ts';
@@ -34,7 +34,7 @@ export async function* changesAfter(
     }
     return;
   } catch (error) {
-    if (!(error instanceof CatalogError) || error.code !== 'history_gone') throw error;
+    if (!hasCode(error, 'history_gone')) throw error;
   }
   while (at < last) {
     const read = await readOlder(at);

@@ -9,7 +9,7 @@
  * 3. While the dispatcher waits, it holds no change set in memory.
  */
 import { pause } from '../../delay.ts';
-import { CatalogError, messageOf } from '../../errors.ts';
+import { hasCode, messageOf } from '../../errors.ts';
 import type { ChangeSet } from '../../store/change-set.ts';
 import type { Store } from '../../store/store.ts';
 import type { ChangeSource } from '../changes/change-source.ts';
@@ -113,7 +113,7 @@ export class Dispatcher {
         else if (webhook.active) await this.#advance(webhook, wake);
         else await pause(Number.POSITIVE_INFINITY, wake);
       } catch (error) {
-        if (error instanceof CatalogError && error.code === 'history_gone') this.#skip(webhook);
+        if (hasCode(error, 'history_gone')) this.#skip(webhook);
         else {
           this.#context.onError(error);
           await pause(UNREADABLE_DELAY_MS, wake);

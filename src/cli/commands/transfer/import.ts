@@ -6,7 +6,7 @@ import { openImportFiles } from '../../../app/imports/import-files.ts';
 import { withSmallHeap } from '../../../app/imports/small-heap.ts';
 import { DATA_FILES } from '../../../data-files.ts';
 import { holderOf } from '../../../disk/lock.ts';
-import { CatalogError, messageOf } from '../../../errors.ts';
+import { hasCode, messageOf } from '../../../errors.ts';
 import { Money } from '../../../model/money.ts';
 import { keptSettings } from '../../../pages/shop/settings.ts';
 import { AuditedStore } from '../../../resources/audit/audited-store.ts';
@@ -106,7 +106,7 @@ async function importWhole(
       try {
         store = await openStore(data, context);
       } catch (error) {
-        if (!(error instanceof CatalogError) || error.code !== 'store_locked') throw error;
+        if (!hasCode(error, 'store_locked')) throw error;
         const command = holderOf(join(data, DATA_FILES.lock))?.command;
         if (command === 'serve') {
           const found = await request.run(show);

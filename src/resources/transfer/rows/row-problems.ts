@@ -1,5 +1,5 @@
 /** What is wrong with one row of a file. */
-import { CatalogError } from '../../../errors.ts';
+import { hasCode } from '../../../errors.ts';
 import { IntegrityError } from '../../../model/failures.ts';
 
 export interface RowProblem {
@@ -37,7 +37,7 @@ export function problemsOf(
     }
     return [{ column: columnOf(violation.attribute), message: violation.message }];
   }
-  if (!(error instanceof CatalogError) || error.code !== 'invalid') return null;
+  if (!hasCode(error, 'invalid')) return null;
   const problems = Object.entries(error.fields ?? {}).flatMap(([attribute, messages]) =>
     messages.map((message) => ({ column: columnOf(attribute), message })),
   );

@@ -8,7 +8,7 @@
  *    commits.
  * 2. An ordering of a large table is built in slices while commits go on, one at a time.
  */
-import { CatalogError } from '../../../errors.ts';
+import { CatalogError, hasCode } from '../../../errors.ts';
 import type { Kind, KindName, Scalar } from '../../../model/kind.ts';
 import { ALL_KINDS } from '../../../model/kinds.ts';
 import { perKind } from '../../../model/per-kind.ts';
@@ -245,5 +245,5 @@ function isPermanent(kind: Kind, order: Order): order is ReturnType<typeof index
 
 /** @throws an error other than `busy`. */
 function unlessBusy(error: unknown): void {
-  if (!(error instanceof CatalogError && error.code === 'busy')) throw error;
+  if (!hasCode(error, 'busy')) throw error;
 }
