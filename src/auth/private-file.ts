@@ -3,9 +3,10 @@ import { DATA_FILES } from '../data-files.ts';
 import { type Disk } from '../disk/disk.ts';
 import { replaceFile } from '../disk/durable-file.ts';
 import { FileLock } from '../disk/lock.ts';
+import { requirePrivate } from '../disk/modes.ts';
 import { type FileContent } from '../disk/watched-file.ts';
 import { unreadable } from '../disk/unreadable.ts';
-import { CatalogError, type Code, messageOf, shellWord, systemErrorCode } from '../errors.ts';
+import { CatalogError, type Code, messageOf, systemErrorCode } from '../errors.ts';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
@@ -40,12 +41,7 @@ export function readPrivate(
     throw new CatalogError(code, unreadable(path, cause), { cause });
   }
   if (content === null) return null;
-  if ((content.mode & 0o077) !== 0) {
-    throw new CatalogError(
-      code,
-      `${path} may be read by others; run: chmod 600 ${shellWord(path)}`,
-    );
-  }
+  requirePrivate(path, content.mode, code);
   return { json: parseJson(content.bytes) };
 }
 

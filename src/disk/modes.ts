@@ -1,6 +1,6 @@
-/** Restricts the data directory, and a socket in it, to the user that runs the program. */
+/** Who may use files: the data directory, a socket in it and secrets are for their owner alone. */
 import fs from 'node:fs';
-import { CatalogError, messageOf, shellWord } from '../errors.ts';
+import { CatalogError, type Code, messageOf, shellWord } from '../errors.ts';
 
 /** The permission bits of group and others. */
 const OTHERS = 0o077;
@@ -11,6 +11,17 @@ export type Privacy = 'private' | 'made private' | 'open';
 /** Whether users other than the owner may use a file or directory. */
 export function isOpenToOthers(path: string): boolean {
   return (fs.statSync(path).mode & OTHERS) !== 0;
+}
+
+/**
+ * Checks that only its owner may read a file.
+ *
+ * @param mode of the file when it was read.
+ * @throws CatalogError with `code`.
+ */
+export function requirePrivate(path: string, mode: number, code: Code): void {
+  if ((mode & OTHERS) === 0) return;
+  throw new CatalogError(code, `${path} may be read by others; run: chmod 600 ${shellWord(path)}`);
 }
 
 /**

@@ -1,5 +1,6 @@
 /** A file with one secret on one line, such as a token, that only its owner may read. */
-import { CatalogError, messageOf, shellWord } from '../errors.ts';
+import { CatalogError, messageOf } from '../errors.ts';
+import { requirePrivate } from './modes.ts';
 import { type FileContent, readShort } from './watched-file.ts';
 
 /** Bytes. */
@@ -17,12 +18,7 @@ export function readSecretFile(path: string): string {
     throw new CatalogError('usage', `${path} cannot be read: ${messageOf(cause)}`, { cause });
   }
   if (content === null) throw new CatalogError('usage', `there is no file ${path}`);
-  if ((content.mode & 0o077) !== 0) {
-    throw new CatalogError(
-      'usage',
-      `${path} may be read by others; run: chmod 600 ${shellWord(path)}`,
-    );
-  }
+  requirePrivate(path, content.mode, 'usage');
   const text = content.bytes.toString().trim();
   if (/^[\x21-\x7e]+$/.test(text)) return text;
   throw new CatalogError('usage', `${path} must hold one token, and nothing else`);

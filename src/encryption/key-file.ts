@@ -3,6 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { dirname } from 'node:path';
 import { type Disk } from '../disk/disk.ts';
 import { withOpen, writeDurably } from '../disk/durable-file.ts';
+import { requirePrivate } from '../disk/modes.ts';
 import { type FileContent, readShort } from '../disk/watched-file.ts';
 import { CatalogError, hasCode, messageOf, shellWord } from '../errors.ts';
 import { KEY_BYTES } from './encrypted-stream.ts';
@@ -46,12 +47,7 @@ export async function createKeyFile(disk: Disk, path: string): Promise<string> {
  */
 export function readKeyFile(path: string): Uint8Array {
   const { bytes, mode } = contentOf(path);
-  if ((mode & 0o077) !== 0) {
-    throw new CatalogError(
-      'encryption',
-      `${path} may be read by others; run: chmod 600 ${shellWord(path)}`,
-    );
-  }
+  requirePrivate(path, mode, 'encryption');
   const text = LINE.exec(bytes.toString('latin1'))?.[1];
   if (text !== undefined) return new Uint8Array(Buffer.from(text, 'base64url'));
   throw new CatalogError(
