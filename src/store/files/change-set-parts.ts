@@ -10,7 +10,7 @@ import { createHash } from 'node:crypto';
 import { inSlices } from '../../slices.ts';
 import type { ChangeSet, ChangeSetContent } from '../change-set.ts';
 import { changeSetShape, decodeNext, isRow, requireNext } from './change-set.ts';
-import { CHECKSUM_LENGTH, checksumIn, damaged, parseShape } from './files.ts';
+import { CHECKSUM_LENGTH, damaged, parseShape, requireDigest, statedDigest } from './files.ts';
 
 /** Bytes that are hashed, scanned or parsed in one step. */
 const STEP_BYTES = 64 * 1024;
@@ -53,9 +53,7 @@ export function* decodeNextInParts(
 ): Generator<undefined, ChangeSet> {
   const end = Math.max(bytes.length - CHECKSUM_LENGTH, 0);
   const digest = yield* digestOf(bytes.subarray(0, end));
-  const stated = checksumIn(bytes.subarray(end));
-  if (stated === undefined) throw damaged(path, 'it is cut off, or not a file of the store');
-  if (digest !== stated) throw damaged(path, 'its checksum does not match its content');
+  requireDigest(path, digest, statedDigest(path, bytes.subarray(end)));
   const { frame, lists } = yield* split(bytes.subarray(0, end));
   const content = parseShape(path, changeSetShape, parse(path, frame)) as ChangeSetContent;
   const found = lists[Symbol.iterator]();

@@ -9,7 +9,7 @@
  * `,"sha256"`. The digest is over bytes, not over values, so that a person checks it with
  * `head -c` and `sha256sum`.
  */
-import { createHash, hash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
 import * as v from 'valibot';
 import { DATA_FILES } from '../../data-files.ts';
@@ -103,6 +103,18 @@ export function checksumIn(ending: Buffer): string | undefined {
   return CHECKSUM_MEMBER.exec(ending.toString('latin1'))?.[1];
 }
 
+/** As {@link checksumIn}. @throws CatalogError `store_damaged` if the bytes are not a checksum. */
+export function statedDigest(path: string, ending: Buffer): string {
+  const stated = checksumIn(ending);
+  if (stated === undefined) throw damaged(path, 'it is cut off, or not a file of the store');
+  return stated;
+}
+
+/** @throws CatalogError `store_damaged` if the content has another digest than the file states. */
+export function requireDigest(path: string, digest: string, stated: string): void {
+  if (digest !== stated) throw damaged(path, 'its checksum does not match its content');
+}
+
 /**
  * Verifies the digest of a file of the store and parses it.
  *
@@ -110,10 +122,9 @@ export function checksumIn(ending: Buffer): string | undefined {
  */
 export function verifyChecksum(path: string, bytes: Buffer): { value: unknown; digest: string } {
   const end = Math.max(bytes.length - CHECKSUM_LENGTH, 0);
-  const stated = checksumIn(bytes.subarray(end));
-  if (stated === undefined) throw damaged(path, 'it is cut off, or not a file of the store');
-  const digest = createHash('sha256').update(bytes.subarray(0, end)).digest('hex');
-  if (digest !== stated) throw damaged(path, 'its checksum does not match its content');
+  const stated = statedDigest(path, bytes.subarray(end));
+  const digest = hash('sha256', bytes.subarray(0, end), 'hex');
+  requireDigest(path, digest, stated);
   try {
     return { value: JSON.parse(`${bytes.toString('utf8', 0, end)}}`), digest };
   } catch (error) {

@@ -19,7 +19,14 @@ import { isObject } from '../../../model/schemas.ts';
 import type { State } from '../../state.ts';
 import { type BackupMembers, laterSchema } from '../base.ts';
 import { shapes } from '../change-set.ts';
-import { CHECKSUM_LENGTH, checksumIn, damaged, parseShape, readable } from '../files.ts';
+import {
+  CHECKSUM_LENGTH,
+  damaged,
+  parseShape,
+  readable,
+  requireDigest,
+  statedDigest,
+} from '../files.ts';
 import { BaseLines } from './base-lines.ts';
 import { type BaseTables, stateOfDocument, stateOfTables } from './base-state.ts';
 import { type Outline, readOutline } from './outline.ts';
@@ -97,10 +104,7 @@ export class BaseReader {
    * @throws CatalogError `store_damaged`; `schema_version` if a later program has written it.
    */
   end(): Base {
-    const stated = checksumIn(this.#held);
-    if (stated === undefined) {
-      throw damaged(this.#path, 'it is cut off, or not a file of the store');
-    }
+    const stated = statedDigest(this.#path, this.#held);
     if (this.#hashesAtOnce) this.#verify(stated);
     const tables = this.#outlinedTables(stated) ?? this.#tablesOfLines(stated);
     const value = tables?.head ?? this.#parseWhole();
@@ -121,8 +125,7 @@ export class BaseReader {
 
   /** @throws CatalogError `store_damaged` if the bytes have another SHA-256. */
   #verify(stated: string): void {
-    if (this.#hash.digest('hex') === stated) return;
-    throw damaged(this.#path, 'its checksum does not match its content');
+    requireDigest(this.#path, this.#hash.digest('hex'), stated);
   }
 
   /** @returns null if the outline is that of another document. */
