@@ -14,6 +14,9 @@ export interface DurableOptions extends Pick<Job, 'exclusive' | 'record'> {
   readonly staging?: string | undefined;
 }
 
+/** Bytes between two syncs: one long sync at the end would hold up the syncs of other files. */
+const FLUSH_BYTES = 4 * 1024 * 1024;
+
 /** The names of temporary files. */
 export const TEMPORARY = /^\.[0-9a-f]{16}\.tmp$/;
 
@@ -116,6 +119,8 @@ export class DurableFile {
   readonly #disk: Disk;
   readonly temporary: string;
   #fd: number | null;
+  /** Bytes that were written since the last sync. */
+  #unflushed = 0;
 
   private constructor(disk: Disk, temporary: string, fd: number) {
     this.#disk = disk;
@@ -131,10 +136,17 @@ export class DurableFile {
 
   write(bytes: Uint8Array): void {
     this.#disk.write(this.#open(), bytes);
+    this.#unflushed += bytes.length;
+  }
+
+  /** Whether {@link flush} should be called before more is written. */
+  get isFlushDue(): boolean {
+    return this.#unflushed >= FLUSH_BYTES;
   }
 
   /** Syncs what was written so far, so that the last sync has little left to do. */
   flush(): Promise<void> {
+    this.#unflushed = 0;
     return this.#disk.fdatasync(this.#open());
   }
 

@@ -23,9 +23,6 @@ import { SCHEMA_VERSION } from '../files/schema.ts';
 /** Bytes of the first line of a base: its members before the tables. */
 const MAX_HEAD_BYTES = 64 * 1024;
 
-/** Bytes between two syncs. */
-const FLUSH_BYTES = 4 * 1024 * 1024;
-
 const headShape = v.object({
   schema: v.pipe(v.number(), v.safeInteger()),
   sequence: shapes.count,
@@ -60,15 +57,11 @@ export async function receiveBase(
   const file = await DurableFile.create(disk, directory);
   try {
     const verifier = new BaseVerifier();
-    let unflushed = 0;
     for await (const piece of pieces) {
       verifier.take(piece);
       file.write(piece);
       onProgress(verifier.size);
-      unflushed += piece.length;
-      if (unflushed < FLUSH_BYTES) continue;
-      unflushed = 0;
-      await file.flush();
+      if (file.isFlushDue) await file.flush();
     }
     const { sequence, previous: digest } = verifier.end();
     await file.finish();

@@ -4,9 +4,6 @@ import type { Disk } from '../../../disk/disk.ts';
 import { DurableFile } from '../../../disk/durable-file.ts';
 import { Slice } from '../../../slices.ts';
 
-/** Bytes between two syncs: one long sync at the end would hold up the syncs of the commits. */
-const FLUSH_BYTES = 4 * 1024 * 1024;
-
 /**
  * Writes a base document.
  *
@@ -28,16 +25,13 @@ export async function writeBase<T>(
   const file = await DurableFile.create(disk, dirname(path));
   try {
     let size = 0;
-    let unflushed = 0;
     const pace = new Slice();
     let step = slices.next();
     for (; step.done !== true; step = slices.next()) {
       const slice = step.value;
       file.write(slice);
       size += slice.length;
-      unflushed += slice.length;
-      if (unflushed >= FLUSH_BYTES) {
-        unflushed = 0;
+      if (file.isFlushDue) {
         await file.flush();
         pace.renew();
       } else if (pace.isOver) {
