@@ -18,6 +18,7 @@ import type { PathParameter } from '../operations/parameters.ts';
 import type { Params } from '../operations/params.ts';
 import { definePath, type Path } from '../operations/path.ts';
 import { JSON_OFFERS } from '../rules/negotiation.ts';
+import { itemLinks } from '../rules/paging.ts';
 import { requireWritable } from '../rules/preconditions.ts';
 import type { Services, UserGuard, UserObject } from '../services.ts';
 import { pageOf } from './kinds/collections.ts';
@@ -277,11 +278,9 @@ function respond(
   user: UserObject,
   { mediaType, request: { path } }: RequestContext<UserObject>,
 ): HttpResponse {
-  const collection = path.slice(0, path.lastIndexOf('/', path.length - 2) + 1);
-  const Link = `<${collection}>; rel="collection", <${collection}>; rel="up"`;
   return {
     status: 200,
-    headers: { 'Content-Type': mediaType, ETag: etagOf(user), Link },
+    headers: { 'Content-Type': mediaType, ETag: etagOf(user), Link: itemLinks(path) },
     body: JSON.stringify(user),
   };
 }

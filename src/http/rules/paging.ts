@@ -1,4 +1,4 @@
-/** Links to the other pages of a list (RFC 8288). */
+/** Links to the other pages of a list, and from an item to its list (RFC 8288). */
 import type { PagedQuery } from '../../resources/query/paging.ts';
 
 /**
@@ -38,6 +38,12 @@ export function pageLinks(path: string, query: PagedQuery, total: number): strin
     if (room >= 0) kept.add(rel);
   }
   return links.filter(([rel]) => kept.has(rel)).map(([, link]) => link);
+}
+
+/** The Link value of an item. @param path of the item, as in the request. */
+export function itemLinks(path: string): string {
+  const collection = path.slice(0, path.lastIndexOf('/', path.length - 2) + 1);
+  return `<${collection}>; rel="collection", <${collection}>; rel="up"`;
 }
 
 /** The query of every link, without the paging parameters. */

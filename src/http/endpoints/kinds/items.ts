@@ -12,6 +12,7 @@ import { noBody, uncheckedJson } from '../../operations/body.ts';
 import { type Operation, operation, type RequestContext } from '../../operations/operation.ts';
 import { definePath, type Path } from '../../operations/path.ts';
 import { JSON_OFFERS } from '../../rules/negotiation.ts';
+import { itemLinks } from '../../rules/paging.ts';
 import { type Conditions, requireWritable } from '../../rules/preconditions.ts';
 import { sentAttributes } from './attributes.ts';
 import { oneOf, patchOf, replacementOf } from './shapes.ts';
@@ -191,9 +192,8 @@ function respond(
   { text, etag }: Readable,
   { mediaType, request: { path } }: RequestContext<Item>,
 ): HttpResponse {
-  const collection = path.slice(0, path.lastIndexOf('/', path.length - 2) + 1);
-  const Link = `<${collection}>; rel="collection", <${collection}>; rel="up"`;
-  return { status: 200, headers: { 'Content-Type': mediaType, ETag: etag, Link }, body: text };
+  const headers = { 'Content-Type': mediaType, ETag: etag, Link: itemLinks(path) };
+  return { status: 200, headers, body: text };
 }
 
 /** The conditions of a write are checked again when it is carried out. */
