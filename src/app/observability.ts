@@ -145,6 +145,16 @@ export class Observability {
     },
   };
 
+  /** What a server of clients reports, and its limits. */
+  get serverSettings() {
+    return {
+      onError: this.onError('a response could not be sent'),
+      listener: this.listener,
+      limits: this.limits,
+      isMemoryScarce: this.memory.isScarce,
+    };
+  }
+
   get limits(): Partial<Limits> {
     const { maxBody, maxHeaders, maxUrl, maxConnections, maxConnectionsPerAddress } = this.#options;
     const { maxPipelined, headersTimeout, requestTimeout, keepAliveTimeout, sendTimeout } =

@@ -12,16 +12,13 @@ import { printHints } from './terminal-hints.ts';
 import { metricsAddress, Observability } from './observability.ts';
 import { runStartupChecks } from './startup-checks.ts';
 import type { ServeOptions } from './server-options.ts';
-import { firstSignal } from './signals.ts';
+import { firstSignal, REQUESTS_GRACE_MS } from './signals.ts';
 import { endStart } from './engine/start-policy.ts';
 import { WorkerPool } from './workers/pool.ts';
 import { socketPath } from './workers/socket-path.ts';
 import { startWorkers } from './workers/serve-workers.ts';
 import { startWorker, workerPort } from './workers/worker-process.ts';
 import { serveWorker } from './workers/worker.ts';
-
-/** Milliseconds that requests under way have to be answered after a signal. */
-const REQUESTS_GRACE_MS = 10_000;
 
 /** Milliseconds for which queued pages are still written; the next start writes the rest. */
 const PAGES_GRACE_MS = 5000;
@@ -165,10 +162,7 @@ function listen(
     application: current.application,
     host,
     port,
-    onError: observability.onError('a response could not be sent'),
-    listener: observability.listener,
-    limits: observability.limits,
-    isMemoryScarce: observability.memory.isScarce,
+    ...observability.serverSettings,
   };
   if (pool !== null) return startWorkers({ ...settings, data, disk, pool });
   return startServer({ ...settings, trusts: trustIn(options.trustProxy ?? []) });

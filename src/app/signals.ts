@@ -3,6 +3,9 @@
 /** Exit statuses of a process that a signal ends at once: 128 and the number of the signal. */
 const STATUSES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 
+/** Milliseconds that requests under way have to be answered after a signal. */
+export const REQUESTS_GRACE_MS = 10_000;
+
 type StopSignal = keyof typeof STATUSES;
 
 /**

@@ -17,13 +17,11 @@ import type { Context } from '../context.ts';
 import { Observability } from '../observability.ts';
 import type { ServeOptions } from '../server-options.ts';
 import { endStart } from '../engine/start-policy.ts';
+import { REQUESTS_GRACE_MS } from '../signals.ts';
 import { InStep } from './in-step.ts';
 import { OwnerLink } from './owner-link.ts';
 import { openReadingCatalog } from './reading-catalog.ts';
 import { socketPath } from './socket-path.ts';
-
-/** Milliseconds that requests under way have to be answered when the server stops. */
-const REQUESTS_GRACE_MS = 10_000;
 
 /** The origin in the addresses of requests over the owner's socket; no name is looked up. */
 const OWNER = 'http://owner';
@@ -84,11 +82,8 @@ async function run(
     application: catalog.application,
     host: options.host,
     port: options.port,
-    onError: observability.onError('a response could not be sent'),
-    listener: observability.listener,
+    ...observability.serverSettings,
     trusts: trustIn(options.trustProxy ?? []),
-    limits: observability.limits,
-    isMemoryScarce: observability.memory.isScarce,
   });
   if (options.metricsPort !== undefined) {
     const measured = await observability.measure(server, catalog.changeReaders);
