@@ -5,7 +5,7 @@ import { CatalogError } from '../../errors.ts';
 import type { Kind } from '../../model/kind.ts';
 import { TRANSFERABLE } from '../../model/kinds.ts';
 import { type Format, formatOf, FORMATS } from '../../resources/transfer/formats.ts';
-import { CREATABLE } from '../../resources/transfer/rows/references.ts';
+import { CREATABLE, parseCreatable } from '../../resources/transfer/rows/references.ts';
 import { type Match, MATCHES, matchesOf } from '../../resources/transfer/rows/row-writer.ts';
 import { type Common, command, dryRunFlag } from '../command.ts';
 import { choice, type Flag, flag } from '../flags/flag.ts';
@@ -134,7 +134,7 @@ function requireMatch(kind: Kind, match: Match): void {
 }
 
 function parseMissing(text: string): ReadonlySet<string> {
-  const names = text.split(',');
-  if (names.every((name) => CREATABLE.some((each) => each === name))) return new Set(names);
+  const names = parseCreatable(text);
+  if (names !== null) return names;
   throw new InvalidArgumentError(`Give some of ${CREATABLE.join(',')}, separated by commas.`);
 }

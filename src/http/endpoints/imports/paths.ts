@@ -8,7 +8,7 @@ import {
 } from '../../../resources/query/parameters.ts';
 import { type Format, FORMAT_TYPES, FORMATS } from '../../../resources/transfer/formats.ts';
 import type { ShownImport } from '../../../resources/transfer/import-reports.ts';
-import { CREATABLE } from '../../../resources/transfer/rows/references.ts';
+import { CREATABLE, parseCreatable } from '../../../resources/transfer/rows/references.ts';
 import { type Match, MATCHES, matchesOf } from '../../../resources/transfer/rows/row-writer.ts';
 import { header, type HttpResponse } from '../../message.ts';
 import { noBody, stream } from '../../operations/body.ts';
@@ -229,8 +229,8 @@ function parseMatch(kind: Kind, sent = 'id'): Match {
 function parseMissing(sent: Parameters): ReadonlySet<string> {
   const value = sent.get(CREATE_MISSING);
   if (value === undefined) return new Set();
-  const names = value.split(',');
-  if (names.every((name) => CREATABLE.some((each) => each === name))) return new Set(names);
+  const names = parseCreatable(value);
+  if (names !== null) return names;
   throw malformed(
     CREATE_MISSING,
     `must be one or more of ${CREATABLE.join(', ')}, separated by commas`,

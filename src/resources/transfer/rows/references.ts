@@ -12,6 +12,13 @@ import { nameAttribute, type Names } from './names.ts';
 /** Kinds whose missing rows can be created. */
 export const CREATABLE = ['brands', 'categories', 'specs', 'options'] as const;
 
+/** @returns the kinds in a list with commas; null if one of them is not {@link CREATABLE}. */
+export function parseCreatable(text: string): ReadonlySet<string> | null {
+  const names = text.split(',');
+  const areKnown = names.every((name) => CREATABLE.some((each) => each === name));
+  return areKnown ? new Set(names) : null;
+}
+
 /** A row that was created because no row had the name. */
 export interface CreatedMissing {
   readonly resource: (typeof CREATABLE)[number];
