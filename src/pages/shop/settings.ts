@@ -55,13 +55,7 @@ export function keptSettings(disk: Disk, directory: string): PageSettings {
   const bytes = disk.read(path);
   // Power loss may leave it empty: it is not synced, since it can be made again.
   if (bytes === null || bytes.length === 0) return DEFAULT_SETTINGS;
-  let content: unknown;
-  try {
-    content = JSON.parse(bytes.toString());
-  } catch {
-    content = null;
-  }
-  const parsed = v.safeParse(settings, content);
+  const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), settings), bytes.toString());
   if (parsed.success) return parsed.output;
   throw new CatalogError(
     'page_failed',

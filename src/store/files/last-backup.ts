@@ -6,10 +6,14 @@ import type { Disk } from '../../disk/disk.ts';
 import { replaceFile } from '../../disk/durable-file.ts';
 import { CatalogError } from '../../errors.ts';
 
-const lastBackup = v.object({
-  time: v.pipe(v.string(), v.isoTimestamp()),
-  sequence: v.pipe(v.number(), v.safeInteger()),
-});
+const lastBackup = v.pipe(
+  v.string(),
+  v.parseJson(),
+  v.object({
+    time: v.pipe(v.string(), v.isoTimestamp()),
+    sequence: v.pipe(v.number(), v.safeInteger()),
+  }),
+);
 
 /**
  * Records durably that a backup is complete. The newest one counts, wherever it was stored.
@@ -37,19 +41,10 @@ export function lastBackupTime(disk: Disk, directory: string): number | null {
   const path = join(directory, DATA_FILES.backup);
   const bytes = disk.read(path);
   if (bytes === null) return null;
-  const parsed = v.safeParse(lastBackup, jsonIn(bytes));
+  const parsed = v.safeParse(lastBackup, bytes.toString());
   if (parsed.success) return Date.parse(parsed.output.time);
   throw new CatalogError(
     'store_unreadable',
     `${path} does not say when the last backup was made; remove it, or make a backup`,
   );
-}
-
-/** Undefined if it is not JSON, which the schema refuses. */
-function jsonIn(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString()) as unknown;
-  } catch {
-    return undefined;
-  }
 }
