@@ -107,7 +107,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
 const READERS: Readonly<Record<string, { reason: string; names: RegExp }>> = {
   'cli/commands/output.ts': {
     reason: 'resolves the path of a named file and checks what is there',
-    names: /^import \{ existsSync, realpathSync, statSync \} from 'node:fs';$/m,
+    names: /^import \{ lstatSync, realpathSync, statSync, type Stats \} from 'node:fs';$/m,
   },
   'pages/writer/files.ts': {
     reason: 'serves a page from one open file',

@@ -1,7 +1,11 @@
 /** What a command writes where the user has named: to a file or to standard output. */
-import { existsSync, realpathSync, statSync } from 'node:fs';
+import { lstatSync, realpathSync, statSync, type Stats } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';
+import { realPath } from '../../disk/system/real-path.ts';
 import { CatalogError, type Code, messageOf } from '../../errors.ts';
+
+/** Names of a file that is open already. Its content would be replaced, also after `>>`. */
+const DESCRIPTOR = /^\/(?:dev\/(?:std(?:in|out|err)|fd\/\d+)|proc\/[^/]+\/fd\/\d+)$/;
 
 /**
  * @param data directory, which may not contain the file.
@@ -13,17 +17,21 @@ import { CatalogError, type Code, messageOf } from '../../errors.ts';
 export function outputPath(file: string, data: string, code: Code, makes = false): string {
   const refuse = (why: string, cause?: unknown) =>
     new CatalogError(code, `${file} ${why}`, { cause });
+  if (DESCRIPTOR.test(resolve(file))) {
+    throw refuse('names an open file; name another, or "-" for standard output');
+  }
   let path: string;
   try {
-    path = existsSync(file) ? realpathSync(file) : pathOfNew(resolve(file), makes);
+    const found = statSync(file, { throwIfNoEntry: false });
+    if (found !== undefined) path = pathOfExisting(file, found, refuse);
+    else if (isLink(file)) throw refuse('is a symbolic link to nothing; remove it first');
+    else path = pathOfNew(resolve(file), makes);
   } catch (cause) {
+    if (cause instanceof CatalogError) throw cause;
     throw refuse(
       `cannot be created, because its directory cannot be used: ${messageOf(cause)}`,
       cause,
     );
-  }
-  if (existsSync(path) && !statSync(path).isFile()) {
-    throw refuse('is not a regular file; name another, or "-" for standard output');
   }
   const owned = realpathSync(data);
   if (path.startsWith(owned + sep)) {
@@ -32,12 +40,28 @@ export function outputPath(file: string, data: string, code: Code, makes = false
   return path;
 }
 
+/**
+ * @returns the path of a regular file, with its links resolved.
+ * @throws what `refuse` returns, for another file and for one that no path leads to.
+ */
+function pathOfExisting(file: string, found: Stats, refuse: (why: string) => CatalogError): string {
+  if (found.isFile()) {
+    const path = realpathSync(file);
+    const there = statSync(path, { throwIfNoEntry: false });
+    // A link to /dev/stdout may lead to a file that has been removed.
+    if (there?.ino === found.ino && there.dev === found.dev) return path;
+  }
+  // A link to /dev/stdout may resolve to a text like pipe:[812], which would become a new file.
+  throw refuse('is not a regular file; name another, or "-" for standard output');
+}
+
+function isLink(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+}
+
 /** @returns a path that does not exist, with the links in its directories resolved. */
 function pathOfNew(path: string, makes: boolean): string {
-  const directory = dirname(path);
-  const above =
-    makes && !existsSync(directory) ? pathOfNew(directory, makes) : realpathSync(directory);
-  return join(above, basename(path));
+  return makes ? realPath(path) : join(realpathSync(dirname(path)), basename(path));
 }
 
 /**

@@ -486,6 +486,13 @@ const IMPOSSIBLE: readonly [name: string, prepare: (folder: string) => string][]
       return join(folder, 'pipe');
     },
   ],
+  [
+    'a link to nothing',
+    (folder) => {
+      symlinkSync(join(folder, 'none'), join(folder, 'link'));
+      return join(folder, 'link');
+    },
+  ],
 ];
 
 for (const [name, prepare] of IMPOSSIBLE) {
@@ -503,6 +510,34 @@ for (const [name, prepare] of IMPOSSIBLE) {
     assertFailed(await call(['backup', '--data', data, file]), folder);
     assert.equal(kinds(), before);
   });
+}
+
+for (const command of [['backup'], ['export', 'skus', '--output']]) {
+  const [name] = command;
+  const targets = [
+    ['pipe', '| cat', 'names an open file'],
+    ['file', '>> out', 'names an open file'],
+    ['pipe through a link', '| cat', 'is not a regular file'],
+  ] as const;
+  for (const [what, redirection, says] of targets) {
+    test(`${name} to standard output as a path changes nothing: a ${what}`, () => {
+      const data = copyOfStore();
+      const cwd = temporaryDirectory();
+      writeFileSync(join(cwd, 'out'), 'old');
+      symlinkSync('/dev/stdout', join(cwd, 'link'));
+      const target = what.endsWith('link') ? 'link' : '/dev/stdout';
+      const { stdout, stderr } = spawnSync(
+        'sh',
+        ['-c', `"$@" ${redirection}`, 'sh', PROGRAM, ...command, target, '--data', data],
+        { cwd, env: { PATH: process.env['PATH'] ?? '' }, encoding: 'utf8', timeout: 60_000 },
+      );
+      assert.is(stdout, '');
+      assert.match(stderr, `catalog-server: ${target} ${says}; `);
+      assert.match(stderr, /^[^\n]+"-"[^\n]*\n$/);
+      assert.equal(readdirSync(cwd).sort(), ['link', 'out']);
+      assert.is(readFileSync(join(cwd, 'out'), 'utf8'), 'old');
+    });
+  }
 }
 
 testUnprivileged(
