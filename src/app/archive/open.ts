@@ -1,4 +1,5 @@
 /** The archive of a running server: what `--archive` names, composed with the store. */
+import { relative, sep } from 'node:path';
 import { Archiver } from '../../archive/archiver.ts';
 import type { ArchiveFigures } from '../../archive/archiver-options.ts';
 import { ArchiveObjects } from '../../archive/archive-objects.ts';
@@ -6,11 +7,14 @@ import { archiveRecord } from '../../archive/record.ts';
 import { type ArchiveAddress, openObjectStore } from '../../archive/storage/address.ts';
 import type { ObjectStore } from '../../archive/storage/object-store.ts';
 import { PrivateFiles } from '../../auth/backup/private-files.ts';
+import { realPath } from '../../disk/system/real-path.ts';
 import { readKeyFile } from '../../encryption/key-file.ts';
+import { CatalogError } from '../../errors.ts';
 import type { ReadinessDetails } from '../../http/services.ts';
 import type { Store } from '../../store/store.ts';
 import type { Monitor } from '../catalog-monitor.ts';
 import type { Context } from '../context.ts';
+import { isDataFile } from '../../data-files.ts';
 
 /** Milliseconds for which an archive still takes change sets when the server stops. */
 const ARCHIVE_GRACE_MS = 5000;
@@ -44,17 +48,28 @@ interface ArchivePlace {
 }
 
 /**
- * @returns null if nothing is archived.
+ * @returns null if nothing is archived; `data` is the data directory.
  * @throws CatalogError `usage`, `encryption`: a mistake in the settings.
  */
 export function archivePlace(
-  { archive: address, archiveKey }: ArchiveOptions,
+  { archive: address, archiveKey, data }: ArchiveOptions & { readonly data: string },
   env: Context['env'],
   { archiveStore }: ArchiveSeams,
 ): ArchivePlace | null {
   if (address === undefined) return null;
+  if (address.kind === 'directory') requireOutside(data, address.path);
   const key = archiveKey === undefined ? null : readKeyFile(archiveKey);
   return { objects: archiveStore ?? openObjectStore(address, env), key };
+}
+
+/** Both have files named archive.json and a directory changes/, in which a store refuses others. */
+function requireOutside(data: string, directory: string): void {
+  const [first = ''] = relative(realPath(data), realPath(directory)).split(sep);
+  if (first !== '' && (first === '..' || !isDataFile(first))) return;
+  throw new CatalogError(
+    'usage',
+    `the archive ${directory} is in the data directory, and would be lost with it; name another directory with --archive`,
+  );
 }
 
 /**

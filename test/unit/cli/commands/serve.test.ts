@@ -1,5 +1,5 @@
 /** `serve` whose start fails (spec 8.3): it creates nothing, and closes what it has opened. */
-import { existsSync } from 'node:fs';
+import { existsSync, symlinkSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -18,9 +18,9 @@ test.before(async () => {
 test.after(() => void holder.close());
 
 /** Serves, which has to fail. @returns the message. */
-async function failureOf(data: string, args: readonly string[]): Promise<string> {
+async function failureOf(data: string, args: readonly string[], exit = 1): Promise<string> {
   const { status, stderr } = await callProgram(['serve', '--data', data, ...args]);
-  assert.is(status, 1, stderr);
+  assert.is(status, exit, stderr);
   return stderr;
 }
 
@@ -49,6 +49,29 @@ test('serve creates nothing if the key file of its archive is missing', async ()
   const args = ['--port', '0', '--archive', `file://${directory}`, '--archive-key', key];
   assert.match(await failureOf(data, args), `there is no key file ${key}`);
   assert.not.ok(existsSync(data));
+});
+
+test('serve refuses an archive among the files of its data directory', async () => {
+  const data = await directoryWithStore();
+  const link = join(temporaryDirectory(), 'link');
+  symlinkSync(data, link);
+  const missing = join(temporaryDirectory(), 'data');
+  const inside = [
+    [data, data],
+    [data, link],
+    [link, join(data, 'changes')],
+    [data, join(data, 'pages', 'archive')],
+    [missing, missing],
+  ] as const;
+  for (const [named, archive] of inside) {
+    // Without the check, the missing key ends the start.
+    const args = ['--port', '0', '--archive', `file://${archive}`, '--archive-key', 'missing'];
+    const message = await failureOf(named, args, 2);
+    assert.match(message, `the archive ${archive} is in the data directory`);
+    assert.match(message, '--archive');
+  }
+  assert.not.ok(existsSync(missing));
+  assert.not.ok(existsSync(join(data, 'archive.json')));
 });
 
 test('serve that cannot listen closes the store that it has opened', async () => {
