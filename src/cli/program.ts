@@ -2,6 +2,7 @@
 import { Argument, Command } from 'commander';
 import type { Context } from '../app/context.ts';
 import { endStart } from '../app/engine/start-policy.ts';
+import { keepOwnerOf } from '../disk/system/owner.ts';
 import { subcommand } from './command.ts';
 import { completionScript, SHELLS, type Shell } from './completion.ts';
 import { declareAccessCommands } from './declarations/access.ts';
@@ -42,6 +43,9 @@ export function createProgram(context: Context, output: HelpOutput, named?: stri
     .hook('preAction', (_program, command) => {
       applyVariables(command, context.env);
       requireCompanions(command);
+      const { data } = command.opts<{ readonly data?: string }>();
+      // A server that root runs reads and writes everything itself.
+      if (command.name() !== 'serve' && data !== undefined) keepOwnerOf(data);
       // A server is still starting; every other command begins its work now.
       if (command.name() !== 'serve') endStart();
     });

@@ -6,8 +6,9 @@ import fs from 'node:fs';
 import fsp from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
-import type { Failure, Job } from './publish.ts';
+import { type Failure, type Job, publish } from './publish.ts';
 import { MappedFile } from './system/mapped-file.ts';
+import { giveDirectories, giveToOwner, hasOtherOwner } from './system/owner.ts';
 import { populate } from './system/populate.ts';
 import { spread } from './system/spread.ts';
 import { WriterThread } from './writer-thread.ts';
@@ -99,7 +100,9 @@ export const machineDisk: Disk = {
   prepare: () => writer.start(),
   publish: (job) => writer.publish(job),
   writeNew: (path, bytes, synced) =>
-    fsp.writeFile(path, bytes, { flag: 'wx', mode: 0o600, flush: synced }),
+    hasOtherOwner(path)
+      ? blockingDisk.writeNew(path, bytes, synced)
+      : fsp.writeFile(path, bytes, { flag: 'wx', mode: 0o600, flush: synced }),
   create: (path) => open(path, 'wx', 0o600),
   open: (path) => fs.openSync(path, 'r'),
   openRecord: (path) => fs.openSync(path, 'r+'),
@@ -114,11 +117,15 @@ export const machineDisk: Disk = {
   rename,
   link: (from, to) => fs.linkSync(from, to),
   unlink: (path) => fsp.rm(path, { force: true }),
-  mkdir: (path) => void fs.mkdirSync(path, { recursive: true, mode: 0o700 }),
+  mkdir(path) {
+    const first = fs.mkdirSync(path, { recursive: true, mode: 0o700 });
+    if (first !== undefined) giveDirectories(first, path);
+  },
   rmdir: (path) => absentAs(undefined, () => fs.rmdirSync(path)),
   async makeApart(path) {
     if (!spread(dirname(path))) return false;
     await fsp.mkdir(path, { mode: 0o700 });
+    giveDirectories(path, path);
     return true;
   },
   list: (path) => absentAs([], () => fs.readdirSync(path)),
@@ -147,12 +154,27 @@ export const machineDisk: Disk = {
  */
 export const blockingDisk: Disk = {
   ...machineDisk,
-  writeNew: async (path, bytes, synced) =>
-    fs.writeFileSync(path, bytes, { flag: 'wx', mode: 0o600, flush: synced }),
-  create: async (path) => fs.openSync(path, 'wx', 0o600),
+  publish: async (job) =>
+    hasOtherOwner(job.path) ? publish({ ...fs, openSync: openNew }, job) : writer.publish(job),
+  async writeNew(path, bytes, synced) {
+    const fd = openNew(path, 'wx', 0o600);
+    try {
+      fs.writeFileSync(fd, bytes, { flush: synced });
+    } finally {
+      fs.closeSync(fd);
+    }
+  },
+  create: async (path) => openNew(path, 'wx', 0o600),
   rename: async (from, to) => fs.renameSync(from, to),
   unlink: async (path) => fs.rmSync(path, { force: true }),
 };
+
+/** Opens a file that the call creates. */
+function openNew(path: string, flags: 'wx', mode: number): number {
+  const fd = fs.openSync(path, flags, mode);
+  giveToOwner(path, fd);
+  return fd;
+}
 
 /** Runs `action`. If the file does not exist, returns `absent`. */
 function absentAs<T>(absent: T, action: () => T): T {

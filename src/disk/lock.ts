@@ -12,8 +12,9 @@
 import fs from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
-import { CatalogError } from '../errors.ts';
+import { CatalogError, systemErrorCode } from '../errors.ts';
 import { libc } from './system/libc.ts';
+import { giveDirectories, giveToOwner, hasOtherOwner } from './system/owner.ts';
 
 const LOCK_EX = 2;
 const LOCK_NB = 4;
@@ -32,7 +33,9 @@ export class FileLock {
 
   /** @param path of the lock file, which is created if needed, as is its directory. */
   constructor(path: string) {
-    fs.mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    const first = fs.mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    if (first !== undefined) giveDirectories(first, dirname(path));
+    if (hasOtherOwner(path)) createFor(path);
     this.#fd = fs.openSync(path, 'a+', 0o600);
   }
 
@@ -76,6 +79,19 @@ export class FileLock {
     if (this.#fd === null) throw new Error('the lock is closed');
     return this.#fd;
   }
+}
+
+/** Creates a lock file for the owner of its directory, unless there is one. */
+function createFor(path: string): void {
+  let fd: number;
+  try {
+    fd = fs.openSync(path, 'ax', 0o600);
+  } catch (error) {
+    if (systemErrorCode(error) === 'EEXIST') return;
+    throw error;
+  }
+  giveToOwner(path, fd);
+  fs.closeSync(fd);
 }
 
 /** Who holds a lock. */

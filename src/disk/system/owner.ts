@@ -1,0 +1,70 @@
+/**
+ * Whom new files and directories of a data directory belong to. A command that root runs gives them
+ * to the owner of the directory: a server that runs as that user could not read them otherwise.
+ *
+ * Invariant: only what this process has just created is given away, by its descriptor. So a user who
+ * plants links in a directory does not get files of others.
+ */
+import fs from 'node:fs';
+import { dirname, join, resolve, sep } from 'node:path';
+
+/** The owner that new files get; null if they stay those of the user of this process. */
+let owner: { readonly prefix: string; readonly uid: number; readonly gid: number } | null = null;
+
+/**
+ * Applies to all that this process creates below the directory from now on. Has no effect if another
+ * user than root runs the process, or the directory is root's or does not exist. It applies to one
+ * directory at a time.
+ *
+ * @param directory absolute or relative; without `..` after a symbolic link.
+ */
+export function keepOwnerOf(directory: string): void {
+  owner = null;
+  if (process.geteuid?.() !== 0) return;
+  try {
+    const { uid, gid } = fs.statSync(directory);
+    if (uid !== 0) owner = { prefix: join(resolve(directory), sep), uid, gid };
+  } catch {
+    // The command reports what is wrong with the directory.
+  }
+}
+
+/** Whether a file that is created at the path is to get another owner. */
+export function hasOtherOwner(path: string): boolean {
+  return owner !== null && resolve(path).startsWith(owner.prefix);
+}
+
+/**
+ * Gives a file that was just created its owner. If the system does not permit it, root keeps it.
+ *
+ * @param fd of the file.
+ */
+export function giveToOwner(path: string, fd: number): void {
+  if (owner === null || !hasOtherOwner(path)) return;
+  try {
+    fs.fchownSync(fd, owner.uid, owner.gid);
+  } catch {
+    // Some file systems have no owners, and root of a container may have no right to change them.
+  }
+}
+
+/**
+ * Gives directories that were just created their owner.
+ *
+ * @param first of them, in which the others are.
+ * @param last of them.
+ */
+export function giveDirectories(first: string, last: string): void {
+  if (!hasOtherOwner(last)) return;
+  const top = resolve(first);
+  for (let path = resolve(last); path.startsWith(top); path = dirname(path)) {
+    const fd = fs.openSync(path, DIRECTORY);
+    try {
+      giveToOwner(path, fd);
+    } finally {
+      fs.closeSync(fd);
+    }
+  }
+}
+
+const DIRECTORY = fs.constants.O_RDONLY | fs.constants.O_DIRECTORY | fs.constants.O_NOFOLLOW;
