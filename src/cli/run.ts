@@ -1,6 +1,6 @@
 /** Runs the command line: streams, messages, exit statuses (spec 8.8). */
 import type { Readable, Writable } from 'node:stream';
-import { CommanderError } from 'commander';
+import { type Command, CommanderError } from 'commander';
 import type { Context } from '../app/context.ts';
 import { blockingDisk, type Disk, machineDisk } from '../disk/disk.ts';
 import { CatalogError, messageOf } from '../errors.ts';
@@ -78,17 +78,24 @@ export async function run(
   }
   const width = stdout.columns ?? DEFAULT_WIDTH;
   const help = { write: (text: string) => void stdout.write(text), width };
-  const program = createProgram(context, help, argv[0]);
+  const words = helpAsFlag(argv);
+  const program = createProgram(context, help, words[0]);
   let status: ExitStatus = 0;
   try {
-    await program.parseAsync([...argv], { from: 'user' });
+    await program.parseAsync([...words], { from: 'user' });
   } catch (error) {
-    status = report(error, context, argv);
+    status = report(error, context, words, program);
   }
   await ended(stdout);
   // A server does not fail because of what it could not print.
   if (status !== 0 || refusal === null || argv[0] === 'serve') return status;
-  return report(refusal, context, argv);
+  return report(refusal, context, argv, program);
+}
+
+/** `users add --help` for `help users add`, of which commander would show the help of `users`. */
+function helpAsFlag(argv: readonly string[]): readonly string[] {
+  const [first, ...words] = argv;
+  return first === 'help' && words.length > 1 ? [...words, '--help'] : argv;
 }
 
 /**
@@ -112,16 +119,33 @@ function ended(stdout: Output): Promise<void> {
 }
 
 /** Prints an error in one line. @returns the exit status for it. */
-function report(error: unknown, context: Context, argv: readonly string[]): ExitStatus {
+function report(
+  error: unknown,
+  context: Context,
+  argv: readonly string[],
+  program: Command,
+): ExitStatus {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return 0;
     const message = oneLine(error.message.replace(/^error: /, ''));
     const said = error.code === 'commander.help' ? withoutCommand(argv) : message;
-    context.warn(`${said.replace(/\.$/, '')}; see catalog-server --help`);
+    context.warn(`${said.replace(/\.$/, '')}; see ${namedIn(argv, program)} --help`);
     return 2;
   }
   context.warn(oneLine(systemMessage(error) ?? messageOf(error)), error);
   return error instanceof CatalogError ? error.exit : 1;
+}
+
+/** @returns the program and the command that the arguments name, such as `catalog-server users add`. */
+function namedIn(argv: readonly string[], program: Command): string {
+  const names = [program.name()];
+  let command: Command | undefined = program;
+  for (const word of argv) {
+    command = command.commands.find((each) => each.name() === word);
+    if (command === undefined) break;
+    names.push(word);
+  }
+  return names.join(' ');
 }
 
 /** @returns what to say if commander, without an error of its own, shows help because of arguments. */

@@ -7,7 +7,7 @@ import { version } from '../../../package.json' with { type: 'json' };
 import { temporaryDirectory } from '../../support/directory.ts';
 import { callProgram } from '../../support/program.ts';
 import { COMMANDS, FLAGS, NESTED } from '../../support/command-line.ts';
-import { assertOneLine } from '../../support/finished.ts';
+import { assertDone, assertOneLine } from '../../support/finished.ts';
 
 const VARIABLES = ['CATALOG_DATA', 'CATALOG_HOST', 'CATALOG_PORT', 'CATALOG_BASE_PATH'] as const;
 
@@ -148,7 +148,12 @@ const WRONG: readonly Wrong[] = [
   { args: ['frobnicate'], says: ["unknown command 'frobnicate'", '--help'] },
   { args: ['serv'], says: ["'serv'", 'Did you mean serve?'] },
   { args: ['migrat'], says: ['Did you mean migrate?'] },
-  { args: ['serve', '--prot', '1'], says: ["'--prot'", 'Did you mean --port?'] },
+  {
+    args: ['serve', '--prot', '1'],
+    says: ["'--prot'", 'Did you mean --port?', '; see catalog-server serve --help'],
+  },
+  { args: ['users', 'add', '--rol', 'x'], says: ['; see catalog-server users add --help'] },
+  { args: ['users', 'serve'], says: ['; see catalog-server users --help'] },
   { args: ['migrate', '--dry-rum'], says: ['Did you mean --dry-run?'] },
   { args: ['migrate', '--frobnicate'], says: ["unknown option '--frobnicate'", '--help'] },
   { args: ['--frobnicate'], says: ["unknown option '--frobnicate'"] },
@@ -256,6 +261,13 @@ for (const { args, env, says } of WRONG) {
     assert.equal(readdirSync(DIRECTORY), [], 'wrong usage leaves nothing behind');
   });
 }
+
+test('help of a command in a group is that of its own flag --help', async () => {
+  const flag = await callProgram(['users', 'add', '--help']);
+  assertDone(flag);
+  assert.match(flag.stdout, '--role');
+  assert.equal(await callProgram(['help', 'users', 'add']), flag);
+});
 
 interface Failing {
   readonly name: string;
