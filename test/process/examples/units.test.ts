@@ -51,6 +51,15 @@ test('the server does not publish its metrics, even if it listens on every addre
   assert.match(environment.join('\n'), /\bCATALOG_METRICS_HOST=127\.0\.0\.1\b/);
 });
 
+test('systemd starts a server that fails again and again, unless its usage is wrong', () => {
+  const text = unit('catalog-server.service');
+  const [, pause = '0.1'] = /^RestartSec=(\d+)$/m.exec(text) ?? [];
+  // Its defaults, after which it gives up: five starts within ten seconds.
+  assert.not.match(text, /^StartLimit/m);
+  assert.ok(5 * Number(pause) > 10, pause);
+  assert.match(text, /^RestartPreventExitStatus=2$/m);
+});
+
 interface Machine {
   /** Replacements for paths in the unit. */
   readonly paths: Readonly<Record<string, string>>;
