@@ -44,9 +44,12 @@ function assertFailed({ status, stdout, stderr }: Finished, ...says: readonly (s
 
 test('users adds an account with a password from standard input, and lists, changes and removes it', async () => {
   const none = join(temporaryDirectory(), 'none');
-  assert.is(await done(none, ['list']), '');
+  for (const args of [['list'], ['disable', 'ann'], ['passwd', 'ann']]) {
+    assertFailed(await users(none, args, PASSWORD), `${none} holds no store`);
+  }
   assert.not.ok(existsSync(none), 'looking makes nothing');
   const data = await directoryWithStore();
+  assert.is(await done(data, ['list']), '');
   assert.is(await done(data, ['add', 'ann'], `${PASSWORD}\n`), 'added ann as viewer\n');
   assert.is(
     await done(data, ['add', 'Анна', '--role', 'admin'], PASSWORD),
@@ -131,7 +134,7 @@ test('a duplicate name and a change of an unknown user fail, and nothing is chan
   }
   assert.is(readFileSync(join(data, 'access.json'), 'utf8'), before);
   const none = join(temporaryDirectory(), 'none');
-  assertFailed(await users(none, ['disable', 'bob']), 'there is no user bob');
+  assertFailed(await users(none, ['disable', 'bob']), `${none} holds no store`);
   assert.not.ok(existsSync(none), 'a misspelt directory is not made');
 });
 

@@ -20,6 +20,7 @@ import type { Role } from '../../../auth/roles.ts';
 import { toIso } from '../../../auth/time.ts';
 import { changeShared } from '../../../app/cluster/settings-file.ts';
 import type { Context } from '../../../app/context.ts';
+import { requireStore } from '../../../store/directory.ts';
 import { requireWritable } from '../../../store/hosts/host-record.ts';
 import { askPassword } from './password.ts';
 import { columns } from './columns.ts';
@@ -48,9 +49,13 @@ export async function usersAdd({ data, name }: Named, role: Role, context: Conte
   context.print(`added ${name} as ${role}`);
 }
 
-/** One line for each account: name, role, state, when it was made. */
-export function usersList(data: string, { print }: Context): void {
-  const { users } = currentAccess(data);
+/**
+ * Prints one line for each account: name, role, state, when it was made.
+ *
+ * @throws CatalogError `store_missing` if there are neither accounts nor a store; `access_file`.
+ */
+export function usersList(data: string, { disk, print }: Context): void {
+  const { users } = existingAccess(data, disk);
   const rows = [...users.values()]
     .toSorted((one, other) => (one.name < other.name ? -1 : 1))
     .map(({ name, role, disabled, created }) => [
@@ -62,10 +67,10 @@ export function usersList(data: string, { print }: Context): void {
   for (const line of columns(rows)) print(line);
 }
 
-/** @throws CatalogError `account`, `not_primary`. */
+/** @throws CatalogError `account`, `store_missing`, `not_primary`. */
 export async function usersPasswd({ data, name }: Named, context: Context): Promise<void> {
   // Checked before the password is asked for.
-  requireAccount(currentAccess(data), name);
+  requireAccount(existingAccess(data, context.disk), name);
   requireWritable(context.disk, data);
   const password = await hashPassword(await askPassword(name, context));
   await changeAccount({ data, name }, context, (draft, now) =>
@@ -74,7 +79,7 @@ export async function usersPasswd({ data, name }: Named, context: Context): Prom
   context.print(`changed the password of ${name}; its earlier tokens are revoked`);
 }
 
-/** @throws CatalogError `account`. */
+/** @throws CatalogError `account`, `store_missing`. */
 export async function usersRole(
   { data, name }: Named,
   role: Role,
@@ -90,7 +95,7 @@ export async function usersRole(
   );
 }
 
-/** @throws CatalogError `account`. */
+/** @throws CatalogError `account`, `store_missing`. */
 export async function usersDisable({ data, name }: Named, context: Context): Promise<void> {
   const changed = await changeAccount({ data, name }, context, (draft, now) =>
     setDisabled(draft, name, true, now),
@@ -100,7 +105,7 @@ export async function usersDisable({ data, name }: Named, context: Context): Pro
   );
 }
 
-/** @throws CatalogError `account`. */
+/** @throws CatalogError `account`, `store_missing`. */
 export async function usersEnable({ data, name }: Named, context: Context): Promise<void> {
   const changed = await changeAccount({ data, name }, context, (draft, now) =>
     setDisabled(draft, name, false, now),
@@ -108,7 +113,7 @@ export async function usersEnable({ data, name }: Named, context: Context): Prom
   context.print(changed ? `enabled ${name}` : `${name} is enabled already`);
 }
 
-/** @throws CatalogError `account`. */
+/** @throws CatalogError `account`, `store_missing`. */
 export async function usersRemove({ data, name }: Named, context: Context): Promise<void> {
   await changeAccount({ data, name }, context, (draft, now) => removeAccount(draft, name, now));
   context.print(`removed ${name}; its tokens are revoked`);
@@ -120,11 +125,18 @@ async function changeAccount<T>(
   { disk }: Context,
   change: (draft: AccessDraft, now: number) => T,
 ): Promise<T> {
-  requireAccount(currentAccess(data), name);
+  requireAccount(existingAccess(data, disk), name);
   requireWritable(disk, data);
   return changeShared(data, disk, change);
 }
 
 function currentAccess(data: string): Access {
   return readAccess(accessPath(data)) ?? NO_ACCESS;
+}
+
+/** @throws CatalogError `store_missing`: in a directory without accounts its name may be mistyped. */
+function existingAccess(data: string, disk: Context['disk']): Access {
+  const access = readAccess(accessPath(data));
+  if (access === null) requireStore(data, disk);
+  return access ?? NO_ACCESS;
 }
