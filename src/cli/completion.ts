@@ -8,10 +8,19 @@ export type Shell = (typeof SHELLS)[number];
 /** Flags of the program itself. */
 const TOP_LEVEL = ['--help', '--version'];
 
+interface FlagWords {
+  readonly flag: string;
+  readonly description: string;
+  /** Whether the next word is its value. */
+  readonly takesValue: boolean;
+  /** The values that it may have; empty if it may have others. */
+  readonly values: readonly string[];
+}
+
 interface Words {
   readonly name: string;
   readonly description: string;
-  readonly flags: readonly { readonly flag: string; readonly description: string }[];
+  readonly flags: readonly FlagWords[];
   /** The values that its arguments may have, such as the names of collections. */
   readonly choices: readonly string[];
   /** The commands of a group, such as `users add`. */
@@ -25,10 +34,18 @@ export function completionScript(program: Command, shell: Shell): string {
 }
 
 function wordsOf(command: Command): Words {
-  const flags = command.options.flatMap(({ long, description }) =>
-    long === undefined || long === null ? [] : [{ flag: long, description }],
+  const flags: FlagWords[] = command.options.flatMap(
+    ({ long, description, required, argChoices = [] }) =>
+      long === undefined || long === null
+        ? []
+        : [{ flag: long, description, takesValue: required, values: argChoices }],
   );
-  flags.push({ flag: '--help', description: 'display help for command' });
+  flags.push({
+    flag: '--help',
+    description: 'display help for command',
+    takesValue: false,
+    values: [],
+  });
   return {
     name: command.name(),
     description: command.description(),
@@ -70,10 +87,23 @@ function bash(program: string, commands: readonly Words[]): string {
     '  if [ "$COMP_CWORD" -eq 1 ]; then',
     `    words="${top}"`,
     '  fi',
+    '  case "${COMP_WORDS[COMP_CWORD-1]}" in',
+    ...valuesInBash(commands),
+    '  esac',
     '  COMPREPLY=($(compgen -W "$words" -- "$word"))',
     '}',
     `complete -o default -F ${fn} ${program}`,
   ].join('\n');
+}
+
+/** The values of a flag; without any, bash offers files instead of the flags of the command. */
+function valuesInBash(commands: readonly Words[]): string[] {
+  const all = [...commands, ...commands.flatMap((command) => command.commands)];
+  const values = new Map<string, readonly string[]>();
+  for (const each of all.flatMap(({ flags }) => flags)) {
+    if (each.takesValue) values.set(each.flag, each.values);
+  }
+  return [...values].map(([flag, words]) => `    ${flag}) words="${words.join(' ')}" ;;`);
 }
 
 function zsh(program: string, commands: readonly Words[]): string {

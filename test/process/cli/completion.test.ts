@@ -87,6 +87,16 @@ const COMPLETED: readonly [words: readonly string[], offered: readonly string[]]
   [['keys', 'ro'], ['rotate']],
   [['keys', 'rotate', '--o'], ['--overlap']],
   [['tokens', 'revoke', '--s'], ['--subject']],
+  // bash then offers files.
+  [['serve', '--templates', ''], ['']],
+  [['restore', 'file', '--data', ''], ['']],
+  [
+    ['users', 'add', 'ann', '--role', ''],
+    ['admin', 'editor', 'viewer'],
+  ],
+  [['serve', '--log-format', 'j'], ['json']],
+  [['export', 'skus', '--format', 'n'], ['ndjson']],
+  [['migrate', '--dry-run', '--de'], ['--demo']],
 ];
 
 for (const [words, offered] of COMPLETED) {
