@@ -9,7 +9,6 @@
  * 3. A commit holds at most {@link BATCH} rows, and other requests run between commits.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { messageOf } from '../../errors.ts';
 import { JSON_LIMITS, type JsonLimits } from '../../json/json-limits.ts';
 import { IntegrityError } from '../../model/failures.ts';
 import type { KindName } from '../../model/kind.ts';
@@ -25,7 +24,7 @@ import type { Format } from './formats.ts';
 import { readHeader } from './rows/header.ts';
 import type { ImportState } from './import-state.ts';
 import { Names } from './rows/names.ts';
-import { problemsOf } from './rows/row-problems.ts';
+import { CommitFailure, placedProblems, problemsOf } from './rows/row-problems.ts';
 import { type ImportTask, RowWriter, type WrittenRow } from './rows/row-writer.ts';
 import { Seen } from './rows/seen.ts';
 
@@ -96,14 +95,10 @@ export class Importer {
       await this.#write();
       state.enter('done');
     } catch (error) {
-      const isFile = error instanceof FileProblem;
-      state.addError({
-        row: isFile ? error.row : null,
-        column: isFile ? error.column : null,
-        message: messageOf(error),
-      });
-      if (state.summary.state === 'checking') state.forget();
-      state.enter(isFile && state.summary.state === 'checking' ? 'refused' : 'failed');
+      for (const problem of placedProblems(error)) state.addError(problem);
+      const isChecking = state.summary.state === 'checking';
+      if (isChecking) state.forget();
+      state.enter(isChecking && error instanceof FileProblem ? 'refused' : 'failed');
     }
   }
 
@@ -189,18 +184,27 @@ export class Importer {
     if (first === undefined) return;
     const { audited } = this.#options;
     let written: WrittenRow[];
+    // The index of the row that is being written; -1 before and after the rows are.
+    let writing = -1;
     try {
       this.#goOn();
       written = await audited.transact(this.#order.subject, true, function* (tx) {
         const results: WrittenRow[] = [];
         for (const row of batch) {
-          results.push(yield* writer.write(tx, row));
+          writing = results.length;
+          results.push(yield* tx.element(writing, () => writer.write(tx, row)));
           yield;
         }
+        writing = -1;
         return results;
       });
     } catch (error) {
-      throw new Error(`${this.#writtenUntil(first.row)}: ${messageOf(error)}`, { cause: error });
+      const element = error instanceof IntegrityError ? error.element : writing;
+      const problems = problemsOf(error, writer.columnOf) ?? [];
+      throw new CommitFailure(this.#writtenUntil(first.row), error, {
+        row: batch[element ?? -1]?.row ?? null,
+        problems,
+      });
     }
     for (const [index, done] of written.entries()) {
       this.#state.count(batch[index]?.row ?? 0, done);

@@ -1,11 +1,17 @@
 /** What is wrong with one row of a file. */
-import { hasCode } from '../../../errors.ts';
+import { hasCode, messageOf } from '../../../errors.ts';
 import { IntegrityError } from '../../../model/failures.ts';
+import { FileProblem } from '../reading/file-problem.ts';
 
 export interface RowProblem {
   /** As the header names it; null for the row as a whole. */
   readonly column: string | null;
   readonly message: string;
+}
+
+/** A problem of a file, with the row that has it; null if no row is known. */
+export interface PlacedProblem extends RowProblem {
+  readonly row: number | null;
 }
 
 /** The failure of a row that cannot be imported. */
@@ -43,4 +49,36 @@ export function problemsOf(
   );
   // A row without a problem would be written.
   return problems.length > 0 ? problems : [{ column: null, message: error.message }];
+}
+
+/** The failure of a commit: the rows before it are written, and its own rows are not. */
+export class CommitFailure extends Error {
+  /** At least one. The last one says which rows are written. */
+  readonly problems: readonly PlacedProblem[];
+
+  /**
+   * @param written says which rows are written.
+   * @param at the row at fault and what is wrong with it, if that is why the commit failed.
+   */
+  constructor(
+    written: string,
+    cause: unknown,
+    at: { readonly row: number | null; readonly problems: readonly RowProblem[] },
+  ) {
+    super(`${written}: ${messageOf(cause)}`, { cause });
+    const placed = at.row === null ? [] : at.problems.map((each) => ({ row: at.row, ...each }));
+    const last = placed.pop();
+    const whole = { row: null, column: null, message: this.message };
+    this.problems = [
+      ...placed,
+      last === undefined ? whole : { ...last, message: `${written}: ${last.message}` },
+    ];
+  }
+}
+
+/** What a report shows of the failure that ended an import. At least one problem. */
+export function placedProblems(error: unknown): readonly PlacedProblem[] {
+  if (error instanceof CommitFailure) return error.problems;
+  const { row, column } = error instanceof FileProblem ? error : { row: null, column: null };
+  return [{ row, column, message: messageOf(error) }];
 }

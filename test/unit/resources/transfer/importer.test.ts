@@ -1,0 +1,89 @@
+/** An import whose commit fails because another write came between the check and it (spec 12.10). */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { KINDS } from '../../../../src/model/kinds.ts';
+import { Money } from '../../../../src/model/money.ts';
+import { AuditedStore } from '../../../../src/resources/audit/audited-store.ts';
+import { ImportState } from '../../../../src/resources/transfer/import-state.ts';
+import { Importer } from '../../../../src/resources/transfer/importer.ts';
+import type { Transaction } from '../../../../src/store/writer/draft.ts';
+import { openStore, storeDirectory } from '../../../support/checked.ts';
+import { quickDisk } from '../../../support/disk.ts';
+import { csv } from '../../../support/imports.ts';
+import { add } from '../../../support/memory-store.ts';
+
+/** Rows of one commit. */
+const COMMIT_ROWS = 250;
+
+interface Situation {
+  readonly collection: 'brands' | 'categories';
+  /** Rows that the store has. */
+  readonly before: (transaction: Transaction) => void;
+  readonly file: string;
+  /** What another client writes after the check. */
+  readonly meanwhile: (transaction: Transaction) => void;
+}
+
+/** Imports a file. @returns the report. */
+async function importBeside({ collection, before, file, meanwhile }: Situation) {
+  const store = await openStore(storeDirectory(), { disk: quickDisk });
+  await store.transact(before);
+  const state = new ImportState(1, collection, false);
+  const order = {
+    kind: KINDS[collection],
+    format: 'csv',
+    match: 'id',
+    createMissing: new Set<string>(),
+    dryRun: false,
+    subject: 'ann',
+  } as const;
+  const options = {
+    audited: new AuditedStore(store),
+    money: new Money('USD'),
+    isStopping: () => false,
+  };
+  const read = async function* () {
+    yield Buffer.from(file);
+  };
+  await new Importer(options, order, read, state).run(() => store.transact(meanwhile));
+  await store.close();
+  return JSON.parse(state.text);
+}
+
+test('a row that another write has made invalid is named with its column, also in a later commit', async () => {
+  const ids = Array.from({ length: COMMIT_ROWS + 10 }, (_, index) => index + 1);
+  const report = await importBeside({
+    collection: 'brands',
+    before: (transaction) => {
+      for (const id of ids)
+        add(transaction, 'brands', { name: `${id}`, logo: '', first_letter: '' });
+    },
+    file: csv('id,name', ...ids.map((id) => `${id},New ${id}`)),
+    meanwhile: (transaction) => transaction.delete('brands', COMMIT_ROWS + 5),
+  });
+  assert.equal([report.state, report.changed], ['failed', COMMIT_ROWS]);
+  assert.equal(report.errors, [
+    {
+      row: COMMIT_ROWS + 6,
+      column: 'id',
+      message: 'the rows before row 252 are written, the others are not: there is no brand 255',
+    },
+  ]);
+});
+
+test('a row that breaks a rule when all rows of its commit are written is named with its column', async () => {
+  const report = await importBeside({
+    collection: 'categories',
+    before: (transaction) => {
+      for (const name of ['One', 'Two']) add(transaction, 'categories', { name, parent_id: null });
+    },
+    file: csv('name,parent_id', 'A,1', 'B,2', 'C,1'),
+    meanwhile: (transaction) => transaction.delete('categories', 2),
+  });
+  assert.equal([report.state, report.created], ['failed', 0]);
+  assert.equal(report.errors, [
+    { row: 3, column: 'parent_id', message: 'no row is written: 2 does not exist' },
+  ]);
+});
+
+test.run();
