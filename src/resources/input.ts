@@ -12,6 +12,9 @@ import { visibleAttributes } from './visible-attributes.ts';
 /** `whole` requires every attribute without a default (POST, PUT), `partial` none (PATCH). */
 export type Mode = 'whole' | 'partial';
 
+/** What is wrong with a required attribute that is missing. */
+const REQUIRED = 'is required';
+
 /** A checked object: what to store, and the elements to add to what the row owns. */
 export interface Input<K extends KindName = KindName> {
   readonly values: InputOf<K>;
@@ -71,11 +74,18 @@ export class Problems {
  * Checks an object. Yields between the elements that it has.
  *
  * @param body parsed JSON. Unknown and read-only members are ignored.
+ * @param required the problem of a required attribute of the object itself that is missing.
  * @throws CatalogError `invalid`.
  */
-export function* parseInput(kind: Kind, body: unknown, mode: Mode): Generator<undefined, Input> {
+export function* parseInput(
+  kind: Kind,
+  body: unknown,
+  mode: Mode,
+  required = REQUIRED,
+): Generator<undefined, Input> {
   const problems = new Problems();
-  const input = yield* readObject(kind, requireObject(body), mode, '', problems);
+  const missing = mode === 'whole' ? required : null;
+  const input = yield* readObject(kind, requireObject(body), missing, '', problems);
   problems.settle();
   return input;
 }
@@ -86,7 +96,7 @@ export function* parseInput(kind: Kind, body: unknown, mode: Mode): Generator<un
  */
 export function parseInputs(kind: Kind, body: readonly unknown[], mode: Mode): Promise<Input[]> {
   return readAll(body, (element, path, problems) =>
-    readObject(kind, element, mode, path, problems),
+    readObject(kind, element, mode === 'whole' ? REQUIRED : null, path, problems),
   );
 }
 
@@ -104,11 +114,11 @@ export function parseUpdates(kind: Kind, body: readonly unknown[]): Promise<Upda
   const seen = new Set<number>();
   return readAll(body, function* (element, path, problems) {
     const isMissing = !Object.hasOwn(element, 'id');
-    if (isMissing) problems.add(`${path}id`, 'is required');
+    if (isMissing) problems.add(`${path}id`, REQUIRED);
     const id = isMissing ? 0 : readId(element, path, problems);
     if (id !== 0 && seen.has(id)) problems.add(`${path}id`, `${id} occurs twice`);
     seen.add(id);
-    return { id, input: yield* readObject(kind, element, 'partial', path, problems) };
+    return { id, input: yield* readObject(kind, element, null, path, problems) };
   });
 }
 
@@ -122,7 +132,7 @@ export function* parseOneUpdate(kind: Kind, body: unknown): Generator<undefined,
   if (!Object.hasOwn(object, 'id')) return null;
   const problems = new Problems();
   const id = readId(object, '', problems);
-  const input = yield* readObject(kind, object, 'partial', '', problems);
+  const input = yield* readObject(kind, object, null, '', problems);
   problems.settle();
   return { id, input };
 }
@@ -177,10 +187,11 @@ function* readEach<T>(
   return all;
 }
 
+/** @param missing the problem of a required attribute that is missing; null if none is required. */
 function* readObject(
   kind: Kind,
   body: Readonly<Record<string, unknown>>,
-  mode: Mode,
+  missing: string | null,
   path: string,
   problems: Problems,
 ): Generator<undefined, Input> {
@@ -188,7 +199,7 @@ function* readObject(
   const owned: OwnedInput[] = [];
   for (const [name, declared] of visibleAttributes(kind)) {
     if (declared.role === 'input') {
-      const value = readValue(name, declared, body, mode, path, problems);
+      const value = readValue(name, declared, body, missing, path, problems);
       if (value !== undefined) values[name] = value;
     } else if (declared.role === 'children') {
       const elements = Object.hasOwn(body, name) ? body[name] : [];
@@ -205,15 +216,15 @@ function readValue(
   name: string,
   declared: InputAttribute,
   body: Readonly<Record<string, unknown>>,
-  mode: Mode,
+  missing: string | null,
   path: string,
   problems: Problems,
 ): Scalar | undefined {
   const sent = sentName(name, declared, body);
   if (sent === null) {
-    if (mode === 'partial') return undefined;
+    if (missing === null) return undefined;
     if (declared.default !== undefined) return declared.default;
-    problems.add(`${path}${declared.request ?? name}`, 'is required');
+    problems.add(`${path}${declared.request ?? name}`, missing);
     return undefined;
   }
   const result = v.safeParse(declared.schema, body[sent]);
@@ -252,7 +263,7 @@ function* readElements(
     if (problems.full) break;
     const at = `${path}.${index}`;
     if (isObject(element)) {
-      const { values } = yield* readObject(KINDS[kind], element, 'whole', `${at}.`, problems);
+      const { values } = yield* readObject(KINDS[kind], element, REQUIRED, `${at}.`, problems);
       read.push(values);
     } else problems.add(at, 'must be an object');
     yield;

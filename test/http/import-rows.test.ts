@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { make, read } from '../support/catalog.ts';
 import type { Received } from '../support/client.ts';
-import { exportOf, importInto } from '../support/imports.ts';
+import { exportOf, type Format, importInto } from '../support/imports.ts';
 import { closeServices, openService, type Service } from '../support/service.ts';
 
 let server: Service;
@@ -61,6 +61,39 @@ test('in JSON a value to match by must be a string; another type is an error', a
   const file = '{"code":17,"stock":1}\n{"code":"17","stock":1}\n';
   const report = await importInto(server, 'skus', file, { format: 'ndjson', query: 'match=code' });
   assert.equal(errorsOf(report), [[1, 'code', 'must be a string']]);
+});
+
+test('a missing attribute of a row that creates an item is an error that says why it creates one', async () => {
+  const reasonOf = async (file: string, query: string, format: Format = 'csv') => {
+    const report = await importInto(server, 'skus', file, { format, query });
+    assert.is(report.state, 'refused');
+    return errorsOf(report).find(([, column]: unknown[]) => column === 'spu_id')?.[2];
+  };
+  const begin = 'is required, because the row creates an item: ';
+  const prices = csv('code,price USD', 'NO-SUCH,1.00');
+  assert.is(await reasonOf(prices, ''), `${begin}it has no id`);
+  assert.is(await reasonOf(prices, 'match=code'), `${begin}no SKU has the code "NO-SUCH"`);
+  const names = csv('name,code', 'No such,x');
+  assert.is(await reasonOf(names, 'match=name'), `${begin}no SKU has the name "No such"`);
+  assert.is(await reasonOf('[{"code":null}]', 'match=code', 'json'), `${begin}it has no code`);
+  const child = '[{"name":"x","specs":[{"spec_id":1}]}]';
+  const report = await importInto(server, 'skus', child, { format: 'json' });
+  const inside = errorsOf(report).filter(([, column]: unknown[]) => column === 'specs.0.option_id');
+  assert.equal(inside, [[1, 'specs.0.option_id', 'is required']]);
+});
+
+test('an error of a specification record is in the column specs', async () => {
+  const rows = [
+    { id: 1, specs: [{ spec_id: 3, option_id: 6 }] },
+    { id: 2, specs: [{ spec_id: 1, option_id: 4 }] },
+    { id: 3, specs: [{ spec_id: 999, option_id: 1 }] },
+  ];
+  const report = await importInto(server, 'skus', JSON.stringify(rows), { format: 'json' });
+  assert.equal(errorsOf(report), [
+    [1, 'specs', 'specification 3 does not belong to SPU 1 of SKU 1'],
+    [2, 'specs', 'option 4 does not belong to specification 1'],
+    [3, 'specs', '999 does not exist'],
+  ]);
 });
 
 /** In the demo catalog option 1 is of specification 1, "Colour" of this SPU. */

@@ -15,7 +15,7 @@ import { CODES, type Code } from '../../errors.ts';
 import { TRANSFERABLE } from '../../model/kinds.ts';
 import { FORMATS } from '../../resources/transfer/formats.ts';
 import { CREATABLE } from '../../resources/transfer/rows/references.ts';
-import { MATCHES } from '../../resources/transfer/rows/row-writer.ts';
+import { MATCHES } from '../../resources/transfer/rows/matching.ts';
 
 const order = v.object({
   collection: v.picklist(TRANSFERABLE.map(({ name }) => name)),

@@ -6,7 +6,7 @@ import type { Kind } from '../../model/kind.ts';
 import { TRANSFERABLE } from '../../model/kinds.ts';
 import { type Format, formatOf, FORMATS } from '../../resources/transfer/formats.ts';
 import { CREATABLE, parseCreatable } from '../../resources/transfer/rows/references.ts';
-import { type Match, MATCHES, matchesOf } from '../../resources/transfer/rows/row-writer.ts';
+import { type Match, MATCHES, matchesOf } from '../../resources/transfer/rows/matching.ts';
 import { type Common, command, dryRunFlag } from '../command.ts';
 import { choice, type Flag, flag } from '../flags/flag.ts';
 import { maxImportFlag } from '../flags/limits.ts';

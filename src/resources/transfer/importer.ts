@@ -25,7 +25,8 @@ import { readHeader } from './rows/header.ts';
 import type { ImportState } from './import-state.ts';
 import { Names } from './rows/names.ts';
 import { CommitFailure, placedProblems, problemsOf } from './rows/row-problems.ts';
-import { type ImportTask, RowWriter, type WrittenRow } from './rows/row-writer.ts';
+import { type ImportTask, matchedBy } from './rows/matching.ts';
+import { RowWriter, type WrittenRow } from './rows/row-writer.ts';
 import { Seen } from './rows/seen.ts';
 
 /** Rows of one commit, at most, and about how many UTF-16 units they have. */
@@ -283,8 +284,4 @@ export class Importer {
   async #readNames(kinds: readonly KindName[], view: FrozenView): Promise<void> {
     for (const kind of kinds) await inSlices(this.#names.read(kind, view));
   }
-}
-
-function matchedBy({ kind, match }: ImportTask): string {
-  return match === 'name' && kind.name === 'options' ? 'value' : match;
 }

@@ -4,7 +4,7 @@ import { bounded, readFile } from '../../../app/imports/import-files.ts';
 import { CatalogError, messageOf } from '../../../errors.ts';
 import type { Format } from '../../../resources/transfer/formats.ts';
 import type { ImportProgress } from '../../../resources/transfer/import-state.ts';
-import type { ImportTask } from '../../../resources/transfer/rows/row-writer.ts';
+import type { ImportTask } from '../../../resources/transfer/rows/matching.ts';
 import { STANDARD_STREAM } from '../../standard-stream.ts';
 
 export interface ImportSettings extends ImportTask {

@@ -1,5 +1,6 @@
 /** The header of a CSV file (spec 12.8): what each column holds. */
-import type { Kind } from '../../../model/kind.ts';
+import type { Attribute, Kind } from '../../../model/kind.ts';
+import { KINDS } from '../../../model/kinds.ts';
 import type { Money } from '../../../model/money.ts';
 import { visibleAttributes } from '../../visible-attributes.ts';
 import { type Column, columnsOf } from '../columns.ts';
@@ -34,6 +35,36 @@ export function readHeader(
   });
 }
 
+/**
+ * The name that a file gives an attribute, or that requests give it if the file has no such column.
+ * An attribute of the rows that a row owns has the name of their column.
+ *
+ * @param attribute by its name in requests or responses.
+ */
+export function sentName(
+  kind: Kind,
+  columns: readonly (SentColumn | null)[],
+  attribute: string,
+): string {
+  const [key, declared] = declarationOf(kind, attribute) ?? [attribute, undefined];
+  const name = declared?.role === 'input' ? (declared.request ?? key) : key;
+  const known = columns.filter((column) => column !== null);
+  const found =
+    known.find((column) => column.name === name) ??
+    known.find((column) => column.attribute === key);
+  return found?.sent ?? name;
+}
+
+/** The attribute, or that of the owned rows that have it; undefined for a path within it. */
+function declarationOf(kind: Kind, attribute: string): readonly [string, Attribute] | undefined {
+  const all = visibleAttributes(kind);
+  return (
+    all.find(([key, own]) => {
+      return key === attribute || (own.role === 'input' && own.request === attribute);
+    }) ?? all.find(([, own]) => own.role === 'children' && attribute in KINDS[own.kind].attributes)
+  );
+}
+
 function knownColumns(kind: Kind, money: Money): ReadonlyMap<string, Column> {
   const known = new Map<string, Column>();
   for (const column of columnsOf(kind, money)) {
@@ -56,6 +87,9 @@ function unknown(money: Money, known: ReadonlyMap<string, Column>, name: string)
   if (currency !== undefined && known.has(`${attribute} ${money.currency}`)) {
     return new FileProblem(`is in ${currency}, but prices are in ${money.currency}`, 1, name);
   }
-  const columns = [...known.keys()].join(', ');
-  return new FileProblem(`is not a column; the columns are ${columns}`, 1, name);
+  return new FileProblem(`is not a column; ${listed(known)}`, 1, name);
+}
+
+function listed(known: ReadonlyMap<string, Column>): string {
+  return `the columns are ${[...known.keys()].join(', ')}`;
 }

@@ -1,7 +1,7 @@
 /** One row of a file as a write of a transaction (spec 12.7 to 12.9). */
 import * as v from 'valibot';
 import type { JsonLimits } from '../../../json/json-limits.ts';
-import type { Kind, Row, Scalar } from '../../../model/kind.ts';
+import type { Row, Scalar } from '../../../model/kind.ts';
 import type { Money } from '../../../model/money.ts';
 import { existingRow } from '../../../model/rows.ts';
 import { identifier } from '../../../model/schemas.ts';
@@ -14,28 +14,13 @@ import { lengthProblem } from './cell-limit.ts';
 import { type Cell, readCells } from './cells.ts';
 import type { FileRow } from '../reading/file-row.ts';
 import { unguardFormula } from '../formulas.ts';
-import type { SentColumn } from './header.ts';
-import { nameAttribute, type Names } from './names.ts';
+import { type SentColumn, sentName } from './header.ts';
+import { type ImportTask, matchedBy, requiredText, type TextOf } from './matching.ts';
+import type { Names } from './names.ts';
 import { type CreatedMissing, References } from './references.ts';
 import { type RowProblem, RowProblems } from './row-problems.ts';
 import type { Seen } from './seen.ts';
 import { pairsIn, replacePairs } from './sku-specs.ts';
-
-/** How rows of a file are matched with those of the store. */
-export const MATCHES = ['id', 'code', 'name'] as const;
-
-export type Match = (typeof MATCHES)[number];
-
-/** How rows of a kind can be matched: SKUs alone have a code. */
-export function matchesOf(kind: Kind): readonly Match[] {
-  return MATCHES.filter((match) => match !== 'code' || 'code' in kind.attributes);
-}
-
-export interface ImportTask {
-  readonly kind: Kind;
-  readonly match: Match;
-  readonly createMissing: ReadonlySet<string>;
-}
 
 interface RowTask extends ImportTask {
   /** The JSON limits of a body, which apply to a row as well. */
@@ -80,18 +65,7 @@ export class RowWriter {
   }
 
   /** The name of an attribute in the file. */
-  readonly columnOf = (attribute: string): string => {
-    const { kind } = this.#task;
-    const declared = kind.attributes[attribute];
-    const name = declared?.role === 'input' ? (declared.request ?? attribute) : attribute;
-    const columns = this.#columns.filter((column) => column !== null);
-    const about = (column: SentColumn) =>
-      column.attribute === attribute || kind.attributes[column.attribute] === declared;
-    const found =
-      columns.find((column) => column.name === name) ??
-      columns.find((column) => declared !== undefined && about(column));
-    return found?.sent ?? name;
-  };
+  readonly columnOf = (name: string) => sentName(this.#task.kind, this.#columns, name);
 
   /** About how many characters a row writes: the pairs of a cell write seven times its length. */
   unitsOf({ content, units }: FileRow): number {
@@ -132,7 +106,7 @@ export class RowWriter {
     const maxSpecs = jsonLimits.elements;
     const reading = { kind, money, transaction, references, target, maxSpecs };
     const said = yield* readCells(cells, reading);
-    return yield* this.#put(transaction, target, said);
+    return yield* this.#put(transaction, target, said, textOf);
   }
 
   /** @throws RowProblems if a cell is longer than any value. */
@@ -174,8 +148,9 @@ export class RowWriter {
         strange.slice(0, MAX_STRANGE).map((column) => ({ column, message: 'is not an attribute' })),
       );
     }
-    const target = this.#target(transaction, (name) => this.#keyText(name, object[name] ?? null));
-    return yield* this.#put(transaction, target, object);
+    const textOf = (name: string) => this.#keyText(name, object[name] ?? null);
+    const target = this.#target(transaction, textOf);
+    return yield* this.#put(transaction, target, object, textOf);
   }
 
   /** The text of a member by which rows are matched. @throws RowProblems: types are not coerced. */
@@ -188,11 +163,11 @@ export class RowWriter {
     throw problem(name, 'must be a string');
   }
 
-  /** The row to change; null to create one. @param textOf returns undefined without a column. */
-  #target(transaction: Transaction, textOf: (name: string) => string | undefined): Row | null {
+  /** The row to change; null to create one. */
+  #target(transaction: Transaction, textOf: TextOf): Row | null {
     const { kind, match } = this.#task;
     this.#requireNew('code', textOf);
-    if (match !== 'id') return this.#matched(transaction, match, textOf);
+    if (match !== 'id') return this.#matched(transaction, textOf);
     this.#requireNew('id', textOf);
     const text = textOf('id') ?? '';
     if (text === '') return null;
@@ -203,7 +178,7 @@ export class RowWriter {
   }
 
   /** @throws RowProblems if an earlier row of the file has the same value. */
-  #requireNew(column: string, textOf: (name: string) => string | undefined): void {
+  #requireNew(column: string, textOf: TextOf): void {
     if (column !== 'id' && this.#task.kind.attributes[column] === undefined) return;
     const text = textOf(column) ?? '';
     const value = column === 'id' && /^\d+$/.test(text) ? String(Number(text)) : text;
@@ -211,13 +186,9 @@ export class RowWriter {
     throw problem(column, `${value} is in the file twice`);
   }
 
-  #matched(
-    transaction: Transaction,
-    match: Exclude<Match, 'id'>,
-    textOf: (name: string) => string | undefined,
-  ): Row | null {
-    const { kind } = this.#task;
-    const attribute = match === 'code' ? 'code' : nameAttribute(kind.name);
+  #matched(transaction: Transaction, textOf: TextOf): Row | null {
+    const { kind, match } = this.#task;
+    const attribute = matchedBy(this.#task);
     const text = textOf(attribute) ?? '';
     if (text === '') return null;
     // Before the look-up, which would find the item that an earlier row has created.
@@ -240,10 +211,14 @@ export class RowWriter {
     transaction: Transaction,
     target: Row | null,
     said: Readonly<Record<string, unknown>>,
+    textOf: TextOf,
   ): RowSteps {
     const { kind } = this.#task;
-    const input = yield* parseInput(kind, said, target === null ? 'whole' : 'partial');
-    if (target === null) return yield* this.#create(transaction, input);
+    if (target === null) {
+      const input = yield* parseInput(kind, said, 'whole', requiredText(this.#task, textOf));
+      return yield* this.#create(transaction, input);
+    }
+    const input = yield* parseInput(kind, said, 'partial');
     const fields: Record<string, readonly [unknown, unknown]> = {};
     for (const [name, value] of Object.entries<Scalar>(input.values)) {
       if (target[name] !== value) fields[name] = [target[name], value];
