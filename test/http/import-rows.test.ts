@@ -96,6 +96,14 @@ test('an error of a specification record is in the column specs', async () => {
   ]);
 });
 
+test('a column without a name is named by its position', async () => {
+  const report = await importInto(server, 'brands', csv('id,name,', ',A,'));
+  assert.equal(report.state, 'refused');
+  const [[row, column, message]] = errorsOf(report);
+  assert.equal([row, column], [1, null]);
+  assert.match(message, /^column 3 has no name; .*id, name, logo, first_letter$/);
+});
+
 /** In the demo catalog option 1 is of specification 1, "Colour" of this SPU. */
 const PHONE = 'Auralune Phone 12';
 /** Specification 3 is "Colour" of this one. */

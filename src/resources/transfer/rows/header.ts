@@ -25,7 +25,8 @@ export function readHeader(
 ): readonly (SentColumn | null)[] {
   const known = knownColumns(kind, money);
   const seen = new Set<string>();
-  return names.map((sent) => {
+  return names.map((sent, index) => {
+    if (sent === '') throw unnamed(index + 1, known);
     const name = known.has(sent) ? sent : (ALIASES[sent] ?? sent);
     const column = known.get(name);
     if (column === undefined) throw unknown(money, known, sent);
@@ -88,6 +89,11 @@ function unknown(money: Money, known: ReadonlyMap<string, Column>, name: string)
     return new FileProblem(`is in ${currency}, but prices are in ${money.currency}`, 1, name);
   }
   return new FileProblem(`is not a column; ${listed(known)}`, 1, name);
+}
+
+/** @param place of the column, from 1. */
+function unnamed(place: number, known: ReadonlyMap<string, Column>): FileProblem {
+  return new FileProblem(`column ${place} has no name; delete it, or name it: ${listed(known)}`, 1);
 }
 
 function listed(known: ReadonlyMap<string, Column>): string {
