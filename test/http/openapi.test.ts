@@ -5,6 +5,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { send, tokenFor } from '../support/client.ts';
 import { smallConsole } from '../support/console.ts';
+import { csv, importInto, postImport } from '../support/imports.ts';
 import { ROOT } from '../support/paths.ts';
 import { openService, type Service } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -16,6 +17,9 @@ interface Schema {
   readonly items?: Schema;
   readonly enum?: readonly string[];
   readonly examples?: readonly unknown[];
+  readonly pattern?: string;
+  readonly minLength?: number;
+  readonly maxLength?: number;
 }
 
 interface Parameter {
@@ -590,6 +594,46 @@ test('every query parameter is accepted with every value of its enum', async () 
       path,
     );
   }
+});
+
+test('an import accepts exactly the values of match that the description lists', async () => {
+  for (const template of IMPORTS) {
+    const operation = document.paths[template]?.['post'] as Operation;
+    const match = parametersOf(template, operation).find(({ name }) => name === 'match');
+    const collection = template.split('/')[2] ?? '';
+    for (const value of ['id', 'code', 'name']) {
+      const query = `dry_run=true&match=${value}`;
+      const file = csv('id,code,name');
+      if (match?.schema.enum?.includes(value) === true) {
+        // Waits until it has ended, because few may be unfinished.
+        await importInto(server, collection, file, { query });
+      } else {
+        const { status } = await postImport(server, collection, file, { query });
+        assert.is(status, 400, `${template} ${value}`);
+      }
+    }
+  }
+});
+
+test('a POST accepts exactly the Idempotency-Keys that the description allows', async () => {
+  const operation = document.paths['/admin/brands/']?.['post'] as Operation;
+  const parameters = parametersOf('/admin/brands/', operation);
+  const schema = parameters.find(({ name }) => name === 'Idempotency-Key')?.schema;
+  const allowed = new RegExp(schema?.pattern ?? '', 'u');
+  const keys = ['k', '"k"', 'a b', '"a b"', '"', '"a', 'a"', '\\', '"\\""', 'ü', 'a,b', '{k}'];
+  for (const key of [...keys, 'k'.repeat(255), 'k'.repeat(256), `"${'l'.repeat(255)}"`]) {
+    const { status } = await send(server, 'POST', '/admin/brands/', {
+      body: { name: key },
+      headers: { 'idempotency-key': key },
+    });
+    assert.is(status === 400, !allowed.test(key), key);
+  }
+});
+
+test('the description shows how long the name of an account may be', () => {
+  const { name } =
+    schemaOf(document.paths['/admin/users/']?.['post']?.requestBody).properties ?? {};
+  assert.equal([name?.minLength, name?.maxLength], [1, 64]);
 });
 
 /** Requests that fail, and the status; `send` checks that it is documented. */

@@ -13,9 +13,12 @@ const name = v.pipe(
     (text) => accountName(text) !== null,
     'must be 1 to 64 letters, digits or any of . _ @ + -, and must not begin with -',
   ),
-  v.transform((text) => text.normalize('NFC')),
   v.metadata({ maxLength: 64, minLength: 1 }),
-  v.description('Stored in Unicode normalization form NFC.'),
+  v.description(
+    'Letters, digits and any of . _ @ + -, not beginning with -. Stored in Unicode normalization form NFC.',
+  ),
+  // The generator of the description ignores what comes after a transformation.
+  v.transform((text) => text.normalize('NFC')),
 );
 
 const role = v.pipe(

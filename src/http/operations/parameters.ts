@@ -1,4 +1,5 @@
 /** The parameters of operations: in paths, in queries and in request headers. */
+import { KEY } from '../rules/idempotency-key.ts';
 import type { JsonObject } from './content.ts';
 
 /** A parameter as the description shows it, and the name of its component there. */
@@ -88,8 +89,8 @@ export const IDEMPOTENCY_KEY: Parameter = {
   name: 'Idempotency-Key',
   in: 'header',
   description:
-    'Chosen by the client, preferably a UUID. A request that is sent again with the same key within 24 hours is not carried out again, but gets the first response. Another request with the same key is 422.',
-  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[ -~]+$' },
+    'Chosen by the client, preferably a UUID: 1 to 255 visible ASCII characters, with or without quotes around them. A request that is sent again with the same key within 24 hours is not carried out again, but gets the first response. Another request with the same key is 422.',
+  schema: { type: 'string', pattern: KEY.source },
   example: '7c4a1f3e-2f0b-4d0e-9a38-6a8d3f2b5c11',
 };
 

@@ -3,7 +3,7 @@ import { CatalogError } from '../../errors.ts';
 import { header, type HttpRequest } from '../message.ts';
 
 /** A string of a structured field (RFC 8941, section 3.3.3), or the same without quotes. */
-const KEY = /^(?:"((?:[ !#-[\]-~]|\\["\\]){1,255})"|([!#-[\]-~]{1,255}))$/;
+export const KEY = /^(?:"((?:[ !#-[\]-~]|\\["\\]){1,255})"|([!#-[\]-~]{1,255}))$/;
 
 /**
  * @returns the key; null if none was sent.

@@ -34,28 +34,28 @@ const CREATE_MISSING = 'create_missing';
 
 const text = { type: 'string' };
 
-const PARAMETERS: readonly Parameter[] = [
-  parameter(DRY_RUN, 'If `true`, nothing is written, and the import reports what it would write.', {
-    ...text,
-    enum: ['false', 'true'],
-    default: 'false',
-  }),
-  parameter(MATCH, 'The attribute by which existing rows are found; only SKUs have a code.', {
-    ...text,
-    enum: MATCHES,
-    default: 'id',
-  }),
-  parameter(
-    CREATE_MISSING,
-    'The collections in which rows are created for names that are not found, separated by commas.',
-    {
-      ...text,
-      pattern: `^(?:${CREATABLE.join('|')})(?:,(?:${CREATABLE.join('|')}))*$`,
-    },
-  ),
-];
+const DRY_RUN_PARAMETER = parameter(
+  DRY_RUN,
+  'If `true`, nothing is written, and the import reports what it would write.',
+  { ...text, enum: ['false', 'true'], default: 'false' },
+);
 
-const NAMES = new Set(PARAMETERS.map(({ name }) => name));
+const MISSING_PARAMETER = parameter(
+  CREATE_MISSING,
+  'The collections in which rows are created for names that are not found, separated by commas.',
+  { ...text, pattern: `^(?:${CREATABLE.join('|')})(?:,(?:${CREATABLE.join('|')}))*$` },
+);
+
+const NAMES = new Set([DRY_RUN, MATCH, CREATE_MISSING]);
+
+/** SKUs alone have a code, so they have a parameter of their own. */
+function matchParameter(kind: Kind): Parameter {
+  const possible = matchesOf(kind);
+  const schema = { ...text, enum: possible, default: 'id' };
+  const common = parameter(MATCH, 'The attribute by which existing rows are found.', schema);
+  const isCommon = possible.length < MATCHES.length;
+  return isCommon ? common : { ...common, component: `${componentName(kind)}Match` };
+}
 
 function parameter(name: string, description: string, schema: Parameter['schema']): Parameter {
   return { component: name, name, in: 'query', description, schema };
@@ -79,7 +79,7 @@ export function importPath(place: Place, maxImport = MAX_IMPORT_BYTES): Path {
         description:
           'Creates and changes the items in a file. All rows are checked first; if one has an error, none is written.',
         role: roleFor(place, 'POST'),
-        parameters: [...PARAMETERS, IDEMPOTENCY_KEY],
+        parameters: [DRY_RUN_PARAMETER, matchParameter(kind), MISSING_PARAMETER, IDEMPOTENCY_KEY],
         body: stream(
           FORMATS.map((format) => FORMAT_TYPES[format]),
           maxImport,
