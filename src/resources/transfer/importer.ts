@@ -32,6 +32,8 @@ import { Seen } from './rows/seen.ts';
 /** Rows of one commit, at most, and about how many UTF-16 units they have. */
 const BATCH = { rows: 250, units: 512 * 1024 };
 
+const NOTHING_WRITTEN = 'no row is written';
+
 /** The kinds whose names a column holds, by its attribute. */
 const NAMED: Readonly<Record<string, readonly KindName[]>> = {
   brand_id: ['brands'],
@@ -96,10 +98,14 @@ export class Importer {
       await this.#write();
       state.enter('done');
     } catch (error) {
-      for (const problem of placedProblems(error)) state.addError(problem);
       const isChecking = state.summary.state === 'checking';
+      const isRefused = isChecking && error instanceof FileProblem;
+      const begin = isChecking && !isRefused ? `${NOTHING_WRITTEN}: ` : '';
+      for (const { message, ...place } of placedProblems(error)) {
+        state.addError({ ...place, message: `${begin}${message}` });
+      }
       if (isChecking) state.forget();
-      state.enter(isChecking && error instanceof FileProblem ? 'refused' : 'failed');
+      state.enter(isRefused ? 'refused' : 'failed');
     }
   }
 
@@ -215,7 +221,7 @@ export class Importer {
 
   #writtenUntil(row: number): string {
     return this.#state.rows === 0
-      ? 'no row is written'
+      ? NOTHING_WRITTEN
       : `the rows before row ${row} are written, the others are not`;
   }
 

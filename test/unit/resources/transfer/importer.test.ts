@@ -1,4 +1,4 @@
-/** An import whose commit fails because another write came between the check and it (spec 12.10). */
+/** Imports that another write or the end of the server interrupts (spec 12.10). */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { KINDS } from '../../../../src/model/kinds.ts';
@@ -21,11 +21,13 @@ interface Situation {
   readonly before: (transaction: Transaction) => void;
   readonly file: string;
   /** What another client writes after the check. */
-  readonly meanwhile: (transaction: Transaction) => void;
+  readonly meanwhile?: (transaction: Transaction) => void;
+  /** Whether the server stops before the check. */
+  readonly stops?: boolean;
 }
 
 /** Imports a file. @returns the report. */
-async function importBeside({ collection, before, file, meanwhile }: Situation) {
+async function importBeside({ collection, before, file, meanwhile, stops = false }: Situation) {
   const store = await openStore(storeDirectory(), { disk: quickDisk });
   await store.transact(before);
   const state = new ImportState(1, collection, false);
@@ -40,12 +42,14 @@ async function importBeside({ collection, before, file, meanwhile }: Situation) 
   const options = {
     audited: new AuditedStore(store),
     money: new Money('USD'),
-    isStopping: () => false,
+    isStopping: () => stops,
   };
   const read = async function* () {
     yield Buffer.from(file);
   };
-  await new Importer(options, order, read, state).run(() => store.transact(meanwhile));
+  await new Importer(options, order, read, state).run(async () => {
+    if (meanwhile !== undefined) await store.transact(meanwhile);
+  });
   await store.close();
   return JSON.parse(state.text);
 }
@@ -84,6 +88,17 @@ test('a row that breaks a rule when all rows of its commit are written is named 
   assert.equal(report.errors, [
     { row: 3, column: 'parent_id', message: 'no row is written: 2 does not exist' },
   ]);
+});
+
+test('an import that is stopped before it writes says that no row is written', async () => {
+  const report = await importBeside({
+    collection: 'brands',
+    before: () => {},
+    file: csv('name', 'A'),
+    stops: true,
+  });
+  assert.equal([report.state, report.error_count], ['failed', 1]);
+  assert.match(report.errors[0].message, /^no row is written: the import was stopped/);
 });
 
 test.run();
