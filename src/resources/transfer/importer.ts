@@ -23,7 +23,7 @@ import { fileRows } from './reading/file-rows.ts';
 import type { Format } from './formats.ts';
 import { readHeader } from './rows/header.ts';
 import type { ImportState } from './import-state.ts';
-import { Names } from './rows/names.ts';
+import { type LastIds, Names } from './rows/names.ts';
 import { CommitFailure, placedProblems, problemsOf } from './rows/row-problems.ts';
 import { type ImportTask, matchedBy } from './rows/matching.ts';
 import { RowWriter, type WrittenRow } from './rows/row-writer.ts';
@@ -182,20 +182,23 @@ export class Importer {
   }
 
   async #write(): Promise<void> {
-    const writer = this.#writer(this.#names.fresh(), null);
-    for await (const batch of this.#batches(writer, null)) await this.#commit(writer, batch);
+    const names = this.#names.fresh();
+    const writer = this.#writer(names, null);
+    for await (const batch of this.#batches(writer, null)) await this.#commit(writer, names, batch);
   }
 
-  async #commit(writer: RowWriter, batch: readonly FileRow[]): Promise<void> {
+  async #commit(writer: RowWriter, names: Names, batch: readonly FileRow[]): Promise<void> {
     const [first] = batch;
     if (first === undefined) return;
     const { audited } = this.#options;
     let written: WrittenRow[];
+    let lastIds: LastIds = new Map();
     // The index of the row that is being written; -1 before and after the rows are.
     let writing = -1;
     try {
       this.#goOn();
       written = await audited.transact(this.#order.subject, true, function* (tx) {
+        yield* names.catchUp(tx);
         const results: WrittenRow[] = [];
         for (const row of batch) {
           writing = results.length;
@@ -203,8 +206,10 @@ export class Importer {
           yield;
         }
         writing = -1;
+        lastIds = names.lastIdsIn(tx);
         return results;
       });
+      names.settle(lastIds);
     } catch (error) {
       const element = error instanceof IntegrityError ? error.element : writing;
       const problems = problemsOf(error, writer.columnOf) ?? [];

@@ -20,22 +20,25 @@ interface Situation {
   /** Rows that the store has. */
   readonly before: (transaction: Transaction) => void;
   readonly file: string;
+  readonly match?: 'name';
+  readonly createMissing?: readonly string[];
   /** What another client writes after the check. */
   readonly meanwhile?: (transaction: Transaction) => void;
   /** Whether the server stops before the check. */
   readonly stops?: boolean;
 }
 
-/** Imports a file. @returns the report. */
-async function importBeside({ collection, before, file, meanwhile, stops = false }: Situation) {
+/** Imports a file. @returns the report, and the names of the collection. */
+async function importBeside(situation: Situation) {
+  const { collection, before, file, meanwhile, stops = false } = situation;
   const store = await openStore(storeDirectory(), { disk: quickDisk });
   await store.transact(before);
   const state = new ImportState(1, collection, false);
   const order = {
     kind: KINDS[collection],
     format: 'csv',
-    match: 'id',
-    createMissing: new Set<string>(),
+    match: situation.match ?? 'id',
+    createMissing: new Set(situation.createMissing),
     dryRun: false,
     subject: 'ann',
   } as const;
@@ -50,8 +53,11 @@ async function importBeside({ collection, before, file, meanwhile, stops = false
   await new Importer(options, order, read, state).run(async () => {
     if (meanwhile !== undefined) await store.transact(meanwhile);
   });
+  const view = store.freeze();
+  const names = Array.from(view.rows(collection), (row) => row['name']);
+  view.close();
   await store.close();
-  return JSON.parse(state.text);
+  return { ...JSON.parse(state.text), names };
 }
 
 test('a row that another write has made invalid is named with its column, also in a later commit', async () => {
@@ -99,6 +105,29 @@ test('an import that is stopped before it writes says that no row is written', a
   });
   assert.equal([report.state, report.error_count], ['failed', 1]);
   assert.match(report.errors[0].message, /^no row is written: the import was stopped/);
+});
+
+test('a row that another client has created since the check is found by its name', async () => {
+  const brand = { name: 'Acme', logo: '', first_letter: '' };
+  const matched = await importBeside({
+    collection: 'brands',
+    before: () => {},
+    file: csv('name,logo', 'Acme,a.png', 'Other,b.png'),
+    match: 'name',
+    meanwhile: (transaction) => void add(transaction, 'brands', brand),
+  });
+  assert.equal([matched.state, matched.created, matched.changed], ['done', 1, 1]);
+  assert.equal(matched.names, ['Acme', 'Other']);
+  const missing = await importBeside({
+    collection: 'categories',
+    before: () => {},
+    file: csv('name,parent', 'Below,Top'),
+    createMissing: ['categories'],
+    meanwhile: (transaction) =>
+      void add(transaction, 'categories', { name: 'Top', parent_id: null }),
+  });
+  assert.equal([missing.state, missing.created_missing_count], ['done', 0]);
+  assert.equal(missing.names, ['Top', 'Below']);
 });
 
 test.run();
