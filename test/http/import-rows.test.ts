@@ -104,6 +104,31 @@ test('a column without a name is named by its position', async () => {
   assert.match(message, /^column 3 has no name; .*id, name, logo, first_letter$/);
 });
 
+test('a new path of an SPU sets the levels that are as exported, whatever the order of the columns', async () => {
+  const names = ['category1_id', 'category2_id', 'category'];
+  const { category1_id, category2_id, category3_id } = await read(server, '/admin/goods/1/');
+  const cells = [category1_id, category2_id, 'Electronics > Computers > Laptops'];
+  const laptops = await read(server, '/admin/goods/2/');
+  assert.is.not(laptops.category3_id, category3_id);
+  for (const order of [
+    [0, 1, 2],
+    [2, 0, 1],
+    [0, 2, 1],
+  ]) {
+    const line = (texts: readonly unknown[]) => order.map((index) => texts[index]).join(',');
+    const file = csv(`id,${line(names)}`, `1,${line(cells)}`);
+    const report = await importInto(server, 'goods', file, { query: 'dry_run=true' });
+    assert.equal([report.state, errorsOf(report)], ['done', []], line(names));
+    assert.equal(report.changes[0].fields, {
+      category2_id: [category2_id, laptops.category2_id],
+      category3_id: [category3_id, laptops.category3_id],
+    });
+    const wrong = csv(`id,${line(names)}`, `1,${line([2, category2_id, cells[2]])}`);
+    const refused = await importInto(server, 'goods', wrong);
+    assert.is(refused.state, 'refused', line(names));
+  }
+});
+
 /** In the demo catalog option 1 is of specification 1, "Colour" of this SPU. */
 const PHONE = 'Auralune Phone 12';
 /** Specification 3 is "Colour" of this one. */

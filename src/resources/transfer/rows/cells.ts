@@ -79,19 +79,21 @@ class CellReader {
   }
 
   /** Whether a cell sets a value. An empty one does not if another cell of its reference does. */
-  #counts({ column, raw }: Cell): boolean {
-    if (column.name === 'id' || this.#isOwner(column)) return false;
+  #counts(cell: Cell): boolean {
+    const { column, raw } = cell;
+    if (column.name === 'id' || this.#isOwner(column) || this.#isFromPath(cell)) return false;
     if (raw !== '') return true;
-    const isLevel = column.attribute === 'category1_id' || column.attribute === 'category2_id';
-    if (
-      isLevel &&
-      this.#cells.some((other) => other.column.name === 'category' && other.raw !== '')
-    )
-      return false;
     return !this.#cells.some(
       (other) =>
         other.column !== column && other.column.attribute === column.attribute && other.raw !== '',
     );
+  }
+
+  /** Whether the path of an SPU's third level gives the level that the cell is about. */
+  #isFromPath({ column, raw }: Cell): boolean {
+    const isLevel = column.attribute === 'category1_id' || column.attribute === 'category2_id';
+    if (!isLevel || (raw !== '' && !this.#isUnchanged(column, raw))) return false;
+    return this.#cells.some((other) => other.column.name === 'category' && other.raw !== '');
   }
 
   /** Whether the column has the SPU of an option's specification, to tell equal names apart. */
@@ -218,10 +220,7 @@ class CellReader {
   /** The path of an SPU's third level gives the first two as well. */
   #sayLevels(path: readonly number[], by: string): void {
     for (const [index, attribute] of ['category1_id', 'category2_id'].entries()) {
-      const own = this.#cells.find(({ column }) => column.name === attribute);
-      const isOpen = own === undefined || own.raw === '' || this.#isUnchanged(own.column, own.raw);
-      if (isOpen) this.#said.set(attribute, { value: path[index], by });
-      else this.#say(attribute, path[index], by);
+      this.#say(attribute, path[index], by);
     }
   }
 
