@@ -1,7 +1,7 @@
 /** The rules of spec 2.9 that involve several rows. Pure: the state is read through a lookup. */
 import type { Violation } from './failures.ts';
 import type { Kind, KindName, LookupAttribute, Row, Scalar } from './kind.ts';
-import type { Lookup, RowOf } from './rows.ts';
+import type { Lookup, RowOf, RowSource } from './rows.ts';
 
 /** A rule about a row and the rows it refers to, beyond their existence. */
 type Rule<K extends KindName> = (row: RowOf<K>, lookup: Lookup) => Violation | null;
@@ -18,6 +18,21 @@ function levelOf(category: RowOf<'categories'>, lookup: Lookup): number {
     parent = lookup('categories', parent)?.parent_id ?? null;
   }
   return level;
+}
+
+/**
+ * A category and those above it, from the first level; empty if it does not exist. While a
+ * transaction moves categories they may form a cycle, which is refused only when the transaction is
+ * verified: so there is at most one element more than there are levels.
+ */
+export function withAncestors(id: Scalar, source: RowSource): readonly RowOf<'categories'>[] {
+  const rows: RowOf<'categories'>[] = [];
+  let row = source.get('categories', id);
+  while (row !== undefined && rows.length <= MAX_CATEGORY_LEVELS) {
+    rows.unshift(row);
+    row = source.get('categories', row.parent_id);
+  }
+  return rows;
 }
 
 /** A category is on one of three levels, and not below itself. */

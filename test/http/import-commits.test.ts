@@ -65,6 +65,24 @@ test('categories can be moved in any order of the rows', async () => {
   assert.equal([report.state, report.changed], ['done', 2]);
 });
 
+test('categories can be moved with the columns of an export, in any order of the rows', async () => {
+  const category = async (name: string, parent_id: number | null) =>
+    Number((await make(server, '/admin/categories/', { name, parent_id })).id);
+  const upper = await category('Upper', null);
+  const lower = await category('Lower', upper);
+  const header = 'id,parent_id,parent';
+  // After its first row each is below the other, until its second row is written.
+  const exchange = csv(header, `${upper},${lower},`, `${lower},,`);
+  const report = await importInto(server, 'categories', exchange);
+  assert.equal([report.state, report.changed, errorsOf(report)], ['done', 2, []]);
+  const back = csv(header, `${upper},,`, `${lower},${upper},`);
+  assert.is((await importInto(server, 'categories', back)).changed, 2);
+  const circle = csv(header, `${upper},${lower},`, `${lower},${upper},Upper`);
+  const refused = await importInto(server, 'categories', circle, { query: 'dry_run=true' });
+  assert.is(refused.state, 'refused');
+  assert.match(errorsOf(refused)[0]?.join(' '), /^2 parent_id .*below itself$/);
+});
+
 test('each row that breaks a rule has its own error, and rows beside it have none', async () => {
   const [a = 0, b = 0, c = 0, d = 0] = await skusWith(['A1', 'A2', 'A3', 'A4']);
   const [top, , third] = catalog.chain;

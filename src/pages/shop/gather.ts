@@ -8,6 +8,7 @@
  */
 import type { KindName, Scalar } from '../../model/kind.ts';
 import { existingRow, type RowOf, type RowSource } from '../../model/rows.ts';
+import { withAncestors } from '../../model/rules.ts';
 import type { Catalog } from './catalog.ts';
 import type { Specification, Variant } from './choices.ts';
 import type { Brand, Item, Named, PageFacts, Spu } from './facts.ts';
@@ -165,13 +166,7 @@ export class Gatherer {
 
   /** A category's ancestors from the first level down, then itself; empty if it does not exist. */
   #path(id: Scalar): Named[] {
-    const path: Named[] = [];
-    let row = this.#catalog.get('categories', id);
-    while (row !== undefined) {
-      path.unshift(named(row));
-      row = this.#catalog.get('categories', row.parent_id);
-    }
-    return path;
+    return withAncestors(id, this.#catalog).map(named);
   }
 
   /** One line for each specification, by its newest record. */

@@ -5,7 +5,7 @@
 import type { Attribute, Kind, KindName, Row, Scalar } from '../../model/kind.ts';
 import type { Money } from '../../model/money.ts';
 import { existingRow } from '../../model/rows.ts';
-import { joinOf } from '../../model/rules.ts';
+import { joinOf, withAncestors } from '../../model/rules.ts';
 import { price } from '../../model/schemas.ts';
 import { atOnce } from '../../slices.ts';
 import type { View } from '../../store/view.ts';
@@ -84,13 +84,7 @@ function nameColumn(
 
 /** `Electronics > Phones`; empty for none. */
 function categoryPath(id: Scalar | undefined, view: View): string {
-  const names: string[] = [];
-  let category = view.get('categories', id ?? null);
-  while (category !== undefined) {
-    names.unshift(category.name);
-    category = view.get('categories', category.parent_id);
-  }
-  return pathText(names);
+  return pathText(withAncestors(id ?? null, view).map(({ name }) => name));
 }
 
 function spuOfOption(row: Row, view: View): string {

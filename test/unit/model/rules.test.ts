@@ -5,7 +5,7 @@ import type { KindName, Row, Scalar } from '../../../src/model/kind.ts';
 import { ALL_KINDS, KINDS } from '../../../src/model/kinds.ts';
 import { referrersOf } from '../../../src/model/relations.ts';
 import { type Lookup, lookupIn } from '../../../src/model/rows.ts';
-import { judge, referencesOf, valueOf } from '../../../src/model/rules.ts';
+import { judge, referencesOf, valueOf, withAncestors } from '../../../src/model/rules.ts';
 
 type Values = Readonly<Record<string, Scalar>>;
 
@@ -316,6 +316,17 @@ test('a joined attribute has the value of the row that is referred to, or null i
   assert.is(valueOf(KINDS.skus, 'name', sku, lookup), 'SKU');
   assert.is(valueOf(KINDS.goods, 'brand', ROWS.goods?.[0] as Row, lookup), 'Brand');
   assert.is(valueOf(KINDS.skus, 'goods', { ...sku, goods_id: 9 }, lookup), null);
+});
+
+test('the chain of a category begins at the first level, and ends although categories form a cycle', () => {
+  const parents = [undefined, null, 1, 2, 5, 4];
+  const get = lookupIn((_, id) => {
+    const parent_id = parents[Number(id)];
+    return parent_id === undefined ? undefined : { id: Number(id), name: 'A', parent_id };
+  });
+  const chainOf = (id: number) => withAncestors(id, { get }).map((row) => row.id);
+  assert.equal([chainOf(1), chainOf(3), chainOf(9)], [[1], [1, 2, 3], []]);
+  assert.equal(chainOf(4), [5, 4, 5, 4]);
 });
 
 test.run();

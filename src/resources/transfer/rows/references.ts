@@ -1,6 +1,7 @@
 /** Resolves names in cells to ids: references, paths of categories, specifications and options. */
 import type { KindName, Row, Scalar } from '../../../model/kind.ts';
 import { KINDS } from '../../../model/kinds.ts';
+import { withAncestors } from '../../../model/rules.ts';
 import { existingRow } from '../../../model/rows.ts';
 import { atOnce } from '../../../slices.ts';
 import type { Transaction } from '../../../store/writer/draft.ts';
@@ -88,13 +89,7 @@ export class References {
 
   /** The ids of a category and those above it, from the first level. */
   pathTo(category: number): readonly number[] {
-    const ids: number[] = [];
-    let row = this.#transaction.get('categories', category);
-    while (row !== undefined) {
-      ids.unshift(row.id);
-      row = this.#transaction.get('categories', row.parent_id);
-    }
-    return ids;
+    return withAncestors(category, this.#transaction).map(({ id }) => id);
   }
 
   #find(text: string): readonly number[] {
