@@ -112,18 +112,20 @@ export class References {
 
   /** The id of a specification. @param spu the name of its SPU; null if it is not given. */
   spec(name: string, spu: string | null): number {
-    const found = this.#names.find(this.#transaction, 'specs', name);
     if (spu === null) {
+      const found = this.#names.find(this.#transaction, 'specs', name);
       return this.#one('specs', name, found, () => {
         throw new LabelError(
           'there is no such specification; to create it, name its SPU in the column spu',
         );
       });
     }
-    const owners = new Set(this.#names.find(this.#transaction, 'goods', spu));
-    const own = found.filter((id) =>
-      owners.has(existingRow(this.#transaction, 'specs', id).goods_id),
-    );
+    // Not by its name: most specifications are called "Colour" or "Size".
+    const own = this.#names
+      .find(this.#transaction, 'goods', spu)
+      .flatMap((owner) => [...this.#transaction.matching('specs', 'goods_id', owner)])
+      .filter((id) => existingRow(this.#transaction, 'specs', id).name === name)
+      .sort((a, b) => a - b);
     return this.#one('specs', name, own, () => ({ name, spu_id: this.named('goods', spu) }));
   }
 
