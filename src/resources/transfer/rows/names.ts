@@ -5,6 +5,9 @@ import { ShardedMap } from '../../../store/memory/sharded-map.ts';
 import type { View } from '../../../store/view.ts';
 import type { Transaction } from '../../../store/writer/draft.ts';
 
+/** Ids that a message about an ambiguous name has, at most. */
+export const MAX_NAMED = 10;
+
 /** The attribute that names a row. */
 export function nameAttribute(kind: KindName): 'name' | 'value' {
   return kind === 'options' ? 'value' : 'name';
@@ -91,13 +94,18 @@ export class Names {
     add(index, nameOf(kind, row), row.id);
   }
 
-  /** Ids of the rows that have the name now, ascending. */
-  find(view: View, kind: KindName, name: string): number[] {
+  /**
+   * Ids of the rows that have the name now, ascending.
+   *
+   * @param most ids that are returned; the others are not read. Thousands of rows can have a name.
+   */
+  find(view: View, kind: KindName, name: string, most = Number.POSITIVE_INFINITY): number[] {
     const ids = [this.#indexes.get(kind)?.get(name), this.#added.get(kind)?.get(name)].flat();
     const found = new Set<number>();
     for (const id of ids) {
       const row = id === undefined ? undefined : view.get(kind, id);
       if (row !== undefined && nameOf(kind, row) === name) found.add(row.id);
+      if (found.size >= most) break;
     }
     return [...found].sort((a, b) => a - b);
   }

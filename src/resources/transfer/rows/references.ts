@@ -8,7 +8,7 @@ import type { Transaction } from '../../../store/writer/draft.ts';
 import { parseInput } from '../../input.ts';
 import { insertUnseen } from '../../rows.ts';
 import { LabelError, parsePairs, parsePath } from '../labels.ts';
-import { nameAttribute, type Names } from './names.ts';
+import { MAX_NAMED, nameAttribute, type Names } from './names.ts';
 
 /** Kinds whose missing rows can be created. */
 export const CREATABLE = ['brands', 'categories', 'specs', 'options'] as const;
@@ -36,9 +36,6 @@ type NamesBelow = Map<string, number[]>;
 
 /** Paths that are remembered, at most. */
 const MAX_PATHS = 1000;
-
-/** Ids that a message names, at most. */
-const MAX_NAMED = 10;
 
 export class References {
   readonly #transaction: Transaction;
@@ -70,7 +67,7 @@ export class References {
 
   /** The id of a brand or an SPU. @throws LabelError. */
   named(kind: 'brands' | 'goods', name: string): number {
-    const ids = this.#names.find(this.#transaction, kind, name);
+    const ids = this.#names.find(this.#transaction, kind, name, MAX_NAMED);
     return this.#one(kind, name, ids, () => ({ name }));
   }
 
@@ -106,14 +103,14 @@ export class References {
 
   /** @throws LabelError if no SPU has the name. */
   requireSpu(name: string): void {
-    if (this.#names.find(this.#transaction, 'goods', name).length > 0) return;
+    if (this.#names.find(this.#transaction, 'goods', name, 1).length > 0) return;
     throw new LabelError(`there is no ${KINDS.goods.label} ${JSON.stringify(name)}`);
   }
 
   /** The id of a specification. @param spu the name of its SPU; null if it is not given. */
   spec(name: string, spu: string | null): number {
     if (spu === null) {
-      const found = this.#names.find(this.#transaction, 'specs', name);
+      const found = this.#names.find(this.#transaction, 'specs', name, MAX_NAMED);
       return this.#one('specs', name, found, () => {
         throw new LabelError(
           'there is no such specification; to create it, name its SPU in the column spu',

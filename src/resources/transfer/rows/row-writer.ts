@@ -16,7 +16,7 @@ import type { FileRow } from '../reading/file-row.ts';
 import { unguardFormula } from '../formulas.ts';
 import { type SentColumn, sentName } from './header.ts';
 import { type ImportTask, matchedBy, requiredText, type TextOf } from './matching.ts';
-import type { Names } from './names.ts';
+import { MAX_NAMED, type Names } from './names.ts';
 import { type CreatedMissing, References } from './references.ts';
 import { type RowProblem, RowProblems } from './row-problems.ts';
 import type { Seen } from './seen.ts';
@@ -198,10 +198,13 @@ export class RowWriter {
     const ids =
       kind.name === 'skus'
         ? [...transaction.matching(kind.name, attribute, text)]
-        : this.#names.find(transaction, kind.name, text);
+        : this.#names.find(transaction, kind.name, text, MAX_NAMED);
     const [id, ...others] = ids;
     if (others.length > 0) {
-      throw problem(attribute, `${kind.plural} ${ids.slice(0, 10).join(', ')} have this name`);
+      throw problem(
+        attribute,
+        `${kind.plural} ${ids.slice(0, MAX_NAMED).join(', ')} have this name`,
+      );
     }
     if (id === undefined) return null;
     return existingRow(transaction, kind.name, id);

@@ -20,7 +20,7 @@ function observed(transaction: Transaction, onRead: () => void): Transaction {
   });
 }
 
-test('a specification of an SPU is found without reading those with its name of other SPUs', () => {
+test('a name that many specifications have is resolved without reading all of them', () => {
   const names = new Names();
   let reads = 0;
   const found: number[] = [];
@@ -37,6 +37,10 @@ test('a specification of an SPU is found without reading those with its name of 
       const view = observed(transaction, () => (reads += 1));
       const references = new References(view, names, new Set(), true);
       found.push(references.spec('Colour', 'SPU 7'), references.spec('Size', 'SPU 100'));
+      assert.throws(
+        () => references.spec('Colour', null),
+        /^specifications 2, 4, 6, 8, 10, 12, 14, 16, 18, 20 have this name; give the id$/,
+      );
       // They lack what they refer to, so they must not be committed.
       for (const kind of ['specs', 'goods'] as const) {
         const ids = Array.from(transaction.ids(kind));
@@ -45,7 +49,7 @@ test('a specification of an SPU is found without reading those with its name of 
     },
   ]);
   assert.equal(found, [14, 199]);
-  assert.ok(reads < 20, `${reads} rows are read`);
+  assert.ok(reads < 30, `${reads} rows are read`);
 });
 
 test.run();
