@@ -7,9 +7,12 @@ export interface RequestBody {
   /**
    * Reads the whole body into memory, up to the limit of the server (`--max-body`).
    *
-   * @throws CatalogError `body_too_large`, `malformed_request` if the client stops half-way.
+   * @param subject of the request's token, which gets only a share of the memory for bodies; null
+   *   if the request has no valid token. All such requests together get a smaller share.
+   * @throws CatalogError `body_too_large`, `busy` if there is no memory for it, `malformed_request`
+   *   if the client stops half-way.
    */
-  bytes(): Promise<Uint8Array>;
+  bytes(subject: string | null): Promise<Uint8Array>;
   /**
    * Reads the body in pieces. The connection is paused while the caller works on a piece, so at most
    * a few pieces are in memory. A caller that stops early need not read the rest.

@@ -42,10 +42,15 @@ export function addLimitFlags(serve: Command): void {
     )
     .addOption(maxImportFlag())
     .addOption(
-      flag('--max-body-memory <size>', 'memory for all request bodies together', parseSize, {
-        value: LIMITS.bodyMemory,
-        shown: '64MiB',
-      }),
+      flag(
+        '--max-body-memory <size>',
+        'memory for all request bodies over 16 KiB together',
+        parseSize,
+        {
+          value: LIMITS.bodyMemory,
+          shown: '64MiB',
+        },
+      ),
     );
   addMachineLimits(serve);
   serve

@@ -15,7 +15,7 @@ const LARGE_BYTES = 64 * 1024;
 
 /**
  * @param absent the value of an empty body; if it is left out, an empty body is malformed.
- * @throws CatalogError `unsupported_media_type`, `body_too_large`, `malformed_body`, `invalid`.
+ * @throws CatalogError `unsupported_media_type`, `body_too_large`, `busy`, `malformed_body`, `invalid`.
  */
 export async function readJson(
   request: HttpRequest,
@@ -24,7 +24,7 @@ export async function readJson(
 ): Promise<unknown> {
   requireJson(header(request, 'content-type'));
   requirePlain(header(request, 'content-encoding'));
-  const bytes = await request.body.bytes();
+  const bytes = await request.body.bytes(request.trace.subject);
   if (bytes.length === 0 && absent !== undefined) return absent;
   if (bytes.length > LARGE_BYTES) {
     return queue.run(request.trace.subject, () => parseLarge(bytes, limits));

@@ -80,11 +80,11 @@ export class IncomingBody implements RequestBody {
     return current ? 'current' : 'queued';
   }
 
-  async bytes(): Promise<Uint8Array> {
+  async bytes(subject: string | null): Promise<Uint8Array> {
     const { limit, budget, timeout, onTimeout } = this.#settings;
     const declared = this.#admit(limit);
     const incoming = this.#incoming;
-    const buffer = new GrowingBuffer(declared, limit, budget);
+    const buffer = new GrowingBuffer(declared, limit, budget, subject);
     this.#buffer = buffer;
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => onTimeout(incoming.socket), timeout);

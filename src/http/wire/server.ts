@@ -117,8 +117,7 @@ function createContext(options: ServerOptions): FullContext {
     bodies: {
       limit: limits.body,
       timeout: limits.requestTimeout,
-      // One body of the largest size always fits.
-      budget: new BodyBudget(Math.max(limits.bodyMemory, limits.body), isMemoryScarce),
+      budget: new BodyBudget({ limit: limits.bodyMemory, largest: limits.body, isMemoryScarce }),
       onTimeout: (connection) => clientErrors.timeOut(connection),
     },
     pipeline,

@@ -25,6 +25,9 @@ const get = (target: string, headers: readonly string[] = []) =>
 
 const LAST = 'Connection: close';
 
+/** Bytes of a body that counts for the memory of all bodies. */
+const LARGE_BODY = 32 * 1024;
+
 /** Requests that may wait for changes at once (src/resources/changes/change-feed.ts). */
 const PLACES = 250;
 
@@ -165,6 +168,39 @@ test('--request-timeout: a body that arrives too slowly closes the connection', 
     clearInterval(timer);
     assert.not.match(wire.text, /^HTTP\/1\.1 2/);
     assert.equal((await send(server, 'GET', '/books/')).json, []);
+  }));
+
+test('--max-body-memory: slow bodies without a token leave room for the bodies of others', () =>
+  withServer({ bodyMemory: 16 * LARGE_BODY, body: LARGE_BODY }, async (server) => {
+    const post = (path: string, body: string, headers: readonly string[] = []) => {
+      const length = `Content-Length: ${body.length}`;
+      return [`POST ${path} HTTP/1.1`, 'Host: a', length, ...headers, '', body].join('\r\n');
+    };
+    const slow = Array.from({ length: 20 }, () => new Wire(server));
+    const book = JSON.stringify({ name: 'Emma', pub_date: '1815-12-23' });
+    // The last byte of each body is not sent.
+    const withheld = post('/books/', book.padEnd(LARGE_BODY)).slice(0, -1);
+    for (const wire of slow) wire.socket.write(withheld);
+    const refused = () => slow.filter(({ closed }) => closed);
+    await until('only their share is left', () => refused().length >= 16);
+    for (const { text } of refused()) {
+      assertRefused(text, 503);
+      assert.match(text, /\r\nRetry-After: 1\r\n/);
+    }
+    const small = await exchangeRaw(server, [post('/books/', book, [LAST])]);
+    assert.match(small, /^HTTP\/1\.1 201 /, 'a usual body without a token');
+    const token = `Authorization: Bearer ${await tokenFor('editor')}`;
+    const brands = JSON.stringify([{ name: 'Acme' }]).padEnd(LARGE_BODY);
+    const large = await exchangeRaw(server, [post('/admin/brands/bulk/', brands, [token, LAST])]);
+    assert.match(large, /^HTTP\/1\.1 201 /, 'a large body with a token');
+    for (const { socket, closed } of slow) if (!closed) socket.write(' ');
+    await until('those within the share are answered', () =>
+      slow.every(({ closed, text }) => closed || text !== ''),
+    );
+    for (const wire of slow.filter(({ closed }) => !closed)) {
+      assert.match(wire.text, /^HTTP\/1\.1 201 /);
+      wire.socket.destroy();
+    }
   }));
 
 test('--request-timeout also limits the headers if --headers-timeout is longer', () =>

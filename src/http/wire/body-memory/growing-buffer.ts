@@ -12,6 +12,7 @@ export class GrowingBuffer {
   readonly #declared: number;
   readonly #limit: number;
   readonly #budget: BodyBudget;
+  readonly #subject: string | null;
   #buffer: Uint8Array = NOTHING;
   #size = 0;
 
@@ -19,11 +20,13 @@ export class GrowingBuffer {
    * @param declared bytes that are expected; 0 if that is unknown.
    * @param limit most bytes of the body.
    * @param budget that all bodies share.
+   * @param subject for which the budget counts the body.
    */
-  constructor(declared: number, limit: number, budget: BodyBudget) {
+  constructor(declared: number, limit: number, budget: BodyBudget, subject: string | null) {
     this.#declared = declared;
     this.#limit = limit;
     this.#budget = budget;
+    this.#subject = subject;
   }
 
   /** Adds a chunk. If there is no room for it, what arrived before is dropped. */
@@ -42,7 +45,7 @@ export class GrowingBuffer {
 
   /** Frees the memory and returns it to the budget. */
   release(): void {
-    this.#budget.release(this.#buffer.length);
+    this.#budget.release(this.#subject, this.#buffer.length);
     this.#buffer = NOTHING;
     this.#size = 0;
   }
@@ -51,7 +54,7 @@ export class GrowingBuffer {
     const capacity = this.#buffer.length;
     if (size > capacity) {
       const larger = this.#capacityFor(size);
-      if (!this.#budget.grow(capacity, larger)) return 'over budget';
+      if (!this.#budget.grow(this.#subject, capacity, larger)) return 'over budget';
       if (chunk.length === larger) {
         // The common case: the whole body arrived in one chunk, so nothing is copied.
         this.#buffer = chunk;

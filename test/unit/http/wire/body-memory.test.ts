@@ -14,9 +14,14 @@ import { Client, staged } from '../../../support/wire.ts';
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
+/** A budget of which one body may take everything. */
+function budgetOf(limit: number): BodyBudget {
+  return new BodyBudget({ limit, largest: limit, isMemoryScarce: () => false });
+}
+
 async function measured(request: HttpRequest): Promise<HttpResponse> {
   try {
-    const body = await request.body.bytes();
+    const body = await request.body.bytes(null);
     return { status: 200, headers: {}, body: `${Bun.hash(body)}` };
   } catch (error) {
     return problem(error, request, false, assert.unreachable);
@@ -27,8 +32,8 @@ async function measured(request: HttpRequest): Promise<HttpResponse> {
 const byteByByte = (size: number) => '1\r\nx\r\n'.repeat(size);
 
 test('a body of one-byte chunks takes at most twice its size in memory, and is read correctly', async () => {
-  const budget = new BodyBudget(2 * MIB, () => false);
-  const buffer = new GrowingBuffer(0, MIB, budget);
+  const budget = budgetOf(2 * MIB);
+  const buffer = new GrowingBuffer(0, MIB, budget, null);
   const chunk = Uint8Array.of(120);
   for (let size = 1; size <= 300_000; size += 1) {
     assert.is(buffer.add(chunk), 'added');
@@ -48,7 +53,7 @@ test('a body of one-byte chunks takes at most twice its size in memory, and is r
 });
 
 const WAYS: Readonly<Record<string, (request: HttpRequest) => Promise<unknown>>> = {
-  'it is read whole': ({ body }) => body.bytes(),
+  'it is read whole': ({ body }) => body.bytes(null),
   'it is read as a stream': async ({ body }) => {
     for await (const _ of body.stream(MIB)) continue;
   },
@@ -99,8 +104,8 @@ test('a body of 30,000 chunks of 32 bytes is accepted', () =>
   }));
 
 test('a body that arrives in one chunk is not copied', () => {
-  const budget = new BodyBudget(MIB, () => false);
-  const buffer = new GrowingBuffer(5, MIB, budget);
+  const budget = budgetOf(MIB);
+  const buffer = new GrowingBuffer(5, MIB, budget, null);
   const chunk = Buffer.from('whole');
   assert.is(buffer.add(chunk), 'added');
   assert.is(buffer.bytes().buffer, chunk.buffer);
@@ -108,14 +113,14 @@ test('a body that arrives in one chunk is not copied', () => {
 });
 
 test('the memory of a body that exceeds its limit or the budget is released at once', () => {
-  const budget = new BodyBudget(100 * KIB, () => false);
-  const other = new GrowingBuffer(0, MIB, budget);
+  const budget = budgetOf(100 * KIB);
+  const other = new GrowingBuffer(0, MIB, budget, null);
   assert.is(other.add(new Uint8Array(90 * KIB)), 'added');
-  const long = new GrowingBuffer(0, 10, budget);
+  const long = new GrowingBuffer(0, 10, budget, null);
   assert.is(long.add(new Uint8Array(10)), 'added');
   assert.is(long.add(new Uint8Array(1)), 'too large');
   assert.is(budget.held, 90 * KIB);
-  const large = new GrowingBuffer(0, MIB, budget);
+  const large = new GrowingBuffer(0, MIB, budget, null);
   assert.is(large.add(new Uint8Array(8 * KIB)), 'added', 'small bodies are always accepted');
   assert.is(large.add(new Uint8Array(8 * KIB)), 'added');
   assert.is(large.add(new Uint8Array(8 * KIB)), 'over budget');
@@ -124,9 +129,72 @@ test('the memory of a body that exceeds its limit or the budget is released at o
   assert.is(budget.held, 0);
 });
 
+/** A budget of 16 large bodies, and what is held of it: one number for each body. */
+function sharedBudget() {
+  const budget = new BodyBudget({
+    limit: 16 * LARGE,
+    largest: LARGE,
+    isMemoryScarce: () => false,
+  });
+  /** Adds bodies until there is no room. */
+  const fill = (subject: string | null, bytes = LARGE) => {
+    const held: GrowingBuffer[] = [];
+    for (;;) {
+      const buffer = new GrowingBuffer(bytes, bytes, budget, subject);
+      if (buffer.add(new Uint8Array(bytes)) !== 'added') return held;
+      held.push(buffer);
+    }
+  };
+  return { budget, fill };
+}
+
+const LARGE = 32 * KIB;
+
+test('all bodies without a token get a quarter of the memory, those of one subject half', () => {
+  const { budget, fill } = sharedBudget();
+  const anonymous = fill(null);
+  assert.is(anonymous.length, 4);
+  assert.is(fill('ann').length, 8);
+  assert.is(fill('bob').length, 4, 'what is left');
+  assert.is(fill('cyd').length, 0);
+  for (const buffer of anonymous) buffer.release();
+  assert.is(fill('ann').length, 0, 'its share is not larger because the rest is free');
+  assert.is(fill('cyd').length, 4);
+  assert.is(budget.held, 16 * LARGE);
+});
+
+test('small bodies take nothing from the limits, and are counted when they become large', () => {
+  const { budget, fill } = sharedBudget();
+  const small = Array.from({ length: 200 }, () => new GrowingBuffer(0, LARGE, budget, null));
+  for (const buffer of small) assert.is(buffer.add(new Uint8Array(16 * KIB)), 'added');
+  assert.is(budget.held, 200 * 16 * KIB);
+  assert.is(fill('ann').length, 8, 'small bodies of others take no room');
+  const outcomes = small.map((buffer) => buffer.add(new Uint8Array(16 * KIB)));
+  assert.is(outcomes.filter((outcome) => outcome === 'added').length, 4);
+  assert.is(budget.held, 8 * LARGE + 4 * LARGE, 'the others were dropped');
+  for (const buffer of small) buffer.release();
+  assert.is(budget.held, 8 * LARGE);
+  assert.is(fill(null).length, 4);
+});
+
+test('one body of the largest size has room without a token, if there are no others', () => {
+  const budget = new BodyBudget({ limit: LARGE, largest: 2 * LARGE, isMemoryScarce: () => false });
+  const body = () => new GrowingBuffer(2 * LARGE, 2 * LARGE, budget, null);
+  const first = body();
+  assert.is(first.add(new Uint8Array(2 * LARGE)), 'added');
+  assert.is(body().add(new Uint8Array(2 * LARGE)), 'over budget');
+  first.release();
+  assert.is(body().add(new Uint8Array(2 * LARGE)), 'added');
+});
+
 test('while memory is scarce, only bodies of up to 16 KiB are accepted', () => {
-  const budget = new BodyBudget(100 * MIB, () => true);
-  const body = (bytes: number) => new GrowingBuffer(0, MIB, budget).add(new Uint8Array(bytes));
+  const budget = new BodyBudget({
+    limit: 100 * MIB,
+    largest: MIB,
+    isMemoryScarce: () => true,
+  });
+  const body = (bytes: number) =>
+    new GrowingBuffer(0, MIB, budget, null).add(new Uint8Array(bytes));
   assert.is(body(16 * KIB), 'added');
   assert.is(body(16 * KIB + 1), 'over budget');
 });

@@ -18,7 +18,7 @@ function held() {
   const gates: (() => void)[] = [];
   const application = async ({ method, body }: HttpRequest): Promise<HttpResponse> => {
     if (method === 'POST') {
-      await body.bytes();
+      await body.bytes(null);
       await new Promise<void>((resolve) => void gates.push(resolve));
       return { status: 201, headers: {}, body: 'written' };
     }

@@ -7,7 +7,7 @@ import { until } from '../../../support/until.ts';
 import { staged } from '../../../support/wire.ts';
 
 const read = {
-  whole: async ({ body }: HttpRequest) => void (await body.bytes()),
+  whole: async ({ body }: HttpRequest) => void (await body.bytes(null)),
   'as a stream': async ({ body }: HttpRequest) => {
     for await (const _ of body.stream(1000)) continue;
   },
