@@ -25,6 +25,9 @@ export function trustIn(proxies: readonly string[]): Trust {
   }
 }
 
+/** What tells where a request came from. */
+export type Origin = Pick<IncomingMessage, 'socket' | 'headers'>;
+
 /** The address of the peer; an IPv4 address without the prefix that it has on IPv6 sockets. */
 export function peerAddress({ socket }: Pick<IncomingMessage, 'socket'>): string {
   return (socket.remoteAddress ?? '').replace(/^::ffff:/i, '');
@@ -34,9 +37,9 @@ export function peerAddress({ socket }: Pick<IncomingMessage, 'socket'>): string
  * @returns the right-most address of `X-Forwarded-For` that is not a trusted proxy; the address of
  *   the peer if the peer is not trusted, or if the header has no valid address there.
  */
-export function clientAddress(incoming: IncomingMessage, trusts: Trust): string {
+export function clientAddress(incoming: Origin, trusts: Trust): string {
   const peer = peerAddress(incoming);
   if (trusts === TRUST_NOBODY || incoming.headers['x-forwarded-for'] === undefined) return peer;
-  const address = proxyAddress(incoming, trusts);
+  const address = proxyAddress(incoming as IncomingMessage, trusts);
   return isIP(address) === 0 ? peer : address.replace(/^::ffff:/i, '');
 }

@@ -12,6 +12,7 @@ import {
   type ErrorResponse,
   responseToParseError,
 } from './error-responses.ts';
+import type { Origin } from './client-address.ts';
 import type { Pipeline } from './pipeline.ts';
 import type { IncomingBody } from './request-body.ts';
 
@@ -19,12 +20,12 @@ import type { IncomingBody } from './request-body.ts';
 export type OnErrorResponse = (response: ErrorResponse, socket: Socket) => void;
 
 export class ClientErrors {
-  readonly #pipeline: Pipeline;
+  readonly #pipeline: Pipeline<Origin>;
   readonly #onResponse: OnErrorResponse;
   /** The latest body of each connection: bytes that cannot be parsed may belong to it. */
   readonly #bodies = new WeakMap<object, IncomingBody>();
 
-  constructor(pipeline: Pipeline, onResponse: OnErrorResponse) {
+  constructor(pipeline: Pipeline<Origin>, onResponse: OnErrorResponse) {
     this.#pipeline = pipeline;
     this.#onResponse = onResponse;
   }
@@ -59,7 +60,7 @@ export class ClientErrors {
   }
 
   #endInTurn(response: ErrorResponse, socket: Socket): void {
-    const admission = this.#pipeline.admit(socket);
+    const admission = this.#pipeline.admit(socket, { socket, headers: {} }, performance.now());
     switch (admission.kind) {
       case 'start':
         this.#end(response, socket);

@@ -1,15 +1,23 @@
 /**
- * Pipelined requests: the requests of one connection are carried out one after the other, because a
- * request must see what the one before it changed (RFC 9112, section 9.3.2).
+ * The order in which requests begin. The requests of one connection are carried out one after the
+ * other, because a request must see what the one before it changed (RFC 9112, section 9.3.2).
  *
  * Invariants:
  * 1. Every request that was admitted is completed exactly once, so `active` is the number of requests
  *    that are in progress or wait. A shutdown waits until it is 0.
  * 2. In one turn of the event loop each connection begins at most one request, and all connections
  *    together {@link PIPELINED_A_TURN} more. After {@link PIPELINED_AT_LEAST} of these, none begins
- *    later than {@link PIPELINED_MS} after the first request of the turn. The engine reads all that a client has sent before it turns to
- *    others, so one client that pipelines thousands of requests would delay all others.
+ *    later than {@link PIPELINED_MS} after the first request of the turn. The engine reads all that a
+ *    client has sent before it turns to others, so one client that pipelines thousands of requests
+ *    would delay all others.
+ * 3. In one turn the first requests of connections begin within {@link ARRIVALS_MS}, which each of
+ *    them prolongs by {@link USUAL_MS}, and those that were deferred to it within {@link DEFERRED_MS},
+ *    at least one. Otherwise long lists that hundreds of connections request at the same time would
+ *    all be made in one turn.
+ * 4. Deferred requests do not delay those that arrive later, and the clients of deferred requests
+ *    take turns, so no client delays others by using many connections.
  */
+import { RoundRobin } from '../../resources/limits/round-robin.ts';
 
 /** Requests that begin in one turn in addition to the first of each connection. */
 export const PIPELINED_A_TURN = 32;
@@ -19,6 +27,15 @@ export const PIPELINED_MS = 2;
 
 /** Such requests that begin in any case: a client may close its sending side after a few requests. */
 const PIPELINED_AT_LEAST = 4;
+
+/** Milliseconds of a turn in which the first requests of connections begin. */
+export const ARRIVALS_MS = 10;
+
+/** By how many milliseconds each of them prolongs that: twice what a GET of an item takes. */
+export const USUAL_MS = 0.05;
+
+/** Milliseconds of a turn in which requests begin that were deferred to it. */
+export const DEFERRED_MS = 10;
 
 /** The clock, in milliseconds, and the event loop. Tests use their own. */
 export interface Loop {
@@ -39,8 +56,11 @@ export type Turn = 'serve' | 'reject';
 export type Admission =
   /** Carry it out now, and complete it. */
   | { readonly kind: 'start' }
-  /** Wait for its turn, then carry it out or reject it, and complete it. */
-  | { readonly kind: 'wait'; readonly turn: Promise<Turn> }
+  /**
+   * Wait for its turn, then carry it out or reject it, and complete it. `isDeferred` if it is the
+   * first request of its connection, and waits only because of those of other connections.
+   */
+  | { readonly kind: 'wait'; readonly turn: Promise<Turn>; readonly isDeferred: boolean }
   /** Drop it: an earlier request is rejected, which ends the connection. Do not complete it. */
   | { readonly kind: 'ignore' }
   /** Drop it and cut the connection: the client keeps on sending. Do not complete it. */
@@ -50,10 +70,19 @@ const START: Admission = { kind: 'start' };
 const IGNORE: Admission = { kind: 'ignore' };
 const DISCONNECT: Admission = { kind: 'disconnect' };
 
-/** The requests of a connection that has one in progress, or began one in this turn. */
-interface Queue {
+/** A turn in which no connection has begun its first request. */
+const NONE_BEGAN = Number.POSITIVE_INFINITY;
+
+/** A request that waits. */
+interface Waiting<Request> {
+  readonly request: Request;
+  readonly begin: () => void;
+}
+
+/** The requests of a connection that has one in progress, begins one later, or began one in this turn. */
+interface Queue<Request> {
   readonly connection: object;
-  readonly waiting: (() => void)[];
+  readonly waiting: Waiting<Request>[];
   isUnderWay: boolean;
   hasBegunInTurn: boolean;
   /** Whether the last request that waits will be rejected. */
@@ -62,23 +91,40 @@ interface Queue {
   ignored: number;
 }
 
-export class Pipeline {
+export interface PipelineOptions<Request> {
+  /** Requests of one connection that may wait. */
+  readonly limit: number;
+  /** The client that sent a request. It is called only for requests that are deferred. */
+  readonly clientOf: (request: Request) => string;
+  /** Called in each turn after deferred requests have begun. */
+  readonly onDeferredBegun: () => void;
+  readonly loop?: Loop;
+}
+
+export class Pipeline<Request> {
   /** Whether the server is shutting down: responses then close their connections. */
   closing = false;
   readonly #limit: number;
-  readonly #queues = new Map<object, Queue>();
+  readonly #clientOf: (request: Request) => string;
+  readonly #onDeferredBegun: () => void;
+  readonly #queues = new Map<object, Queue<Request>>();
   readonly #idle: (() => void)[] = [];
   readonly #loop: Loop;
   #active = 0;
   /** The queues that have begun a request in this turn. */
-  #ofTurn: Queue[] = [];
+  #ofTurn: Queue<Request>[] = [];
   #pipelinedInTurn = 0;
   /** When the first request of this turn began. */
   #turnBegan = 0;
+  /** When the first request of this turn began that was not deferred to it. */
+  #arrivalsBegan = NONE_BEGAN;
+  /** By client: queues whose first request waits for a later turn, with none in progress. */
+  readonly #deferred = new RoundRobin<string, Queue<Request>>();
 
-  /** @param limit requests of one connection that may wait. */
-  constructor(limit: number, loop: Loop = EVENT_LOOP) {
+  constructor({ limit, clientOf, onDeferredBegun, loop = EVENT_LOOP }: PipelineOptions<Request>) {
     this.#limit = limit;
+    this.#clientOf = clientOf;
+    this.#onDeferredBegun = onDeferredBegun;
     this.#loop = loop;
   }
 
@@ -87,11 +133,13 @@ export class Pipeline {
     return this.#active;
   }
 
-  admit(connection: object): Admission {
+  /** @param now on the clock of the loop. */
+  admit(connection: object, request: Request, now: number): Admission {
     const queue = this.#queueOf(connection);
-    if (!queue.isUnderWay && queue.waiting.length === 0 && this.#mayBegin(queue)) {
+    const isFirst = !queue.isUnderWay && queue.waiting.length === 0;
+    if (isFirst && this.#mayBegin(queue, now)) {
       this.#active += 1;
-      this.#note(queue);
+      this.#noteArrival(queue, now);
       return START;
     }
     if (queue.full) {
@@ -103,10 +151,13 @@ export class Pipeline {
     this.#active += 1;
     queue.full = queue.waiting.length >= this.#limit;
     const turn = queue.full ? 'reject' : 'serve';
-    return {
-      kind: 'wait',
-      turn: new Promise((resolve) => queue.waiting.push(() => resolve(turn))),
-    };
+    const waits = new Promise<Turn>((resolve) => {
+      queue.waiting.push({ request, begin: () => resolve(turn) });
+    });
+    // A queue that has begun a request in this turn is deferred at the end of the turn.
+    const isDeferred = isFirst && !queue.hasBegunInTurn;
+    if (isDeferred) this.#defer(queue);
+    return { kind: 'wait', turn: waits, isDeferred };
   }
 
   /** Ends the request in progress; the next one of its connection begins. */
@@ -119,10 +170,10 @@ export class Pipeline {
     if (this.#active === 0) for (const resolve of this.#idle.splice(0)) resolve();
   }
 
-  #queueOf(connection: object): Queue {
+  #queueOf(connection: object): Queue<Request> {
     const found = this.#queues.get(connection);
     if (found !== undefined) return found;
-    const queue: Queue = {
+    const queue: Queue<Request> = {
       connection,
       waiting: [],
       isUnderWay: false,
@@ -134,15 +185,24 @@ export class Pipeline {
     return queue;
   }
 
-  #mayBegin({ hasBegunInTurn }: Queue): boolean {
-    if (!hasBegunInTurn) return true;
+  #mayBegin({ hasBegunInTurn }: Queue<Request>, now: number): boolean {
+    if (!hasBegunInTurn) {
+      // Usual requests are not deferred, however many there are: to defer a request costs time.
+      return now - this.#arrivalsBegan < ARRIVALS_MS + this.#ofTurn.length * USUAL_MS;
+    }
     if (this.#pipelinedInTurn < PIPELINED_AT_LEAST) return true;
     if (this.#pipelinedInTurn >= PIPELINED_A_TURN) return false;
-    return this.#loop.now() - this.#turnBegan < PIPELINED_MS;
+    return now - this.#turnBegan < PIPELINED_MS;
+  }
+
+  /** Records that a request begins that was not deferred. */
+  #noteArrival(queue: Queue<Request>, now: number): void {
+    if (this.#arrivalsBegan === NONE_BEGAN && !queue.hasBegunInTurn) this.#arrivalsBegan = now;
+    this.#note(queue, now);
   }
 
   /** Records that a request of a connection begins. */
-  #note(queue: Queue): void {
+  #note(queue: Queue<Request>, now: number): void {
     queue.isUnderWay = true;
     if (queue.hasBegunInTurn) {
       this.#pipelinedInTurn += 1;
@@ -151,30 +211,67 @@ export class Pipeline {
     queue.hasBegunInTurn = true;
     this.#ofTurn.push(queue);
     if (this.#ofTurn.length > 1) return;
-    this.#turnBegan = this.#loop.now();
+    this.#turnBegan = now;
     this.#loop.afterTurn(() => this.#endTurn());
   }
 
+  /** Ends the turn, and begins deferred requests in the next one. */
   #endTurn(): void {
     const queues = this.#ofTurn;
     this.#ofTurn = [];
     this.#pipelinedInTurn = 0;
+    this.#arrivalsBegan = NONE_BEGAN;
     for (const queue of queues) queue.hasBegunInTurn = false;
-    for (const queue of queues) if (!queue.isUnderWay) this.#proceed(queue);
+    for (const queue of queues) {
+      if (queue.isUnderWay) continue;
+      if (queue.waiting.length === 0) this.#forget(queue);
+      else this.#defer(queue);
+    }
+    if (!this.#deferred.isEmpty) void this.#beginDeferred();
   }
 
-  /** Begins the next request of a connection with none in progress, now or in the next turn. */
-  #proceed(queue: Queue): void {
+  /** At least one request of the turn has begun, so the end of the turn is scheduled. */
+  #defer(queue: Queue<Request>): void {
+    const [first] = queue.waiting;
+    if (first !== undefined) this.#deferred.add(this.#clientOf(first.request), queue);
+  }
+
+  async #beginDeferred(): Promise<void> {
+    const begun = this.#loop.now();
+    for (let now = begun; now - begun < DEFERRED_MS; now = this.#loop.now()) {
+      const queue = this.#deferred.take();
+      if (queue === undefined) break;
+      this.#note(queue, now);
+      queue.waiting.shift()?.begin();
+      // The request is carried out meanwhile, as far as it does not wait.
+      await Promise.resolve();
+    }
+    this.#onDeferredBegun();
+  }
+
+  /** Begins the next request of a connection with none in progress, now or in a later turn. */
+  #proceed(queue: Queue<Request>): void {
     if (queue.waiting.length === 0) {
-      // A queue that began a request in this turn is kept until the end of the turn.
-      if (!queue.hasBegunInTurn) this.#queues.delete(queue.connection);
       queue.full = false;
       queue.ignored = 0;
+      // A queue that began a request in this turn is kept until the end of the turn.
+      if (!queue.hasBegunInTurn) this.#forget(queue);
       return;
     }
-    if (!this.#mayBegin(queue)) return;
-    this.#note(queue);
-    queue.waiting.shift()?.();
+    if (!queue.hasBegunInTurn && this.#ofTurn.length > 0) {
+      // A commit completes many requests in one turn. Those that begin after them have not run yet,
+      // so nothing is known about their time.
+      this.#defer(queue);
+      return;
+    }
+    const now = this.#loop.now();
+    if (!this.#mayBegin(queue, now)) return;
+    this.#noteArrival(queue, now);
+    queue.waiting.shift()?.begin();
+  }
+
+  #forget({ connection }: Queue<Request>): void {
+    this.#queues.delete(connection);
   }
 
   /** Resolves when no request is active. */

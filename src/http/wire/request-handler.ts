@@ -8,7 +8,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type HttpRequest, type HttpResponse, NO_BODY } from '../message.ts';
 import type { Application } from '../router.ts';
 import { type AccessListener, accessRecord } from './access-record.ts';
-import { clientAddress, peerAddress, TRUST_NOBODY, type Trust } from './client-address.ts';
+import {
+  clientAddress,
+  type Origin,
+  peerAddress,
+  TRUST_NOBODY,
+  type Trust,
+} from './client-address.ts';
 import type { ClientErrors } from './client-errors.ts';
 import type { Connections } from './connections.ts';
 import type { ResponseBatch } from './response-batch.ts';
@@ -29,7 +35,7 @@ export interface ServerContext {
   readonly trusts: Trust;
   readonly limits: Limits;
   readonly bodies: BodySettings;
-  readonly pipeline: Pipeline;
+  readonly pipeline: Pipeline<Origin>;
   readonly responseBatch: ResponseBatch;
   readonly connections: Connections;
   readonly clientErrors: ClientErrors;
@@ -59,16 +65,20 @@ export function handleRequest(
   if (body !== null) clientErrors.expectBody(connection, body);
   const timeout = limits.sendTimeout;
   const exchange = { incoming, outgoing, connection, body, started, timeout, onError };
-  const admission = pipeline.admit(connection);
+  const admission = pipeline.admit(connection, incoming, started);
   switch (admission.kind) {
     case 'start':
       void serve(context, exchange, 'serve', (send) => context.responseBatch.add(send));
       return;
-    case 'wait':
+    case 'wait': {
+      const schedule = admission.isDeferred
+        ? (send: () => void) => context.responseBatch.add(send)
+        : (send: () => void) => send();
       // A client may have closed its side after its last request, so responses must not be held.
-      context.responseBatch.flush();
-      void admission.turn.then((turn) => serve(context, exchange, turn, (send) => send()));
+      if (!admission.isDeferred) context.responseBatch.flush();
+      void admission.turn.then((turn) => serve(context, exchange, turn, schedule));
       return;
+    }
     case 'ignore':
       return;
     case 'disconnect':

@@ -3,11 +3,18 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo, createServer as createProbe, isIP, type Socket } from 'node:net';
 import { withTimeout } from '../../delay.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
+import { networkOf } from '../../network.ts';
 import type { HttpResponse } from '../message.ts';
 import type { Application } from '../router.ts';
 import { type AccessListener, errorRecord } from './access-record.ts';
 import { BodyBudget } from './body-memory/body-budget.ts';
-import { peerAddress, type Trust, TRUST_NOBODY } from './client-address.ts';
+import {
+  clientAddress,
+  type Origin,
+  peerAddress,
+  type Trust,
+  TRUST_NOBODY,
+} from './client-address.ts';
 import { ClientErrors, type OnErrorResponse } from './client-errors.ts';
 import { Connections } from './connections.ts';
 import { rejection } from './error-responses.ts';
@@ -102,7 +109,12 @@ function createContext(options: ServerOptions): FullContext {
   const { application, onError, listener, trusts = TRUST_NOBODY } = options;
   const { isMemoryScarce = () => false } = options;
   const limits = { ...LIMITS, ...options.limits };
-  const pipeline = new Pipeline(limits.pipelined);
+  const responseBatch = new ResponseBatch();
+  const pipeline = new Pipeline({
+    limit: limits.pipelined,
+    clientOf: (request: Origin) => networkOf(clientAddress(request, trusts)),
+    onDeferredBegun: () => responseBatch.flush(),
+  });
   const onErrorResponse: OnErrorResponse = (response, socket) => {
     if (listener?.wants(response.status) !== true) return;
     listener.onResponse(errorRecord(response, peerAddress({ socket })));
@@ -121,7 +133,7 @@ function createContext(options: ServerOptions): FullContext {
       onTimeout: (connection) => clientErrors.timeOut(connection),
     },
     pipeline,
-    responseBatch: new ResponseBatch(),
+    responseBatch,
     connections: new Connections(limits, trusts, isMemoryScarce),
     clientErrors,
     onErrorResponse,
@@ -227,7 +239,11 @@ function probe(address: Address): Promise<Probe> {
   });
 }
 
-async function closeServer(server: Server, pipeline: Pipeline, grace: number): Promise<boolean> {
+async function closeServer(
+  server: Server,
+  pipeline: Pipeline<Origin>,
+  grace: number,
+): Promise<boolean> {
   pipeline.closing = true;
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();

@@ -5,9 +5,11 @@
  * Invariants: one task runs at a time. Between two tasks of one owner, every other owner that waits
  * has a task run.
  */
+import { RoundRobin } from './round-robin.ts';
+
 export class FairQueue<Owner> {
-  /** What resumes the tasks that wait. The first owner is the next one; no list is empty. */
-  readonly #waiting = new Map<Owner, (() => void)[]>();
+  /** What resumes the tasks that wait. */
+  readonly #waiting = new RoundRobin<Owner, () => void>();
   #isBusy = false;
 
   /**
@@ -17,7 +19,9 @@ export class FairQueue<Owner> {
    * @throws what the task throws.
    */
   async run<T>(owner: Owner, task: () => Promise<T>): Promise<T> {
-    if (this.#isBusy) await this.#turn(owner);
+    if (this.#isBusy) {
+      await new Promise<void>((resolve) => this.#waiting.add(owner, resolve));
+    }
     this.#isBusy = true;
     try {
       return await task();
@@ -26,25 +30,10 @@ export class FairQueue<Owner> {
     }
   }
 
-  #turn(owner: Owner): Promise<void> {
-    return new Promise((resolve) => {
-      const waiting = this.#waiting.get(owner);
-      if (waiting === undefined) this.#waiting.set(owner, [resolve]);
-      else waiting.push(resolve);
-    });
-  }
-
   /** The queue stays busy while there is a next task, so that no new one overtakes it. */
   #next(): void {
-    const [next] = this.#waiting;
-    if (next === undefined) {
-      this.#isBusy = false;
-      return;
-    }
-    const [owner, waiting] = next;
-    const resume = waiting.shift();
-    this.#waiting.delete(owner);
-    if (waiting.length > 0) this.#waiting.set(owner, waiting);
-    resume?.();
+    const resume = this.#waiting.take();
+    if (resume === undefined) this.#isBusy = false;
+    else resume();
   }
 }

@@ -6,6 +6,7 @@ import {
   Pipeline,
   PIPELINED_A_TURN,
   PIPELINED_MS,
+  type PipelineOptions,
   type Turn,
 } from '../../../../src/http/wire/pipeline.ts';
 
@@ -16,11 +17,24 @@ interface Model {
   ignored: number;
 }
 
+/** A pipeline whose requests stand for their clients. */
+function pipelineOf(
+  limit: number,
+  options: Partial<PipelineOptions<string>> = {},
+): Pipeline<string> {
+  return new Pipeline({
+    limit,
+    clientOf: (request) => request,
+    onDeferredBegun: () => {},
+    ...options,
+  });
+}
+
 test('completing a request that was not admitted throws an error', () => {
-  const pipeline = new Pipeline(1);
+  const pipeline = pipelineOf(1);
   const connection = {};
   assert.throws(() => pipeline.complete(connection), /completed twice/);
-  pipeline.admit(connection);
+  pipeline.admit(connection, 'client', 0);
   pipeline.complete(connection);
   assert.throws(() => pipeline.complete(connection), /completed twice/);
   assert.is(pipeline.active, 0);
@@ -38,7 +52,7 @@ test('any sequence of requests and completions keeps the order, the limit and th
     async (limit, steps) => {
       // Each piece of work has its own turn.
       const afterTurn = (work: () => void) => void Promise.resolve().then(work);
-      const pipeline = new Pipeline(limit, { now: () => 0, afterTurn });
+      const pipeline = pipelineOf(limit, { loop: { now: () => 0, afterTurn } });
       const connections = [{}, {}, {}];
       const models: Model[] = connections.map(() => ({ queue: [], full: false, ignored: 0 }));
       const begun: string[] = [];
@@ -54,7 +68,7 @@ test('any sequence of requests and completions keeps the order, the limit and th
         } else {
           requests += 1;
           const id = requests;
-          const admission = pipeline.admit(connection);
+          const admission = pipeline.admit(connection, 'client', 0);
           seen.add(admission.kind);
           if (model.full) {
             model.ignored += 1;
@@ -93,7 +107,8 @@ test('any sequence of requests and completions keeps the order, the limit and th
 
 test('each connection begins one request in a turn, and the number of further ones is limited', async () => {
   const turns: (() => void)[] = [];
-  const pipeline = new Pipeline(1000, { now: () => 0, afterTurn: (work) => turns.push(work) });
+  const loop = { now: () => 0, afterTurn: (work: () => void) => void turns.push(work) };
+  const pipeline = pipelineOf(1000, { loop });
   const [greedy, other] = [{ name: 'greedy' }, { name: 'other' }];
   let begun = 0;
   const carryOut = () => {
@@ -101,7 +116,7 @@ test('each connection begins one request in a turn, and the number of further on
     pipeline.complete(greedy);
   };
   const admit = (connection: object) => {
-    const admission = pipeline.admit(connection);
+    const admission = pipeline.admit(connection, 'client', 0);
     if (admission.kind === 'start') carryOut();
     else if (admission.kind === 'wait') void admission.turn.then(carryOut);
   };
@@ -110,7 +125,7 @@ test('each connection begins one request in a turn, and the number of further on
     await Promise.resolve();
   }
   assert.is(begun, 1 + PIPELINED_A_TURN);
-  assert.is(pipeline.admit(other).kind, 'start', 'another connection is not held up');
+  assert.is(pipeline.admit(other, 'client', 0).kind, 'start', 'another connection is not held up');
   pipeline.complete(other);
   for (const expected of [66, 99, 100]) {
     assert.is(turns.length, 1);
@@ -126,7 +141,7 @@ test('after five requests, a connection begins none later than 2 ms after the fi
   const turns: (() => void)[] = [];
   let clock = 0;
   const loop = { now: () => clock, afterTurn: (work: () => void) => void turns.push(work) };
-  const pipeline = new Pipeline(1000, loop);
+  const pipeline = pipelineOf(1000, { loop });
   const connection = {};
   let begun = 0;
   const carryOut = () => {
@@ -135,7 +150,7 @@ test('after five requests, a connection begins none later than 2 ms after the fi
     pipeline.complete(connection);
   };
   for (let each = 0; each < 12; each += 1) {
-    const admission = pipeline.admit(connection);
+    const admission = pipeline.admit(connection, 'client', clock);
     if (admission.kind === 'start') carryOut();
     else if (admission.kind === 'wait') void admission.turn.then(carryOut);
   }
@@ -152,8 +167,8 @@ test('after five requests, a connection begins none later than 2 ms after the fi
 });
 
 test('every call of idle() is resolved', async () => {
-  const pipeline = new Pipeline(1);
-  pipeline.admit(pipeline);
+  const pipeline = pipelineOf(1);
+  pipeline.admit(pipeline, 'client', 0);
   const both = Promise.all([pipeline.idle(), pipeline.idle()]);
   pipeline.complete(pipeline);
   await both;
