@@ -2,11 +2,31 @@
  * JSON.parse in slices: the same values from the same texts, without blocking the event loop. A
  * native parse of 1 MiB with many different member names takes 80 ms of CPU. Only a fraction whose
  * nearest value is an integer differs: it is NaN.
+ *
+ * The engine keeps every member name, and every string of up to 27 characters that JSON.parse makes,
+ * in one hash table. Its hash function has no secret, so a client can send strings that all have
+ * the same hash; with 38,000 of them a native parse of 1 MiB takes 15 s. So no string of the text
+ * enters that table here, except the names of members that are kept.
  */
 import { numberOf } from './json-numbers.ts';
 
 /** Tokens and UTF-16 units that are parsed at once: 2 to 4 milliseconds. */
 const SLICE = { tokens: 4000, units: 64 * 1024 };
+
+/** Which members of objects are kept. The others are parsed and dropped. */
+export interface KeptNames {
+  readonly known: ReadonlySet<string>;
+  /** How many other members of the whole text are kept as well: the first ones. */
+  readonly others: number;
+}
+
+const ALL_NAMES: KeptNames = { known: new Set(), others: Number.POSITIVE_INFINITY };
+
+/** What a short string is parsed with, so that it is too long for the table of the engine. */
+const PADDING = ' '.repeat(32);
+
+/** A string of at least so many characters in the text has more than 27 even if all are escaped. */
+const LONG_STRING = 192;
 
 /** What may come next. */
 type Expected = 'value' | 'value or ]' | 'name' | 'name or }' | 'separator' | 'end';
@@ -25,11 +45,12 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
 /**
+ * @param kept all members if left out.
  * @returns the value, as JSON.parse would; NaN for a fraction that would be rounded to an integer.
  * @throws SyntaxError with the position.
  */
-export async function parseInSlices(text: string): Promise<unknown> {
-  const parser = new JsonParser(text);
+export async function parseInSlices(text: string, kept = ALL_NAMES): Promise<unknown> {
+  const parser = new JsonParser(text, kept);
   while (!parser.parseSlice()) await new Promise((resolve) => setImmediate(resolve));
   return parser.value;
 }
@@ -38,14 +59,22 @@ class JsonParser {
   /** The value, once it is complete. */
   value: unknown = undefined;
   readonly #text: string;
-  /** The open containers, the innermost last, and for each of them the name of its next member. */
+  readonly #known: ReadonlySet<string>;
+  /** The number of members with other names that may still be kept. */
+  #others: number;
+  /**
+   * The open containers, the innermost last, and for each of them the name of its next member; null
+   * if that is dropped.
+   */
   readonly #open: Container[] = [];
-  readonly #names: string[] = [];
+  readonly #names: (string | null)[] = [];
   #at = 0;
   #expected: Expected = 'value';
 
-  constructor(text: string) {
+  constructor(text: string, { known, others }: KeptNames) {
     this.#text = text;
+    this.#known = known;
+    this.#others = others;
   }
 
   /** @returns whether the text was parsed to its end. @throws SyntaxError. */
@@ -115,11 +144,18 @@ class JsonParser {
 
   #parseName(): void {
     if (this.#text.charCodeAt(this.#at) !== QUOTE) throw this.#unexpected();
-    this.#names[this.#names.length - 1] = this.#parseString();
+    const name = this.#parseString();
+    this.#names[this.#names.length - 1] = this.#keeps(name) ? name : null;
     this.#skipSpace();
     if (this.#text[this.#at] !== ':') throw this.#unexpected();
     this.#at += 1;
     this.#expected = 'value';
+  }
+
+  #keeps(name: string): boolean {
+    if (this.#known.has(name)) return true;
+    this.#others -= 1;
+    return this.#others >= 0;
   }
 
   /** Adds a complete value to its container. */
@@ -129,7 +165,8 @@ class JsonParser {
     if (container === undefined) this.value = value;
     else if (Array.isArray(container)) container.push(value);
     else {
-      const name = this.#names.at(-1) ?? '';
+      const name = this.#names.at(-1) ?? null;
+      if (name === null) return;
       if (name !== '__proto__') container[name] = value;
       else Object.defineProperty(container, name, { ...OWN, value });
     }
@@ -141,8 +178,13 @@ class JsonParser {
     const end = this.#endOfString();
     this.#at = end + 1;
     try {
-      const parsed: unknown = JSON.parse(this.#text.slice(begin, this.#at));
-      if (typeof parsed === 'string') return parsed;
+      if (end - begin > LONG_STRING) {
+        const parsed: unknown = JSON.parse(this.#text.slice(begin, this.#at));
+        if (typeof parsed === 'string') return parsed;
+      } else {
+        const padded: unknown = JSON.parse(`"${PADDING}${this.#text.slice(begin + 1, this.#at)}`);
+        if (typeof padded === 'string') return padded.slice(PADDING.length);
+      }
     } catch {
       // The position says more than the native message.
     }

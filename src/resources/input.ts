@@ -28,7 +28,7 @@ interface OwnedInput {
 }
 
 /** Problems that are reported, at most: a hostile list can have a hundred thousand. */
-const MAX_REPORTED_PROBLEMS = 100;
+export const MAX_REPORTED_PROBLEMS = 100;
 
 /** Collects the problems of a body by path, to report them together. */
 export class Problems {

@@ -34,6 +34,22 @@ const MEMBERS = perKind((kind) => {
   return { names, elements };
 });
 
+const namesOfAll = new WeakMap<Members, ReadonlySet<string>>();
+
+/** The names of members at any depth. */
+export function namesIn(members: Members): ReadonlySet<string> {
+  let names = namesOfAll.get(members);
+  if (names === undefined) {
+    names = new Set([...members.names, ...[...members.elements.values()].flatMap(allNames)]);
+    namesOfAll.set(members, names);
+  }
+  return names;
+}
+
+function allNames(members: Members): readonly string[] {
+  return [...namesIn(members)];
+}
+
 /**
  * Adds a problem for each unknown member. A value of a wrong type is not a problem here. Yields
  * between members.

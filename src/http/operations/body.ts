@@ -1,14 +1,15 @@
 /** The bodies that operations take: none, JSON of a schema, or a stream of bytes. */
 import * as v from 'valibot';
 import { CatalogError } from '../../errors.ts';
-import { Problems, requireObject } from '../../resources/input.ts';
+import { MAX_REPORTED_PROBLEMS, Problems, requireObject } from '../../resources/input.ts';
 import { header, type HttpRequest } from '../message.ts';
-import type { Members } from '../../resources/members.ts';
+import { type Members, namesIn } from '../../resources/members.ts';
 import { mediaTypeOf, readJson, requirePlain } from '../rules/json-body.ts';
 import { prefersStrict, requireKnown } from '../rules/preferences.ts';
 import type { JsonLimits } from '../../json/json-limits.ts';
 import { type Content, type Example, type JsonSchema, plainJson } from './content.ts';
-import { jsonSchemaOf } from './json-schema.ts';
+import { jsonSchemaOf, propertiesIn } from './json-schema.ts';
+import type { KeptNames } from '../../json/json-parser.ts';
 
 /** JSON Schema by attribute. Each has a member that says whether POST and PUT require it. */
 export type Attributes = Readonly<Record<string, JsonSchema>>;
@@ -57,11 +58,17 @@ export function uncheckedJson(
     validated: true,
     attributes,
     async read(request, limits) {
-      const body = await readJson(request, limits);
+      const kept = keptFor(request, namesIn(members));
+      const body = await readJson(request, limits, { kept, isBulky: true });
       if (prefersStrict(request)) await requireKnown(members, body, validate);
       return body;
     },
   };
+}
+
+/** Unknown members are kept only to be reported. */
+function keptFor(request: HttpRequest, known: ReadonlySet<string>): KeptNames {
+  return { known, others: prefersStrict(request) ? MAX_REPORTED_PROBLEMS : 0 };
 }
 
 /**
@@ -86,7 +93,8 @@ export function json<T>(
     validated: true,
     attributes: () => attributesOf(jsonSchemaOf(schema)),
     async read(request, limits) {
-      const body = await readJson(request, limits);
+      const kept = keptFor(request, propertiesIn(schema));
+      const body = await readJson(request, limits, { kept, isBulky: false });
       refuse(body);
       return parseFor(request, schema, body);
     },
@@ -103,7 +111,9 @@ export function optionalJson<T>(
     ...json(name, schema, example),
     optional: true,
     async read(request, limits) {
-      return parseFor(request, schema, await readJson(request, limits, {}));
+      const kept = keptFor(request, propertiesIn(schema));
+      const body = await readJson(request, limits, { kept, isBulky: false, absent: {} });
+      return parseFor(request, schema, body);
     },
   };
 }

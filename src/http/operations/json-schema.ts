@@ -13,6 +13,27 @@ export function jsonSchemaOf(schema: v.GenericSchema): JsonSchema {
   return found;
 }
 
+const propertyNames = new WeakMap<object, ReadonlySet<string>>();
+
+/** The names of the properties of a schema at any depth. */
+export function propertiesIn(schema: v.GenericSchema): ReadonlySet<string> {
+  let names = propertyNames.get(schema);
+  if (names === undefined) {
+    names = new Set(namesBelow(jsonSchemaOf(schema)));
+    propertyNames.set(schema, names);
+  }
+  return names;
+}
+
+/** Every key at any depth, of which the keywords of JSON Schema do no harm. */
+function* namesBelow(value: unknown): Generator<string> {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [name, part] of Object.entries(value)) {
+    yield name;
+    yield* namesBelow(part);
+  }
+}
+
 function convert(schema: v.GenericSchema): JsonSchema {
   const { $schema: _, ...described } = toJsonSchema(schema, {
     target: 'draft-2020-12',

@@ -146,6 +146,34 @@ test('a damaged text is parsed or refused as by JSON.parse', async () => {
   );
 });
 
+test('members that are neither known nor among the first others are dropped', async () => {
+  const text = '{"a":1,"x":{"b":2,"y":3},"b":[{"z":4,"a":5},"z"],"\\u0061":6,"__proto__":7}';
+  const known = new Set(['a', 'b']);
+  const parsed = async (others: number) =>
+    JSON.stringify(await parseInSlices(text, { known, others }));
+  assert.is(await parsed(0), '{"a":6,"b":[{"a":5},"z"]}');
+  assert.is(await parsed(1), '{"a":6,"x":{"b":2},"b":[{"a":5},"z"]}');
+  assert.is(await parsed(2), '{"a":6,"x":{"b":2,"y":3},"b":[{"a":5},"z"]}');
+  assert.is(await parsed(9), JSON.stringify(JSON.parse(text)));
+  const damaged = parseInSlices('{"x":{"y":1}', { known, others: 0 });
+  assert.instance(await damaged.catch((error: unknown) => error), SyntaxError);
+});
+
+test('strings of every length are the same, with escapes and without', async () => {
+  for (let length = 0; length < 200; length += 1) {
+    for (const unit of ['x', '\u00e9', '\ud83d\ude00', '"', '\\', '\n']) {
+      const plain = JSON.stringify(unit.repeat(length));
+      const escaped = unit
+        .repeat(length)
+        .split('')
+        .map((half) => `\\u${half.charCodeAt(0).toString(16).padStart(4, '0')}`);
+      for (const text of [plain, `"${escaped.join('')}"`]) {
+        assert.is(await parseInSlices(text), JSON.parse(text));
+      }
+    }
+  }
+});
+
 test('parsing a large text does not block the event loop', async () => {
   const names = Array.from({ length: 100_000 }, (_, index) => `"name ${index}":[${index}]`);
   const text = `{${names.join(',')}}`;
