@@ -21,6 +21,13 @@ const MAX_CACHED_TOKENS = 10_000;
 /** Most characters of a `jti`. A token with a longer one is refused: it could not be revoked. */
 export const MAX_ID_LENGTH = 255;
 
+/**
+ * Most characters of a token before its first dot. This part is parsed before the signature is
+ * verified, and a client could fill it with names that slow down the engine
+ * (src/json/json-parser.ts). Ours has 80.
+ */
+const MAX_HEADER_LENGTH = 512;
+
 export interface Caller {
   readonly subject: string;
   readonly role: Role;
@@ -127,6 +134,7 @@ export class TokenVerifier {
     if (token === undefined) {
       throw invalidToken('the Authorization header must be: Bearer <jwt>');
     }
+    if (token.indexOf('.') > MAX_HEADER_LENGTH) throw invalidToken('the token is not valid');
     // Unused bits of a last character must be 0 (RFC 4648, section 3.5): a token has only one form.
     if (!token.split('.').every(isCanonical)) throw invalidToken('the token is not valid');
     const verified = await this.#check(token, keys);

@@ -90,13 +90,13 @@ test('headers within the limit are accepted, larger headers are 431', () =>
     assertRefused(await exchangeRaw(server, [sized(2048)]), 431);
   }));
 
-test('198 headers are accepted, 199 headers are 431', () =>
+test('100 headers are accepted, 101 headers are 431', () =>
   withServer({}, async (server) => {
     // Host and Connection are two of them.
     const counted = (count: number) =>
       get('/healthz', [...Array.from({ length: count - 2 }, (_, index) => `X-${index}: 1`), LAST]);
-    assert.match(await exchangeRaw(server, [counted(198)]), /^HTTP\/1\.1 200 /);
-    assertRefused(await exchangeRaw(server, [counted(199)]), 431);
+    assert.match(await exchangeRaw(server, [counted(100)]), /^HTTP\/1\.1 200 /);
+    assertRefused(await exchangeRaw(server, [counted(101)]), 431);
   }));
 
 test('a header limit of 64 KiB, above the default, is enforced', () =>

@@ -279,6 +279,14 @@ test('a token that marks an unknown extension as critical is refused', async () 
   await requireRefused(`${token}.${Buffer.from(signature).toString('base64url')}`, 'crit');
 });
 
+test('a token whose header has more than 512 characters is refused', async () => {
+  const long = (length: number) => sign(CLAIMS, { x: 'x'.repeat(length) });
+  const [longest, longer] = [await long(362), await long(363)];
+  assert.equal([longest.indexOf('.'), longer.indexOf('.')], [512, 514]);
+  assert.is((await verifierAt(NOW).verify(`Bearer ${longest}`)).subject, 'ann');
+  await requireRefused(longer, 'a long header');
+});
+
 test('kid selects the key that verifies a token', async () => {
   await requireCaller(`Bearer ${await sign(CLAIMS, { kid: 'new' })}`);
   await requireCaller(`Bearer ${await sign(CLAIMS, { kid: 'old' }, OLD.secret)}`);
