@@ -16,6 +16,7 @@ import {
   isRead,
   NO_BODY,
 } from '../../http/message.ts';
+import { ClientPlaces } from '../../http/client-places.ts';
 import { ProgressTimer } from '../progress-timer.ts';
 import { ProxyRefusals } from '../proxy-refusals.ts';
 import { isLoop, requestHeaders, responseHeaders } from './headers.ts';
@@ -51,7 +52,7 @@ interface Options {
   readonly maxBody: number;
   /** Milliseconds without progress; {@link IDLE_MS} if left out. */
   readonly idleMs?: number;
-  /** Requests at the same time. */
+  /** Requests at the same time. One client gets half of them: it may send its bodies slowly. */
   readonly maxOpen: number;
   /** The path of the socket on which a process of this host listens; left out for another host. */
   readonly socket?: string;
@@ -67,17 +68,24 @@ export class Forwarder {
   readonly #options: Options;
   readonly #to: string;
   readonly #proxies: ProxyRefusals;
-  #open = 0;
+  readonly #places: ClientPlaces;
 
   constructor(options: Options) {
     this.#options = options;
     this.#to = options.to ?? 'the primary';
+    this.#places = new ClientPlaces(options.maxOpen, (limit) => {
+      const whose = limit === 'own' ? ' of your address' : '';
+      return new CatalogError(
+        'busy',
+        `too many requests${whose} are waiting for ${this.#to}; try again`,
+      );
+    });
     this.#proxies = new ProxyRefusals(options.warn ?? (() => {}));
   }
 
   /** Requests that are being passed on. */
   get open(): number {
-    return this.#open;
+    return this.#places.taken;
   }
 
   /**
@@ -95,10 +103,7 @@ export class Forwarder {
       throw unreachable('the hosts forward requests to each other in a loop; check their --follow');
     }
     const url = urlOf(request, origin, this.#to);
-    if (this.#open >= this.#options.maxOpen) {
-      throw new CatalogError('busy', `too many requests are waiting for ${this.#to}; try again`);
-    }
-    this.#open += 1;
+    const release = this.#places.take(request);
     const timer = new ProgressTimer(this.#options.idleMs ?? IDLE_MS, `${this.#to} is silent`);
     const upload = new Upload(request, this.#options.maxBody, timer);
     let isDone = false;
@@ -106,10 +111,10 @@ export class Forwarder {
     const done = () => {
       if (isDone) return;
       isDone = true;
+      release();
       // A connection on which only a part of the body was sent cannot be used again.
       if (upload.isSent) timer.stop();
       else timer.fail(new Error('the request is over'));
-      this.#open -= 1;
     };
     try {
       const response = await this.#send(request, url, timer, upload);

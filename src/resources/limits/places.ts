@@ -25,7 +25,8 @@ export class Places {
   }
 
   /**
-   * @param subject who takes it; null for all requests without a token together.
+   * @param subject who takes it: the subject of a token, or a client; null for all requests without a
+   *   token together.
    * @returns a function that gives the place back. Later calls of it have no effect.
    * @throws CatalogError as `refusal` makes it.
    */

@@ -9,7 +9,7 @@ import { CatalogError } from '../../../src/errors.ts';
 import { Forwarder } from '../../../src/hosts/forwarding/forwarder.ts';
 import { type HttpRequest, NO_BODY, type RequestBody } from '../../../src/http/message.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
-import { codeOf, failureOf } from '../../support/failure.ts';
+import { codeOf, failureOf, outcomeOf } from '../../support/failure.ts';
 import { requestWith } from '../../support/request.ts';
 import { until } from '../../support/until.ts';
 
@@ -30,8 +30,8 @@ async function withPrimary(
   }
 }
 
-function request(method: string, body: RequestBody = NO_BODY): HttpRequest {
-  return requestWith({ method, path: '/books/', search: 'a=1', body });
+function request(method: string, body: RequestBody = NO_BODY, address = '127.0.0.1'): HttpRequest {
+  return requestWith({ method, path: '/books/', search: 'a=1', body, address });
 }
 
 function bodyOf(pieces: () => AsyncGenerator<Uint8Array>): RequestBody {
@@ -98,7 +98,7 @@ test('a client that disconnects during a response frees exactly one place', asyn
   await withPrimary(
     (_, outgoing) => void outgoing.write('the first piece'),
     async (origin) => {
-      const forwarder = new Forwarder({ maxBody: MIB, maxOpen: 2 });
+      const forwarder = new Forwarder({ maxBody: MIB, maxOpen: 4 });
       const begin = async () => {
         const { body } = await forwarder.forward(request('GET'), origin);
         assert.ok(body !== null && typeof body === 'object' && Symbol.asyncIterator in body);
@@ -132,9 +132,10 @@ test('however many requests are forwarded, other requests of the process are ans
     async (origin) => {
       const maxOpen = maxForwards(process.env);
       const forwarder = new Forwarder({ maxBody: MIB, maxOpen, idleMs: 20_000 });
-      const forwards = Array.from({ length: maxOpen + 300 }, () =>
-        failureOf(forwarder.forward(request('POST'), origin)),
-      );
+      const forwards = Array.from({ length: maxOpen + 300 }, (_, nth) => {
+        const address = `192.0.2.${nth % 100}`;
+        return failureOf(forwarder.forward(request('POST', NO_BODY, address), origin));
+      });
       await until('the forwarded requests have arrived', () => waiting === maxOpen);
       const state = await fetch(origin, { signal: AbortSignal.timeout(5000) });
       assert.is(await state.text(), 'the state');
@@ -142,6 +143,36 @@ test('however many requests are forwarded, other requests of the process are ans
         forwards.slice(maxOpen).map(async (each) => (await each).code),
       );
       assert.equal(new Set(codes), new Set(['busy']));
+    },
+  );
+});
+
+test('bodies of one client that never end leave half of the places to others', async () => {
+  await withPrimary(
+    async (incoming, outgoing) => {
+      for await (const _ of incoming) continue;
+      outgoing.end('written');
+    },
+    async (origin) => {
+      const forwarder = new Forwarder({ maxBody: MIB, maxOpen: 10 });
+      let end = () => {};
+      const ended = new Promise<void>((resolve) => (end = resolve));
+      async function* pieces() {
+        yield Buffer.from('{');
+        await ended;
+      }
+      // One client may have all addresses with the same first 64 bits.
+      const slow = Array.from({ length: 8 }, (_, nth) =>
+        forwarder.forward(request('POST', bodyOf(pieces), `2001:db8::${nth}`), origin),
+      );
+      const outcomes = Promise.all(slow.map(outcomeOf));
+      assert.is(forwarder.open, 5);
+      const other = await forwarder.forward(request('POST', NO_BODY, '2001:db8:0:1::1'), origin);
+      assert.is(other.status, 200);
+      end();
+      const [done, busy] = [Array<string>(5).fill('done'), Array<string>(3).fill('busy')];
+      assert.equal(await outcomes, [...done, ...busy]);
+      assert.is(forwarder.open, 0);
     },
   );
 });
