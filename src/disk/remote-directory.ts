@@ -1,6 +1,7 @@
 /**
- * A directory that may be on another machine, such as a network mount. Every call waits in another
- * thread, so that a mount that does not answer delays only the callers of this class.
+ * A directory that may be on another machine, such as a network mount. Every call waits in a thread
+ * of the runtime's pool, which has threads to spare (src/app/engine/thread-pool.ts). So a mount that
+ * does not answer delays only the callers of this class.
  */
 import fsp from 'node:fs/promises';
 import { dirname, join } from 'node:path';

@@ -4,11 +4,13 @@
  * garbage made since, so that a heap grows to several times its live size. Its last compiler takes
  * the time of many requests for code that has run some thousand times (docs/performance.md,
  * "Memory", "Start"). Its HTTP client sends 256 requests at a time, too few for a host that forwards
- * requests. The engine reads other values only from its environment, and only when it starts. So the
- * executable starts again with them: in the same process, some milliseconds later.
+ * requests, and its pool has too few threads (thread-pool.ts). The engine reads other values only from
+ * its environment, and only when it starts. So the executable starts again with them: in the same
+ * process, some milliseconds later.
  */
 import { messageOf } from '../../errors.ts';
 import { HTTP_CLIENT_POLICY } from './http-client.ts';
+import { THREAD_POOL } from './thread-pool.ts';
 
 /** Options of JavaScriptCore, mimalloc and the HTTP client, by the variables of Bun for them. */
 const SERVING_POLICY = {
@@ -76,10 +78,11 @@ export function beginWithServingPolicy(beginning: Beginning = PROCESS): void {
   if (!isExecutable || args[0] !== 'serve') return;
   if (Object.keys(SERVING_POLICY).some((variable) => env[variable] !== undefined)) return;
   try {
-    replace(executable, [name, ...args], { ...env, ...SERVING_POLICY });
+    // The variable of the pool is also that of Node, so it may be set for other programs.
+    replace(executable, [name, ...args], { ...THREAD_POOL, ...env, ...SERVING_POLICY });
   } catch (error) {
     warn(
-      `the server will take more memory, answer its first requests more slowly and forward fewer requests at a time, because it could not restart itself with its settings for the engine: ${messageOf(error)}`,
+      `the server will take more memory, answer its first requests more slowly, forward fewer requests at a time and delay pages while names cannot be looked up, because it could not restart itself with its settings for the engine: ${messageOf(error)}`,
     );
   }
 }

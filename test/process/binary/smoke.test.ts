@@ -110,7 +110,7 @@ test('the page thread runs from the executable, even if the directory has a file
 function engineNumbers(pid: number | undefined): readonly string[] {
   const variables = readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0');
   return variables
-    .filter((variable) => /^(?:BUN_CONFIG|BUN_JSC|MIMALLOC)_/.test(variable))
+    .filter((variable) => /^(?:BUN_CONFIG|BUN_JSC|MIMALLOC|UV)_/.test(variable))
     .toSorted();
 }
 
@@ -126,6 +126,7 @@ test('a server sets its engine settings, unless the environment already has one 
     'BUN_JSC_minEdenToOldGenerationRatio=0.13',
     'BUN_JSC_thresholdForFTLOptimizeAfterWarmUp=256000',
     'MIMALLOC_PURGE_DELAY=1000',
+    'UV_THREADPOOL_SIZE=128',
   ]);
   const { status, stderr } = await server.stop();
   assert.equal([status, stderr], [0, '']);

@@ -36,8 +36,16 @@ const WITH_POLICY = {
 test('for serve the executable executes itself again with the same arguments and its engine settings', () => {
   const { replacements, lines } = begin({});
   const argv = ['catalog-server', 'serve', '--port', '0'];
-  assert.equal(replacements, [['/opt/catalog-server', argv, WITH_POLICY]]);
+  const env = { ...WITH_POLICY, UV_THREADPOOL_SIZE: '128' };
+  assert.equal(replacements, [['/opt/catalog-server', argv, env]]);
   assert.equal(lines, []);
+});
+
+test('a number of threads in the environment, which may be for other programs, is kept', () => {
+  const { replacements } = begin({ env: { HOME: '/root', UV_THREADPOOL_SIZE: '7' } });
+  const argv = ['catalog-server', 'serve', '--port', '0'];
+  const env = { ...WITH_POLICY, UV_THREADPOOL_SIZE: '7' };
+  assert.equal(replacements, [['/opt/catalog-server', argv, env]]);
 });
 
 test('the executable executes itself again only once', () => {
@@ -63,7 +71,7 @@ test('if the executable cannot execute itself, it continues and prints a warning
     },
   });
   assert.equal(lines, [
-    'the server will take more memory, answer its first requests more slowly and forward fewer requests at a time, because it could not restart itself with its settings for the engine: ENOENT, No such file or directory',
+    'the server will take more memory, answer its first requests more slowly, forward fewer requests at a time and delay pages while names cannot be looked up, because it could not restart itself with its settings for the engine: ENOENT, No such file or directory',
   ]);
 });
 
