@@ -45,6 +45,7 @@ interface Waiting {
 
 interface Options {
   readonly state: () => DurableState;
+  /** Milliseconds in which this process ran. */
   readonly now: () => number;
 }
 

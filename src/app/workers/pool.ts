@@ -4,14 +4,16 @@
  * Invariants:
  * 1. A write is answered when every worker that serves shows it. A worker serves only once writes
  *    wait for it.
- * 2. No write waits for a worker that has ended, and a worker that is stuck is killed. So a write
- *    waits for workers for a bounded time.
+ * 2. No write waits for a worker that has ended, and a worker that is stuck is killed, also while
+ *    the server stops. So a write waits for workers for a bounded time. Time in which this process
+ *    was paused does not count.
  * 3. Another worker takes the place of one that has ended, with growing delays.
  */
 import { Backoff } from '../../backoff.ts';
 import { messageOf } from '../../errors.ts';
 import type { ProcessFigures } from '../../telemetry/process-metrics.ts';
 import { type DurableState, Member, type WorkerPort } from './member.ts';
+import { RunningTime } from './running-time.ts';
 
 /** Milliseconds between two checks for workers that are stuck. */
 const CHECK_MS = 1000;
@@ -27,23 +29,32 @@ interface Options {
   readonly state: () => DurableState;
   readonly log: { warn(message: string): void };
   readonly now?: () => number;
+  /** Calls `check` regularly. @returns a function that ends this. */
+  readonly regularly?: (check: () => void, milliseconds: number) => () => void;
   readonly backoff?: () => Backoff;
+}
+
+function regularly(check: () => void, milliseconds: number): () => void {
+  const timer = setInterval(check, milliseconds);
+  return () => clearInterval(timer);
 }
 
 export class WorkerPool {
   readonly #options: Options;
   readonly #now: () => number;
+  readonly #running: RunningTime;
   readonly #members = new Set<Member>();
   readonly #timers = new Set<ReturnType<typeof setTimeout>>();
   /** The last change set that was reported as durable. */
   #sequence = 0;
   #port = 0;
   #isClosing = false;
-  #checks: ReturnType<typeof setInterval> | undefined;
+  #endChecks: (() => void) | null = null;
 
   constructor(options: Options) {
     this.#options = options;
     this.#now = options.now ?? performance.now.bind(performance);
+    this.#running = new RunningTime(this.#now, 2 * CHECK_MS);
   }
 
   /**
@@ -56,8 +67,10 @@ export class WorkerPool {
   async open(port: number): Promise<string> {
     this.#port = port;
     this.#sequence = this.#options.state().sequence;
+    this.#running.advance();
     const members = Array.from({ length: this.#options.count }, () => this.#start());
-    this.#checks = setInterval(() => this.#endStuck(), CHECK_MS);
+    const begin = this.#options.regularly ?? regularly;
+    this.#endChecks = begin(() => this.#endStuck(), CHECK_MS);
     try {
       const urls = await Promise.all(members.map(({ listening }) => listening));
       for (const member of members) this.#replaceAtEnd(member, this.#newBackoff());
@@ -75,7 +88,7 @@ export class WorkerPool {
 
   /** Why the server is not ready; null if it is. */
   readonly reason = (): string | null =>
-    this.serving === 0 && this.#checks !== undefined ? 'no worker is ready' : null;
+    this.serving === 0 && this.#endChecks !== null ? 'no worker is ready' : null;
 
   /** @returns when every worker that serves shows a change set. Never rejects. */
   readonly reach = async (sequence: number): Promise<void> => {
@@ -93,9 +106,9 @@ export class WorkerPool {
   /** @param grace milliseconds that the workers have for requests under way. */
   async close(grace: number): Promise<void> {
     this.#isClosing = true;
-    clearInterval(this.#checks);
     for (const timer of this.#timers) clearTimeout(timer);
     await Promise.all([...this.#members].map((member) => member.close(grace)));
+    this.#endChecks?.();
   }
 
   #state(): DurableState {
@@ -107,7 +120,7 @@ export class WorkerPool {
   }
 
   #start(): Member {
-    const options = { state: () => this.#state(), now: this.#now };
+    const options = { state: () => this.#state(), now: this.#running.now };
     const member = new Member(this.#options.start(this.#port), options);
     this.#members.add(member);
     void member.ended.then(() => this.#members.delete(member));
@@ -142,6 +155,7 @@ export class WorkerPool {
   }
 
   #endStuck(): void {
+    this.#running.advance();
     for (const member of this.#members) {
       if (member.endIfStuck()) this.#options.log.warn('a worker did not answer and was killed');
     }
