@@ -2,7 +2,7 @@
 import type { Catalog } from '../shop/catalog.ts';
 import { type PageName, skuPage } from '../shop/names.ts';
 import type { PageList } from '../shop/page-list.ts';
-import { failureOf, type PageFailure } from '../writer/page-failure.ts';
+import { errorOf, failureOf, type PageFailure } from '../writer/page-failure.ts';
 import type { Chunk, Outcome, PageMaker, PageResult, StateMark } from '../writer/page-writer.ts';
 
 /** The pages that a build makes. */
@@ -78,6 +78,12 @@ export class Build {
     return written + unchanged + removed + failed;
   }
 
+  /** Why not all pages could be listed; null if they could, so far. */
+  get unlisted(): Error | null {
+    const failure = this.failures.get(FOLDER);
+    return failure === undefined ? null : errorOf(FOLDER, failure);
+  }
+
   /** The next pages, at most `count`; none at the end. */
   async take(count: number): Promise<PageName[]> {
     const names: PageName[] = [];
@@ -105,7 +111,8 @@ export class Build {
 
   fail(name: PageName, failure: PageFailure): void {
     this.counts.failed += 1;
-    if (this.failures.size < MAX_LISTED_FAILURES) this.failures.set(name, failure);
+    const isListed = name === FOLDER || this.failures.size < MAX_LISTED_FAILURES;
+    if (isListed) this.failures.set(name, failure);
   }
 }
 

@@ -18,10 +18,11 @@ import type { Store } from '../../store/store.ts';
 import { SOUGHT_BY_PAGES } from '../shop/catalog.ts';
 import type { PageName } from '../shop/names.ts';
 import type { PageList } from '../shop/page-list.ts';
-import type { PageMaker, PageResult, StateMark } from '../writer/page-writer.ts';
+import type { PageMaker, PageResult } from '../writer/page-writer.ts';
 import { errorOf } from '../writer/page-failure.ts';
 import { type PageBatches, SLICE_MS } from './batches.ts';
 import { Build, type BuildScope, FOLDER, isOutcome } from './builds.ts';
+import { ManifestSaves } from './manifest-saves.ts';
 import { PageNaming } from './naming.ts';
 import type { PagesLock } from './pages-lock.ts';
 import { Retry } from './retry.ts';
@@ -40,9 +41,6 @@ const MAX_NAMED = 1024;
 
 /** Milliseconds without a commit after which pages are made; an import commits more often. */
 const QUIET_MS = 200;
-
-/** Minimum milliseconds between two writes of the manifest. */
-const SAVE_INTERVAL_MS = 60_000;
 
 /** The share of a drain's time that is reserved for writing the manifest. */
 const SAVE_SHARE = 0.1;
@@ -66,17 +64,16 @@ export class PageQueue {
   readonly #builds: { readonly build: Build; readonly finish: () => void }[] = [];
   /** Pages that could not be made and are retried. */
   readonly retry: Retry<PageName>;
+  readonly #manifest: ManifestSaves;
   /** Pages that are being made. */
   #inHand = 0;
   /** The number of the last commit noted here; when the latest one came, by performance.now(). */
   #noted: number;
   #notedAt = 0;
-  /** What the check of all pages since the start has come to. */
-  #comparison: 'due' | 'passed' | 'failed' = 'due';
+  /** Whether all pages were checked since the start, and those that differed are made or queued. */
+  #isCompared = false;
   /** Whether half-written files of a killed run are still to be removed. */
   #mustSweep = true;
-  #savedAt = Number.NEGATIVE_INFINITY;
-  #savedSequence: number | null = null;
   /** When the remaining work is left to the next start, by performance.now(). */
   #deadline = Number.POSITIVE_INFINITY;
   #isDraining = false;
@@ -89,8 +86,9 @@ export class PageQueue {
   #wake: () => void = () => {};
 
   constructor(options: QueueOptions) {
-    const { store } = options;
+    const { store, maker } = options;
     this.#options = options;
+    this.#manifest = new ManifestSaves(maker, this.#report);
     this.#naming = new PageNaming(store);
     this.#noted = store.sequence;
     this.retry = new Retry((names) => this.#add(names), this.#report);
@@ -106,10 +104,10 @@ export class PageQueue {
     return this.#naming.size + this.#waiting.size + this.#inHand + this.retry.size;
   }
 
-  /** The same and what builds have still to make or check; at least 1 before the check of a start. */
+  /** The same and what builds have still to make or check; at least 1 until the check of a start. */
   get waiting(): number {
     const builds = this.#builds.reduce((sum, { build }) => sum + build.remaining, 0);
-    return Math.max(this.length + builds, this.#comparison === 'due' ? 1 : 0);
+    return Math.max(this.length + builds, this.#isCompared ? 0 : 1);
   }
 
   /** Milliseconds that the oldest of {@link length} has waited; 0 if none waits. */
@@ -120,7 +118,7 @@ export class PageQueue {
   /** Whether the files are up to date, for readers of pages. */
   get state(): PageState {
     const { sequence } = this.#options.store;
-    const isCurrent = this.#comparison === 'passed' && this.#noted === sequence;
+    const isCurrent = this.#isCompared && this.#noted === sequence;
     return { isBehind: !isCurrent || this.length > 0, sequence };
   }
 
@@ -129,12 +127,14 @@ export class PageQueue {
     this.#add([name]);
   }
 
-  /** Checks all pages, as every start must. */
+  /** Checks all pages, as every start must; again after a while if they cannot be listed. */
   compare(): void {
     const { sequence, digest } = this.#options.store;
     const { build, ended } = this.build({ stale: true, skus: null, since: { sequence, digest } });
     void ended.then(() => {
-      this.#comparison = build.counts.failed > 0 || this.#isAbandoned ? 'failed' : 'passed';
+      if (build.unlisted !== null) return this.retry.failed(FOLDER, build.unlisted);
+      this.#isCompared = !this.#isAbandoned;
+      this.retry.succeeded(FOLDER);
     });
   }
 
@@ -172,7 +172,10 @@ export class PageQueue {
   }
 
   #add(names: Iterable<PageName>): void {
-    for (const name of names) this.#waiting.add(name);
+    for (const name of names) {
+      if (name === FOLDER) this.compare();
+      else this.#waiting.add(name);
+    }
     this.#start();
   }
 
@@ -200,8 +203,7 @@ export class PageQueue {
       }
       await turn();
     }
-    const isSaveDue = performance.now() - this.#savedAt > SAVE_INTERVAL_MS;
-    if (isSaveDue && !this.#isDraining) await this.#save();
+    if (this.#manifest.isDue && !this.#isDraining) await this.#save();
   }
 
   /** Does one step of the queued work. @returns false if there is no time left. */
@@ -254,8 +256,9 @@ export class PageQueue {
   async #buildSome({ build, finish }: { build: Build; finish: () => void }): Promise<boolean> {
     const names = await build.take(BATCH_SIZE);
     if (names.length === 0) {
-      const unlisted = build.failures.get(FOLDER);
-      if (unlisted !== undefined) this.#report(errorOf(FOLDER, unlisted));
+      // The check of a start is retried, which reports it.
+      const isRetried = build.scope.since !== undefined;
+      if (build.unlisted !== null && !isRetried) this.#report(build.unlisted);
       this.#builds.shift();
       finish();
       return true;
@@ -284,13 +287,8 @@ export class PageQueue {
 
   /** Saves the manifest, marked with the state of the store if all of its pages are made. */
   async #save(): Promise<void> {
-    const { store, maker } = this.#options;
-    const { isBehind, sequence } = this.state;
-    if (!isBehind && this.#savedSequence === sequence) return;
-    const mark: StateMark | null = isBehind ? null : { sequence, digest: store.digest };
-    this.#savedAt = performance.now();
-    const keep = () => (this.#savedSequence = mark?.sequence ?? null);
-    await maker.save(mark).then(keep, this.#report);
+    const { sequence, digest } = this.#options.store;
+    await this.#manifest.save(this.state.isBehind ? null : { sequence, digest });
   }
 
   /** Pages cut off by the end of a drain are not failures: the next start makes them. */

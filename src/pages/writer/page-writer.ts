@@ -87,8 +87,9 @@ export class PageWriter implements PageMaker {
   readonly #manifest: Manifest;
   /** Identifies settings, templates and program. */
   readonly #fingerprint: string;
-  #records: Iterator<PageName> = [].values();
-  #listing: Iterator<PageName> = [].values();
+  /** The rest of each list; null if its beginning was not requested from this writer. */
+  #records: Iterator<PageName> | null = null;
+  #listing: Iterator<PageName> | null = null;
 
   /** @param fingerprint changes with everything that pages are made from, except their facts. */
   constructor(disk: Disk, dataDirectory: string, renderer: Renderer, fingerprint: string) {
@@ -231,7 +232,9 @@ function readable(read: () => Buffer | null): Buffer | null {
 }
 
 /** The wanted names among the next {@link CHUNK_SIZE} of a list. */
-function chunkOf(names: Iterator<PageName>, isWanted: (name: PageName) => boolean): Chunk {
+function chunkOf(names: Iterator<PageName> | null, isWanted: (name: PageName) => boolean): Chunk {
+  // The thread that had the list has died.
+  if (names === null) throw new Error('the rest of a list of pages is lost');
   const wanted: PageName[] = [];
   for (let seen = 0; seen < CHUNK_SIZE; seen += 1) {
     const step = names.next();

@@ -1,5 +1,5 @@
 /** src/pages/refresh/queue.ts: pages written in the background, with a disk that can fail. */
-import { rmSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -42,6 +42,8 @@ class Bench {
   readonly reports: string[] = [];
   /** Names of pages that the disk refuses. */
   readonly refused = new Set<string>();
+  /** Whether the folder of pages can be listed. */
+  isListed = true;
   readonly #theirs: FileLock;
 
   private constructor(data: string, store: Store) {
@@ -49,6 +51,10 @@ class Bench {
     this.store = store;
     const disk: Disk = {
       ...quickDisk,
+      list: (path) => {
+        if (!this.isListed) throw new Error('permission denied');
+        return quickDisk.list(path);
+      },
       rename: async (from, to) => {
         const folder = join(data, 'pages/');
         const name = to.startsWith(folder) ? to.slice(folder.length) : null;
@@ -227,6 +233,37 @@ test('a page that the disk refuses stays queued, is reported once, and is writte
   assert.is(bench.reports.length, 1);
 });
 
+test('pages are checked again after a start at which the folder could not be listed', async () => {
+  const bench = await Bench.open();
+  writeFileSync(join(bench.data, 'pages', 'skus', '4711.html'), 'of an item that was deleted');
+  bench.isListed = false;
+  bench.queue.compare();
+  await until('it is told', () => bench.reports.length > 0);
+  assert.equal(bench.reports, ['./: permission denied']);
+  assert.ok(bench.queue.state.isBehind);
+  assert.ok(bench.queue.waiting > 0);
+  bench.isListed = true;
+  await until('all are checked', () => bench.queue.waiting === 0);
+  bench.requireFresh();
+  assert.not.ok(bench.queue.state.isBehind);
+  await bench.close();
+  assert.is(bench.reports.length, 1);
+});
+
+test('files are up to date once a page is written that the check of a start could not write', async () => {
+  const bench = await Bench.open();
+  rmSync(join(bench.data, 'pages', 'skus', '1.html'));
+  bench.refused.add('skus/1.html');
+  bench.queue.compare();
+  await until('it is told', () => bench.reports.length > 0);
+  assert.ok(bench.queue.state.isBehind);
+  bench.refused.clear();
+  await until('it is made', () => bench.queue.waiting === 0);
+  bench.requireFresh();
+  assert.not.ok(bench.queue.state.isBehind);
+  await bench.close();
+});
+
 test('draining writes the queued pages', async () => {
   const bench = await Bench.open();
   for (let id = 1; id <= SKUS; id += 1) await bench.commit(rename(id, 'Drained'));
@@ -323,6 +360,19 @@ test('a page that a build fails to write is queued and tried again', async () =>
   await bench.rest();
   await bench.close();
   bench.requireFresh();
+});
+
+test('a build reports that the folder cannot be listed, however many pages have failed before', async () => {
+  const bench = await Bench.open(120);
+  for (let id = 1; id <= 120; id += 1) bench.refused.add(`skus/${id}.html`);
+  bench.isListed = false;
+  const { build, ended } = bench.queue.build({ stale: false, skus: null });
+  await ended;
+  assert.is(build.counts.failed, 121);
+  assert.equal(reasons(build).at(-1), ['./', 'permission denied']);
+  assert.is(build.unlisted?.message, './: permission denied');
+  bench.refused.clear();
+  await bench.close();
 });
 
 test('draining waits for a build only up to its time limit', async () => {

@@ -2,6 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Disk } from '../../../../src/disk/disk.ts';
+import { messageOf } from '../../../../src/errors.ts';
 import { allSteps, Gatherer } from '../../../../src/pages/shop/gather.ts';
 import { type Prepared, Renderer } from '../../../../src/pages/render/renderer.ts';
 import { TemplateSources } from '../../../../src/pages/render/template-sources.ts';
@@ -192,6 +193,18 @@ test('damaged files are found by their stat, and after another boot by their byt
   folder.boot = 'second';
   const after = await folder.writer().damaged(true);
   assert.equal(after.names.toSorted(), ['goods/1.html', 'skus/1.html', 'skus/2.html']);
+});
+
+test('a list that another writer has begun fails instead of ending early', async () => {
+  const folder = new Folder();
+  await folder.make(folder.writer());
+  for (const call of [
+    () => folder.writer().damaged(false),
+    () => folder.writer().present(false, true),
+  ]) {
+    const message = await call().then(String, messageOf);
+    assert.is(message, 'the rest of a list of pages is lost');
+  }
 });
 
 test('a page to be sent is rendered only if its file is not current, and is not written', async () => {

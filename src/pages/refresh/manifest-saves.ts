@@ -1,0 +1,32 @@
+/** When the manifest is written: not too often, and only if the state that it names is another. */
+import type { PageMaker, StateMark } from '../writer/page-writer.ts';
+
+/** Minimum milliseconds between two writes while the server runs. */
+const INTERVAL_MS = 60_000;
+
+export class ManifestSaves {
+  readonly #maker: Pick<PageMaker, 'save'>;
+  readonly #onError: (error: unknown) => void;
+  #savedAt = Number.NEGATIVE_INFINITY;
+  /** The sequence of the state that the manifest names; null if it names none. */
+  #sequence: number | null = null;
+
+  /** @param onError called if the manifest cannot be written; the next start takes longer. */
+  constructor(maker: Pick<PageMaker, 'save'>, onError: (error: unknown) => void) {
+    this.#maker = maker;
+    this.#onError = onError;
+  }
+
+  /** Whether the last write was long enough ago. */
+  get isDue(): boolean {
+    return performance.now() - this.#savedAt > INTERVAL_MS;
+  }
+
+  /** Never rejects. @param state of which every page is made; null if some still wait. */
+  async save(state: StateMark | null): Promise<void> {
+    if (state !== null && state.sequence === this.#sequence) return;
+    this.#savedAt = performance.now();
+    const keep = () => (this.#sequence = state?.sequence ?? null);
+    await this.#maker.save(state).then(keep, this.#onError);
+  }
+}
