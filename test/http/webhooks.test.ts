@@ -464,6 +464,54 @@ test('after a restart deliveries continue where they stopped', async () => {
   await again.stop();
 });
 
+test('after a restart the messages of a change set that were delivered are not sent again', async () => {
+  const receiver = new Receiver();
+  const server = await open(receiver, {
+    send(request) {
+      // The first two messages are delivered, and the third one gets no response.
+      receiver.hangs = receiver.requests.length >= 2;
+      return receiver.send(request);
+    },
+  });
+  await sent(server, 201, 'POST', WEBHOOKS, { body: { url: URL } });
+  const body = Array.from({ length: 2000 }, (_, nth) => ({ name: `${nth} ${'x'.repeat(200)}` }));
+  await sent(server, 201, 'POST', `${BRANDS}bulk/`, { body });
+  await receiver.count(3);
+  await server.stop();
+  const later = new Receiver();
+  const again = await open(later, { data: server.data });
+  const idsIn = (requests: readonly OutgoingRequest[]) =>
+    requests.flatMap((request) =>
+      (JSON.parse(request.body).data as Fields[]).map(({ id }) => Number(id)),
+    );
+  await until('the rest arrives', () => idsIn(later.requests).at(-1) === body.length);
+  assert.is(later.ids[0], receiver.ids[2], 'under the id of the attempt that the stop has ended');
+  assert.equal(
+    idsIn([...receiver.requests.slice(0, 2), ...later.requests]),
+    body.map((_, nth) => nth + 1),
+  );
+  assert.is(new Set(later.ids).size, later.requests.length);
+  await again.stop();
+});
+
+test('a new url gets the whole change set of which the former one has got a part', async () => {
+  const receiver = new Receiver();
+  const server = await open(receiver, {
+    send(request) {
+      receiver.hangs = request.url === URL && receiver.requests.length >= 1;
+      return receiver.send(request);
+    },
+  });
+  await sent(server, 201, 'POST', WEBHOOKS, { body: { url: URL } });
+  const body = Array.from({ length: 1000 }, (_, nth) => ({ name: `${nth} ${'x'.repeat(200)}` }));
+  await sent(server, 201, 'POST', `${BRANDS}bulk/`, { body });
+  await receiver.count(2);
+  await sent(server, 200, 'PATCH', `${WEBHOOKS}1/`, { body: { url: `${URL}&second` } });
+  await receiver.count(4);
+  assert.equal(receiver.ids.slice(2, 4), receiver.ids.slice(0, 2));
+  await server.stop();
+});
+
 test('if the position of a webhook is lost, deliveries start again at its creation', async () => {
   const receiver = new Receiver();
   const server = await open(receiver);

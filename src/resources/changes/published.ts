@@ -25,6 +25,9 @@ export function isPublished({ put, delete: deleted }: ChangeSet): boolean {
  * that refer to it, then the deleted ones in the opposite order. So a reader that applies them one
  * by one never has a reference to a missing row.
  *
+ * Every version gives them in this order: after an update, deliveries to webhooks continue within a
+ * change set.
+ *
  * @param changeSet as this version writes it: with the rows as they were before.
  * @returns null for a step in which no change was found: a reader may pause at each.
  */

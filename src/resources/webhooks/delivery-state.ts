@@ -1,6 +1,6 @@
 /** The state of the deliveries of a webhook, which is kept across restarts. */
 import * as v from 'valibot';
-import type { Message } from './message.ts';
+import type { Message, Progress } from './message.ts';
 import { MAX_DELAY_MS, retryDelay } from './schedule.ts';
 
 /** Deliveries of a webhook that are listed. */
@@ -28,8 +28,12 @@ const stateFile = v.object({
   position: v.number(),
   failures: v.number(),
   trying_since: v.nullable(v.number()),
-  /** Earlier versions did not write it. */
+  /** Earlier versions did not write these. */
   last_failure: v.optional(v.nullable(v.number()), null),
+  progress: v.optional(
+    v.nullable(v.object({ of: v.string(), messages: v.number(), changes: v.number() })),
+    null,
+  ),
   deliveries: v.array(delivery),
 });
 
@@ -45,8 +49,8 @@ export interface Outcome {
 export class DeliveryState {
   /** The change set up to which everything is delivered. */
   position: number;
-  /** Messages about the next change set that are delivered. Not kept across restarts. */
-  messages = 0;
+  /** How much of the next change set is delivered; null if nothing is. */
+  progress: Progress | null = null;
   /** When the next attempt is due, in milliseconds since the epoch; null for now. */
   next: number | null = null;
   #failures = 0;
@@ -75,6 +79,7 @@ export class DeliveryState {
     state.#failures = output.failures;
     state.#tryingSince = output.trying_since;
     state.#lastFailure = output.last_failure;
+    state.progress = output.progress;
     state.#deliveries = output.deliveries;
     return state;
   }
@@ -86,6 +91,7 @@ export class DeliveryState {
       failures: this.#failures,
       trying_since: this.#tryingSince,
       last_failure: this.#lastFailure,
+      progress: this.progress,
     };
   }
 
@@ -102,6 +108,7 @@ export class DeliveryState {
   /** Records a delivery that has arrived. */
   delivered(message: Message, outcome: Outcome, time: number): void {
     this.#endFailures();
+    this.progress = message.progress;
     this.#note(message, 'delivered', outcome, time);
   }
 
@@ -139,7 +146,7 @@ export class DeliveryState {
         ? 'its last delivered change sets are not in this store'
         : `change sets ${first} to ${position} are no longer kept`;
     this.position = position;
-    this.messages = 0;
+    this.progress = null;
     const [at, id] = [new Date(time).toISOString(), `skipped_${first}_${position}`];
     this.#add({
       id,
@@ -159,7 +166,6 @@ export class DeliveryState {
   /** Tries again at once, as if nothing had failed yet. */
   beginAnew(): void {
     this.#endFailures();
-    this.messages = 0;
   }
 
   #endFailures(): void {
@@ -177,7 +183,7 @@ export class DeliveryState {
   }
 
   #note(
-    { id, sequence, changes }: Message,
+    { id, sequence, changes }: Pick<Message, 'id' | 'sequence' | 'changes'>,
     state: Delivery['state'],
     { status, error }: Outcome,
     time: number,

@@ -4,8 +4,8 @@
  * Invariants:
  * 1. Messages are delivered in the order of their change sets, one at a time. A failed message is
  *    retried, and the later ones wait.
- * 2. The saved position never passes a change set that was not delivered. So after a crash some may
- *    be delivered again, but none is lost.
+ * 2. The saved position, and the progress within the next change set, never pass a message that was
+ *    not delivered. So after a crash some may be delivered again, but none is lost.
  * 3. While the dispatcher waits, it holds no change set in memory.
  */
 import { pause } from '../../delay.ts';
@@ -147,20 +147,15 @@ export class Dispatcher {
     for await (const changeSet of changesAfter(state.position, last)) {
       if (wake.aborted || !(await this.#deliver(webhook, changeSet, wake))) return;
       state.position = changeSet.sequence;
-      state.messages = 0;
+      state.progress = null;
       this.#saveSoon();
     }
   }
 
   /** @returns whether everything about the change set is delivered. */
   async #deliver(webhook: Webhook, changeSet: ChangeSet, wake: AbortSignal): Promise<boolean> {
-    let nth = 0;
-    for await (const message of messagesOf(webhook, changeSet)) {
-      nth += 1;
-      if (nth <= this.state.messages) continue;
+    for await (const message of messagesOf(webhook, changeSet, this.state.progress)) {
       if (wake.aborted || !(await this.#attempt(webhook, message))) return false;
-      // If the webhook was changed meanwhile, its messages may be different ones.
-      this.state.messages = wake.aborted ? 0 : nth;
     }
     return true;
   }

@@ -22,28 +22,53 @@ export interface Message {
   /** How many changes it holds. */
   readonly changes: number;
   readonly body: string;
+  /** How much of the change set is delivered with this message. */
+  readonly progress: Progress;
 }
 
-/** The messages about a change set; none if it changed nothing of the webhook's resources. */
+/** How much of a change set is delivered to a webhook. */
+export interface Progress {
+  /** The change set, and what the changes and the receiver depend on. */
+  readonly of: string;
+  readonly messages: number;
+  readonly changes: number;
+}
+
+/**
+ * The messages about a change set; none if it changed nothing of the webhook's resources.
+ *
+ * @param delivered the progress so far. If it is that of another change set, or of other settings
+ *   of the webhook, nothing is delivered yet.
+ */
 export async function* messagesOf(
   webhook: Webhook,
   changeSet: ChangeSet,
+  delivered: Progress | null,
 ): AsyncGenerator<Message, void, void> {
   const wanted = new Set(JSON.parse(webhook.resources) as string[]);
   const { sequence, time } = changeSet;
   const name = nameOf(webhook, changeSet);
-  let [data, changes, part] = ['', 0, 0];
+  const of = progressName(webhook, name);
+  const begun = delivered?.of === of ? delivered : null;
+  let [part, position] = [begun?.messages ?? 0, 0];
+  let [data, changes] = ['', 0];
   const message = (): Message => {
     part += 1;
-    const id = `${name}_${part}`;
     const head = JSON.stringify({ type: TYPE, timestamp: time }).slice(0, -1);
-    return { id, sequence, changes, body: `${head},"data":[${data}]}` };
+    return {
+      id: `${name}_${part}`,
+      sequence,
+      changes,
+      body: `${head},"data":[${data}]}`,
+      progress: { of, messages: part, changes: position },
+    };
   };
   for await (const change of inTurns(changesIn(changeSet))) {
-    if (change !== null && (wanted.size === 0 || wanted.has(change.resource))) {
-      data += changes === 0 ? change.text(true) : `,${change.text(true)}`;
-      changes += 1;
-    }
+    if (change === null || (wanted.size > 0 && !wanted.has(change.resource))) continue;
+    position += 1;
+    if (position <= (begun?.changes ?? 0)) continue;
+    data += changes === 0 ? change.text(true) : `,${change.text(true)}`;
+    changes += 1;
     if (data.length < MESSAGE_UNITS) continue;
     yield message();
     [data, changes] = ['', 0];
@@ -61,6 +86,11 @@ function nameOf({ id, created, resources }: Webhook, { sequence, time }: ChangeS
   return `msg_${id}_${sequence}_${digest.slice(0, DIGEST_LENGTH)}`;
 }
 
+/** @param name see {@link nameOf}. A new receiver gets the whole change set. */
+function progressName({ url }: Webhook, name: string): string {
+  return `${name} ${hash('sha256', url, 'hex').slice(0, DIGEST_LENGTH)}`;
+}
+
 /**
  * The headers of a delivery, signed as Standard Webhooks specifies.
  *
@@ -68,7 +98,7 @@ function nameOf({ id, created, resources }: Webhook, { sequence, time }: ChangeS
  * @param time of this attempt, in milliseconds since the epoch.
  */
 export function signedHeaders(
-  { id, body }: Message,
+  { id, body }: Pick<Message, 'id' | 'body'>,
   secret: string,
   time: number,
 ): Readonly<Record<string, string>> {

@@ -22,7 +22,7 @@ export type Send = (request: OutgoingRequest) => Promise<number>;
 
 /** The state of the deliveries of a webhook, which changes while they continue. */
 interface LiveState {
-  /** Where they continue: some numbers, as JSON. */
+  /** Where they continue: some numbers and short texts, as JSON. */
   readonly place: object;
   /** The place, and the last deliveries. */
   readonly text: string;

@@ -9,7 +9,13 @@ import { DeliveryState } from '../../../../src/resources/webhooks/delivery-state
 import { codeOf } from '../../../support/failure.ts';
 import { MemoryEtcd } from '../../../support/memory-etcd.ts';
 
-const message = (sequence: number) => ({ id: `msg_${sequence}`, sequence, changes: 1, body: '{}' });
+const message = (sequence: number) => ({
+  id: `msg_${sequence}`,
+  sequence,
+  changes: 1,
+  body: '{}',
+  progress: { of: `msg_${sequence}`, messages: 1, changes: 1 },
+});
 
 /** A webhook to which everything up to a change set was delivered. */
 function stateAt(position: number): DeliveryState {

@@ -19,7 +19,13 @@ test('the first delay is about 2 seconds, and each further one is twice as long,
   }
 });
 
-const message = (id: number) => ({ id: `msg_${id}`, sequence: id, changes: 1, body: '' });
+const message = (id: number) => ({
+  id: `msg_${id}`,
+  sequence: id,
+  changes: 1,
+  body: '',
+  progress: { of: `msg_${id}`, messages: 1, changes: 1 },
+});
 
 test('the state of deliveries survives a restart, with the last 100 deliveries', () => {
   const state = new DeliveryState(7);
@@ -30,6 +36,7 @@ test('the state of deliveries survives a restart, with the last 100 deliveries',
   const again = DeliveryState.parse(state.text);
   assert.is(again?.text, state.text);
   assert.is(again?.position, 120);
+  assert.equal(again?.progress, { of: 'msg_120', messages: 1, changes: 1 });
   assert.is(again?.next, null, 'a restart tries at once');
   const [latest, ...others] = again?.deliveries ?? [];
   assert.equal([latest?.state, latest?.attempts, latest?.error?.length], ['failed', 1, 300]);
@@ -105,10 +112,11 @@ test('after a success or a reset the time of attempts begins with the next failu
   }
 });
 
-test('a state of an earlier version without the last failure is read, and its time begins at 0', () => {
+test('a state of an earlier version is read without its last failure, and its time begins at 0', () => {
   const written = { position: 7, failures: 2, trying_since: 0, deliveries: [] };
   const state = DeliveryState.parse(JSON.stringify(written));
   assert.is(state?.position, 7);
+  assert.is(state?.progress, null);
   assert.is(state && failedAt(state, 96), 0);
 });
 
