@@ -91,7 +91,7 @@ export interface Catalog {
   readonly application: Application;
   readonly store: Store;
   readonly pages: PageQueue;
-  readonly changes: Pick<Changes, 'endWaits' | 'figures' | 'feed'>;
+  readonly changes: Pick<Changes, 'arrivals' | 'endWaits' | 'figures' | 'feed'>;
   readonly archive: Pick<Archive, 'figures'>;
   readonly readinessDetails: () => ReadinessDetails;
   readonly hosts: Hosts;

@@ -14,6 +14,7 @@ import { runStartupChecks } from './startup-checks.ts';
 import type { ServeOptions } from './server-options.ts';
 import { firstSignal, REQUESTS_GRACE_MS } from './signals.ts';
 import { endStart } from './engine/start-policy.ts';
+import { notBehind } from './workers/not-behind.ts';
 import { WorkerPool } from './workers/pool.ts';
 import { socketPath } from './workers/socket-path.ts';
 import { startWorkers } from './workers/serve-workers.ts';
@@ -164,7 +165,14 @@ function listen(
     port,
     ...observability.serverSettings,
   };
-  if (pool !== null) return startWorkers({ ...settings, data, disk, pool });
+  if (pool !== null) {
+    const application = notBehind(current.application, {
+      shown: () => pool.sequence,
+      arrivals: () => current.catalog?.changes.arrivals ?? null,
+      readiness: `${options.basePath}/readyz`,
+    });
+    return startWorkers({ ...settings, application, data, disk, pool });
+  }
   return startServer({ ...settings, trusts: trustIn(options.trustProxy ?? []) });
 }
 

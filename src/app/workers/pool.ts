@@ -45,7 +45,6 @@ export class WorkerPool {
   readonly #running: RunningTime;
   readonly #members = new Set<Member>();
   readonly #timers = new Set<ReturnType<typeof setTimeout>>();
-  /** The last change set that was reported as durable. */
   #sequence = 0;
   #port = 0;
   #isClosing = false;
@@ -79,6 +78,11 @@ export class WorkerPool {
       await this.close(0);
       throw error;
     }
+  }
+
+  /** The last change set that was reported as durable. */
+  get sequence(): number {
+    return this.#sequence;
   }
 
   /** Workers that take requests. */

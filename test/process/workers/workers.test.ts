@@ -57,7 +57,16 @@ function targetOf(link: string): string {
 }
 
 /** Sends a request without a body. @returns the status of its response. */
-function statusOver(socket: Socket, path: string, headers: readonly string[]): Promise<number> {
+async function statusOver(
+  socket: Socket,
+  path: string,
+  headers: readonly string[],
+): Promise<number> {
+  return Number((await textOver(socket, path, headers)).slice('HTTP/1.1 '.length, 12));
+}
+
+/** Sends a request without a body. @returns its response, with headers. */
+function textOver(socket: Socket, path: string, headers: readonly string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = '';
     const end = (settle: () => void) => {
@@ -67,10 +76,9 @@ function statusOver(socket: Socket, path: string, headers: readonly string[]): P
     const onClose = () => end(() => reject(new Error(`the connection was closed after ${text}`)));
     const onData = (chunk: Buffer) => {
       text += chunk.toString('latin1');
-      const [, status, length] =
-        /^HTTP\/1\.1 (\d{3}) .*?\r\ncontent-length: (\d+)\r\n/is.exec(text) ?? [];
+      const [, length] = /^HTTP\/1\.1 .*?\r\ncontent-length: (\d+)\r\n/is.exec(text) ?? [];
       const body = text.indexOf('\r\n\r\n') + 4;
-      if (body > 4 && text.length >= body + Number(length)) end(() => resolve(Number(status)));
+      if (body > 4 && text.length >= body + Number(length)) end(() => resolve(text));
     };
     socket.on('data', onData).on('close', onClose);
     socket.write(rawRequest(`GET ${path}`, headers));
@@ -93,6 +101,17 @@ async function connectionsOf(server: TestServer): Promise<readonly Socket[]> {
   });
   assert.equal(new Set(byWorker.keys()), new Set(workers));
   return [...byWorker.values()];
+}
+
+/** Opens connections until a worker holds one. */
+async function connectionTo(server: TestServer, worker: number): Promise<Socket> {
+  const { hostname, port } = new URL(server.url);
+  for (;;) {
+    const socket = connect(Number(port), hostname);
+    await statusOver(socket, '/healthz', []);
+    if (holds(worker, socket)) return socket;
+    socket.destroy();
+  }
 }
 
 const isThere = (pid: number) => existsSync(`/proc/${pid}`);
@@ -168,6 +187,32 @@ test('after a write is answered, every connection reads the new value', async ()
     for (const read of reads) assert.is((JSON.parse(read.body) as { name: string }).name, name);
   }
   assert.is(workersOf(server).length, 2);
+});
+
+test('a page is never older than what its connection has shown, even while a worker is stopped', async () => {
+  const server = await startServer({ demo: true, args: WORKERS });
+  const [worker = 0, other = 0] = workersOf(server);
+  const [writing, reading] = [
+    await connectionTo(server, worker),
+    await connectionTo(server, worker),
+  ];
+  // The write waits until the other worker is killed. This one shows it at once.
+  process.kill(other, 'SIGSTOP');
+  let [item, page] = ['', ''];
+  try {
+    const body = JSON.stringify(book('Early'));
+    writing.write(rawRequest('PUT /books/1/', ['Content-Type: application/json'], body));
+    await until('the item shows it', async () => {
+      item = await textOver(reading, '/books/1/', []);
+      return item.includes('Early');
+    });
+    page = await textOver(reading, '/pages/skus/1.html', []);
+  } finally {
+    if (isThere(other)) process.kill(other, 'SIGCONT');
+    writing.destroy();
+  }
+  const sequenceOf = (text: string) => Number(/\r\ncatalog-sequence: (\d+)/i.exec(text)?.[1]);
+  assert.ok(sequenceOf(page) >= sequenceOf(item), `${sequenceOf(page)} < ${sequenceOf(item)}`);
 });
 
 test('a killed worker is replaced, and no answered write is lost or invisible', async () => {
