@@ -10,8 +10,8 @@
  *    later than {@link PIPELINED_MS} after the first request of the turn. The engine reads all that a
  *    client has sent before it turns to others, so one client that pipelines thousands of requests
  *    would delay all others.
- * 3. In one turn the first requests of connections begin within {@link ARRIVALS_MS}, which each of
- *    them prolongs by {@link USUAL_MS}, and those that were deferred to it within {@link DEFERRED_MS},
+ * 3. In one turn the first requests of connections begin until they have taken {@link ARRIVALS_MS},
+ *    which each of them prolongs by {@link USUAL_MS}, and those that were deferred to it within {@link DEFERRED_MS},
  *    at least one. Otherwise long lists that hundreds of connections request at the same time would
  *    all be made in one turn.
  * 4. Deferred requests do not delay those that arrive later, and the clients of deferred requests
@@ -28,11 +28,17 @@ export const PIPELINED_MS = 2;
 /** Such requests that begin in any case: a client may close its sending side after a few requests. */
 const PIPELINED_AT_LEAST = 4;
 
-/** Milliseconds of a turn in which the first requests of connections begin. */
+/** Milliseconds of a turn that the first requests of connections may take before others wait. */
 export const ARRIVALS_MS = 10;
 
 /** By how many milliseconds each of them prolongs that: twice what a GET of an item takes. */
 export const USUAL_MS = 0.05;
+
+/**
+ * Milliseconds that one of them counts for, at most, so that one alone never makes others wait: the
+ * system may have stopped the process meanwhile.
+ */
+export const COUNTED_MS = 6;
 
 /** Milliseconds of a turn in which requests begin that were deferred to it. */
 export const DEFERRED_MS = 10;
@@ -70,8 +76,8 @@ const START: Admission = { kind: 'start' };
 const IGNORE: Admission = { kind: 'ignore' };
 const DISCONNECT: Admission = { kind: 'disconnect' };
 
-/** A turn in which no connection has begun its first request. */
-const NONE_BEGAN = Number.POSITIVE_INFINITY;
+/** Instead of a time: no first request of a connection has arrived in this turn. */
+const NO_ARRIVAL = -1;
 
 /** A request that waits. */
 interface Waiting<Request> {
@@ -116,8 +122,10 @@ export class Pipeline<Request> {
   #pipelinedInTurn = 0;
   /** When the first request of this turn began. */
   #turnBegan = 0;
-  /** When the first request of this turn began that was not deferred to it. */
-  #arrivalsBegan = NONE_BEGAN;
+  /** When the latest first request of a connection arrived. */
+  #latestArrival = 0;
+  /** The time that those of this turn count for together, but for the latest one. */
+  #counted = NO_ARRIVAL;
   /** By client: queues whose first request waits for a later turn, with none in progress. */
   readonly #deferred = new RoundRobin<string, Queue<Request>>();
 
@@ -139,7 +147,7 @@ export class Pipeline<Request> {
     const isFirst = !queue.isUnderWay && queue.waiting.length === 0;
     if (isFirst && this.#mayBegin(queue, now)) {
       this.#active += 1;
-      this.#noteArrival(queue, now);
+      this.#note(queue, now);
       return START;
     }
     if (queue.full) {
@@ -186,19 +194,18 @@ export class Pipeline<Request> {
   }
 
   #mayBegin({ hasBegunInTurn }: Queue<Request>, now: number): boolean {
-    if (!hasBegunInTurn) {
-      // Usual requests are not deferred, however many there are: to defer a request costs time.
-      return now - this.#arrivalsBegan < ARRIVALS_MS + this.#ofTurn.length * USUAL_MS;
-    }
+    if (!hasBegunInTurn) return this.#hasTimeForArrival(now);
     if (this.#pipelinedInTurn < PIPELINED_AT_LEAST) return true;
     if (this.#pipelinedInTurn >= PIPELINED_A_TURN) return false;
     return now - this.#turnBegan < PIPELINED_MS;
   }
 
-  /** Records that a request begins that was not deferred. */
-  #noteArrival(queue: Queue<Request>, now: number): void {
-    if (this.#arrivalsBegan === NONE_BEGAN && !queue.hasBegunInTurn) this.#arrivalsBegan = now;
-    this.#note(queue, now);
+  #hasTimeForArrival(now: number): boolean {
+    if (this.#counted < 0) this.#counted = 0;
+    else this.#counted += Math.min(now - this.#latestArrival, COUNTED_MS);
+    this.#latestArrival = now;
+    // Usual requests are not deferred, however many there are: to defer a request costs time.
+    return this.#counted < ARRIVALS_MS + this.#ofTurn.length * USUAL_MS;
   }
 
   /** Records that a request of a connection begins. */
@@ -220,7 +227,7 @@ export class Pipeline<Request> {
     const queues = this.#ofTurn;
     this.#ofTurn = [];
     this.#pipelinedInTurn = 0;
-    this.#arrivalsBegan = NONE_BEGAN;
+    this.#counted = NO_ARRIVAL;
     for (const queue of queues) queue.hasBegunInTurn = false;
     for (const queue of queues) {
       if (queue.isUnderWay) continue;
@@ -266,7 +273,7 @@ export class Pipeline<Request> {
     }
     const now = this.#loop.now();
     if (!this.#mayBegin(queue, now)) return;
-    this.#noteArrival(queue, now);
+    this.#note(queue, now);
     queue.waiting.shift()?.begin();
   }
 

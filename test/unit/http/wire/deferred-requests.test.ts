@@ -5,6 +5,7 @@ import * as assert from 'uvu/assert';
 import {
   type Admission,
   ARRIVALS_MS,
+  COUNTED_MS,
   DEFERRED_MS,
   Pipeline,
   USUAL_MS,
@@ -92,10 +93,19 @@ test('long requests of many connections begin in several turns, in order', async
 
 test('a deferred request that takes long is the only one of its turn', async () => {
   const site = new Site();
-  for (let nth = 1; nth <= 3; nth += 1) site.send({}, from('a', nth, 10 * ARRIVALS_MS));
-  assert.equal(site.begun, ['a1']);
-  assert.is(await site.turn(), 'a2 |');
+  for (let nth = 1; nth <= 4; nth += 1) site.send({}, from('a', nth, 10 * ARRIVALS_MS));
+  assert.equal(site.begun, ['a1', 'a2'], 'the process may have been stopped during one of them');
   assert.is(await site.turn(), 'a3 |');
+  assert.is(await site.turn(), 'a4 |');
+});
+
+test('one stop of the process, however long, defers no usual request', () => {
+  assert.ok(COUNTED_MS < ARRIVALS_MS);
+  const site = new Site();
+  for (let nth = 1; nth <= 1000; nth += 1) {
+    const takes = nth === 10 ? 1000 : 0.9 * USUAL_MS;
+    assert.is(site.send({}, from('a', nth, takes)), 'start');
+  }
 });
 
 test('usual requests all begin in the turn in which they arrive, however many there are', () => {
