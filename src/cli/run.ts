@@ -127,7 +127,7 @@ function report(
 ): ExitStatus {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return 0;
-    const message = oneLine(error.message.replace(/^error: /, ''));
+    const message = withoutCredentials(oneLine(error.message.replace(/^error: /, '')));
     const said = error.code === 'commander.help' ? withoutCommand(argv) : message;
     context.warn(`${said.replace(/\.$/, '')}; see ${namedIn(argv, program)} --help`);
     return 2;
@@ -163,6 +163,17 @@ function isYes(text = ''): boolean {
   } catch {
     return false;
   }
+}
+
+/** Hides what an address has before its host: a refused one may have a password, and logs are kept. */
+function withoutCredentials(line: string): string {
+  return line
+    .split(' ')
+    .map((word) => {
+      const [begin, end] = [word.indexOf('://'), word.lastIndexOf('@')];
+      return begin < 0 || end < begin ? word : `${word.slice(0, begin)}://***${word.slice(end)}`;
+    })
+    .join(' ');
 }
 
 function oneLine(text: string): string {

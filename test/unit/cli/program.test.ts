@@ -247,6 +247,23 @@ const WRONG: readonly Wrong[] = [
   })),
 ];
 
+for (const [args, env, shown] of [
+  [
+    ['serve', '--follow', 'https://ann:secret@primary.example/'],
+    {},
+    "'https://***@primary.example/'",
+  ],
+  [['check', '--archive', 's3://id:sec/ret@bucket/a'], {}, "'s3://***@bucket/a'"],
+  [['serve'], { CATALOG_ARCHIVE: 's3://id:secret@bucket' }, "'s3://***@bucket'"],
+] as const) {
+  test(`a refused address is shown without its password: ${shown}`, async () => {
+    const finished = await callProgram(args, { env });
+    assertOneLine(finished, 2);
+    assert.match(finished.stderr, shown);
+    assert.not.match(finished.stderr, 'ret');
+  });
+}
+
 /** An empty working directory, to detect files that a command leaves behind. */
 const DIRECTORY = temporaryDirectory();
 test.before(() => process.chdir(DIRECTORY));
