@@ -14,16 +14,20 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const LARGE_BYTES = 64 * 1024;
 
 /**
- * UTF-16 units of a text that is parsed natively, whoever sends it: most books are shorter. A native
- * parse of 64 KiB can take a second if a client has chosen its strings for the hash function of the
- * engine (src/json/json-parser.ts).
+ * UTF-16 units of the texts that are parsed natively. A native parse of 64 KiB can take a second if
+ * a client has chosen its strings for the hash function of the engine (src/json/json-parser.ts).
  */
-const SHORT_UNITS = 256;
+const NATIVE_UNITS = {
+  /** Whoever sends it: most books are shorter. */
+  any: 256,
+  /** From a user, of an item or several: most SKUs are shorter, and most descriptions longer. */
+  bulky: 4096,
+};
 
 export interface ExpectedJson {
   /** The members that are kept in a body that is not parsed natively. */
   readonly kept: KeptNames;
-  /** Whether clients with a token may send long bodies often, so that these are parsed natively. */
+  /** Whether users may send long bodies often, so that more of them are parsed natively. */
   readonly isBulky: boolean;
   /** The value of an empty body; if it is left out, an empty body is malformed. */
   readonly absent?: object;
@@ -47,8 +51,8 @@ export async function readJson(
   }
   const text = decode(bytes);
   await requireWithinLimits(limits, text);
-  const isNative = text.length <= SHORT_UNITS || (isBulky && subject !== null);
-  if (!isNative) return parse(text, kept);
+  const most = isBulky && subject !== null ? NATIVE_UNITS.bulky : NATIVE_UNITS.any;
+  if (text.length > most) return parse(text, kept);
   const value = parseJson(text);
   return hasFraction(text) ? queue.run(subject, () => parse(text, kept)) : value;
 }
