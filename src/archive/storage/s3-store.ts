@@ -1,10 +1,11 @@
 /**
  * An archive in a bucket of an S3-compatible store, through Bun's client.
  *
- * Every call has a deadline, because the client has none for a connection that is open and silent.
- * A call cannot be cancelled, and may complete after its deadline. That does no harm, because what it
- * stores is the same. Large objects are sent in parts, each with a deadline of its own. So they take
- * as long as they need, and at most one part is still being sent when the object is sent again.
+ * Every call has a deadline, because the client waits for minutes on a connection that is open and
+ * silent. A call cannot be cancelled, and may complete after its deadline. That does no harm,
+ * because what it stores is the same. Large objects are sent in parts, each with a deadline of its
+ * own. So they take as long as they need, and at most one part is still being sent when the object
+ * is sent again.
  */
 import { S3Client, type S3Options } from 'bun';
 import { withTimeout } from '../../delay.ts';
