@@ -11,9 +11,9 @@
  *    client has sent before it turns to others, so one client that pipelines thousands of requests
  *    would delay all others.
  * 3. In one turn the first requests of connections begin until they have taken {@link ARRIVALS_MS},
- *    which each of them prolongs by {@link USUAL_MS}, and those that were deferred to it within {@link DEFERRED_MS},
- *    at least one. Otherwise long lists that hundreds of connections request at the same time would
- *    all be made in one turn.
+ *    which each of them prolongs by {@link USUAL_MS}, and those that were deferred to it within
+ *    {@link DEFERRED_MS}, at least one. Otherwise long lists that hundreds of connections request
+ *    at the same time would all be made in one turn.
  * 4. Deferred requests do not delay those that arrive later, and the clients of deferred requests
  *    take turns, so no client delays others by using many connections.
  */
