@@ -6,19 +6,25 @@
  * The engine keeps every member name, and every string of up to 27 characters that JSON.parse makes,
  * in one hash table. Its hash function has no secret, so a client can send strings that all have
  * the same hash; with 38,000 of them a native parse of 1 MiB takes 15 s. So no string of the text
- * enters that table here, except the names of members that are kept.
+ * enters that table here, except the names of members that keep them.
  */
 import { numberOf } from './json-numbers.ts';
 
 /** Tokens and UTF-16 units that are parsed at once: 2 to 4 milliseconds. */
 const SLICE = { tokens: 4000, units: 64 * 1024 };
 
-/** Which members of objects are kept. The others are parsed and dropped. */
+/** Which members of objects keep their names. */
 export interface KeptNames {
   readonly known: ReadonlySet<string>;
-  /** How many other members of the whole text are kept as well: the first ones. */
+  /** How many other members of the whole text keep theirs as well: the first ones. */
   readonly others: number;
 }
+
+/**
+ * The member in which an object has its members without a name of their own: an array of their names
+ * and values in turns. So two texts that differ in such a member have different values.
+ */
+const NAMELESS = '';
 
 const ALL_NAMES: KeptNames = { known: new Set(), others: Number.POSITIVE_INFINITY };
 
@@ -45,14 +51,20 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
 /**
- * @param kept all members if left out.
- * @returns the value, as JSON.parse would; NaN for a fraction that would be rounded to an integer.
+ * @param kept all members if left out. Those that do not keep their names are in {@link NAMELESS}.
+ * @returns the value, as JSON.parse would otherwise; NaN for a fraction that would be rounded to an integer.
  * @throws SyntaxError with the position.
  */
 export async function parseInSlices(text: string, kept = ALL_NAMES): Promise<unknown> {
   const parser = new JsonParser(text, kept);
   while (!parser.parseSlice()) await new Promise((resolve) => setImmediate(resolve));
   return parser.value;
+}
+
+function namelessIn(object: Record<string, unknown>): unknown[] {
+  const list = object[NAMELESS];
+  if (Array.isArray(list)) return list;
+  return (object[NAMELESS] = []);
 }
 
 class JsonParser {
@@ -64,7 +76,7 @@ class JsonParser {
   #others: number;
   /**
    * The open containers, the innermost last, and for each of them the name of its next member; null
-   * if that is dropped.
+   * if it does not keep its name.
    */
   readonly #open: Container[] = [];
   readonly #names: (string | null)[] = [];
@@ -145,7 +157,10 @@ class JsonParser {
   #parseName(): void {
     if (this.#text.charCodeAt(this.#at) !== QUOTE) throw this.#unexpected();
     const name = this.#parseString();
-    this.#names[this.#names.length - 1] = this.#keeps(name) ? name : null;
+    const keeps = this.#keeps(name);
+    this.#names[this.#names.length - 1] = keeps ? name : null;
+    const object = this.#open.at(-1);
+    if (!keeps && object !== undefined && !Array.isArray(object)) namelessIn(object).push(name);
     this.#skipSpace();
     if (this.#text[this.#at] !== ':') throw this.#unexpected();
     this.#at += 1;
@@ -154,6 +169,7 @@ class JsonParser {
 
   #keeps(name: string): boolean {
     if (this.#known.has(name)) return true;
+    if (name === NAMELESS && Number.isFinite(this.#others)) return false;
     this.#others -= 1;
     return this.#others >= 0;
   }
@@ -166,8 +182,8 @@ class JsonParser {
     else if (Array.isArray(container)) container.push(value);
     else {
       const name = this.#names.at(-1) ?? null;
-      if (name === null) return;
-      if (name !== '__proto__') container[name] = value;
+      if (name === null) namelessIn(container).push(value);
+      else if (name !== '__proto__') container[name] = value;
       else Object.defineProperty(container, name, { ...OWN, value });
     }
   }

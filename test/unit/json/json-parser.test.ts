@@ -146,15 +146,24 @@ test('a damaged text is parsed or refused as by JSON.parse', async () => {
   );
 });
 
-test('members that are neither known nor among the first others are dropped', async () => {
+test('members that are neither known nor among the first others lose their names and stay', async () => {
   const text = '{"a":1,"x":{"b":2,"y":3},"b":[{"z":4,"a":5},"z"],"\\u0061":6,"__proto__":7}';
   const known = new Set(['a', 'b']);
   const parsed = async (others: number) =>
     JSON.stringify(await parseInSlices(text, { known, others }));
-  assert.is(await parsed(0), '{"a":6,"b":[{"a":5},"z"]}');
-  assert.is(await parsed(1), '{"a":6,"x":{"b":2},"b":[{"a":5},"z"]}');
-  assert.is(await parsed(2), '{"a":6,"x":{"b":2,"y":3},"b":[{"a":5},"z"]}');
+  const proto = '"":["__proto__",7]';
+  assert.is(
+    await parsed(0),
+    '{"a":6,"":["x",{"b":2,"":["y",3]},"__proto__",7],"b":[{"":["z",4],"a":5},"z"]}',
+  );
+  assert.is(
+    await parsed(1),
+    `{"a":6,"x":{"b":2,"":["y",3]},"b":[{"":["z",4],"a":5},"z"],${proto}}`,
+  );
+  assert.is(await parsed(2), `{"a":6,"x":{"b":2,"y":3},"b":[{"":["z",4],"a":5},"z"],${proto}}`);
   assert.is(await parsed(9), JSON.stringify(JSON.parse(text)));
+  const sent = await parseInSlices('{"":[1],"x":2,"a":3}', { known, others: 1 });
+  assert.is(JSON.stringify(sent), '{"":["",[1]],"x":2,"a":3}', 'a name that is sent is no list');
   const damaged = parseInSlices('{"x":{"y":1}', { known, others: 0 });
   assert.instance(await damaged.catch((error: unknown) => error), SyntaxError);
 });
