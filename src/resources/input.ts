@@ -4,8 +4,7 @@ import { CatalogError, type FieldErrors } from '../errors.ts';
 import type { Kind, KindName, Scalar, InputAttribute } from '../model/kind.ts';
 import { KINDS } from '../model/kinds.ts';
 import type { InputOf } from '../model/rows.ts';
-import { identifier } from '../model/schemas.ts';
-import { isObject } from '../model/schemas.ts';
+import { identifier, isObject } from '../model/schemas.ts';
 import { inSlices } from '../slices.ts';
 import { visibleAttributes } from './visible-attributes.ts';
 

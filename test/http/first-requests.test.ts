@@ -10,7 +10,7 @@ import type { KindName } from '../../src/model/kind.ts';
 import { indexOrder } from '../../src/store/memory/orders/order.ts';
 import { Orderings } from '../../src/store/memory/orders/orderings.ts';
 import { BOUNDS } from '../../src/store/memory/orders/bounds.ts';
-import { read } from '../support/catalog.ts';
+import { read, skuFields } from '../support/catalog.ts';
 import { send } from '../support/client.ts';
 import { temporaryDirectory } from '../support/directory.ts';
 import { fill } from '../support/filled-store.ts';
@@ -52,19 +52,10 @@ async function started(compares = false): Promise<Service> {
   return openService({ data, compares });
 }
 
-const sku = {
-  name: 'New',
-  spu_id: 1,
-  caption: '',
-  category_id: 3,
-  price: 1,
-  cost_price: 1,
-  market_price: 1,
-  stock: 1,
-  code: 'N-1',
-  is_launched: true,
-  specs: [{ spec_id: 1, option_id: 1 }],
-};
+const sku = skuFields(
+  { spu: 1, chain: [1, 2, 3] },
+  { code: 'N-1', specs: [{ spec_id: 1, option_id: 1 }] },
+);
 
 const brand = { name: 'Brand', logo: '', first_letter: 'B' };
 

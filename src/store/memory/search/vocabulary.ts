@@ -48,7 +48,7 @@ interface Segment {
   readonly common: Uint8Array;
   /** The row of each word that has a single one; otherwise 0. */
   readonly single: Uint32Array;
-  /** Null for a word that no row has any more. */
+  /** Null for a word that was in rows, and is in none now. */
   readonly entries: (Entry | null)[];
   live: number;
 }

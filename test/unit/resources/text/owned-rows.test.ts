@@ -10,6 +10,7 @@ import { MAX_READ_FOR_LIST } from '../../../../src/resources/text/owned-rows.ts'
 import { existingRow } from '../../../../src/model/rows.ts';
 import type { ReadableStore } from '../../../../src/store/readable-store.ts';
 import type { Store } from '../../../../src/store/store.ts';
+import { skuFields } from '../../../support/catalog.ts';
 import { temporaryDirectory } from '../../../support/directory.ts';
 import { openQuickStore } from '../../../support/quick-store.ts';
 
@@ -36,18 +37,7 @@ test.before(async () => {
   await create('goods', { name: 'Phone', brand_id: 1, ...chain, caption: '' });
   await create('specs', { name: 'Colour', spu_id: 1 });
   for (const value of ['Silver', 'Black']) await create('options', { value, spec_id: 1 });
-  const sku = {
-    name: 'Phone',
-    spu_id: 1,
-    caption: '',
-    category_id: 3,
-    price: 1,
-    cost_price: 1,
-    market_price: 1,
-    stock: 1,
-    is_launched: true,
-    specs: PAIRS,
-  };
+  const sku = skuFields({ spu: 1, chain: [1, 2, 3] }, { specs: PAIRS });
   const skus = Array.from({ length: SKUS }, () => sku);
   await records.createAll(KINDS.skus, skus, SENDER);
 });

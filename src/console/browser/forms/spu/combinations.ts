@@ -23,7 +23,7 @@ export function countCombinations(specs: readonly SpecChoices[]): number {
   return used.length === 0 ? 0 : used.reduce((count, { options }) => count * options.length, 1);
 }
 
-/** Every combination of options, one of each specification that has any. */
+/** Every combination of options: one option of each specification that has options. */
 export function combinationsOf(
   specs: readonly SpecChoices[],
   skus: readonly Item[],
