@@ -1,4 +1,5 @@
 /** A vocabulary finds the rows of words that contain a text, after any changes of words. */
+import { heapStats } from 'bun:jsc';
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -6,7 +7,7 @@ import { atOnce } from '../../../../../src/slices.ts';
 import { Bitmap } from '../../../../../src/store/memory/search/id-set.ts';
 import { Vocabulary } from '../../../../../src/store/memory/search/vocabulary.ts';
 
-const letter = fc.constantFrom('a', 'b', 'c', '光', '😀');
+const letter = fc.constantFrom('a', 'b', 'c', '\0', '光', '😀');
 const word = fc.string({ unit: letter, minLength: 1, maxLength: 5 });
 const step = fc.record({
   row: fc.integer({ min: 1, max: 40 }),
@@ -17,6 +18,12 @@ function rowsWith(vocabulary: Vocabulary, text: string): number[] {
   const found = new Bitmap(40);
   atOnce(vocabulary.find(text, found));
   return [...found];
+}
+
+/** Objects of the heap that are in use. */
+function objects(): number {
+  Bun.gc(true);
+  return heapStats().objectCount;
 }
 
 test('the rows found are those that have a word which contains the text', () => {
@@ -70,6 +77,16 @@ test('a search pauses between segments', () => {
   const vocabulary = new Vocabulary(10);
   for (let row = 1; row <= 100; row += 1) vocabulary.add([`word${row}`], row);
   assert.is([...vocabulary.find('word', new Bitmap(100))].length, 10);
+});
+
+test('an index holds no object for each word, so that collections of garbage need not visit it', () => {
+  const WORDS = 100_000;
+  const vocabulary = new Vocabulary();
+  const before = objects();
+  for (let row = 1; row <= WORDS; row += 1) vocabulary.add([`article-${row}`], row);
+  // The recent words are objects, and each segment is a few.
+  assert.ok(objects() - before < WORDS / 10, `${objects() - before} objects`);
+  assert.equal(rowsWith(vocabulary, 'article-39999'), [39_999]);
 });
 
 test.run();
