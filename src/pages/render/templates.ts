@@ -5,6 +5,13 @@ import { CatalogError, messageOf } from '../../errors.ts';
 import { type Code, compile } from './template-errors.ts';
 import type { TemplateSources } from './template-sources.ts';
 
+/**
+ * Control characters and noncharacters that HTML allows in no document, not even as character
+ * references (https://html.spec.whatwg.org/multipage/parsing.html#parse-errors). Names may contain
+ * them, and so may descriptions, where they can also come from a reference such as `&#1;`.
+ */
+const FORBIDDEN = /(?![\t\n\f\r])[\p{Cc}\p{NChar}]/gu;
+
 export class Templates {
   readonly #sources: TemplateSources;
   readonly #environment: nunjucks.Environment;
@@ -28,10 +35,13 @@ export class Templates {
     this.styleVersion = createHash('sha256').update(this.style).digest('hex').slice(0, 8);
   }
 
-  /** @throws CatalogError `page_failed`, with file and line. */
+  /**
+   * @returns the text, with U+FFFD in place of every {@link FORBIDDEN} code point.
+   * @throws CatalogError `page_failed`, with file and line.
+   */
   render(name: string, context: object): string {
     try {
-      return this.#environment.render(name, context);
+      return this.#environment.render(name, context).replace(FORBIDDEN, '\uFFFD');
     } catch (cause) {
       throw new CatalogError('page_failed', messageOf(cause), { cause });
     }

@@ -291,6 +291,43 @@ test('a hostile value of any field is escaped wherever a page shows it', () => {
   assert.is(seen.size, 8, [...seen].join());
 });
 
+/** What HTML allows in no document, as code points; the noncharacters are examples. */
+const FORBIDDEN = [
+  ...Array.from({ length: 0x20 }, (_, code) => code),
+  ...Array.from({ length: 0x21 }, (_, code) => 0x7f + code),
+  0xfdd0,
+  0xfdef,
+  0xfffe,
+  0xffff,
+  0x1fffe,
+  0x10ffff,
+].filter((code) => !'\t\n\f\r'.includes(String.fromCodePoint(code)));
+
+test('a code point that HTML forbids is shown as U+FFFD, and others as they are', () => {
+  const forbidden = String.fromCodePoint(...FORBIDDEN);
+  const allowed = '\t\f é\ufdcf\ufdf0\ufffd\u{10000}😀\u200f';
+  const name = `a${forbidden}b${allowed}`;
+  const desc_detail = `<p>${name} &#1;&#x7f;&#xfffe;&#0;<a href="https://a.example/\u0001">c</a></p>`;
+  const pages = pagesAfter([
+    ['categories', 1, { name }],
+    ['goods', 1, { name, desc_detail }],
+    ['options', 1, { value: name }],
+    ['skus', 1, { name, caption: name }],
+  ]);
+  for (const [page, text] of pages) {
+    const found = Array.from(text).filter((each) => FORBIDDEN.includes(each.codePointAt(0) ?? 0));
+    assert.equal(found, [], page);
+  }
+  const marks = '\ufffd'.repeat(FORBIDDEN.length);
+  const shown = `a${marks}b${allowed}`;
+  for (const page of ['skus/1.html', 'goods/1.html', 'categories/1.html']) {
+    assert.ok(pages.get(page)?.includes(`<h1>${shown}</h1>`), page);
+  }
+  const html = pages.get('skus/1.html') ?? '';
+  assert.ok(html.includes(`<p>${shown} \ufffd\ufffd\ufffd\ufffd<a href="https://a.example/`), html);
+  assert.is(metadataOf(html).length, 2);
+});
+
 /** The JSON-LD of a page. */
 function metadataOf(html = ''): Record<string, unknown>[] {
   return [...html.matchAll(/<script type="application\/ld\+json">(.*?)<\/script>/gs)].map(
