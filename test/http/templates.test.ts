@@ -83,6 +83,27 @@ test('a template does not get the cost price', async () => {
   await server.stop();
 });
 
+test('a template that is edited while the server runs takes effect at the next start', async () => {
+  const directory = directoryWith({ 'sku.njk': 'first {{ sku.name }}' });
+  const first = await serverWith(directory);
+  const of = await createCatalog(first);
+  await until('the pages are there', () => faultsOf(first.data).length === 0);
+  await first.stop();
+  const page = `skus/${of.sku}.html`;
+  // This server has rendered no page yet when the template changes.
+  const second = await serverWith(directory, first.data);
+  writeFileSync(join(directory, 'sku.njk'), 'second {{ sku.name }}');
+  const body = { name: 'Renamed' };
+  assert.is((await send(second, 'PATCH', `/admin/skus/${of.sku}/`, { body })).status, 200);
+  await until('the page is new', () => pageOf(second, page).includes('Renamed'));
+  assert.is(pageOf(second, page), 'first Renamed');
+  await second.stop();
+  const third = await serverWith(directory, first.data);
+  await until('the template is new', () => pageOf(third, page) === 'second Renamed');
+  assert.equal([...first.log, ...second.log, ...third.log], []);
+  await third.stop();
+});
+
 interface Broken {
   readonly what: string;
   readonly file: string;

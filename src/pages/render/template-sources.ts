@@ -38,9 +38,16 @@ const BUILT_IN: Readonly<Record<string, string>> = {
 /** The names that a template may have. */
 export const TEMPLATE_NAMES = Object.keys(BUILT_IN);
 
+/**
+ * Invariant: the sources are those that the digest covers, also if a file is edited later. Otherwise
+ * a page could be made with a template that the manifest does not name, and the next start would
+ * keep it.
+ */
 export class TemplateSources {
   readonly #disk: Disk;
   readonly #directory: string | null;
+  /** The files of the operator's directory by path, once they are read. */
+  #own: ReadonlyMap<string, Buffer> | null = null;
 
   /**
    * @param directory of the operator's own; null for none.
@@ -54,12 +61,12 @@ export class TemplateSources {
 
   /**
    * @returns the source, and the path by which messages name the template.
-   * @throws Error if there is no template of the name.
+   * @throws Error if there is no template of the name; whatever the disk throws.
    */
   read(name: string): { readonly text: string; readonly path: string } {
-    const own = this.#directory === null ? null : join(this.#directory, name);
-    const bytes = own === null ? null : this.#disk.read(own);
-    if (own !== null && bytes !== null) return { text: bytes.toString(), path: own };
+    const own = join(this.#directory ?? '', name);
+    const bytes = this.#files().get(own);
+    if (bytes !== undefined) return { text: bytes.toString(), path: own };
     const text = BUILT_IN[name];
     if (text !== undefined) return { text, path: `templates/${name}` };
     throw new Error(`there is no template ${name}`);
@@ -68,12 +75,21 @@ export class TemplateSources {
   /** Changes with every file of the operator's directory: a template may include any of them. */
   digest(): string {
     const hash = createHash('sha256').update(JSON.stringify(BUILT_IN));
+    for (const [path, bytes] of this.#files()) hash.update(`\n${path}\n`).update(bytes);
+    return hash.digest('hex');
+  }
+
+  #files(): ReadonlyMap<string, Buffer> {
+    if (this.#own !== null) return this.#own;
+    const own = new Map<string, Buffer>();
     if (this.#directory !== null) {
       for (const path of this.#filesBelow(this.#directory)) {
-        hash.update(`\n${path}\n`).update(this.#disk.read(path) ?? '');
+        const bytes = this.#disk.read(path);
+        if (bytes !== null) own.set(path, bytes);
       }
     }
-    return hash.digest('hex');
+    this.#own = own;
+    return own;
   }
 
   *#filesBelow(directory: string): Generator<string> {
