@@ -40,6 +40,7 @@ test.before(async () => {
     args: ['--public-url', 'https://shop.example/pages', '--shop-name', 'A <small> & "shop"'],
   });
   await fill();
+  await fillFromTheRight();
   await until('every page is there', () => faultsOf(server.data).length === 0);
   browser = await launch();
 });
@@ -94,6 +95,24 @@ async function fill(): Promise<void> {
     fields: { name, caption: name, specs: [hostile.black] },
   });
   PAGES['hostile list'] = `goods/${hostile.spu}.html`;
+}
+
+/** The end of the name of an SPU whose direction is never closed (U+202E). */
+const RTL_END = 'end';
+
+/** Adds an SPU with names in Arabic and numbers in Latin script. */
+async function fillFromTheRight(): Promise<void> {
+  const of = await createCatalog(server, 'Rtl');
+  const silver = { path: `/admin/options/${of.silver.option_id}/`, body: { value: 'فضي' } };
+  const large = { path: `/admin/options/${of.large.option_id}/`, body: { value: '128 GB' } };
+  const spu = { path: `/admin/goods/${of.spu}/`, body: { name: `\u202e${RTL_END}` } };
+  for (const { path, body } of [silver, large, spu]) {
+    assert.is((await send(server, 'PATCH', path, { body })).status, 200);
+  }
+  const fields = { name: 'هاتف 128 GB', specs: [of.silver, of.large] };
+  await send(server, 'DELETE', `/admin/skus/${of.sku}/`);
+  PAGES['rtl'] = await page({ of, fields });
+  PAGES['rtl list'] = `goods/${of.spu}.html`;
 }
 
 /** The page of a new SKU. */
@@ -222,6 +241,50 @@ testInBrowser('the Tab key reaches the skip link first, then all links in order'
   }
   await own.context().close();
 });
+
+/** Finds where words of an element begin on the screen; it runs in the browser. */
+const ORDER_OF_WORDS = `(selector, words) => {
+  const element = document.querySelector(selector);
+  const texts = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+  const found = [];
+  while (texts.nextNode() !== null) {
+    for (const word of words) {
+      const first = texts.currentNode.nodeValue.indexOf(word);
+      if (first === -1) continue;
+      const range = document.createRange();
+      range.setStart(texts.currentNode, first);
+      range.setEnd(texts.currentNode, first + word.length);
+      found.push([word, range.getBoundingClientRect().left]);
+    }
+  }
+  return found.sort(([, a], [, b]) => a - b);
+}`;
+
+/** Words of an element in their order on the screen, from left to right, with their places. */
+function fromTheLeft(on: Page, selector: string, words: readonly string[]) {
+  const call = `(${ORDER_OF_WORDS})(${JSON.stringify(selector)}, ${JSON.stringify(words)})`;
+  return on.evaluate<(readonly [word: string, left: number])[]>(call);
+}
+
+testInBrowser(
+  'names that run from right to left do not mix with the text beside them',
+  async () => {
+    const { page: own } = await open(browser);
+    const orderOf = async (selector: string, words: readonly string[]) =>
+      (await fromTheLeft(own, selector, words)).map(([word]) => word);
+    await own.goto(at('rtl list'), { waitUntil: 'load' });
+    // The first option ends before the second one begins, and the second stays in one piece.
+    assert.equal(await orderOf('.options', ['فضي', '128', 'GB']), ['فضي', '128', 'GB']);
+    await own.goto(at('rtl'), { waitUntil: 'load' });
+    // A name in Arabic is read from the right, also if it ends in Latin letters.
+    assert.equal(await orderOf('h1', ['هاتف', 'GB']), ['GB', 'هاتف']);
+    assert.equal(await orderOf('.brand', [RTL_END, 'by']), [RTL_END, 'by']);
+    const [[, name] = ['', Number.NaN]] = await fromTheLeft(own, 'h1', ['GB']);
+    const [[, price] = ['', Number.NaN]] = await fromTheLeft(own, '.price', ['$']);
+    assert.is(name, price, 'the name begins where the price does');
+    await own.context().close();
+  },
+);
 
 testInBrowser('the choices of a SKU are a region with a name', async () => {
   const { page: own } = await open(browser);

@@ -201,7 +201,12 @@ const SHOWN: readonly Shown[] = [
   {
     what: 'the SKUs of an SPU with price and options, on the page of the SPU',
     page: 'goods/1.html',
-    has: ['<a href="../skus/1.html">Phone, silver</a>', 'Silver · Large', '$649.00', 'by Works'],
+    has: [
+      '<a href="../skus/1.html">Phone, silver</a>',
+      '<bdi>Silver</bdi> · <bdi>Large</bdi>',
+      '$649.00',
+      'by Works',
+    ],
   },
   {
     what: 'which SKUs are off sale or out of stock, on the page of the SPU',
