@@ -121,7 +121,7 @@ const PAGES = [
   '/pages/goods/{id}.html',
   '/pages/goods/{id}/{part}.html',
   '/pages/sitemap.xml',
-  '/pages/sitemaps/{name}.xml',
+  '/pages/sitemap-{name}.xml',
 ];
 
 const DOCUMENTS = [

@@ -52,7 +52,7 @@ const DAMAGES: Readonly<Record<string, (data: string) => void>> = {
       Buffer.alloc(folderOf(data).get('goods/2.html')?.length ?? 9),
     ),
   missing(data) {
-    for (const name of ['skus/7.html', 'categories/1.html', 'sitemaps/skus-1.xml']) {
+    for (const name of ['skus/7.html', 'categories/1.html', 'sitemap-skus-1.xml']) {
       rmSync(pagePath(data, name));
     }
   },
@@ -61,7 +61,7 @@ const DAMAGES: Readonly<Record<string, (data: string) => void>> = {
       'skus/4711.html',
       'goods/1/2.html',
       'index/9.html',
-      'sitemaps/goods-7.xml',
+      'sitemap-goods-7.xml',
     ]) {
       plantPage(data, name);
     }

@@ -163,7 +163,7 @@ const FILES: readonly PageFile[] = [
     description: 'Exists only if the server knows its public address (`--public-url`).',
   },
   {
-    file: 'sitemaps/{name}.xml',
+    file: 'sitemap-{name}.xml',
     parameters: [SITEMAP],
     type: XML,
     name: 'SitemapPart',

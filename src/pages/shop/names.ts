@@ -45,9 +45,14 @@ export function frontPage(part = 1): PageName {
   return part === 1 ? FRONT : `index/${part}.html`;
 }
 
-/** @param part from 1: ids from 1 on, then those from {@link SITEMAP_PART} + 1 on. */
+/**
+ * In the same folder as the index: a sitemap may list only addresses below the folder that it is in
+ * (https://www.sitemaps.org/protocol.html#location).
+ *
+ * @param part from 1: ids from 1 on, then those from {@link SITEMAP_PART} + 1 on.
+ */
 export function sitemapPage(of: ShownKind, part: number): PageName {
-  return `sitemaps/${of}-${part}.xml`;
+  return `sitemap-${of}-${part}.xml`;
 }
 
 /** The file of the sitemap that lists a row. */
@@ -56,7 +61,7 @@ export function sitemapOf(of: ShownKind, id: number): PageName {
 }
 
 const NAME =
-  /^(?:(?<folder>goods|categories)\/(?<id>N)(?:\/(?<part>M))?\.html|index(?:\/(?<front>M))?\.html|(?<sitemap>sitemap)\.xml|sitemaps\/(?<of>skus|goods|categories)-(?<number>N)\.xml|(?<style>style)\.css)$/;
+  /^(?:(?<folder>goods|categories)\/(?<id>N)(?:\/(?<part>M))?\.html|index(?:\/(?<front>M))?\.html|(?<sitemap>sitemap)\.xml|sitemap-(?<of>skus|goods|categories)-(?<number>N)\.xml|(?<style>style)\.css)$/;
 
 /** Each number has one spelling, and the first part of a list has no number. */
 const PATTERN = new RegExp(

@@ -8,7 +8,7 @@ import { type PageName, parseName } from '../shop/names.ts';
 import { systemErrorCode } from '../../errors.ts';
 
 /** Folders of pages; those of lists have a folder for the parts of each list. */
-const FOLDERS = ['', 'skus', 'goods', 'categories', 'sitemaps'];
+const FOLDERS = ['', 'skus', 'goods', 'categories'];
 const LISTS = ['index', 'goods', 'categories'];
 
 /** The parts of a list after the first, by the name of one of them. */

@@ -233,7 +233,7 @@ function nameAt(group: string, index: number): PageName {
     case 'front':
       return index === 1 ? 'index.html' : `index/${index}.html`;
     case 'sitemaps':
-      return `sitemaps/${of}-${index}.xml`;
+      return `sitemap-${of}-${index}.xml`;
     case 'parts':
       return `${of}/${list}/${index}.html`;
     default:

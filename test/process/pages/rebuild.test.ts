@@ -103,7 +103,7 @@ test('with --public-url a sitemap is written, and without it the sitemap is remo
   const data = await demoStore();
   const address = ['--public-url', 'https://shop.example/'];
   assertCounts(await rebuild(data, ...address), { written: ALL + 4 });
-  assert.match(folderOf(data).get('sitemap.xml') ?? '', 'https://shop.example/sitemaps/skus-1.xml');
+  assert.match(folderOf(data).get('sitemap.xml') ?? '', 'https://shop.example/sitemap-skus-1.xml');
   assertCounts(await rebuild(data, ...address, '--stale'), { unchanged: ALL + 4 });
   // Without it all pages lose their canonical link, but the style sheet does not change.
   assertCounts(await rebuild(data, '--stale'), { written: ALL - 1, unchanged: 1, removed: 4 });
@@ -181,8 +181,8 @@ const ORPHANS = [
   'index/2.html',
   'index/30.html',
   'sitemap.xml',
-  'sitemaps/skus-1.xml',
-  'sitemaps/goods-9.xml',
+  'sitemap-skus-1.xml',
+  'sitemap-goods-9.xml',
 ];
 
 test('orphaned pages and half-written files are removed, unknown files are kept', async () => {

@@ -110,7 +110,7 @@ test('a path that matches no template is not found, even if similar routes are c
       '/admin/tokens/.hidden/',
       `/admin/tokens/${'x'.repeat(256)}/`,
       '/docs/other.js',
-      '/pages/sitemaps/books-1.xml',
+      '/pages/sitemap-books-1.xml',
       '/healthz/',
     ]) {
       assert.is(await routes.find(path), undefined, path);

@@ -126,13 +126,13 @@ const BEHIND = ['categories/6/2.html', 'goods/2/2.html'];
 test('a new SKU affects its page, its lists, the other SKUs of its SPU, and the sitemap', () => {
   const names = touched((transaction) => void addSku(transaction, 'SKU', 2, 6));
   const own = ['categories/6.html', 'goods/2.html', 'skus/4.html', 'skus/5.html'];
-  assert.equal(names, [...own, ...BEHIND, 'sitemap.xml', 'sitemaps/skus-1.xml'].toSorted());
+  assert.equal(names, [...own, ...BEHIND, 'sitemap.xml', 'sitemap-skus-1.xml'].toSorted());
 });
 
 test('a deleted SKU affects its page, its lists and the sitemap, and its records no other page', () => {
   const names = touched((transaction) => transaction.delete('skus', 4));
   const own = ['categories/6.html', 'goods/2.html', 'skus/4.html'];
-  assert.equal(names, [...own, ...BEHIND, 'sitemap.xml', 'sitemaps/skus-1.xml'].toSorted());
+  assert.equal(names, [...own, ...BEHIND, 'sitemap.xml', 'sitemap-skus-1.xml'].toSorted());
 });
 
 test('a SKU that moves to another SPU affects both SPUs and all their SKUs', () => {
@@ -152,12 +152,12 @@ test('a new row without references to it affects its own page, its list and the 
       'categories/5.html',
       'categories/5/2.html',
       'categories/7.html',
+      'sitemap-categories-1.xml',
       'sitemap.xml',
-      'sitemaps/categories-1.xml',
     ],
   );
   const spu = (transaction: Transaction) => void addSpu(transaction, 'New', 1, [1, 2, 3]);
-  assert.equal(touched(spu), ['goods/3.html', 'sitemap.xml', 'sitemaps/goods-1.xml']);
+  assert.equal(touched(spu), ['goods/3.html', 'sitemap-goods-1.xml', 'sitemap.xml']);
   const brand = { name: 'New', logo: '', first_letter: '' };
   assert.equal(
     touched((transaction) => void add(transaction, 'brands', brand)),
@@ -182,7 +182,7 @@ test('in a long list a changed row affects only its own part, and a new row the 
   const named = pagesNamed(store, (transaction) => void addSku(transaction, 'SKU', 1, 3));
   assert.equal(
     [...named].filter((name) => name === 'skus/151.html' || !name.startsWith('skus/')).toSorted(),
-    [...parts(3, 4, 5), 'sitemap.xml', 'sitemaps/skus-1.xml', 'skus/151.html'].toSorted(),
+    [...parts(3, 4, 5), 'sitemap.xml', 'sitemap-skus-1.xml', 'skus/151.html'].toSorted(),
   );
 });
 

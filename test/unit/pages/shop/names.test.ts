@@ -55,14 +55,24 @@ function nameOf(page: Page): string {
   if (page.type === 'sku') return `skus/${page.id}.html`;
   if (page.type === 'style') return 'style.css';
   if (page.type === 'sitemap') return 'sitemap.xml';
-  if (page.type === 'sitemap-part') return `sitemaps/${page.of}-${page.part}.xml`;
+  if (page.type === 'sitemap-part') return `sitemap-${page.of}-${page.part}.xml`;
   const list = { front: 'index', spu: 'goods/', category: 'categories/' }[page.type];
   const stem = page.type === 'front' ? list : `${list}${page.id}`;
   return page.part === 1 ? `${stem}.html` : `${stem}/${page.part}.html`;
 }
 
 test('a page has exactly one name, and another spelling is not a page', () => {
-  const words = ['skus', 'goods', 'categories', 'index', 'sitemaps', 'sitemap', 'style', '..', ''];
+  const words = [
+    'skus',
+    'goods',
+    'categories',
+    'index',
+    'sitemap-skus',
+    'sitemap',
+    'style',
+    '..',
+    '',
+  ];
   const marks = ['/', '/', '.', '-', '.html', '.xml', '.css', '\n', '%2f', '\0', ' '];
   const piece = fc.oneof(
     fc.constantFrom(...words, ...marks),
@@ -102,10 +112,10 @@ const NONE = [
   'goods/1/2/3.html',
   'goods/1/0.html',
   'categories/1/.html',
-  'sitemaps/skus-0.xml',
-  'sitemaps/brands-1.xml',
-  'sitemaps/skus-1.html',
-  'sitemaps/1.xml',
+  'sitemap-skus-0.xml',
+  'sitemap-brands-1.xml',
+  'sitemap-skus-1.html',
+  'sitemap-1.xml',
   'style.css/',
   'style.css?v=1',
   '../keys.json',
@@ -121,9 +131,9 @@ for (const name of NONE) {
 }
 
 test('the file of the sitemap that lists a row is determined by its id', () => {
-  assert.is(sitemapOf('skus', 1), 'sitemaps/skus-1.xml');
-  assert.is(sitemapOf('skus', SITEMAP_PART), 'sitemaps/skus-1.xml');
-  assert.is(sitemapOf('skus', SITEMAP_PART + 1), 'sitemaps/skus-2.xml');
+  assert.is(sitemapOf('skus', 1), 'sitemap-skus-1.xml');
+  assert.is(sitemapOf('skus', SITEMAP_PART), 'sitemap-skus-1.xml');
+  assert.is(sitemapOf('skus', SITEMAP_PART + 1), 'sitemap-skus-2.xml');
 });
 
 test('the path to the root has one ".." for each folder in the name of the page', () => {
