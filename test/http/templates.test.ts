@@ -104,6 +104,21 @@ test('a template that is edited while the server runs takes effect at the next s
   await third.stop();
 });
 
+test('a new page whose template is broken is 500 until it can be rendered, not 404', async () => {
+  const directory = directoryWith({ 'sku.njk': '{{ nobody }}' });
+  const server = await serverWith(directory);
+  const of = await createCatalog(server);
+  const path = `/pages/skus/${of.sku}.html`;
+  for (const method of ['GET', 'HEAD']) {
+    assert.is((await send(server, method, path, { token: null })).status, 500, method);
+  }
+  const { json } = await send(server, 'GET', path, { token: null });
+  assert.is(json.error, 'internal server error');
+  const unknown = await send(server, 'GET', '/pages/skus/4711.html', { token: null });
+  assert.is(unknown.status, 404);
+  await server.stop();
+});
+
 interface Broken {
   readonly what: string;
   readonly file: string;

@@ -6,7 +6,8 @@
  * differs, it is rendered and sent, and the file is written later. If the page cannot be rendered,
  * its file is sent as it is; the queue reports the failure.
  *
- * A page whose file is missing or unreadable is rendered too, and its file is made again.
+ * A page whose file is missing or unreadable is rendered too, and its file is made again. If it has
+ * no file and cannot be rendered, the request fails.
  */
 import pLimit from 'p-limit';
 import type { PageFacts } from '../shop/facts.ts';
@@ -14,7 +15,7 @@ import { type PageName, parseName } from '../shop/names.ts';
 import type { PageFiles } from '../writer/files.ts';
 import type { PageMaker } from '../writer/page-writer.ts';
 import type { PageBatches } from './batches.ts';
-import { systemErrorCode } from '../../errors.ts';
+import { CatalogError, systemErrorCode } from '../../errors.ts';
 
 /** Pages that are gathered or rendered for readers at the same time. */
 const MAX_CONCURRENT_RENDERS = 8;
@@ -67,7 +68,8 @@ export class ServedPages {
 
   /**
    * @returns null if the shop has no such page.
-   * @throws what the disk throws, if rendering fails as well or the file is not at fault.
+   * @throws what the disk throws, if rendering fails as well or the file is not at fault;
+   *   CatalogError `page_failed` if there is no file and the page cannot be rendered.
    */
   async read(name: PageName): Promise<ServedPage | null> {
     const { isBehind, sequence } = this.#options.state();
@@ -96,8 +98,8 @@ export class ServedPages {
     await this.#lose(name);
     const again = await this.#tryToRender(facts);
     if (again !== 'file') return again;
-    if (reading.failure !== undefined) throw reading.failure;
-    return null;
+    // Not null: to a search engine, 404 means that the shop has no such page.
+    throw reading.failure ?? new CatalogError('page_failed', `${name} cannot be rendered`);
   }
 
   /** @returns `file` if the file is up to date, or if the page cannot be rendered. */

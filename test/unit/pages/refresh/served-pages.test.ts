@@ -105,4 +105,10 @@ test('a page that can neither be read nor rendered fails with the error of the d
   assert.is(failure, 'EIO: i/o error, read');
 });
 
+test('a page without a file that cannot be rendered fails, and is not said to be missing', async () => {
+  const { read } = servedPages('none', 'died');
+  assert.is(await read('skus/1.html').catch(messageOf), 'skus/1.html cannot be rendered');
+  assert.is(await read('skus/2.html'), null);
+});
+
 test.run();
