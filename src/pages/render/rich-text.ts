@@ -11,6 +11,9 @@ import sanitizeHtml from 'sanitize-html';
 import { DESCRIPTION_TAGS, markupOf } from '../../markup.ts';
 import { cut, cutDescription } from '../shop/description.ts';
 
+/** Of every link in a description. */
+const REL = 'nofollow noopener';
+
 /** The allow-list, which decides what is safe, whatever has been escaped before. */
 const ALLOWED: sanitizeHtml.IOptions = {
   allowedTags: [...DESCRIPTION_TAGS],
@@ -18,7 +21,7 @@ const ALLOWED: sanitizeHtml.IOptions = {
   allowedSchemes: ['https', 'http', 'mailto', 'tel'],
   allowProtocolRelative: false,
   disallowedTagsMode: 'discard',
-  transformTags: { a: sanitizeHtml.simpleTransform('a', { rel: 'nofollow noopener' }) },
+  transformTags: { a: sanitizeHtml.simpleTransform('a', { rel: REL }) },
   parseStyleAttributes: false,
 };
 
@@ -56,10 +59,15 @@ export function richText(text: string): string {
   if (found !== undefined) return found;
   const shown = cutDescription(text);
   const markup = markupOf(shown);
-  const safe = nestingIsBounded(markup) ? sanitizeHtml(markup, ALLOWED) : escapeText(shown);
+  const safe = nestingIsBounded(markup) ? sanitized(markup) : escapeText(shown);
   const html = BLOCK.test(safe) ? safe : paragraphs(safe);
   cached.set(text, html);
   return html;
+}
+
+/** HTML allows `rel` only beside `href`, which an anchor may lack or may have lost. */
+function sanitized(markup: string): string {
+  return sanitizeHtml(markup, ALLOWED).replaceAll(`<a rel="${REL}">`, '<a>');
 }
 
 /**
