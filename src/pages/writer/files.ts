@@ -14,6 +14,10 @@ const LISTS = ['index', 'goods', 'categories'];
 /** The parts of a list after the first, by the name of one of them. */
 const PART_FOLDER = /^((?:goods|categories)\/\d+|index)\/\d+\.html$/;
 
+/** Where earlier versions put the parts of the sitemap. No start renews these files any more. */
+const FORMER_SITEMAPS = 'sitemaps';
+const FORMER_SITEMAP = /^(?:skus|goods|categories)-\d+\.xml$/;
+
 export class PageFiles {
   readonly #disk: Disk;
   readonly #directory: string;
@@ -69,10 +73,17 @@ export class PageFiles {
     }
   }
 
-  /** Removes half-written files of a killed run. Only the holder of the pages' lock may call it. */
+  /**
+   * Removes half-written files of a killed run, and files of earlier versions. Only the holder of
+   * the pages' lock may call it.
+   */
   async sweep(): Promise<void> {
     for (const folder of this.#folders()) {
       await removeTemporaries(this.#disk, this.#path(folder));
+    }
+    const former = this.#disk.list(this.#path(FORMER_SITEMAPS));
+    for (const name of former.filter((each) => FORMER_SITEMAP.test(each))) {
+      await this.#disk.unlink(this.#path(`${FORMER_SITEMAPS}/${name}`));
     }
   }
 

@@ -1,5 +1,13 @@
 /** spec 7.4 and 8.7: `rebuild-pages`, with and without a running server. */
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { spawn } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { test } from 'uvu';
@@ -198,6 +206,17 @@ test('orphaned pages and half-written files are removed, unknown files are kept'
   plant(data, 'skus/4711.html');
   assertCounts(await rebuild(data, '1'), { written: 1 });
   assert.ok(existsSync(pageFile(data, 4711)), 'named SKUs alone are looked at');
+});
+
+test('parts of the sitemap where earlier versions put them are removed', async () => {
+  const data = await demoStore();
+  const former = join(data, 'pages', 'sitemaps');
+  mkdirSync(former, { recursive: true });
+  for (const name of ['skus-1.xml', 'goods-12.xml', 'own.xml']) {
+    writeFileSync(join(former, name), '<urlset/>');
+  }
+  assertCounts(await rebuild(data), { written: ALL });
+  assert.equal(readdirSync(former), ['own.xml']);
 });
 
 test('without a store rebuild-pages exits 1 and writes nothing', async () => {
