@@ -1,7 +1,5 @@
 /** The effect of many changes on the tables, prepared in steps while readers see the old state. */
-import type { Change } from '../../model/change.ts';
-import type { KindName, Row } from '../../model/kind.ts';
-import { ownersOf } from '../../model/relations.ts';
+import type { KindName } from '../../model/kind.ts';
 import type { ChangedRows } from './changed-rows.ts';
 import type { Replacements } from './orders/lists/replacements.ts';
 import type { Ordering } from './orders/ordering.ts';
@@ -19,10 +17,7 @@ export interface TablesPlan {
   readonly known: ReadonlySet<Ordering>;
 }
 
-/**
- * Plans the tables after changes: the rows that change, and copies of their owners, which readers
- * see as changed too.
- */
+/** Plans the rows of the tables after changes. */
 export function* planRows(
   tables: Readonly<Record<KindName, RowTable>>,
   changed: ChangedRows,
@@ -40,34 +35,5 @@ export function* planRows(
       rows.set(id, after);
     }
   }
-  let renewed = 0;
-  for (const [kind, ofKind] of changed.byKind) {
-    for (const [owner, id] of ownerIds(kind, ofKind)) {
-      if (renewed % STEP_ROWS === 0) yield;
-      renewed += 1;
-      const row = of(owner).get(id);
-      // A row that changed itself is already a new object.
-      const isNew = row !== undefined && changed.get(owner, id)?.after === row;
-      if (row !== undefined && !isNew) of(owner).set(id, { ...row });
-    }
-  }
   return planned;
-}
-
-/** The owners of changed rows, before and after the change: each kind and id once. */
-export function* ownerIds(
-  kind: KindName,
-  changes: readonly Change[],
-): Generator<readonly [owner: KindName, id: number]> {
-  for (const { kind: owner, foreignKey } of ownersOf(kind)) {
-    const ids = new Set<number>();
-    for (const { before, after } of changes) {
-      for (const child of [before, after] as readonly (Row | null)[]) {
-        const id = child?.[foreignKey];
-        if (typeof id !== 'number' || ids.has(id)) continue;
-        ids.add(id);
-        yield [owner, id];
-      }
-    }
-  }
 }

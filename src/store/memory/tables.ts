@@ -23,7 +23,7 @@ import type { Replacements } from './orders/lists/replacements.ts';
 import { type Entering, leave, type Ordering } from './orders/ordering.ts';
 import type { OrderingBounds } from './orders/bounds.ts';
 import { Orderings } from './orders/orderings.ts';
-import { ownerIds, planRows, type TablesPlan } from './plan.ts';
+import { planRows, type TablesPlan } from './plan.ts';
 import { Queries } from './queries.ts';
 import type { RowTable } from './row-table.ts';
 import { Searches } from './search/searches.ts';
@@ -210,14 +210,6 @@ export class Tables {
       else this.#rows[kind].set(after);
     }
     for (const { ordering, row } of entering) ordering.enter(row);
-    for (const [kind, ofKind] of changed.byKind) {
-      for (const [owner, id] of ownerIds(kind, ofKind)) {
-        const row = this.#rows[owner].get(id);
-        // A row that changed itself is already a new object.
-        const isNew = row !== undefined && changed.get(owner, id)?.after === row;
-        if (row !== undefined && !isNew) this.#rows[owner].set({ ...row });
-      }
-    }
   }
 
   #adopt({ changed, rows, lists, known }: TablesPlan): void {
