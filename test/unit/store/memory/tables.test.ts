@@ -414,6 +414,32 @@ test('a page with several conditions reads only its own rows', () => {
   assert.ok(reads < 60, String(reads));
 });
 
+test('a few of many rows are sorted as all of them would be, equal values by ascending id', () => {
+  const rows = noRows();
+  for (let id = 1; id <= 200; id += 1) {
+    const name = ['b', 'a', '', 'é'][id % 4] ?? '';
+    const row = { id, name, goods_id: 1, category_id: 1, price: id % 20, stock: -id };
+    rows.skus.set(id, row);
+  }
+  const tables = new Tables(rowTables(rows));
+  const one = { attribute: 'price', min: 3, max: 3 };
+  for (const sortby of ['id', 'name', 'stock']) {
+    for (const order of ['asc', 'desc'] as const) {
+      for (const [offset, limit] of [
+        [0, 100],
+        [3, 4],
+      ] as const) {
+        const selection = { filters: [], ranges: [one], sortby, order, offset, limit };
+        assert.equal(
+          tables.select('skus', selection),
+          selectPlainly(rows, 'skus', selection),
+          JSON.stringify(selection),
+        );
+      }
+    }
+  }
+});
+
 /** Every table counts as large, and every build pauses as often as it can. */
 const SLICED = { smallTableRows: 0, sliceMs: 0 };
 
