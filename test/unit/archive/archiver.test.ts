@@ -351,6 +351,33 @@ test('accounts and keys are archived when they change', async () => {
   await archived.close();
 });
 
+test('accounts and keys whose upload fails are uploaded again, though they have not changed since', async () => {
+  const network = new MemoryObjects();
+  let [content, isChanged] = ['one', true];
+  const privateFiles = {
+    changed: () => isChanged,
+    read() {
+      isChanged = false;
+      return Buffer.from(content);
+    },
+  };
+  const key = randomBytes(32);
+  const archived = await Archived.open(storeDirectory(), { network, privateFiles, key });
+  await until('they are archived', () => network.objects.has('private'));
+  let failures = 0;
+  network.before = (call, name) => {
+    if (call !== 'put' || name !== 'private' || failures === 2) return;
+    failures += 1;
+    unreachable();
+  };
+  [content, isChanged] = ['two', true];
+  await until('the new ones are archived', async () => {
+    return (await archived.objects.readPrivate())?.toString() === 'two';
+  });
+  assert.is(failures, 2);
+  await archived.close();
+});
+
 test('the keys of a server are archived if and only if the archive has a key', async () => {
   const archiveKey = join(temporaryDirectory(), 'archive.key');
   await createKeyFile(quickDisk, archiveKey);

@@ -2,8 +2,12 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { checkArchive } from '../../../src/archive/check.ts';
+import { baseName } from '../../../src/archive/names.ts';
 import { readArchive } from '../../../src/archive/replay.ts';
 import { prune } from '../../../src/archive/retention.ts';
+import { inTurns } from '../../../src/slices.ts';
+import { baseSlices } from '../../../src/store/files/base.ts';
+import { SCHEMA_VERSION } from '../../../src/store/files/schema.ts';
 import { Archived, textOf } from '../../support/archive.ts';
 import { storeDirectory } from '../../support/checked.ts';
 import { until } from '../../support/until.ts';
@@ -50,6 +54,20 @@ test('a missing object of change sets is reported with their numbers', async () 
   const { findings, gaps } = await checkArchive(archived.objects);
   assert.match(findings.join(), /change sets 1 to \d+ are missing/);
   assert.equal(gaps, []);
+});
+
+test('a base that the change sets before it do not lead to is reported by its name', async () => {
+  const archived = await grown();
+  const [, second = ''] = archived.network.in('bases');
+  const other = await Archived.open(storeDirectory());
+  await other.commit(Number(second.slice(0, 12)));
+  const { digest, time, sequence } = other.store.snapshot();
+  const name = baseName({ sequence, schema: SCHEMA_VERSION, time, digest });
+  await archived.objects.putBase(name, inTurns(baseSlices(other.store.snapshot())));
+  archived.network.objects.delete(`bases/${second}`);
+  await other.close();
+  const { findings } = await checkArchive(archived.objects);
+  assert.match(findings.join('\n'), `bases/${name} does not match the change sets before it`);
 });
 
 test('prune removes what no restore within the retention time needs, and nothing else', async () => {
