@@ -167,6 +167,19 @@ test('check reports a history that comes from another store, even if only its la
   assert.equal(findingsOf(directory).length, 1);
 });
 
+test('since() fails as store_damaged at a change set that does not follow the one before it', async () => {
+  const [directory, other] = [leftInDisorder(await written(1e9)), await written(1e9)];
+  cpSync(join(other, changeSetName(10)), join(directory, changeSetName(10)));
+  const store = await open(directory, 1e9);
+  const found: number[] = [];
+  const reading = async () => {
+    for await (const { sequence } of store.since(7)) found.push(sequence);
+  };
+  assert.is(await codeOf(reading), 'store_damaged');
+  assert.equal(found, [8, 9]);
+  await store.close();
+});
+
 test('a reader fails as history_gone if its next change set is removed meanwhile', async () => {
   const directory = storeDirectory();
   const store = await open(directory, 5 * BLOCK);
