@@ -11,7 +11,7 @@ import fs, {
   renameSync,
   mkdirSync,
 } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { DATA_FILES } from '../../../src/data-files.ts';
@@ -67,6 +67,7 @@ test('a store is created if there is none, and only if that is requested', async
   const { code, message } = await failureOf(open(directory, machineDisk, false));
   assert.is(code, 'store_missing');
   assert.ok(message.includes(`catalog-server migrate --data ${directory}`), message);
+  assert.not.ok(existsSync(dirname(directory)), 'a mistyped name leaves no directory behind');
   const store = await open(directory);
   assert.is(store.created, true);
   assert.equal(names(store), []);
