@@ -204,6 +204,21 @@ for (const [what, rows, last, found] of FAULTS) {
   });
 }
 
+test('boundFaults reports a row of a shelf whose number does not follow that of the row before it', () => {
+  const stored = { digest: '', time: 0, created: null, etag: '', body: '[]', oldest: 1 };
+  const key = (id: number, shelf: string, nth: number, bytes: number): Row => ({
+    ...stored,
+    id,
+    key: `["${shelf}","${id}"]`,
+    shelf,
+    nth,
+    bytes,
+  });
+  const rows = [key(1, 'ann', 1, 2), key(2, 'bob', 1, 2), key(3, 'ann', 3, 4)];
+  const faults = boundFaults(KINDS.idempotency_keys, new RowTable(rows), 3);
+  assert.equal(faults, ['idempotency key 3: nth: it must be 2']);
+});
+
 test('boundFaults finds nothing in a correct table, an empty table and a table without a bound', () => {
   const rows = [row(7, 3, 10 * EACH), row(8, 7, 11 * EACH)];
   assert.equal(boundFaults(KINDS.audits, new RowTable(rows), 8), []);
