@@ -46,4 +46,38 @@ test('if many SKUs change, each page is named once, and pages that list them are
   await store.close();
 });
 
+test('the age is that of the oldest change whose pages are not all named, also while they are', async () => {
+  const store = await openStore(storeDirectory(), { disk: quickDisk });
+  const now = performance.now.bind(performance);
+  let passed = 0;
+  performance.now = () => now() + passed;
+  try {
+    const naming = new PageNaming(store);
+    store.onCommit(({ changes }) => naming.note(changes, () => {}));
+    assert.is(naming.age, 0);
+    await store.transact((transaction) => {
+      const brand = add(transaction, 'brands', { name: 'Oak', logo: '', first_letter: '' });
+      addSpu(transaction, 'Table', brand, addChain(transaction, 'Wood'));
+      for (const name of ['Low', 'High']) addSku(transaction, name, 1, 3);
+    });
+    await turn();
+    passed += 100_000;
+    assert.ok(naming.changesAge >= 100_000);
+    assert.ok(naming.begin());
+    passed += 100_000;
+    const ages: number[] = [];
+    for (let found = naming.next(); found !== null; found = naming.next()) {
+      if (found === 'noted') continue;
+      ages.push(found.age);
+      if (naming.size > 0) assert.ok(naming.age >= 200_000, `${naming.age}`);
+    }
+    assert.ok(ages.length > 2);
+    for (const age of ages) assert.ok(age >= 200_000 && age < 300_000, `${age}`);
+    assert.is(naming.age, 0);
+  } finally {
+    performance.now = now;
+    await store.close();
+  }
+});
+
 test.run();

@@ -387,4 +387,13 @@ test('draining waits for a build only up to its time limit', async () => {
   await bench.close(drained);
 });
 
+test('draining without time leaves the pages of a build to the next start, and ends', async () => {
+  const bench = await Bench.open();
+  const { build, ended } = bench.queue.build({ stale: false, skus: null });
+  await bench.queue.drain(0);
+  await ended;
+  assert.ok(build.done < build.total);
+  await bench.close(Promise.resolve());
+});
+
 test.run();

@@ -1,0 +1,68 @@
+/** src/pages/refresh/pages-lock.ts: how a server holds the lock of the pages. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { FileLock } from '../../../../src/disk/lock.ts';
+import { PagesLock, pagesLockPath } from '../../../../src/pages/refresh/pages-lock.ts';
+import { temporaryDirectory } from '../../../support/directory.ts';
+
+const NEVER = () => Number.POSITIVE_INFINITY;
+
+/** The lock of a server, and that of another process. */
+function locks() {
+  const path = pagesLockPath(temporaryDirectory());
+  const own = new FileLock(path);
+  const theirs = new FileLock(path);
+  const isFree = () => {
+    const isTaken = theirs.tryLock();
+    theirs.unlock();
+    return isTaken;
+  };
+  return { own, theirs, isFree, lock: new PagesLock(own) };
+}
+
+test('the lock is held during work, and free between two pieces of work', async () => {
+  const { lock, theirs, isFree } = locks();
+  for (let times = 0; times < 2; times += 1) {
+    assert.is(await lock.run(async () => assert.is(isFree(), false), NEVER), true);
+    assert.is(isFree(), true);
+  }
+  const failing = lock.run(async () => Promise.reject(new Error('the disk is full')), NEVER);
+  assert.is(await failing.catch(String), 'Error: the disk is full');
+  assert.is(isFree(), true);
+  theirs.close();
+});
+
+test('a lock that is closed during work is held until the work has ended', async () => {
+  const { lock, own, theirs, isFree } = locks();
+  const work = Promise.withResolvers<void>();
+  const running = lock.run(() => work.promise, NEVER);
+  lock.close();
+  assert.is(isFree(), false);
+  work.resolve();
+  assert.is(await running, true);
+  assert.is(isFree(), true);
+  assert.throws(() => own.tryLock(), /the lock is closed/);
+  theirs.close();
+});
+
+test('a closed lock runs nothing, and its file is closed at once if there is no work', async () => {
+  const { lock, own, theirs } = locks();
+  lock.close();
+  assert.throws(() => own.tryLock(), /the lock is closed/);
+  assert.is(await lock.run(async () => assert.unreachable('it was run'), NEVER), false);
+  theirs.close();
+});
+
+test('if another process holds the lock until the deadline, nothing is done', async () => {
+  const { lock, theirs } = locks();
+  assert.is(theirs.tryLock(), true);
+  const run = lock.run(
+    async () => assert.unreachable('it was run'),
+    () => 0,
+  );
+  assert.is(await run, false);
+  lock.close();
+  theirs.close();
+});
+
+test.run();
