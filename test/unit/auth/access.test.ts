@@ -22,6 +22,7 @@ import {
   setPassword,
   setRole,
 } from '../../../src/auth/accounts.ts';
+import { withTimeout } from '../../../src/delay.ts';
 import { FileLock } from '../../../src/disk/lock.ts';
 import { accountOf, emptyDraft } from '../../support/credentials.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
@@ -180,6 +181,28 @@ test('a change waits while another process holds the lock', async () => {
   lock.close();
   await changing;
   assert.ok(existsSync(pathIn(directory)));
+});
+
+test('a change fails if another process holds the lock for ten seconds', async () => {
+  const directory = temporaryDirectory();
+  const lock = new FileLock(join(directory, 'access.lock'));
+  assert.ok(lock.tryLock());
+  const now = performance.now.bind(performance);
+  let ahead = 0;
+  performance.now = () => now() + (ahead += 10_001);
+  try {
+    const changing = failureMessage(
+      change(directory, (draft) => endToken(draft, 'one', null)),
+      'access_file',
+    );
+    const message = await withTimeout(changing, 30_000, () => 'the change still waits');
+    assert.match(message, /another process holds .*access\.lock; try again$/);
+  } finally {
+    performance.now = now;
+    lock.close();
+  }
+  assert.not.ok(existsSync(pathIn(directory)));
+  await change(directory, (draft) => endToken(draft, 'one', null));
 });
 
 test('a change that fails does not modify the file', async () => {

@@ -35,6 +35,15 @@ test('the error names the command and process of the holder, and the lock file s
   acquireOwnership(directory, 'lock', 'migrate').close();
 });
 
+test('the note of a holder replaces the whole note of the one before it', () => {
+  const path = join(temporaryDirectory(), 'lock');
+  const lock = new FileLock(path);
+  lock.note('the note of a command with a long name');
+  lock.note('serve');
+  assert.is(readFileSync(path, 'utf8'), 'serve');
+  lock.close();
+});
+
 test('a lock can be taken and released many times', () => {
   const path = join(temporaryDirectory(), 'deep', 'pages.lock');
   const [one, other] = [new FileLock(path), new FileLock(path)];
