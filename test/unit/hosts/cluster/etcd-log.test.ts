@@ -1,0 +1,54 @@
+/** src/hosts/cluster/etcd-log.ts: what is damaged in etcd is refused, and the error names it. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { transact } from '../../../../src/hosts/cluster/etcd-keys.ts';
+import { EtcdLog } from '../../../../src/hosts/cluster/etcd-log.ts';
+import { encodeChangeSet } from '../../../../src/store/files/change-set.ts';
+import { failureMessage } from '../../../support/failure.ts';
+import { MemoryEtcd } from '../../../support/memory-etcd.ts';
+
+const ORIGIN = { sequence: 0, digest: 'a'.repeat(64) };
+const FIRST = 'changes/000000000001';
+
+/** A log with one change set, and the value of a key of it. */
+async function filled() {
+  const client = new MemoryEtcd();
+  const log = new EtcdLog(client);
+  await log.begin(ORIGIN);
+  const first = encodeChangeSet({
+    sequence: 1,
+    previous: ORIGIN.digest,
+    time: '2026-01-01T00:00:00.000Z',
+    writer: 'w',
+    last_ids: {},
+    put: {},
+    delete: {},
+  });
+  assert.is(await log.append(first), 'appended');
+  const put = (key: string, value: string) => transact(client, [], [{ put: key, value }]);
+  const { found } = await transact(client, [], [{ get: FIRST }]);
+  return { log, first, put, value: found[0]?.[0]?.value.toString() ?? '' };
+}
+
+test('a change set that is damaged in the log is refused', async () => {
+  const { log, put, value } = await filled();
+  assert.is((await log.read(0)).length, 1);
+  for (const damaged of ['', 'null\n', '{}\n', value.slice(1), value.replace('\n', ' ')]) {
+    await put(FIRST, damaged);
+    const message = await failureMessage(log.read(0), 'store_damaged');
+    assert.is(message, 'a change set in the log is damaged', JSON.stringify(damaged));
+  }
+});
+
+test('a head that is damaged in the log is refused', async () => {
+  const { log, first, put } = await filled();
+  const { digest } = first.changeSet;
+  for (const damaged of ['', '1', `1:${digest.slice(1)}`, `:${digest}`, `1:${digest}0`, 'null']) {
+    await put('head', damaged);
+    for (const work of [() => log.head(), () => log.read(0)]) {
+      assert.is(await failureMessage(work, 'store_damaged'), 'head in the log is damaged');
+    }
+  }
+});
+
+test.run();
