@@ -39,7 +39,7 @@ export interface Log {
   readonly checkpointDue: boolean;
   /**
    * Writes the state as of the call as the base from which `open` starts; creates the store if
-   * there is none. Change sets may be appended meanwhile.
+   * there is none. One call at a time; change sets may be appended meanwhile.
    *
    * @throws what the disk throws, in which case the old base stays; CatalogError
    *   `durability_unknown`.

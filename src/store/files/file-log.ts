@@ -74,7 +74,6 @@ export class FileLog implements StoreLog {
   #baseSequence = 0;
   /** Bytes that {@link #files} occupy. */
   #changeBytes = 0;
-  #checkpointing = false;
   /** After a failed checkpoint: the size of the change sets above which it is tried again. */
   #retryAbove = 0;
   #headFails = false;
@@ -171,7 +170,7 @@ export class FileLog implements StoreLog {
     // Until the base is copied, a program that writes to it would change what a checkpoint writes.
     if (this.#mapped?.isCopied === false) return false;
     const due = Math.max(this.#baseBytes, this.#smallestCheckpoint, this.#retryAbove);
-    return !this.#checkpointing && this.#changeBytes > due;
+    return this.#changeBytes > due;
   }
 
   async checkpoint(state: State): Promise<void> {
@@ -181,16 +180,11 @@ export class FileLog implements StoreLog {
       this.#descriptors = new Descriptors(this.#disk, this.#directory);
       return;
     }
-    this.#checkpointing = true;
-    try {
-      await this.#replaceBase(state.snapshot()).catch((error: unknown) => {
-        throw described('a checkpoint failed and is tried again', error);
-      });
-      await this.#trimHistory();
-      await this.#removeMigrationBackups();
-    } finally {
-      this.#checkpointing = false;
-    }
+    await this.#replaceBase(state.snapshot()).catch((error: unknown) => {
+      throw described('a checkpoint failed and is tried again', error);
+    });
+    await this.#trimHistory();
+    await this.#removeMigrationBackups();
   }
 
   /** Waits for the removal of old change sets. The caller has to await a checkpoint under way. */
