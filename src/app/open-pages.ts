@@ -53,7 +53,7 @@ export function openPages(
     list,
     batches,
     maker,
-    lock: new PagesLock(new FileLock(pagesLockPath(data))),
+    lock: new PagesLock(new FileLock(pagesLockPath(data)), onError),
     delay: pageDelay,
     onError,
   });

@@ -87,16 +87,12 @@ export async function writePrivate(
  * Runs `change` while no other process can change the keys or the accounts of the directory. Waits
  * without blocking the event loop.
  *
- * @throws CatalogError `access_file` if the lock is not available.
+ * @throws CatalogError `access_file` if another process keeps the lock.
+ * @throws Error of the system if there can be no lock.
  */
 export async function exclusively<T>(directory: string, change: () => Promise<T>): Promise<T> {
   const path = join(directory, DATA_FILES.accessLock);
-  let lock: FileLock;
-  try {
-    lock = new FileLock(path);
-  } catch (cause) {
-    throw new CatalogError('access_file', `${path} cannot be used: ${messageOf(cause)}`, { cause });
-  }
+  const lock = new FileLock(path);
   try {
     await acquire(lock, path);
     return await change();

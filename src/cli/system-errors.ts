@@ -9,6 +9,11 @@ const ADVICE: Readonly<Record<string, string>> = {
   ENOTDIR: 'it is not a directory: name a directory',
   EISDIR: 'it is a directory: name a file',
   ENOENT: 'create it, or name another path',
+  ENOLCK:
+    'its file system has no locks: use a local disk, or start the lock service of the file system',
+  ENOSYS: 'its file system does not support this: use a local disk',
+  EOPNOTSUPP: 'its file system does not support this: use a local disk',
+  ENOTSUP: 'its file system does not support this: use a local disk',
   ENOSPC: 'its disk is full: free some space',
   EDQUOT: 'its quota is used up: free some space',
   ENAMETOOLONG: 'name a shorter path',

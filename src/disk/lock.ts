@@ -10,25 +10,42 @@
  * over the network depends on the file system.
  */
 import fs from 'node:fs';
-import { hostname } from 'node:os';
+import { constants, hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { CatalogError, systemErrorCode } from '../errors.ts';
-import { libc } from './system/libc.ts';
+import { errnoReader, libc } from './system/libc.ts';
 import { giveDirectories, giveToOwner, hasOtherOwner } from './system/owner.ts';
 
 const LOCK_EX = 2;
 const LOCK_NB = 4;
 const LOCK_UN = 8;
 
-let loaded: ((fd: number, operation: number) => number) | undefined;
+const { EINTR, EWOULDBLOCK } = constants.errno;
 
-function flock(fd: number, operation: number): boolean {
-  loaded ??= libc({ flock: { args: ['i32', 'i32'], returns: 'i32' } }).flock;
-  return loaded(fd, operation) === 0;
+interface System {
+  flock(fd: number, operation: number): number;
+  errno(): number;
+}
+
+let loaded: System | undefined;
+
+function system(): System {
+  // Both before the first call: to look a function up changes errno.
+  loaded ??= {
+    ...libc({ flock: { args: ['i32', 'i32'], returns: 'i32' } }),
+    errno: errnoReader(),
+  };
+  return loaded;
+}
+
+/** The name of an error number; the number as text if it has none. */
+function nameOf(errno: number): string {
+  return Object.entries(constants.errno).find(([, value]) => value === errno)?.[0] ?? `${errno}`;
 }
 
 /** A lock that can be taken and released many times. */
 export class FileLock {
+  readonly #path: string;
   #fd: number | null;
 
   /** @param path of the lock file, which is created if needed, as is its directory. */
@@ -36,23 +53,29 @@ export class FileLock {
     const first = fs.mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     if (first !== undefined) giveDirectories(first, dirname(path));
     if (hasOtherOwner(path)) createFor(path);
+    this.#path = path;
     this.#fd = fs.openSync(path, 'a+', 0o600);
   }
 
-  /** @returns false if another process holds it. */
+  /**
+   * @returns false if another process holds it.
+   * @throws Error with `code` and `path` if the file system cannot lock files.
+   */
   tryLock(): boolean {
-    return flock(this.#open(), LOCK_EX | LOCK_NB);
+    return this.#flock(LOCK_EX | LOCK_NB);
   }
 
-  /** Waits for it and blocks the whole process: for commands, not for the server. */
+  /**
+   * Waits for it and blocks the whole process: for commands, not for the server.
+   *
+   * @throws Error as {@link tryLock}.
+   */
   lock(): void {
-    // A signal may end the wait without the lock.
-    const fd = this.#open();
-    while (!flock(fd, LOCK_EX));
+    this.#flock(LOCK_EX);
   }
 
   unlock(): void {
-    if (this.#fd !== null) flock(this.#fd, LOCK_UN);
+    if (this.#fd !== null) system().flock(this.#fd, LOCK_UN);
   }
 
   /** Writes who holds the lock, for people. */
@@ -73,6 +96,21 @@ export class FileLock {
     // Forgotten even if closing fails: the number may belong to another file by then.
     this.#fd = null;
     fs.closeSync(fd);
+  }
+
+  #flock(operation: number): boolean {
+    const fd = this.#open();
+    const calls = system();
+    while (calls.flock(fd, operation) !== 0) {
+      const failure = calls.errno();
+      if (failure === EWOULDBLOCK) return false;
+      // A signal may end the wait without the lock.
+      if (failure === EINTR) continue;
+      const code = nameOf(failure);
+      const message = `${code}: the file cannot be locked, flock '${this.#path}'`;
+      throw Object.assign(new Error(message), { code, path: this.#path });
+    }
+    return true;
   }
 
   #open(): number {
@@ -110,16 +148,21 @@ export interface Holder {
  * @param name of the lock file in it.
  * @param command that runs.
  * @throws CatalogError `store_locked`, naming the holder.
+ * @throws Error as {@link FileLock.tryLock}.
  */
 export function acquireOwnership(directory: string, name: string, command: string): FileLock {
   const path = join(directory, name);
   const lock = new FileLock(path);
-  if (!lock.tryLock()) {
+  try {
+    if (!lock.tryLock()) {
+      throw new CatalogError(
+        'store_locked',
+        `${directory} is in use by ${describeHolder(path)}; stop it first, or name another directory with --data`,
+      );
+    }
+  } catch (error) {
     lock.close();
-    throw new CatalogError(
-      'store_locked',
-      `${directory} is in use by ${describeHolder(path)}; stop it first, or name another directory with --data`,
-    );
+    throw error;
   }
   const since = new Date().toISOString();
   const holder: Holder = { pid: process.pid, host: hostname(), command, since };
@@ -147,6 +190,8 @@ export function holderOf(path: string): Holder | null {
 /**
  * Whether a process holds a lock. To find out, this takes the lock for a moment, in which another
  * process would find it held: do not call this often.
+ *
+ * @throws Error as {@link FileLock.tryLock}.
  */
 export function isHeld(path: string): boolean {
   const lock = new FileLock(path);

@@ -1,5 +1,5 @@
 /** Functions of the C library that the runtime does not offer. */
-import { dlopen, type FFIFunction, type Library } from 'bun:ffi';
+import { dlopen, type FFIFunction, type Library, type Pointer, read } from 'bun:ffi';
 
 /** Names of the C library: glibc, musl, macOS. */
 const LIBRARIES =
@@ -24,6 +24,18 @@ export function libc<const Functions extends Record<string, FFIFunction>>(
   }
   const names = Object.keys(functions).join(', ');
   throw new Error(`${names} is not available in ${LIBRARIES.join(' or ')}`, { cause: failure });
+}
+
+const ERRNO_LOCATION = process.platform === 'darwin' ? '__error' : '__errno_location';
+
+/**
+ * @returns a function that returns the error number of the last call of {@link libc} that failed on
+ *   this thread. Call it before anything else that may call the system.
+ * @throws Error as {@link libc}.
+ */
+export function errnoReader(): () => number {
+  const location = libc({ [ERRNO_LOCATION]: { args: [], returns: 'ptr' } })[ERRNO_LOCATION];
+  return () => read.i32(location?.() as Pointer, 0);
 }
 
 /**

@@ -14,21 +14,26 @@ export function pagesLockPath(dataDirectory: string): string {
 
 export class PagesLock {
   readonly #lock: FileLock;
+  readonly #onError: (error: unknown) => void;
   #isClosed = false;
   #isHeld = false;
+  #isFailing = false;
 
-  constructor(lock: FileLock) {
+  /** @param onError called once when the file system begins to refuse locks; see {@link run}. */
+  constructor(lock: FileLock, onError: (error: unknown) => void) {
     this.#lock = lock;
+    this.#onError = onError;
   }
 
   /**
-   * Does some work while no other process writes pages.
+   * Does some work while no other process writes pages. While the file system refuses locks, as a
+   * network file system may for a time, it waits as it does for another process.
    *
    * @param deadline until when to try, by performance.now(); called after each failed attempt.
    * @returns false if the lock could not be taken in time; then nothing was done.
    */
   async run(work: () => Promise<void>, deadline: () => number): Promise<boolean> {
-    while (!this.#isClosed && !this.#lock.tryLock()) {
+    while (!this.#isClosed && !this.#tryLock()) {
       if (performance.now() > deadline()) return false;
       await sleep(RETRY_MS);
     }
@@ -41,6 +46,18 @@ export class PagesLock {
       this.#isHeld = false;
       if (this.#isClosed) this.#lock.close();
       else this.#lock.unlock();
+    }
+  }
+
+  #tryLock(): boolean {
+    try {
+      const isTaken = this.#lock.tryLock();
+      this.#isFailing = false;
+      return isTaken;
+    } catch (error) {
+      if (!this.#isFailing) this.#onError(error);
+      this.#isFailing = true;
+      return false;
     }
   }
 

@@ -1,5 +1,5 @@
 /** flock(2) within one process: two descriptors of a file exclude each other like two processes. */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -74,6 +74,34 @@ test('a lock that is closed twice leaves the file alone that has its number sinc
   assert.throws(() => lock.tryLock(), /the lock is closed/);
   other.close();
   assert.is(isHeld(path), false);
+});
+
+/** The descriptor with which this process has a file open. */
+function descriptorOf(path: string): number {
+  const { dev, ino } = statSync(path);
+  for (let fd = 3; fd < 1024; fd += 1) {
+    try {
+      const opened = fstatSync(fd);
+      if (opened.dev === dev && opened.ino === ino) return fd;
+    } catch {
+      // Nothing is open under this number.
+    }
+  }
+  throw new Error(`${path} is not open`);
+}
+
+test('a lock that the system refuses is an error with its code and path, not a lock that is held', () => {
+  const path = join(temporaryDirectory(), 'lock');
+  const lock = new FileLock(path);
+  // The system refuses to lock a descriptor that is closed.
+  closeSync(descriptorOf(path));
+  for (const take of [() => lock.tryLock(), () => lock.lock()]) {
+    assert.throws(take, (error: NodeJS.ErrnoException) => {
+      assert.is(error.code, 'EBADF');
+      assert.is(error.path, path);
+      return true;
+    });
+  }
 });
 
 test.run();

@@ -2,10 +2,15 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { FileLock } from '../../../../src/disk/lock.ts';
+import { messageOf } from '../../../../src/errors.ts';
 import { PagesLock, pagesLockPath } from '../../../../src/pages/refresh/pages-lock.ts';
 import { temporaryDirectory } from '../../../support/directory.ts';
 
 const NEVER = () => Number.POSITIVE_INFINITY;
+
+function fail(error: unknown): never {
+  throw error;
+}
 
 /** The lock of a server, and that of another process. */
 function locks() {
@@ -17,7 +22,18 @@ function locks() {
     theirs.unlock();
     return isTaken;
   };
-  return { own, theirs, isFree, lock: new PagesLock(own) };
+  return { own, theirs, isFree, lock: new PagesLock(own, fail) };
+}
+
+/** A lock on a file system that refuses locks at first. */
+class RefusedLock extends FileLock {
+  refusals: string[] = [];
+
+  override tryLock(): boolean {
+    const reason = this.refusals.shift();
+    if (reason !== undefined) throw new Error(reason);
+    return super.tryLock();
+  }
 }
 
 test('the lock is held during work, and free between two pieces of work', async () => {
@@ -63,6 +79,31 @@ test('if another process holds the lock until the deadline, nothing is done', as
   assert.is(await run, false);
   lock.close();
   theirs.close();
+});
+
+test('while locks are refused, work waits, and each time that it begins is reported once', async () => {
+  const file = new RefusedLock(pagesLockPath(temporaryDirectory()));
+  const reports: string[] = [];
+  const lock = new PagesLock(file, (error) => reports.push(messageOf(error)));
+  for (const round of [1, 2]) {
+    file.refusals = ['no locks', 'no locks', 'no locks'];
+    let done = 0;
+    const work = async () => void (done += 1);
+    assert.is(await lock.run(work, NEVER), true);
+    assert.is(done, 1);
+    assert.is(reports.length, round, reports.join());
+  }
+  assert.equal(reports, ['no locks', 'no locks']);
+  lock.close();
+});
+
+test('work that waits for a lock that is refused ends at the deadline, undone', async () => {
+  const file = new RefusedLock(pagesLockPath(temporaryDirectory()));
+  const lock = new PagesLock(file, () => {});
+  file.refusals = ['no locks'];
+  const work = async () => assert.unreachable('the work was done without the lock');
+  assert.is(await lock.run(work, () => Number.NEGATIVE_INFINITY), false);
+  lock.close();
 });
 
 test.run();

@@ -64,14 +64,15 @@ class Bench {
       },
     };
     const maker = createWriter(disk, data, SETTINGS);
+    const onError = (error: unknown) => this.reports.push(messageOf(error));
     this.queue = new PageQueue({
       store,
       list: new PageList(true),
       batches: new PageBatches(new Gatherer(store, true), maker, turn),
       maker,
-      lock: new PagesLock(new FileLock(pagesLockPath(data))),
+      lock: new PagesLock(new FileLock(pagesLockPath(data)), onError),
       delay: 5000,
-      onError: (error) => this.reports.push(messageOf(error)),
+      onError,
     });
     this.#theirs = new FileLock(pagesLockPath(data));
   }
