@@ -7,12 +7,17 @@ import * as v from 'valibot';
 import { DATA_FILES } from '../data-files.ts';
 import type { Disk } from '../disk/disk.ts';
 import { replaceFile } from '../disk/durable-file.ts';
+import { readOrExplain } from '../disk/unreadable.ts';
 import { CatalogError, messageOf } from '../errors.ts';
 
 const shape = v.object({ archive: v.string() });
 
 export interface ArchiveRecord {
-  /** @returns the id of the archive; null if the directory was never archived. */
+  /**
+   * @returns the id of the archive; null if the directory was never archived.
+   * @throws CatalogError `archive_failed` if the file cannot be read, `archive_refused` if it is
+   *   damaged.
+   */
   read(): string | null;
   /** @throws CatalogError `write_refused`, `durability_unknown`. */
   write(id: string): Promise<void>;
@@ -23,7 +28,7 @@ export function archiveRecord(disk: Disk, directory: string): ArchiveRecord {
   const path = join(directory, DATA_FILES.archive);
   return {
     read() {
-      const bytes = disk.read(path);
+      const bytes = readOrExplain(disk, path, 'archive_failed');
       if (bytes === null) return null;
       try {
         return v.parse(shape, JSON.parse(bytes.toString())).archive;

@@ -1,5 +1,6 @@
 /** The message about a file that cannot be read. */
-import { messageOf, systemErrorCode } from '../errors.ts';
+import { CatalogError, type Code, messageOf, systemErrorCode } from '../errors.ts';
+import type { Disk } from './disk.ts';
 
 const ADVICE: Readonly<Record<string, string>> = {
   ENOTDIR:
@@ -13,4 +14,20 @@ export function unreadable(path: string, cause: unknown): string {
     ADVICE[systemErrorCode(cause) ?? ''] ??
     'make it readable for the user that runs catalog-server';
   return `${path} cannot be read (${messageOf(cause)}); ${advice}`;
+}
+
+/**
+ * @returns the bytes of a file; null if there is none.
+ * @throws CatalogError `code`: a message of the system does not name the file in every case.
+ */
+export function readOrExplain(
+  disk: Pick<Disk, 'read'>,
+  path: string,
+  code: Code = 'store_unreadable',
+): Buffer | null {
+  try {
+    return disk.read(path);
+  } catch (cause) {
+    throw new CatalogError(code, unreadable(path, cause), { cause });
+  }
 }

@@ -9,6 +9,7 @@ import type { SharedFiles } from '../../auth/sharing/shared-files.ts';
 import { DATA_FILES } from '../../data-files.ts';
 import type { Disk } from '../../disk/disk.ts';
 import { replaceFile } from '../../disk/durable-file.ts';
+import { readOrExplain } from '../../disk/unreadable.ts';
 import { CatalogError } from '../../errors.ts';
 import { formatLogAddress, parseLogAddress } from '../../hosts/cluster/address.ts';
 import { openCluster } from './open.ts';
@@ -69,11 +70,12 @@ export function sharedFilesOf(directory: string, disk: Disk): SharedFiles | unde
 
 /**
  * @returns the content of `cluster.json`; null if there is none.
- * @throws CatalogError `usage` if it is not what `serve` writes.
+ * @throws CatalogError `usage` if it is not what `serve` writes, `store_unreadable` if it cannot be
+ *   read.
  */
 export function readClusterSettings(directory: string, disk: Disk): ClusterSettings | null {
   const path = join(directory, DATA_FILES.cluster);
-  const bytes = disk.read(path);
+  const bytes = readOrExplain(disk, path);
   return bytes === null ? null : settingsIn(path, bytes);
 }
 

@@ -7,6 +7,7 @@ import * as v from 'valibot';
 import { DATA_FILES } from '../../data-files.ts';
 import type { Disk } from '../../disk/disk.ts';
 import { writeVolatile } from '../../disk/durable-file.ts';
+import { readOrExplain } from '../../disk/unreadable.ts';
 import { CatalogError } from '../../errors.ts';
 
 const settings = v.object({
@@ -48,11 +49,12 @@ export async function keepSettings(
 /**
  * The settings of the last server on a directory, or the defaults.
  *
- * @throws CatalogError `page_failed` if the file is not what a server writes.
+ * @throws CatalogError `page_failed` if the file is not what a server writes, `store_unreadable` if
+ *   it cannot be read.
  */
 export function keptSettings(disk: Disk, directory: string): PageSettings {
   const path = join(directory, DATA_FILES.pageSettings);
-  const bytes = disk.read(path);
+  const bytes = readOrExplain(disk, path);
   // Power loss may leave it empty: it is not synced, since it can be made again.
   if (bytes === null || bytes.length === 0) return DEFAULT_SETTINGS;
   const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), settings), bytes.toString());

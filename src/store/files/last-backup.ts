@@ -5,6 +5,7 @@ import { DATA_FILES } from '../../data-files.ts';
 import type { Disk } from '../../disk/disk.ts';
 import { replaceFile } from '../../disk/durable-file.ts';
 import { CatalogError } from '../../errors.ts';
+import { readFile } from './files.ts';
 
 const lastBackup = v.pipe(
   v.string(),
@@ -34,12 +35,11 @@ export async function recordBackup(
 
 /**
  * @returns when the last backup was made, in milliseconds since the epoch; null if none was.
- * @throws CatalogError `store_unreadable` if the file is not as it was written; what the disk
- *   throws.
+ * @throws CatalogError `store_unreadable` if the file is not as it was written or cannot be read.
  */
 export function lastBackupTime(disk: Disk, directory: string): number | null {
   const path = join(directory, DATA_FILES.backup);
-  const bytes = disk.read(path);
+  const bytes = readFile(disk, path);
   if (bytes === null) return null;
   const parsed = v.safeParse(lastBackup, bytes.toString());
   if (parsed.success) return Date.parse(parsed.output.time);

@@ -458,6 +458,17 @@ for (const [name, advice] of OTHER_FILES) {
     assert.equal(more, []);
     assert.ok(finding.includes(path) && finding.includes(advice), finding);
   });
+
+  test(`check names ${name} if the system cannot read it`, async () => {
+    const data = copyOfStore();
+    const path = join(data, name);
+    rmSync(path, { force: true });
+    mkdirSync(path);
+    const [finding = '', ...more] = assertFound(data, await check(data));
+    assert.equal(more, []);
+    assert.ok(finding.startsWith(`${path} cannot be read (EISDIR`), finding);
+    assert.ok(finding.endsWith('move it away'), finding);
+  });
 }
 
 function checkAs(as: readonly string[], data: string): Finished {
