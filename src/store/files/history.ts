@@ -16,10 +16,14 @@ import { inTurns } from '../../slices.ts';
 import type { ChangeSet, EncodedChangeSet } from '../change-set.ts';
 import { decodeNextBeside } from './change-set-parts.ts';
 import { decodeNext } from './change-set.ts';
-import { changeSetName, damaged, occupied, readFile } from './files.ts';
+import { changeSetName, DamagedFile, damaged, occupied, readFile } from './files.ts';
 
 /** Bytes of change sets that are kept after a checkpoint. */
 export const DEFAULT_HISTORY_BYTES = 256 * 1024 * 1024;
+
+/** What to do about a damaged change set that the base contains. */
+const ONLY_HISTORY =
+  'catalog.json contains this change: stop the server, and move this file and all change sets before it out of changes/';
 
 /** Files measured or removed between two turns of the event loop. */
 const FILES_PER_TURN = 256;
@@ -70,10 +74,10 @@ export function verifyHistory(
       // The owner may have removed it since it was listed.
       previous = bytes === null ? null : decodeNext(path, bytes, sequence, previous).digest;
       if (previous === null || previous === digest || sequence !== kept.at(-1)) continue;
-      problems.push(damaged(path, 'it does not fit catalog.json; it is from another history'));
+      throw damaged(path, 'it does not fit catalog.json; it is from another history');
     } catch (error) {
       if (!(error instanceof CatalogError)) throw error;
-      problems.push(error);
+      problems.push(error instanceof DamagedFile ? error.advising(ONLY_HISTORY) : error);
       previous = null;
     }
   }
@@ -187,10 +191,18 @@ async function* read(
     const path = join(directory, changeSetName(sequence));
     const bytes = readFile(disk, path);
     if (bytes === null) throw missing(path, sequence);
-    const changeSet = await decodeNextBeside(path, bytes, sequence, previous);
+    const changeSet: ChangeSet = await decodeNextBeside(path, bytes, sequence, previous).catch(
+      referToCheck,
+    );
     previous = changeSet.digest;
     yield { changeSet, bytes };
   }
+}
+
+/** A reader does not know whether the base contains the change set; check does. */
+function referToCheck(error: unknown): never {
+  if (!(error instanceof DamagedFile)) throw error;
+  throw error.advising('run catalog-server check, which says what to do');
 }
 
 /** The change sets without their bytes. */

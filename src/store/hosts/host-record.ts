@@ -23,7 +23,7 @@ import type { Disk } from '../../disk/disk.ts';
 import { replaceFile } from '../../disk/durable-file.ts';
 import { CatalogError, shellWord } from '../../errors.ts';
 import { shapes } from '../files/change-set.ts';
-import { parseShape, readFile, verifyChecksum, withChecksum } from '../files/files.ts';
+import { DamagedFile, parseShape, readFile, verifyChecksum, withChecksum } from '../files/files.ts';
 
 /** Epochs that are kept; a host that has missed more needs a new base in an empty directory. */
 const MAX_EPOCHS = 64;
@@ -147,10 +147,19 @@ export function readHostRecord(disk: Disk, directory: string): HostRecord | null
   const path = join(directory, DATA_FILES.host);
   const bytes = readFile(disk, path);
   if (bytes === null) return null;
-  const record = parseShape(path, recordShape, verifyChecksum(path, bytes).value);
+  const record = parse(path, bytes);
   const { role, primary, predecessors, latest = currentEpoch(record).number } = record;
   if (role === 'follower' || primary === null) return { ...record, latest };
   return { ...record, latest, primary: null, predecessors: [primary, ...predecessors] };
+}
+
+function parse(path: string, bytes: Buffer) {
+  try {
+    return parseShape(path, recordShape, verifyChecksum(path, bytes).value);
+  } catch (error) {
+    if (!(error instanceof DamagedFile)) throw error;
+    throw error.advising('no backup contains it: see "Damage" in docs/storage.md');
+  }
 }
 
 /** Replaces the record, durably. @throws what the disk throws; CatalogError `durability_unknown`. */

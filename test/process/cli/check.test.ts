@@ -443,7 +443,7 @@ test('check does not print secrets of keys.json', async () => {
 const OTHER_FILES = [
   ['access.json', 'restore it from a backup'],
   ['webhook-key.json', 'restore it from a backup'],
-  ['host.json', 'restore the directory from a backup'],
+  ['host.json', 'no backup contains it'],
   ['archive.json', 'remove it'],
   ['cluster.json', 'start serve --log'],
   ['pages.json', 'remove it'],

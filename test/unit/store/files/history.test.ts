@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { machineDisk } from '../../../../src/disk/disk.ts';
+import { checkStore } from '../../../../src/store/check.ts';
 import type { ChangeSet } from '../../../../src/store/change-set.ts';
 import { changeSetName, listChanges } from '../../../../src/store/files/files.ts';
 import { historyOf } from '../../../../src/store/files/history.ts';
@@ -139,8 +140,27 @@ test('a damaged change set in the history is reported by check and by since(), b
   const reading = async () => {
     for await (const { sequence } of store.since(2)) found.push(sequence);
   };
-  assert.is(await codeOf(reading), 'store_damaged');
+  const { code, message } = await failureOf(reading);
+  assert.is(code, 'store_damaged');
+  assert.match(message, /; run catalog-server check, which says what to do$/);
   assert.equal(found, [3, 4]);
+  await store.close();
+});
+
+test('the remedy that check names for a damaged change set in the history loses no row', async () => {
+  const directory = await written(1e9);
+  const { state: whole } = checkStore(machineDisk, directory);
+  const path = join(directory, changeSetName(5));
+  writeFileSync(path, readFileSync(path).toString().replace('Book 5', 'Book 6'));
+  const advice =
+    'catalog.json contains this change: stop the server, and move this file and all change sets before it out of changes/';
+  assert.ok(findingsOf(directory)[0]?.endsWith(`; ${advice}`), findingsOf(directory)[0]);
+  for (const sequence of upTo(5)) rmSync(join(directory, changeSetName(sequence)));
+  const { findings, state } = checkStore(machineDisk, directory);
+  assert.equal(findings, []);
+  assert.equal([state?.sequence, state?.digest], [whole?.sequence, whole?.digest]);
+  const store = await open(directory, 1e9);
+  assert.is((await all(store.since(5))).length, 25);
   await store.close();
 });
 
