@@ -13,7 +13,7 @@ type ArchivedStore = Pick<
 export interface PrivateFiles {
   /** Whether they have changed since the last read. */
   changed(): boolean;
-  /** @throws what the file system throws. */
+  /** @throws CatalogError `access_file`, `key_file` if one is damaged; what the file system throws. */
   read(): Uint8Array;
 }
 

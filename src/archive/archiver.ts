@@ -19,7 +19,7 @@ import { withTimeout } from '../delay.ts';
 import { CatalogError, hasCode, messageOf } from '../errors.ts';
 import { attach } from './attach.ts';
 import { MAX_CHANGE_SETS } from './archive-objects.ts';
-import type { ArchiveFigures, ArchiverOptions } from './archiver-options.ts';
+import type { ArchiveFigures, ArchiverOptions, PrivateFiles } from './archiver-options.ts';
 import { BaseUpload } from './base-upload.ts';
 import { type Position, readBatch } from './batch.ts';
 import { changesName } from './names.ts';
@@ -196,8 +196,21 @@ export class Archiver {
     if (files === null || (this.#privateArchived && !files.changed())) return;
     this.#privateArchived = false;
     await this.#requireClaim();
-    await objects.putPrivate(files.read());
+    const copy = this.#undamaged(files);
+    if (copy !== null) await objects.putPrivate(copy);
     this.#privateArchived = true;
+  }
+
+  /** @returns null if a file is damaged: the archive has an older copy, perhaps the only one left. */
+  #undamaged(files: PrivateFiles): Uint8Array | null {
+    try {
+      return files.read();
+    } catch (error) {
+      if (!hasCode(error, 'access_file') && !hasCode(error, 'key_file')) throw error;
+      const { message } = error;
+      this.#options.warn(`${this.#url} keeps the accounts and keys that it has: ${message}`);
+      return null;
+    }
   }
 
   async #archiveChanges(position: Position): Promise<void> {

@@ -5,21 +5,27 @@
  */
 import { join } from 'node:path';
 import * as v from 'valibot';
-import type { Disk } from '../../disk/disk.ts';
 import { WatchedFile } from '../../disk/watched-file.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
-import { judged, PRIVATE_NAMES, type PrivateName } from '../sharing/private-contents.ts';
-import { restoreCredentials } from './credentials.ts';
+import {
+  judge,
+  judged,
+  PRIVATE_NAMES,
+  type PrivateContents,
+  type PrivateName,
+} from '../sharing/private-contents.ts';
 
 /** The text of each existing file, by its name. */
 const copyShape = v.record(v.picklist(PRIVATE_NAMES), v.string());
 
 /** Watches the files, and reads all of them into one copy. */
 export class PrivateFiles {
-  readonly #files: readonly (readonly [string, WatchedFile])[];
+  readonly #directory: string;
+  readonly #files: readonly (readonly [PrivateName, WatchedFile])[];
 
   /** @param directory the data directory. */
   constructor(directory: string) {
+    this.#directory = directory;
     this.#files = PRIVATE_NAMES.map((name) => [name, new WatchedFile(join(directory, name))]);
   }
 
@@ -28,12 +34,21 @@ export class PrivateFiles {
     return this.#files.some(([, file]) => file.changed());
   }
 
-  /** @returns JSON: the text of each file by its name. @throws what the file system throws. */
+  /**
+   * @returns JSON: the text of each file by its name.
+   * @throws CatalogError `access_file`, `key_file` if the content of one is damaged; what the file
+   *   system throws.
+   */
   read(): Uint8Array {
-    const texts = this.#files.flatMap(([name, file]) => {
+    // All are read before one is judged: a damaged one is not new until it changes again.
+    const contents = this.#files.flatMap(([name, file]) => {
       const content = file.read();
-      return content === null ? [] : [[name, content.bytes.toString()] as const];
+      return content === null ? [] : [[name, content.bytes] as const];
     });
+    for (const [name, bytes] of contents) {
+      judge(name, join(this.#directory, name), () => ({ bytes, mode: 0o600 }));
+    }
+    const texts = contents.map(([name, bytes]) => [name, bytes.toString()] as const);
     return Buffer.from(JSON.stringify(Object.fromEntries(texts)));
   }
 
@@ -43,22 +58,12 @@ export class PrivateFiles {
 }
 
 /**
- * Writes the files of a copy into a data directory, mode 0600. Never replaces a file.
- *
- * @param directory the data directory, which must exist.
  * @param copy what {@link PrivateFiles.read} returned.
- * @returns the names of the files of the copy.
- * @throws CatalogError `access_file`, `key_file` if the copy is damaged; `store_not_empty` if a
- *   file exists with other content, in which case none is written; what the disk throws.
+ * @returns the contents of its files, to be written by `restoreCredentials`.
+ * @throws CatalogError `access_file`, `key_file` if the copy is damaged.
  */
-export async function writePrivateFiles(
-  disk: Disk,
-  directory: string,
-  copy: Uint8Array,
-): Promise<readonly string[]> {
-  const contents = judged('of the archive', parseCopy(copy));
-  await restoreCredentials(disk, directory, contents);
-  return Object.keys(contents);
+export function privateFilesIn(copy: Uint8Array): PrivateContents {
+  return judged('of the archive', parseCopy(copy));
 }
 
 function parseCopy(copy: Uint8Array): Partial<Record<PrivateName, unknown>> {

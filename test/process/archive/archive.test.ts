@@ -1,6 +1,13 @@
 /** spec 15.3 to 15.5 with real processes: killed servers, and restores from an archive. */
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -146,6 +153,47 @@ test('a directory archive continues after a kill, and can be restored to a given
   const sequence = String(Math.min(Number(base.slice(0, 12)) + 4, 20));
   await run(['restore', '--from', url, '--sequence', sequence, '--data', data]);
   assert.is(readSnapshot(data).sequence, Number(sequence));
+});
+
+test('damaged accounts and keys are found by check, and the catalog can be restored without them', async () => {
+  const directory = temporaryDirectory();
+  const place = join(directory, 'archive');
+  mkdirSync(place);
+  const key = join(directory, 'archive.key');
+  await run(['keys', 'generate', key]);
+  const args = ['--archive', `file://${place}`, '--archive-key', key];
+  const server = await startServer({ args, ownKeys: true });
+  await addBooks(server, 3);
+  await inStep(server);
+  await until('the keys are archived', () => readdirSync(place).includes('private'));
+  await server.stop();
+  // A server starts with a damaged key of webhooks, and keeps the copy in the archive.
+  writeFileSync(join(server.data, 'webhook-key.json'), '{"cut', { mode: 0o600 });
+  const again = await startServer({ args, ownKeys: true, data: server.data });
+  await until('it says so', () => again.said().includes('keeps the accounts and keys that it has'));
+  await again.stop();
+  assert.match(await run(['check', ...args]), 'is in order');
+  const restore = ['restore', '--from', `file://${place}`, '--archive-key', key, '--data'];
+  assert.match(await run([...restore, join(directory, 'whole')]), 'with keys.json');
+
+  const path = join(place, 'private');
+  const bytes = readFileSync(path);
+  bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) ^ 1;
+  writeFileSync(path, bytes);
+  const checked = await runCommand(['check', ...args]);
+  assert.is(checked.status, 1);
+  assert.match(checked.stdout, /has damaged accounts and keys \(private cannot be decrypted: /);
+  const data = join(directory, 'restored');
+  const refused = await runCommand([...restore, data]);
+  assert.is(refused.status, 1);
+  assert.match(
+    refused.stderr,
+    /; to restore the catalog without them, move the object named "private" elsewhere\n$/,
+  );
+  assert.not.ok(existsSync(join(data, 'catalog.json')));
+  renameSync(path, join(directory, 'private'));
+  await run([...restore, data]);
+  assert.is(textOf(readSnapshot(data)), textOf(readSnapshot(server.data)));
 });
 
 /** A bucket, and the methods of the requests to it. */

@@ -9,6 +9,7 @@ import { checkArchive } from '../../../src/archive/check.ts';
 import { parseBaseName } from '../../../src/archive/names.ts';
 import { readArchive } from '../../../src/archive/replay.ts';
 import { createKeyFile, readKeyFile } from '../../../src/encryption/key-file.ts';
+import { CatalogError } from '../../../src/errors.ts';
 import { Archived, BLOCK, textOf } from '../../support/archive.ts';
 import { storeDirectory } from '../../support/checked.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
@@ -375,6 +376,37 @@ test('accounts and keys whose upload fails are uploaded again, though they have 
     return (await archived.objects.readPrivate())?.toString() === 'two';
   });
   assert.is(failures, 2);
+  await archived.close();
+});
+
+test('damaged accounts and keys do not replace those of the archive, and changes go on', async () => {
+  const damage = new CatalogError('key_file', 'keys.json is damaged');
+  let [content, changed]: [string | Error, boolean] = ['whole', true];
+  const privateFiles = {
+    changed: () => changed,
+    read() {
+      changed = false;
+      if (typeof content !== 'string') throw content;
+      return Buffer.from(content);
+    },
+  };
+  const archived = await Archived.open(storeDirectory(), { privateFiles, key: randomBytes(32) });
+  const copy = async () => (await archived.objects.readPrivate())?.toString();
+  await until('they are archived', async () => (await copy()) === 'whole');
+  [content, changed] = [damage, true];
+  await archived.commit(1);
+  await archived.archived();
+  await until('the damage is reported', () => archived.log.length > 0);
+  await archived.commit(1);
+  await archived.archived();
+  assert.is(await copy(), 'whole');
+  assert.is(archived.log.length, 1, archived.log.join('\n'));
+  assert.match(
+    archived.log[0] ?? '',
+    /keeps the accounts and keys that it has: keys\.json is damaged$/,
+  );
+  [content, changed] = ['mended', true];
+  await until('the new ones are archived', async () => (await copy()) === 'mended');
   await archived.close();
 });
 

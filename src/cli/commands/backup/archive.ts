@@ -3,7 +3,9 @@ import { ArchiveObjects } from '../../../archive/archive-objects.ts';
 import { checkArchive } from '../../../archive/check.ts';
 import { readArchive, type Target } from '../../../archive/replay.ts';
 import { type ArchiveAddress, openObjectStore } from '../../../archive/storage/address.ts';
-import { writePrivateFiles } from '../../../auth/backup/private-files.ts';
+import { restoreCredentials } from '../../../auth/backup/credentials.ts';
+import { privateFilesIn } from '../../../auth/backup/private-files.ts';
+import type { PrivateContents } from '../../../auth/sharing/private-contents.ts';
 import { createKeyFile, readKeyFile } from '../../../encryption/key-file.ts';
 import { CatalogError } from '../../../errors.ts';
 import { requireNoStore, restoreBackup } from '../../../store/backup.ts';
@@ -35,10 +37,10 @@ export async function restoreArchive(
   requireNoStore(context.disk, data);
   const objects = openObjects({ archive, key }, context);
   const state = await readArchive(objects, target);
-  const files = key === null ? null : await objects.readPrivate();
-  let names: readonly string[] = [];
+  const files = key === null ? {} : await readPrivate(objects);
+  const names = Object.keys(files);
   await restoreBackup(context.disk, state, data, 'restore', async () => {
-    if (files !== null) names = await writePrivateFiles(context.disk, data, files);
+    if (names.length > 0) await restoreCredentials(context.disk, data, files);
   });
   const also = names.length === 0 ? '' : `; with ${names.join(', ')}`;
   context.print(`restored ${data}: ${describeState(state)}${also}`);
@@ -56,7 +58,8 @@ export async function checkArchiveCommand(
   context: Context,
 ): Promise<void> {
   const objects = openObjects(options, context);
-  const { findings, gaps, bases, first, state } = await checkArchive(objects);
+  const { findings: found, gaps, bases, first, state } = await checkArchive(objects);
+  const findings = [...found, ...(options.key === null ? [] : await privateFaults(objects))];
   for (const gap of gaps) context.print(`${objects.url} does not contain ${gap}`);
   for (const finding of findings) context.print(finding);
   if (findings.length > 0 || state === null) {
@@ -78,6 +81,35 @@ export async function keysGenerate(file: string, { disk, print }: Context): Prom
   print(
     `created the key ${id} in ${file}; keep a copy of it, because nothing that it encrypts can be read without it`,
   );
+}
+
+/**
+ * @returns the accounts and keys of an encrypted archive; empty if it has none.
+ * @throws CatalogError `archive_failed`; `encryption`, `access_file`, `key_file` if they are damaged.
+ */
+async function readPrivate(objects: ArchiveObjects): Promise<PrivateContents> {
+  try {
+    const copy = await objects.readPrivate();
+    return copy === null ? {} : privateFilesIn(copy);
+  } catch (cause) {
+    if (!(cause instanceof CatalogError) || cause.code === 'archive_failed') throw cause;
+    throw new CatalogError(
+      cause.code,
+      `${objects.url} has damaged accounts and keys (${cause.message}); to restore the catalog without them, move the object named "private" elsewhere`,
+      { cause },
+    );
+  }
+}
+
+/** @returns what is wrong with the accounts and keys. @throws CatalogError `archive_failed`. */
+async function privateFaults(objects: ArchiveObjects): Promise<string[]> {
+  try {
+    await readPrivate(objects);
+    return [];
+  } catch (error) {
+    if (!(error instanceof CatalogError) || error.code === 'archive_failed') throw error;
+    return [error.message];
+  }
 }
 
 function openObjects(

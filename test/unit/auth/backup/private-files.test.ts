@@ -3,10 +3,12 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync 
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { PrivateFiles, writePrivateFiles } from '../../../../src/auth/backup/private-files.ts';
+import { restoreCredentials } from '../../../../src/auth/backup/credentials.ts';
+import { PrivateFiles, privateFilesIn } from '../../../../src/auth/backup/private-files.ts';
 import { encodeKeys, makeKey } from '../../../../src/auth/keys.ts';
 import { temporaryDirectory } from '../../../support/directory.ts';
 import { quickDisk } from '../../../support/disk.ts';
+import { failureOf } from '../../../support/failure.ts';
 
 const contentOf = (directory: string, name: string): unknown =>
   JSON.parse(readFileSync(join(directory, name), 'utf8'));
@@ -20,11 +22,16 @@ function filled(): string {
   return directory;
 }
 
+/** Writes the files of a copy. */
+async function write(directory: string, copy: Uint8Array): Promise<void> {
+  await restoreCredentials(quickDisk, directory, privateFilesIn(copy));
+}
+
 test('a copy contains each file unchanged, and is written with mode 0600', async () => {
   const directory = filled();
   const copy = new PrivateFiles(directory).read();
   const other = temporaryDirectory();
-  assert.equal(await writePrivateFiles(quickDisk, other, copy), ['access.json', 'keys.json']);
+  await write(other, copy);
   for (const name of ['access.json', 'keys.json']) {
     assert.equal(contentOf(other, name), contentOf(directory, name));
     assert.is(statSync(join(other, name)).mode & 0o777, 0o600);
@@ -35,12 +42,12 @@ test('a copy contains each file unchanged, and is written with mode 0600', async
 test('existing files with the same content are kept, and one with other content fails the copy', async () => {
   const directory = filled();
   const copy = new PrivateFiles(directory).read();
-  await writePrivateFiles(quickDisk, directory, copy);
+  await write(directory, copy);
   const other = temporaryDirectory();
   const keys = JSON.stringify(encodeKeys([makeKey(1)]));
   writeFileSync(join(other, 'keys.json'), keys, { mode: 0o600 });
   try {
-    await writePrivateFiles(quickDisk, other, copy);
+    await write(other, copy);
     assert.unreachable();
   } catch (error) {
     assert.match(String(error), 'keys.json already exists with other content');
@@ -53,19 +60,36 @@ test('a new, changed or removed file is noticed', () => {
   const files = new PrivateFiles(directory);
   files.read();
   assert.not.ok(files.changed());
-  writeFileSync(join(directory, 'webhook-key.json'), '{}');
+  const path = join(directory, 'keys.json');
+  for (const keys of [[makeKey(0), makeKey(0)], [makeKey(0)]] as const) {
+    writeFileSync(path, JSON.stringify(encodeKeys(keys)), { mode: 0o600 });
+    assert.ok(files.changed());
+    files.read();
+    assert.not.ok(files.changed());
+  }
+  rmSync(path);
   assert.ok(files.changed());
-  files.read();
-  assert.not.ok(files.changed());
-  writeFileSync(join(directory, 'webhook-key.json'), '{"key":"longer"}');
-  assert.ok(files.changed());
-  files.read();
-  assert.not.ok(files.changed());
-  rmSync(join(directory, 'webhook-key.json'));
-  assert.ok(files.changed());
-  assert.not.ok('webhook-key.json' in JSON.parse(Buffer.from(files.read()).toString()));
+  assert.not.ok('keys.json' in JSON.parse(Buffer.from(files.read()).toString()));
   assert.not.ok(files.changed());
   files.close();
+});
+
+test('a damaged file is not copied, and is not new until it changes again', async () => {
+  for (const name of ['access.json', 'keys.json', 'webhook-key.json']) {
+    const directory = filled();
+    const files = new PrivateFiles(directory);
+    const before = existsSync(join(directory, name)) && readFileSync(join(directory, name));
+    writeFileSync(join(directory, name), '{"cut', { mode: 0o600 });
+    const { code, message } = await failureOf(() => files.read());
+    assert.is(code, name === 'access.json' ? 'access_file' : 'key_file');
+    assert.ok(message.startsWith(join(directory, name)), message);
+    assert.not.ok(files.changed());
+    if (before === false) rmSync(join(directory, name));
+    else writeFileSync(join(directory, name), before, { mode: 0o600 });
+    assert.ok(files.changed());
+    assert.equal(Object.keys(privateFilesIn(files.read())), ['access.json', 'keys.json']);
+    files.close();
+  }
 });
 
 test('a damaged copy is refused, and none of its files is written', async () => {
@@ -81,7 +105,7 @@ test('a damaged copy is refused, and none of its files is written', async () => 
   ]) {
     const directory = temporaryDirectory();
     try {
-      await writePrivateFiles(quickDisk, directory, Buffer.from(text));
+      await write(directory, Buffer.from(text));
       assert.unreachable();
     } catch (error) {
       assert.match(String(error), /are damaged|keys\.json of the archive/);
