@@ -17,7 +17,7 @@ import { decodeNextBeside } from '../../store/files/change-set-parts.ts';
 import { currentEpoch, followerRecord, type HostRecord } from '../../store/hosts/host-record.ts';
 import type { Store } from '../../store/store.ts';
 import type { Confirmation } from './confirmation.ts';
-import { requireFollowable } from './lineage.ts';
+import { divergent, requireFollowable } from './lineage.ts';
 import { LineTooLong, linesOf } from './lines.ts';
 import { HistoryGone, type Primary, StreamEnded } from './primary-client.ts';
 
@@ -206,10 +206,15 @@ export class Follower {
     try {
       const lines = linesOf(primary.changes(sequence, over), MAX_CHANGE_SET_BYTES);
       for await (const bytes of lines) {
-        this.#connect();
-        if (bytes.length <= 1) continue;
+        if (bytes.length <= 1) {
+          // A stream begins with an empty line; if change sets are missing, they may not fit.
+          if (sequence >= this.#target.sequence) this.#connect();
+          continue;
+        }
         const from = `change set ${sequence + 1} of ${primary.address}`;
-        const changeSet = await decodeNextBeside(from, bytes, sequence + 1, digest);
+        const changeSet = await decodeNextBeside(from, bytes, sequence + 1, null);
+        if (changeSet.previous !== digest) throw divergent(from);
+        this.#connect();
         ({ sequence, digest } = changeSet);
         await applied;
         applied = store.receive({ changeSet, bytes });

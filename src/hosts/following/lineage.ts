@@ -4,6 +4,8 @@ import type { HostState } from '../../http/services.ts';
 import { SCHEMA_VERSION } from '../../store/files/schema.ts';
 import { currentEpoch, type Epoch, type HostRecord } from '../../store/hosts/host-record.ts';
 
+const START_ANEW = 'move this directory away, and start in an empty one';
+
 /** A host that wants to follow. */
 export interface Follower {
   /** Null if the directory has none. */
@@ -75,17 +77,16 @@ function requireSameHistory({ record, at }: Follower, theirs: HostState, address
     );
   }
   const common = Math.min(theirs.sequence, endOfCommon(record.epochs, theirs.epochs));
-  const what = 'move this directory away, and start in an empty one';
   if (at.sequence > common) {
     throw differs(
       `this directory has the change sets ${common + 1} to ${at.sequence}, which ${address} does not have`,
-      what,
+      START_ANEW,
     );
   }
   if (at.sequence === theirs.sequence && at.digest !== theirs.digest) {
     throw differs(
       `change set ${at.sequence} of ${address} differs from that of this directory`,
-      what,
+      START_ANEW,
     );
   }
 }
@@ -96,6 +97,15 @@ function endOfCommon(own: readonly Epoch[], theirs: readonly Epoch[]): number {
   const shared = own.findLast(({ writer }) => writers.has(writer))?.number ?? 0;
   const apart = [...own, ...theirs].filter(({ number }) => number > shared);
   return Math.min(...apart.map(({ after }) => after));
+}
+
+/**
+ * The primary was set back to an earlier state, and has made other change sets since.
+ *
+ * @param what the change set of the primary that does not follow the last one of this host.
+ */
+export function divergent(what: string): CatalogError {
+  return differs(`${what} does not follow the last one of this directory`, START_ANEW);
 }
 
 function notPrimary(message: string): CatalogError {

@@ -259,6 +259,30 @@ test('spec 15.14: nothing is applied from a primary with another history, which 
   assert.is(warnings.length, 1, 'once, however often it is tried');
 });
 
+test('spec 15.14: a primary that was set back and has written since is reported once, with what to do', async () => {
+  const { source, replica, start, close, warnings } = await pair();
+  await write(source, 2);
+  const other = await openStore(temporaryDirectory(), true);
+  await write(other, 3);
+  let asked = 0;
+  const { follower } = start({
+    async *changes(since, signal) {
+      asked += 1;
+      // As the stream of a server does.
+      yield Buffer.from('\n');
+      yield* live(other, since, signal);
+    },
+  });
+  await until('it has tried several times', () => asked > 3);
+  await follower.stop();
+  assert.equal(warnings, [
+    'not following: change set 2 of https://primary does not follow the last one of this directory: move this directory away, and start in an empty one',
+  ]);
+  assert.is(replica.sequence, 1);
+  await other.close();
+  await close(follower);
+});
+
 test('a primary that does not answer is asked until it does, and the log says both', async () => {
   const { source, replica, state, start, close, warnings } = await pair();
   await write(source, 2);
