@@ -16,7 +16,7 @@ export interface PackageFacts {
 }
 
 /** The scripts that dpkg runs, and the list of files that a person may change. */
-const MAINTAINER_FILES = ['postinst', 'prerm', 'postrm', 'conffiles'] as const;
+const MAINTAINER_FILES = ['preinst', 'postinst', 'prerm', 'postrm', 'conffiles'] as const;
 
 /**
  * Writes a package with the executable, a unit of systemd, its variables, completions and manual.

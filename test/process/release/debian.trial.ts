@@ -116,40 +116,63 @@ function olderStore(): string {
   return join(data, 'catalog.json');
 }
 
+/** Runs dpkg. @returns the verbs that the package's scripts have called systemctl with. */
+type Dpkg = (...args: readonly string[]) => string[];
+
+/** Runs `body` in a root that seems to have systemd, and purges the package. */
+function withSystemctl(body: (dpkg: Dpkg, upgrade: (state: string) => string[]) => void): void {
+  const systemd = join(ROOT, 'run/systemd/system');
+  const systemctl = join(ROOT, 'usr/bin/systemctl');
+  const calls = join(ROOT, 'tmp/systemctl-calls');
+  const dpkg: Dpkg = (...args) => {
+    writeFileSync(calls, '');
+    inRoot('dpkg', ...args);
+    const verbs = readFileSync(calls, 'utf8').trim().split('\n');
+    return verbs.filter((verb) => verb !== 'daemon-reload');
+  };
+  const upgrade = (state: string): string[] => {
+    const isActive = `echo ${state}; [ ${state} = active ] || exit 3`;
+    const script = `#!/bin/sh\necho "$1" >> /tmp/systemctl-calls\n[ "$1" != is-active ] || { ${isActive}; }\n`;
+    writeFileSync(systemctl, script, { mode: 0o755 });
+    return dpkg('--install', `/tmp/${PACKAGE}`);
+  };
+  copyFileSync(join(RELEASE, PACKAGE), join(ROOT, 'tmp', PACKAGE));
+  mkdirSync(systemd, { recursive: true });
+  try {
+    body(dpkg, upgrade);
+  } finally {
+    inRoot('dpkg', '--purge', 'catalog-server');
+    for (const path of [systemctl, calls, systemd]) rmSync(path, { recursive: true, force: true });
+  }
+}
+
 const ofStore = (path: string) => {
   const text = readFileSync(path, 'utf8');
   return { schema: JSON.parse(text).schema, isRoots: statSync(path).uid === 0 };
 };
 
 testOf('an upgrade migrates the store of a running service, but not that of a stopped one', () => {
-  const systemd = join(ROOT, 'run/systemd/system');
-  const systemctl = join(ROOT, 'usr/bin/systemctl');
-  const calls = join(ROOT, 'tmp/systemctl-calls');
-  const upgrade = (isActive: boolean): string[] => {
-    const status = isActive ? 0 : 3;
-    const script = `#!/bin/sh\necho "$1" >> /tmp/systemctl-calls\n[ "$1" != is-active ] || exit ${status}\n`;
-    writeFileSync(systemctl, script, { mode: 0o755 });
-    rmSync(calls, { force: true });
-    inRoot('dpkg', '--install', `/tmp/${PACKAGE}`);
-    const verbs = readFileSync(calls, 'utf8').trim().split('\n');
-    return verbs.filter((verb) => verb !== 'daemon-reload');
-  };
-  copyFileSync(join(RELEASE, PACKAGE), join(ROOT, 'tmp', PACKAGE));
-  mkdirSync(systemd, { recursive: true });
-  try {
-    assert.equal(upgrade(false), ['enable'], 'an installation');
+  withSystemctl((dpkg, upgrade) => {
+    assert.equal(upgrade('inactive'), ['enable'], 'an installation');
     const base = olderStore();
-    assert.equal(upgrade(false), ['is-active']);
+    assert.equal(upgrade('inactive'), ['is-active']);
+    assert.equal(upgrade('failed'), ['is-active']);
     assert.equal(ofStore(base), { schema: 4, isRoots: false });
-    assert.equal(upgrade(true), ['is-active', 'stop', 'start']);
+    assert.equal(upgrade('active'), ['is-active', 'stop', 'start']);
+    assert.equal(ofStore(base), { schema: SCHEMA_VERSION, isRoots: false });
+    olderStore();
+    assert.equal(upgrade('activating'), ['is-active', 'stop', 'start'], 'between two restarts');
     assert.equal(ofStore(base), { schema: SCHEMA_VERSION, isRoots: false });
     rmSync(join(ROOT, 'var/lib/catalog-server'), { recursive: true });
-    assert.equal(upgrade(true), ['is-active', 'stop', 'start'], 'no store');
+    assert.equal(upgrade('active'), ['is-active', 'stop', 'start'], 'no store');
     assert.not.ok(isThere('var/lib/catalog-server/catalog.json'));
-  } finally {
-    inRoot('dpkg', '--purge', 'catalog-server');
-    for (const path of [systemctl, calls, systemd]) rmSync(path, { recursive: true, force: true });
-  }
+
+    olderStore();
+    assert.equal(dpkg('--remove', 'catalog-server'), ['disable']);
+    assert.equal(upgrade('inactive'), ['enable'], 'an installation after a removal');
+    assert.equal(ofStore(base), { schema: SCHEMA_VERSION, isRoots: false });
+    assert.equal(upgrade('inactive'), ['is-active'], 'an upgrade after that');
+  });
 });
 
 testOf('lintian reports exactly the tags that are explained here', () => {
