@@ -107,9 +107,11 @@ function valuesInBash(commands: readonly Words[]): string[] {
 }
 
 function zsh(program: string, commands: readonly Words[]): string {
+  // A file of this name in $fpath is the body of this function until its first call.
+  const fn = `_${program}`;
   return [
     `#compdef ${program}`,
-    `_${program.replaceAll('-', '_')}() {`,
+    `${fn}() {`,
     '  local -a commands',
     `  commands=(${zshList(commands)})`,
     '  if (( CURRENT == 2 )); then',
@@ -117,34 +119,48 @@ function zsh(program: string, commands: readonly Words[]): string {
     `    compadd -- ${TOP_LEVEL.join(' ')}`,
     '    return',
     '  fi',
-    '  case "${words[2]}" in',
+    ...NEXT_IN_ZSH,
+    '  case "${words[1]}" in',
     ...commands.flatMap(zshCase),
     '  esac',
     '}',
-    `compdef _${program.replaceAll('-', '_')} ${program}`,
+    `if [ "\${funcstack[1]}" = ${fn} ]; then`,
+    `  ${fn} "$@"`,
+    'else',
+    `  compdef ${fn} ${program}`,
+    'fi',
   ].join('\n');
 }
+
+/** Removes the first word: _arguments counts arguments after it. */
+const NEXT_IN_ZSH = ['  shift words', '  (( CURRENT-- ))'];
 
 function zshCase(command: Words): string[] {
   const { name, commands } = command;
   if (commands.length === 0) return [`    ${name}) ${zshArguments(command)} ;;`];
   return [
-    `    ${name}) (( CURRENT == 3 )) && compadd -- ${followersOf(command)}`,
-    '      if (( CURRENT == 3 )); then',
+    `    ${name}) (( CURRENT == 2 )) && compadd -- ${followersOf(command)}`,
+    '      if (( CURRENT == 2 )); then',
     `        commands=(${zshList(commands)})`,
     "        _describe 'command' commands",
     '        return',
     '      fi',
-    '      case "${words[3]}" in',
+    ...NEXT_IN_ZSH.map((line) => `    ${line}`),
+    '      case "${words[1]}" in',
     ...commands.map((each) => `        ${each.name}) ${zshArguments(each)} ;;`),
     '      esac ;;',
   ];
 }
 
 function zshArguments({ flags, choices }: Words): string {
-  const lines = flags.map(({ flag, description }) => `'${flag}[${zshQuoted(description)}]'`);
   const first = choices.length === 0 ? '' : ` '1:name:(${choices.join(' ')})'`;
-  return `_arguments ${lines.join(' ')}${first} '*:file:_files'`;
+  return `_arguments ${flags.map(zshFlag).join(' ')}${first} '*:file:_files'`;
+}
+
+function zshFlag({ flag, description, takesValue, values }: FlagWords): string {
+  const said = `[${zshQuoted(description)}]`;
+  if (!takesValue) return `'${flag}${said}'`;
+  return `'${flag}=${said}:value:${values.length === 0 ? '_files' : `(${values.join(' ')})`}'`;
 }
 
 function zshList(commands: readonly Words[]): string {
@@ -166,12 +182,18 @@ function fishLines(program: string, commands: readonly Words[], seen: string): s
       `complete -c ${program} -n '${seen}${others}' -f -a ${name} -d '${fishQuoted(description)}'`,
       ...flags.map(
         (each) =>
-          `complete -c ${program} -n '${here}' -l ${each.flag.slice(2)} -d '${fishQuoted(each.description)}'`,
+          `complete -c ${program} -n '${here}' -l ${each.flag.slice(2)}${fishValue(each)} -d '${fishQuoted(each.description)}'`,
       ),
       ...choices.map((choice) => `complete -c ${program} -n '${here}' -a ${choice}`),
       ...fishLines(program, command.commands, `${here}; and `),
     ];
   });
+}
+
+/** Without a list of values fish offers files. */
+function fishValue({ takesValue, values }: FlagWords): string {
+  if (!takesValue) return '';
+  return values.length === 0 ? ' -r' : ` -x -a '${values.join(' ')}'`;
 }
 
 /** Escapes a text for single quotes, in a list whose separator is the colon. */

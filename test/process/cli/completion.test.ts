@@ -1,6 +1,6 @@
 /** spec 8.2: the completion scripts, and how the shells use them. */
 import { spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -109,5 +109,76 @@ for (const [words, offered] of COMPLETED) {
     assert.equal(result.stdout.trim().split('\n').sort(), offered);
   });
 }
+
+/** Of zsh and fish: what is typed, and the one word that the last word becomes. */
+const UNIQUE: readonly [words: readonly string[], word: string][] = [
+  [['mig'], 'migrate'],
+  [['users', 'pa'], 'passwd'],
+  [['migrate', '--de'], '--demo'],
+  [['export', 'sk'], 'skus'],
+  [['export', '--data', 'directory', 'sk'], 'skus'],
+  [['export', 'skus', '--format', 'n'], 'ndjson'],
+  [['serve', '--log-level', 's'], 'silent'],
+  [['users', 'add', 'ann', '--role', 'v'], 'viewer'],
+  [['completion', 'z'], 'zsh'],
+];
+
+/** Types each line and a tab in zsh on a pseudo terminal. @returns the lines after that. */
+function completedByZsh(lines: readonly string[], ready: string): string[] {
+  const directory = temporaryDirectory();
+  const file = join(directory, 'lines');
+  // The keys ^X^X write the line that is edited to the file, and clear it.
+  const widget = `show() { print -r -- "$BUFFER" >> ${file}; BUFFER=; print -n SHO""WN }; zle -N show; bindkey "^X^X" show`;
+  const script = `
+    zmodload zsh/zpty
+    zpty shell 'PS1= zsh -f -i'
+    zpty -w shell 'autoload -U compinit; ${ready}; ${widget}; print REA""DY'
+    zpty -r -m shell output '*READY*'
+    for line in "$@"; do
+      zpty -w -n shell "$line"$'\\t\\C-x\\C-x'
+      zpty -r -m shell output '*SHOWN*'
+    done`;
+  const { status, stderr } = spawnSync('zsh', ['-f', '-c', script, 'zsh', ...lines], {
+    encoding: 'utf8',
+    cwd: directory,
+    env: { ...process.env, HOME: directory, ZDOTDIR: directory, TERM: 'dumb' },
+    timeout: 60_000,
+  });
+  assert.is(status, 0, stderr);
+  return readFileSync(file, 'utf8').split('\n').slice(0, -1);
+}
+
+testWith('zsh', 'zsh completes commands, names and values of flags', async () => {
+  const file = join(temporaryDirectory(), 'script');
+  writeFileSync(file, (await callProgram(['completion', 'zsh'])).stdout);
+  const typed = UNIQUE.map(([words]) => ['catalog-server', ...words].join(' '));
+  const completed = UNIQUE.map(
+    ([words, word]) => `${['catalog-server', ...words.slice(0, -1), word].join(' ')} `,
+  );
+  assert.equal(completedByZsh(typed, `compinit -u -D; source ${file}`), completed);
+});
+
+testWith('zsh', 'zsh completes at the first tab if it finds the script in $fpath', async () => {
+  const directory = temporaryDirectory();
+  const { stdout } = await callProgram(['completion', 'zsh']);
+  writeFileSync(join(directory, '_catalog-server'), stdout);
+  const ready = `fpath=(${directory} $fpath); compinit -u -D`;
+  assert.equal(completedByZsh(['catalog-server mig'], ready), ['catalog-server migrate ']);
+});
+
+testWith('fish', 'fish completes commands, names and values of flags', async () => {
+  const directory = temporaryDirectory();
+  const file = join(directory, 'script');
+  writeFileSync(file, (await callProgram(['completion', 'fish'])).stdout);
+  for (const [words, word] of UNIQUE) {
+    const script = `source ${file}; complete -C "catalog-server ${words.join(' ')}"`;
+    const { stdout } = spawnSync('fish', ['--no-config', '-c', script], {
+      encoding: 'utf8',
+      cwd: directory,
+      env: { ...process.env, HOME: directory },
+    });
+    assert.is(stdout.trim().split('\t')[0], word, words.join(' '));
+  }
+});
 
 test.run();
