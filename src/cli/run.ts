@@ -82,6 +82,7 @@ export async function run(
   const program = createProgram(context, help, words[0]);
   let status: ExitStatus = 0;
   try {
+    if (argv[0] === 'help') refuseUnknown(argv.slice(1), program);
     await program.parseAsync([...words], { from: 'user' });
   } catch (error) {
     status = report(error, context, words, program);
@@ -96,6 +97,21 @@ export async function run(
 function helpAsFlag(argv: readonly string[]): readonly string[] {
   const [first, ...words] = argv;
   return first === 'help' && words.length > 1 ? [...words, '--help'] : argv;
+}
+
+/**
+ * Of words that name no command, commander would show the help of the command before them.
+ *
+ * @throws CommanderError unless the words, up to the first flag, name a command.
+ */
+function refuseUnknown(words: readonly string[], program: Command): void {
+  let command = program;
+  for (const word of words) {
+    if (word.startsWith('-')) return;
+    const named = command.commands.find((each) => each.name() === word);
+    if (named === undefined) return command.error(`unknown command '${word}'`);
+    command = named;
+  }
 }
 
 /**

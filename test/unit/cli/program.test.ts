@@ -218,6 +218,12 @@ const WRONG: readonly Wrong[] = [
   ...['users', 'tokens', 'keys'].map((group) => ({ args: [group], says: ['command', '--help'] })),
   { args: ['users', 'ad', 'ann'], says: ["unknown command 'ad'", 'Did you mean add?'] },
   { args: ['help', 'nope'], says: ["unknown command 'nope'"] },
+  {
+    args: ['help', 'users', 'nope'],
+    says: ["unknown command 'nope'", 'see catalog-server users --help'],
+  },
+  { args: ['help', 'users', 'add', 'nope'], says: ["unknown command 'nope'"] },
+  { args: ['help', 'serve', 'nope'], says: ["unknown command 'nope'"] },
   { args: ['users', 'help', 'nope'], says: ["unknown command 'nope'"] },
   { args: ['users', 'add'], says: ["'name'", 'missing'] },
   { args: ['users', 'role', 'ann'], says: ["'role'", 'missing'] },
