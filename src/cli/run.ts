@@ -3,6 +3,7 @@ import type { Readable, Writable } from 'node:stream';
 import { type Command, CommanderError } from 'commander';
 import type { Context } from '../app/context.ts';
 import { blockingDisk, type Disk, machineDisk } from '../disk/disk.ts';
+import { closedOutput, isOutputClosed } from '../disk/system/closed-output.ts';
 import { CatalogError, messageOf } from '../errors.ts';
 import { parseSwitch } from './flags/flag.ts';
 import { createProgram } from './program.ts';
@@ -44,7 +45,7 @@ export async function run(
   {
     env = process.env,
     stdin = () => process.stdin,
-    stdout = process.stdout,
+    stdout = isOutputClosed() ? closedOutput() : process.stdout,
     stderr = process.stderr,
     disk,
     platform = process.platform,

@@ -1,4 +1,5 @@
 /** spec 8.2 and 8.8: exit statuses, output streams, variables and the working directory. */
+import { spawnSync, type SpawnSyncReturns } from 'node:child_process';
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,7 +11,8 @@ import { send } from '../../support/client.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { assertOneLine } from '../../support/finished.ts';
 import { directoryWithStore } from '../../support/program.ts';
-import { runCommand, startServer } from '../../support/server.ts';
+import { PROGRAM } from '../../support/paths.ts';
+import { runCommand, SECRET, startServer } from '../../support/server.ts';
 
 test('a command that succeeds exits 0, and prints only to standard output', async () => {
   assert.equal(await runCommand(['--version']), {
@@ -94,6 +96,35 @@ test('a malformed variable is ignored if its flag is given', async () => {
   const server = await startServer({ env, args: ['--base-path', '/api'] });
   assert.is((await send(server, 'GET', '/api/')).status, 200);
   assert.is((await server.stop()).status, 0);
+});
+
+/** Runs the program with its standard output redirected by a shell. */
+function redirected(redirection: string, args: readonly string[]): SpawnSyncReturns<string> {
+  return spawnSync('sh', ['-c', `exec "$@" ${redirection}`, 'sh', PROGRAM, ...args], {
+    encoding: 'utf8',
+    env: { PATH: process.env['PATH'] ?? '', CATALOG_JWT_SECRET: SECRET },
+    timeout: 60_000,
+  });
+}
+
+test('a command whose output is lost because standard output is closed fails', async () => {
+  const data = await directoryWithStore();
+  for (const args of [
+    ['backup', '-', '--data', data],
+    ['export', 'skus', '--data', data],
+    ['issue-token', '--subject', 'ann', '--data', data],
+    ['--version'],
+  ]) {
+    const { status, stderr } = redirected('>&-', args);
+    assert.is(status, 1, args.join(' '));
+    assert.match(stderr, /^catalog-server: [^\n]*standard output[^\n]*it is closed[^\n]*\n$/);
+  }
+  const silent = redirected('>&-', ['users', 'list', '--data', data]);
+  assert.is(silent.status, 0, `it prints nothing: ${silent.stderr}`);
+  for (const redirection of ['> /dev/null', '1<> /dev/null']) {
+    const { status, stderr } = redirected(redirection, ['backup', '-', '--data', data]);
+    assert.is(status, 0, stderr);
+  }
 });
 
 test.run();
