@@ -1,6 +1,6 @@
 /** The address of a client, taken from a trusted proxy if there is one. */
 import type { IncomingMessage } from 'node:http';
-import { isIP } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import proxyAddress from 'proxy-addr';
 import { CatalogError, messageOf } from '../../errors.ts';
 
@@ -28,8 +28,20 @@ export function trustIn(proxies: readonly string[]): Trust {
 /** What tells where a request came from. */
 export type Origin = Pick<IncomingMessage, 'socket' | 'headers'>;
 
+/** By socket. A socket that is closed has no address any more, and its request may not be logged yet. */
+const PEERS = new WeakMap<object, string>();
+
+/** Remembers the address of a new connection for {@link peerAddress}. */
+export function rememberPeer(socket: Socket): void {
+  PEERS.set(socket, remoteAddress(socket));
+}
+
 /** The address of the peer; an IPv4 address without the prefix that it has on IPv6 sockets. */
 export function peerAddress({ socket }: Pick<IncomingMessage, 'socket'>): string {
+  return PEERS.get(socket) ?? remoteAddress(socket);
+}
+
+function remoteAddress(socket: Socket): string {
   return (socket.remoteAddress ?? '').replace(/^::ffff:/i, '');
 }
 
@@ -40,6 +52,8 @@ export function peerAddress({ socket }: Pick<IncomingMessage, 'socket'>): string
 export function clientAddress(incoming: Origin, trusts: Trust): string {
   const peer = peerAddress(incoming);
   if (trusts === TRUST_NOBODY || incoming.headers['x-forwarded-for'] === undefined) return peer;
-  const address = proxyAddress(incoming as IncomingMessage, trusts);
+  const { headers } = incoming;
+  const origin = { headers, socket: { remoteAddress: peer } };
+  const address = proxyAddress(origin as IncomingMessage, trusts);
   return isIP(address) === 0 ? peer : address.replace(/^::ffff:/i, '');
 }

@@ -12,6 +12,7 @@ import {
   clientAddress,
   type Origin,
   peerAddress,
+  rememberPeer,
   type Trust,
   TRUST_NOBODY,
 } from './client-address.ts';
@@ -172,6 +173,7 @@ function createHttpServer(context: FullContext): Server {
     handleRequest(unexpected, request, response, true),
   );
   server.on('connection', (socket) => {
+    rememberPeer(socket);
     const rejected = connections.admit(socket);
     if (rejected !== null) onErrorResponse(rejected, socket);
   });

@@ -30,6 +30,8 @@ for (const [way, reading] of Object.entries(read)) {
         await until('the request has ended', () => stage.server.requests === 0);
         assert.equal(failures, ['the body is cut off']);
         assert.is(stage.server.bodyMemory, 0);
+        await until('the response is recorded', () => stage.records.length === 1);
+        assert.is(stage.records[0]?.address, '127.0.0.1', 'the address that it had');
       });
     });
   }
