@@ -146,7 +146,11 @@ export function monitor(log: string[]): Parameters<typeof openCatalog>[2] {
   const add = (message: string) => void log.push(message);
   const onError = (what: string) => (error: unknown) => add(`${what}: ${messageOf(error)}`);
   return {
-    log: { failure: add, warn: add },
+    log: {
+      failure: (message, _, fields) =>
+        add(fields === undefined ? message : `${message} ${JSON.stringify(fields)}`),
+      warn: add,
+    },
     readiness,
     onReplicationState: (state) => readiness.setReplicationState(state),
     observer: { committed: readiness.committed, checkpointed() {} },

@@ -43,6 +43,6 @@ export function commonOptions(
     protectBooks: options.protectBooks === true,
     jsonLimits: { depth: options.maxJsonDepth, elements: options.maxJsonElements },
     onFault: (requestId, error) =>
-      monitor.log.failure(`request ${requestId} failed: ${messageOf(error)}`, error),
+      monitor.log.failure(`request failed: ${messageOf(error)}`, error, { request_id: requestId }),
   } satisfies Partial<ApplicationOptions>;
 }
