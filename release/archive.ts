@@ -20,12 +20,15 @@ export interface Entry {
 const ZSTD = ['--single-thread', '-9', '--rm', '--force', '--quiet'];
 
 /**
- * Copies files to a temporary directory, each with mode 755 or 644, and removes it at the end.
+ * Copies files to a temporary directory, each with mode 755 or 644 and directories with 755, and
+ * removes it at the end.
  *
  * @param use gets the path of the directory.
  */
 export function withStaged<T>(entries: readonly Entry[], use: (directory: string) => T): T {
   const directory = mkdtempSync(join(tmpdir(), 'catalog-release-'));
+  // dpkg-deb keeps the modes of directories, and refuses some of them.
+  const umask = process.umask(0o022);
   try {
     // Archives of the directory itself keep its mode.
     chmodSync(directory, 0o755);
@@ -37,6 +40,7 @@ export function withStaged<T>(entries: readonly Entry[], use: (directory: string
     }
     return use(directory);
   } finally {
+    process.umask(umask);
     rmSync(directory, { recursive: true, force: true });
   }
 }
