@@ -29,6 +29,22 @@ const METHODS: ReadonlySet<string> = new Set([
 /** The metrics of a process as another process gets them. */
 export type ProcessFigures = readonly MetricObjectWithValues<MetricValue<string>>[];
 
+/**
+ * Adds the counts of a process that has ended to those of earlier ones, so that no total decreases:
+ * Prometheus takes a counter that decreases for one that started again at zero.
+ *
+ * @param counts of earlier processes.
+ * @param ended the last figures of the process. Its gauges are left out.
+ */
+export async function withCountsOf(
+  counts: ProcessFigures,
+  ended: ProcessFigures,
+): Promise<ProcessFigures> {
+  // prom-client types the name of a type as a number, and has it as a word.
+  const counted = ended.filter(({ type }) => String(type) !== 'gauge');
+  return AggregatorRegistry.aggregate([[...counts], counted]).getMetricsAsJSON();
+}
+
 /** Values that are read when the metrics are. */
 export interface ProcessSources {
   readonly connections: () => number;

@@ -30,7 +30,7 @@ const REACH_MS = 30_000;
 /** Milliseconds that a worker has to read the state: its event loop does not turn meanwhile. */
 const START_MS = 300_000;
 
-/** Milliseconds for the figures of a worker; those of a busy one are left out. */
+/** Milliseconds for the figures of a worker; a busy one is represented by its last ones. */
 const FIGURES_MS = 1000;
 
 /** Change sets that a worker may still lack when it becomes a member, for which writes wait. */
@@ -57,6 +57,7 @@ export class Member {
   /** The oldest first. */
   readonly #waiting = new Set<Waiting>();
   #figures: ((figures: ProcessFigures) => void)[] = [];
+  #lastFigures: ProcessFigures | null = null;
   #heardAt: number;
   #applied = -1;
   #isMember = false;
@@ -112,13 +113,18 @@ export class Member {
     return true;
   }
 
-  /** @returns what the worker measures; null if it does not answer in time. */
+  /** What the worker measured when it last answered; null if it never did. */
+  get lastFigures(): ProcessFigures | null {
+    return this.#lastFigures;
+  }
+
+  /** @returns what the worker measures; {@link lastFigures} if it does not answer in time. */
   async figures(): Promise<ProcessFigures | null> {
     if (!this.isServing) return null;
     const { promise, resolve } = Promise.withResolvers<ProcessFigures>();
     this.#figures.push(resolve);
     this.#port.send({ kind: 'figures' });
-    return withTimeout(promise, FIGURES_MS, () => null);
+    return withTimeout(promise, FIGURES_MS, () => this.#lastFigures);
   }
 
   /** @param grace milliseconds after which the process is ended. @returns when it has ended. */
@@ -141,6 +147,7 @@ export class Member {
         this.#listening.resolve(message.url);
         return;
       case 'figures':
+        this.#lastFigures = message.figures;
         for (const settle of this.#figures.splice(0)) settle(message.figures);
         return;
       case 'failed':

@@ -11,7 +11,7 @@
  */
 import { Backoff } from '../../backoff.ts';
 import { messageOf } from '../../errors.ts';
-import type { ProcessFigures } from '../../telemetry/process-metrics.ts';
+import { type ProcessFigures, withCountsOf } from '../../telemetry/process-metrics.ts';
 import { type DurableState, Member, type WorkerPort } from './member.ts';
 import { RunningTime } from './running-time.ts';
 
@@ -45,6 +45,8 @@ export class WorkerPool {
   readonly #running: RunningTime;
   readonly #members = new Set<Member>();
   readonly #timers = new Set<ReturnType<typeof setTimeout>>();
+  /** The counts of the workers that have ended. */
+  #ended: Promise<ProcessFigures> = Promise.resolve([]);
   #sequence = 0;
   #port = 0;
   #isClosing = false;
@@ -101,9 +103,10 @@ export class WorkerPool {
     await Promise.all([...this.#members].map((member) => member.reach(state)));
   };
 
-  /** What the workers measure, except those that are too busy to answer. */
+  /** What the workers measure. No count decreases if a worker is busy or has been replaced. */
   readonly figures = async (): Promise<ProcessFigures[]> => {
-    const all = await Promise.all([...this.#members].map((member) => member.figures()));
+    const members = [...this.#members].map((member) => member.figures());
+    const all = await Promise.all([...members, this.#ended]);
     return all.filter((figures) => figures !== null);
   };
 
@@ -127,7 +130,12 @@ export class WorkerPool {
     const options = { state: () => this.#state(), now: this.#running.now };
     const member = new Member(this.#options.start(this.#port), options);
     this.#members.add(member);
-    void member.ended.then(() => this.#members.delete(member));
+    void member.ended.then(() => {
+      this.#members.delete(member);
+      const { lastFigures } = member;
+      if (lastFigures === null) return;
+      this.#ended = this.#ended.then((counts) => withCountsOf(counts, lastFigures));
+    });
     return member;
   }
 

@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert';
 import { Backoff } from '../../../../src/backoff.ts';
 import type { WorkerPort } from '../../../../src/app/workers/member.ts';
 import type { FromWorker, ToWorker } from '../../../../src/app/workers/messages.ts';
+import { type ProcessFigures, ProcessMetrics } from '../../../../src/telemetry/process-metrics.ts';
 import { WorkerPool } from '../../../../src/app/workers/pool.ts';
 import { failureOf } from '../../../support/failure.ts';
 import { turn } from '../../../support/turns.ts';
@@ -245,16 +246,83 @@ test('a stuck worker does not hold up a write until the end of the grace when th
   await closed;
 });
 
-test('the figures of all workers are collected, without those of a worker that exits meanwhile', async () => {
+/** The figures of a process that has sent `bytes` over `connections`. */
+async function figuresOf(bytes: number, connections: number): Promise<ProcessFigures> {
+  const metrics = new ProcessMetrics({
+    connections: () => connections,
+    changeReaders: () => 0,
+    residentMemory: () => null,
+    bodyMemory: () => 0,
+    logLinesLost: () => 0,
+  });
+  metrics.onResponse({
+    id: '',
+    method: 'GET',
+    path: '/',
+    route: '/',
+    status: 200,
+    milliseconds: 1,
+    bytes,
+    subject: null,
+    address: '',
+    aborted: false,
+  });
+  return metrics.figures();
+}
+
+/** Two totals that must not decrease, and a value that may, over all processes. */
+function countsIn(all: readonly ProcessFigures[]) {
+  const total = (name: string, series = name) =>
+    all
+      .flat()
+      .filter((metric) => metric.name === name)
+      .flatMap(({ values }) => values)
+      .filter((each) => !('metricName' in each) || each.metricName === series)
+      .reduce((sum, { value }) => sum + value, 0);
+  const duration = 'catalog_http_request_duration_seconds';
+  return {
+    requests: total(duration, `${duration}_count`),
+    bytes: total('catalog_http_response_bytes_total'),
+    open: total('catalog_http_connections'),
+  };
+}
+
+test('no count decreases if a worker does not answer, or ends and is replaced', async () => {
+  const { pool, worker } = scene(2);
+  const opened = pool.open(8000);
+  worker(0).join(0);
+  worker(1).join(0);
+  await opened;
+  const first = pool.figures();
+  worker(0).say({ kind: 'figures', figures: await figuresOf(100, 1) });
+  worker(1).say({ kind: 'figures', figures: await figuresOf(20, 2) });
+  assert.equal(countsIn(await first), { requests: 2, bytes: 120, open: 3 });
+
+  const busy = pool.figures();
+  worker(0).say({ kind: 'figures', figures: await figuresOf(200, 1) });
+  assert.equal(countsIn(await busy), { requests: 2, bytes: 220, open: 3 }, 'one is busy');
+
+  const ending = pool.figures();
+  worker(0).say({ kind: 'figures', figures: await figuresOf(300, 1) });
+  worker(1).end('SIGKILL');
+  assert.equal(countsIn(await ending), { requests: 2, bytes: 320, open: 3 }, 'one ends');
+
+  const ended = pool.figures();
+  worker(0).say({ kind: 'figures', figures: await figuresOf(400, 1) });
+  assert.equal(countsIn(await ended), { requests: 2, bytes: 420, open: 1 }, 'one has ended');
+  await pool.close(0);
+});
+
+test('a worker that ends before it was ever asked for figures has none', async () => {
   const { pool, worker } = scene(2);
   const opened = pool.open(8000);
   worker(0).join(0);
   worker(1).join(0);
   await opened;
   const figures = pool.figures();
-  worker(0).say({ kind: 'figures', figures: [] });
+  worker(0).say({ kind: 'figures', figures: await figuresOf(100, 1) });
   worker(1).end('SIGKILL');
-  assert.equal(await figures, [[]]);
+  assert.equal(countsIn(await figures), { requests: 1, bytes: 100, open: 1 });
   await pool.close(0);
 });
 
