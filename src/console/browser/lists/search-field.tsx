@@ -19,14 +19,16 @@ interface Typing {
 /** It replaces the address rather than adding one to the history for each pause in typing. */
 export function SearchField({ query, show }: ListProps) {
   const typed = useSignal<Typing | null>(null);
-  const latest = useRef(show);
-  latest.current = show;
+  const latest = useRef({ show, q: query.q });
+  latest.current = { show, q: query.q };
   const typing = typed.value;
   useEffect(() => {
     if (typing === null || typing.text.trim() === typing.over) return;
-    const { text } = typing;
+    const { text, over } = typing;
     const timer = setTimeout(() => {
-      latest.current({ q: text }, true);
+      // An effect is ended after the next paint: a key, or another address, may have come first.
+      if (typed.value !== typing || latest.current.q !== over) return;
+      latest.current.show({ q: text }, true);
       // The address has no white space at its ends; the field keeps it for the next word.
       typed.value = { text, over: text.trim() };
     }, PAUSE_MS);

@@ -1,0 +1,51 @@
+/** Keys that are pressed while the console is at work: none is lost. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { testInBrowser } from '../../browser.ts';
+import { faults, stage } from '../console.ts';
+
+const scene = stage();
+
+testInBrowser('a search keeps a key that is pressed when the pause before it ends', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.clock.install({ time: 0 });
+  await page.goto(at('/skus'));
+  await page.getByText('1–20 of 36').waitFor();
+  await page.clock.pauseAt(1_000_000);
+  const search = page.getByLabel('Search');
+  const text = 'matt black, 0.8 lit';
+  // One of the pauses ends between a key and the paint that follows it.
+  for (let count = 0; count < text.length; count += 1) {
+    await search.pressSequentially(text.charAt(count));
+    await page.clock.runFor(193 + count);
+  }
+  assert.is(await search.inputValue(), text);
+  await page.clock.runFor(1000);
+  await page.getByText('1–1 of 1').waitFor();
+  assert.is(await search.inputValue(), text);
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
+testInBrowser('a search that is cleared at once does not come back', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.clock.install({ time: 0 });
+  await page.goto(at('/skus?q=kettl'));
+  await page.getByText('1–3 of 3').waitFor();
+  await page.clock.pauseAt(1_000_000);
+  await page.getByLabel('Search').press('End');
+  await page.getByLabel('Search').press('e');
+  await page.clock.runFor(100);
+  await page.getByRole('button', { name: 'Clear filters' }).click();
+  await page.clock.runFor(1000);
+  await page.getByText('1–20 of 36').waitFor();
+  assert.is(await page.getByLabel('Search').inputValue(), '');
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
+test.run();
