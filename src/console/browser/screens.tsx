@@ -1,6 +1,5 @@
 /** Which screen an address shows. All but the lists are loaded when they are needed. */
 import type { ComponentType } from 'preact';
-import { useEffect } from 'preact/hooks';
 import { Route, Router, Switch } from 'wouter-preact';
 import { collectionNamed } from './api/collections.ts';
 import { isAdmin, mayWrite } from './api/session.ts';
@@ -8,6 +7,7 @@ import { ListScreen } from './lists/list-screen.tsx';
 import { navigate, path } from './location.ts';
 import { t } from './messages/text.ts';
 import { later } from './parts/later.tsx';
+import { useTitle } from './parts/title.ts';
 import { moreScreens } from './load-screens.ts';
 
 const AccountScreen = later(async () => (await moreScreens()).AccountScreen);
@@ -76,9 +76,7 @@ function Single({ name, id }: { readonly name: string; readonly id: string }) {
 
 function NotFound() {
   const title = t('error.noScreen');
-  useEffect(() => {
-    document.title = `${title} – ${t('app.name')}`;
-  }, [title]);
+  useTitle(title);
   return (
     <>
       <h1>{title}</h1>

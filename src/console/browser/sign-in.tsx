@@ -5,6 +5,7 @@ import { notEnded, session, SignInError, signIn } from './api/session.ts';
 import { LanguageChoice } from './language-choice.tsx';
 import { t } from './messages/text.ts';
 import { faultText, Problem, wordsFor } from './parts/notices.tsx';
+import { useTitle } from './parts/title.ts';
 import { textOf } from './api/text-of.ts';
 
 function failureText(error: unknown): string {
@@ -69,10 +70,7 @@ function SignInForm() {
 
 /** The page of a user who is not signed in. */
 export function SignInPage() {
-  const title = t('signIn.submit');
-  useEffect(() => {
-    document.title = `${title} – ${t('app.name')}`;
-  }, [title]);
+  useTitle(t('signIn.submit'));
   return (
     <main class="sign-in">
       <h1>{t('app.name')}</h1>

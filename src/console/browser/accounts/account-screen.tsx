@@ -10,6 +10,7 @@ import { RoleCell } from './role-cell.tsx';
 import { formatTime, t } from '../messages/text.ts';
 import { confirm } from '../parts/dialog.tsx';
 import { announce, complain, Failure, wordsFor } from '../parts/notices.tsx';
+import { useTitle } from '../parts/title.ts';
 
 type User = components['schemas']['User'];
 
@@ -31,10 +32,8 @@ export function AccountScreen() {
       },
     );
   };
-  useEffect(() => {
-    document.title = `${t('nav.accounts')} – ${t('app.name')}`;
-    read();
-  }, []);
+  useTitle(t('nav.accounts'));
+  useEffect(read, []);
   const close = () => {
     open.value = null;
   };

@@ -12,6 +12,7 @@ import { shownValue } from '../parts/attributes.ts';
 import { confirm } from '../parts/dialog.tsx';
 import { announce, complain, Failure, wordsFor } from '../parts/notices.tsx';
 import { usePagingFocus } from '../parts/paging-focus.ts';
+import { useTitle } from '../parts/title.ts';
 import { reverse } from '../parts/undo.ts';
 import { type AuditEntry, differencesOf, entryTitle, resourceLabel } from './entries.ts';
 
@@ -94,8 +95,8 @@ export function AuditScreen() {
   useEffect(() => {
     if (trail.value !== null) scrollBack();
   }, [trail.value]);
+  useTitle(t('nav.audits'));
   useEffect(() => {
-    document.title = `${t('nav.audits')} – ${t('app.name')}`;
     needCategories().catch(complain);
   }, []);
   const reload = () => {

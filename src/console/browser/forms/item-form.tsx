@@ -11,6 +11,7 @@ import { titleOf } from '../parts/attributes.ts';
 import { confirmLeaving } from '../parts/dialog.tsx';
 import { announce, complain, Problem } from '../parts/notices.tsx';
 import { hasUnchosen } from '../parts/pickers/unchosen.tsx';
+import { useTitle } from '../parts/title.ts';
 import { ConflictView } from './conflict/conflict-view.tsx';
 import { DeleteButton } from './delete-button.tsx';
 import { Facts } from './facts.tsx';
@@ -214,9 +215,7 @@ function Heading({ form }: { readonly form: FormState }) {
   const { collection, base } = form;
   const item = base.value?.item ?? null;
   const title = item === null ? t(`new.${collection.name}`) : titleOf(collection, item);
-  useEffect(() => {
-    document.title = `${title} – ${t('app.name')}`;
-  }, [title]);
+  useTitle(title);
   const hasPage = collection.name === 'skus' || collection.name === 'goods';
   return (
     <div class="heading">

@@ -1,6 +1,6 @@
 /** The screen of one item, or of a new one. */
 import { useSignal } from '@preact/signals';
-import { useEffect, useLayoutEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 import { ApiError, isAborted } from '../api/client.ts';
 import type { Collection } from '../api/collections.ts';
 import { load } from '../api/items.ts';
@@ -10,6 +10,7 @@ import { needCurrency } from '../api/summary.ts';
 import { href, query } from '../location.ts';
 import { t } from '../messages/text.ts';
 import { wordsFor } from '../parts/notices.tsx';
+import { useTitle } from '../parts/title.ts';
 import { FormState, type TypedFields } from './form-state.ts';
 import { ItemForm } from './item-form.tsx';
 
@@ -89,9 +90,7 @@ function Missing({ error, onAgain }: MissingProps) {
   const gone = error instanceof ApiError && error.status === 410;
   const unknown = error instanceof ApiError && error.status === 404;
   const title = t(gone ? 'item.gone' : unknown ? 'item.unknown' : 'error.screen');
-  useEffect(() => {
-    document.title = `${title} – ${t('app.name')}`;
-  }, [title]);
+  useTitle(title);
   return (
     <div role="alert">
       <h1>{title}</h1>

@@ -10,6 +10,7 @@ import type { MessageKey } from '../messages/message.ts';
 import { formatNumber, formatTime, formatUnit, t } from '../messages/text.ts';
 import { resourceLabel } from '../audits/entries.ts';
 import { Failure, wordsFor } from '../parts/notices.tsx';
+import { useTitle } from '../parts/title.ts';
 import { textOf } from '../api/text-of.ts';
 
 /** Entries of the audit trail that are shown. */
@@ -19,7 +20,6 @@ type LastChange = NonNullable<Summary['changes']>[number];
 
 /** All that it shows comes in one response (spec 13.3). */
 export function HomeScreen() {
-  const title = t('home.title');
   const summary = useSignal<Summary | null>(null);
   const failure = useSignal<string | null>(null);
   const read = () => {
@@ -33,9 +33,7 @@ export function HomeScreen() {
       },
     );
   };
-  useEffect(() => {
-    document.title = `${title} – ${t('app.name')}`;
-  }, [title]);
+  useTitle(t('home.title'));
   useEffect(read, []);
   return (
     <>

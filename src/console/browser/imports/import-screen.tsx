@@ -8,6 +8,7 @@ import { holdBack } from '../location.ts';
 import { t } from '../messages/text.ts';
 import { confirm } from '../parts/dialog.tsx';
 import { announce, complain } from '../parts/notices.tsx';
+import { useTitle } from '../parts/title.ts';
 import { columnsOf, type Import, runImport } from './api.ts';
 import { ChooseFile } from './choose-file.tsx';
 import { type Mapping, mappedFile, recognise } from './file.ts';
@@ -36,9 +37,7 @@ function positionOf(step: Step): number {
 export function ImportScreen() {
   const step = useSignal<Step>({ kind: 'choose', plan: null });
   const progress = useSignal<Import | null>(null);
-  useEffect(() => {
-    document.title = `${t('nav.import')} – ${t('app.name')}`;
-  }, []);
+  useTitle(t('nav.import'));
   const start = useImport(step, progress);
   const current = step.value;
   useWarning(current.kind === 'running' && !current.dryRun);

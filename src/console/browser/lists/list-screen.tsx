@@ -8,6 +8,7 @@ import { href, navigate, query as address, scrollBack } from '../location.ts';
 import { t } from '../messages/text.ts';
 import { loadAhead } from '../load-screens.ts';
 import { complain, Failure } from '../parts/notices.tsx';
+import { useTitle } from '../parts/title.ts';
 import { ExportButton } from './export-button.tsx';
 import { Filters } from './filters.tsx';
 import { ColumnsButton } from './columns-button.tsx';
@@ -25,7 +26,7 @@ export function ListScreen({ collection }: { readonly collection: Collection }) 
   const query = parseListQuery(collection, address.value);
   const shown = usePage(collection, query);
   const selection = useSelection();
-  useListTitle(collection);
+  useTitle(t(`collection.${collection.name}`));
   useCategoryNames(collection, shown.page.value?.items ?? NONE);
   const there = shown.page.value !== null;
   useEffect(() => {
@@ -62,13 +63,6 @@ function useLastPage({ page }: ListProps['shown'], show: ListProps['show']): voi
     if (found === null || found.items.length > 0 || found.total === 0) return;
     show({ page: Math.ceil(found.total / found.query.perPage) }, true);
   }, [found]);
-}
-
-function useListTitle({ name }: Collection): void {
-  const title = t(`collection.${name}`);
-  useEffect(() => {
-    document.title = `${title} – ${t('app.name')}`;
-  }, [name, title]);
 }
 
 const NONE: readonly Item[] = [];

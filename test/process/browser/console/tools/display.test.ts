@@ -1,6 +1,7 @@
 /** Lists at their ends, on paper and without items (spec 13.4). */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { until } from '../../../../support/until.ts';
 import { overflow, shoot, testInBrowser } from '../../browser.ts';
 import { faults, focused, stage } from '../console.ts';
 
@@ -92,6 +93,24 @@ testInBrowser('a list without items offers an import only if there is one', asyn
   await page.getByText('Create the first one with “New”.', { exact: true }).waitFor();
   await page.goto(at('/brands'));
   await page.getByText('Create the first one with “New”, or import a file.').waitFor();
+  await page.context().close();
+});
+
+testInBrowser('the title of the window follows the language', async () => {
+  const { at, visit } = scene();
+  const { page } = await visit('admin');
+  for (const [path, english, german] of [
+    ['/skus', 'SKUs – Catalog', 'SKUs – Katalog'],
+    ['/import', 'Import – Catalog', 'Import – Katalog'],
+    ['/audits', 'Audit trail – Catalog', 'Änderungsprotokoll – Katalog'],
+    ['/accounts', 'Accounts – Catalog', 'Konten – Katalog'],
+  ] as const) {
+    await page.goto(at(path));
+    await until(english, async () => (await page.title()) === english);
+    await page.getByRole('button', { name: 'Deutsch' }).click();
+    await until(german, async () => (await page.title()) === german);
+    await page.getByRole('button', { name: 'English' }).click();
+  }
   await page.context().close();
 });
 
