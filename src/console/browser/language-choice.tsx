@@ -8,9 +8,10 @@ export function LanguageChoice() {
   const others = (Object.keys(LANGUAGES) as Language[]).filter((each) => each !== language.value);
   return (
     <p class="languages">
-      {others.map((code) => (
+      {others.map((code, at) => (
         <button
-          key={code}
+          // The same button for another language keeps the focus.
+          key={at}
           type="button"
           class="plain"
           lang={code}

@@ -1,6 +1,7 @@
 /** The entry of the console. */
 import { render } from 'preact';
 import { keepSession } from './api/session.ts';
+import { keepFocus } from './focus-content.ts';
 import { followLocation } from './location.ts';
 import { startLanguage } from './messages/text.ts';
 import { Shell } from './shell.tsx';
@@ -9,6 +10,7 @@ import './styles/index.css';
 
 followLocation();
 keepSession();
+keepFocus();
 await startLanguage();
 const root = document.getElementById('console');
 if (root !== null) render(<Shell />, root);

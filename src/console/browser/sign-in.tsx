@@ -1,6 +1,6 @@
 /** The form that asks who is there: as the whole page, or over the screen that a user was working on. */
 import { useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { notEnded, session, SignInError, signIn } from './api/session.ts';
 import { LanguageChoice } from './language-choice.tsx';
 import { t } from './messages/text.ts';
@@ -92,7 +92,12 @@ export function SignInPage() {
 export function SignInDialog() {
   const dialog = useRef<HTMLDialogElement>(null);
   const show = () => dialog.current?.showModal();
-  useEffect(show, []);
+  useLayoutEffect(() => {
+    const element = dialog.current;
+    show();
+    // Closing it gives the focus back.
+    return () => element?.close();
+  }, []);
   return (
     // Browsers let a second Escape close it all the same.
     <dialog

@@ -25,6 +25,7 @@ export function ChooseFile({ before, onChosen }: ChooseProps) {
   const problem = useSignal<string | null>(null);
   const busy = useSignal(false);
   const submit = async (form: FormData) => {
+    if (busy.value) return;
     const file = form.get('file');
     if (!(file instanceof File) || file.size === 0) {
       problem.value = t('import.noFile');
@@ -74,7 +75,8 @@ export function ChooseFile({ before, onChosen }: ChooseProps) {
         }}
       />
       <Matching collection={collection.value} before={before} />
-      <button type="submit" class="primary start" disabled={busy.value}>
+      {/* A button that is disabled would lose the focus. */}
+      <button type="submit" class="primary start" aria-disabled={busy.value}>
         {t('import.next')}
       </button>
     </form>

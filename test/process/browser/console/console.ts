@@ -85,7 +85,11 @@ export async function focused(page: Page, selector: string): Promise<void> {
 }
 
 /** Waits for a message that is announced. */
-export async function hears(page: Page, role: 'status' | 'alert', text: string): Promise<void> {
+export async function hears(
+  page: Page,
+  role: 'status' | 'alert',
+  text: string | RegExp,
+): Promise<void> {
   await page.getByRole(role).filter({ hasText: text }).first().waitFor();
 }
 

@@ -1,9 +1,10 @@
 /** Where the focus is after an action: it is never lost, and never taken from the user. */
+import type { Locator } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { make, read } from '../../../support/catalog.ts';
 import { testInBrowser } from '../browser.ts';
-import { faults, focused, hears, stage } from './console.ts';
+import { faults, focused, hears, makeAccount, signIn, stage } from './console.ts';
 
 const scene = stage();
 
@@ -179,6 +180,101 @@ testInBrowser('removing a specification or an option moves the focus to a neighb
     await focused(page, next);
   }
   assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
+testInBrowser('an action that removes its own button moves the focus to the content', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('admin');
+  const { page } = visitor;
+  const press = async (button: Locator) => {
+    await button.press('Enter');
+    await focused(page, '#content');
+  };
+  await page.goto(at('/skus'));
+  await page.getByRole('row').nth(1).getByTitle('Change').last().press('Enter');
+  await page.keyboard.type('77');
+  await page.keyboard.press('Enter');
+  await hears(page, 'status', 'Stock is now 77.');
+  await press(page.getByRole('status').getByRole('button', { name: 'Undo' }));
+  await hears(page, 'status', /Stock is now (?!77)/);
+  await press(page.getByRole('status').getByRole('button', { name: 'Dismiss' }));
+  await page
+    .getByRole('checkbox', { name: /^Select Aur/ })
+    .first()
+    .press('Space');
+  await press(page.getByRole('button', { name: 'Select none' }));
+  await page.goto(at('/audits?resource=skus'));
+  await press(page.getByRole('button', { name: 'Clear filters' }));
+  for (const [path, request] of [
+    ['/brands', '**/admin/brands/?*'],
+    ['/brands/1', '**/admin/brands/1/'],
+  ] as const) {
+    await page.route(request, (route) => route.abort());
+    await page.goto(at(path));
+    await page.getByRole('main').getByText('The server does not answer.').waitFor();
+    await page.unroute(request);
+    await press(page.getByRole('button', { name: 'Try again' }));
+  }
+  assert.equal(faults(visitor, [/ERR_FAILED/]), []);
+  await page.context().close();
+});
+
+testInBrowser(
+  'a bulk edit keeps the focus in its dialog, and then moves it to the list',
+  async () => {
+    const { at, visit } = scene();
+    const visitor = await visit('editor');
+    const { page } = visitor;
+    await page.goto(at('/brands'));
+    await page
+      .getByRole('checkbox', { name: /^Select / })
+      .nth(1)
+      .press('Space');
+    await page.getByRole('button', { name: 'Edit…' }).press('Enter');
+    await page.getByLabel('What to do').selectOption({ label: 'Logo: set' });
+    await page.getByLabel('Logo').fill('https://a.example/logo.png');
+    const show = page.getByRole('button', { name: 'Show what changes' });
+    await page.route('**/admin/brands/*/', (route) => route.abort());
+    await show.press('Enter');
+    await hears(page, 'alert', 'The server does not answer.');
+    await focused(page, 'dialog [type=submit]');
+    await page.unroute('**/admin/brands/*/');
+    await show.press('Enter');
+    await page.getByRole('region', { name: 'Changes' }).waitFor();
+    await focused(page, 'dialog');
+    await page.getByRole('button', { name: 'Change 1 item' }).press('Enter');
+    await hears(page, 'status', '1 item was changed.');
+    await focused(page, '#content');
+    assert.equal(faults(visitor, [/ERR_FAILED/]), []);
+    await page.context().close();
+  },
+);
+
+testInBrowser('signing in again gives the focus back, and another language keeps it', async () => {
+  const { server, at, visit } = scene();
+  await makeAccount(server, 'ida', 'editor');
+  const { page } = await visit(null);
+  await page.goto(at('/brands/4'));
+  await signIn(page, 'ida');
+  const name = page.getByLabel('Name', { exact: true });
+  await name.fill('Typed before the end');
+  let refused = false;
+  await page.route('**/admin/brands/4/', async (route) => {
+    if (refused) await route.continue();
+    else await route.fulfill({ status: 401, body: '{}' });
+    refused = true;
+  });
+  await name.press('Control+s');
+  await page.getByRole('dialog').waitFor();
+  await focused(page, '#password');
+  await page.keyboard.type('correct horse battery staple');
+  await page.keyboard.press('Enter');
+  await hears(page, 'status', 'Typed before the end is saved.');
+  await focused(page, '#field-name');
+  await page.getByRole('button', { name: 'Deutsch' }).press('Enter');
+  await page.getByRole('button', { name: 'English' }).waitFor();
+  await focused(page, '.languages button');
   await page.context().close();
 });
 

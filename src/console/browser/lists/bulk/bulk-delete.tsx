@@ -6,6 +6,7 @@ import { readCategories } from '../../api/references.ts';
 import type { Item } from '../../api/types.ts';
 import { t } from '../../messages/text.ts';
 import { titleOf } from '../../parts/attributes.ts';
+import { useOneAtATime } from '../../one-at-a-time.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { announce, complain, wordsFor } from '../../parts/notices.tsx';
 import { undoDeletion } from '../../parts/undo.ts';
@@ -54,7 +55,7 @@ export function BulkDelete({ collection, selection, onClose, onDone }: BulkProps
   const { progress, cancelled } = deletion;
   const items = [...selection.items.value.values()];
   const { name } = collection;
-  const run = async () => {
+  const run = useOneAtATime(async () => {
     const outcome = await deleteAll(collection, items, deletion);
     const { deleted, refusal } = outcome;
     selection.set(deleted, false);
@@ -67,7 +68,7 @@ export function BulkDelete({ collection, selection, onClose, onDone }: BulkProps
     if (refusal === null) onClose();
     else stopped.value = outcome;
     progress.value = null;
-  };
+  });
   const undo = (deleted: readonly Item[]) =>
     undoDeletion(name, deleted.map(({ id }) => id).toReversed());
   const close = () => {
@@ -97,7 +98,8 @@ export function BulkDelete({ collection, selection, onClose, onDone }: BulkProps
         <button
           type="button"
           class="danger"
-          disabled={progress.value !== null}
+          // A button that is disabled would lose the focus.
+          aria-disabled={progress.value !== null}
           onClick={() => void run().catch(complain)}
         >
           {t('bulk.deleteAction', { count })}

@@ -35,6 +35,7 @@ export function BulkEdit({ collection, selection, onClose, onDone }: BulkProps) 
     }, complain);
   }, [collection, offers]);
   const attempt = async (work: () => Promise<void>) => {
+    if (busy.value) return;
     busy.value = true;
     problem.value = null;
     try {
@@ -100,7 +101,9 @@ function PlanFooter({ planned, busy, onApply }: FooterProps) {
       <button
         type="button"
         class="primary"
-        disabled={busy || plan.changes.length === 0}
+        disabled={plan.changes.length === 0}
+        // A button that is disabled would lose the focus.
+        aria-disabled={busy}
         onClick={() => void onApply(plan)}
       >
         {t('bulk.apply', { count: plan.changes.length })}

@@ -118,7 +118,8 @@ export function OperationForm({ collection, offers, busy, onPlan }: FormProps) {
       {field === null && offer.fixed === undefined && (
         <PercentFields percent={percent} rounding={rounding} problem={problem.value} />
       )}
-      <button type="submit" class="primary" disabled={busy}>
+      {/* A button that is disabled would lose the focus. */}
+      <button type="submit" class="primary" aria-disabled={busy}>
         {t('bulk.show')}
       </button>
     </form>
