@@ -10,8 +10,8 @@ const address = signal(here());
 /** The path below `/console`, with its slash at the beginning and none at the end. */
 export const path = computed(() => address.value.path);
 
-/** Another object whenever the path changes, also if it is a path that was shown before. */
-export const visit = computed(() => ({ path: path.value }));
+/** Another object for each address that is shown, also if it was shown before. */
+export const visit = computed(() => ({ address: address.value }));
 
 export const query = computed(() => new URLSearchParams(address.value.search));
 

@@ -1,6 +1,6 @@
 /** What is around every screen: who is signed in, the navigation, messages, questions. */
 import { useSignal } from '@preact/signals';
-import { useEffect, useErrorBoundary, useLayoutEffect } from 'preact/hooks';
+import { useEffect, useErrorBoundary, useLayoutEffect, useRef } from 'preact/hooks';
 import { COLLECTION_NAMES } from './api/collections.ts';
 import { expired, isAdmin, mayWrite, session, signOut } from './api/session.ts';
 import { needCurrency } from './api/summary.ts';
@@ -63,9 +63,14 @@ function Guarded() {
 }
 
 function Header() {
-  // The menu of a narrow window closes when it has done its work: when another screen is shown.
+  // The menu of a narrow window closes when it has done its work: when a link of it was followed.
   const openedAt = useSignal<object | null>(null);
   const isOpen = openedAt.value === visit.value;
+  const menu = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    const hidden = !isOpen && openedAt.value !== null;
+    if (hidden && menu.current?.contains(document.activeElement)) focusContent();
+  }, [isOpen]);
   return (
     <header class="top">
       <a class="home" href={href('/')} aria-current={path.value === '/' ? 'page' : undefined}>
@@ -82,7 +87,7 @@ function Header() {
       >
         {t('nav.menu')}
       </button>
-      <div id="menu" class={isOpen ? 'menu-content open' : 'menu-content'}>
+      <div ref={menu} id="menu" class={isOpen ? 'menu-content open' : 'menu-content'}>
         <Navigation />
         <Account />
       </div>

@@ -114,4 +114,20 @@ testInBrowser('the title of the window follows the language', async () => {
   await page.context().close();
 });
 
+testInBrowser('the menu of a narrow window closes with a link to the same screen', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('viewer', { width: 360 });
+  const { page } = visitor;
+  await page.goto(at('/skus?q=kettle'));
+  await page.getByText('1–3 of 3').waitFor();
+  const menu = page.getByRole('button', { name: 'Menu' });
+  await menu.press('Enter');
+  await page.getByRole('link', { name: 'SKUs', exact: true }).press('Enter');
+  await page.getByText('1–20 of 36').waitFor();
+  assert.is(await menu.getAttribute('aria-expanded'), 'false');
+  await focused(page, '#content');
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
 test.run();
