@@ -1,4 +1,5 @@
 /** Deletes an item after saying what goes with it and what stands in the way, and offers to undo it. */
+import { useRef } from 'preact/hooks';
 import { ApiError } from '../api/client.ts';
 import { COLLECTIONS, type Collection } from '../api/collections.ts';
 import { list, load, type Loaded, remove } from '../api/items.ts';
@@ -10,6 +11,7 @@ import { titleOf } from '../parts/attributes.ts';
 import { confirm } from '../parts/dialog.tsx';
 import { announce, complain } from '../parts/notices.tsx';
 import { undoDeletion } from '../parts/undo.ts';
+import { catalogVersion } from '../parts/version.ts';
 import type { FormState } from './form-state.ts';
 import { differs } from './save.ts';
 
@@ -50,6 +52,7 @@ async function removeAsRead(form: FormState, { item, etag }: Loaded): Promise<vo
 /** @param form of an item that exists. */
 export function DeleteButton({ form }: { readonly form: FormState }) {
   const { collection } = form;
+  const button = useRef<HTMLButtonElement>(null);
   const run = async () => {
     const loaded = form.base.value;
     if (loaded === null) return;
@@ -75,17 +78,22 @@ export function DeleteButton({ form }: { readonly form: FormState }) {
     if (!agreed) return;
     await removeAsRead(form, loaded);
     form.discard();
-    holdBack(null);
     if (collection.name === 'categories') await readCategories();
     const undo = {
       label: t('undo'),
       run: () => undoDeletion(collection.name, [item.id]),
     };
     announce(t('delete.done', { name }), collection.administered ? undo : null);
+    // While it was deleted, the user may have gone to another screen.
+    if (button.current === null) {
+      catalogVersion.value += 1;
+      return;
+    }
+    holdBack(null);
     await navigate(`/${collection.name}`);
   };
   return (
-    <button type="button" class="danger" onClick={() => void run().catch(complain)}>
+    <button ref={button} type="button" class="danger" onClick={() => void run().catch(complain)}>
       {t('form.delete')}
     </button>
   );

@@ -12,6 +12,7 @@ import { confirmLeaving } from '../parts/dialog.tsx';
 import { announce, complain, Problem } from '../parts/notices.tsx';
 import { hasUnchosen } from '../parts/pickers/unchosen.tsx';
 import { useTitle } from '../parts/title.ts';
+import { catalogVersion } from '../parts/version.ts';
 import { ConflictView } from './conflict/conflict-view.tsx';
 import { DeleteButton } from './delete-button.tsx';
 import { Facts } from './facts.tsx';
@@ -61,7 +62,7 @@ function useSaving(form: FormState, root: { current: HTMLElement | null }): Savi
     }
     busy.value = true;
     try {
-      await write(form);
+      await write(form, () => root.current !== null);
     } catch (error) {
       settle(form, { conflict, refusal }, error);
       requestAnimationFrame(() => focusProblem(root.current));
@@ -72,15 +73,17 @@ function useSaving(form: FormState, root: { current: HTMLElement | null }): Savi
   return { busy, conflict, refusal, run };
 }
 
-async function write(form: FormState): Promise<void> {
+/** @param isShown whether the form is still there: the user may leave it while it is saved. */
+async function write(form: FormState, isShown: () => boolean): Promise<void> {
   const isNew = form.base.value === null;
   const sent = form.typed.value;
   const loaded = await save(form);
-  form.saved(loaded, sent);
   const { collection } = form;
+  if (isShown()) form.saved(loaded, sent);
+  else catalogVersion.value += 1;
   announce(t('form.saved', { name: titleOf(collection, loaded.item) }));
   if (collection.name === 'categories') await readCategories();
-  if (!isNew) return;
+  if (!isNew || !isShown()) return;
   holdBack(null);
   await navigate(`/${collection.name}/${loaded.item.id}`, { replace: true });
 }

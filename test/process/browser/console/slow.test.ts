@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { read } from '../../../support/catalog.ts';
+import { make, read } from '../../../support/catalog.ts';
 import { testInBrowser } from '../browser.ts';
 import { faults, hears, stage } from './console.ts';
 
@@ -150,6 +150,51 @@ testInBrowser('leaving an import that is being written asks for confirmation', a
   await page.getByRole('heading', { name: 'Imported' }).waitFor();
   await page.getByRole('link', { name: 'Brands' }).click();
   await page.getByRole('table', { name: 'Brands' }).waitFor();
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
+testInBrowser('an item that is saved after its form was left changes no other screen', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  for (const [path, sent, title] of [
+    ['/brands/new', '**/admin/brands/', 'Slowly made'],
+    ['/brands/6', '**/admin/brands/6/', 'Slowly changed'],
+  ] as const) {
+    await page.goto(at(path));
+    await page.getByLabel('Name').fill(title);
+    await page.getByLabel('First letter').fill('S');
+    const release = await hold(page, sent);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('link', { name: 'Books', exact: true }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Leave' }).click();
+    await page.getByRole('link', { name: 'New', exact: true }).click();
+    await page.getByLabel('Name').fill('Half of a book');
+    release();
+    await hears(page, 'status', `${title} is saved.`);
+    await page.getByText('Unsaved changes').waitFor();
+    assert.match(page.url(), /\/books\/new$/);
+    await page.unroute(sent);
+    await page.getByRole('link', { name: 'Brands', exact: true }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Leave' }).click();
+    await page.getByRole('link', { name: title }).click();
+    await page.getByRole('button', { name: 'Save' }).waitFor();
+    assert.is(await page.getByLabel('Name').inputValue(), title, 'no draft of what was before');
+  }
+  const { id } = await make(server, '/admin/brands/', { name: 'Slow to go', first_letter: 'S' });
+  await page.goto(at(`/brands/${id}`));
+  await page.getByRole('button', { name: 'Delete' }).click();
+  const release = await hold(page, `**/admin/brands/${id}/`);
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('link', { name: 'Books', exact: true }).click();
+  await page.getByRole('link', { name: 'New', exact: true }).click();
+  await page.getByLabel('Name').fill('Half of a book');
+  release();
+  await hears(page, 'status', 'Slow to go was deleted.');
+  assert.match(page.url(), /\/books\/new$/);
+  await page.getByRole('link', { name: 'Brands', exact: true }).click();
+  await page.getByRole('alertdialog', { name: 'Leave without saving?' }).waitFor();
   assert.equal(faults(visitor), []);
   await page.context().close();
 });
