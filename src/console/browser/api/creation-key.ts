@@ -1,22 +1,36 @@
 /** Creations that are sent again because their response was lost. */
 
+/** A request that was sent, so that it can be kept over a reload. */
+export interface Creation {
+  /** What was sent; "" for nothing. */
+  readonly content: string;
+  readonly key: string;
+}
+
 /** The `Idempotency-Key` of what one form creates. */
 export class CreationKey {
-  #content = '';
-  #key = '';
+  #last: Creation = { content: '', key: '' };
+
+  get last(): Creation {
+    return this.#last;
+  }
+
+  /** Goes on after a reload. @param last of the earlier visit. */
+  restore(last: Creation): void {
+    this.#last = last;
+  }
 
   /** The same key for the same content, so that it is created once. @param content what is sent. */
   for(content: unknown): string {
     const text = JSON.stringify(content);
-    if (text !== this.#content) {
-      this.#content = text;
-      this.#key = crypto.randomUUID();
+    if (text !== this.#last.content) {
+      this.#last = { content: text, key: crypto.randomUUID() };
     }
-    return this.#key;
+    return this.#last.key;
   }
 
   /** It is created: what is sent next is another one, also with the same content. */
   forget(): void {
-    this.#content = '';
+    this.#last = { content: '', key: '' };
   }
 }

@@ -1,4 +1,5 @@
 /** Unsaved changes, kept in this tab so that they survive a reload. */
+import type { Creation } from '../api/creation-key.ts';
 import { session } from '../api/session.ts';
 import type { Item } from '../api/types.ts';
 import type { Typed } from './values.ts';
@@ -9,6 +10,8 @@ export interface Draft {
   /** The item that was changed, and its entity tag; null for a new one. */
   readonly item: Item | null;
   readonly etag: string | null;
+  /** The request that creates a new item. Drafts of earlier versions have none. */
+  readonly creation?: Creation;
 }
 
 function keyOf(name: string): string {

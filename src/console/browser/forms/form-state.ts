@@ -66,6 +66,7 @@ export class FormState {
   restore(): void {
     const draft = readDraft(this.#name);
     if (draft === null) return;
+    if (draft.creation !== undefined) this.creation.restore(draft.creation);
     batch(() => {
       if (draft.item !== null) this.base.value = { item: draft.item, etag: draft.etag ?? '' };
       this.typed.value = { ...this.#typedOf(draft.item), ...draft.typed };
@@ -82,7 +83,8 @@ export class FormState {
   #draft(changed: readonly FormField[]): Draft {
     const typed = changed.map(({ attribute }) => [attribute, this.typed.value[attribute] ?? null]);
     const { item = null, etag = null } = this.base.value ?? {};
-    return { typed: Object.fromEntries(typed) as TypedFields, item, etag };
+    const creation = this.creation.last;
+    return { typed: Object.fromEntries(typed) as TypedFields, item, etag, creation };
   }
 
   set(attribute: string, value: Typed): void {

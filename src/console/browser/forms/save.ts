@@ -28,7 +28,10 @@ export async function save(form: FormState): Promise<Loaded> {
   const base = form.base.value;
   if (base === null) {
     const content = { ...form.changes(), ...addedSpecs(form) };
-    return create(form.collection.name, content, form.creation.for(content));
+    const key = form.creation.for(content);
+    // The page may be loaded again before the response: a repeated request creates the item once.
+    form.keep();
+    return create(form.collection.name, content, key);
   }
   const { id } = base.item;
   try {

@@ -199,4 +199,26 @@ testInBrowser('an item that is saved after its form was left changes no other sc
   await page.context().close();
 });
 
+testInBrowser('an item whose response is lost by a reload is created once', async () => {
+  const { server, at, visit } = scene();
+  const { page } = await visit('editor');
+  await page.goto(at('/brands/new'));
+  await page.getByLabel('Name').fill('Made once');
+  await page.getByLabel('First letter').fill('M');
+  await page.route('**/admin/brands/', async (route) => {
+    if (route.request().method() === 'POST') await route.fetch();
+    await route.abort();
+  });
+  await page.getByRole('button', { name: 'Save' }).click();
+  await hears(page, 'alert', 'The server does not answer.');
+  await page.unroute('**/admin/brands/');
+  page.once('dialog', (dialog) => dialog.accept());
+  await page.reload();
+  await hears(page, 'status', 'Your unsaved changes were restored.');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await hears(page, 'status', 'Made once is saved.');
+  assert.is((await read(server, '/admin/brands/?q=Made+once')).length, 1);
+  await page.context().close();
+});
+
 test.run();
