@@ -2,9 +2,9 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { ApiError, isAborted, send } from '../api/client.ts';
-import { COLLECTION_NAMES, collectionNamed } from '../api/collections.ts';
+import { collectionNamed } from '../api/collections.ts';
 import { needCategories, readCategories } from '../api/references.ts';
-import { href, navigate, query as address, scrollBack } from '../location.ts';
+import { href, query as address, scrollBack } from '../location.ts';
 import type { MessageKey } from '../messages/message.ts';
 import { formatTime, t } from '../messages/text.ts';
 import { useOneAtATime } from '../one-at-a-time.ts';
@@ -15,6 +15,7 @@ import { usePagingFocus } from '../parts/paging-focus.ts';
 import { useTitle } from '../parts/title.ts';
 import { reverse } from '../parts/undo.ts';
 import { type AuditEntry, differencesOf, entryTitle, resourceLabel } from './entries.ts';
+import { addressOf, TrailFilters } from './trail-filters.tsx';
 
 const PER_PAGE = 30;
 
@@ -49,13 +50,6 @@ function periodOf({ since, until }: Readonly<Record<string, string>>): Record<st
 function instantOf(date: string, time: string): string {
   const instant = new Date(`${date}T${time}`);
   return Number.isNaN(instant.getTime()) ? date : instant.toISOString();
-}
-
-function addressOf(filters: Readonly<Record<string, string>>, page: number): string {
-  const search = new URLSearchParams(filters);
-  if (page > 1) search.set('page', String(page));
-  const text = search.toString();
-  return `/audits${text === '' ? '' : `?${text}`}`;
 }
 
 async function readTrail(parameters: string, signal: AbortSignal): Promise<Trail> {
@@ -120,58 +114,8 @@ export function AuditScreen() {
   );
 }
 
-interface FiltersProps {
+interface PagingProps {
   readonly filters: Readonly<Record<string, string>>;
-}
-
-function TrailFilters({ filters }: FiltersProps) {
-  const set = (name: string, value: string) => {
-    const { [name]: _, ...rest } = filters;
-    void navigate(addressOf(value === '' ? rest : { ...rest, [name]: value }, 1));
-  };
-  const text = (name: string, type: 'text' | 'date') => (
-    <div class="filter">
-      <label for={`audit-${name}`}>{t(`audits.${name}` as MessageKey)}</label>
-      <input
-        id={`audit-${name}`}
-        type={type}
-        autocomplete="off"
-        value={filters[name] ?? ''}
-        onChange={({ currentTarget }) => set(name, currentTarget.value.trim())}
-      />
-    </div>
-  );
-  return (
-    <div class="toolbar">
-      {text('subject', 'text')}
-      <div class="filter">
-        <label for="audit-resource">{t('audits.resource')}</label>
-        <select
-          id="audit-resource"
-          value={filters['resource'] ?? ''}
-          onChange={({ currentTarget }) => set('resource', currentTarget.value)}
-        >
-          <option value="">{t('filter.any')}</option>
-          {COLLECTION_NAMES.filter((name) => name !== 'books').map((name) => (
-            <option key={name} value={name}>
-              {resourceLabel(name)}
-            </option>
-          ))}
-        </select>
-      </div>
-      {text('resource_id', 'text')}
-      {text('since', 'date')}
-      {text('until', 'date')}
-      {Object.keys(filters).length > 0 && (
-        <button type="button" class="plain" onClick={() => void navigate('/audits')}>
-          {t('filter.clear')}
-        </button>
-      )}
-    </div>
-  );
-}
-
-interface PagingProps extends FiltersProps {
   readonly page: number;
   readonly trail: Signal<Trail | null>;
 }

@@ -7,6 +7,7 @@ import { numberProblem, parsePrice, parseWhole, priceInput, t } from '../message
 import { attributeLabel, CATEGORY_LEVELS } from '../parts/attributes.ts';
 import { CategoryPicker } from '../parts/pickers/category-picker.tsx';
 import { Combobox } from '../parts/pickers/combobox.tsx';
+import { useTyped } from '../parts/use-typed.ts';
 import type { ListProps } from './list-props.ts';
 import { RANGES } from './list-query.ts';
 
@@ -159,12 +160,12 @@ interface RangeProps {
 }
 
 function RangeFilter({ name, value, onChange }: RangeProps) {
-  /** What was typed and is no value; null if nothing is. */
-  const wrong = useSignal<string | null>(null);
-  const problem = wrong.value === null ? null : `filter-${name}-problem`;
+  /** Whether what was typed is no value. */
+  const wrong = useSignal(false);
+  const problem = wrong.value ? `filter-${name}-problem` : null;
   const priced = isPrice(name.replace(/_m..$/, ''));
   const given = wholeNumber(value);
-  const shown = priced && given !== null ? priceInput(given) : value;
+  const { field, end } = useTyped(priced && given !== null ? priceInput(given) : value);
   return (
     <div class="filter range">
       <label for={`filter-${name}`}>{t(`filter.${name}`)}</label>
@@ -174,12 +175,17 @@ function RangeFilter({ name, value, onChange }: RangeProps) {
         autocomplete="off"
         aria-invalid={problem !== null}
         aria-describedby={problem ?? undefined}
-        value={wrong.value ?? shown}
+        {...field}
         onChange={({ currentTarget }) => {
           const text = currentTarget.value.trim();
           const amount = priced ? parsePrice(text) : parseWhole(text);
-          wrong.value = text !== '' && amount === null ? text : null;
-          if (wrong.value === null) onChange(amount === null ? null : String(amount));
+          wrong.value = text !== '' && amount === null;
+          if (wrong.value) return;
+          end();
+          onChange(amount === null ? null : String(amount));
+        }}
+        onBlur={() => {
+          if (!wrong.value) end();
         }}
       />
       {problem !== null && (

@@ -48,4 +48,47 @@ testInBrowser('a search that is cleared at once does not come back', async () =>
   await page.context().close();
 });
 
+testInBrowser('a list that arrives leaves what is typed into a filter', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('admin');
+  const { page } = visitor;
+  for (const [path, request, shown, field, text] of [
+    ['/skus?price_min=1', '**/admin/skus/?*', '1–20 of 36', 'Stock from', '12'],
+    ['/audits', '**/admin/audits/?*', 'No entries.', 'Who', 'ann'],
+  ] as const) {
+    await page.goto(at('/'));
+    const held = Promise.withResolvers<void>();
+    await page.route(request, async (route) => {
+      await held.promise;
+      await route.continue();
+    });
+    await page.goto(at(path));
+    await page.getByLabel(field).pressSequentially(text);
+    held.resolve();
+    await page.getByText(shown).waitFor();
+    assert.is(await page.getByLabel(field).inputValue(), text);
+    await page.getByLabel(field).press('Enter');
+    await page.waitForURL(new RegExp(`=${text}`));
+    await page.unroute(request);
+  }
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
+testInBrowser('a date that is typed into a filter of the audit trail counts once', async () => {
+  const { at, visit } = scene();
+  const { page } = await visit('admin', { options: { locale: 'en-US' } });
+  await page.goto(at('/audits'));
+  await page.getByText(/^\d+ entr(?:y|ies)$/).waitFor();
+  const requests: string[] = [];
+  page.on('request', (request) => requests.push(request.url()));
+  const before = await page.evaluate<number>('history.length');
+  await page.getByLabel('From').focus();
+  await page.keyboard.type('11262026', { delay: 20 });
+  await page.waitForURL(/since=2026-11-26/);
+  assert.is(await page.evaluate<number>('history.length'), before + 1);
+  assert.is(requests.filter((each) => each.includes('/admin/audits/?')).length, 1);
+  await page.context().close();
+});
+
 test.run();
