@@ -26,11 +26,14 @@ export function AddText({ label, action, focused = false, onAdd }: AddProps) {
     if (focused) input.current?.focus();
   }, []);
   const add = useOneAtATime(async () => {
-    const given = text.value.trim();
+    const sent = text.value;
+    const given = sent.trim();
     if (given === '') return;
     await onAdd(given, creation.current.for(given));
     creation.current.forget();
-    text.value = '';
+    // What was typed meanwhile is another one.
+    const now = text.value;
+    text.value = now.startsWith(sent) ? now.slice(sent.length) : now;
   });
   const typed = text.value.trim() !== '';
   const kept = typed && left.value;

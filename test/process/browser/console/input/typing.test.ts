@@ -91,4 +91,29 @@ testInBrowser('a date that is typed into a filter of the audit trail counts once
   await page.context().close();
 });
 
+testInBrowser('an option that is typed while the one before is added is not lost', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.goto(at('/goods/1'));
+  const field = page.getByLabel('New option of Storage');
+  await field.waitFor();
+  const held = Promise.withResolvers<void>();
+  await page.route('**/admin/options/', async (route) => {
+    await held.promise;
+    await route.continue();
+  });
+  await field.pressSequentially('5 TB');
+  await field.press('Enter');
+  await field.pressSequentially('6 TB');
+  held.resolve();
+  await page.getByRole('button', { name: '5 TB', exact: true }).waitFor();
+  assert.is(await field.inputValue(), '6 TB');
+  await field.press('Enter');
+  await page.getByRole('button', { name: '6 TB', exact: true }).waitFor();
+  assert.is(await field.inputValue(), '');
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
 test.run();
