@@ -24,7 +24,7 @@ export function LinkDialog({ current, onClose, onDone }: LinkProps) {
     else onDone(address);
   };
   return (
-    <Dialog title={t('richText.link')} onClose={onClose}>
+    <Dialog title={t('richText.link')} onClose={onClose} asks>
       <div class="dialog-body">
         <div class="field">
           <label for="link-address">{t('link.address')}</label>

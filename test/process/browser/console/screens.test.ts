@@ -23,6 +23,8 @@ interface Screen {
   readonly path: string;
   /** Waits until the screen is complete, and opens the part that is checked. */
   readonly ready: (page: Page) => Promise<unknown>;
+  /** Whether it asks before it is left. */
+  readonly asks?: true;
 }
 
 const heading = (name: string | RegExp) => (page: Page) =>
@@ -75,6 +77,7 @@ const SCREENS: Readonly<Record<string, Screen>> = {
   },
   'bulk-edit': {
     path: '/skus',
+    asks: true,
     async ready(page) {
       await page.getByLabel('Select all on this page').check();
       await page.getByRole('button', { name: 'Edit…' }).click();
@@ -116,7 +119,7 @@ async function judge(page: Page, name: string): Promise<void> {
   }
 }
 
-for (const [name, { path, ready }] of Object.entries(SCREENS)) {
+for (const [name, { path, ready, asks = false }] of Object.entries(SCREENS)) {
   testInBrowser(
     `the screen ${name} passes axe in light and dark, and fits at every width`,
     async () => {
@@ -126,6 +129,7 @@ for (const [name, { path, ready }] of Object.entries(SCREENS)) {
         await ready(page);
         await judge(page, name);
         await page.keyboard.press('Escape');
+        if (asks) await page.getByRole('button', { name: 'Leave', exact: true }).click();
       } catch (error) {
         // A dialog that is still open must not fail the screens that follow.
         await page.context().close();

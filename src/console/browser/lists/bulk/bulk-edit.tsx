@@ -10,7 +10,7 @@ import type { Item } from '../../api/types.ts';
 import type { MessageKey } from '../../messages/message.ts';
 import { t } from '../../messages/text.ts';
 import { Dialog } from '../../parts/dialog.tsx';
-import { announce, complain, Problem, wordsFor } from '../../parts/notices.tsx';
+import { announce, Problem, wordsFor } from '../../parts/notices.tsx';
 import { catalogVersion } from '../../parts/version.ts';
 import type { BulkProps } from './bulk-props.ts';
 import { type Change, changesOf, type Operation } from './changes.ts';
@@ -30,10 +30,16 @@ export function BulkEdit({ collection, selection, onClose, onDone }: BulkProps) 
   const problem = useSignal<string | null>(null);
   const busy = useSignal(false);
   useEffect(() => {
-    Promise.all([schemaOf(collection.name), needCategories()]).then(([schema]) => {
-      offers.value = offersFor(collection, schema);
-    }, complain);
-  }, [collection, offers]);
+    Promise.all([schemaOf(collection.name), needCategories()]).then(
+      ([schema]) => {
+        offers.value = offersFor(collection, schema);
+      },
+      (error: unknown) => {
+        // Messages of the page are behind the dialog.
+        problem.value = wordsFor(error);
+      },
+    );
+  }, [collection, offers, problem]);
   const attempt = async (work: () => Promise<void>) => {
     if (busy.value) return;
     busy.value = true;
@@ -61,16 +67,18 @@ export function BulkEdit({ collection, selection, onClose, onDone }: BulkProps) 
       onDone();
     });
   const count = selection.items.value.size;
+  const isOffering = offers.value.length > 0 || problem.value === null;
   return (
-    <Dialog title={t('bulk.title', { count })} onClose={onClose} wide>
+    <Dialog title={t('bulk.title', { count })} onClose={onClose} wide asks>
       <div class="dialog-body">
         <Problem text={problem.value} />
-        {planned.value === null ? (
+        {planned.value === null && isOffering && (
           <OperationForm
             {...{ collection, offers: offers.value, busy: busy.value }}
             onPlan={plan}
           />
-        ) : (
+        )}
+        {planned.value !== null && (
           <ChangeTable collection={collection} changes={planned.value.changes} />
         )}
       </div>

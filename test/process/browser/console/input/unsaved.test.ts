@@ -97,4 +97,44 @@ testInBrowser('Escape closes a dialog with typed values only after a question', 
   await page.context().close();
 });
 
+testInBrowser('a bulk edit and a link that are typed are not dropped unasked', async () => {
+  const { at, visit } = scene();
+  const { page } = await visit('editor');
+  await page.goto(at('/skus'));
+  await page
+    .getByRole('checkbox', { name: /^Select / })
+    .nth(1)
+    .check();
+  await page.getByRole('button', { name: 'Edit…' }).click();
+  await page.getByLabel('What to do').selectOption({ label: 'Price: add per cent' });
+  await page.getByLabel('Per cent').fill('5');
+  await page.keyboard.press('Escape');
+  await stays(page);
+  assert.is(await page.getByLabel('Per cent').inputValue(), '5');
+  await page.goto(at('/goods/1'));
+  await page.getByRole('button', { name: 'Link' }).first().click();
+  const address = page.getByRole('dialog').getByLabel('Address');
+  await address.fill('https://a.example/a-long-address');
+  await page.keyboard.press('Escape');
+  await stays(page);
+  assert.is(await address.inputValue(), 'https://a.example/a-long-address');
+  await page.context().close();
+});
+
+testInBrowser('a bulk edit says in its dialog why it cannot begin', async () => {
+  const { at, visit } = scene();
+  const { page } = await visit('editor');
+  await page.route('**/admin/skus/', (route) => route.abort());
+  await page.goto(at('/skus'));
+  await page
+    .getByRole('checkbox', { name: /^Select / })
+    .nth(1)
+    .check();
+  await page.getByRole('button', { name: 'Edit…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Change 1 item' });
+  await dialog.getByRole('alert').filter({ hasText: 'The server does not answer.' }).waitFor();
+  assert.is(await dialog.getByText('Loading…').count(), 0);
+  await page.context().close();
+});
+
 test.run();
