@@ -6,6 +6,7 @@ import type { Item, Value } from '../api/types.ts';
 import { t } from '../messages/text.ts';
 import { attributeLabel, shownValue, titleOf } from './attributes.ts';
 import { announce } from './notices.tsx';
+import { catalogVersion } from './version.ts';
 
 /** Attempts if others write the same item, but not this attribute. */
 const ATTEMPTS = 3;
@@ -55,6 +56,10 @@ function say(place: Place, changed: Item): void {
     now: shownValue(attribute, changed[attribute]),
   });
   const label = t('undo');
-  const run = () => changeInPlace({ ...place, shown: changed }, shown[attribute] as Value);
+  const run = async () => {
+    await changeInPlace({ ...place, shown: changed }, shown[attribute] as Value);
+    // The user may be on another screen by now, which shows it too.
+    catalogVersion.value += 1;
+  };
   announce(text, { label, run });
 }

@@ -113,4 +113,25 @@ testInBrowser('a link that is opened in another tab asks for the password there'
   await page.context().close();
 });
 
+testInBrowser('Undo of a value shows in a list that was opened since', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.goto(at('/skus'));
+  const stock = page.getByRole('row').nth(3).getByTitle('Change').last();
+  const before = await stock.innerText();
+  await stock.click();
+  await page.keyboard.type('4711');
+  await page.keyboard.press('Enter');
+  await hears(page, 'status', 'Stock is now 4,711.');
+  await page.getByRole('row').nth(3).getByRole('link').first().click();
+  await page.getByRole('button', { name: 'Save' }).waitFor();
+  await page.goBack();
+  await stock.filter({ hasText: '4,711' }).waitFor();
+  await page.getByRole('status').getByRole('button', { name: 'Undo' }).click();
+  await stock.filter({ hasText: before }).waitFor();
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
 test.run();
