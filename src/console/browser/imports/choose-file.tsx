@@ -7,6 +7,7 @@ import { t } from '../messages/text.ts';
 import { complain } from '../parts/notices.tsx';
 import { type ImportFile, readImportFile } from './file.ts';
 import type { Plan } from './plan.ts';
+import { mustBeUnchanged } from './unchanged.ts';
 import { textOf } from '../api/text-of.ts';
 
 const CREATABLE = ['brands', 'categories', 'specs', 'options'] as const;
@@ -33,6 +34,7 @@ export function ChooseFile({ before, onChosen }: ChooseProps) {
     }
     busy.value = true;
     try {
+      await mustBeUnchanged(file);
       await onChosen({
         collection: collection.value,
         match: textOf(form.get('match')),

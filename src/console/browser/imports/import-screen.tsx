@@ -16,6 +16,7 @@ import type { Plan } from './plan.ts';
 import { MapColumns } from './map-columns.tsx';
 import { columnLabel } from './column-label.ts';
 import { Report } from './report.tsx';
+import { mustBeUnchanged } from './unchanged.ts';
 
 type Step =
   | { readonly kind: 'choose'; readonly plan: Plan | null }
@@ -153,6 +154,7 @@ function useImport(step: Signal<Step>, progress: Signal<Import | null>): Start {
     progress.value = null;
     step.value = { kind: 'running', plan, dryRun };
     try {
+      await mustBeUnchanged(plan.file.blob);
       const result = await runImport(
         plan.collection,
         mappedFile(plan.file, plan.mapping),

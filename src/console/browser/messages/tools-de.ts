@@ -25,6 +25,8 @@ export const toolsDe: Readonly<Record<keyof typeof toolsEn, Message>> = {
   'import.fileHelp':
     'CSV, NDJSON oder JSON, wie ein Export sie schreibt oder Ihre Tabellenkalkulation sie speichert.',
   'import.noFile': 'Wählen Sie eine Datei, die nicht leer ist.',
+  'import.fileChanged':
+    'Wählen Sie die Datei noch einmal aus: Sie wurde seit der Auswahl geändert oder gibt es nicht mehr.',
   'import.match': 'Vorhandene Einträge finden über',
   'import.match.id': 'ID',
   'import.match.code': 'Artikelnummer',

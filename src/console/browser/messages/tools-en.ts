@@ -17,6 +17,7 @@ export const toolsEn = {
   'import.fileHelp':
     'CSV, NDJSON or JSON, as an export writes them or as your spreadsheet saves them.',
   'import.noFile': 'Choose a file that is not empty.',
+  'import.fileChanged': 'Choose the file again: it has changed, or is gone, since you chose it.',
   'import.match': 'Find existing items by',
   'import.match.id': 'ID',
   'import.match.code': 'Code',

@@ -1,10 +1,13 @@
 /** The steps of an import, and what it reports (spec 13.4). */
+import { utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { read } from '../../../../support/catalog.ts';
+import { temporaryDirectory } from '../../../../support/directory.ts';
 import { shoot, testInBrowser, violationsOn } from '../../browser.ts';
-import { faults, stage } from '../console.ts';
+import { faults, hears, stage } from '../console.ts';
 
 const scene = stage();
 
@@ -76,6 +79,33 @@ testInBrowser('going back keeps the file and every choice', async () => {
   assert.is(await page.getByRole('checkbox', { name: 'Brands' }).isChecked(), false);
   await click(page, 'Next');
   assert.is(await page.getByLabel('Column name in the catalog').inputValue(), '');
+  await page.context().close();
+});
+
+testInBrowser('a file that was changed since it was chosen has to be chosen again', async () => {
+  const { at, visit } = scene();
+  const { page } = await visit('editor');
+  const file = join(temporaryDirectory(), 'brands.csv');
+  // The second file is sent with other names of its columns, which takes its text from memory.
+  for (const header of ['id,name', 'ID,Name']) {
+    writeFileSync(file, `${header}\n1,\n`);
+    // Browsers compare the times of changes in seconds.
+    utimesSync(file, 1, 1);
+    await page.goto(at('/import'));
+    await page.getByLabel('Into').selectOption('brands');
+    await page.getByLabel('File').setInputFiles(file);
+    await page.getByRole('button', { name: 'Next' }).click();
+    await page.getByRole('button', { name: 'Check', exact: true }).click();
+    await page.getByRole('button', { name: 'Back' }).click();
+    writeFileSync(file, `${header}\n1,A name for the empty one\n`);
+    await page.getByRole('button', { name: 'Check', exact: true }).click();
+    await hears(page, 'alert', 'Choose the file again: it has changed');
+    await page.getByRole('button', { name: 'Back' }).click();
+    await page.getByLabel('File').setInputFiles(file);
+    await page.getByRole('button', { name: 'Next' }).click();
+    await page.getByRole('button', { name: 'Check', exact: true }).click();
+    await page.getByRole('heading', { name: 'Nothing is written yet' }).waitFor();
+  }
   await page.context().close();
 });
 
