@@ -140,8 +140,11 @@ testInBrowser('leaving an import that is being written asks for confirmation', a
   await page.getByLabel('File').setInputFiles({ name: 'a.csv', mimeType: 'text/csv', buffer });
   await page.getByRole('button', { name: 'Next' }).click();
   await page.getByRole('button', { name: 'Check' }).click();
+  const apply = page.getByRole('button', { name: 'Apply 1 change' });
+  // Not earlier: the request of the check would be held too.
+  await apply.waitFor();
   const release = await hold(page, '**/imports/?*');
-  await page.getByRole('button', { name: 'Apply 1 change' }).click();
+  await apply.click();
   await page.getByRole('progressbar').waitFor();
   await page.getByRole('link', { name: 'Brands' }).click();
   const question = page.getByRole('alertdialog', { name: 'Import' });
