@@ -1,0 +1,35 @@
+/** src/disk/watched-file.ts: a file that is read again when it has changed. */
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { WatchedFile } from '../../../src/disk/watched-file.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
+
+/** Elsewhere the number is not known, and the test shows only what is read. */
+function openFiles(): number {
+  return process.platform === 'linux' ? readdirSync('/proc/self/fd').length : 0;
+}
+
+test('however often a file changes and disappears, at most one descriptor is open', () => {
+  const path = join(temporaryDirectory(), 'access.json');
+  const file = new WatchedFile(path);
+  const before = openFiles();
+  for (let round = 1; round <= 20; round += 1) {
+    writeFileSync(path, `${round}`);
+    assert.is(file.changed(), true);
+    assert.is(file.read()?.bytes.toString(), `${round}`);
+    assert.is(file.changed(), false);
+    assert.ok(openFiles() <= before + 1, `${openFiles() - before} descriptors`);
+    rmSync(path);
+    assert.is(file.changed(), true);
+    assert.is(file.read(), null);
+    assert.ok(openFiles() <= before, `${openFiles() - before} descriptors`);
+  }
+  writeFileSync(path, 'last');
+  file.read();
+  file.close();
+  assert.ok(openFiles() <= before, `${openFiles() - before} descriptors`);
+});
+
+test.run();
