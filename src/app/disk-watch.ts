@@ -17,6 +17,11 @@ export interface FreeDisk {
   readonly minimum: number;
 }
 
+/** @param size of the disk, in bytes. */
+function shareOf(size: number): number {
+  return Math.min(MIN_FREE_BYTES, Math.floor(size * MIN_FREE_SHARE));
+}
+
 function shownSize(bytes: number): string {
   const [unit, size] = bytes < 1024 ** 2 ? ['KiB', 1024] : ['MiB', 1024 ** 2];
   return `${Math.ceil(bytes / size)} ${unit}`;
@@ -40,7 +45,7 @@ export class DiskWatch {
   readonly read = (): FreeDisk | null => {
     try {
       const { free, size } = this.#measure();
-      return { free, minimum: this.#minimum ?? Math.min(MIN_FREE_BYTES, size * MIN_FREE_SHARE) };
+      return { free, minimum: this.#minimum ?? shareOf(size) };
     } catch {
       // The directory or the disk may be gone: the next write reports it.
       return null;

@@ -34,6 +34,10 @@ test('the reason names the minimum, but not the path', () => {
   assert.is(small, 'the disk is nearly full: less than 256 KiB are free');
 });
 
+test('5 % of a disk is a whole number of bytes', () => {
+  assert.is(watching(1, 1019).read()?.minimum, 50);
+});
+
 test('a disk that cannot be read gives no reason and no figures', () => {
   const watch = new DiskWatch('unused', undefined, () => {
     throw new Error('EIO');
