@@ -24,7 +24,7 @@ export function parseDuration(text: string): number {
   if (seconds !== null) return seconds;
   throw new CatalogError(
     'usage',
-    `${JSON.stringify(text)} is not a duration; write a number and s, m, h, d or w, such as 8h, up to ten years`,
+    `${JSON.stringify(text)} is not a duration; write a number and s, m, h, d or w, such as 8h, from one second to ten years`,
   );
 }
 
