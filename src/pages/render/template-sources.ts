@@ -35,6 +35,9 @@ const BUILT_IN: Readonly<Record<string, string>> = {
   'texts.njk': texts,
 };
 
+/** Bytes of the operator's directory, all of which is kept in memory. */
+const MAX_BYTES = 16 * 1024 * 1024;
+
 /** The names that a template may have. */
 export const TEMPLATE_NAMES = Object.keys(BUILT_IN);
 
@@ -51,7 +54,7 @@ export class TemplateSources {
 
   /**
    * @param directory of the operator's own; null for none.
-   * @throws CatalogError `page_failed` if the directory contains no template.
+   * @throws CatalogError `page_failed` if the directory contains no template, or is too large.
    */
   constructor(disk: Disk, directory: string | null) {
     this.#disk = disk;
@@ -111,14 +114,20 @@ export class TemplateSources {
   }
 
   /**
-   * Otherwise, with a misspelt directory, the operator's templates would never take effect.
+   * Otherwise, with a misspelt directory, the operator's templates would never take effect, or all
+   * files below it would be read.
    *
    * @throws CatalogError `page_failed`.
    */
   #requireTemplates(directory: string): void {
     let names: string[];
+    let bytes = 0;
     try {
       names = this.#disk.list(directory);
+      for (const path of this.#filesBelow(directory)) {
+        bytes += this.#disk.size(path) ?? 0;
+        if (bytes > MAX_BYTES) break;
+      }
     } catch (cause) {
       throw new CatalogError(
         'page_failed',
@@ -126,10 +135,17 @@ export class TemplateSources {
         { cause },
       );
     }
-    if (names.some((name) => TEMPLATE_NAMES.includes(name))) return;
-    throw new CatalogError(
-      'page_failed',
-      `${directory} holds no template; the names are ${TEMPLATE_NAMES.join(', ')}`,
-    );
+    if (!names.some((name) => TEMPLATE_NAMES.includes(name))) {
+      throw new CatalogError(
+        'page_failed',
+        `${directory} holds no template; the names are ${TEMPLATE_NAMES.join(', ')}`,
+      );
+    }
+    if (bytes > MAX_BYTES) {
+      throw new CatalogError(
+        'page_failed',
+        `${directory} holds more than ${MAX_BYTES / 1024 / 1024} MiB; keep only templates in it`,
+      );
+    }
   }
 }
