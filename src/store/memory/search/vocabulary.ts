@@ -6,7 +6,8 @@
  *
  * Invariants:
  * 1. A word is in exactly one segment, or among the recent ones, as long as a row has it.
- * 2. A segment holds {@link SEGMENT_WORDS} words at most, and fewer dead ones than live ones.
+ * 2. A segment holds {@link SEGMENT_WORDS} words at most, and the last one is the only one beyond
+ *    {@link SEGMENT_CHARACTERS}. Fewer of its words are dead than live.
  */
 import { type Bitmap, IdSet } from './id-set.ts';
 import { WordPlaces } from './word-places.ts';
@@ -14,6 +15,9 @@ import { WordSegment, type WordRows, withRow } from './word-segment.ts';
 
 /** Words of one segment; when there are this many recent ones, they become a segment. */
 const SEGMENT_WORDS = 2048;
+
+/** Or this many characters: a segment is made in one turn of the event loop. */
+const SEGMENT_CHARACTERS = 32_768;
 
 export class Vocabulary {
   readonly #segmentWords: number;
@@ -28,6 +32,7 @@ export class Vocabulary {
   /** A place is the number of a segment times {@link SEGMENT_WORDS}, plus a position in it. */
   readonly #places: WordPlaces;
   #recent = new Map<string, WordRows>();
+  #recentCharacters = 0;
   /** The recent words as a segment; null if they have changed since a search read them. */
   #recentSegment: WordSegment | null = null;
 
@@ -79,15 +84,19 @@ export class Vocabulary {
     if (rows === before) return;
     this.#recent.set(word, rows);
     this.#recentSegment = null;
-    if (this.#recent.size < this.#segmentWords) return;
+    if (before === undefined) this.#recentCharacters += word.length;
+    const isFull = this.#recentCharacters >= SEGMENT_CHARACTERS;
+    if (this.#recent.size < this.#segmentWords && !isFull) return;
     this.#settle(this.#recent);
     this.#recent = new Map();
+    this.#recentCharacters = 0;
   }
 
   #deleteRecent(word: string, rows: WordRows, row: number): void {
     if (rows instanceof IdSet) rows.delete(row);
     if (rows !== row && !(rows instanceof IdSet && rows.size === 0)) return;
     this.#recent.delete(word);
+    this.#recentCharacters -= word.length;
     this.#recentSegment = null;
   }
 

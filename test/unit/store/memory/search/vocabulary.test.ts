@@ -79,6 +79,16 @@ test('a search pauses between segments', () => {
   assert.is([...vocabulary.find('word', new Bitmap(100))].length, 10);
 });
 
+test('long words are in small segments, because each is made in one turn', () => {
+  const vocabulary = new Vocabulary();
+  const long = (row: number) => `${row}-`.padEnd(255, 'x');
+  for (let row = 1; row <= 2000; row += 1) vocabulary.add([long(row)], row);
+  assert.is([...vocabulary.find('1999-x', new Bitmap(2000))].length, 15);
+  for (let row = 1; row <= 2000; row += 1) vocabulary.delete([long(row)], row);
+  for (let row = 1; row <= 2000; row += 1) vocabulary.add([`${row}`], row);
+  assert.is([...vocabulary.find('1999', new Bitmap(2000))].length, 0);
+});
+
 test('an index holds no object for each word, so that collections of garbage need not visit it', () => {
   const WORDS = 100_000;
   const vocabulary = new Vocabulary();
