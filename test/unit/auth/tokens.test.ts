@@ -201,6 +201,8 @@ test('a claim of a wrong value or type is refused', async () => {
     { exp: -EXPIRES },
     { iat: 'now' },
     { iat: null },
+    { auth_time: 'yesterday' },
+    { auth_time: true },
   ]) {
     await requireRefused(await sign({ ...CLAIMS, ...wrong }), JSON.stringify(wrong));
   }
@@ -215,7 +217,7 @@ function signWith(claim: string, number: string): Promise<string> {
 }
 
 test('a time that is infinite, negative or after the year 9999 is refused', async () => {
-  for (const claim of ['exp', 'iat', 'nbf']) {
+  for (const claim of ['exp', 'iat', 'nbf', 'auth_time']) {
     for (const number of ['1e400', '-1e400', '1e300', '-1', '253402300800']) {
       await requireRefused(await signWith(claim, number), `${claim} ${number}`);
     }
