@@ -7,7 +7,7 @@
  * 1. A place is in the part that the lowest bits of its hash name, between the slot that the other
  *    bits name and the next free slot.
  * 2. The parts grow one at a time, so that none takes a turn of the event loop for long.
- * 3. The hash depends on a random number, so that nobody can choose words of the same hash.
+ * 3. The hash depends on a random number, so that it is hard to choose words of the same hash.
  */
 
 /** The number of parts, a power of two. */
