@@ -109,8 +109,15 @@ test('the renewal of a token that was issued without a login is 403', async () =
 test('a renewal without a valid token is 401', async () => {
   assert.is((await renew(null)).status, 401);
   assert.is((await renew('x.y.z')).status, 401);
-  assert.is((await renew(await tokenFor('editor', { auth_time: 'yesterday' }))).status, 401);
-  assert.is((await renew(await tokenFor('editor', { auth_time: -1 }))).status, 401);
+});
+
+test('a token whose auth_time is not a date is 401, also for an account that may renew', async () => {
+  await changing((draft) => addAccount(draft, accountOf('undated')));
+  for (const auth_time of ['yesterday', -1]) {
+    const token = await tokenFor('editor', { sub: 'undated', auth_time });
+    assert.is((await renew(token)).status, 401);
+    assert.is(await reads(token), 401);
+  }
 });
 
 test('a renewal is 401 for a disabled or removed account, and for a revoked token', async () => {

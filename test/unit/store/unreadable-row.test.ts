@@ -29,8 +29,12 @@ const book = (id: number) => ({
   image: '',
 });
 
-/** A store with three books in its base, of which the text of the second was changed by hand. */
-async function forged(): Promise<string> {
+/**
+ * A store with three books in its base, of which the text of the second was changed by hand.
+ *
+ * @param isReplaced whether a change set after the base replaces the second book.
+ */
+async function forged(isReplaced = false): Promise<string> {
   const made = storeDirectory();
   const store = await openStore(made, { disk: quickDisk });
   await store.transact((all) => {
@@ -41,6 +45,11 @@ async function forged(): Promise<string> {
   assert.ok(recovered);
   const directory = leftInDisorder(storeDirectory());
   await createStore(quickDisk, directory, recovered.state.snapshot());
+  if (isReplaced) {
+    const later = await opened(directory);
+    await later.transact((all) => all.put('books', { ...book(2), name: 'New' }));
+    await later.close();
+  }
   const path = join(directory, DATA_FILES.base);
   const content = readFileSync(path).subarray(0, -CHECKSUM_LENGTH).toString('utf8');
   const text = content.replace('"name":"Book 2"', '"name":"Book 2" 2');
@@ -93,6 +102,17 @@ test('a commit that would replace the row fails as store_damaged, and the next o
   } finally {
     await store.close();
   }
+});
+
+test('a start fails as store_damaged if a change set replaces the row', async () => {
+  const directory = await forged(true);
+  assert.throws(
+    () => recover(machineDisk, directory),
+    (error: unknown) =>
+      error instanceof CatalogError &&
+      error.code === 'store_damaged' &&
+      error.message.startsWith(message(directory)),
+  );
 });
 
 test.run();

@@ -34,9 +34,12 @@ test('if many SKUs change, each page is named once, and pages that list them are
   await turn();
   assert.ok(naming.begin());
   const names: string[] = [];
-  for (let found = naming.next(); found !== null; found = naming.next()) {
+  while (naming.isUnderWay) {
+    const found = naming.next();
+    assert.ok(found, 'it was said to be under way');
     if (found !== 'noted') names.push(found.name);
   }
+  assert.is(naming.next(), null);
   assert.is(naming.size, 0);
   assert.is(new Set(names).size, names.length, 'each once');
   const lists = names.filter((name) => !isSkuPage(name));
