@@ -329,6 +329,23 @@ test('If-None-Match with an old tag is 200 with the new object', async () => {
 });
 
 for (const method of ['PUT', 'PATCH', 'DELETE']) {
+  test(`${method} with If-None-Match and the current tag, or *, is 412 and changes nothing`, async () => {
+    const created = await send(server, 'POST', '/books/', {
+      body: { name: 'Kept', pub_date: '2001-02-03' },
+    });
+    const path = created.headers.get('location') ?? '';
+    const body = method === 'DELETE' ? undefined : { name: 'New', pub_date: '2001-02-03' };
+    for (const value of [etagOf(created), '*']) {
+      const headers = { 'if-none-match': value };
+      assert.is((await send(server, method, path, { body, headers })).status, 412, value);
+      assert.is(etagOf(await get(path)), etagOf(created));
+    }
+    const headers = { 'if-none-match': '"another"' };
+    assert.ok((await send(server, method, path, { body, headers })).status < 300);
+  });
+}
+
+for (const method of ['PUT', 'PATCH', 'DELETE']) {
   test(`If-Match guards ${method}: stale and weak tags are 412 and change nothing`, async () => {
     const body = { name: 'Guarded', pub_date: '2001-02-03' };
     const created = await send(server, 'POST', '/books/', { body });
