@@ -106,7 +106,13 @@ test('every request to accounts is 403 for a viewer and an editor, and 401 witho
       ['DELETE', 'root/'],
       ['DELETE', 'root/tokens/'],
     ] as const) {
-      assert.is((await call(method, path, undefined, { token })).status, status, method + path);
+      const refused = await call(method, path, undefined, { token });
+      assert.is(refused.status, status, method + path);
+      const what = method === 'GET' ? 'read' : 'do';
+      assert.is(
+        refused.json.error,
+        `the role ${role} may not ${what} this; it requires the role admin`,
+      );
     }
   }
   assert.is((await call('GET', '', undefined, { token: null })).status, 401);
