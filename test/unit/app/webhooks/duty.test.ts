@@ -6,7 +6,13 @@ import { messageOf } from '../../../../src/errors.ts';
 import { until } from '../../../support/until.ts';
 
 function open() {
-  const world = { term: null as string | null, last: 5, has: 5, failure: null as unknown };
+  const world = {
+    term: null as string | null,
+    last: 5,
+    has: 5,
+    failure: null as unknown,
+    startFailure: null as unknown,
+  };
   const seen: string[] = [];
   const errors: string[] = [];
   const duty: DeliveryDuty = new DeliveryDuty({
@@ -22,7 +28,10 @@ function open() {
       },
     },
     webhooks: {
-      start: async () => void seen.push(duty.isOn() ? 'start' : 'start off duty'),
+      async start() {
+        seen.push(duty.isOn() ? 'start' : 'start off duty');
+        if (world.startFailure !== null) throw world.startFailure;
+      },
       stop: async (grace) => void seen.push(`stop ${grace}`),
     },
     arrivals: { past: async (after) => world.has > after },
@@ -88,6 +97,18 @@ test('a failure to open the state is reported once, and opening is tried again',
   assert.not.ok(duty.isOn());
   world.failure = null;
   await until('it delivers', () => duty.isOn());
+  await duty.close(0);
+});
+
+test('if deliveries cannot start, that is reported, the state is closed, and it is tried again', async () => {
+  const { duty, world, seen, errors, told } = open();
+  world.startFailure = new Error('the state is not readable');
+  world.term = '7';
+  await told(8);
+  assert.equal(seen.slice(0, 6), ['open 7', 'start', 'stop 0', 'close', 'open 7', 'start']);
+  assert.equal(errors, ['the state is not readable']);
+  world.startFailure = null;
+  await until('it delivers', () => duty.isOn() && seen.at(-1) === 'start');
   await duty.close(0);
 });
 
