@@ -16,11 +16,14 @@ const [UNFINISHED, REPEATED] = [MAX_OF_SUBJECT, 4];
 
 const FILE = 'name\r\nQuill\r\n';
 
-/** Imports that are received, but do not begin until the gate opens. */
-async function open() {
+/**
+ * Imports that are received, but do not begin until the gate opens.
+ *
+ * @param states those that an earlier process has saved, by id.
+ */
+async function open(states = new Map<number, Buffer>()) {
   const store = await openStore(storeDirectory(), { disk: quickDisk });
   const files = new Map<number, Buffer>();
-  const states = new Map<number, Buffer>();
   const gate = Promise.withResolvers<void>();
   const errors: unknown[] = [];
   const imports = await Imports.open({
@@ -132,6 +135,20 @@ test('a copy of a request that is being received waits for its answer; if it fai
     assert.equal(await Promise.all(uploads), Array(UNFINISHED - 1).fill('accepted'));
     await close();
   }
+});
+
+test('after a restart an import gets an id above those of all imports that are kept', async () => {
+  const states = new Map<number, Buffer>();
+  const before = await open(states);
+  const kept = [await before.send(null), await before.send(null), await before.send(null)];
+  await before.close();
+  const after = await open(states);
+  assert.equal(
+    kept.map(({ id }) => id),
+    [1, 2, 3],
+  );
+  assert.is((await after.send(null)).id, 4);
+  await after.close();
 });
 
 test.run();
