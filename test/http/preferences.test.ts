@@ -36,6 +36,18 @@ test('an unknown member is 422, with the nearest name; without the preference it
   assert.is(lenient.headers.get(APPLIED), null);
 });
 
+test('an unknown member is 422 also if its value is an object or an array of objects', async () => {
+  for (const value of [{ inner: 1 }, [{ inner: 1 }]]) {
+    const { status, json } = await strictly('POST', '/admin/brands/', {
+      name: 'A',
+      packaging: value,
+    });
+    assert.is(status, 422);
+    assert.equal(Object.keys(json.fields), ['packaging']);
+    assert.match(json.error, /^packaging: is not known here/);
+  }
+});
+
 test('all problems are reported at once, up to 100', async () => {
   const { status, json } = await strictly('POST', '/admin/brands/', { nmae: 'x', logo: 7 });
   assert.is(status, 422);
