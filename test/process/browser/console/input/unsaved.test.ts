@@ -12,6 +12,16 @@ async function stays(page: Page): Promise<void> {
   await page.getByRole('alertdialog').getByRole('button', { name: 'Stay' }).click();
 }
 
+/** Begins a bulk edit of the first SKU. @param list the address of the SKUs. */
+async function editOneSku(page: Page, list: string): Promise<void> {
+  await page.goto(list);
+  await page
+    .getByRole('checkbox', { name: /^Select / })
+    .nth(1)
+    .check();
+  await page.getByRole('button', { name: 'Edit…' }).click();
+}
+
 testInBrowser('a value of a list that could not be saved is not left unasked', async () => {
   const { server, at, visit } = scene();
   const visitor = await visit('editor');
@@ -100,12 +110,7 @@ testInBrowser('Escape closes a dialog with typed values only after a question', 
 testInBrowser('a bulk edit and a link that are typed are not dropped unasked', async () => {
   const { at, visit } = scene();
   const { page } = await visit('editor');
-  await page.goto(at('/skus'));
-  await page
-    .getByRole('checkbox', { name: /^Select / })
-    .nth(1)
-    .check();
-  await page.getByRole('button', { name: 'Edit…' }).click();
+  await editOneSku(page, at('/skus'));
   await page.getByLabel('What to do').selectOption({ label: 'Price: add per cent' });
   await page.getByLabel('Per cent').fill('5');
   await page.keyboard.press('Escape');
@@ -125,12 +130,7 @@ testInBrowser('a bulk edit says in its dialog why it cannot begin', async () => 
   const { at, visit } = scene();
   const { page } = await visit('editor');
   await page.route('**/admin/skus/', (route) => route.abort());
-  await page.goto(at('/skus'));
-  await page
-    .getByRole('checkbox', { name: /^Select / })
-    .nth(1)
-    .check();
-  await page.getByRole('button', { name: 'Edit…' }).click();
+  await editOneSku(page, at('/skus'));
   const dialog = page.getByRole('dialog', { name: 'Change 1 item' });
   await dialog.getByRole('alert').filter({ hasText: 'The server does not answer.' }).waitFor();
   assert.is(await dialog.getByText('Loading…').count(), 0);
