@@ -1,6 +1,7 @@
 /**
  * The change sets of a store in order: the recent ones from memory, older ones from the history.
- * All readers of changes share it.
+ * All readers of changes share it. Only while there are readers are change sets kept: otherwise each
+ * would live just long enough to make collections of garbage expensive.
  *
  * Invariant: the recent change sets are a run without a gap that ends at the last one announced.
  */
@@ -11,6 +12,9 @@ import { Arrivals } from './arrivals.ts';
 /** Bytes of change sets that are kept in memory, as they are encoded. */
 const MAX_RECENT_BYTES = 8 * 1024 * 1024;
 
+/** Milliseconds after the last read for which change sets are kept. Clients may poll that rarely. */
+const READ_MS = 5 * 60_000;
+
 /** Bytes that a change set in memory counts at least. */
 const MIN_BYTES = 1024;
 
@@ -20,16 +24,26 @@ export interface RecentChangeSet {
   readonly bytes: number;
 }
 
+interface Options {
+  /** {@link MAX_RECENT_BYTES} by default. */
+  readonly maxBytes?: number | undefined;
+  /** Milliseconds on a monotonic clock; `performance.now` by default. */
+  readonly now?: (() => number) | undefined;
+}
+
 export class ChangeSource {
   readonly arrivals: Arrivals;
   readonly #store: Pick<Store, 'sequence' | 'since' | 'onCommit'>;
   readonly #recent = new Map<number, RecentChangeSet>();
   readonly #maxBytes: number;
+  readonly #now: () => number;
   #bytes = 0;
+  #lastRead = Number.NEGATIVE_INFINITY;
 
-  constructor(store: Pick<Store, 'sequence' | 'since' | 'onCommit'>, maxBytes = MAX_RECENT_BYTES) {
+  constructor(store: Pick<Store, 'sequence' | 'since' | 'onCommit'>, options: Options = {}) {
     this.#store = store;
-    this.#maxBytes = maxBytes;
+    this.#maxBytes = options.maxBytes ?? MAX_RECENT_BYTES;
+    this.#now = options.now ?? performance.now.bind(performance);
     this.arrivals = new Arrivals(() => store.sequence);
     store.onCommit(({ changeSet, bytes }) => {
       this.#keep(changeSet, Math.max(bytes, MIN_BYTES));
@@ -49,6 +63,7 @@ export class ChangeSource {
    * @throws CatalogError `history_gone`, which names the oldest and the last.
    */
   require(sequence: number): void {
+    this.#lastRead = this.#now();
     if (sequence === this.sequence) return;
     // The call checks; reading begins when the first change set is requested.
     void this.#store.since(sequence);
@@ -56,6 +71,7 @@ export class ChangeSource {
 
   /** A change set, if it is in memory. */
   recent(sequence: number): RecentChangeSet | undefined {
+    this.#lastRead = this.#now();
     return this.#recent.get(sequence);
   }
 
@@ -67,7 +83,7 @@ export class ChangeSource {
   async *after(sequence: number, last: number): AsyncGenerator<ChangeSet, void, void> {
     let at = sequence;
     while (at < last) {
-      const recent = this.#recent.get(at + 1);
+      const recent = this.recent(at + 1);
       if (recent !== undefined) {
         at += 1;
         yield recent.changeSet;
@@ -82,6 +98,11 @@ export class ChangeSource {
   }
 
   #keep(changeSet: ChangeSet, bytes: number): void {
+    if (this.arrivals.size === 0 && this.#now() - this.#lastRead > READ_MS) {
+      this.#recent.clear();
+      this.#bytes = 0;
+      return;
+    }
     this.#recent.set(changeSet.sequence, { changeSet, bytes });
     this.#bytes += bytes;
     for (const [sequence, kept] of this.#recent) {

@@ -35,23 +35,32 @@ const changeSet = (sequence: number): ChangeSet => {
   return { ...chain, last_ids: {}, put: {}, delete: {} };
 };
 
-test('recent change sets are read from memory and older ones from the history, in order', async () => {
+/** A store whose history has every change set up to its sequence. */
+function recordingStore(sequence: number) {
   const read: number[] = [];
   let listener: CommitListener = () => {};
-  const store = {
-    sequence: 6,
+  return {
+    sequence,
+    /** The sequences that were read from the history, in order. */
+    read,
     onCommit: (given: CommitListener) => void (listener = given),
+    commit: (at: number) => listener({ changeSet: changeSet(at), changes: [], bytes: 9 }),
     async *since(after: number) {
-      for (let at = after + 1; at <= 6; at += 1) {
+      for (let at = after + 1; at <= sequence; at += 1) {
         read.push(at);
         yield changeSet(at);
       }
     },
   };
-  const source = new ChangeSource(store, 3 * 1024);
+}
+
+test('recent change sets are read from memory and older ones from the history, in order', async () => {
+  const store = recordingStore(6);
+  const { read } = store;
+  const source = new ChangeSource(store, { maxBytes: 3 * 1024 });
+  source.require(6);
   // Each counts as 1 KiB, so there is room for three.
-  for (const at of [1, 2, 3, 4, 5, 6])
-    listener({ changeSet: changeSet(at), changes: [], bytes: 9 });
+  for (const at of [1, 2, 3, 4, 5, 6]) store.commit(at);
   const seen = async (after: number, last: number) =>
     (await Array.fromAsync(source.after(after, last))).map(({ sequence }) => sequence);
   assert.equal(await seen(3, 6), [4, 5, 6]);
@@ -60,6 +69,30 @@ test('recent change sets are read from memory and older ones from the history, i
   assert.equal(read, [1, 2, 3]);
   assert.equal(await seen(1, 2), [2]);
   assert.equal(await seen(6, 6), []);
+});
+
+test('change sets stay in memory while somebody waits for them or has read some', async () => {
+  const store = recordingStore(9);
+  let now = 0;
+  const source = new ChangeSource(store, { now: () => now });
+  const kept = (sequences: readonly number[]) =>
+    sequences.filter((sequence) => source.recent(sequence) !== undefined);
+  store.commit(1);
+  assert.equal(kept([1]), [], 'nobody has read');
+  store.commit(2);
+  assert.equal(kept([1, 2]), [2], 'somebody has asked for the first');
+  now += 5 * 60_000;
+  store.commit(3);
+  now += 1;
+  const waiting = source.arrivals.past(9);
+  store.commit(4);
+  source.arrivals.close();
+  await waiting;
+  store.commit(5);
+  assert.equal(kept([2, 3, 4, 5]), [], 'the wait is over, and nobody has read for long');
+  store.commit(6);
+  assert.equal(await Array.fromAsync(source.after(4, 6)), [5, 6].map(changeSet));
+  assert.equal(store.read, [5], 'the reading goes on from memory');
 });
 
 test('change sets that this host does not have are read elsewhere, up to the last requested one', async () => {
