@@ -53,15 +53,6 @@ export function charactersOf(row: Row): number {
   return sum;
 }
 
-/** About how many characters the rows of a change set have as JSON. */
-export function charactersIn({ put, before = {} }: ChangeSetContent): number {
-  const lists = [...Object.values(put), ...Object.values(before)];
-  return lists.reduce(
-    (sum, rows) => rows.reduce((characters, row) => characters + charactersOf(row), sum),
-    0,
-  );
-}
-
 /** How many rows a change set puts and deletes. */
 export function rowsIn({ put, delete: deleted }: ChangeSetContent): number {
   const lists = [...Object.values(put), ...Object.values(deleted)];

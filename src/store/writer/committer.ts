@@ -196,11 +196,11 @@ export class Committer {
   }
 
   async #commitGroup(group: Group, begun: number): Promise<void> {
-    const { jobs, content, settle, dependent } = group;
+    const { jobs, content, characters, settle, dependent } = group;
     let refused = false;
     if (content !== null) {
       try {
-        const change = await encode(content);
+        const change = await encode(content, characters);
         if (this.#shared === null) await this.#local.commit(change);
         else if ((await this.#append(this.#shared, change, group)) === 'conflict') {
           this.#runAgain(jobs);

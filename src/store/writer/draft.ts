@@ -65,7 +65,10 @@ export class Draft implements Transaction {
     this.#state = state;
   }
 
-  /** About the length of the change set: the characters of a row count each time it is put. */
+  /**
+   * At least about the length of the change set: a row counts each time it is put. What the change
+   * set has of rows as they were counts once {@link Draft.changeSetInParts} has run.
+   */
   get characters(): number {
     return this.#characters;
   }
@@ -263,6 +266,7 @@ export class Draft implements Transaction {
         else (put[kind] ??= []).push(after);
         if (committed === null || !KINDS[kind].published || inTrail.get(kind)?.has(id)) continue;
         (before[kind] ??= []).push(committed);
+        this.#characters += charactersOf(committed);
       }
     }
     if (empty) return null;

@@ -26,6 +26,8 @@ export interface Job {
 export interface Group {
   readonly jobs: readonly Job[];
   readonly content: ChangeSetContent | null;
+  /** At least about the length of the content as JSON. */
+  readonly characters: number;
   /** Answers every transaction with the outcome of its run. */
   readonly settle: readonly (() => void)[];
   /** Transactions that wrote to the draft or saw what others wrote. They fail with the group. */
@@ -64,5 +66,5 @@ export async function runGroup(
     if (draft.characters >= MAX_GROUP.characters || performance.now() >= end) break;
   }
   const content = await inSlices(draft.changeSetInParts(new Date().toISOString(), writer));
-  return { jobs, content, settle, dependent };
+  return { jobs, content, characters: draft.characters, settle, dependent };
 }

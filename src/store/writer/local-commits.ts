@@ -6,7 +6,6 @@ import { inSlices } from '../../slices.ts';
 import {
   type ChangeSet,
   type ChangeSetContent,
-  charactersIn,
   type EncodedChangeSet,
   rowsIn,
 } from '../change-set.ts';
@@ -123,11 +122,15 @@ export class LocalCommits {
   }
 }
 
-/** @returns the bytes of a change set; yields to the event loop while a large one is encoded. */
-export async function encode(content: ChangeSetContent): Promise<EncodedChangeSet> {
-  return isLarge(content, charactersIn(content))
-    ? inSlices(encodeInParts(content))
-    : encodeChangeSet(content);
+/**
+ * @param characters about how many the change set has as JSON, or more.
+ * @returns the bytes of a change set; yields to the event loop while a large one is encoded.
+ */
+export async function encode(
+  content: ChangeSetContent,
+  characters: number,
+): Promise<EncodedChangeSet> {
+  return isLarge(content, characters) ? inSlices(encodeInParts(content)) : encodeChangeSet(content);
 }
 
 /** @param characters about how many the change set has as JSON. */
