@@ -65,10 +65,7 @@ export class Draft implements Transaction {
     this.#state = state;
   }
 
-  /**
-   * At least about the length of the change set: a row counts each time it is put. What the change
-   * set has of rows as they were counts once {@link Draft.changeSetInParts} has run.
-   */
+  /** About the length of the change set, or more: a row counts each time it is put. */
   get characters(): number {
     return this.#characters;
   }
