@@ -9,6 +9,7 @@ import type { Disk } from '../disk/disk.ts';
 import { replaceFile } from '../disk/durable-file.ts';
 import { readOrExplain } from '../disk/unreadable.ts';
 import { CatalogError, messageOf } from '../errors.ts';
+import { parseChecked, withChecksum } from '../json/checksum.ts';
 
 const shape = v.object({ archive: v.string() });
 
@@ -31,7 +32,7 @@ export function archiveRecord(disk: Disk, directory: string): ArchiveRecord {
       const bytes = readOrExplain(disk, path, 'archive_failed');
       if (bytes === null) return null;
       try {
-        return v.parse(shape, JSON.parse(bytes.toString())).archive;
+        return v.parse(shape, parseChecked(bytes)).archive;
       } catch {
         throw new CatalogError(
           'archive_refused',
@@ -40,7 +41,7 @@ export function archiveRecord(disk: Disk, directory: string): ArchiveRecord {
       }
     },
     async write(archive) {
-      const bytes = Buffer.from(`${JSON.stringify({ archive })}\n`);
+      const { bytes } = withChecksum({ archive });
       try {
         await replaceFile(disk, path, bytes);
       } catch (cause) {

@@ -165,7 +165,7 @@ function requireRoom(path: string, { users, subjects, tokens }: Access, before: 
   if (users.size + subjects.size + tokens.size <= MAX_ENTRIES) return;
   throw new CatalogError(
     'access_file',
-    `${path} holds ${MAX_ENTRIES} accounts and revocations, which is the maximum; revoke all tokens with keys rotate --overlap 0s, then remove its revoked_tokens`,
+    `${path} holds ${MAX_ENTRIES} accounts and revocations, which is the maximum; revoke all tokens with keys rotate --overlap 0s, then set its revoked_tokens to [] and remove its member sha256`,
   );
 }
 

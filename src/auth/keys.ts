@@ -7,7 +7,7 @@ import { machineDisk } from '../disk/disk.ts';
 import { writeOnce } from '../disk/durable-file.ts';
 import { type FileContent, readWithMode } from '../disk/watched-file.ts';
 import { CatalogError, messageOf } from '../errors.ts';
-import { type PrivateFile, readPrivate } from './private-file.ts';
+import { encodePrivate, type PrivateFile, readPrivate } from './private-file.ts';
 import { isoSeconds, toIso, wholeSeconds } from './time.ts';
 
 /** HS256 requires a key as long as its hash, 256 bits (RFC 7518, section 3.2). */
@@ -123,11 +123,11 @@ export function encodeKeys(keys: SigningKeys): object {
  */
 export async function makeKeys(path: string): Promise<SigningKeys> {
   const made: SigningKeys = [makeKey(Date.now())];
-  const text = JSON.stringify(encodeKeys(made));
+  const bytes = encodePrivate(encodeKeys(made));
   try {
     machineDisk.mkdir(dirname(path));
     // Another process may create the file at the same moment: both use the keys of the first.
-    if (await writeOnce(machineDisk, path, Buffer.from(`${text}\n`))) return made;
+    if (await writeOnce(machineDisk, path, bytes)) return made;
   } catch (cause) {
     throw new CatalogError('key_file', `${path} cannot be written: ${messageOf(cause)}`, { cause });
   }

@@ -7,6 +7,7 @@ import { requirePrivate } from '../disk/modes.ts';
 import { type FileContent } from '../disk/watched-file.ts';
 import { unreadable } from '../disk/unreadable.ts';
 import { CatalogError, type Code, messageOf, systemErrorCode } from '../errors.ts';
+import { ChecksumMismatch, parseChecked, withChecksum } from '../json/checksum.ts';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
@@ -28,7 +29,8 @@ const MAX_WRITE_ATTEMPTS = 3;
 /**
  * @param read reads the file.
  * @returns the parsed JSON, undefined if the file is not JSON; null if there is no file.
- * @throws CatalogError with the code of the file, if it cannot be read or others may read it.
+ * @throws CatalogError with the code of the file, if it cannot be read, others may read it, or its
+ *   checksum does not match.
  */
 export function readPrivate(
   { path, code }: PrivateFile,
@@ -42,16 +44,22 @@ export function readPrivate(
   }
   if (content === null) return null;
   requirePrivate(path, content.mode, code);
-  return { json: parseJson(content.bytes) };
+  try {
+    return { json: parseChecked(content.bytes) };
+  } catch (cause) {
+    // The schema of the caller refuses what is not JSON.
+    if (!(cause instanceof ChecksumMismatch)) return { json: undefined };
+    throw new CatalogError(
+      code,
+      `${path} is damaged: ${cause.message}; restore it from a backup, or, if you have edited it, remove its member sha256`,
+      { cause },
+    );
+  }
 }
 
-function parseJson(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString()) as unknown;
-  } catch {
-    // The schema of the caller refuses this value.
-    return undefined;
-  }
+/** @returns the bytes of a file. Copies of a file on several hosts have the same bytes. */
+export function encodePrivate(content: object): Uint8Array {
+  return withChecksum(content, { indent: 1 }).bytes;
 }
 
 /**
@@ -65,7 +73,7 @@ export async function writePrivate(
   { path, code }: PrivateFile,
   content: object,
 ): Promise<void> {
-  const bytes = Buffer.from(`${JSON.stringify(content, null, 1)}\n`);
+  const bytes = encodePrivate(content);
   for (let attempt = 1; ; attempt += 1) {
     try {
       await replaceFile(disk, path, bytes);

@@ -13,7 +13,7 @@ import { machineDisk } from '../disk/disk.ts';
 import { writeOnce } from '../disk/durable-file.ts';
 import { type FileContent, readWithMode } from '../disk/watched-file.ts';
 import { CatalogError, messageOf } from '../errors.ts';
-import { readPrivate } from './private-file.ts';
+import { encodePrivate, readPrivate } from './private-file.ts';
 
 const KEY_BYTES = 32;
 
@@ -81,9 +81,9 @@ export class WebhookKey {
 
   async #make(): Promise<Key> {
     const bytes = randomBytes(KEY_BYTES);
-    const text = `${JSON.stringify({ key: bytes.toString('base64url') })}\n`;
+    const file = encodePrivate({ key: bytes.toString('base64url') });
     try {
-      if (await writeOnce(machineDisk, this.#path, Buffer.from(text))) return keyOf(bytes);
+      if (await writeOnce(machineDisk, this.#path, file)) return keyOf(bytes);
     } catch (cause) {
       throw this.#failure(`it cannot be written: ${messageOf(cause)}`, cause);
     }

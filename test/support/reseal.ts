@@ -5,12 +5,8 @@ import { join } from 'node:path';
 import { DATA_FILES } from '../../src/data-files.ts';
 import type { KindName, Scalar } from '../../src/model/kind.ts';
 import { machineDisk } from '../../src/disk/disk.ts';
-import {
-  changeSetName,
-  listChanges,
-  checksumMember,
-  withChecksum,
-} from '../../src/store/files/files.ts';
+import { changeSetName, listChanges } from '../../src/store/files/files.ts';
+import { checksumMember, withChecksum } from '../../src/json/checksum.ts';
 import { encodeHead } from '../../src/store/files/head.ts';
 
 const SEAL = /,"sha256":"([0-9a-f]{64})"\}\n$/;

@@ -9,7 +9,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { join } from 'node:path';
 import { DATA_FILES } from '../../data-files.ts';
 import type { Disk } from '../../disk/disk.ts';
-import { type FileContent, readWithMode } from '../../disk/watched-file.ts';
+import { readWithMode } from '../../disk/watched-file.ts';
 import { CatalogError } from '../../errors.ts';
 import { exclusively } from '../private-file.ts';
 import {
@@ -70,13 +70,7 @@ const isEmptyList = (value: unknown) => Array.isArray(value) && value.length ===
 /** @returns the parsed file; null if there is no file. @throws CatalogError if it is not valid. */
 function contentOf(directory: string, name: PrivateName): object | null {
   const path = join(directory, name);
-  let content: FileContent | null = null;
-  judge(name, path, () => (content = readWithMode(path)));
-  return parsed(content);
-}
-
-function parsed(content: FileContent | null): object | null {
-  return content === null ? null : (JSON.parse(content.bytes.toString()) as object);
+  return judge(name, path, () => readWithMode(path));
 }
 
 /**

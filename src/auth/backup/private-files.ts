@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import * as v from 'valibot';
 import { WatchedFile } from '../../disk/watched-file.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
+import { parseChecked } from '../../json/checksum.ts';
 import {
   judge,
   judged,
@@ -72,7 +73,7 @@ function parseCopy(copy: Uint8Array): Partial<Record<PrivateName, unknown>> {
     // valibot would accept a list as an object without members.
     if (Array.isArray(json)) throw new Error('it is a list');
     const texts = Object.entries(v.parse(copyShape, json));
-    return Object.fromEntries(texts.map(([name, text]) => [name, JSON.parse(text) as unknown]));
+    return Object.fromEntries(texts.map(([name, text]) => [name, parseChecked(Buffer.from(text))]));
   } catch (cause) {
     throw new CatalogError(
       'access_file',

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { DATA_FILES } from '../../data-files.ts';
 import type { Disk } from '../../disk/disk.ts';
 import { type FileContent, readWithMode } from '../../disk/watched-file.ts';
+import { parseChecked } from '../../json/checksum.ts';
 import { readAccess } from '../access.ts';
 import { readKeys } from '../keys.ts';
 import { type PrivateFile, readPrivate, writePrivate } from '../private-file.ts';
@@ -39,10 +40,21 @@ export function privateFile(directory: string, name: PrivateName): PrivateFile {
 /**
  * @param read returns the bytes and the mode of the file.
  * @param path for messages.
+ * @returns the content of the file, without its checksum; null if there is no file.
  * @throws CatalogError `access_file`, `key_file` if a start would refuse the file.
  */
-export function judge(name: PrivateName, path: string, read: () => FileContent | null): void {
-  READINGS[name].read(path, read);
+export function judge(
+  name: PrivateName,
+  path: string,
+  read: () => FileContent | null,
+): object | null {
+  let content: FileContent | null = null;
+  READINGS[name].read(path, () => (content = read()));
+  return parsed(content);
+}
+
+function parsed(content: FileContent | null): object | null {
+  return content === null ? null : (parseChecked(content.bytes) as object);
 }
 
 /**
@@ -60,8 +72,8 @@ export function judged(
     const content = contents[name] ?? null;
     if (content === null) continue;
     const bytes = Buffer.from(JSON.stringify(content));
-    judge(name, `${name} ${from}`, () => ({ bytes, mode: 0o600 }));
-    found[name] = content;
+    const judgedContent = judge(name, `${name} ${from}`, () => ({ bytes, mode: 0o600 }));
+    if (judgedContent !== null) found[name] = judgedContent;
   }
   return found;
 }

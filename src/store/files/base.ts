@@ -12,7 +12,7 @@ import type { Snapshot } from '../state.ts';
 import type { ChunkOutline, Outline } from './base/outline.ts';
 import { BETWEEN_ROWS, TABLES_END, tableBeginning } from './base/row-line.ts';
 import { SliceMemory } from './base/slice-memory.ts';
-import { checksumMember } from './files.ts';
+import { checksumMember } from '../../json/checksum.ts';
 import { SCHEMA_VERSION } from './schema.ts';
 
 /** UTF-16 units of a text that are written at once. */

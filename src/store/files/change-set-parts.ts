@@ -10,7 +10,8 @@ import { createHash } from 'node:crypto';
 import { inSlices } from '../../slices.ts';
 import type { ChangeSet, ChangeSetContent } from '../change-set.ts';
 import { changeSetShape, decodeNext, isRow, requireNext } from './change-set.ts';
-import { CHECKSUM_LENGTH, damaged, parseShape, requireDigest, statedDigest } from './files.ts';
+import { damaged, parseShape, requireDigest, statedDigest } from './files.ts';
+import { CHECKSUM_LENGTH } from '../../json/checksum.ts';
 
 /** Bytes that are hashed, scanned or parsed in one step. */
 const STEP_BYTES = 64 * 1024;

@@ -9,7 +9,8 @@ import {
   charactersOf,
   type EncodedChangeSet,
 } from '../change-set.ts';
-import { checksumMember, damaged, parseShape, withChecksum, verifyChecksum } from './files.ts';
+import { damaged, parseShape, verifyChecksum } from './files.ts';
+import { checksumMember, withChecksum } from '../../json/checksum.ts';
 
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 

@@ -5,9 +5,7 @@
  *     changes/000000000124.json change sets, numbered without a gap
  *     head.json                 the last change set that was answered
  *
- * Each is one JSON object whose last member is `sha256`, the digest of every byte before
- * `,"sha256"`. The digest is over bytes, not over values, so that a person checks it with
- * `head -c` and `sha256sum`.
+ * Each ends with a checksum, which src/json/checksum.ts describes.
  */
 import { hash } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
@@ -16,15 +14,9 @@ import { DATA_FILES } from '../../data-files.ts';
 import type { Disk } from '../../disk/disk.ts';
 import { unreadable } from '../../disk/unreadable.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
+import { CHECKSUM_LENGTH, checksumIn } from '../../json/checksum.ts';
 
 const CHANGE_SET = /^(\d{12})\.json$/;
-
-const CHECKSUM_MEMBER = /^,"sha256":"([0-9a-f]{64})"\}\n$/;
-
-/** A placeholder for a digest that is not known yet. */
-const NO_DIGEST = '0'.repeat(64);
-
-export const CHECKSUM_LENGTH = checksumMember(NO_DIGEST).length;
 
 /** The path of a change set in its directory. */
 export function changeSetName(sequence: number): string {
@@ -71,36 +63,6 @@ export function readable<T>(path: string, read: () => T): T {
     if (cause instanceof CatalogError) throw cause;
     throw new CatalogError('store_unreadable', unreadable(path, cause), { cause });
   }
-}
-
-/** @returns the end of a file, given the digest of the bytes before it. */
-export function checksumMember(digest: string): string {
-  return `,"sha256":"${digest}"}\n`;
-}
-
-export interface Checksummed {
-  readonly bytes: Uint8Array;
-  readonly digest: string;
-}
-
-/**
- * Encodes a small file.
- *
- * @param length to which the text before the checksum is padded with spaces.
- */
-export function withChecksum(value: object, length = 0): Checksummed {
-  const text = JSON.stringify(value).slice(0, -1).padEnd(length);
-  // Encoded once: the digest then replaces the zeros.
-  const bytes = Buffer.from(text + checksumMember(NO_DIGEST));
-  const end = bytes.length - CHECKSUM_LENGTH;
-  const digest = hash('sha256', bytes.subarray(0, end), 'hex');
-  bytes.write(checksumMember(digest), end, 'latin1');
-  return { bytes, digest };
-}
-
-/** @returns the digest in the last bytes of a file; undefined if they are not a checksum. */
-export function checksumIn(ending: Buffer): string | undefined {
-  return CHECKSUM_MEMBER.exec(ending.toString('latin1'))?.[1];
 }
 
 /** As {@link checksumIn}. @throws CatalogError `store_damaged` if the bytes are not a checksum. */

@@ -11,7 +11,8 @@
 import * as v from 'valibot';
 import type { Disk } from '../../disk/disk.ts';
 import { shapes } from './change-set.ts';
-import { parseShape, readFile, withChecksum, verifyChecksum } from './files.ts';
+import { parseShape, readFile, verifyChecksum } from './files.ts';
+import { withChecksum } from '../../json/checksum.ts';
 
 /** How often a reader reads a head that is being overwritten. */
 const MAX_READ_ATTEMPTS = 10;
@@ -31,7 +32,7 @@ const LENGTH = JSON.stringify({ sequence: Number.MAX_SAFE_INTEGER, digest: 'f'.r
  * @returns bytes whose length does not depend on the head, so that it can be overwritten in place.
  */
 export function encodeHead({ sequence, digest }: Head): Uint8Array {
-  return withChecksum({ sequence, digest }, LENGTH).bytes;
+  return withChecksum({ sequence, digest }, { length: LENGTH }).bytes;
 }
 
 /**

@@ -23,7 +23,8 @@ import type { Disk } from '../../disk/disk.ts';
 import { replaceFile } from '../../disk/durable-file.ts';
 import { CatalogError, shellWord } from '../../errors.ts';
 import { shapes } from '../files/change-set.ts';
-import { DamagedFile, parseShape, readFile, verifyChecksum, withChecksum } from '../files/files.ts';
+import { DamagedFile, parseShape, readFile, verifyChecksum } from '../files/files.ts';
+import { withChecksum } from '../../json/checksum.ts';
 
 /** Epochs that are kept; a host that has missed more needs a new base in an empty directory. */
 const MAX_EPOCHS = 64;

@@ -16,7 +16,8 @@ import { DurableFile, removeTemporaries, withOpen } from '../../disk/durable-fil
 import { laterSchema } from '../files/base.ts';
 import { shapes } from '../files/change-set.ts';
 import { makeDirectories, writeHead } from '../files/create.ts';
-import { CHECKSUM_LENGTH, checksumIn, damaged, parseShape } from '../files/files.ts';
+import { damaged, parseShape } from '../files/files.ts';
+import { CHECKSUM_LENGTH, checksumIn } from '../../json/checksum.ts';
 import { recover } from '../files/recovery.ts';
 import { SCHEMA_VERSION } from '../files/schema.ts';
 

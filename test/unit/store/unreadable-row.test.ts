@@ -11,7 +11,7 @@ import { DATA_FILES } from '../../../src/data-files.ts';
 import { machineDisk } from '../../../src/disk/disk.ts';
 import { CatalogError } from '../../../src/errors.ts';
 import { checkStore } from '../../../src/store/check.ts';
-import { CHECKSUM_LENGTH, checksumMember } from '../../../src/store/files/files.ts';
+import { CHECKSUM_LENGTH, checksumMember } from '../../../src/json/checksum.ts';
 import { createStore } from '../../../src/store/files/create.ts';
 import { recover } from '../../../src/store/files/recovery.ts';
 import { Store } from '../../../src/store/store.ts';

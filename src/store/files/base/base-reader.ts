@@ -19,14 +19,8 @@ import { isObject } from '../../../model/schemas.ts';
 import type { State } from '../../state.ts';
 import { type BackupMembers, laterSchema } from '../base.ts';
 import { shapes } from '../change-set.ts';
-import {
-  CHECKSUM_LENGTH,
-  damaged,
-  parseShape,
-  readable,
-  requireDigest,
-  statedDigest,
-} from '../files.ts';
+import { damaged, parseShape, readable, requireDigest, statedDigest } from '../files.ts';
+import { CHECKSUM_LENGTH } from '../../../json/checksum.ts';
 import { BaseLines } from './base-lines.ts';
 import { type BaseTables, stateOfDocument, stateOfTables } from './base-state.ts';
 import { type Outline, readOutline } from './outline.ts';

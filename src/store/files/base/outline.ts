@@ -16,7 +16,8 @@ import { writeVolatile } from '../../../disk/durable-file.ts';
 import { CatalogError } from '../../../errors.ts';
 import { KIND_NAMES, type KindName } from '../../../model/kind.ts';
 import { shapes } from '../change-set.ts';
-import { parseShape, readFile, verifyChecksum, withChecksum } from '../files.ts';
+import { parseShape, readFile, verifyChecksum } from '../files.ts';
+import { withChecksum } from '../../../json/checksum.ts';
 
 /**
  * The number of a chunk (ids divided by `CHUNK_SIZE`, rounded down), its rows, its bytes and their

@@ -6,6 +6,7 @@ import * as assert from 'uvu/assert';
 import { restoreCredentials } from '../../../../src/auth/backup/credentials.ts';
 import { PrivateFiles, privateFilesIn } from '../../../../src/auth/backup/private-files.ts';
 import { encodeKeys, makeKey } from '../../../../src/auth/keys.ts';
+import { encodePrivate } from '../../../../src/auth/private-file.ts';
 import { temporaryDirectory } from '../../../support/directory.ts';
 import { quickDisk } from '../../../support/disk.ts';
 import { failureOf } from '../../../support/failure.ts';
@@ -16,9 +17,9 @@ const contentOf = (directory: string, name: string): unknown =>
 function filled(): string {
   const directory = temporaryDirectory();
   const access = { users: [], revoked_subjects: [], revoked_tokens: [] };
-  writeFileSync(join(directory, 'access.json'), JSON.stringify(access), { mode: 0o600 });
+  writeFileSync(join(directory, 'access.json'), encodePrivate(access), { mode: 0o600 });
   const keys = encodeKeys([makeKey(0)]);
-  writeFileSync(join(directory, 'keys.json'), JSON.stringify(keys), { mode: 0o600 });
+  writeFileSync(join(directory, 'keys.json'), encodePrivate(keys), { mode: 0o600 });
   return directory;
 }
 

@@ -7,7 +7,7 @@ import type { Row } from '../../../../src/model/kind.ts';
 import { perKind } from '../../../../src/model/per-kind.ts';
 import { baseSlices } from '../../../../src/store/files/base.ts';
 import { decodeBase } from '../../../../src/store/files/base/base-reader.ts';
-import { CHECKSUM_LENGTH, checksumMember } from '../../../../src/store/files/files.ts';
+import { CHECKSUM_LENGTH, checksumMember } from '../../../../src/json/checksum.ts';
 import type { Snapshot } from '../../../../src/store/state.ts';
 import {
   aSnapshot,

@@ -18,7 +18,7 @@ import {
 } from '../../../../src/store/files/change-set.ts';
 import { decodeNextInParts } from '../../../../src/store/files/change-set-parts.ts';
 import { atOnce } from '../../../../src/slices.ts';
-import { withChecksum } from '../../../../src/store/files/files.ts';
+import { withChecksum } from '../../../../src/json/checksum.ts';
 import { perKind } from '../../../../src/model/per-kind.ts';
 import { SCHEMA_VERSION } from '../../../../src/store/files/schema.ts';
 import { temporaryDirectory } from '../../../support/directory.ts';

@@ -20,7 +20,7 @@ import {
   writeOutline,
 } from '../../../../src/store/files/base/outline.ts';
 import { readSnapshot } from '../../../../src/store/directory.ts';
-import { CHECKSUM_LENGTH, checksumMember } from '../../../../src/store/files/files.ts';
+import { CHECKSUM_LENGTH, checksumMember } from '../../../../src/json/checksum.ts';
 import { RowTable } from '../../../../src/store/memory/row-table.ts';
 import type { Snapshot, State } from '../../../../src/store/state.ts';
 import {

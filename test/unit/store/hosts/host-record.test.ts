@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { withChecksum } from '../../../../src/store/files/files.ts';
+import { withChecksum } from '../../../../src/json/checksum.ts';
 import {
   currentEpoch,
   firstRecord,
