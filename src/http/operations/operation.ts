@@ -6,6 +6,7 @@ import type { Role } from '../../auth/roles.ts';
 import type { Verified } from '../../auth/tokens.ts';
 import type { FailureStatus } from '../openapi/failures.ts';
 import { type HttpRequest, type HttpResponse, whenReady } from '../message.ts';
+import { confirmCaller } from '../rules/authorization.ts';
 import type { Conditions } from '../rules/preconditions.ts';
 import { prefersStrict, withStrictness } from '../rules/preferences.ts';
 import type { Services } from '../services.ts';
@@ -71,7 +72,7 @@ export interface OperationDescription {
 /** @template Found what the path's `resolve` returns. */
 export interface Operation<Found> extends OperationDescription {
   readonly body: BodyDescription;
-  /** Reads the body, which is the last of the checks, and runs the operation. */
+  /** Reads the body, which is the last of the checks, confirms the token, and runs the operation. */
   handle(context: RequestContext<Found>): HttpResponse | Promise<HttpResponse>;
 }
 
@@ -93,9 +94,11 @@ export function operation<Found, Body>({
     ...declared,
     handle: (context) =>
       whenReady(body.read(context.request, context.services.jsonLimits), (value) => {
-        const response = run(context, value);
-        if (!body.validated || !prefersStrict(context.request)) return response;
-        return whenReady(response, withStrictness);
+        if (!body.validated) return run(context, value);
+        return whenReady(confirmCaller(context), () => {
+          const response = run(context, value);
+          return prefersStrict(context.request) ? whenReady(response, withStrictness) : response;
+        });
       }),
   };
 }

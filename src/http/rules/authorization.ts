@@ -4,6 +4,7 @@ import type { TokenVerifier, Verified } from '../../auth/tokens.ts';
 import { CatalogError } from '../../errors.ts';
 import type { Kind } from '../../model/kind.ts';
 import { header, type HttpRequest, isSafe, whenReady } from '../message.ts';
+import type { Services } from '../services.ts';
 
 /**
  * The role that a method on rows of a kind needs; null if it needs no token.
@@ -42,4 +43,23 @@ export function authorize(
     }
     return caller;
   });
+}
+
+/**
+ * Verifies the token of a request again, after a wait in which it may have been revoked. A token
+ * whose role was changed is revoked too, so the role is not checked again.
+ *
+ * @param caller null if the operation needs no token.
+ * @throws CatalogError `unauthorized`; it may also reject with it.
+ */
+export function confirmCaller({
+  caller,
+  request,
+  services,
+}: {
+  readonly caller: Verified | null;
+  readonly request: HttpRequest;
+  readonly services: Pick<Services, 'tokens'>;
+}): Verified | null | Promise<Verified> {
+  return caller === null ? null : services.tokens.verify(header(request, 'authorization'));
 }

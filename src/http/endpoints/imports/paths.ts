@@ -15,6 +15,7 @@ import { noBody, stream } from '../../operations/body.ts';
 import { operation, type RequestContext } from '../../operations/operation.ts';
 import { IDEMPOTENCY_KEY, type Parameter, PK } from '../../operations/parameters.ts';
 import { definePath, type Path } from '../../operations/path.ts';
+import { confirmCaller } from '../../rules/authorization.ts';
 import { idempotencyKey } from '../../rules/idempotency-key.ts';
 import { mediaTypeOf } from '../../rules/json-body.ts';
 import { JSON_OFFERS } from '../../rules/negotiation.ts';
@@ -195,7 +196,7 @@ async function accept(
     dryRun: parseDryRun(sent.get(DRY_RUN)),
     subject: subjectOf(context),
   };
-  const accepted = await services.imports.accept(order, body, key);
+  const accepted = await services.imports.accept(order, confirmedAtEnd(body, context), key);
   const path = request.path.slice(0, -`${kind.path?.slice('/admin/'.length)}imports/`.length);
   return {
     status: 202,
@@ -206,6 +207,15 @@ async function accept(
     },
     body: accepted.text,
   };
+}
+
+/** The same pieces. @throws CatalogError `unauthorized` if the token was revoked meanwhile. */
+async function* confirmedAtEnd(
+  body: AsyncIterable<Uint8Array>,
+  context: RequestContext<Kind>,
+): AsyncGenerator<Uint8Array> {
+  yield* body;
+  await confirmCaller(context);
 }
 
 /** The type has already been checked against the accepted ones. */
