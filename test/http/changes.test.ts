@@ -394,6 +394,18 @@ test('a stream ends when its token is revoked or expires', async () => {
   await server.stop();
 });
 
+test('a request that waits is 401 if its token is revoked before there is a change', async () => {
+  const server = await openService();
+  const token = await tokenFor('viewer', { jti: 'waiting' });
+  await sent(server, 200, 'GET', CHANGES, { token });
+  const waiting = send(server, 'GET', `${CHANGES}?wait=60s`, { token });
+  await sent(server, 204, 'DELETE', '/admin/tokens/waiting/');
+  await sent(server, 201, 'POST', BRANDS, { body: { name: 'A' } });
+  const { status, json } = await waiting;
+  assert.equal([status, json], [401, { error: 'the token was revoked; get a new one' }]);
+  await server.stop();
+});
+
 test('every response has Catalog-Sequence; for a write it is the sequence of its change set', async () => {
   const server = await openService();
   const seen = async (status: number, ...request: [string, string, Sent?]) =>

@@ -11,6 +11,7 @@ import { arrayOf, negotiatedJson, type Shape, textContent } from '../operations/
 import { operation, type RequestContext } from '../operations/operation.ts';
 import type { Parameter } from '../operations/parameters.ts';
 import { definePath, type Path } from '../operations/path.ts';
+import { confirmCaller } from '../rules/authorization.ts';
 import { CATALOG_SEQUENCE, parseSequence } from '../rules/catalog-sequence.ts';
 import { JSON_OFFERS } from '../rules/negotiation.ts';
 import type { Services } from '../services.ts';
@@ -153,7 +154,8 @@ export const CHANGES_PATH: Path = definePath<undefined>({
 
 async function page(context: RequestContext<undefined>): Promise<HttpResponse> {
   const { services, mediaType } = context;
-  const query = { ...parseQuery(context.request.search), ...readerOf(context) };
+  const confirm = () => confirmCaller(context);
+  const query = { ...parseQuery(context.request.search), ...readerOf(context), confirm };
   const gone = new AbortController();
   const endListening = context.request.whenGone(() => gone.abort());
   const waiting = services.changes.page(query, viewOf(context), gone.signal);

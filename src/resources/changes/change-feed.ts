@@ -41,6 +41,8 @@ export interface FeedQuery extends Reader {
   readonly limit: number;
   /** Milliseconds to wait for a change. */
   readonly wait: number;
+  /** Called when a wait has ended with a change. @throws if the reader may not read any more. */
+  readonly confirm?: (() => unknown) | undefined;
 }
 
 /** An array of changes. */
@@ -87,7 +89,8 @@ export class ChangeFeed {
    * The changes after a sequence. Waits if there are none.
    *
    * @param gone ends the wait.
-   * @throws CatalogError `history_gone`, `busy`, `store_damaged`, `store_unreadable`.
+   * @throws CatalogError `history_gone`, `busy`, `store_damaged`, `store_unreadable`; what
+   *   `query.confirm` throws.
    */
   async page(query: FeedQuery, view: View, gone?: AbortSignal): Promise<FeedPage> {
     const leave = this.#places.take(query.subject);
@@ -125,6 +128,7 @@ export class ChangeFeed {
       if (!(await source.arrivals.past(last, deadline - performance.now(), gone))) {
         return { text: '[]', last };
       }
+      await query.confirm?.();
     }
   }
 

@@ -283,4 +283,22 @@ async function refused(page: Promise<FeedPage>, message: RegExp): Promise<void> 
   assert.match(outcome, message);
 }
 
+test('a reader who may not read any more when its wait ends gets nothing, and gives its place back', async () => {
+  const files = new Files(2);
+  const feed = new ChangeFeed(new ChangeSource(files));
+  let isAllowed = true;
+  const confirm = () => {
+    if (!isAllowed) throw new Error('it was revoked');
+  };
+  const wait = { ...query(2), wait: 60_000, confirm };
+  const first = feed.page(wait, VIEWER);
+  files.commit(changeSet(3, 1), 200);
+  assert.match(await wholeOf(iteratorOf(await first)), '"sequence":3');
+  const second = feed.page({ ...wait, since: 3 }, VIEWER);
+  isAllowed = false;
+  files.commit(changeSet(4, 1), 200);
+  await refused(second, /it was revoked/);
+  assert.is(feed.open, 0);
+});
+
 test.run();
