@@ -6,6 +6,9 @@ import { issueToken } from '../../auth/tokens.ts';
 /** Seconds for which the token of one request is valid. */
 const LIFETIME_S = 60;
 
+/** Not the name of an account: one that is disabled would void the tokens of hosts. */
+const SUBJECT = 'catalog-server:host';
+
 /**
  * @param directory the data directory, with the keys that both hosts have.
  * @param secret the value of CATALOG_JWT_SECRET.
@@ -16,5 +19,5 @@ export async function hostToken(directory: string, secret: string | undefined): 
   const keys = await loadKeys(directory, secret);
   const issued = wholeSeconds(Date.now());
   const validity = { issued, expires: issued + LIFETIME_S };
-  return (await issueToken(keys, { subject: 'host', role: 'admin' }, validity)).token;
+  return (await issueToken(keys, { subject: SUBJECT, role: 'admin' }, validity)).token;
 }
