@@ -8,7 +8,12 @@ import {
   readRecords,
   writeRecord,
 } from '../../../src/console/browser/imports/csv.ts';
-import { mappedFile, recognise } from '../../../src/console/browser/imports/file.ts';
+import {
+  type Mapping,
+  mappedFile,
+  readImportFile,
+  recognise,
+} from '../../../src/console/browser/imports/file.ts';
 
 const records = (text: string, delimiter: Delimiter = ',') => readRecords(text, delimiter).records;
 
@@ -65,22 +70,25 @@ test('columns are recognised by name and by label, and each is assigned once', (
   );
 });
 
+const chosen = (text: string) =>
+  readImportFile(new File([text], 'stock.csv', { type: 'text/csv' }));
+
+const sent = async (text: string, mapping: Mapping) =>
+  await mappedFile(await chosen(text), mapping).text();
+
 test('a mapped file has the names of the catalog, without the columns that are left out', async () => {
-  const text = 'Code;Remark;Stock\r\nA;"x;y";1\r\n\r\nB;z;2\r\n';
-  const file = {
-    name: 'stock.csv',
-    format: 'csv',
-    blob: new Blob([text]),
-    table: {
-      text,
-      delimiter: ';',
-      header: ['Code', 'Remark', 'Stock'],
-      sample: [],
-      converted: false,
-    },
-  } as const;
-  const sent = await mappedFile(file, ['code', null, 'stock']).text();
-  assert.is(sent, 'code;stock\r\nA;1\r\n\r\nB;2\r\n', 'an empty line stays one');
+  assert.is(
+    await sent('Code;Remark;Stock\r\nA;"x;y";1\r\n\r\nB;z;2\r\n', ['code', null, 'stock']),
+    'code,stock\r\nA,1\r\n\r\nB,2\r\n',
+    'an empty line stays one',
+  );
+});
+
+test('a mapped file of one column has no delimiter outside quotes', async () => {
+  assert.is(
+    await sent('Name;Country\r\nSmith, Jones & Co;UK\r\n', ['name', null]),
+    'name\r\n"Smith, Jones & Co"\r\n',
+  );
 });
 
 test.run();

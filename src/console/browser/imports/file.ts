@@ -28,6 +28,9 @@ interface CsvTable {
   readonly converted: boolean;
 }
 
+/** Of a file whose columns are renamed or left out: the server assumes it if one column is left. */
+const SENT_DELIMITER = ',';
+
 /** Rows that are shown beside a column. */
 const SAMPLE_ROWS = 3;
 
@@ -117,8 +120,8 @@ export function mappedFile({ blob, table, format }: ImportFile, mapping: Mapping
       ? '\r\n'
       : writeRecord(
           kept.map((at) => cells[at] ?? ''),
-          delimiter,
+          SENT_DELIMITER,
         ),
   );
-  return new Blob([writeRecord(names, delimiter), ...lines], { type });
+  return new Blob([writeRecord(names, SENT_DELIMITER), ...lines], { type });
 }
