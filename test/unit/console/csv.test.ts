@@ -9,6 +9,7 @@ import {
   writeRecord,
 } from '../../../src/console/browser/imports/csv.ts';
 import {
+  BrokenRow,
   type Mapping,
   mappedFile,
   readImportFile,
@@ -88,6 +89,32 @@ test('a mapped file of one column has no delimiter outside quotes', async () => 
   assert.is(
     await sent('Name;Country\r\nSmith, Jones & Co;UK\r\n', ['name', null]),
     'name\r\n"Smith, Jones & Co"\r\n',
+  );
+});
+
+test('a row of a mapped file that does not have the cells of the header is named', async () => {
+  const header = 'SKU,Stock,Name\r\n';
+  const mapping = ['code', 'stock', 'name'];
+  const refusal = async (rows: string) => {
+    const file = await chosen(`${header}${rows}`);
+    const unchanged = await mappedFile(file, ['SKU', 'Stock', 'Name']).text();
+    assert.is(unchanged, `${header}${rows}`, 'the server judges a file that is sent as it is');
+    try {
+      mappedFile(file, mapping);
+    } catch (error) {
+      if (error instanceof BrokenRow) return [error.row, error.cells];
+      throw error;
+    }
+    return null;
+  };
+  assert.equal(await refusal('A,1,Shirt\r\n\r\nB,2,Shirt, red'), [4, { count: 4, all: 3 }]);
+  assert.equal(await refusal('A,1,Shirt\r\nB'), [3, { count: 1, all: 3 }]);
+  for (const last of ['"Shirt\r\nB,2,Hat\r\n', '"Shirt""', '"', '"Red" shirt\r\nB\r\n']) {
+    assert.equal(await refusal(`A,1,${last}`), [2, null], last);
+  }
+  assert.is(
+    await sent(`${header}A,1,"a ""red"" one"\r\nB,2,""`, mapping),
+    'code,stock,name\r\nA,1,"a ""red"" one"\r\nB,2,\r\n',
   );
 });
 

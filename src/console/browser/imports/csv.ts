@@ -20,6 +20,8 @@ export interface Records {
   readonly records: string[][];
   /** Where each record ends, in UTF-16 units, its line break included. */
   readonly ends: number[];
+  /** The index of the first record whose quotes do not end where a cell ends; null for none. */
+  readonly misquoted: number | null;
 }
 
 /** Position after a line break, if there is one. */
@@ -36,10 +38,12 @@ function afterBreak(text: string, at: number): number {
 export function readRecords(text: string, delimiter: Delimiter, max = Infinity): Records {
   const records: string[][] = [];
   const ends: number[] = [];
+  let misquoted: number | null = null;
   let at = 0;
   let record: string[] = [];
   while (at < text.length && records.length < max) {
-    const { cell, end } = readCell(text, at, delimiter);
+    const { cell, end, isMisquoted } = readCell(text, at, delimiter);
+    if (isMisquoted) misquoted ??= records.length;
     record.push(cell);
     if (text.charAt(end) === delimiter) {
       at = end + 1;
@@ -52,14 +56,15 @@ export function readRecords(text: string, delimiter: Delimiter, max = Infinity):
     ends.push(Math.min(at, text.length));
     record = [];
   }
-  return { records, ends };
+  return { records, ends, misquoted };
 }
 
 /** One cell from `start`; `end` is the position of what ends it. */
 function readCell(text: string, start: number, delimiter: Delimiter) {
   let at = start;
   let cell = '';
-  if (text.charAt(at) === '"') {
+  const isQuoted = text.charAt(at) === '"';
+  if (isQuoted) {
     for (at += 1; at < text.length; at += 1) {
       const close = text.indexOf('"', at);
       const stop = close === -1 ? text.length : close;
@@ -73,7 +78,9 @@ function readCell(text: string, start: number, delimiter: Delimiter) {
   }
   const from = at;
   while (at < text.length && !isEnd(text.charAt(at), delimiter)) at += 1;
-  return { cell: cell + text.slice(from, at), end: at };
+  // Quotes that are not closed end behind the text.
+  const isMisquoted = isQuoted && from !== Math.min(at, text.length);
+  return { cell: cell + text.slice(from, at), end: at, isMisquoted };
 }
 
 function isEnd(character: string, delimiter: Delimiter): boolean {

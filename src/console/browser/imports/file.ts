@@ -1,5 +1,5 @@
 /** The file of an import: what is in it, and how it is sent. */
-import { type Delimiter, delimiterOf, readRecords, writeRecord } from './csv.ts';
+import { type Delimiter, delimiterOf, readRecords, type Records, writeRecord } from './csv.ts';
 
 type Format = 'csv' | 'ndjson' | 'json';
 
@@ -26,6 +26,20 @@ interface CsvTable {
   readonly sample: readonly (readonly string[])[];
   /** Whether the file was in the encoding of old spreadsheets, and was converted. */
   readonly converted: boolean;
+}
+
+/** A row whose cells cannot be assigned to the columns of the header. */
+export class BrokenRow extends Error {
+  /** From 1, the header, as the server counts. */
+  readonly row: number;
+  /** How many it has and should have; null if one of them has quotes that do not end it. */
+  readonly cells: { readonly count: number; readonly all: number } | null;
+
+  constructor(row: number, cells: BrokenRow['cells']) {
+    super(`row ${row}: ${cells === null ? 'quotes' : `${cells.count} of ${cells.all} cells`}`);
+    this.row = row;
+    this.cells = cells;
+  }
 }
 
 /** Of a file whose columns are renamed or left out: the server assumes it if one column is left. */
@@ -104,7 +118,12 @@ export function recognise(
   });
 }
 
-/** The file as it is sent: with the names of the catalog, without the columns that are left out. */
+/**
+ * The file as it is sent: with the names of the catalog, without the columns that are left out.
+ *
+ * @throws BrokenRow if columns are renamed or left out, and a row does not have the cells of the header:
+ *   the server, which refuses such a row, could not tell any more.
+ */
 export function mappedFile({ blob, table, format }: ImportFile, mapping: Mapping): Blob {
   const type = MEDIA_TYPES[format];
   if (table === null) return new Blob([blob], { type });
@@ -113,10 +132,11 @@ export function mappedFile({ blob, table, format }: ImportFile, mapping: Mapping
   if (same && !table.converted) return new Blob([blob], { type });
   const kept = mapping.flatMap((name, at) => (name === null ? [] : [at]));
   const names = kept.map((at) => mapping[at] ?? '');
-  const { records } = readRecords(text, delimiter);
+  const found = readRecords(text, delimiter);
+  requireCells(found, header.length);
   // Empty lines count when the server names rows, so they stay.
-  const lines = records.slice(1).map((cells) =>
-    cells.length === 1 && cells[0] === ''
+  const lines = found.records.slice(1).map((cells) =>
+    isEmptyLine(cells)
       ? '\r\n'
       : writeRecord(
           kept.map((at) => cells[at] ?? ''),
@@ -124,4 +144,17 @@ export function mappedFile({ blob, table, format }: ImportFile, mapping: Mapping
         ),
   );
   return new Blob([writeRecord(names, SENT_DELIMITER), ...lines], { type });
+}
+
+function isEmptyLine(cells: readonly string[]): boolean {
+  return cells.length === 1 && cells[0] === '';
+}
+
+/** @param all cells of each row. @throws BrokenRow for the first row that has others. */
+function requireCells({ records, misquoted }: Records, all: number): void {
+  const at = records.findIndex((cells) => cells.length !== all && !isEmptyLine(cells));
+  if (misquoted !== null && (at === -1 || misquoted <= at))
+    throw new BrokenRow(misquoted + 1, null);
+  const count = records[at]?.length;
+  if (count !== undefined) throw new BrokenRow(at + 1, { count, all });
 }

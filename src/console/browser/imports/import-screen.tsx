@@ -11,7 +11,7 @@ import { announce, complain } from '../parts/notices.tsx';
 import { useTitle } from '../parts/title.ts';
 import { columnsOf, type Import, runImport } from './api.ts';
 import { ChooseFile } from './choose-file.tsx';
-import { type Mapping, mappedFile, recognise } from './file.ts';
+import { BrokenRow, type Mapping, mappedFile, recognise } from './file.ts';
 import type { Plan } from './plan.ts';
 import { MapColumns } from './map-columns.tsx';
 import { columnLabel } from './column-label.ts';
@@ -157,7 +157,7 @@ function useImport(step: Signal<Step>, progress: Signal<Import | null>): Start {
       await mustBeUnchanged(plan.file.blob);
       const result = await runImport(
         plan.collection,
-        mappedFile(plan.file, plan.mapping),
+        sentFile(plan),
         { ...plan, dryRun },
         (state) => {
           progress.value = state;
@@ -175,6 +175,19 @@ function useImport(step: Signal<Step>, progress: Signal<Import | null>): Start {
     }
   };
   return (plan, dryRun) => void run(plan, dryRun, step.value);
+}
+
+/** @throws Error if a row is broken. */
+function sentFile({ file, mapping }: Plan): Blob {
+  try {
+    return mappedFile(file, mapping);
+  } catch (error) {
+    if (!(error instanceof BrokenRow)) throw error;
+    const { row, cells } = error;
+    const text =
+      cells === null ? t('import.misquoted', { row }) : t('import.cells', { row, ...cells });
+    throw new Error(text, { cause: error });
+  }
 }
 
 interface ProgressProps {

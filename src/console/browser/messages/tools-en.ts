@@ -18,6 +18,13 @@ export const toolsEn = {
     'CSV, NDJSON or JSON, as an export writes them or as your spreadsheet saves them.',
   'import.noFile': 'Choose a file that is not empty.',
   'import.fileChanged': 'Choose the file again: it has changed, or is gone, since you chose it.',
+  'import.cells': {
+    one: 'Row {row} has {count} cell, but the header has {all}. Correct the file, and choose it again.',
+    other:
+      'Row {row} has {count} cells, but the header has {all}. Correct the file, and choose it again.',
+  },
+  'import.misquoted':
+    'In row {row}, a quoted cell does not end with its quotes. Correct the file, and choose it again.',
   'import.match': 'Find existing items by',
   'import.match.id': 'ID',
   'import.match.code': 'Code',

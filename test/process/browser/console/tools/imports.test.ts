@@ -109,4 +109,23 @@ testInBrowser('a file that was changed since it was chosen has to be chosen agai
   await page.context().close();
 });
 
+testInBrowser(
+  'a row that does not have the cells of the header is named before the check',
+  async () => {
+    const { visit } = scene();
+    const { page } = await visit('editor');
+    await choose(page, ['SKU,Name', 'X-1,Shirt', 'X-2,Shirt, red']);
+    await click(page, 'Next');
+    await page.getByLabel('Column SKU in the catalog').selectOption('code');
+    await click(page, 'Check');
+    await hears(page, 'alert', 'Row 3 has 3 cells, but the header has 2.');
+    await choose(page, ['SKU,Name', 'X-1,"Shirt']);
+    await click(page, 'Next');
+    await page.getByLabel('Column SKU in the catalog').selectOption('code');
+    await click(page, 'Check');
+    await hears(page, 'alert', 'In row 2, a quoted cell does not end with its quotes.');
+    await page.context().close();
+  },
+);
+
 test.run();
