@@ -14,7 +14,8 @@ const POLL_MS = 400;
 export interface ImportOptions {
   readonly match: string;
   readonly createMissing: readonly string[];
-  readonly dryRun: boolean;
+  /** Makes a repeated request import the file once; null for a dry run. */
+  readonly key: string | null;
 }
 
 /**
@@ -39,15 +40,15 @@ export async function columnsOf(name: CollectionName): Promise<string[]> {
 export async function runImport(
   name: CollectionName,
   file: Blob,
-  { match, createMissing, dryRun }: ImportOptions,
+  { match, createMissing, key }: ImportOptions,
   onProgress: (state: Import) => void,
   signal: AbortSignal,
 ): Promise<Import> {
-  const query = new URLSearchParams({ match, dry_run: String(dryRun) });
+  const query = new URLSearchParams({ match, dry_run: String(key === null) });
   if (createMissing.length > 0) query.set('create_missing', createMissing.join(','));
   const response = await authorizedFetch(`${collectionOf(name).path}imports/?${query}`, {
     method: 'POST',
-    headers: { 'Content-Type': file.type },
+    headers: { 'Content-Type': file.type, ...(key !== null && { 'Idempotency-Key': key }) },
     body: file,
     signal,
   });

@@ -22,7 +22,13 @@ type Step =
   | { readonly kind: 'choose'; readonly plan: Plan | null }
   | { readonly kind: 'map'; readonly plan: Plan }
   | { readonly kind: 'running'; readonly plan: Plan; readonly dryRun: boolean }
-  | { readonly kind: 'report'; readonly plan: Plan; readonly result: Import };
+  | {
+      readonly kind: 'report';
+      readonly plan: Plan;
+      readonly result: Import;
+      /** Of the import that follows the check: the same however often it is started. */
+      readonly key: string;
+    };
 
 const STEPS = ['choose', 'map', 'check', 'apply'] as const;
 
@@ -72,7 +78,7 @@ export function ImportScreen() {
           onBack={() => {
             step.value = { kind: 'choose', plan: current.plan };
           }}
-          onNext={() => start(current.plan, true)}
+          onNext={() => start(current.plan, null)}
         />
       )}
       {current.kind === 'running' && <Progress state={progress.value} dryRun={current.dryRun} />}
@@ -84,7 +90,7 @@ export function ImportScreen() {
             const mapped = current.plan.file.table !== null;
             step.value = { kind: mapped ? 'map' : 'choose', plan: current.plan };
           }}
-          onApply={() => start(current.plan, false)}
+          onApply={() => start(current.plan, current.key)}
           onAgain={() => {
             step.value = { kind: 'choose', plan: null };
           }}
@@ -125,7 +131,8 @@ function keptMapping({ collection, file }: Chosen, before: Plan | null): Mapping
   return same && before.file.name === file.name ? before.mapping : null;
 }
 
-type Start = (plan: Plan, dryRun: boolean) => void;
+/** @param key of an import that writes; null for the check. */
+type Start = (plan: Plan, key: string | null) => void;
 
 /** Reads which columns there are; a file without columns is checked at once. */
 async function prepare(chosen: Chosen, step: Signal<Step>, start: Start): Promise<void> {
@@ -141,14 +148,15 @@ async function prepare(chosen: Chosen, step: Signal<Step>, start: Start): Promis
       ? []
       : (keptMapping(chosen, before) ?? recognise(table.header, all, all.map(columnLabel)));
   const plan = { ...chosen, columns: all, mapping };
-  if (table === null) start(plan, true);
+  if (table === null) start(plan, null);
   else step.value = { kind: 'map', plan };
 }
 
 function useImport(step: Signal<Step>, progress: Signal<Import | null>): Start {
   const abort = useSignal<AbortController | null>(null);
   useEffect(() => () => abort.value?.abort(), [abort]);
-  const run = async (plan: Plan, dryRun: boolean, before: Step) => {
+  const run = async (plan: Plan, key: string | null, before: Step) => {
+    const dryRun = key === null;
     const controller = new AbortController();
     abort.value = controller;
     progress.value = null;
@@ -158,13 +166,13 @@ function useImport(step: Signal<Step>, progress: Signal<Import | null>): Start {
       const result = await runImport(
         plan.collection,
         sentFile(plan),
-        { ...plan, dryRun },
+        { ...plan, key },
         (state) => {
           progress.value = state;
         },
         controller.signal,
       );
-      step.value = { kind: 'report', plan, result };
+      step.value = { kind: 'report', plan, result, key: crypto.randomUUID() };
       if (dryRun || result.state !== 'done') return;
       announce(t('import.done', { count: result.created + result.changed }));
       const categories = [plan.collection, ...plan.createMissing].includes('categories');
@@ -174,7 +182,7 @@ function useImport(step: Signal<Step>, progress: Signal<Import | null>): Start {
       complain(error);
     }
   };
-  return (plan, dryRun) => void run(plan, dryRun, step.value);
+  return (plan, key) => void run(plan, key, step.value);
 }
 
 /** @throws Error if a row is broken. */

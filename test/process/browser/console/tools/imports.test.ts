@@ -128,4 +128,31 @@ testInBrowser(
   },
 );
 
+testInBrowser(
+  'an import whose response is lost and that is started again is written once',
+  async () => {
+    const { server, visit } = scene();
+    const { page } = await visit('editor');
+    await choose(page, ['name', 'Written once']);
+    await page.getByLabel('Into').selectOption('brands');
+    await click(page, 'Next');
+    await click(page, 'Check');
+    await page.getByText('Nothing is written yet').waitFor();
+    let lost = false;
+    await page.route('**/admin/brands/imports/**', async (route) => {
+      if (lost) return route.continue();
+      lost = true;
+      await route.fetch();
+      await route.abort();
+    });
+    await click(page, 'Apply 1 change');
+    await page.getByRole('alert').first().waitFor();
+    await click(page, 'Apply 1 change');
+    await page.getByRole('heading', { name: 'Imported' }).waitFor();
+    const found = await read(server, '/admin/brands/?q=Written');
+    assert.is(found.length, 1);
+    await page.context().close();
+  },
+);
+
 test.run();
