@@ -65,7 +65,8 @@ export const toolsDe: Readonly<Record<keyof typeof toolsEn, Message>> = {
   'import.state.writing': 'Wird geschrieben',
   'import.state.done': 'Importiert',
   'import.state.refused': 'Die Datei hat Fehler; es wurde nichts geschrieben',
-  'import.state.failed': 'Der Import ist abgebrochen; einige Zeilen sind geschrieben',
+  'import.state.failed':
+    'Der Import ist abgebrochen; der letzte Fehler sagt, welche Zeilen geschrieben sind',
   'import.rows': 'Zeilen',
   'import.created': 'Neu',
   'import.changed': 'Geändert',

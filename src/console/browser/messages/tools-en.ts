@@ -55,7 +55,7 @@ export const toolsEn = {
   'import.state.writing': 'Writing',
   'import.state.done': 'Imported',
   'import.state.refused': 'The file has errors; nothing was written',
-  'import.state.failed': 'The import has stopped; some rows are written',
+  'import.state.failed': 'The import has stopped; the last error says which rows are written',
   'import.rows': 'Rows',
   'import.created': 'New',
   'import.changed': 'Changed',

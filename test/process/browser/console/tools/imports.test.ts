@@ -155,4 +155,24 @@ testInBrowser(
   },
 );
 
+testInBrowser('a check that fails does not say that rows are written', async () => {
+  const { visit } = scene();
+  const { page } = await visit('editor');
+  await page.route('**/admin/brands/imports/**', async (route) => {
+    const response = await route.fetch();
+    const message = 'no row is written: the import was stopped';
+    const errors = [{ row: null, column: null, message }];
+    const json = { ...(await response.json()), state: 'failed', error_count: 1, errors };
+    await route.fulfill({ response, json });
+  });
+  await choose(page, ['name', 'Not written']);
+  await page.getByLabel('Into').selectOption('brands');
+  await click(page, 'Next');
+  await click(page, 'Check');
+  const name = 'The import has stopped; the last error says which rows are written';
+  await page.getByRole('heading', { name, exact: true }).waitFor();
+  await page.getByText('no row is written').waitFor();
+  await page.context().close();
+});
+
 test.run();
