@@ -9,9 +9,9 @@ import { download } from '../parts/download.ts';
 import type { Import } from './api.ts';
 import { columnLabel } from './column-label.ts';
 import { CreatedMissing } from './created-missing.tsx';
-import { cellOf, writeRecord } from './csv.ts';
 import { nameKey, type Names, useNames } from './names.ts';
 import type { Plan } from './plan.ts';
+import { reportFile } from './report-file.ts';
 
 /** Changes and errors that are shown; the report has all that the server lists. */
 const MAX_SHOWN = 200;
@@ -201,18 +201,8 @@ function FieldChanges({ change: { fields, action }, names }: FieldsProps) {
   );
 }
 
-/** A table of everything that the server lists. */
 function downloadReport({ file }: Plan, result: Import): void {
-  const rows: string[][] = [['row', 'column', 'id', 'result', 'before', 'after']];
-  for (const { row, column, message } of result.errors) {
-    rows.push([String(row ?? ''), column ?? '', '', message, '', '']);
-  }
-  for (const { row, id, action, fields } of result.changes) {
-    for (const [name, [before, after]] of Object.entries(fields)) {
-      rows.push([String(row), name, String(id), action, cellOf(before), cellOf(after)]);
-    }
-  }
-  const text = rows.map((cells) => writeRecord(cells, ',')).join('');
   const name = file.name.replace(/\.\w+$/, '');
-  download(new Blob(['\uFEFF', text], { type: 'text/csv' }), `${name}-report.csv`);
+  const text = ['\uFEFF', reportFile(result)];
+  download(new Blob(text, { type: 'text/csv' }), `${name}-report.csv`);
 }
