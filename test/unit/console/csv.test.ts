@@ -62,13 +62,31 @@ test('any text is read to its end', () => {
   );
 });
 
+const COLUMNS = ['id', 'category_id', 'category', 'price EUR', 'price', 'code', 'spu', 'spu_id'];
+const LABELS = ['ID', 'Category', 'Category', 'Price', 'Price', 'Artikelnummer', 'SPU', 'SPU'];
+
+const recognised = (...header: string[]) => recognise(header, COLUMNS, LABELS);
+
 test('columns are recognised by name and by label, and each is assigned once', () => {
-  const columns = ['id', 'price EUR', 'code', 'spu'];
-  const labels = ['ID', 'Price', 'Artikelnummer', 'SPU'];
-  assert.equal(
-    recognise(['Price', 'artikel-nummer', 'spu', 'Remark', 'price EUR'], columns, labels),
-    ['price EUR', 'code', 'spu', null, null],
-  );
+  assert.equal(recognised('Price', 'artikel-nummer', 'spu', 'Remark', 'PRICE', ''), [
+    'price EUR',
+    'code',
+    'spu',
+    null,
+    null,
+    null,
+  ]);
+});
+
+test('a column with a name of the catalog is that column, whatever labels are like it', () => {
+  assert.equal(recognised(...COLUMNS), COLUMNS);
+  for (const name of COLUMNS) assert.equal(recognised(name), [name]);
+  assert.equal(recognised('Price', 'price EUR'), [null, 'price EUR']);
+});
+
+test('a label that an id and a name have is that of the name', () => {
+  assert.equal(recognised('Category', 'SPU'), ['category', 'spu']);
+  assert.equal(recognised('category', 'Category ID'), ['category', 'category_id']);
 });
 
 const chosen = (text: string) =>

@@ -93,7 +93,8 @@ function folded(name: string): string {
 }
 
 /**
- * Recognises columns: by their names, and by the labels that the console shows.
+ * Recognises columns: by their names, as the server does, and then by names and labels of the
+ * console that differ only in case, accents and signs.
  *
  * @param labels of the columns, in the order of the columns.
  */
@@ -102,20 +103,26 @@ export function recognise(
   columns: readonly string[],
   labels: readonly string[],
 ): Mapping {
+  const named = new Set(header.filter((name) => columns.includes(name)));
   const taken = new Set<string>();
   return header.map((name) => {
-    const at = columns.findIndex(
-      (column, index) =>
-        !taken.has(column) &&
-        (column === name ||
-          folded(column) === folded(name) ||
-          folded(labels[index] ?? '') === folded(name)),
-    );
-    const column = columns[at];
-    if (column === undefined || folded(name) === '') return null;
+    const column = named.has(name) ? name : alike(name, columns, labels);
+    if (column === null || taken.has(column)) return null;
+    if (column !== name && named.has(column)) return null;
     taken.add(column);
     return column;
   });
+}
+
+/** The column that a name probably means; null if none is like it. */
+function alike(name: string, columns: readonly string[], labels: readonly string[]): string | null {
+  const wanted = folded(name);
+  if (wanted === '') return null;
+  const found = columns.filter(
+    (column, at) => folded(column) === wanted || folded(labels[at] ?? '') === wanted,
+  );
+  // People write the names of brands and categories rather than their ids, which have equal labels.
+  return found.find((column) => !column.endsWith('_id')) ?? found[0] ?? null;
 }
 
 /**
