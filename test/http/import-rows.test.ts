@@ -225,6 +225,29 @@ test('a row whose cells are all empty is skipped, and the rows after it keep the
   assert.is(report.rows, 3);
 });
 
+test('an item that is created for a name is listed once, with the first row that has the name', async () => {
+  const row = (name: string, brand: string) => `${name},${brand},Clothes > Tops > Shirts`;
+  const first = csv('name,brand,category', row('Shirt', 'Acme'));
+  await importInto(server, 'goods', first, { query: 'create_missing=brands,categories' });
+  const file = csv(
+    'name,brand,category',
+    row('A', 'Acme'),
+    row('B', 'Acme'),
+    row('C', 'Acmee'),
+    row('D', 'Acme'),
+    row('E', 'Acmee'),
+    row('F', 'Bcme'),
+  );
+  for (const query of ['create_missing=brands&dry_run=true', 'create_missing=brands']) {
+    const report = await importInto(server, 'goods', file, { query });
+    assert.is(report.created_missing_count, 2, query);
+    assert.equal(report.created_missing, [
+      { row: 4, resource: 'brands', name: 'Acmee' },
+      { row: 7, resource: 'brands', name: 'Bcme' },
+    ]);
+  }
+});
+
 test('what a row creates is discarded if the row is invalid, and a later row creates it', async () => {
   const columns = 'name,brand,category';
   const row = (name: string) => `${name},Acme,Clothes > Tops > Shirts`;

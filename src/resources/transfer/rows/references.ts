@@ -26,6 +26,8 @@ export interface CreatedMissing {
   readonly name: string;
 }
 
+const NONE: readonly CreatedMissing[] = [];
+
 export interface Pair {
   readonly spec_id: number;
   readonly option_id: number;
@@ -60,8 +62,10 @@ export class References {
 
   /** @returns what was created since the last call. */
   takeCreated(): readonly CreatedMissing[] {
+    // Not the empty list itself, which later rows add to.
+    if (this.#created.length === 0) return NONE;
     const created = this.#created;
-    if (created.length > 0) this.#created = [];
+    this.#created = [];
     return created;
   }
 
