@@ -99,7 +99,7 @@ export type UserChange = Partial<Pick<UserObject, 'role' | 'disabled'> & { passw
 export type UserGuard = (current: UserObject) => void;
 
 export interface UserService {
-  /** By ascending name. */
+  /** By ascending name, compared by code point. */
   all(): readonly UserObject[];
   find(name: string): UserObject | null;
   /**

@@ -91,6 +91,17 @@ test('the list of accounts is paged and sorted, and contains nothing of the pass
   }
 });
 
+test('accounts are sorted by the code points of their names', async () => {
+  // The UTF-16 units of the last one are below those of the second.
+  const expected = ['root', 'ｗide', '𠮷田'];
+  for (const name of expected.slice(1).reverse()) await account(name, 'viewer');
+  const names = async (query: string) =>
+    (await call('GET', query)).json.map(({ name }: { name: string }) => name);
+  assert.equal(await names(''), expected);
+  assert.equal(await names('?order=desc'), expected.toReversed());
+  assert.equal(await names('?sortby=disabled&order=desc'), expected);
+});
+
 test('every request to accounts is 403 for a viewer and an editor, and 401 without a token', async () => {
   for (const [role, status] of [
     ['viewer', 403],

@@ -26,6 +26,7 @@ import { CatalogError, endsWriting, hasCode } from '../../errors.ts';
 import type { UserChange, UserGuard, UserObject, UserService } from '../../http/services.ts';
 import { type Act, USERS } from '../../resources/audit.ts';
 import type { AuditedStore } from '../../resources/audit/audited-store.ts';
+import { precedes, sortKey } from '../../store/memory/orders/sort-key.ts';
 
 interface UsersOptions {
   /** The data directory. */
@@ -62,7 +63,10 @@ export class Users implements UserService {
     const { users } = this.#options.credentials.current().access;
     let sorted = this.#sorted.get(users);
     if (sorted === undefined) {
-      sorted = [...users.values()].map(objectOf).sort((a, b) => (a.name < b.name ? -1 : 1));
+      sorted = [...users.values()]
+        .map((account) => ({ key: sortKey(account.name), user: objectOf(account) }))
+        .sort((a, b) => (precedes(a.key, b.key) ? -1 : 1))
+        .map(({ user }) => user);
       this.#sorted.set(users, sorted);
     }
     return sorted;
