@@ -194,6 +194,19 @@ test('pages of a search by id are slices of all rows that it finds, in both dire
   }
 });
 
+test('the 16 results used last are kept, and another search is done again', async () => {
+  const tables = new Tables(catalog(), { smallTableRows: -1 });
+  const nth = (at: number): Selection => ({ ...ALL, words: [`word${at}`] });
+  for (let at = 1; at <= 16; at += 1) await prepare(tables, nth(at));
+  tables.select('skus', nth(1));
+  await prepare(tables, nth(17));
+  for (let at = 1; at <= 17; at += 1) {
+    if (at !== 2) assert.is(tables.prepare('skus', nth(at)), undefined, `search ${at}`);
+  }
+  assert.is.not(tables.prepare('skus', nth(2)), undefined);
+  await prepare(tables, nth(2));
+});
+
 test('a search that commits overtake repeatedly is refused as busy', async () => {
   const rows = catalog();
   for (let id = 1; id <= 2000; id += 1) {
