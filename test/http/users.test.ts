@@ -76,6 +76,7 @@ test('the list of accounts is paged and sorted, and contains nothing of the pass
   const all = await call('GET', '');
   assert.equal(names(all), ['ann', 'bob', 'cleo', 'root']);
   assert.is(all.headers.get('x-total-count'), '4');
+  assert.ok(linksOf(all).some(([rel, to]) => rel === 'last' && to.endsWith('page=1&per_page=20')));
   assert.not.match(all.text, /argon2|password/);
   const second = await call('GET', '?per_page=2&page=2');
   assert.equal(names(second), ['cleo', 'root']);
