@@ -584,6 +584,23 @@ function shelf(skus: number): Rows {
   return rows;
 }
 
+test('more rows than are sorted at once are in order by text and by number', () => {
+  const rows = noRows();
+  for (let id = 1; id <= 9000; id += 1) {
+    const name = `SKU ${(id * 7919) % 5000}`;
+    const row = { id, name, goods_id: 1, category_id: 1, price: (id * 7919) % 9001 };
+    rows.skus.set(id, row);
+  }
+  const tables = new Tables(rowTables(rows));
+  for (const sortby of ['name', 'price']) {
+    for (const order of ['asc', 'desc'] as const) {
+      const selection = { ...sorted(sortby), order, limit: 9000 };
+      const ids = selectPlainly(rows, 'skus', selection).rows.map(({ id }) => id);
+      assert.equal(tables.selectIds('skus', selection), { ids, total: 9000 }, `${sortby} ${order}`);
+    }
+  }
+});
+
 test('building an ordering of a large table does not block the event loop', async () => {
   const tables = new Tables(rowTables(shelf(5000)), { sliceMs: 0 });
   const turns = await turnsDuring(tables.prepare('skus', byPrice));
