@@ -256,7 +256,7 @@ const ORDER: readonly (readonly [
     '/notes/1/',
     { headers: { ...TOKEN, ...HTML }, body: bodyOf('{"text":"a"}').body },
     200,
-    'verify permit resolve body run',
+    'verify permit resolve body verify run',
   ],
   ['GET', '/notes/1/', {}, 200, 'resolve run'],
   ['HEAD', '/notes/1/', {}, 200, 'resolve run'],
