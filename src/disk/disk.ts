@@ -10,6 +10,7 @@ import { type Failure, type Job, publish } from './publish.ts';
 import { MappedFile } from './system/mapped-file.ts';
 import { giveDirectories, giveToOwner, hasOtherOwner } from './system/owner.ts';
 import { populate } from './system/populate.ts';
+import { openRegular } from './system/regular-file.ts';
 import { spread } from './system/spread.ts';
 import { WriterThread } from './writer-thread.ts';
 import { systemErrorCode } from '../errors.ts';
@@ -56,14 +57,14 @@ export interface Disk {
   list(path: string): string[];
   /**
    * The bytes of a file in pieces; null if there is none. The file is open from the call until the
-   * last piece.
+   * last piece. With `shared` it may be a pipe, as an operator may name one; with `own` it may not.
    */
   pieces(path: string, memory?: PieceMemory): Iterable<Buffer> | null;
   /** A large file that is copied later; null if it can only be read. See {@link MappedFile}. */
   map(path: string): MappedFile | null;
   /** The length of a file in bytes; null if there is none. */
   size(path: string): number | null;
-  /** The bytes of a file; null if there is none. */
+  /** The bytes of a regular file; null if there is none. */
   read(path: string): Buffer | null;
   /** What distinguishes a file from earlier ones of the same name; null if there is no file. */
   stat(path: string): FileStat | null;
@@ -135,12 +136,14 @@ export const machineDisk: Disk = {
     return there?.ino === opened.ino && there.dev === opened.dev;
   },
   pieces(path, memory = 'shared') {
-    const fd = absentAs(null, () => fs.openSync(path, 'r'));
+    const fd = absentAs(null, () =>
+      memory === 'own' ? openRegular(path) : fs.openSync(path, 'r'),
+    );
     return fd === null ? null : piecesOf(fd, memory);
   },
   map: (path) => MappedFile.open(path),
   size: (path) => fs.statSync(path, { throwIfNoEntry: false })?.size ?? null,
-  read: (path) => absentAs(null, () => fs.readFileSync(path)),
+  read: (path) => absentAs(null, () => readWhole(openRegular(path))),
   stat: (path) =>
     absentAs(null, () => {
       const { size, ino, ctimeMs } = fs.statSync(path);
@@ -168,6 +171,14 @@ export const blockingDisk: Disk = {
   rename: async (from, to) => fs.renameSync(from, to),
   unlink: async (path) => fs.rmSync(path, { force: true }),
 };
+
+function readWhole(fd: number): Buffer {
+  try {
+    return fs.readFileSync(fd);
+  } finally {
+    fs.closeSync(fd);
+  }
+}
 
 /** Opens a file that the call creates. */
 function openNew(path: string, flags: 'wx', mode: number): number {

@@ -6,6 +6,7 @@
 import fsp from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { TEMPORARY, temporaryPath } from './durable-file.ts';
+import { openRegularLater } from './system/regular-file.ts';
 import { systemErrorCode } from '../errors.ts';
 
 /** Bytes read at once. */
@@ -58,7 +59,7 @@ export class RemoteDirectory {
   async read(name: string): Promise<AsyncIterable<Uint8Array> | null> {
     await this.#requireDirectory();
     try {
-      return piecesOf(await fsp.open(join(this.#path, name), 'r'));
+      return piecesOf(await openRegularLater(join(this.#path, name)));
     } catch (error) {
       if (systemErrorCode(error) === 'ENOENT') return null;
       throw error;

@@ -6,6 +6,9 @@ const ADVICE: Readonly<Record<string, string>> = {
   ENOTDIR:
     'there is a file where a directory is expected: put the directory back, or name another one',
   EISDIR: 'there is a directory where a file is expected: move it away',
+  EFTYPE: 'there is a pipe or a device where a file is expected: move it away',
+  ENXIO: 'there is a socket or a device where a file is expected: move it away',
+  ELOOP: 'its symbolic links lead in a circle: remove it',
 };
 
 /** @returns one sentence with the reason, and what to do. */

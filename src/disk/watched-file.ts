@@ -7,6 +7,7 @@
  */
 import fs from 'node:fs';
 import { systemErrorCode } from '../errors.ts';
+import { openRegular } from './system/regular-file.ts';
 
 export interface FileContent {
   readonly bytes: Buffer;
@@ -43,7 +44,7 @@ export class WatchedFile {
   /** @returns null if there is no file. @throws what the file system throws. */
   read(): FileContent | null {
     this.close();
-    const fd = openExisting(this.path);
+    const fd = existing(openRegular, this.path);
     if (fd === null) {
       this.#seen = null;
       return null;
@@ -83,7 +84,7 @@ export function readWithMode(path: string): FileContent | null {
  * @throws Error if it has more than `maxBytes`; what the file system throws.
  */
 export function readShort(path: string, maxBytes: number): FileContent | null {
-  const fd = openExisting(path);
+  const fd = existing((name) => fs.openSync(name, 'r'), path);
   if (fd === null) return null;
   try {
     const bytes = Buffer.alloc(maxBytes + 1);
@@ -101,9 +102,9 @@ export function readShort(path: string, maxBytes: number): FileContent | null {
   }
 }
 
-function openExisting(path: string): number | null {
+function existing(open: (path: string) => number, path: string): number | null {
   try {
-    return fs.openSync(path, 'r');
+    return open(path);
   } catch (error) {
     if (systemErrorCode(error) === 'ENOENT') return null;
     throw error;

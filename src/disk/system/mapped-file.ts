@@ -11,6 +11,7 @@
  */
 import fs from 'node:fs';
 import { type MappedMemory, mapMemory } from './mapped-memory.ts';
+import { openRegular } from './regular-file.ts';
 
 /** Bytes of the file that share one piece of memory, which is freed as a whole. */
 const BLOCK_BYTES = 16 * 1024 * 1024;
@@ -56,7 +57,7 @@ export class MappedFile {
   static open(path: string): MappedFile | null {
     let fd: number;
     try {
-      fd = fs.openSync(path, 'r');
+      fd = openRegular(path);
     } catch {
       // To read the file gives the error.
       return null;

@@ -1,9 +1,9 @@
 /** The folder of pages, `<data>/pages`: each file whole or absent. Other files are left alone. */
-import fsp from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DATA_FILES } from '../../data-files.ts';
 import type { Disk, FileStat } from '../../disk/disk.ts';
 import { removeTemporaries, writeVolatile } from '../../disk/durable-file.ts';
+import { openRegularLater } from '../../disk/system/regular-file.ts';
 import { type PageName, parseName } from '../shop/names.ts';
 import { systemErrorCode } from '../../errors.ts';
 
@@ -94,9 +94,9 @@ export class PageFiles {
    */
   async read(name: PageName): Promise<{ body: Uint8Array; named: number } | null> {
     if (parseName(name) === null) return null;
-    let file: fsp.FileHandle;
+    let file: Awaited<ReturnType<typeof openRegularLater>>;
     try {
-      file = await fsp.open(this.#path(name));
+      file = await openRegularLater(this.#path(name));
     } catch (error) {
       if (systemErrorCode(error) === 'ENOENT') return null;
       throw error;

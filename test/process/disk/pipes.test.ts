@@ -1,0 +1,72 @@
+/** A pipe in place of a file: to open it would wait for a process that writes to it. */
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { temporaryDirectory } from '../../support/directory.ts';
+import { PROGRAM } from '../../support/paths.ts';
+import { callProgram, directoryWithStore } from '../../support/program.ts';
+
+/** Only a command that waits for the pipe takes this long. */
+const TIMEOUT_MS = 60_000;
+
+function call(...args: string[]) {
+  const options = { encoding: 'utf8', timeout: TIMEOUT_MS, killSignal: 'SIGKILL' } as const;
+  return spawnSync(PROGRAM, args, options);
+}
+
+function putPipe(path: string): void {
+  rmSync(path, { force: true });
+  mkdirSync(dirname(path), { recursive: true });
+  assert.is(spawnSync('mkfifo', [path]).status, 0);
+}
+
+for (const name of [
+  'catalog.json',
+  'head.json',
+  'changes/000000000001.json',
+  'access.json',
+  'keys.json',
+  'webhook-key.json',
+  'archive.json',
+  'pages.json',
+]) {
+  test(`check names a pipe in place of ${name}`, async () => {
+    const data = await directoryWithStore();
+    const path = join(data, name);
+    putPipe(path);
+    const { status, signal, stdout } = call('check', '--data', data);
+    assert.equal([status, signal], [1, null]);
+    assert.ok(stdout.startsWith(`${path} cannot be read (EFTYPE`), stdout);
+    assert.match(stdout, 'a pipe or a device where a file is expected: move it away');
+  });
+}
+
+test('a pipe in place of outline.json is ignored, because the outline is only for speed', async () => {
+  const data = await directoryWithStore();
+  putPipe(join(data, 'outline.json'));
+  assert.is(call('check', '--data', data).status, 0);
+});
+
+test('an archive with a pipe in place of an object is refused', () => {
+  const archive = temporaryDirectory();
+  putPipe(join(archive, 'archive.json'));
+  const { status, stderr } = call('check', '--archive', `file://${archive}`);
+  assert.is(status, 1);
+  assert.match(stderr, 'EFTYPE');
+});
+
+test('a backup can still be restored from a pipe', async () => {
+  const data = await directoryWithStore();
+  const { stdout } = await callProgram(['backup', '-', '--data', data]);
+  const folder = temporaryDirectory();
+  const pipe = join(folder, 'pipe');
+  putPipe(pipe);
+  const writer = Bun.spawn(['sh', '-c', 'cat > "$0"', pipe], { stdin: Buffer.from(stdout) });
+  const { status, stderr } = call('restore', pipe, '--data', join(folder, 'restored'));
+  assert.is(status, 0, stderr);
+  assert.is(await writer.exited, 0);
+});
+
+test.run();
