@@ -56,8 +56,13 @@ export async function checkArchive(objects: ArchiveObjects): Promise<ArchiveRepo
         }
       }
       const next = bases[index + 1]?.sequence ?? Number.POSITIVE_INFINITY;
-      await new Replay(objects, base, found).run(({ sequence }) => sequence <= next);
+      const replay = new Replay(objects, base, found);
+      await replay.run(({ sequence }) => sequence <= next);
       state = found;
+      if (index === bases.length - 1 && replay.next !== null) {
+        const missing = `change sets ${found.sequence + 1} to ${replay.next - 1}`;
+        findings.push(`${objects.url}: ${missing} are missing, and later ones are there`);
+      }
     } catch (error) {
       if (!(error instanceof CatalogError)) throw error;
       findings.push(error.message);

@@ -41,6 +41,7 @@ export async function readArchive(objects: ArchiveObjects, target: Target): Prom
   if (sequence === target.sequence || replay.sawEnd) return state;
   // The change sets in a gap may have been made before the time or after it.
   if (bases.some((each) => each.sequence > sequence)) throw gapAfter(objects, sequence);
+  if (replay.next !== null) throw lostAfter(objects, sequence, replay.next);
   if (target.sequence === undefined) return state;
   throw failed(
     `${objects.url} ends with change set ${sequence}; there is no change set ${target.sequence}`,
@@ -81,6 +82,8 @@ export class Replay {
   readonly #digests = new Map<number, string>();
   /** Whether a change set after the target was read. */
   sawEnd = false;
+  /** The first change set after a gap at which the replay ended; null if there is none. */
+  next: number | null = null;
 
   /** @param state of the base; change sets are applied to it. */
   constructor(objects: ArchiveObjects, { schema }: ArchivedBase, state: State) {
@@ -97,7 +100,10 @@ export class Replay {
    */
   async run(isWanted: (changeSet: ChangeSet) => boolean): Promise<void> {
     for await (const changes of this.#objects.changesAfter(this.#state.sequence)) {
-      if (changes.first > this.#state.sequence + 1) return;
+      if (changes.first > this.#state.sequence + 1) {
+        this.next = changes.first;
+        return;
+      }
       await this.#applyObject(changes, isWanted);
       if (this.sawEnd) return;
     }
@@ -180,6 +186,12 @@ function beforeAll(objects: ArchiveObjects, bases: readonly ArchivedBase[]): Cat
 function gapAfter({ url }: ArchiveObjects, sequence: number): CatalogError {
   return failed(
     `${url} has a gap after change set ${sequence}: restore that with --sequence ${sequence}, or a later time`,
+  );
+}
+
+function lostAfter({ url }: ArchiveObjects, sequence: number, next: number): CatalogError {
+  return failed(
+    `${url} has change set ${next}, but not those between it and ${sequence}: restore ${sequence} with --sequence ${sequence}`,
   );
 }
 

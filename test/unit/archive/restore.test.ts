@@ -132,6 +132,35 @@ async function withFourInOne(directory: string): Promise<Archived> {
   return archived;
 }
 
+/** Opens an archive with one base and the change sets 1 to 4, 5, and 6 in an object each. */
+async function withThreeObjects(): Promise<Archived> {
+  const archived = await withFourInOne(storeDirectory());
+  for (let times = 0; times < 2; times += 1) {
+    await archived.commit(1);
+    await archived.archived();
+  }
+  await archived.close();
+  assert.equal(
+    [archived.network.in('bases').length, archived.network.in('changes').length],
+    [1, 3],
+  );
+  return archived;
+}
+
+test('a missing object before later ones is reported, and the state before it can be restored', async () => {
+  const archived = await withThreeObjects();
+  const [, middle] = archived.network.in('changes');
+  archived.network.objects.delete(`changes/${middle}`);
+  const lost = 'has change set 6, but not those between it and 4';
+  assert.match(await refusalOf(archived, {}), lost);
+  assert.match(await refusalOf(archived, { sequence: 6 }), lost);
+  const late = { at: '2999-01-01T00:00:00.000Z' };
+  assert.match(await refusalOf(archived, late), 'restore 4 with --sequence 4');
+  assert.is((await readArchive(archived.objects, { sequence: 4 })).sequence, 4);
+  const { findings } = await checkArchive(archived.objects);
+  assert.match(findings.join('\n'), 'change sets 5 to 5 are missing, and later ones are there');
+});
+
 /** The object of the next change set of a store, which adds two books. */
 async function objectOf(directory: string): Promise<[name: string, bytes: Buffer]> {
   const store = await openStore(directory);
@@ -170,7 +199,7 @@ test('a restore fails if an object is damaged, cut off, incomplete, missing, ren
       () => objects.set(name, bytes.subarray(0, bytes.lastIndexOf(10, bytes.length - 2) + 1)),
       /does not hold what its name says/,
     ],
-    ['missing', () => void objects.delete(name), /ends with change set 0/],
+    ['missing', () => void objects.delete(name), /not those between it and 0: restore 0/],
     [
       'renamed',
       () => void (objects.delete(name) && objects.set(renamed, bytes)),
