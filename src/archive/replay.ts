@@ -3,12 +3,13 @@
  * Everything that is read is verified: checksums, numbers, the chain of digests, and that objects
  * contain what their names say.
  */
-import { CatalogError } from '../errors.ts';
+import { CatalogError, hasCode, messageOf } from '../errors.ts';
 import { inSlices } from '../slices.ts';
 import type { ChangeSet } from '../store/change-set.ts';
 import { stateFaults } from '../store/check.ts';
 import { BaseReader } from '../store/files/base/base-reader.ts';
 import { decodeNextInParts } from '../store/files/change-set-parts.ts';
+import { DamagedFile } from '../store/files/files.ts';
 import { migratedChangeSet } from '../store/files/schema.ts';
 import type { State } from '../store/state.ts';
 import { type ArchiveObjects, MAX_CHANGE_SETS } from './archive-objects.ts';
@@ -36,7 +37,7 @@ export async function readArchive(objects: ArchiveObjects, target: Target): Prom
   if (base === undefined) throw beforeAll(objects, bases);
   const state = await readBase(objects, base);
   const replay = new Replay(objects, base, state);
-  await replay.run((changeSet) => isWithin(changeSet, target));
+  await replay.run((changeSet) => isWithin(changeSet, target), target.sequence);
   const { sequence } = state;
   if (sequence === target.sequence || replay.sawEnd) return state;
   // The change sets in a gap may have been made before the time or after it.
@@ -62,15 +63,21 @@ function isWithin(
  */
 export async function readBase(objects: ArchiveObjects, base: ArchivedBase): Promise<State> {
   const name = `bases/${base.name}`;
-  const reader = new BaseReader(name);
-  for await (const piece of objects.readBase(base)) reader.write(piece);
-  const { state } = reader.end();
+  const state = await decodedBase(objects, base).catch((error: unknown) => {
+    throw advising(error, 'move it away, to restore from the other bases');
+  });
   if (state.sequence !== base.sequence || state.digest !== base.digest) {
     throw failed(`${objects.url}: ${name} does not hold what its name says`);
   }
   const [fault] = stateFaults(state);
   if (fault !== undefined) throw failed(`${objects.url}: ${name}: ${fault}`);
   return state;
+}
+
+async function decodedBase(objects: ArchiveObjects, base: ArchivedBase): Promise<State> {
+  const reader = new BaseReader(`bases/${base.name}`);
+  for await (const piece of objects.readBase(base)) reader.write(piece);
+  return reader.end().state;
 }
 
 /** Applies the change sets of an archive to the state of one of its bases. */
@@ -96,15 +103,25 @@ export class Replay {
   /**
    * Applies change sets in order, up to the first that is not wanted, a gap, or the last.
    *
+   * @param end the change set after which nothing is read, so that damage there does no harm.
    * @throws CatalogError `archive_failed`, `encryption`, `store_damaged`.
    */
-  async run(isWanted: (changeSet: ChangeSet) => boolean): Promise<void> {
+  async run(
+    isWanted: (changeSet: ChangeSet) => boolean,
+    end = Number.POSITIVE_INFINITY,
+  ): Promise<void> {
     for await (const changes of this.#objects.changesAfter(this.#state.sequence)) {
+      if (this.#state.sequence >= end) return;
       if (changes.first > this.#state.sequence + 1) {
         this.next = changes.first;
         return;
       }
-      await this.#applyObject(changes, isWanted);
+      try {
+        await this.#applyObject(changes, isWanted, end);
+      } catch (error) {
+        const { sequence } = this.#state;
+        throw advising(error, `--sequence ${sequence} restores the last state before the damage`);
+      }
       if (this.sawEnd) return;
     }
   }
@@ -112,6 +129,7 @@ export class Replay {
   async #applyObject(
     changes: ArchivedChanges,
     isWanted: (changeSet: ChangeSet) => boolean,
+    end: number,
   ): Promise<void> {
     const name = `changes/${changes.name}`;
     this.#requireSame(name, changes);
@@ -119,6 +137,7 @@ export class Replay {
     let sequence = changes.first;
     let previous: string | null = null;
     for (const line of linesOf(await this.#objects.readChanges(changes))) {
+      if (this.#state.sequence >= end) return;
       const changeSet: ChangeSet = await inSlices(
         decodeNextInParts(name, line, sequence, previous),
       );
@@ -172,6 +191,13 @@ function* linesOf(bytes: Buffer): Generator<Buffer> {
     yield bytes.subarray(start, end);
     start = end;
   }
+}
+
+/** Adds to an error about a damaged object what to do about it. */
+function advising(error: unknown, advice: string): unknown {
+  if (error instanceof DamagedFile) return error.advising(advice);
+  if (!hasCode(error, 'encryption')) return error;
+  return new CatalogError('encryption', `${messageOf(error)}; ${advice}`, { cause: error });
 }
 
 function beforeAll(objects: ArchiveObjects, bases: readonly ArchivedBase[]): CatalogError {

@@ -5,8 +5,11 @@ import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { checkArchive } from '../../../src/archive/check.ts';
-import { changesName } from '../../../src/archive/names.ts';
+import { baseName, changesName } from '../../../src/archive/names.ts';
 import { readArchive, type Target } from '../../../src/archive/replay.ts';
+import { inTurns } from '../../../src/slices.ts';
+import { baseSlices } from '../../../src/store/files/base.ts';
+import { SCHEMA_VERSION } from '../../../src/store/files/schema.ts';
 import { Archived, textOf } from '../../support/archive.ts';
 import { addBook } from '../../support/books.ts';
 import { openStore, storeDirectory } from '../../support/checked.ts';
@@ -119,22 +122,23 @@ test('a restore to before the first base or to after the last change set is refu
 });
 
 /** Opens an archive whose first object has the first four change sets of a new store. */
-async function withFourInOne(directory: string): Promise<Archived> {
-  const network = new MemoryObjects();
-  const first = await Archived.open(directory, { network });
+async function withFourInOne(directory: string, key: Buffer | null = null): Promise<Archived> {
+  const options = { network: new MemoryObjects(), ...(key !== null && { key }) };
+  const { network } = options;
+  const first = await Archived.open(directory, options);
   await first.archived();
   network.before = unreachable;
   await first.commit(4);
   await first.kill();
   network.before = () => {};
-  const archived = await Archived.open(directory, { network });
+  const archived = await Archived.open(directory, options);
   await archived.archived();
   return archived;
 }
 
 /** Opens an archive with one base and the change sets 1 to 4, 5, and 6 in an object each. */
-async function withThreeObjects(): Promise<Archived> {
-  const archived = await withFourInOne(storeDirectory());
+async function withThreeObjects(key: Buffer | null = null): Promise<Archived> {
+  const archived = await withFourInOne(storeDirectory(), key);
   for (let times = 0; times < 2; times += 1) {
     await archived.commit(1);
     await archived.archived();
@@ -159,6 +163,51 @@ test('a missing object before later ones is reported, and the state before it ca
   assert.is((await readArchive(archived.objects, { sequence: 4 })).sequence, 4);
   const { findings } = await checkArchive(archived.objects);
   assert.match(findings.join('\n'), 'change sets 5 to 5 are missing, and later ones are there');
+});
+
+/** Changes a byte of an object. */
+function flip({ network: { objects } }: Archived, name: string, at: number): void {
+  const bytes = Buffer.from(objects.get(name) ?? []);
+  bytes[at] = (bytes[at] ?? 0) ^ 1;
+  objects.set(name, bytes);
+}
+
+for (const key of [null, randomBytes(32)]) {
+  const kind = key === null ? 'plain' : 'encrypted';
+  test(`the state before a damaged object of a ${kind} archive is restored as the error says`, async () => {
+    const archived = await withThreeObjects(key);
+    const [, middle] = archived.network.in('changes');
+    flip(archived, `changes/${middle}`, 60);
+    const message = await refusalOf(archived, {});
+    assert.match(message, `changes/${middle}`);
+    assert.match(message, '--sequence 4 restores the last state before the damage');
+    assert.match((await checkArchive(archived.objects)).findings.join(), '--sequence 4 restores');
+    assert.is((await readArchive(archived.objects, { sequence: 4 })).sequence, 4);
+  });
+
+  test(`a damaged base of a ${kind} archive can be moved away as the error says`, async () => {
+    const archived = await withThreeObjects(key);
+    const text = textOf(await readArchive(archived.objects, {}));
+    const snapshot = archived.store.snapshot();
+    const name = baseName({ ...snapshot, schema: SCHEMA_VERSION });
+    await archived.objects.putBase(name, inTurns(baseSlices(snapshot)));
+    const newest = archived.network.in('bases').at(-1);
+    flip(archived, `bases/${newest}`, 100);
+    const message = await refusalOf(archived, {});
+    assert.match(message, `bases/${newest}`);
+    assert.match(message, 'move it away, to restore from the other bases');
+    archived.network.objects.delete(`bases/${newest}`);
+    assert.is(textOf(await readArchive(archived.objects, {})), text);
+  });
+}
+
+test('damage within an object leaves the change sets before it', async () => {
+  const archived = await withThreeObjects();
+  const [first = ''] = archived.network.in('changes');
+  const bytes = archived.network.objects.get(`changes/${first}`) ?? Buffer.alloc(0);
+  flip(archived, `changes/${first}`, Buffer.from(bytes).lastIndexOf('put'));
+  assert.match(await refusalOf(archived, {}), '--sequence 3 restores');
+  assert.is((await readArchive(archived.objects, { sequence: 3 })).sequence, 3);
 });
 
 /** The object of the next change set of a store, which adds two books. */
