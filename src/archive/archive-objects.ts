@@ -50,12 +50,16 @@ export class ArchiveObjects {
   }
 
   /**
-   * @returns null if there is no archive.
+   * @returns null if there is none: there is no archive, or it has lost this object.
    * @throws CatalogError `encryption` if its key is not the given one, or only one side has a key;
    *   `archive_failed`.
    */
   async manifest(): Promise<Manifest | null> {
-    const manifest = await this.#json(MANIFEST, manifestShape);
+    const manifest = await this.#json(
+      MANIFEST,
+      manifestShape,
+      'if no later version of the program wrote it, move it away and try again',
+    );
     if (manifest !== null) this.#requireKey(manifest.key);
     return manifest;
   }
@@ -67,7 +71,10 @@ export class ArchiveObjects {
 
   /** @returns the id of the server that claimed the archive last; null if none has. */
   async writer(): Promise<string | null> {
-    return (await this.#json(WRITER, writerShape))?.writer ?? null;
+    return (
+      (await this.#json(WRITER, writerShape, 'restart the server, which writes it again'))
+        ?.writer ?? null
+    );
   }
 
   async claim(writer: string): Promise<void> {
@@ -175,6 +182,7 @@ export class ArchiveObjects {
   async #json<const S extends v.GenericSchema>(
     name: string,
     shape: S,
+    advice: string,
   ): Promise<v.InferOutput<S> | null> {
     const stream = await this.#get(name);
     if (stream === null) return null;
@@ -184,7 +192,7 @@ export class ArchiveObjects {
     } catch (cause) {
       throw new CatalogError(
         'archive_failed',
-        `${this.url}: ${name} is not valid in an archive of this version: ${messageOf(cause)}`,
+        `${this.url}: ${name} is not valid in an archive of this version (${messageOf(cause)}); ${advice}`,
         { cause },
       );
     }

@@ -28,14 +28,20 @@ export interface ArchiveReport {
  *   `encryption` if its key is another.
  */
 export async function checkArchive(objects: ArchiveObjects): Promise<ArchiveReport> {
-  if ((await objects.manifest()) === null) {
+  const manifest = await objects.manifest();
+  const bases = await objects.bases();
+  if (manifest === null && bases.length === 0) {
     throw new CatalogError('archive_failed', `${objects.url} holds no archive`);
   }
-  const bases = await objects.bases();
   const known = await objects.gaps();
   const findings: string[] = [];
   const gaps: string[] = [];
   let state: State | null = null;
+  if (manifest === null) {
+    findings.push(
+      `${objects.url}: archive.json is missing; restart the server of this archive, which makes it again`,
+    );
+  }
   if (bases.length === 0) findings.push(`${objects.url} has no base, so nothing can be restored`);
   for (const [index, base] of bases.entries()) {
     try {

@@ -31,8 +31,9 @@ const LINE_FEED = 0x0a;
  *   `store_damaged`, `schema_version`.
  */
 export async function readArchive(objects: ArchiveObjects, target: Target): Promise<State> {
-  if ((await objects.manifest()) === null) throw failed(`${objects.url} holds no archive`);
+  const manifest = await objects.manifest();
   const bases = await objects.bases();
+  if (manifest === null && bases.length === 0) throw failed(`${objects.url} holds no archive`);
   const base = bases.findLast((each) => isWithin(each, target));
   if (base === undefined) throw beforeAll(objects, bases);
   const state = await readBase(objects, base);

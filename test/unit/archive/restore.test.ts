@@ -201,6 +201,24 @@ for (const key of [null, randomBytes(32)]) {
   });
 }
 
+test('an archive without archive.json is restored, and the check reports it until a server starts', async () => {
+  const directory = storeDirectory();
+  const archived = await withFourInOne(directory);
+  await archived.close();
+  const text = textOf(archived.store);
+  archived.network.objects.set('archive.json', Buffer.from('{"format":'));
+  assert.match(await refusalOf(archived, {}), 'archive.json is not valid');
+  assert.match(await refusalOf(archived, {}), 'move it away and try again');
+  archived.network.objects.delete('archive.json');
+  assert.is(textOf(await readArchive(archived.objects, {})), text);
+  const { findings } = await checkArchive(archived.objects);
+  assert.match(findings.join('\n'), 'archive.json is missing; restart the server');
+  const again = await Archived.open(directory, { network: archived.network });
+  await again.archived();
+  await again.close();
+  assert.equal((await checkArchive(archived.objects)).findings, []);
+});
+
 test('damage within an object leaves the change sets before it', async () => {
   const archived = await withThreeObjects();
   const [first = ''] = archived.network.in('changes');
