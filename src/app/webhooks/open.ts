@@ -55,7 +55,7 @@ export async function openChanges(
   delivering: Delivering = 'always',
 ): Promise<Changes> {
   const source = new ChangeSource(audited.store);
-  const feed = new ChangeFeed(source, { commentMs });
+  const feed = new ChangeFeed(source, { commentMs, mayBeBehind: delivering !== 'always' });
   const files = await openDeliveryFiles(disk, data);
   const shared = typeof delivering === 'string' ? null : delivering;
   let duty: DeliveryDuty | null = null;

@@ -53,7 +53,7 @@ export async function openReadingCatalog(
   const credentials = await LiveCredentials.open(options.data, env['CATALOG_JWT_SECRET']);
   const audited = new AuditedStore(store);
   const source = new ChangeSource(store);
-  const changes = new ChangeFeed(source);
+  const changes = new ChangeFeed(source, { mayBeBehind: true });
   const application = createApplication({
     ...OWNERS_SERVICES,
     ...commonOptions(options, audited, monitor, version),

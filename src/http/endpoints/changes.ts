@@ -156,6 +156,7 @@ async function page(context: RequestContext<undefined>): Promise<HttpResponse> {
   const { services, mediaType } = context;
   const confirm = () => confirmCaller(context);
   const query = { ...parseQuery(context.request.search), ...readerOf(context), confirm };
+  await expectStart(context, query.since);
   const gone = new AbortController();
   const endListening = context.request.whenGone(() => gone.abort());
   const waiting = services.changes.page(query, viewOf(context), gone.signal);
@@ -167,10 +168,11 @@ async function page(context: RequestContext<undefined>): Promise<HttpResponse> {
   };
 }
 
-function stream(context: RequestContext<undefined>): HttpResponse {
+async function stream(context: RequestContext<undefined>): Promise<HttpResponse> {
   const { request, services } = context;
   const { since } = parseQuery(request.search);
   const after = parseLastEventId(header(request, 'last-event-id')) ?? since;
+  await expectStart(context, after);
   const headers = {
     'Content-Type': EVENT_STREAM,
     [CATALOG_SEQUENCE]: String(services.changes.sequence),
@@ -178,6 +180,12 @@ function stream(context: RequestContext<undefined>): HttpResponse {
   const isAllowed = () => isStillAllowed(request, services.tokens);
   const body = services.changes.events(after, readerOf(context), viewOf(context), isAllowed);
   return { status: 200, headers, body };
+}
+
+/** Waits for the change set after which the changes begin, if another process may have shown it. */
+async function expectStart(context: RequestContext<undefined>, after: number | null) {
+  const { subject } = readerOf(context);
+  if (after !== null) await context.services.changes.awaited.expect(after, subject);
 }
 
 /** Whether the token of a stream is still valid. A stream ends when it no longer is. */

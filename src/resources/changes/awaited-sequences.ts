@@ -1,4 +1,4 @@
-/** Reads that wait until the state contains a change set (spec 15.2). Their number is bounded. */
+/** Reads that wait until the state contains a change set (spec 14.2, 15.2). Their number is bounded. */
 import { CatalogError } from '../../errors.ts';
 import { Places } from '../limits/places.ts';
 import type { ChangeSource } from './change-source.ts';
@@ -20,9 +20,12 @@ export class AwaitedSequences {
   readonly #reads = places(MAX_WAITING_OF_SUBJECT);
   /** Reads cannot take these places: clients expect to read what they have written. */
   readonly #writes = places(MAX_WAITING);
+  readonly #mayBeBehind: boolean;
 
-  constructor(source: ChangeSource) {
+  /** @param mayBeBehind whether other processes may show change sets before this one does. */
+  constructor(source: ChangeSource, mayBeBehind: boolean) {
     this.#source = source;
+    this.#mayBeBehind = mayBeBehind;
   }
 
   /**
@@ -41,27 +44,40 @@ export class AwaitedSequences {
     return this.#isReached(sequence) ? undefined : this.#waitFor(sequence, this.#writes, null);
   }
 
+  /**
+   * Waits as long for a change set after which a client reads on: another process may have shown it
+   * already. Resolves also if it does not arrive.
+   *
+   * @param subject who reads.
+   * @throws CatalogError `busy`, as a rejection.
+   */
+  async expect(sequence: number, subject: string | null): Promise<void> {
+    if (this.#mayBeBehind && !this.#isReached(sequence)) {
+      await this.#arrives(sequence, this.#reads, subject);
+    }
+  }
+
   #isReached(sequence: number): boolean {
     return sequence <= this.#source.sequence;
   }
 
   async #waitFor(sequence: number, from: Places, subject: string | null): Promise<void> {
-    if (sequence - this.#source.sequence > MAX_DISTANCE) throw this.#missing(sequence);
-    const leave = from.take(subject);
-    try {
-      if (await this.#source.arrivals.past(sequence - 1, WAIT_MS)) return;
-    } finally {
-      leave();
-    }
-    throw this.#missing(sequence);
-  }
-
-  #missing(sequence: number): CatalogError {
+    if (await this.#arrives(sequence, from, subject)) return;
     const last = this.#source.sequence;
-    return new CatalogError(
+    throw new CatalogError(
       'busy',
       `change set ${sequence} has not arrived yet; the last one is ${last}; try again`,
     );
+  }
+
+  async #arrives(sequence: number, from: Places, subject: string | null): Promise<boolean> {
+    if (sequence - this.#source.sequence > MAX_DISTANCE) return false;
+    const leave = from.take(subject);
+    try {
+      return await this.#source.arrivals.past(sequence - 1, WAIT_MS);
+    } finally {
+      leave();
+    }
   }
 }
 

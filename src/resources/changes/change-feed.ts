@@ -57,6 +57,8 @@ interface Options {
   readonly commentMs?: number | undefined;
   /** Options for sharing the texts of change sets that differ from the defaults. */
   readonly sharing?: Partial<SharedTextsOptions> | undefined;
+  /** See {@link AwaitedSequences}; false by default. */
+  readonly mayBeBehind?: boolean | undefined;
 }
 
 export class ChangeFeed {
@@ -70,7 +72,7 @@ export class ChangeFeed {
 
   constructor(source: ChangeSource, options: Options = {}) {
     this.#source = source;
-    this.awaited = new AwaitedSequences(source);
+    this.awaited = new AwaitedSequences(source, options.mayBeBehind ?? false);
     this.#commentMs = options.commentMs ?? COMMENT_MS;
     this.#texts = new ChangeTexts(source, this.#turns, options.sharing);
   }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { changeSetName } from '../../../src/store/files/files.ts';
+import { readerAheadContinues } from '../../support/ahead.ts';
 import { send, tokenFor } from '../../support/client.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { killServers, runCommand, startServer, type TestServer } from '../../support/server.ts';
@@ -123,6 +124,13 @@ test('spec 15.10 to 15.13: a new follower fetches a base, applies changes and fo
   assert.equal(pagesOf(replica.data), pages);
   const refused = await startServer({ data: replica.data }).then(() => 'it serves', String);
   assert.match(refused, /follows http.*promote/, 'it may not be written as it is');
+});
+
+test('spec 14.4: a reader of changes that is ahead of a follower continues there', async () => {
+  const primary = await startPrimary({ demo: true });
+  const replica = await follow(primary);
+  await ready(replica);
+  await readerAheadContinues(replica, primary);
 });
 
 test('spec 15.12: a token revoked on the primary is 401 on the follower, 503 if unconfirmed', async () => {

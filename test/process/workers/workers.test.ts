@@ -14,6 +14,7 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { readerAheadContinues } from '../../support/ahead.ts';
 import { send, tokenFor } from '../../support/client.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { PROGRAM } from '../../support/paths.ts';
@@ -213,6 +214,11 @@ test('a page is never older than what its connection has shown, even while a wor
   }
   const sequenceOf = (text: string) => Number(/\r\ncatalog-sequence: (\d+)/i.exec(text)?.[1]);
   assert.ok(sequenceOf(page) >= sequenceOf(item), `${sequenceOf(page)} < ${sequenceOf(item)}`);
+});
+
+test('a reader of changes continues at a worker that does not show its last change yet', async () => {
+  const server = await startServer({ demo: true, args: WORKERS });
+  await readerAheadContinues(server, server);
 });
 
 test('a killed worker is replaced, and no answered write is lost or invisible', async () => {

@@ -11,9 +11,9 @@ import { ChangeSource } from '../../../../src/resources/changes/change-source.ts
 
 const LAST = 7;
 
-function open() {
+function open(mayBeBehind = false) {
   const source = new ChangeSource({ sequence: LAST, onCommit() {}, async *since() {} });
-  return { source, awaited: new AwaitedSequences(source) };
+  return { source, awaited: new AwaitedSequences(source, mayBeBehind) };
 }
 
 const outcomeOf = (wait: Promise<void> | undefined) =>
@@ -32,6 +32,22 @@ test('a change set that is there is not waited for; one that is far beyond is re
   assert.is(source.arrivals.size, 1);
   source.arrivals.close();
   assert.match(await outcomeOf(waiting), 'has not arrived yet');
+});
+
+test('a reader that is ahead waits where other processes may have shown more, and only there', async () => {
+  const alone = open();
+  await alone.awaited.expect(LAST + 1, null);
+  assert.is(alone.source.arrivals.size, 0);
+  const { source, awaited } = open(true);
+  await awaited.expect(LAST, null);
+  await awaited.expect(LAST + MAX_DISTANCE + 1, null);
+  for (const arrives of [true, false]) {
+    const waiting = awaited.expect(LAST + 1, null);
+    assert.is(source.arrivals.size, 1);
+    if (arrives) await source.arrivals.announce(LAST + 1);
+    else source.arrivals.close();
+    assert.is(await outcomeOf(waiting), 'reached', 'it resolves in any case');
+  }
 });
 
 test('one subject, and all requests without a token, get half of the places', async () => {
