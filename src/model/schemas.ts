@@ -147,7 +147,11 @@ export const flag = v.boolean((issue) => `must be true or false, not ${describe(
 export const calendarDate = v.pipe(
   string,
   v.check(isCalendarDate, 'must be a date that exists, written YYYY-MM-DD'),
-  keywords({ format: 'date', pattern: '^\\d{4}-\\d{2}-\\d{2}$' }),
+  keywords({
+    format: 'date',
+    // RFC 3339 has a year 0. A lookahead would be shorter, but RE2 has none.
+    pattern: '^(?:[1-9]\\d{3}|0(?:[1-9]\\d{2}|0(?:[1-9]\\d|0[1-9])))-\\d{2}-\\d{2}$',
+  }),
 );
 
 /** Whether `text` is a day of the proleptic Gregorian calendar, `YYYY-MM-DD`, year 1 or later. */

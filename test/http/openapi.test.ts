@@ -1,6 +1,8 @@
 /** spec 5.7: the API description matches what a server does. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { send, tokenFor } from '../support/client.ts';
@@ -500,6 +502,35 @@ test('POST and PUT of {} report exactly the members that the schema requires', a
       assert.is(answer.status, 422, `${method} ${template}`);
       assert.equal(Object.keys(answer.json.fields), required, `${method} ${template}`);
     }
+  }
+});
+
+/** Bodies at the bounds of an attribute, and beyond them. */
+const BOUNDS: readonly (readonly [method: string, template: string, body: unknown])[] = [
+  ...['0000-12-31', '0001-01-01', '0009-10-01', '0010-01-01', '0999-01-01', '9999-12-31'].map(
+    (day) => ['POST', '/books/', { name: 'Emma', pub_date: day }] as const,
+  ),
+  ...[1, 2 ** 53].flatMap((id) => [
+    ...['brands', 'categories', 'goods', 'specs', 'options', 'skus'].map(
+      (name) => ['PATCH', `/admin/${name}/bulk/`, [{ id }]] as const,
+    ),
+    ['POST', '/admin/skus/preview/', { id }] as const,
+    ['POST', '/admin/goods/preview/', { id }] as const,
+  ]),
+];
+
+test('an id or a date is accepted exactly if the description allows it', async () => {
+  const ajv = new Ajv2020({ strict: false });
+  addFormats(ajv);
+  ajv.addSchema(document, 'description');
+  for (const [method, template, body] of BOUNDS) {
+    const { requestBody } = document.paths[template]?.[method.toLowerCase()] ?? {};
+    const { content = {} } = resolve(requestBody) as Body;
+    const text = JSON.stringify(content['application/json']?.schema);
+    const allows = ajv.compile(JSON.parse(text.replaceAll('"#/', '"description#/')));
+    const { status } = await send(server, method, template, { body });
+    const at = `${method} ${template} ${JSON.stringify(body)}`;
+    assert.is(status, allows(body) ? (template === '/books/' ? 201 : 200) : 422, at);
   }
 });
 

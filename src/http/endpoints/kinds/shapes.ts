@@ -2,6 +2,7 @@
 import type { Attribute, Kind } from '../../../model/kind.ts';
 import { KINDS } from '../../../model/kinds.ts';
 import { joinOf } from '../../../model/rules.ts';
+import { identifier } from '../../../model/schemas.ts';
 import { Examples } from '../../../resources/examples.ts';
 import { visibleAttributes } from '../../../resources/visible-attributes.ts';
 import {
@@ -16,6 +17,7 @@ import {
   type Shape,
 } from '../../operations/content.ts';
 import type { Attributes } from '../../operations/body.ts';
+import { jsonSchemaOf } from '../../operations/json-schema.ts';
 import { attributeSchema, writableAttributes } from './attributes.ts';
 import { capitalised, componentName, withArticle } from './names.ts';
 
@@ -113,8 +115,7 @@ export function previewOf(kind: Kind): Content {
 /** The attributes of a preview, for OPTIONS. */
 export function previewAttributes(kind: Kind): Attributes {
   const id = {
-    type: 'integer',
-    minimum: 1,
+    ...jsonSchemaOf(identifier),
     description: 'The object from which attributes that are left out are taken.',
   };
   const sent = sentSchemas(kind).map(
@@ -186,7 +187,7 @@ function updateShape(kind: Kind): Shape {
     schema: () => ({
       description: `One element of a change of several ${kind.plural}: the \`id\`, and the attributes to change.`,
       allOf: [
-        { type: 'object', properties: { id: { type: 'integer', minimum: 1 } }, required: ['id'] },
+        { type: 'object', properties: { id: jsonSchemaOf(identifier) }, required: ['id'] },
         refTo(patchShape(kind)),
       ],
       examples: demoExamples().changes(kind, 1),
