@@ -21,12 +21,12 @@ const SHOP = 'shop.example.com';
 
 interface Proxy {
   readonly name: string;
-  /** @returns the process. @param port of HTTPS. */
-  readonly start: (server: TestServer, plain: number, port: number) => ChildProcess;
+  /** @returns the process. @param port of HTTPS. @param base prefix of every path of the server. */
+  readonly start: (server: TestServer, plain: number, port: number, base: string) => ChildProcess;
   readonly hasCache: boolean;
 }
 
-function startNginx(server: TestServer, plain: number, port: number): ChildProcess {
+function startNginx(server: TestServer, plain: number, port: number, base: string): ChildProcess {
   const directory = temporaryDirectory();
   const [certificate, key] = ['pem', 'key'].map((name) => join(directory, `catalog.${name}`));
   succeed('openssl', [
@@ -45,6 +45,8 @@ function startNginx(server: TestServer, plain: number, port: number): ChildProce
     .replace('server 127.0.0.1:8000;', `server ${new URL(server.url).host};`)
     .replaceAll('/etc/ssl/catalog.pem', certificate ?? '')
     .replaceAll('/etc/ssl/private/catalog.key', key ?? '')
+    .replaceAll('location ~ ^', `location ~ ^${base}`)
+    .replace('http://catalog/pages/', `http://catalog${base}/pages/`)
     .replace('/var/cache/nginx/catalog', join(directory, 'cache'));
   writeFileSync(join(directory, 'catalog.conf'), example);
   mkdirSync(join(directory, 'temporary'));
@@ -63,7 +65,7 @@ function startNginx(server: TestServer, plain: number, port: number): ChildProce
   });
 }
 
-function startCaddy(server: TestServer, plain: number, port: number): ChildProcess {
+function startCaddy(server: TestServer, plain: number, port: number, base: string): ChildProcess {
   const directory = temporaryDirectory();
   const own = [
     '{ admin off',
@@ -77,7 +79,10 @@ function startCaddy(server: TestServer, plain: number, port: number): ChildProce
     '}',
     '}',
   ];
-  const example = readFileSync(join(EXAMPLES, 'Caddyfile'), 'utf8');
+  const example = readFileSync(join(EXAMPLES, 'Caddyfile'), 'utf8').replace(
+    / (\/(?:[\w./]+\/\*|pages\{uri\}))/g,
+    ` ${base}$1`,
+  );
   const file = join(directory, 'Caddyfile');
   writeFileSync(file, `${own.join('\n').replace('{ admin', '{\nadmin')}\n${example}`);
   return spawn('caddy', ['run', '--adapter', 'caddyfile', '--config', file], {
@@ -176,7 +181,7 @@ async function assertProxy({ start, hasCache }: Proxy): Promise<void> {
     return (await send(server, 'GET', '/pages/', { token: null })).status === 200;
   });
   const [plain, port] = [await freePort(), await freePort()];
-  proxies.push(start(server, plain, port));
+  proxies.push(start(server, plain, port, ''));
   await until('the proxy answers', () => typeof ask(SITE, port, '/books/1/') !== 'string');
   const get = (host: string, path: string, ...args: readonly string[]): Asked =>
     askOf(host, port, path, ...args);
@@ -217,11 +222,36 @@ async function assertProxy({ start, hasCache }: Proxy): Promise<void> {
   }
 }
 
+async function assertBasePath({ start }: Proxy): Promise<void> {
+  const args = ['--trust-proxy', 'loopback', '--base-path', '/api'];
+  const server = await startServer({ demo: true, args });
+  const [plain, port] = [await freePort(), await freePort()];
+  proxies.push(start(server, plain, port, '/api'));
+  await until('the proxy answers', () => typeof ask(SITE, port, '/api/books/1/') !== 'string');
+  const statusOf = (host: string, path: string, ...more: readonly string[]): number =>
+    askOf(host, port, path, ...more).status;
+
+  assert.is(statusOf(SITE, '/api/books/1/', ...STRANGER), 200);
+  assert.is(statusOf(SITE, '/api/admin/skus/'), 401, 'the server asks for a token');
+  for (const path of STAFF_ONLY) {
+    assert.is(statusOf(SITE, `/api${path}`, ...STRANGER), 403, path);
+    assert.is(statusOf(SITE, `/api/1.0${path}`, ...STRANGER), 403, `/1.0${path}`);
+  }
+  await until('the shop shows its front page', () => statusOf(SHOP, '/', ...STRANGER) === 200);
+}
+
 for (const proxy of PROXIES) {
   const missing = [proxy.name, 'curl', 'openssl'].filter((name) => Bun.which(name) === null);
   const name = `the configuration for ${proxy.name} works as docs/operations.md describes`;
-  if (missing.length === 0) test(name, () => assertProxy(proxy));
-  else test.skip(`${name} (skipped: ${missing.join(', ')} not installed)`, () => {});
+  const withBase = `the configuration for ${proxy.name} works with /api before every path`;
+  if (missing.length === 0) {
+    test(name, () => assertProxy(proxy));
+    test(withBase, () => assertBasePath(proxy));
+  } else {
+    for (const each of [name, withBase]) {
+      test.skip(`${each} (skipped: ${missing.join(', ')} not installed)`, () => {});
+    }
+  }
 }
 
 test.run();
