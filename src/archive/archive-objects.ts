@@ -1,6 +1,6 @@
 /** The objects of one archive: what they contain, encrypted if the archive has a key. */
 import * as v from 'valibot';
-import { decrypted, encrypted } from '../encryption/encrypted-stream.ts';
+import { decrypted, encrypted, isEncrypted } from '../encryption/encrypted-stream.ts';
 import { keyId } from '../encryption/key-file.ts';
 import { CatalogError, messageOf } from '../errors.ts';
 import {
@@ -51,8 +51,8 @@ export class ArchiveObjects {
 
   /**
    * @returns null if there is none: there is no archive, or it has lost this object.
-   * @throws CatalogError `encryption` if its key is not the given one, or only one side has a key;
-   *   `archive_failed`.
+   * @throws CatalogError `encryption` if the key of the archive is not the given one, or only one
+   *   side has a key; `archive_failed`.
    */
   async manifest(): Promise<Manifest | null> {
     const manifest = await this.#json(
@@ -60,7 +60,8 @@ export class ArchiveObjects {
       manifestShape,
       'if no later version of the program wrote it, move it away and try again',
     );
-    if (manifest !== null) this.#requireKey(manifest.key);
+    if (manifest === null) await this.#requireKeyOfBases();
+    else this.#requireKey(manifest.key);
     return manifest;
   }
 
@@ -128,7 +129,7 @@ export class ArchiveObjects {
   }
 
   /** @throws CatalogError `archive_failed`, `encryption`, while it is read. */
-  readBase({ name }: Pick<ArchivedBase, 'name'>): AsyncIterable<Uint8Array> {
+  readBase({ name }: Pick<ArchivedBase, 'name'>): AsyncGenerator<Uint8Array> {
     return this.#read(`${BASES}/${name}`);
   }
 
@@ -157,7 +158,7 @@ export class ArchiveObjects {
   }
 
   async *#content(name: string, stream: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-    const content = this.#key === null ? stream : decrypted(this.#key, name, stream);
+    const content = this.#key === null ? plain(name, stream) : decrypted(this.#key, name, stream);
     try {
       yield* content;
     } catch (error) {
@@ -226,6 +227,27 @@ export class ArchiveObjects {
     if (id === null) throw keyError(`${url} is not encrypted; leave out --archive-key`);
     if (own === null) throw keyError(`${url} is encrypted; name its key with --archive-key`);
     throw keyError(`${url} is encrypted with the key ${id}, not with ${own}`);
+  }
+
+  /** Without this, a server could continue an encrypted archive in plain text. */
+  async #requireKeyOfBases(): Promise<void> {
+    const newest = (await this.bases()).at(-1);
+    if (newest === undefined) return;
+    const pieces = this.readBase(newest);
+    await pieces.next();
+    await pieces.return(undefined);
+  }
+}
+
+/** Passes on the pieces of an object that is expected not to be encrypted. */
+async function* plain(name: string, stream: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let isFirst = true;
+  for await (const piece of stream) {
+    if (isFirst && isEncrypted(piece)) {
+      throw keyError(`${name} is encrypted; name its key with --archive-key`);
+    }
+    isFirst = false;
+    yield piece;
   }
 }
 

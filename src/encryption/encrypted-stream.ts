@@ -71,6 +71,13 @@ export async function* decrypted(
   }
 }
 
+/** @param start the first bytes of a stream, at least one. */
+export function isEncrypted(start: Uint8Array): boolean {
+  return (
+    start.length > 0 && MAGIC.subarray(0, start.length).equals(start.subarray(0, MAGIC.length))
+  );
+}
+
 /** @returns the key of one stream (RFC 5869). */
 function streamKey(key: Uint8Array, salt: Uint8Array): Uint8Array {
   return new Uint8Array(hkdfSync('sha256', key, salt, MAGIC, KEY_BYTES));

@@ -317,16 +317,20 @@ test('an archive that is empty for a while, like a lost mount, is written again 
 
 test('a missing, different or superfluous key is refused, and the archive is not changed', async () => {
   const [own, another] = [{ key: randomBytes(32) }, { key: randomBytes(32) }];
-  for (const [written, given, reason] of [
-    [own, {}, 'is encrypted; name its key with --archive-key'],
-    [own, another, 'is encrypted with the key'],
-    [{}, another, 'is not encrypted; leave out --archive-key'],
+  for (const [written, given, reason, isWhole] of [
+    [own, {}, 'is encrypted; name its key with --archive-key', true],
+    [own, another, 'is encrypted with the key', true],
+    [{}, another, 'is not encrypted; leave out --archive-key', true],
+    [own, {}, 'is encrypted; name its key with --archive-key', false],
+    [own, another, 'was encrypted with another key', false],
+    [{}, another, 'is not encrypted', false],
   ] as const) {
     const directory = storeDirectory();
     const network = new MemoryObjects();
     const first = await Archived.open(directory, { network, ...written });
     await first.archived();
     await first.close();
+    if (!isWhole) network.objects.delete('archive.json');
     const before = new Map(network.objects);
     const next = await Archived.open(directory, { network, ...given });
     await next.commit(1);

@@ -4,6 +4,7 @@ import { cpSync } from 'node:fs';
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { ArchiveObjects } from '../../../src/archive/archive-objects.ts';
 import { checkArchive } from '../../../src/archive/check.ts';
 import { baseName, changesName } from '../../../src/archive/names.ts';
 import { readArchive, type Target } from '../../../src/archive/replay.ts';
@@ -13,7 +14,7 @@ import { SCHEMA_VERSION } from '../../../src/store/files/schema.ts';
 import { Archived, textOf } from '../../support/archive.ts';
 import { addBook } from '../../support/books.ts';
 import { openStore, storeDirectory } from '../../support/checked.ts';
-import { failureOf } from '../../support/failure.ts';
+import { failureMessage, failureOf } from '../../support/failure.ts';
 import { MemoryObjects, unreachable } from '../../support/object-store.ts';
 import { turn } from '../../support/turns.ts';
 
@@ -217,6 +218,21 @@ test('an archive without archive.json is restored, and the check reports it unti
   await again.archived();
   await again.close();
   assert.equal((await checkArchive(archived.objects)).findings, []);
+});
+
+test('a restore and a check of an archive without archive.json need the key of its bases', async () => {
+  const [own, another] = [randomBytes(32), randomBytes(32)];
+  for (const [made, given, message] of [
+    [own, null, 'is encrypted; name its key with --archive-key'],
+    [own, another, 'was encrypted with another key'],
+    [null, own, 'is not encrypted'],
+  ] as const) {
+    const { network } = await withThreeObjects(made);
+    network.objects.delete('archive.json');
+    const objects = new ArchiveObjects(network, given);
+    assert.match(await failureMessage(readArchive(objects, {}), 'encryption'), message);
+    assert.match(await failureMessage(checkArchive(objects), 'encryption'), message);
+  }
 });
 
 test('damage within an object leaves the change sets before it', async () => {
