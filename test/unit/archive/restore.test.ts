@@ -166,6 +166,25 @@ test('a missing object before later ones is reported, and the state before it ca
   assert.match(findings.join('\n'), 'change sets 5 to 5 are missing, and later ones are there');
 });
 
+test('a listing that lacks an object which is being added is no gap', async () => {
+  const archived = await withThreeObjects();
+  const { objects } = archived.network;
+  const text = textOf(await readArchive(archived.objects, {}));
+  const [, middle] = archived.network.in('changes');
+  const late = `changes/${middle}`;
+  const bytes = objects.get(late) ?? Buffer.alloc(0);
+  for (const read of [
+    async () => assert.is(textOf(await readArchive(archived.objects, {})), text),
+    async () => assert.equal((await checkArchive(archived.objects)).findings, []),
+  ]) {
+    objects.delete(late);
+    archived.network.after = (call, name) => {
+      if (call === 'list' && name === 'changes') objects.set(late, bytes);
+    };
+    await read();
+  }
+});
+
 /** Changes a byte of an object. */
 function flip({ network: { objects } }: Archived, name: string, at: number): void {
   const bytes = Buffer.from(objects.get(name) ?? []);
