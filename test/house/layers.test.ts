@@ -256,6 +256,13 @@ test('only src/disk imports the file system, except files that only read', () =>
   }
 });
 
+test('requests are sent in one file for other hosts and etcd, and in one for webhooks', () => {
+  const senders = [...TEXTS]
+    .filter(([file, text]) => layerOf(file) !== 'console' && /(?<![\w.#])fetch\(/.test(text))
+    .map(([file]) => file);
+  assert.equal(senders.sort(), ['app/webhooks/sender.ts', 'hosts/direct-fetch.ts']);
+});
+
 test(`no file of the source has more than ${LONGEST_FILE} lines`, () => {
   const long = [...TEXTS].map(([file, text]) => ({ file, lines: text.split('\n').length - 1 }));
   assert.ok(long.length > 30);

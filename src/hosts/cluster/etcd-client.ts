@@ -7,6 +7,7 @@
  */
 import { withTimeout } from '../../delay.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
+import { fetchDirectly } from '../direct-fetch.ts';
 
 /** How etcd is reached. */
 export interface EtcdAddress {
@@ -199,7 +200,7 @@ export class EtcdClient {
   #fetch(path: string, body: object, signal: AbortSignal, node = this.#node): Promise<Response> {
     const { endpoints, certificates = {} } = this.#options;
     const { ca, cert, key } = certificates;
-    return fetch(`${endpoints[node]}/v3/${path}`, {
+    return fetchDirectly(`${endpoints[node]}/v3/${path}`, {
       method: 'POST',
       body: JSON.stringify(body),
       headers: this.#token === null ? {} : { Authorization: this.#token },

@@ -1,4 +1,5 @@
 /** Whether another host is there, for requests that wait for it. */
+import { fetchDirectly } from '../direct-fetch.ts';
 import { ProgressTimer } from '../progress-timer.ts';
 
 /** Milliseconds for a response. The event loop of a busy host turns every few milliseconds. */
@@ -12,9 +13,8 @@ export async function responds(origin: string, milliseconds = RESPONSE_MS): Prom
   const timer = new ProgressTimer(milliseconds, `${origin} does not respond`);
   try {
     // Below another base path the response is 404, which is one as well.
-    const asked = fetch(`${origin}/healthz`, {
+    const asked = fetchDirectly(`${origin}/healthz`, {
       method: 'HEAD',
-      redirect: 'manual',
       signal: timer.signal,
     });
     const { status } = await timer.within(asked);

@@ -6,6 +6,7 @@ import type { HostState, KnownEpoch } from '../../http/services.ts';
 import { shapes } from '../../store/files/change-set.ts';
 import { lineageShape, predecessorsShape } from '../../store/hosts/host-record.ts';
 import { type HostAddress, textOf } from '../address.ts';
+import { fetchDirectly } from '../direct-fetch.ts';
 import { ProgressTimer } from '../progress-timer.ts';
 import { isProxyRefusal, proxyRefusal } from '../proxy-refusals.ts';
 
@@ -153,14 +154,13 @@ export class HttpPrimary implements Primary {
     let response: Response;
     try {
       response = await timer.within(
-        fetch(`${this.address}/admin/hosts/${path}`, {
+        fetchDirectly(`${this.address}/admin/hosts/${path}`, {
           headers: {
             ...headers,
             authorization: `Bearer ${token}`,
             'accept-encoding': 'identity',
             'user-agent': `catalog-server/${this.#options.version}`,
           },
-          redirect: 'manual',
           signal: timer.signal,
         }),
       );

@@ -17,6 +17,7 @@ import {
   NO_BODY,
 } from '../../http/message.ts';
 import { ClientPlaces } from '../../http/client-places.ts';
+import { fetchDirectly } from '../direct-fetch.ts';
 import { ProgressTimer } from '../progress-timer.ts';
 import { ProxyRefusals } from '../proxy-refusals.ts';
 import { isLoop, requestHeaders, responseHeaders } from './headers.ts';
@@ -135,11 +136,10 @@ export class Forwarder {
   ): Promise<Response> {
     try {
       return await timer.within(
-        fetch(url, {
+        fetchDirectly(url, {
           method: request.method,
           headers: requestHeaders(request, this.pseudonym),
           ...(upload.body !== null && { body: upload.body }),
-          redirect: 'manual',
           signal: timer.signal,
           decompress: false,
           ...(this.#options.socket !== undefined && { unix: this.#options.socket }),

@@ -17,6 +17,7 @@ import { messageOf } from '../../../src/errors.ts';
 import { readSnapshot } from '../../../src/store/directory.ts';
 import { textOf } from '../../support/archive.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
+import { startForwardProxy } from '../../support/forward-proxy.ts';
 import { type S3Server, s3Environment, startS3Server } from '../../support/s3-server.ts';
 import { killServers, runCommand, startServer, type TestServer } from '../../support/server.ts';
 import { until } from '../../support/until.ts';
@@ -123,6 +124,28 @@ test('while a bucket fails, writes are answered, and /readyz reports how far it 
   s3.fault = () => 'none';
   await inStep(server);
   await server.stop();
+  await s3.close();
+});
+
+test('requests to a bucket use the proxy of the environment, unless NO_PROXY names the store', async () => {
+  await using proxy = await startForwardProxy();
+  const s3 = await startS3Server();
+  const env = { ...s3Environment(s3), ...proxy.environment };
+  const server = await startServer({ args: ['--archive', 's3://bucket'], env });
+  await addBooks(server, 1);
+  await inStep(server);
+  await server.stop();
+  const isOfBucket = (request: string) => request.split(' ')[1]?.startsWith(`${s3.url}/bucket/`);
+  assert.ok(proxy.requests.every(isOfBucket), proxy.requests.join('\n'));
+  for (const key of s3.objects.keys()) {
+    assert.ok(proxy.requests.includes(`PUT ${s3.url}/${key}`), key);
+  }
+  const { length } = proxy.requests;
+  const check = ['check', '--archive', 's3://bucket'];
+  assert.match(await run(check, { ...env, NO_PROXY: '127.0.0.1' }), 'is in order');
+  assert.is(proxy.requests.length, length);
+  await run(check, env);
+  assert.ok(proxy.requests.length > length, 'commands use it too');
   await s3.close();
 });
 
