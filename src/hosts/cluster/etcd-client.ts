@@ -148,7 +148,7 @@ export class EtcdClient {
   /** A node that refuses the client passes. @throws if it has no majority or does not answer. */
   async #requireMajority(node: number, signal: AbortSignal): Promise<void> {
     const response = await this.#fetch('kv/range', ANY_KEY, signal, node);
-    const text = await response.text();
+    const text = await textOf(response);
     if (response.ok) return;
     const failure = failureOf(text);
     if (WITHOUT_MAJORITY.has(failure.code)) throw failure;
@@ -190,9 +190,7 @@ export class EtcdClient {
 
   async #post(path: string, body: object, signal: AbortSignal): Promise<unknown> {
     const response = await this.#fetch(path, body, signal);
-    const length = Number(response.headers.get('content-length') ?? 0);
-    if (length > MAX_RESPONSE_BYTES) throw new Error(`the answer has ${length} bytes`);
-    const text = await response.text();
+    const text = await textOf(response);
     if (response.ok) return JSON.parse(text) as unknown;
     throw failureOf(text);
   }
@@ -213,6 +211,19 @@ export class EtcdClient {
       },
     });
   }
+}
+
+/** @throws Error if the unpacked body has more than {@link MAX_RESPONSE_BYTES}. */
+async function textOf({ body }: Response): Promise<string> {
+  if (body === null) return '';
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  for await (const piece of body) {
+    size += piece.length;
+    if (size > MAX_RESPONSE_BYTES) throw new Error('the answer is too long');
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces).toString();
 }
 
 /** An error in a response of etcd. */

@@ -1,6 +1,7 @@
 /** To which node of etcd a call is sent. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { EtcdClient } from '../../../../src/hosts/cluster/etcd-client.ts';
@@ -81,6 +82,28 @@ test('after failures the calls find a node that recovers, and are sent to it fro
   const answers = [await answer(), await answer(), await answer()];
   assert.match(String(answers[0]), 'no leader', 'it is the turn of the first node');
   assert.equal(answers.slice(1), [UP.body, UP.body]);
+});
+
+test('a response of more than 64 MiB is refused, without its length or compressed as well', async () => {
+  const json = Buffer.alloc(65 * 1024 * 1024, ' ');
+  json.write('{}');
+  const packed = gzipSync(json);
+  const server = createServer(({ url }, response) => {
+    if (url === '/v3/packed') response.writeHead(200, { 'content-encoding': 'gzip' }).end(packed);
+    // Its length is not known before it is sent.
+    else response.writeHead(200).write(json, () => response.end());
+  });
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  // The time must not end the calls.
+  const timeoutMs = 60_000;
+  const endpoints = [`http://127.0.0.1:${port}`];
+  const client = new EtcdClient({ endpoints, prefix: '/', timeoutMs });
+  for (const path of ['plain', 'packed']) {
+    const failure = await client.call(path, {}).catch((thrown: unknown) => String(thrown));
+    assert.match(String(failure), 'the answer is too long', path);
+  }
 });
 
 test.run();
