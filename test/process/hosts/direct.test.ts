@@ -1,6 +1,7 @@
 /**
  * Requests to other hosts and to etcd (spec 15.10): they are not sent to the proxy of the
- * environment, and certificates are verified whatever the environment says.
+ * environment, certificates are verified whatever the environment says, and redirects are not
+ * followed.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
@@ -28,12 +29,17 @@ test.after.each(killServers);
 /** A server with a certificate that no authority has signed, and the paths that it was asked for. */
 class Host implements AsyncDisposable {
   readonly asked: string[] = [];
+  /** Another origin, to which all requests are redirected. */
+  movedTo: string | null = null;
   readonly #server: Server;
   readonly #scheme: string;
 
   constructor(scheme: 'http' | 'https') {
     const answer: Parameters<typeof createServer>[1] = ({ url }, response) => {
       this.asked.push(url ?? '');
+      const location = { ...(this.movedTo !== null && { location: `${this.movedTo}${url}` }) };
+      // A forwarder sends a body without a length on in pieces, which nothing reads here.
+      response.writeHead(this.movedTo === null ? 200 : 307, { ...location, 'content-length': '2' });
       response.end('{}');
     };
     this.#scheme = scheme;
@@ -102,6 +108,15 @@ test('no request to a host or to etcd is sent to the proxy of the environment', 
   });
   assert.is(proxy.requests.length, 1, proxy.requests.join('\n'));
   assert.equal(host.asked.sort(), [...EVERY_WAY, '/other'].sort());
+});
+
+test('a redirect is not followed, so no other server gets the token', async () => {
+  await using other = new Host('http');
+  await using host = new Host('http');
+  host.movedTo = await other.listen();
+  await askInEveryWay(await host.listen());
+  assert.equal(host.asked.sort(), EVERY_WAY);
+  assert.equal(other.asked, []);
 });
 
 test('certificates are verified also with NODE_TLS_REJECT_UNAUTHORIZED=0', async () => {
