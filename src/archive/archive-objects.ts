@@ -23,6 +23,9 @@ import { type ObjectStore, wholeOf } from './storage/object-store.ts';
 /** Change sets of one object at most, so that a listing can begin shortly before a sequence. */
 export const MAX_CHANGE_SETS = 1000;
 
+/** Bytes of the manifest and of the claim: anyone who can write to the bucket can replace them. */
+const MAX_JSON_BYTES = 4096;
+
 const manifestShape = v.object({
   format: v.literal(1),
   /** A random id of this archive. */
@@ -187,8 +190,9 @@ export class ArchiveObjects {
   ): Promise<v.InferOutput<S> | null> {
     const stream = await this.#get(name);
     if (stream === null) return null;
-    const bytes = await this.#reaching(() => wholeOf(stream));
+    const bytes = await this.#reaching(() => wholeOf(stream, MAX_JSON_BYTES + 1));
     try {
+      if (bytes.length > MAX_JSON_BYTES) throw new Error(`more than ${MAX_JSON_BYTES} bytes`);
       return v.parse(shape, JSON.parse(bytes.toString()));
     } catch (cause) {
       throw new CatalogError(

@@ -24,10 +24,21 @@ export interface ObjectStore {
   remove(name: string): Promise<void>;
 }
 
-/** @returns the bytes of an object in one piece. */
-export async function wholeOf(pieces: AsyncIterable<Uint8Array>): Promise<Buffer> {
+/**
+ * @param enough bytes after which the rest is not read; all are read if it is left out.
+ * @returns the bytes of an object in one piece.
+ */
+export async function wholeOf(
+  pieces: AsyncIterable<Uint8Array>,
+  enough = Number.POSITIVE_INFINITY,
+): Promise<Buffer> {
   const parts: Buffer[] = [];
-  // Copies, because the owner of a piece may use its memory again.
-  for await (const piece of pieces) parts.push(Buffer.from(piece));
+  let size = 0;
+  for await (const piece of pieces) {
+    // Copies, because the owner of a piece may use its memory again.
+    parts.push(Buffer.from(piece));
+    size += piece.length;
+    if (size >= enough) break;
+  }
   return Buffer.concat(parts);
 }

@@ -1,0 +1,35 @@
+/** spec 15.3: objects that someone else has put into the bucket. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { ArchiveObjects } from '../../../src/archive/archive-objects.ts';
+import { failureOf } from '../../support/failure.ts';
+import { MemoryObjects } from '../../support/object-store.ts';
+
+/** Bytes of a piece of an object. */
+const PIECE = 1024;
+
+test('of an archive.json or a writer.json of many bytes only a few are read', async () => {
+  const network = new MemoryObjects();
+  const objects = new ArchiveObjects(network, null);
+  await objects.createManifest('1');
+  await objects.claim('2');
+  let pieces = 0;
+  /** The object as it is, and a mebibyte of spaces. */
+  async function* long(content: Buffer) {
+    yield content;
+    for (let nth = 0; nth < 1024; nth += 1) {
+      pieces += 1;
+      yield Buffer.alloc(PIECE, ' ');
+    }
+  }
+  network.get = async (name) => long(network.objects.get(name) ?? Buffer.alloc(0));
+  for (const read of [() => objects.manifest(), () => objects.writer()]) {
+    pieces = 0;
+    const { code, message } = await failureOf(read());
+    assert.is(code, 'archive_failed');
+    assert.match(message, /json is not valid .* \(more than 4096 bytes\)/);
+    assert.ok(pieces <= 5, `${pieces} pieces`);
+  }
+});
+
+test.run();
