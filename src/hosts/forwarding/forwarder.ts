@@ -142,6 +142,9 @@ export class Forwarder {
           ...(upload.body !== null && { body: upload.body }),
           signal: timer.signal,
           decompress: false,
+          // If a connection that was used before breaks, Bun sends a PUT or DELETE once more, unless
+          // its body is a stream. It does not do so on a connection of its own.
+          keepalive: isRead(request.method) || upload.body !== null,
           ...(this.#options.socket !== undefined && { unix: this.#options.socket }),
         }),
       );

@@ -246,6 +246,25 @@ test('a write is sent once, and is write_unknown if the connection breaks', asyn
   );
 });
 
+test('a write without a body is sent once also after other requests to the same host', async () => {
+  const seen: string[] = [];
+  await withPrimary(
+    ({ method = '', socket }, outgoing) => {
+      seen.push(method);
+      if (method === 'GET') outgoing.writeHead(200, { 'Content-Length': '2' }).end('{}');
+      else socket.destroy();
+    },
+    async (origin) => {
+      const forwarder = new Forwarder({ maxBody: MIB, maxOpen: 1 });
+      for (const method of ['DELETE', 'PUT', 'POST']) {
+        assert.is((await forwarder.forward(request('GET'), origin)).status, 200);
+        assert.is(await codeOf(forwarder.forward(request(method), origin)), 'write_unknown');
+      }
+      assert.equal(seen, ['GET', 'DELETE', 'GET', 'PUT', 'GET', 'POST']);
+    },
+  );
+});
+
 test('a write whose response is truncated is write_unknown', async () => {
   await withPrimary(
     (incoming, outgoing) => {
