@@ -180,7 +180,7 @@ function refuse(what: string, cause: unknown): never {
   const message = messageOf(cause);
   const reason =
     message === UNEXPLAINED && code === 'UnknownError'
-      ? 'the response was an error without a reason; check the address and the log of the object store'
+      ? 'the response was an error without a reason; check the address, the proxy if HTTP_PROXY is set, and the log of the object store'
       : `${message} (${code})`;
   throw new Error(`${what} failed: ${reason}`, { cause });
 }

@@ -330,7 +330,9 @@ test('the error of a failed call names the operation, the object and the reason'
   const failure = (call: () => Promise<unknown>) => call().then(String, messageOf);
   s3.fault = () => 500;
   for (const [what, call] of calls) {
-    assert.match(await failure(call), `${what} failed: the response was an error without a reason`);
+    const message = await failure(call);
+    assert.match(message, `${what} failed: the response was an error without a reason`);
+    assert.match(message, 'check the address, the proxy if HTTP_PROXY is set, and the log');
   }
   s3.fault = () => 'before';
   for (const [what, call] of calls) assert.match(await failure(call), `${what} failed: `);
