@@ -60,8 +60,10 @@ export interface ReadableStore extends View {
    * Calls `observer` with the changes of every commit, in the event-loop turn in which they become
    * visible and before any reader sees them. It must be quick; if it throws, memory can no longer
    * be trusted.
+   *
+   * @returns a function after which it is not called any more.
    */
-  onApply(observer: (changes: readonly Change[]) => void): void;
+  onApply(observer: (changes: readonly Change[]) => void): () => void;
   /** The last id that was assigned. Every id up to it that has no row was deleted. */
   lastId(kind: KindName): number;
   /** The number of the last change set. Two reads with the same sequence see the same rows. */

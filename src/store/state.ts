@@ -54,7 +54,7 @@ export class State implements ReadableStore {
   readonly #tables: Tables;
   readonly #lastIds: Record<KindName, number>;
   readonly #frozen = new Set<FrozenView>();
-  readonly #observers: ((changes: readonly Change[]) => void)[] = [];
+  readonly #observers = new Set<(changes: readonly Change[]) => void>();
   #sequence: number;
   #digest: string;
   #time: string | null;
@@ -183,8 +183,9 @@ export class State implements ReadableStore {
     return this.#rows[kind].has(id);
   }
 
-  onApply(observer: (changes: readonly Change[]) => void): void {
-    this.#observers.push(observer);
+  onApply(observer: (changes: readonly Change[]) => void): () => void {
+    this.#observers.add(observer);
+    return () => this.#observers.delete(observer);
   }
 
   matching(kind: KindName, attribute: string, value: Scalar): Iterable<number> {

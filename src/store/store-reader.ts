@@ -86,7 +86,7 @@ export abstract class StoreReader implements ReadableStore {
     return this.state.lastId(kind);
   }
 
-  onApply(observer: (changes: readonly Change[]) => void): void {
-    this.state.onApply(observer);
+  onApply(observer: (changes: readonly Change[]) => void): () => void {
+    return this.state.onApply(observer);
   }
 }

@@ -1,4 +1,5 @@
 /** The store as the use cases write to it: each write and its audit entries are one commit. */
+import type { Change } from '../../model/change.ts';
 import { atOnce } from '../../slices.ts';
 import type { LongTransaction, Transaction } from '../../store/writer/draft.ts';
 import type { FrozenView } from '../../store/memory/frozen-view.ts';
@@ -31,6 +32,11 @@ export class AuditedStore {
   /** All rows as of the time of the call, until the view is closed. */
   freeze(): FrozenView {
     return this.store.freeze();
+  }
+
+  /** See {@link Store.onApply}. */
+  onApply(observer: (changes: readonly Change[]) => void): () => void {
+    return this.store.onApply(observer);
   }
 
   /**

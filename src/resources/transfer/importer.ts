@@ -23,7 +23,7 @@ import { fileRows } from './reading/file-rows.ts';
 import type { Format } from './formats.ts';
 import { readHeader } from './rows/header.ts';
 import type { ImportState } from './import-state.ts';
-import { type LastIds, Names } from './rows/names.ts';
+import { Names } from './rows/names.ts';
 import { CommitFailure, placedProblems, problemsOf } from './rows/row-problems.ts';
 import { type ImportTask, matchedBy } from './rows/matching.ts';
 import { RowWriter, type WrittenRow } from './rows/row-writer.ts';
@@ -52,7 +52,7 @@ export interface ImportOrder extends ImportTask {
 }
 
 /** What rows are read from and written to; a dry run does not write. */
-type ImportTarget = Pick<AuditedStore, 'freeze' | 'requireRoom' | 'transact'>;
+type ImportTarget = Pick<AuditedStore, 'freeze' | 'onApply' | 'requireRoom' | 'transact'>;
 
 export interface ImporterOptions {
   readonly audited: ImportTarget;
@@ -68,7 +68,7 @@ export class Importer {
   readonly #order: ImportOrder;
   readonly #read: () => AsyncIterable<Uint8Array>;
   readonly #state: ImportState;
-  readonly #names = new Names();
+  #names = new Names();
 
   /** @param read reads the file from its beginning. */
   constructor(
@@ -86,6 +86,7 @@ export class Importer {
   /** Runs to one of the final states. Failures are not thrown: they are in the state. */
   async run(onWriting: () => Promise<void>): Promise<void> {
     const state = this.#state;
+    const unfollow = this.#options.audited.onApply((changes) => this.#names.follow(changes));
     try {
       await this.#check();
       if (state.hasErrors) state.forget();
@@ -106,6 +107,8 @@ export class Importer {
       }
       if (isChecking) state.forget();
       state.enter(isRefused ? 'refused' : 'failed');
+    } finally {
+      unfollow();
     }
   }
 
@@ -182,23 +185,21 @@ export class Importer {
   }
 
   async #write(): Promise<void> {
-    const names = this.#names.fresh();
-    const writer = this.#writer(names, null);
-    for await (const batch of this.#batches(writer, null)) await this.#commit(writer, names, batch);
+    this.#names = this.#names.fresh();
+    const writer = this.#writer(this.#names, null);
+    for await (const batch of this.#batches(writer, null)) await this.#commit(writer, batch);
   }
 
-  async #commit(writer: RowWriter, names: Names, batch: readonly FileRow[]): Promise<void> {
+  async #commit(writer: RowWriter, batch: readonly FileRow[]): Promise<void> {
     const [first] = batch;
     if (first === undefined) return;
     const { audited } = this.#options;
     let written: WrittenRow[];
-    let lastIds: LastIds = new Map();
     // The index of the row that is being written; -1 before and after the rows are.
     let writing = -1;
     try {
       this.#goOn();
       written = await audited.transact(this.#order.subject, true, function* (tx) {
-        yield* names.catchUp(tx);
         const results: WrittenRow[] = [];
         for (const row of batch) {
           writing = results.length;
@@ -206,10 +207,9 @@ export class Importer {
           yield;
         }
         writing = -1;
-        lastIds = names.lastIdsIn(tx);
         return results;
       });
-      names.settle(lastIds);
+      this.#names.settle();
     } catch (error) {
       const element = error instanceof IntegrityError ? error.element : writing;
       const problems = problemsOf(error, writer.columnOf) ?? [];

@@ -68,6 +68,8 @@ async function check(
   state.expect(source.size ?? 0);
   const audited = {
     freeze: () => snapshot.freeze(),
+    // A snapshot does not change.
+    onApply: () => () => {},
     requireRoom() {},
     transact: () => Promise.reject(new Error('a dry run writes nothing')),
   };

@@ -1,9 +1,9 @@
 /** Rows by their names, for references that a file writes as names (spec 12.9). */
+import type { Change } from '../../../model/change.ts';
 import type { KindName, Row } from '../../../model/kind.ts';
 import type { FrozenView } from '../../../store/memory/frozen-view.ts';
 import { ShardedMap } from '../../../store/memory/sharded-map.ts';
 import type { View } from '../../../store/view.ts';
-import type { Transaction } from '../../../store/writer/draft.ts';
 
 /** Ids that a message about an ambiguous name has, at most. */
 export const MAX_NAMED = 10;
@@ -29,19 +29,27 @@ function add(index: Index, name: string, id: number): void {
   else index.set(name, [known, id]);
 }
 
-/** The last ids that were handed out, by kind. */
-export type LastIds = ReadonlyMap<KindName, number>;
+function indexIn(indexes: Map<KindName, Index>, kind: KindName): Index {
+  let index = indexes.get(kind);
+  if (index === undefined) indexes.set(kind, (index = new ShardedMap()));
+  return index;
+}
 
 /**
  * Ids by name, as of a view. {@link Names.find} compares the row itself, so that rows that were
- * renamed since are not found; {@link Names.add} adds new ones, and {@link Names.catchUp} those of
- * other writers.
+ * renamed since are not found; {@link Names.add} adds those that a transaction of the import
+ * writes, and {@link Names.follow} those that are committed.
  */
 export class Names {
   readonly #indexes = new Map<KindName, Index>();
   readonly #added = new Map<KindName, Index>();
-  /** Rows up to these ids are known. */
-  #lastIds: LastIds = new Map();
+  /** Rows that were committed since, also before the names of their kind were read. */
+  readonly #committed: Map<KindName, Index>;
+
+  /** @param committed those of an earlier pass, which it shares. */
+  constructor(committed = new Map<KindName, Index>()) {
+    this.#committed = committed;
+  }
 
   /** Reads the names of a kind, and yields between rows. */
   *read(kind: KindName, view: FrozenView): Generator<undefined, void> {
@@ -52,46 +60,35 @@ export class Names {
       yield;
     }
     this.#indexes.set(kind, index);
-    this.#lastIds = new Map([...this.#lastIds, [kind, view.lastId(kind)]]);
   }
 
   /** @returns the same names without those that were added, for another pass over the same file. */
   fresh(): Names {
-    const names = new Names();
+    const names = new Names(this.#committed);
     for (const [kind, index] of this.#indexes) names.#indexes.set(kind, index);
-    names.#lastIds = this.#lastIds;
     return names;
   }
 
   /**
-   * Adds the rows that other writers have created since the names were read or {@link Names.settle}
-   * was called: a row that is created in the meantime must not be created again. Yields between rows.
+   * Must be called with every commit after the view was made: what another writer has created or
+   * renamed in the meantime must not be created again.
    */
-  *catchUp(transaction: Transaction): Generator<undefined, void> {
-    for (const [kind, known] of this.#lastIds) {
-      for (let id = known + 1; id <= transaction.lastId(kind); id += 1) {
-        const row = transaction.get(kind, id);
-        if (row !== undefined) this.add(kind, row);
-        yield;
-      }
+  follow(changes: readonly Change[]): void {
+    for (const { kind, id, before, after } of changes) {
+      if (after === null || !FOUND.has(kind)) continue;
+      const name = nameOf(kind, after);
+      if (before !== null && nameOf(kind, before) === name) continue;
+      add(indexIn(this.#committed, kind), name, id);
     }
   }
 
-  /** The last ids of the kinds whose names are known, which include those of the transaction. */
-  lastIdsIn(transaction: Transaction): LastIds {
-    return new Map(Array.from(this.#lastIds.keys(), (kind) => [kind, transaction.lastId(kind)]));
-  }
-
-  /** Call this when a transaction that has called `catchUp` and `add` is committed. */
-  settle(lastIds: LastIds): void {
-    this.#lastIds = lastIds;
+  /** Call this when a transaction that has called {@link Names.add} is committed. */
+  settle(): void {
+    this.#added.clear();
   }
 
   add(kind: KindName, row: Row): void {
-    if (!FOUND.has(kind)) return;
-    let index = this.#added.get(kind);
-    if (index === undefined) this.#added.set(kind, (index = new ShardedMap()));
-    add(index, nameOf(kind, row), row.id);
+    if (FOUND.has(kind)) add(indexIn(this.#added, kind), nameOf(kind, row), row.id);
   }
 
   /**
@@ -100,10 +97,11 @@ export class Names {
    * @param most ids that are returned; the others are not read. Thousands of rows can have a name.
    */
   find(view: View, kind: KindName, name: string, most = Number.POSITIVE_INFINITY): number[] {
-    const ids = [this.#indexes.get(kind)?.get(name), this.#added.get(kind)?.get(name)].flat();
+    const indexes = [this.#indexes, this.#added, this.#committed];
+    const ids = indexes.flatMap((byKind) => byKind.get(kind)?.get(name) ?? []);
     const found = new Set<number>();
     for (const id of ids) {
-      const row = id === undefined ? undefined : view.get(kind, id);
+      const row = view.get(kind, id);
       if (row !== undefined && nameOf(kind, row) === name) found.add(row.id);
       if (found.size >= most) break;
     }

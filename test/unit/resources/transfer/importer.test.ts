@@ -130,4 +130,27 @@ test('a row that another client has created since the check is found by its name
   assert.equal(missing.names, ['Top', 'Below']);
 });
 
+test('an item that another client has renamed since the check is found by its new name', async () => {
+  const brand = { logo: '', first_letter: '' };
+  const matched = await importBeside({
+    collection: 'brands',
+    before: (transaction) => void add(transaction, 'brands', { name: 'Old', ...brand }),
+    file: csv('name,logo', 'Other,b.png', 'Acme,a.png'),
+    match: 'name',
+    meanwhile: (transaction) => transaction.put('brands', { id: 1, name: 'Acme', ...brand }),
+  });
+  assert.equal([matched.state, matched.created, matched.changed], ['done', 1, 1]);
+  assert.equal(matched.names, ['Acme', 'Other']);
+  const named = await importBeside({
+    collection: 'categories',
+    before: (transaction) => void add(transaction, 'categories', { name: 'Old', parent_id: null }),
+    file: csv('name,parent', 'A,Shoes', 'B,Shoes'),
+    createMissing: ['categories'],
+    meanwhile: (transaction) =>
+      transaction.put('categories', { id: 1, name: 'Shoes', parent_id: null }),
+  });
+  assert.equal([named.state, named.created], ['done', 2]);
+  assert.equal(named.names, ['Shoes', 'A', 'B']);
+});
+
 test.run();
