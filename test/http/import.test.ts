@@ -687,27 +687,39 @@ test('on a full disk an import that was unfinished does not keep the server from
   assert.equal([text, headers.get('etag')], [shown.text, shown.headers.get('etag')]);
 });
 
-test('an invalid import state is logged and not listed', async () => {
+test('a damaged import state is logged at each start, not listed, and kept', async () => {
   const { id } = await importOf('brands', csv('name', 'One'));
   const folder = join(server.data, 'imports');
   await server.stop();
-  for (const [name, text] of [
-    ['7.json', '[]'],
-    ['8.json', '{"id":8}'],
-    ['9.json', 'no JSON'],
-  ] as const) {
-    writeFileSync(join(folder, name), text);
+  const damaged = { '7.json': '[]', '8.json': '{"id":8}', '9.json': 'no JSON' };
+  for (const [name, text] of Object.entries(damaged)) writeFileSync(join(folder, name), text);
+  for (const expected of [10, 11]) {
+    const again = await openService({ data: server.data });
+    const all: { id: number }[] = await read(again, '/admin/imports/');
+    assert.equal(
+      all.map((each) => each.id),
+      expected === 10 ? [id] : [10, id],
+    );
+    for (const name of Object.keys(damaged)) {
+      assert.ok(again.log.some((line) => line.includes(`imports/${name} is damaged: `)));
+    }
+    assert.is((await send(again, 'GET', '/admin/imports/9/')).status, 404);
+    assert.is((await importOf('brands', csv('name', 'Two'), {}, again)).id, expected);
+    await again.stop();
   }
-  const again = await openService({ data: server.data });
-  const all: { id: number }[] = await read(again, '/admin/imports/');
-  assert.equal(
-    all.map((each) => each.id),
-    [id],
-  );
-  for (const lost of [7, 8, 9]) {
-    assert.ok(again.log.some((line) => line.includes(`the state of import ${lost} is lost`)));
+  for (const [name, text] of Object.entries(damaged)) {
+    assert.is(readFileSync(join(folder, name), 'utf8'), text);
   }
-  assert.is((await importOf('brands', csv('name', 'Two'), {}, again)).id, 10);
+});
+
+test('a directory in place of the file of an import is logged, and its id is not used', async () => {
+  const { data } = server;
+  await server.stop();
+  mkdirSync(join(data, 'imports', '8.file'));
+  const again = await openService({ data });
+  assert.ok(again.log.some((line) => line.includes('imports/8.file')));
+  const { id, state } = await importOf('brands', csv('name', 'One'), {}, again);
+  assert.equal([id, state], [9, 'done']);
 });
 
 test('a directory in place of an import state is named by an error that ends the start', async () => {

@@ -256,20 +256,19 @@ export class Imports {
   }
 
   async #recover(): Promise<void> {
-    const { storage } = this.#options;
+    const { storage, onError } = this.#options;
     const { states, files } = storage.ids();
-    for (const id of files) await storage.discard(id);
+    this.#lastId = Math.max(0, ...states, ...files);
+    for (const id of files) await storage.discard(id).catch(onError);
     for (const id of states.toSorted((a, b) => a - b)) {
-      this.#lastId = Math.max(this.#lastId, id);
       const summary = this.#recovered(id);
-      if (summary === null) await storage.forget(id);
-      else this.#finished.set(id, summary);
+      if (summary !== null) this.#finished.set(id, summary);
     }
     await this.#unsaved.save();
     await this.#prune();
   }
 
-  /** @returns null if the state is not readable. */
+  /** @returns null if the state is damaged. Its file stays: nothing else has what it says. */
   #recovered(id: number): ImportSummary | null {
     const { storage, onError } = this.#options;
     const text = storage.load(id);
@@ -277,7 +276,8 @@ export class Imports {
     try {
       kept = parseKept(String(text ?? ''));
     } catch (error) {
-      onError(new Error(`the state of import ${id} is lost: ${messageOf(error)}`));
+      const what = `imports/${id}.json is damaged: ${messageOf(error)}`;
+      onError(new Error(`${what}; the import is not listed; move the file away`));
       return null;
     }
     if (kept.interrupted !== null) this.#unsaved.add(id, endedReport(kept.interrupted));
