@@ -103,6 +103,18 @@ test('a mapped file has the names of the catalog, without the columns that are l
   );
 });
 
+test('UTF-16 with a byte order mark, as Excel saves "Unicode Text", is sent as UTF-8', async () => {
+  const text = '\uFEFFcode\tname\r\nA\tGrüner Tee, 你\r\n';
+  const little = Buffer.from(text, 'utf16le');
+  const big = Buffer.from(little).swap16();
+  for (const bytes of [little, big]) {
+    const file = await readImportFile(new File([bytes], 'stock.txt'));
+    assert.equal([file.table?.header, file.table?.converted], [['code', 'name'], true]);
+    const sentAs = await mappedFile(file, ['code', 'name']).text();
+    assert.is(sentAs, 'code,name\r\nA,"Grüner Tee, 你"\r\n');
+  }
+});
+
 test('a mapped file of one column has no delimiter outside quotes', async () => {
   assert.is(
     await sent('Name;Country\r\nSmith, Jones & Co;UK\r\n', ['name', null]),

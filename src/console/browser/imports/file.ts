@@ -24,7 +24,7 @@ interface CsvTable {
   readonly header: readonly string[];
   /** The first rows, to recognise columns by. */
   readonly sample: readonly (readonly string[])[];
-  /** Whether the file was in the encoding of old spreadsheets, and was converted. */
+  /** Whether the file was not UTF-8, and was converted. */
   readonly converted: boolean;
 }
 
@@ -71,8 +71,18 @@ function tableOf(bytes: Uint8Array): CsvTable {
   return { text, delimiter, header, sample, converted };
 }
 
-/** UTF-8; what is none was saved by a spreadsheet of Windows. */
+/** Byte order marks of UTF-16: Excel saves "Unicode Text" with one. */
+const MARKS = [
+  { encoding: 'utf-16le', first: 0xff, second: 0xfe },
+  { encoding: 'utf-16be', first: 0xfe, second: 0xff },
+] as const;
+
+/** UTF-8, or UTF-16 with a byte order mark; anything else was saved by a spreadsheet of Windows. */
 function decode(bytes: Uint8Array): { text: string; converted: boolean } {
+  const mark = MARKS.find(({ first, second }) => bytes[0] === first && bytes[1] === second);
+  if (mark !== undefined) {
+    return { text: new TextDecoder(mark.encoding).decode(bytes), converted: true };
+  }
   try {
     return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes), converted: false };
   } catch {
