@@ -1,10 +1,11 @@
 /** spec 8.14: `import` while another process owns the directory. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { migrate } from '../../../src/cli/commands/migrate.ts';
+import { ImportState } from '../../../src/resources/transfer/import-state.ts';
 import { Store } from '../../../src/store/store.ts';
 import { read } from '../../support/catalog.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
@@ -33,10 +34,10 @@ test('import on the directory of a running server lets the server import, and wa
   await server.stop();
 });
 
-test('SIGINT withdraws a file that the server has not yet accepted', async () => {
+/** A directory whose owner, this process, does not look for import requests. */
+async function owned() {
   const data = temporaryDirectory();
   await migrate({ data, demo: true, dryRun: false }, contextOf());
-  // A process that owns the directory but never looks for import requests.
   const busy = await Store.open({
     directory: data,
     command: 'serve',
@@ -45,6 +46,41 @@ test('SIGINT withdraws a file that the server has not yet accepted', async () =>
     onError() {},
     onFatal() {},
   });
+  return { data, busy };
+}
+
+test('if the server ends during an import, the command says whether rows may be written', async () => {
+  for (const [state, expected] of [
+    ['checking', /the import was interrupted; no row was written$/],
+    ['writing', /the import was interrupted while it wrote rows; .*; import the others again$/],
+    [null, /; start it, and look whether \/admin\/imports\/ lists the import before you import/],
+  ] as const) {
+    const { data, busy } = await owned();
+    const finished = runCommand(['import', 'brands', fileOf('name\r\nNew\r\n'), '--data', data]);
+    const folder = join(data, 'imports');
+    let request: string | undefined;
+    await until('the file is handed over', () => {
+      request = quickDisk.list(folder).find(isRequest);
+      return request !== undefined;
+    });
+    const path = (name: string) => join(folder, request?.replace('request', name) ?? '');
+    renameSync(path('request'), path('taken'));
+    if (state !== null) {
+      writeFileSync(
+        join(folder, '1.json'),
+        new ImportState(1, 'brands', false).text.replace('checking', state),
+      );
+      writeFileSync(path('reply'), JSON.stringify({ id: 1, done: 1, total: 2, ended: false }));
+    }
+    await busy.close();
+    const { status, stderr } = await finished;
+    assert.is(status, 1);
+    assert.match(stderr.trim(), expected);
+  }
+});
+
+test('SIGINT withdraws a file that the server has not yet accepted', async () => {
+  const { data, busy } = await owned();
   const words = ['import', 'brands', fileOf('name\r\nNew\r\n'), '--data', data];
   const child: ChildProcess = spawn(PROGRAM, words);
   const finished = collect(child);

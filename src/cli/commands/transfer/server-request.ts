@@ -15,6 +15,7 @@ import { DATA_FILES } from '../../../data-files.ts';
 import { isHeld } from '../../../disk/lock.ts';
 import { CatalogError, systemErrorCode } from '../../../errors.ts';
 import { hasEnded, type ImportReport } from '../../../resources/transfer/import-state.ts';
+import { parseKept } from '../../../resources/transfer/kept-report.ts';
 import { CREATABLE } from '../../../resources/transfer/rows/references.ts';
 import { commandSubject } from '../subject.ts';
 import { type ImportSettings, onSignal, type Show, type Source } from './source.ts';
@@ -150,10 +151,13 @@ export class ServerRequest {
 
   /** The report that the server has saved; null while the import runs. */
   #report(id: number): ImportReport | null {
-    const bytes = this.#context.disk.read(join(this.#folder, `${id}.json`));
-    if (bytes === null) return null;
-    const found = JSON.parse(bytes.toString()) as ImportReport;
-    return hasEnded(found.state) ? found : null;
+    const text = this.#saved(id);
+    const found = text === null ? null : (JSON.parse(text) as ImportReport);
+    return found !== null && hasEnded(found.state) ? found : null;
+  }
+
+  #saved(id: number): string | null {
+    return this.#context.disk.read(join(this.#folder, `${id}.json`))?.toString() ?? null;
   }
 
   /** @returns whether the request is withdrawn; false if the server has taken it. */
@@ -178,13 +182,16 @@ export class ServerRequest {
     );
   }
 
-  /** @throws CatalogError `import_failed` unless the server has saved the report. */
+  /**
+   * @returns the report, as the next start of the server shows it if the import has not ended.
+   * @throws CatalogError `import_failed` if the server has saved none.
+   */
   #abandoned(reply: { readonly id: number } | null): ImportReport {
-    const found = reply && this.#report(reply.id);
-    if (found !== null) return found;
+    const text = reply && this.#saved(reply.id);
+    if (text !== null) return JSON.parse(parseKept(text).interrupted ?? text) as ImportReport;
     throw new CatalogError(
       'import_failed',
-      'the server stopped before the file was imported; import it again',
+      'the server stopped when it had taken the file; start it, and look whether /admin/imports/ lists the import before you import the file again',
     );
   }
 
