@@ -247,6 +247,21 @@ test('a malformed file is accepted, and its import is refused with the place of 
   }
 });
 
+test('the error of a file in another character set, or cut off, says so', async () => {
+  const files: [body: string | Uint8Array<ArrayBuffer>, format: Format, message: RegExp][] = [
+    [Uint8Array.from(Buffer.from('name\nM\u00fcller\n', 'latin1')), 'csv', /not UTF-8; save it in/],
+    [Uint8Array.from(Buffer.from('\ufeffname\n', 'utf16le')), 'csv', /not UTF-8; save it in/],
+    ['[{"name":"a"},{"na', 'json', /^the file is cut off/],
+    ['[{"name":"a"}', 'json', /^the file is cut off/],
+    [' ', 'json', /^the file is not an array of JSON objects$/],
+  ];
+  for (const [body, format, message] of files) {
+    const report = await importOf('brands', body, { format });
+    assert.is(report.state, 'refused', String(body));
+    assert.match(report.errors.at(-1).message, message);
+  }
+});
+
 test('commas, semicolons and tabs separate columns; a byte order mark is ignored', async () => {
   for (const [index, separator] of [',', ';', '\t'].entries()) {
     const lines = ['name,first_letter', `"Brand, ${index}; "\t,${index}`];

@@ -45,7 +45,8 @@ async function* checkedUtf8(source: AsyncIterable<Uint8Array>): AsyncGenerator<s
     for await (const bytes of source) yield decoder.decode(bytes, { stream: true });
     yield decoder.decode();
   } catch (error) {
-    if (error instanceof TypeError) throw new FileProblem('the file is not UTF-8');
+    if (error instanceof TypeError)
+      throw new FileProblem('the file is not UTF-8; save it in UTF-8');
     throw error;
   }
 }

@@ -21,8 +21,11 @@ class ElementCutter {
     this.#maxLength = maxLength;
   }
 
-  get ended(): boolean {
-    return this.#expected === 'end';
+  /** Call this at the end of the text. @throws FileProblem if the array has not ended. */
+  end(): void {
+    if (this.#expected === 'end') return;
+    if (this.#expected === 'array') throw this.#wrong();
+    throw new FileProblem('the file is cut off: it ends before its array of JSON objects does');
   }
 
   /** @returns the elements that end in a piece. @throws FileProblem. */
@@ -102,7 +105,7 @@ export async function* jsonElements(
 ): AsyncGenerator<readonly string[]> {
   const cutter = new ElementCutter(maxLength);
   for await (const text of source) yield cutter.cut(text);
-  if (!cutter.ended) throw new FileProblem('the file is not an array of JSON objects');
+  cutter.end();
 }
 
 function isSpace(unit: string): boolean {
