@@ -101,7 +101,8 @@ export class Importer {
     } catch (error) {
       const isChecking = state.summary.state === 'checking';
       const isRefused = isChecking && error instanceof FileProblem;
-      const begin = isChecking && !isRefused ? `${NOTHING_WRITTEN}: ` : '';
+      const hasSaid = isRefused || error instanceof CommitFailure;
+      const begin = hasSaid ? '' : `${isChecking ? NOTHING_WRITTEN : this.#writtenUntil(null)}: `;
       for (const { message, ...place } of placedProblems(error)) {
         state.addError({ ...place, message: `${begin}${message}` });
       }
@@ -121,11 +122,10 @@ export class Importer {
     try {
       const draft = new Draft(view);
       const writer = this.#writer(this.#names, new Seen());
-      const owned = this.#readOnce();
       for await (const batch of this.#batches(writer, view)) {
         this.#goOn();
         await inSlices(this.#checkBatch(draft, writer, batch));
-        for (const kind of owned) draft.forget(kind);
+        for (const kind of this.#readOnce()) draft.forget(kind);
       }
     } finally {
       view.close();
@@ -224,10 +224,12 @@ export class Importer {
     await nextTurn();
   }
 
-  #writtenUntil(row: number): string {
-    return this.#state.rows === 0
-      ? NOTHING_WRITTEN
-      : `the rows before row ${row} are written, the others are not`;
+  /** @param next the row that is not written; null if it is not known. */
+  #writtenUntil(next: number | null): string {
+    const { rows } = this.#state;
+    if (rows === 0) return NOTHING_WRITTEN;
+    const which = next === null ? `first ${rows} rows` : `rows before row ${next}`;
+    return `the ${which} are written, the others are not`;
   }
 
   #goOn(): void {

@@ -26,11 +26,13 @@ interface Situation {
   readonly meanwhile?: (transaction: Transaction) => void;
   /** Whether the server stops before the check. */
   readonly stops?: boolean;
+  /** After how much of the file the disk fails when it is read to be written. */
+  readonly readable?: number;
 }
 
 /** Imports a file. @returns the report, and the names of the collection. */
 async function importBeside(situation: Situation) {
-  const { collection, before, file, meanwhile, stops = false } = situation;
+  const { collection, before, file, meanwhile, readable = file.length, stops = false } = situation;
   const store = await openStore(storeDirectory(), { disk: quickDisk });
   await store.transact(before);
   const state = new ImportState(1, collection, false);
@@ -47,10 +49,14 @@ async function importBeside(situation: Situation) {
     money: new Money('USD'),
     isStopping: () => stops,
   };
+  let isWriting = false;
   const read = async function* () {
-    yield Buffer.from(file);
+    const fails = isWriting && readable < file.length;
+    yield Buffer.from(fails ? file.slice(0, readable) : file);
+    if (fails) throw new Error('EIO: i/o error, read');
   };
   await new Importer(options, order, read, state).run(async () => {
+    isWriting = true;
     if (meanwhile !== undefined) await store.transact(meanwhile);
   });
   const view = store.freeze();
@@ -94,6 +100,24 @@ test('a row that breaks a rule when all rows of its commit are written is named 
   assert.equal(report.errors, [
     { row: 3, column: 'parent_id', message: 'no row is written: 2 does not exist' },
   ]);
+});
+
+test('if the disk fails between two commits, the report says which rows are written', async () => {
+  const rows = Array.from({ length: COMMIT_ROWS + 1 }, (_, index) => {
+    // More than what is read to detect the delimiter.
+    return `${index},${'x'.repeat(100)}`;
+  });
+  const file = csv('name,logo', ...rows);
+  const situation = { collection: 'brands', before: () => {}, file } as const;
+  const error = { row: null, column: null };
+  const whole = await importBeside({ ...situation, readable: file.length - 1 });
+  assert.equal([whole.state, whole.created], ['failed', COMMIT_ROWS]);
+  const first = 'the first 250 rows are written, the others are not: EIO: i/o error, read';
+  assert.equal(whole.errors, [{ ...error, message: first }]);
+  const nothing = await importBeside({ ...situation, readable: 0 });
+  assert.equal([nothing.state, nothing.created], ['failed', 0]);
+  const none = 'no row is written: EIO: i/o error, read';
+  assert.equal(nothing.errors, [{ ...error, message: none }]);
 });
 
 test('an import that is stopped before it writes says that no row is written', async () => {
