@@ -36,7 +36,7 @@ export const webhookUrl = v.pipe(
     (text) => !isHttpUrl(text) || URI_CHARACTERS.test(text),
     'must be percent-encoded, with a host in ASCII',
   ),
-  v.metadata({ format: 'uri', pattern: '^https?://' }),
+  v.metadata({ format: 'uri', pattern: '^https?://[^/?#@]+([/?][^#]*)?$' }),
 );
 
 function parsed(text: string): URL | null {

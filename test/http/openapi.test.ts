@@ -76,6 +76,8 @@ const COLLECTIONS = [
   '/admin/webhooks/',
 ];
 
+const PASSWORD = 'correct horse';
+
 /** The collections under /admin/ that clients write. */
 const AUDITED = ['brands', 'goods', 'skus', 'categories', 'specs', 'options'];
 
@@ -517,22 +519,103 @@ const BOUNDS: readonly (readonly [method: string, template: string, body: unknow
     ['POST', '/admin/skus/preview/', { id }] as const,
     ['POST', '/admin/goods/preview/', { id }] as const,
   ]),
+  ...[
+    'a',
+    'Zoë',
+    '0_.@+-',
+    '-a',
+    'a b',
+    'a/b',
+    'a\n',
+    'a~',
+    '[',
+    'é'.repeat(64),
+    'b'.repeat(65),
+  ].map((name) => ['POST', '/admin/users/', { name, role: 'viewer', password: PASSWORD }] as const),
+  ...['0s', '000000000h', '1s', '000000008h', '0000000008h', '8', 'h', '8H', '1h '].map(
+    (expires) =>
+      ['POST', '/admin/tokens/', { username: 'a', password: PASSWORD, expires }] as const,
+  ),
+  ...['://h', 's://h/p?q=a@b/', 's://u@h/', 's://u:p@h', '://h/#f', '://h?#', ':///p', '://?'].map(
+    (end) => ['POST', '/admin/webhooks/', { url: `http${end}` }] as const,
+  ),
 ];
 
-test('an id or a date is accepted exactly if the description allows it', async () => {
+test('a value of a body is accepted exactly if the description allows it', async () => {
+  for (const [method, template, body] of BOUNDS) {
+    const operation = document.paths[template]?.[method.toLowerCase()] as Operation;
+    const { content = {} } = resolve(operation.requestBody) as Body;
+    const allows = validatorOf(content['application/json']?.schema);
+    const { status } = await send(server, method, template, { body });
+    const success = operation.responses['201'] === undefined ? 200 : 201;
+    const at = `${method} ${template} ${JSON.stringify(body)}`;
+    assert.is(status, allows(body) ? success : 422, at);
+  }
+});
+
+const DAYS = ['2026-11-21', '2026-02-29', '2026-1-1', '0000-01-01', '0'];
+
+const INSTANTS = [
+  '2026-11-21T08:00:00Z',
+  '2026-11-21T08:00:00.123456789Z',
+  '2026-11-21T08:00:00.1234567890Z',
+  '2026-11-21T08:00:00+23:59',
+  '2026-11-21T08:00:00',
+  '2026-11-21T08:00:00.Z',
+  '2026-11-21T08:60:00Z',
+  '2026-11-21t08:00:00Z',
+  '2026-11-21T08:00:00z',
+  '2026-11-21 08:00:00Z',
+  '2016-12-31T23:59:60Z',
+];
+
+/** Values of parameters at their bounds, and beyond them. */
+const PARAMETER_BOUNDS: readonly (readonly [path: string, name: string, values: string[]])[] = [
+  ['/admin/audits/', 'since', [...DAYS, ...INSTANTS]],
+  ['/admin/audits/', 'until', [...DAYS, ...INSTANTS]],
+  [
+    '/admin/changes/?since=0',
+    'wait',
+    '0s 1s 59s 60s 61s 99s 060s 000000060s 0000000060s 0m 1m 2m 000000001m 1h 1w 5 s 1S'.split(' '),
+  ],
+];
+
+test('a value of a query is accepted exactly if the description allows it', async () => {
+  // With a change, no request waits for one.
+  await send(server, 'POST', '/books/', { body: { name: 'Emma', pub_date: '1815-12-23' } });
+  for (const [path, name, values] of PARAMETER_BOUNDS) {
+    const [template = ''] = path.split('?');
+    const parameters = parametersOf(template, document.paths[template]?.['get'] as Operation);
+    const allows = validatorOf(parameters.find((each) => each.name === name)?.schema);
+    for (const value of values) {
+      const query = `${path.includes('?') ? '&' : '?'}${name}=${encodeURIComponent(value)}`;
+      const { status } = await send(server, 'GET', `${path}${query}`);
+      assert.is(status, allows(value) ? 200 : 400, `${path}${query}`);
+    }
+  }
+});
+
+test('the files of the documentation are those that the description lists', async () => {
+  const { parameters = [] } = document.paths['/docs/{file}'] ?? {};
+  const [file] = parameters.map((each) => resolve(each) as Parameter);
+  const names = file?.schema.enum ?? [];
+  assert.ok(names.includes('start.js'), names.join());
+  for (const name of names) {
+    assert.is((await send(server, 'GET', `/docs/${name}`)).status, 200, name);
+  }
+  for (const method of ['GET', 'OPTIONS']) {
+    assert.is((await send(server, method, '/docs/other.js')).status, 404, method);
+  }
+});
+
+/** Checks values with a schema of the description. */
+function validatorOf(schema: Schema | undefined): (value: unknown) => boolean {
   const ajv = new Ajv2020({ strict: false });
   addFormats(ajv);
   ajv.addSchema(document, 'description');
-  for (const [method, template, body] of BOUNDS) {
-    const { requestBody } = document.paths[template]?.[method.toLowerCase()] ?? {};
-    const { content = {} } = resolve(requestBody) as Body;
-    const text = JSON.stringify(content['application/json']?.schema);
-    const allows = ajv.compile(JSON.parse(text.replaceAll('"#/', '"description#/')));
-    const { status } = await send(server, method, template, { body });
-    const at = `${method} ${template} ${JSON.stringify(body)}`;
-    assert.is(status, allows(body) ? (template === '/books/' ? 201 : 200) : 422, at);
-  }
-});
+  const text = JSON.stringify(schema);
+  return ajv.compile(JSON.parse(text.replaceAll('"#/', '"description#/')));
+}
 
 test('an array is accepted exactly if the description says so', async () => {
   for (const [template, method, operation] of operations()) {

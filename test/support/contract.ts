@@ -225,8 +225,12 @@ function patternOf(template: string, schemas: ReadonlyMap<string, Json>): RegExp
   const pattern = template
     .replaceAll('.', String.raw`\.`)
     .replace(/\{(\w+)\}/g, (_, name: string) => {
-      const { type, pattern: own } = schemas.get(name) ?? {};
-      return type === 'integer' ? String.raw`\d+` : `(?:${String(own).replace(/^\^|\$$/g, '')})`;
+      const { type, pattern: own, enum: values } = schemas.get(name) ?? {};
+      if (type === 'integer') return String.raw`\d+`;
+      const source = Array.isArray(values)
+        ? values.map((value) => String(value).replaceAll('.', String.raw`\.`)).join('|')
+        : String(own).replace(/^\^|\$$/g, '');
+      return `(?:${source})`;
     });
   return new RegExp(`^${pattern}$`);
 }

@@ -104,7 +104,7 @@ const PARAMETERS: readonly Parameter[] = [
   ),
   parameter('wait', `How long to wait for a change if there is none, up to ${MAX_WAIT_S}s.`, {
     ...text,
-    pattern: String.raw`^\d{1,9}[smhdw]$`,
+    pattern: String.raw`^0{0,7}([0-5]?\d|60)s$|^0{0,8}1m$`,
   }),
 ];
 

@@ -29,7 +29,7 @@ const lifetime = v.pipe(
   v.description(
     'The lifetime of the token: a number and `s`, `m`, `h`, `d` or `w`, up to ten years.',
   ),
-  v.metadata({ pattern: String.raw`^\d{1,9}[smhdw]$` }),
+  v.metadata({ maxLength: 10, pattern: String.raw`^0*[1-9]\d*[smhdw]$` }),
   v.rawTransform<string, number>(({ dataset, addIssue, NEVER }) => {
     try {
       return parseDuration(dataset.value);

@@ -13,7 +13,12 @@ const name = v.pipe(
     (text) => accountName(text) !== null,
     'must be 1 to 64 letters, digits or any of . _ @ + -, and must not begin with -',
   ),
-  v.metadata({ maxLength: 64, minLength: 1 }),
+  // Some languages in which clients read patterns have no `\p{L}`.
+  v.metadata({
+    maxLength: 64,
+    minLength: 1,
+    pattern: String.raw`^([\w.@+]|[^\x00-\x7f])([\w.@+-]|[^\x00-\x7f])*$`,
+  }),
   v.description(
     'Letters, digits and any of . _ @ + -, not beginning with -. Stored in Unicode normalization form NFC.',
   ),

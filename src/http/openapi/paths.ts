@@ -112,8 +112,7 @@ function optionsObject({ name, about, tag, parameters }: Path): JsonObject {
   return {
     operationId: `describe${name}`,
     summary: `Describe ${about}`,
-    description:
-      'Returns the methods, and the attributes that a client may send. No token is needed.',
+    description: 'Returns the methods, and the attributes that a client may send.',
     tags: [tag.name],
     security: [],
     responses: {

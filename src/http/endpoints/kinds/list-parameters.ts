@@ -118,6 +118,8 @@ function rangeParameter(name: string, range: RangeParameter): Parameter {
       {
         ...text,
         anyOf: [{ format: 'date-time' }, { format: 'date' }],
+        // The formats also allow small letters and leap seconds, which the server refuses.
+        pattern: String.raw`^.{10}(T.{6}[0-5]\d(\.\d{1,9})?(Z|[+-].{5}))?$`,
         examples: ['2026-11-21', '2026-11-21T08:00:00Z'],
       },
     );

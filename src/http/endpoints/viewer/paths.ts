@@ -32,7 +32,7 @@ const FILE: PathParameter = {
   name: 'file',
   in: 'path',
   description: 'The name of a file of the documentation.',
-  schema: { type: 'string', pattern: '^[^/]+$' },
+  schema: { type: 'string', enum: NAMES },
   example: 'start.js',
   pattern: NAMES.map((name) => name.replaceAll('.', String.raw`\.`)).join('|'),
   memorable: true,
