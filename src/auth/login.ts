@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { CatalogError } from '../errors.ts';
-import type { Access } from './access.ts';
+import type { Access, Account } from './access.ts';
 import { FailedAttempts, throttled } from './attempts.ts';
 import type { CredentialSource } from './credentials.ts';
 import { dummyHash, hashPassword, type PasswordCheck, verifyPassword } from './passwords.ts';
@@ -54,7 +54,8 @@ export class Login {
     return this.#turns(async () => {
       // Earlier logins in the queue may have failed in the meantime.
       this.#attempts.requireAllowed(username, address);
-      if (!(await this.#isRight(username, credential.password))) {
+      const verified = await this.#accountWith(username, credential.password);
+      if (verified === null) {
         this.#attempts.failed(username, address);
         throw unauthorized('the user name or the password is wrong');
       }
@@ -63,8 +64,8 @@ export class Login {
         this.#credentials,
         ({ users }) => {
           const account = users.get(username);
-          // It may have been removed or disabled a moment ago.
-          if (account === undefined || account.disabled)
+          // A change may have held the lock until now. It ended only tokens issued before it.
+          if (!isUnchanged(account, verified))
             throw unauthorized('the user name or the password is wrong');
           return { subject: username, role: account.role };
         },
@@ -83,13 +84,20 @@ export class Login {
     return this.#turns(() => hashPassword(password));
   }
 
-  async #isRight(username: string, password: string): Promise<boolean> {
+  /** @returns the account if it has this password and may log in; otherwise null. */
+  async #accountWith(username: string, password: string): Promise<Account | null> {
     const account = this.#credentials.current().access.users.get(username);
     const right = await this.#verify(password, account?.password ?? this.#dummy);
+    if (!right || account === undefined) return null;
     // Read again, since hashing takes a while.
     const now = this.#credentials.current().access.users.get(username);
-    return right && now !== undefined && !now.disabled && now.password === account?.password;
+    return isUnchanged(now, account) ? account : null;
   }
+}
+
+/** Whether an account can log in with the password that it had when that was verified. */
+function isUnchanged(now: Account | undefined, verified: Account): now is Account {
+  return now !== undefined && !now.disabled && now.password === verified.password;
 }
 
 /**

@@ -184,6 +184,19 @@ test('a change of the account while the password is hashed is applied to the log
   assert.is(decodeJwt(token)['role'], 'viewer');
 });
 
+test('a password that is changed while a login waits for the accounts issues no token', async () => {
+  for (const users of [usersOf({ ...ANN, password: OFF.password }), usersOf()]) {
+    const begun = await begin();
+    const { source } = begun;
+    const settled = source.settled.bind(source);
+    source.settled = (use) => {
+      source.become({ access: { users, subjects: new Map([['ann', seconds()]]) } });
+      return settled(use);
+    };
+    assert.is(await codeOf(attempt(begun, 'ann', 'right')), 'unauthorized');
+  }
+});
+
 const seconds = () => Math.floor(Date.now() / 1000);
 const ann = () => ({ subject: 'ann', role: 'admin' }) as const;
 const minute = (issued: number) => ({ expires: issued + 60 });
