@@ -98,21 +98,32 @@ export type UserChange = Partial<Pick<UserObject, 'role' | 'disabled'> & { passw
 /** Called with the account before the change, while no other change can run; may throw. */
 export type UserGuard = (current: UserObject) => void;
 
+/** Who changes an account. */
+export interface UserActor {
+  readonly subject: string;
+  /**
+   * Verifies the token of the request again, after the waits before a change.
+   *
+   * @throws CatalogError `unauthorized`; it may also reject with it.
+   */
+  readonly confirm: () => unknown;
+}
+
 export interface UserService {
   /** By ascending name, compared by code point. */
   all(): readonly UserObject[];
   find(name: string): UserObject | null;
   /**
-   * @param subject of the caller's token, as in the methods below.
-   * @throws CatalogError `invalid`, `login_throttled`, `write_refused`, `access_file`.
+   * @throws CatalogError `invalid`, `login_throttled`, `write_refused`, `access_file`, and what
+   *   `confirm` throws, as the methods below.
    */
-  create(subject: string, user: Required<UserChange> & { name: string }): Promise<UserObject>;
+  create(actor: UserActor, user: Required<UserChange> & { name: string }): Promise<UserObject>;
   /** @throws CatalogError `not_found`, `last_admin`, and as `create`. */
-  change(subject: string, name: string, change: UserChange, guard: UserGuard): Promise<UserObject>;
+  change(actor: UserActor, name: string, change: UserChange, guard: UserGuard): Promise<UserObject>;
   /** @throws CatalogError `not_found`, `last_admin`, `write_refused`, `access_file`. */
-  remove(subject: string, name: string, guard: UserGuard): Promise<void>;
+  remove(actor: UserActor, name: string, guard: UserGuard): Promise<void>;
   /** Revokes every token of the account. @throws CatalogError as `remove`. */
-  endTokens(subject: string, name: string): Promise<void>;
+  endTokens(actor: UserActor, name: string): Promise<void>;
 }
 
 export interface PreviewService {

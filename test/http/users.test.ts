@@ -12,6 +12,7 @@ import { accountOf } from '../support/credentials.ts';
 import { quickDisk } from '../support/disk.ts';
 import { RefusingDisk } from '../support/refusing-disk.ts';
 import { closeServices, openService, type Service } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 const USERS = '/admin/users/';
 const PASSWORD = 'correct horse battery';
@@ -358,6 +359,41 @@ test('concurrent changes by commands and by requests are all kept', async () => 
     ),
   );
   for (const name of names) assert.is((await call('GET', `${name}/`)).json.role, 'editor', name);
+});
+
+test('a token that is revoked while a password waits to be hashed is 401, and no account is changed', async () => {
+  await server.stop();
+  let verifications = 0;
+  let logins = 0;
+  const released = Promise.withResolvers<boolean>();
+  server = await openService({
+    clock: { now: () => ((verifications += 1), Date.now()) },
+    verifyPassword: () => ((logins += 1), released.promise),
+  });
+  await account('root', 'admin');
+  const token = await tokenFor('admin');
+  // Its signature is verified now, so that the requests below read the clock once each time.
+  assert.is((await call('GET', '', undefined, { token })).status, 200);
+  const entries = await trail();
+  const { users } = JSON.parse(stored());
+  const hashing = [login('root', 'one'), login('root', 'two')];
+  await until('two passwords are hashed, the maximum', () => logins === 2);
+  verifications = 0;
+  const input = { name: 'eve', role: 'admin', password: PASSWORD };
+  const waiting = [
+    call('POST', '', input, { token }),
+    call('PATCH', 'root/', { password: PASSWORD }, { token }),
+  ];
+  await until('both bodies have arrived', () => verifications >= 4);
+  const { jti } = decodeJwt(token);
+  assert.is((await send(server, 'DELETE', `/admin/tokens/${jti}/`)).status, 204);
+  released.resolve(false);
+  await Promise.all(hashing);
+  for (const { status, json } of await Promise.all(waiting)) {
+    assert.equal([status, json.error], [401, 'the token was revoked; get a new one']);
+  }
+  assert.equal(await trail(), entries);
+  assert.equal(JSON.parse(stored()).users, users);
 });
 
 test('with an audit size of 0 accounts can be changed', async () => {

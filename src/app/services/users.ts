@@ -23,7 +23,13 @@ import type { SharedFiles } from '../../auth/sharing/shared-files.ts';
 import { toIso } from '../../auth/time.ts';
 import type { Disk } from '../../disk/disk.ts';
 import { CatalogError, endsWriting, hasCode } from '../../errors.ts';
-import type { UserChange, UserGuard, UserObject, UserService } from '../../http/services.ts';
+import type {
+  UserActor,
+  UserChange,
+  UserGuard,
+  UserObject,
+  UserService,
+} from '../../http/services.ts';
 import { type Act, USERS } from '../../resources/audit.ts';
 import type { AuditedStore } from '../../resources/audit/audited-store.ts';
 import { precedes, sortKey } from '../../store/memory/orders/sort-key.ts';
@@ -78,12 +84,12 @@ export class Users implements UserService {
   }
 
   async create(
-    subject: string,
+    actor: UserActor,
     { name, role, disabled, password }: Required<UserChange> & { name: string },
   ): Promise<UserObject> {
     if (this.find(name) !== null) throw taken();
     const hashed = await this.#options.hash(password);
-    await this.#write(subject, name, (draft, now) => {
+    await this.#write(actor, name, (draft, now) => {
       if (draft.users.has(name)) throw taken();
       addAccount(draft, { name, role, disabled, created: now, password: hashed });
       return {};
@@ -92,14 +98,14 @@ export class Users implements UserService {
   }
 
   async change(
-    subject: string,
+    actor: UserActor,
     name: string,
     { password, ...rest }: UserChange,
     guard: UserGuard,
   ): Promise<UserObject> {
     const hashed = password === undefined ? undefined : await this.#options.hash(password);
     const change: AccountChange = { ...rest, ...(hashed !== undefined && { password: hashed }) };
-    await this.#write(subject, name, (draft, now) => {
+    await this.#write(actor, name, (draft, now) => {
       guard(objectOf(requireAccount(draft, name)));
       changeAccount(draft, name, change, now);
       return hashed === undefined ? {} : { password_changed: true };
@@ -107,16 +113,16 @@ export class Users implements UserService {
     return this.#existing(name);
   }
 
-  async remove(subject: string, name: string, guard: UserGuard): Promise<void> {
-    await this.#write(subject, name, (draft, now) => {
+  async remove(actor: UserActor, name: string, guard: UserGuard): Promise<void> {
+    await this.#write(actor, name, (draft, now) => {
       guard(objectOf(requireAccount(draft, name)));
       removeAccount(draft, name, now);
       return {};
     });
   }
 
-  async endTokens(subject: string, name: string): Promise<void> {
-    await this.#write(subject, name, (draft, now) => {
+  async endTokens(actor: UserActor, name: string): Promise<void> {
+    await this.#write(actor, name, (draft, now) => {
       requireAccount(draft, name);
       endTokens(draft, name, now);
       return { tokens_ended: true };
@@ -131,7 +137,7 @@ export class Users implements UserService {
   }
 
   /** Changes one account, after its entry in the audit trail. */
-  async #write(subject: string, name: string, change: Change): Promise<void> {
+  async #write({ subject, confirm }: UserActor, name: string, change: Change): Promise<void> {
     const { directory, disk, audited, shared } = this.#options;
     let recorded: Act | null = null;
     try {
@@ -148,6 +154,8 @@ export class Users implements UserService {
         {
           shared,
           async announce(act) {
+            // Hashing, the lock and the other hosts may have taken long.
+            await confirm();
             if (act === null) return;
             await audited.record(subject, act);
             recorded = act;

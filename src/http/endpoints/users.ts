@@ -17,10 +17,11 @@ import { operation, type RequestContext } from '../operations/operation.ts';
 import type { PathParameter } from '../operations/parameters.ts';
 import type { Params } from '../operations/params.ts';
 import { definePath, type Path } from '../operations/path.ts';
+import { confirmCaller } from '../rules/authorization.ts';
 import { JSON_OFFERS } from '../rules/negotiation.ts';
 import { itemLinks } from '../rules/paging.ts';
 import { requireWritable } from '../rules/preconditions.ts';
-import type { Services, UserGuard, UserObject } from '../services.ts';
+import type { Services, UserActor, UserGuard, UserObject } from '../services.ts';
 import { pageOf } from './kinds/collections.ts';
 import { ORDER, PAGING, query } from './kinds/list-parameters.ts';
 import { USERS_TAG } from './tags.ts';
@@ -227,7 +228,7 @@ async function create(
   user: v.InferOutput<typeof newUser>,
 ): Promise<HttpResponse> {
   const { services, request, mediaType } = context;
-  const created = await services.users.create(subjectOf(context), user);
+  const created = await services.users.create(actorOf(context), user);
   return {
     status: 201,
     headers: {
@@ -245,20 +246,17 @@ async function change(
 ): Promise<HttpResponse> {
   const { services, found } = context;
   const guard = guardOf(context);
-  return respond(
-    await services.users.change(subjectOf(context), found.name, patch, guard),
-    context,
-  );
+  return respond(await services.users.change(actorOf(context), found.name, patch, guard), context);
 }
 
 async function remove(context: RequestContext<UserObject>): Promise<HttpResponse> {
   const { services, found } = context;
-  await services.users.remove(subjectOf(context), found.name, guardOf(context));
+  await services.users.remove(actorOf(context), found.name, guardOf(context));
   return { status: 204, headers: {}, body: null };
 }
 
 async function endTokens(context: RequestContext<UserObject>): Promise<HttpResponse> {
-  await context.services.users.endTokens(subjectOf(context), context.found.name);
+  await context.services.users.endTokens(actorOf(context), context.found.name);
   return { status: 204, headers: {}, body: null };
 }
 
@@ -269,9 +267,10 @@ function guardOf({ conditions }: RequestContext<UserObject>): UserGuard {
   };
 }
 
-function subjectOf({ caller }: Pick<RequestContext<unknown>, 'caller'>): string {
+function actorOf(context: RequestContext<unknown>): UserActor {
+  const { caller } = context;
   if (caller === null) throw new Error('accounts are changed by a caller');
-  return caller.subject;
+  return { subject: caller.subject, confirm: () => confirmCaller(context) };
 }
 
 function respond(
