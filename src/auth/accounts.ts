@@ -2,8 +2,7 @@
 import { CatalogError } from '../errors.ts';
 import type { Access, AccessDraft, Account } from './access.ts';
 import type { Role } from './roles.ts';
-import { isNumericDate } from './time.ts';
-import { LEEWAY_S } from './tokens.ts';
+import { isNumericDate, LEEWAY_S } from './time.ts';
 
 /** A change of an account; `password` is argon2id, in the PHC string format. */
 export type AccountChange = Partial<Pick<Account, 'role' | 'disabled' | 'password'>>;

@@ -17,6 +17,7 @@ import { type Access, accessPath, NO_ACCESS, readAccess } from './access.ts';
 import { keysPath, loadKeys, readKeys, type SigningKeys } from './keys.ts';
 import { exclusively, CACHE_MS } from './private-file.ts';
 import type { SharedFiles } from './sharing/shared-files.ts';
+import { LEEWAY_S } from './time.ts';
 
 export interface Credentials {
   readonly keys: SigningKeys;
@@ -25,6 +26,8 @@ export interface Credentials {
 
 /** The source of credentials. */
 export interface CredentialSource {
+  /** Seconds by which the clocks of the hosts that issue and revoke tokens may differ. */
+  readonly clockDifference?: number;
   /** @throws CatalogError `key_file`, `access_file`. */
   current(): Credentials;
   /**
@@ -90,6 +93,10 @@ export class LiveCredentials implements CredentialSource {
     );
     live.current();
     return live;
+  }
+
+  get clockDifference(): number {
+    return this.#shared === undefined ? 0 : LEEWAY_S;
   }
 
   current(): Credentials {

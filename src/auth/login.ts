@@ -6,7 +6,8 @@ import type { Access, Account } from './access.ts';
 import { FailedAttempts, throttled } from './attempts.ts';
 import type { CredentialSource } from './credentials.ts';
 import { dummyHash, hashPassword, type PasswordCheck, verifyPassword } from './passwords.ts';
-import { type Caller, type IssuedToken, issueToken, LEEWAY_S, unauthorized } from './tokens.ts';
+import { LEEWAY_S } from './time.ts';
+import { type Caller, type IssuedToken, issueToken, unauthorized } from './tokens.ts';
 
 /** Passwords that are hashed at a time, each in 19 MiB of memory. */
 const MAX_CONCURRENT_HASHES = 2;
@@ -104,6 +105,9 @@ function isUnchanged(now: Account | undefined, verified: Account): now is Accoun
  * Issues a token that no earlier revocation voids. `iat` has whole seconds, so a token that is
  * issued in the second of a revocation gets the next second.
  *
+ * If several hosts revoke tokens, the `iat` is earlier by as much as their clocks may differ:
+ * otherwise a host whose clock is behind could not revoke a token that was issued a moment ago.
+ *
  * @param callerOf returns the caller, given the accounts at that moment.
  * @param validityFrom returns the expiry of the token, given its `iat`.
  * @throws CatalogError `access_file` if the clock is behind, and what `callerOf` throws.
@@ -117,8 +121,8 @@ export async function issueFor(
     const { keys, caller, issued } = await credentials.settled((current) => {
       const found = callerOf(current.access);
       const revokedUntil = current.access.subjects.get(found.subject) ?? 0;
-      const now = Math.floor(Date.now() / 1000);
-      return { keys: current.keys, caller: found, issued: Math.max(now, revokedUntil + 1) };
+      const earliest = Math.floor(Date.now() / 1000) - (credentials.clockDifference ?? 0);
+      return { keys: current.keys, caller: found, issued: Math.max(earliest, revokedUntil + 1) };
     });
     const ahead = issued - Date.now() / 1000;
     if (ahead <= LEEWAY_S) return issueToken(keys, caller, { issued, ...validityFrom(issued) });

@@ -1,6 +1,9 @@
 /** Times in the files of accounts and keys: whole seconds in RFC 3339, UTC. */
 import * as v from 'valibot';
 
+/** Seconds by which the clocks of two hosts may differ. */
+export const LEEWAY_S = 2;
+
 /** A text such as `2026-11-21T17:25:35Z`; its value is seconds since the epoch. */
 export const isoSeconds = v.pipe(
   v.string(),

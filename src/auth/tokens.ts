@@ -6,14 +6,11 @@ import type { Access } from './access.ts';
 import type { CredentialSource } from './credentials.ts';
 import type { SigningKey, SigningKeys } from './keys.ts';
 import { isRole, type Role } from './roles.ts';
-import { isNumericDate } from './time.ts';
+import { isNumericDate, LEEWAY_S } from './time.ts';
 
 const ALGORITHM = 'HS256';
 const ISSUER = 'catalog-server';
 const AUDIENCE = 'catalog-admin';
-
-/** Seconds by which the clocks of two hosts may differ. */
-export const LEEWAY_S = 2;
 
 /** Verified tokens in the cache; the oldest are removed first. */
 const MAX_CACHED_TOKENS = 10_000;

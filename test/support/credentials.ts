@@ -4,6 +4,7 @@ import type { Credentials, CredentialSource } from '../../src/auth/credentials.t
 import type { SigningKeys } from '../../src/auth/keys.ts';
 
 export class FixedCredentials implements CredentialSource {
+  clockDifference = 0;
   #credentials: Credentials;
 
   constructor(keys: SigningKeys, access: Partial<Access> = {}) {

@@ -202,6 +202,7 @@ test('changes of accounts reach all hosts without loss, and credentials expire a
   await two.open(async () => assert.unreachable('there are keys already'));
   const live = await LiveCredentials.open(second, undefined, { shared: two });
   assert.equal(live.current().keys, await loadKeys(first, undefined));
+  assert.is(live.clockDifference, 2);
   const end = (directory: string, shared: EtcdCredentials, subject: string) =>
     changeAccess(machineDisk, directory, (draft, now) => endTokens(draft, subject, now), {
       shared,

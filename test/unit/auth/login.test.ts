@@ -2,11 +2,12 @@
 import { decodeJwt } from 'jose';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { endTokens } from '../../../src/auth/accounts.ts';
 import { FailedAttempts } from '../../../src/auth/attempts.ts';
 import type { SigningKeys } from '../../../src/auth/keys.ts';
 import { issueFor, Login } from '../../../src/auth/login.ts';
 import { TokenVerifier } from '../../../src/auth/tokens.ts';
-import { accountOf, FixedCredentials, usersOf } from '../../support/credentials.ts';
+import { accountOf, emptyDraft, FixedCredentials, usersOf } from '../../support/credentials.ts';
 import { codeOf, failureOf } from '../../support/failure.ts';
 import { turn } from '../../support/turns.ts';
 
@@ -208,6 +209,23 @@ test('a token issued after a revocation in the same second is valid', async () =
     const { token } = await issueFor(source, ann, minute);
     assert.ok((decodeJwt(token).iat ?? 0) > revoked);
     await new TokenVerifier(source).verify(`Bearer ${token}`);
+  }
+});
+
+test('a host whose clock is up to 2 seconds behind revokes a token that another has just issued', async () => {
+  for (const behind of [0, 1, 2]) {
+    const source = new FixedCredentials(KEYS);
+    source.clockDifference = 2;
+    const { token } = await issueFor(source, ann, minute);
+    const header = `Bearer ${token}`;
+    const verifier = new TokenVerifier(source);
+    assert.is((await verifier.verify(header)).subject, 'ann');
+    const draft = emptyDraft();
+    endTokens(draft, 'ann', seconds() - behind);
+    source.become({ access: draft });
+    assert.is(await codeOf((async () => verifier.verify(header))()), 'unauthorized');
+    const { token: next } = await issueFor(source, ann, minute);
+    assert.is((await verifier.verify(`Bearer ${next}`)).subject, 'ann', 'the next login counts');
   }
 });
 
