@@ -155,10 +155,12 @@ export class Hosts implements HostService {
               yield* piecesOf(next.bytes);
             }
             if (gone.aborted || arrivals.closed) return;
-            if (next !== null) continue;
-            // A large change set takes many seconds to read, and a silent stream is given up.
+            if (next !== null && performance.now() < due) continue;
+            // A large change set takes many seconds to read, and a silent stream is given up. A
+            // follower that is always behind never gets to the wait below.
             if (!(await isAllowed())) return;
             yield EMPTY_LINE;
+            due = performance.now() + emptyLineMs;
           }
         }
       } catch (error) {

@@ -10,11 +10,11 @@ import { quickDisk } from '../../../support/disk.ts';
 
 const BYTES = Buffer.from('{"sequence":1}\n');
 
-/** The stream of a primary whose only change set is read in `read`. */
-function streamOf(read: () => Promise<void>) {
+/** The stream of a primary that has `count` change sets, of which the first is read in `read`. */
+function streamOf(read: () => Promise<void>, { count = 1, isAllowed = async () => true } = {}) {
   const directory = temporaryDirectory();
   const store = {
-    sequence: 1,
+    sequence: count,
     digest: 'd'.repeat(64),
     size: { base: 0 },
     oldest: 0,
@@ -22,7 +22,9 @@ function streamOf(read: () => Promise<void>) {
     refuseWrites() {},
     async *encodedSince() {
       await read();
-      yield { changeSet: { sequence: 1 }, bytes: BYTES } as unknown as EncodedChangeSet;
+      for (let sequence = 1; sequence <= count; sequence += 1) {
+        yield { changeSet: { sequence }, bytes: BYTES } as unknown as EncodedChangeSet;
+      }
     },
   };
   const hosts = new Hosts({
@@ -34,7 +36,7 @@ function streamOf(read: () => Promise<void>) {
     givesCredentials: false,
     emptyLineMs: 1,
   });
-  return { hosts, pieces: hosts.changes(0, async () => true)[Symbol.asyncIterator]() };
+  return { hosts, pieces: hosts.changes(0, isAllowed)[Symbol.asyncIterator]() };
 }
 
 test('while a change set is read, empty lines are sent; then it is sent whole', async () => {
@@ -55,6 +57,18 @@ test('a stream whose follower has disconnected is over, although a change set is
   assert.is(hosts.followers, 1);
   await pieces.return?.();
   assert.is(hosts.followers, 0);
+});
+
+test('a stream whose token is revoked ends, also if its follower is always behind', async () => {
+  let verifications = 0;
+  const { pieces } = streamOf(async () => {}, {
+    count: Number.MAX_SAFE_INTEGER,
+    isAllowed: async () => (verifications += 1) < 3,
+  });
+  let sent = 0;
+  while (sent < 200_000 && (await pieces.next()).done !== true) sent += 1;
+  assert.is(verifications, 3);
+  await pieces.return?.();
 });
 
 test.run();
