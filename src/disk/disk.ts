@@ -87,6 +87,7 @@ export interface FileStat {
 
 const open = promisify(fs.open);
 const rename = promisify(fs.rename);
+const unlink = promisify(fs.unlink);
 const fdatasync = promisify(fs.fdatasync);
 const fsync = promisify(fs.fsync);
 
@@ -117,7 +118,10 @@ export const machineDisk: Disk = {
   close: (fd) => fs.closeSync(fd),
   rename,
   link: (from, to) => fs.linkSync(from, to),
-  unlink: (path) => fsp.rm(path, { force: true }),
+  unlink: (path) =>
+    unlink(path).catch((error: unknown) => {
+      if (systemErrorCode(error) !== 'ENOENT') throw error;
+    }),
   mkdir(path) {
     const first = fs.mkdirSync(path, { recursive: true, mode: 0o700 });
     if (first !== undefined) giveDirectories(first, path);
@@ -169,7 +173,7 @@ export const blockingDisk: Disk = {
   },
   create: async (path) => openNew(path, 'wx', 0o600),
   rename: async (from, to) => fs.renameSync(from, to),
-  unlink: async (path) => fs.rmSync(path, { force: true }),
+  unlink: async (path) => absentAs(undefined, () => fs.unlinkSync(path)),
 };
 
 function readWhole(fd: number): Buffer {

@@ -86,7 +86,7 @@ export async function writeVolatile(disk: Disk, path: string, bytes: Uint8Array)
   const temporary = temporaryPath(dirname(path));
   try {
     await disk.writeNew(temporary, bytes, false);
-    await disk.rename(temporary, path);
+    await takeName(disk, temporary, path);
   } catch (error) {
     await discard(disk, temporary);
     throw error;
@@ -107,7 +107,7 @@ export async function writePieces(
     } finally {
       disk.close(fd);
     }
-    await disk.rename(temporary, path);
+    await takeName(disk, temporary, path);
   } catch (error) {
     await discard(disk, temporary);
     throw error;
@@ -229,11 +229,16 @@ export async function withOpen<T>(
 
 /**
  * Removes the half-written files of killed runs from a directory. Only the process that owns the
- * directory may call this.
+ * directory may call this. A directory with such a name is left alone: the program makes none.
+ *
+ * @throws what the disk throws.
  */
 export async function removeTemporaries(disk: Disk, directory: string): Promise<void> {
   for (const name of disk.list(directory)) {
-    if (TEMPORARY.test(name)) await disk.unlink(join(directory, name));
+    if (!TEMPORARY.test(name)) continue;
+    await disk.unlink(join(directory, name)).catch((error: unknown) => {
+      if (systemErrorCode(error) !== 'EISDIR') throw error;
+    });
   }
 }
 
@@ -243,6 +248,18 @@ export async function removeTemporaries(disk: Disk, directory: string): Promise<
  */
 export function temporaryPath(directory: string): string {
   return join(directory, `.${randomBytes(8).toString('hex')}.tmp`);
+}
+
+/** @throws what the disk throws; for a directory, an error that says what to do about it. */
+async function takeName(disk: Disk, temporary: string, path: string): Promise<void> {
+  try {
+    await disk.rename(temporary, path);
+  } catch (cause) {
+    const code = systemErrorCode(cause);
+    if (code !== 'EISDIR') throw cause;
+    const message = `${path} is a directory where a file is expected: move it away`;
+    throw Object.assign(new Error(message, { cause }), { code });
+  }
 }
 
 /** Removes a temporary file. If the disk refuses this too, the next start removes it. */

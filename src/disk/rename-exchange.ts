@@ -38,8 +38,15 @@ export function exchangingDisk(disk: Disk): Disk {
   return {
     ...disk,
     async rename(from, to) {
-      if (renameExchange(from, to)) fs.rmSync(from, { force: true });
-      else await disk.rename(from, to);
+      if (renameExchange(from, to)) {
+        try {
+          return fs.rmSync(from, { force: true });
+        } catch {
+          // What had the name cannot be removed, such as a directory: the rename below reports it.
+          renameExchange(from, to);
+        }
+      }
+      await disk.rename(from, to);
     },
   };
 }

@@ -35,7 +35,11 @@ export const DEFAULT_SETTINGS: PageSettings = {
 /** Milliseconds for which pages wait while writes keep coming, unless set otherwise. */
 export const DEFAULT_DELAY_MS = 5000;
 
-/** Saves the settings of a server for commands that use the same directory. */
+/**
+ * Saves the settings of a server for commands that use the same directory.
+ *
+ * @throws what the disk throws; CatalogError `store_unreadable` if something else has the name.
+ */
 export async function keepSettings(
   disk: Disk,
   directory: string,
@@ -43,7 +47,7 @@ export async function keepSettings(
 ): Promise<void> {
   const path = join(directory, DATA_FILES.pageSettings);
   const bytes = Buffer.from(`${JSON.stringify(used, null, 2)}\n`);
-  if (disk.read(path)?.equals(bytes) !== true) await writeVolatile(disk, path, bytes);
+  if (readOrExplain(disk, path)?.equals(bytes) !== true) await writeVolatile(disk, path, bytes);
 }
 
 /**

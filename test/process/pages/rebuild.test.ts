@@ -46,6 +46,8 @@ function rebuild(data: string, ...args: readonly string[]): Promise<Finished> {
   return runCommand(['rebuild-pages', '--data', data, ...args]);
 }
 
+const isHidden = (name: string): boolean => name.startsWith('.');
+
 interface Counts {
   readonly written: number;
   readonly unchanged: number;
@@ -229,13 +231,37 @@ test('without a store rebuild-pages exits 1 and writes nothing', async () => {
 
 test('a page that cannot be written exits 1 and is named; the others are written', async () => {
   const data = await demoStore();
-  mkdirSync(pageFile(data, 2), { recursive: true });
+  const page = pageFile(data, 2);
+  mkdirSync(page, { recursive: true });
+  writeFileSync(join(page, 'notes.txt'), '');
   const finished = await rebuild(data);
   assert.is(finished.status, 1);
-  assert.match(finished.stderr, /^catalog-server: skus\/2\.html: [^\n]*\n$/);
+  assert.is(
+    finished.stderr,
+    `catalog-server: skus/2.html: ${page} is a directory where a file is expected: move it away\n`,
+  );
   assert.equal(countsOf(finished), { written: ALL - 1, unchanged: 0, removed: 0, failed: 1 });
-  rmSync(pageFile(data, 2), { recursive: true });
-  assert.equal(faultsOf(data), ['skus/2.html is missing'], 'nothing half-written is left');
+  assert.equal(readdirSync(page), ['notes.txt']);
+  assert.equal(readdirSync(dirname(page)).filter(isHidden), [], 'nothing half-written is left');
+  rmSync(page, { recursive: true });
+  assertCounts(await rebuild(data, '--stale'), { written: 1, unchanged: ALL - 1 });
+});
+
+test('a directory in place of the manifest is named, and a server starts beside it', async () => {
+  const data = await demoStore();
+  const manifest = join(data, 'pages.manifest');
+  mkdirSync(manifest);
+  const { status, stderr } = await rebuild(data);
+  assert.is(status, 1);
+  assert.is(
+    stderr,
+    `catalog-server: ${manifest} is a directory where a file is expected: move it away\n`,
+  );
+  assert.equal(readdirSync(data).filter(isHidden), []);
+  const server = await startServer({ data });
+  assert.is((await server.stop()).status, 0);
+  rmSync(manifest, { recursive: true });
+  assertCounts(await rebuild(data, '--stale'), { unchanged: ALL });
 });
 
 test('rebuild-pages without flags uses the page settings of the last server', async () => {

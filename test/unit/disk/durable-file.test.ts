@@ -1,11 +1,12 @@
 /** How a durable write ends if a call fails, or is reported as failed but took effect. */
-import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { withOpen, writeDurably } from '../../../src/disk/durable-file.ts';
+import { blockingDisk, machineDisk } from '../../../src/disk/disk.ts';
+import { removeTemporaries, withOpen, writeDurably } from '../../../src/disk/durable-file.ts';
 import { CatalogError } from '../../../src/errors.ts';
-import { temporaryDirectory } from '../../support/directory.ts';
+import { directoryWith, temporaryDirectory } from '../../support/directory.ts';
 import { type Refusal, RefusingDisk, type Step } from '../../support/refusing-disk.ts';
 
 const at =
@@ -99,5 +100,15 @@ for (const code of NO_LINKS) {
     assert.equal(await write({ exclusive: true, refusal: neither }), ['EIO']);
   });
 }
+
+test('half-written files are removed, and a directory with such a name is kept', async () => {
+  const names = ['.0123456789abcdef.tmp', '.0123456789abcde0.tmp', 'catalog.json'];
+  for (const disk of [machineDisk, blockingDisk]) {
+    const directory = directoryWith({ [names[1] ?? '']: 'half', 'catalog.json': '' });
+    mkdirSync(join(directory, names[0] ?? ''));
+    await removeTemporaries(disk, directory);
+    assert.equal(readdirSync(directory).sort(), [names[0], 'catalog.json']);
+  }
+});
 
 test.run();

@@ -1,5 +1,13 @@
 /** src/disk/rename-exchange.ts: a rename that replaces a file does what rename(2) does. */
-import { closeSync, openSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -53,6 +61,26 @@ test('renameExchange swaps the names of two files, and returns false if one of t
   assert.is(renameExchange(one, none), false);
   assert.is(renameExchange(none, one), false);
   assert.equal(readdirSync(directory).sort(), ['one', 'other']);
+});
+
+test('a directory that has the name keeps it, and the rename fails', async () => {
+  const directory = temporaryDirectory();
+  const path = join(directory, 'page.html');
+  mkdirSync(path);
+  for (const content of [[], ['notes.txt']]) {
+    for (const name of content) writeFileSync(join(path, name), '');
+    try {
+      await writeVolatile(exchangingDisk(machineDisk), path, bytes('new'));
+      assert.unreachable();
+    } catch (error) {
+      assert.is(
+        (error as Error).message,
+        `${path} is a directory where a file is expected: move it away`,
+      );
+    }
+    assert.equal(readdirSync(directory), ['page.html']);
+    assert.equal(readdirSync(path), content);
+  }
 });
 
 test('a rename that fails throws the error of the disk, and changes nothing', async () => {

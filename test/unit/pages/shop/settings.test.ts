@@ -1,5 +1,5 @@
 /** The settings of pages that a server keeps for commands (docs/storage.md). */
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -8,6 +8,7 @@ import {
   keepSettings,
   keptSettings,
 } from '../../../../src/pages/shop/settings.ts';
+import { messageOf } from '../../../../src/errors.ts';
 import { temporaryDirectory } from '../../../support/directory.ts';
 import { quickDisk } from '../../../support/disk.ts';
 
@@ -32,6 +33,14 @@ test('a file without settings of pages is refused, and an empty one counts as mi
   }
   writeFileSync(path, '');
   assert.equal(keptSettings(quickDisk, directory), DEFAULT_SETTINGS);
+});
+
+test('a directory in place of the file is named when the settings are stored', async () => {
+  const directory = temporaryDirectory();
+  const path = join(directory, 'pages.json');
+  mkdirSync(path);
+  const refusal = await keepSettings(quickDisk, directory, DEFAULT_SETTINGS).catch(messageOf);
+  assert.match(refusal ?? '', `${path} cannot be read`);
 });
 
 test.run();
