@@ -22,6 +22,7 @@ export async function openDeliveryFiles(disk: Disk, data: string): Promise<Deliv
       await replaceFile(disk, pathOf(id), Buffer.from(text));
     },
     forget: (id) => disk.unlink(pathOf(id)),
+    nameOf: pathOf,
     ids: () =>
       disk.list(folder).flatMap((name) => {
         const [, id] = STATE.exec(name) ?? [];

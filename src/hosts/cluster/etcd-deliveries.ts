@@ -143,6 +143,10 @@ export class EtcdDeliveries {
     return merged(this.#places.get(id), this.#states.get(id));
   }
 
+  nameOf(id: number): string {
+    return `${PLACES} or ${stateKey(id)} in etcd`;
+  }
+
   ids(): readonly number[] {
     return [...new Set([...this.#places.keys(), ...this.#states.keys()])];
   }

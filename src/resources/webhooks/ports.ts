@@ -36,6 +36,8 @@ export interface DeliveryStorage {
   save(id: number, state: LiveState): Promise<void>;
   forget(id: number): Promise<void>;
   ids(): readonly number[];
+  /** The name of the file or key with the state, for messages to the operator. */
+  nameOf(id: number): string;
   /**
    * The state of a webhook to which another host delivers, as far as it is kept.
    *

@@ -220,7 +220,7 @@ export class Webhooks {
     const state = text === null ? null : DeliveryState.parse(text);
     if (text !== null && state === null) {
       warn(
-        `the position of webhook ${id} cannot be read; its deliveries start again from its creation`,
+        `the position of webhook ${id} cannot be read, because ${storage.nameOf(id)} is damaged; its deliveries start again from its creation`,
       );
     }
     return state ?? new DeliveryState(origin);

@@ -60,6 +60,7 @@ function world(webhook: Webhook, last: number) {
       save: async () => {},
       forget: async () => {},
       ids: () => [],
+      nameOf: String,
       latest: async () => null,
     },
     send: async ({ body }) => {
