@@ -13,7 +13,7 @@ import * as v from 'valibot';
 import { DATA_FILES } from '../../data-files.ts';
 import type { Disk } from '../../disk/disk.ts';
 import { unreadable } from '../../disk/unreadable.ts';
-import { CatalogError, messageOf } from '../../errors.ts';
+import { CatalogError, messageOf, systemErrorCode } from '../../errors.ts';
 import { CHECKSUM_LENGTH, checksumIn } from '../../json/checksum.ts';
 
 const CHANGE_SET = /^(\d{12})\.json$/;
@@ -135,12 +135,24 @@ export function reasonOf(error: unknown): string {
   return messageOf(error).replace(/, \w+(?: '.*)?$/s, '');
 }
 
+const NO_RIGHT = 'give the user that runs catalog-server the right to write to it';
+
+/** What to do about a directory that cannot be written, by the code of the error. */
+const WRITING_ADVICE: Readonly<Record<string, string>> = {
+  EACCES: NO_RIGHT,
+  EPERM: NO_RIGHT,
+  EROFS: 'mount its file system for writing',
+  ENOSPC: 'free some space',
+  EDQUOT: 'free some space',
+};
+
 /** @returns the cause as an error that names the directory; a CatalogError already does. */
 export function unwritable(directory: string, cause: unknown): unknown {
   if (cause instanceof CatalogError) return cause;
+  const advice = WRITING_ADVICE[systemErrorCode(cause) ?? ''] ?? 'check the disk';
   return new CatalogError(
     'write_refused',
-    `${directory} cannot be written (${messageOf(cause)}); check the disk and try again`,
+    `${directory} cannot be written (${messageOf(cause)}); ${advice} and try again`,
     { cause },
   );
 }
