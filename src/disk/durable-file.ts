@@ -86,7 +86,7 @@ export async function writeVolatile(disk: Disk, path: string, bytes: Uint8Array)
   const temporary = temporaryPath(dirname(path));
   try {
     await disk.writeNew(temporary, bytes, false);
-    await takeName(disk, temporary, path);
+    await explainingDirectory(path, disk.rename(temporary, path));
   } catch (error) {
     await discard(disk, temporary);
     throw error;
@@ -107,7 +107,7 @@ export async function writePieces(
     } finally {
       disk.close(fd);
     }
-    await takeName(disk, temporary, path);
+    await explainingDirectory(path, disk.rename(temporary, path));
   } catch (error) {
     await discard(disk, temporary);
     throw error;
@@ -250,10 +250,15 @@ export function temporaryPath(directory: string): string {
   return join(directory, `.${randomBytes(8).toString('hex')}.tmp`);
 }
 
-/** @throws what the disk throws; for a directory, an error that says what to do about it. */
-async function takeName(disk: Disk, temporary: string, path: string): Promise<void> {
+/**
+ * Awaits a step that replaces or removes a file.
+ *
+ * @param path the file, for the message.
+ * @throws what the step throws; for a directory, an error that says what to do about it.
+ */
+export async function explainingDirectory(path: string, step: Promise<void>): Promise<void> {
   try {
-    await disk.rename(temporary, path);
+    await step;
   } catch (cause) {
     const code = systemErrorCode(cause);
     if (code !== 'EISDIR') throw cause;

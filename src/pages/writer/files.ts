@@ -2,7 +2,7 @@
 import { dirname, join } from 'node:path';
 import { DATA_FILES } from '../../data-files.ts';
 import type { Disk, FileStat } from '../../disk/disk.ts';
-import { removeTemporaries, writeVolatile } from '../../disk/durable-file.ts';
+import { explainingDirectory, removeTemporaries, writeVolatile } from '../../disk/durable-file.ts';
 import { openRegularLater } from '../../disk/system/regular-file.ts';
 import { type PageName, parseName } from '../shop/names.ts';
 import { systemErrorCode } from '../../errors.ts';
@@ -53,7 +53,8 @@ export class PageFiles {
    * parts after a missing one, so the parts after this one are removed as well.
    */
   async remove(name: PageName): Promise<void> {
-    await this.#disk.unlink(this.#path(name));
+    const path = this.#path(name);
+    await explainingDirectory(path, this.#disk.unlink(path));
     const folder = PART_FOLDER.exec(name)?.[1];
     if (folder === undefined) return;
     const part = numberIn(name);

@@ -247,6 +247,19 @@ test('a page that cannot be written exits 1 and is named; the others are written
   assertCounts(await rebuild(data, '--stale'), { written: 1, unchanged: ALL - 1 });
 });
 
+test('a directory in place of a page that is to be removed is named and kept', async () => {
+  const data = await demoStore();
+  const orphan = pageFile(data, 999);
+  mkdirSync(orphan, { recursive: true });
+  const { status, stderr } = await rebuild(data);
+  assert.is(status, 1);
+  assert.is(
+    stderr,
+    `catalog-server: skus/999.html: ${orphan} is a directory where a file is expected: move it away\n`,
+  );
+  assert.equal(readdirSync(orphan), []);
+});
+
 test('a directory in place of the manifest is named, and a server starts beside it', async () => {
   const data = await demoStore();
   const manifest = join(data, 'pages.manifest');
