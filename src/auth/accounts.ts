@@ -7,6 +7,10 @@ import { isNumericDate, LEEWAY_S } from './time.ts';
 /** A change of an account; `password` is argon2id, in the PHC string format. */
 export type AccountChange = Partial<Pick<Account, 'role' | 'disabled' | 'password'>>;
 
+/** What {@link accountName} accepts, in words for messages. */
+export const ACCOUNT_NAME =
+  '1 to 64 letters, digits or any of . _ @ + -, other than . and .., not beginning with -';
+
 /** @returns the name in NFC, as logins compare it; null if it is not a valid name. */
 export function accountName(text: string): string | null {
   const name = text.normalize('NFC');

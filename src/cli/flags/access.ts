@@ -1,6 +1,6 @@
 /** The values of flags and arguments for users, tokens and keys. */
 import { InvalidArgumentError } from 'commander';
-import { accountName } from '../../auth/accounts.ts';
+import { ACCOUNT_NAME, accountName } from '../../auth/accounts.ts';
 import { parseDuration } from '../../auth/duration.ts';
 import { isRole, ROLES, type Role } from '../../auth/roles.ts';
 import { MAX_ID_LENGTH } from '../../auth/tokens.ts';
@@ -33,7 +33,7 @@ export function parseOverlap(text: string): number {
 export function parseUserName(text: string): string {
   const name = accountName(text);
   if (name !== null) return name;
-  throw new InvalidArgumentError('Give 1 to 64 letters, digits, or any of . _ @ + -');
+  throw new InvalidArgumentError(`Give ${ACCOUNT_NAME}`);
 }
 
 /** @param text the name of a role, in lower case. @throws InvalidArgumentError. */

@@ -1,6 +1,6 @@
 /** Accounts as requests send them and responses show them (spec 6.9). */
 import * as v from 'valibot';
-import { accountName } from '../../auth/accounts.ts';
+import { ACCOUNT_NAME, accountName } from '../../auth/accounts.ts';
 import { MIN_CODE_POINTS, passwordFault } from '../../auth/passwords.ts';
 import { ROLES } from '../../auth/roles.ts';
 import { flag, longText } from '../../model/schemas.ts';
@@ -9,10 +9,7 @@ import type { UserObject } from '../services.ts';
 
 const name = v.pipe(
   longText,
-  v.check(
-    (text) => accountName(text) !== null,
-    'must be 1 to 64 letters, digits or any of . _ @ + -, and must not begin with -',
-  ),
+  v.check((text) => accountName(text) !== null, `must be ${ACCOUNT_NAME}`),
   // Some languages in which clients read patterns have no `\p{L}`.
   v.metadata({
     maxLength: 64,
@@ -20,7 +17,7 @@ const name = v.pipe(
     pattern: String.raw`^([\w.@+]|[^\x00-\x7f])([\w.@+-]|[^\x00-\x7f])*$`,
   }),
   v.description(
-    'Letters, digits and any of . _ @ + -, not beginning with -. Stored in Unicode normalization form NFC.',
+    'Letters, digits and any of . _ @ + -, other than . and .., not beginning with -. Stored in Unicode normalization form NFC.',
   ),
   // The generator of the description ignores what comes after a transformation.
   v.transform((text) => text.normalize('NFC')),

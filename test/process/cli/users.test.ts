@@ -145,6 +145,12 @@ test('an invalid name or role, and a password as an argument, exit 2', async () 
     assert.is(status, 2, `${JSON.stringify(name)} ${stderr}`);
     assert.match(stderr, '1 to 64 letters');
   }
+  for (const name of ['-x', '.', '..']) {
+    const args = ['users', 'add', '--data', data, '--', name];
+    const { status, stderr } = await callProgram(args, { input: PASSWORD });
+    assert.is(status, 2, `${name} ${stderr}`);
+    assert.match(stderr, 'other than . and .., not beginning with -');
+  }
   assert.is((await users(data, ['role', 'ann', 'boss'])).status, 2);
   assert.is((await users(data, ['add', 'ann', '--role', 'boss'], PASSWORD)).status, 2);
   assert.is((await users(data, ['add', 'ann', '--password', PASSWORD], PASSWORD)).status, 2);
