@@ -32,6 +32,7 @@ const RESPONSE_HEADERS = [
   'Preference-Applied',
   'Retry-After',
   'WWW-Authenticate',
+  'X-Request-Id',
   'X-Total-Count',
 ].join(', ');
 
