@@ -1,4 +1,5 @@
 /** Creations that are sent again because their response was lost. */
+import { randomKey } from './random-key.ts';
 
 /** A request that was sent, so that it can be kept over a reload. */
 export interface Creation {
@@ -24,7 +25,7 @@ export class CreationKey {
   for(content: unknown): string {
     const text = JSON.stringify(content);
     if (text !== this.#last.content) {
-      this.#last = { content: text, key: crypto.randomUUID() };
+      this.#last = { content: text, key: randomKey() };
     }
     return this.#last.key;
   }

@@ -2,6 +2,7 @@
 import type { components } from '../../../../dist/console/api.d.ts';
 import { errorOf, receive, send } from '../api/client.ts';
 import { collectionOf } from '../api/collections.ts';
+import { randomKey } from '../api/random-key.ts';
 import { authorizedFetch } from '../api/session.ts';
 import type { CollectionName } from '../api/types.ts';
 import { complain } from '../parts/notices.tsx';
@@ -25,7 +26,7 @@ export interface ImportOptions {
  */
 export async function columnsOf(name: CollectionName): Promise<string[]> {
   // A search that finds nothing leaves the header alone.
-  const path = `${collectionOf(name).path}export/?format=csv&q=${crypto.randomUUID()}`;
+  const path = `${collectionOf(name).path}export/?format=csv&q=${randomKey()}`;
   const text = await (await send(path, { headers: { Accept: 'text/csv' } })).text();
   const [header = ''] = text.replace(/^\uFEFF/, '').split(/\r?\n/);
   return header.split(',');

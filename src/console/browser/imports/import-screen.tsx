@@ -2,6 +2,7 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { isAborted } from '../api/client.ts';
+import { randomKey } from '../api/random-key.ts';
 import { readCategories } from '../api/references.ts';
 import { focusContent } from '../focus-content.ts';
 import { holdBack } from '../location.ts';
@@ -172,7 +173,7 @@ function useImport(step: Signal<Step>, progress: Signal<Import | null>): Start {
         },
         controller.signal,
       );
-      step.value = { kind: 'report', plan, result, key: crypto.randomUUID() };
+      step.value = { kind: 'report', plan, result, key: randomKey() };
       if (dryRun || result.state !== 'done') return;
       announce(t('import.done', { count: result.created + result.changed }));
       const categories = [plan.collection, ...plan.createMissing].includes('categories');
