@@ -11,7 +11,9 @@ import { textOf } from './api/text-of.ts';
 function failureText(error: unknown): string {
   if (!(error instanceof SignInError)) return wordsFor(error);
   if (error.status === 401) return t('signIn.refused');
-  if (error.retryAfter !== null) return t('signIn.throttled', { count: error.retryAfter });
+  if (error.status === 429 && error.retryAfter !== null) {
+    return t('signIn.throttled', { count: error.retryAfter });
+  }
   return error.status >= 500 ? faultText(error) : error.message;
 }
 

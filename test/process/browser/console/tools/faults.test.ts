@@ -2,7 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { shoot, testInBrowser } from '../../browser.ts';
-import { faults, hears, stage } from '../console.ts';
+import { faults, hears, signIn, stage } from '../console.ts';
 
 const scene = stage();
 
@@ -44,6 +44,27 @@ for (const [locale, [save, name, text]] of Object.entries(TEXTS)) {
     await page.context().close();
   });
 }
+
+testInBrowser(
+  'a sign-in that the server cannot take says why, and not that it was tried too often',
+  async () => {
+    const { at, visit } = scene();
+    const { page } = await visit(null);
+    await page.route('**/admin/tokens/', (route) =>
+      // As a host that follows another one and forwards no writes.
+      route.fulfill({
+        status: 503,
+        headers: { 'retry-after': '1' },
+        body: JSON.stringify({ error: 'this host follows another one; send the request there' }),
+      }),
+    );
+    await page.goto(at('/'));
+    await signIn(page, 'ann');
+    await hears(page, 'alert', 'send the request there');
+    assert.is(await page.getByText('Too many attempts').count(), 0);
+    await page.context().close();
+  },
+);
 
 testInBrowser('the home screen warns in the language of the user', async () => {
   const { at, visit } = scene();
