@@ -26,7 +26,8 @@ export function shownColumns(collection: Collection): readonly string[] {
 
 /** @param columns in any order; null for those that the collection shows by default. */
 export function chooseColumns(collection: Collection, columns: readonly string[] | null): void {
-  const { [collection.name]: _, ...rest } = choices.value;
+  // Another tab may have stored a choice for another collection since.
+  const { [collection.name]: _, ...rest } = read();
   choices.value = columns === null ? rest : { ...rest, [collection.name]: columns };
   localStorage.setItem(KEY, JSON.stringify(choices.value));
 }

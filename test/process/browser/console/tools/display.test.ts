@@ -98,6 +98,31 @@ testInBrowser('a list without items offers an import only if there is one', asyn
   await page.context().close();
 });
 
+testInBrowser('a choice of columns keeps those that another tab has made since', async () => {
+  const { at, visit } = scene();
+  const { page } = await visit('editor');
+  const other = await page.context().newPage();
+  const session = await page
+    .goto(at('/brands'))
+    .then(() => page.evaluate<string>("sessionStorage.getItem('catalog.session')"));
+  await other.addInitScript(
+    `sessionStorage.setItem('catalog.session', ${JSON.stringify(session)})`,
+  );
+  await other.goto(at('/skus'));
+  for (const [tab, column] of [
+    [other, 'Cost price'],
+    [page, 'Logo'],
+  ] as const) {
+    await tab.getByRole('button', { name: 'Columns' }).click();
+    await tab.getByLabel(column).click();
+    await tab.getByRole('button', { name: 'Done' }).click();
+  }
+  await page.getByRole('columnheader', { name: 'Logo' }).waitFor({ state: 'detached' });
+  await other.reload();
+  await other.getByRole('columnheader', { name: 'Cost price' }).waitFor();
+  await page.context().close();
+});
+
 testInBrowser('the title of the window follows the language', async () => {
   const { at, visit } = scene();
   const { page } = await visit('admin');
