@@ -71,6 +71,15 @@ testInBrowser('paper has all columns of a list in dark text, and nothing to pres
   }
 });
 
+testInBrowser('the German screen of an SPU fits into a narrow window', async () => {
+  const { at, visit } = scene();
+  const { page } = await visit('editor', { width: 320, options: { locale: 'de-DE' } });
+  await page.goto(at('/goods/1'));
+  await page.getByRole('button', { name: 'Merkmal hinzufügen' }).waitFor();
+  assert.is(await overflow(page), 0);
+  await page.context().close();
+});
+
 testInBrowser('the German navigation breaks no word', async () => {
   const { at, visit } = scene();
   for (const width of [960, 1280]) {
