@@ -1,6 +1,7 @@
 /** Lists at their ends, on paper and without items (spec 13.4). */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { make } from '../../../../support/catalog.ts';
 import { until } from '../../../../support/until.ts';
 import { overflow, shoot, testInBrowser } from '../../browser.ts';
 import { faults, focused, stage } from '../console.ts';
@@ -77,6 +78,41 @@ testInBrowser('the German screen of an SPU fits into a narrow window', async () 
   await page.goto(at('/goods/1'));
   await page.getByRole('button', { name: 'Merkmal hinzufügen' }).waitFor();
   assert.is(await overflow(page), 0);
+  await page.context().close();
+});
+
+const HEBREW = 'טלפון';
+
+/** Where the two words of a text begin on the screen; it runs in the browser. */
+const BEGINNINGS = `(selector) => {
+  const element = [...document.querySelectorAll(selector)].find((each) =>
+    each.textContent.includes('${HEBREW}'));
+  const text = document.createTreeWalker(element, NodeFilter.SHOW_TEXT).nextNode();
+  return ['${HEBREW}', 'GB'].map((word) => {
+    const range = document.createRange();
+    range.setStart(text, text.nodeValue.indexOf(word));
+    range.setEnd(text, text.nodeValue.indexOf(word) + word.length);
+    return range.getBoundingClientRect().left;
+  });
+}`;
+
+testInBrowser('a Hebrew name is read from the right, also if it ends in Latin', async () => {
+  const { server, at, visit } = scene();
+  const { page } = await visit('editor');
+  const { id } = await make(server, '/admin/brands/', { name: `${HEBREW} 128 GB` });
+  for (const [path, selector] of [
+    ['/brands', 'tbody th'],
+    [`/brands/${id}`, 'h1'],
+  ] as const) {
+    await page.goto(at(path));
+    await page.locator(selector).filter({ hasText: HEBREW }).waitFor();
+    const [hebrew = Number.NaN, latin = Number.NaN] = await page.evaluate<number[]>(
+      `(${BEGINNINGS})(${JSON.stringify(selector)})`,
+    );
+    assert.ok(latin < hebrew, `${path}: ${latin} is left of ${hebrew}`);
+  }
+  const direction = "getComputedStyle(document.querySelector('#field-name')).unicodeBidi";
+  assert.is(await page.evaluate(direction), 'plaintext');
   await page.context().close();
 });
 
