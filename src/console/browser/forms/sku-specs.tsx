@@ -5,7 +5,7 @@ import { create } from '../api/items.ts';
 import { href } from '../location.ts';
 import { t } from '../messages/text.ts';
 import { helpFor } from '../parts/attributes.ts';
-import { complain } from '../parts/notices.tsx';
+import { Failure, wordsFor } from '../parts/notices.tsx';
 import { AddText } from './spu/add-text.tsx';
 import { readSpecs, type SpecChoices } from './spu/specs.ts';
 import type { Chosen } from './values.ts';
@@ -24,14 +24,24 @@ interface SkuSpecsProps {
 /** Choices among specifications of another SPU are dropped when those of this SPU are known. */
 export function SkuSpecs({ id, spu, chosen, onChange, problem, readOnly }: SkuSpecsProps) {
   const specs = useSignal<{ spu: number; choices: readonly SpecChoices[] } | null>(null);
+  const failure = useSignal<string | null>(null);
+  const attempt = useSignal(1);
+  const wanted = attempt.value;
   useEffect(() => {
+    void wanted;
+    failure.value = null;
     if (spu === null) return;
     const abort = new AbortController();
-    readSpecs(spu, abort.signal).then((choices) => {
-      if (!abort.signal.aborted) specs.value = { spu, choices };
-    }, complain);
+    readSpecs(spu, abort.signal).then(
+      (choices) => {
+        if (!abort.signal.aborted) specs.value = { spu, choices };
+      },
+      (error: unknown) => {
+        if (!abort.signal.aborted) failure.value = wordsFor(error);
+      },
+    );
     return () => abort.abort();
-  }, [spu, specs]);
+  }, [spu, specs, failure, wanted]);
   // Until they are read again, those of another SPU say nothing about what is chosen.
   const known = specs.value?.spu === spu ? specs.value.choices : null;
   useEffect(() => {
@@ -51,6 +61,12 @@ export function SkuSpecs({ id, spu, chosen, onChange, problem, readOnly }: SkuSp
         {helpFor('skus', 'specs')}
       </p>
       {spu === null && <p class="soft">{t('specs.chooseSpu')}</p>}
+      <Failure
+        text={failure.value}
+        onAgain={() => {
+          attempt.value += 1;
+        }}
+      />
       {known?.length === 0 && (
         <p class="soft">
           {t('specs.none')} <a href={href(`/goods/${spu}`)}>{t('specs.openSpu')}</a>

@@ -131,6 +131,27 @@ testInBrowser('a screen that could not be loaded is loaded by Try again', async 
   await page.context().close();
 });
 
+testInBrowser('specifications that could not be read are read by Try again', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  for (const [path, shown] of [
+    ['/goods/1', page.getByRole('button', { name: 'Midnight Blue', exact: true })],
+    ['/skus/1', page.getByRole('group', { name: 'Specifications' }).getByLabel('Colour')],
+  ] as const) {
+    await page.route('**/admin/goods/1/specs/**', (route) => route.abort());
+    await page.goto(at(path));
+    await hears(page, 'alert', 'The server does not answer');
+    assert.is(await page.getByText('Loading…').count(), 0);
+    await page.unroute('**/admin/goods/1/specs/**');
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await shown.waitFor();
+    assert.is(await page.getByRole('alert').count(), 0);
+  }
+  assert.equal(faults(visitor, [/ERR_FAILED/]), []);
+  await page.context().close();
+});
+
 testInBrowser('leaving an import that is being written asks for confirmation', async () => {
   const { at, visit } = scene();
   const visitor = await visit('editor');

@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { listAll } from '../../api/items.ts';
 import { t } from '../../messages/text.ts';
-import { complain } from '../../parts/notices.tsx';
+import { Failure, wordsFor } from '../../parts/notices.tsx';
 import { catalogVersion } from '../../parts/version.ts';
 import type { FormState } from '../form-state.ts';
 import { Matrix } from './matrix.tsx';
@@ -15,6 +15,7 @@ import { SpecsEditor } from './specs-editor.tsx';
 /** @param form of an SPU that exists. What is here is written at once, apart from the form. */
 export function SpuParts({ form }: { readonly form: FormState }) {
   const parts = useSignal<Pick<Parts, 'specs' | 'skus'> | null>(null);
+  const failure = useSignal<string | null>(null);
   const version = useSignal(0);
   const spu = form.base.value?.item;
   const id = spu?.id;
@@ -22,17 +23,27 @@ export function SpuParts({ form }: { readonly form: FormState }) {
   useEffect(() => {
     void wanted;
     if (id === undefined) return;
-    Promise.all([readSpecs(id), listAll('skus', { spu_id: String(id) })]).then(([specs, skus]) => {
-      parts.value = { specs, skus };
-    }, complain);
-  }, [id, wanted, parts]);
-  if (spu === undefined || parts.value === null) return <p class="soft">{t('loading')}</p>;
+    Promise.all([readSpecs(id), listAll('skus', { spu_id: String(id) })]).then(
+      ([specs, skus]) => {
+        parts.value = { specs, skus };
+        failure.value = null;
+      },
+      (error: unknown) => {
+        failure.value = wordsFor(error);
+      },
+    );
+  }, [id, wanted, parts, failure]);
   const reload = () => {
     version.value += 1;
   };
+  const failed = <Failure text={failure.value} onAgain={reload} />;
+  if (spu === undefined || parts.value === null) {
+    return failure.value === null ? <p class="soft">{t('loading')}</p> : failed;
+  }
   const given: Parts = { spu, ...parts.value, reload };
   return (
     <div class="spu-parts">
+      {failed}
       <MoveSkus {...given} from={form.movedFrom.value} />
       <SpecsEditor {...given} />
       <Matrix {...given} />
