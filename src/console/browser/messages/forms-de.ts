@@ -79,6 +79,10 @@ export const formsDe: Readonly<Record<keyof typeof formsEn, Message>> = {
     other: '{count} SKUs dieser SPU stehen noch in der alten Kategorie.',
   },
   'spu.move': { one: '{count} SKU verschieben', other: '{count} SKUs verschieben' },
+  'spu.moveStale': {
+    one: 'Ein anderer Benutzer hat seitdem {count} SKU geändert. Es wurde nichts verschoben.',
+    other: 'Ein anderer Benutzer hat seitdem {count} SKUs geändert. Es wurde nichts verschoben.',
+  },
   'spu.moved': {
     one: '{count} SKU steht jetzt in {category}.',
     other: '{count} SKUs stehen jetzt in {category}.',

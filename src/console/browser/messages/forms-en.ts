@@ -73,6 +73,7 @@ export const formsEn = {
     other: '{count} SKUs of this SPU are still in the old category.',
   },
   'spu.move': { one: 'Move {count} SKU', other: 'Move {count} SKUs' },
+  'spu.moveStale': 'Another user has changed {count} of the SKUs since then. Nothing was moved.',
   'spu.moved': {
     one: '{count} SKU is now in {category}.',
     other: '{count} SKUs are now in {category}.',

@@ -1,7 +1,10 @@
 /** An SPU that has moved to another category: its SKUs stay where they are, until they follow. */
-import { changeMany } from '../../api/items.ts';
+import { collectionOf } from '../../api/collections.ts';
 import { mayWrite } from '../../api/session.ts';
 import { categories } from '../../api/references.ts';
+import type { Change } from '../../lists/bulk/changes.ts';
+import { writeUnchanged } from '../../lists/bulk/write-unchanged.ts';
+import type { MessageKey } from '../../messages/message.ts';
 import { t } from '../../messages/text.ts';
 import { announce, complain } from '../../parts/notices.tsx';
 import type { Parts } from './parts.ts';
@@ -19,19 +22,18 @@ export function MoveSkus({ spu, skus, from, reload }: MoveProps) {
   const category = categories.value?.get(target)?.path ?? `#${target}`;
   const count = elsewhere.length;
   const move = async () => {
-    const before = elsewhere.map((sku) => ({
-      id: sku.id,
-      category_id: sku['category_id'] as number,
-    }));
-    await changeMany(
-      'skus',
-      elsewhere.map(({ id }) => ({ id, category_id: target })),
-    );
+    const changes = elsewhere.map((item) => {
+      return { item, attribute: 'category_id', before: from, after: target };
+    });
+    const back = changes.map((each) => ({ ...each, before: target, after: from }));
+    const pages = [{ spu_id: String(spu.id), per_page: '1000' }];
+    const write = (some: readonly Change[], stale: MessageKey) =>
+      writeUnchanged(collectionOf('skus'), some, pages, stale).finally(reload);
+    await write(changes, 'spu.moveStale');
     announce(t('spu.moved', { count, category }), {
       label: t('undo'),
-      run: () => changeMany('skus', before).then(reload),
+      run: () => write(back, 'undo.stale'),
     });
-    reload();
   };
   return (
     <div class="notice-inline">

@@ -2,12 +2,9 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { type Collection, responseName } from '../../api/collections.ts';
-import { changeMany } from '../../api/items.ts';
 import type { Query } from '../../api/paths.ts';
-import { needCategories, readCategories } from '../../api/references.ts';
+import { needCategories } from '../../api/references.ts';
 import { schemaOf } from '../../api/schema.ts';
-import type { Item } from '../../api/types.ts';
-import type { MessageKey } from '../../messages/message.ts';
 import { t } from '../../messages/text.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { announce, Problem, wordsFor } from '../../parts/notices.tsx';
@@ -17,6 +14,7 @@ import { type Change, changesOf, type Operation } from './changes.ts';
 import { ChangeTable } from './change-table.tsx';
 import { readAgain } from './fresh.ts';
 import { type Offer, offersFor, OperationForm } from './operation-form.tsx';
+import { writeUnchanged } from './write-unchanged.ts';
 
 interface Planned {
   readonly operation: Operation;
@@ -137,41 +135,4 @@ async function write(
     label: t('undo'),
     run: undo,
   });
-}
-
-/** @param stale the message if another user has changed one of the values meanwhile. */
-async function writeUnchanged(
-  collection: Collection,
-  changes: readonly Change[],
-  pages: readonly Query[],
-  stale: MessageKey,
-): Promise<void> {
-  const { name } = collection;
-  const count = await countChanged(collection, changes, pages);
-  if (count > 0) throw new Error(t(stale, { count }));
-  await changeMany(
-    name,
-    changes.map(({ item, attribute, after }) => ({ id: item.id, [attribute]: after })),
-  );
-  if (name === 'categories') await readCategories();
-}
-
-/**
- * The API has no condition on an array, so it is looked once more whether the values are still
- * those before the changes.
- *
- * @returns how many are not. @throws ApiError, TypeError.
- */
-async function countChanged(
-  collection: Collection,
-  changes: readonly Change[],
-  pages: readonly Query[],
-): Promise<number> {
-  const ids = changes.map(({ item }) => item.id);
-  const now = new Map<number, Item>();
-  for (const item of await readAgain(collection.name, ids, pages)) now.set(item.id, item);
-  return changes.filter(({ item, attribute, before }) => {
-    const value = now.get(item.id)?.[responseName(collection, attribute)];
-    return (value ?? null) !== before;
-  }).length;
 }

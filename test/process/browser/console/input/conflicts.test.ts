@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { read } from '../../../../support/catalog.ts';
+import { make, read } from '../../../../support/catalog.ts';
 import { send } from '../../../../support/client.ts';
 import { type Look, overflow, shoot, testInBrowser, violationsOn } from '../../browser.ts';
 import { hears, stage } from '../console.ts';
@@ -92,5 +92,41 @@ for (const look of [
     },
   );
 }
+
+testInBrowser('SKUs do not follow their SPU if another user has moved one of them', async () => {
+  const { server, visit, at } = scene();
+  const { page } = await visit('editor');
+  const { category2_id: parent } = await read(server, '/admin/goods/1/');
+  const made = async (name: string) => {
+    const { id } = await make(server, '/admin/categories/', { name, parent_id: parent });
+    return id as number;
+  };
+  const [target, theirs] = [await made('Folding phones'), await made('Outdoor phones')];
+  const moveAway = async (id: number) => {
+    const body = { category_id: theirs };
+    assert.is((await send(server, 'PATCH', `/admin/skus/${id}/`, { body })).status, 200);
+  };
+  const categoryOf = async (id: number) => (await read(server, `/admin/skus/${id}/`)).category_id;
+  const former = await categoryOf(1);
+  await page.goto(at('/goods/1'));
+  await page.getByRole('combobox', { name: 'Category 3' }).fill('folding');
+  await page.getByRole('treeitem', { name: 'Folding phones' }).click();
+  await page.getByRole('button', { name: 'Save' }).click();
+  const offer = page.getByRole('button', { name: /^Move \d+ SKUs$/ });
+  await offer.waitFor();
+  await moveAway(2);
+  await offer.click();
+  await hears(page, 'alert', 'changed 1 of the SKUs since then. Nothing was moved.');
+  assert.equal([await categoryOf(1), await categoryOf(2)], [former, theirs]);
+  // The screen has read the SKUs again, and offers to move those that are left.
+  await page.getByRole('button', { name: 'Move 4 SKUs' }).click();
+  await hears(page, 'status', '4 SKUs are now in');
+  assert.equal([await categoryOf(1), await categoryOf(2)], [target, theirs]);
+  await moveAway(3);
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await hears(page, 'alert', 'changed 1 of the items since then. Nothing was undone.');
+  assert.equal([await categoryOf(1), await categoryOf(3)], [target, theirs]);
+  await page.context().close();
+});
 
 test.run();
