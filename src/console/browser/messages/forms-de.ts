@@ -1,4 +1,4 @@
-/** The texts of forms in German. */
+/** The texts of forms and bulk edits in German. */
 import type { formsEn } from './forms-en.ts';
 import type { Message } from './message.ts';
 
@@ -87,4 +87,58 @@ export const formsDe: Readonly<Record<keyof typeof formsEn, Message>> = {
     one: '{count} SKU steht jetzt in {category}.',
     other: '{count} SKUs stehen jetzt in {category}.',
   },
+  'bulk.title': { one: '{count} Eintrag ändern', other: '{count} Einträge ändern' },
+  'bulk.operation': 'Was soll geschehen',
+  'bulk.launch': 'In den Verkauf nehmen',
+  'bulk.takeOff': 'Aus dem Verkauf nehmen',
+  'bulk.percent': '{label}: Prozent aufschlagen',
+  'bulk.set': '{label}: setzen',
+  'bulk.percentLabel': 'Prozent',
+  'bulk.percentHelp': '5 macht die Preise höher, −5 niedriger.',
+  'bulk.percentProblem': 'Geben Sie eine Zahl wie 5 oder −2,5 ein, nicht unter −100.',
+  'bulk.rounding': 'Rundung',
+  'bulk.roundTo': 'auf {step}',
+  'bulk.roundEnd': 'so, dass Preise auf {step} enden',
+  'bulk.show': 'Änderungen zeigen',
+  'bulk.nothing': 'Es würde sich nichts ändern.',
+  'bulk.preview': {
+    one: '{count} Eintrag würde sich ändern:',
+    other: '{count} Einträge würden sich ändern:',
+  },
+  'bulk.changes': 'Änderungen',
+  'bulk.before': '{label} jetzt',
+  'bulk.after': '{label} dann',
+  'bulk.more': { one: 'und {count} weitere', other: 'und {count} weitere' },
+  'bulk.back': 'Zurück',
+  'bulk.apply': { one: '{count} Eintrag ändern', other: '{count} Einträge ändern' },
+  'bulk.done': {
+    one: '{count} Eintrag wurde geändert.',
+    other: '{count} Einträge wurden geändert.',
+  },
+  'bulk.stale': {
+    one: 'Ein anderer Benutzer hat {count} Eintrag geändert. Ihre Änderungen wurden nicht gespeichert. Gehen Sie zurück und zeigen Sie die Änderungen noch einmal an.',
+    other:
+      'Ein anderer Benutzer hat {count} Einträge geändert. Ihre Änderungen wurden nicht gespeichert. Gehen Sie zurück und zeigen Sie die Änderungen noch einmal an.',
+  },
+  'bulk.deleteTitle': { one: '{count} Eintrag löschen?', other: '{count} Einträge löschen?' },
+  'bulk.deleteSkus': 'Ihre Merkmale und ihre Seiten im Geschäft werden mit gelöscht:',
+  'bulk.deleteOthers': 'Einträge, auf die andere Einträge verweisen, werden nicht gelöscht:',
+  'bulk.deleteAction': { one: '{count} Eintrag löschen', other: '{count} Einträge löschen' },
+  'bulk.deleted': {
+    one: '{count} Eintrag wurde gelöscht.',
+    other: '{count} Einträge wurden gelöscht.',
+  },
+  'bulk.deleteOneByOne':
+    'Sie werden nacheinander gelöscht. Wird einer abgelehnt, endet das Löschen dort, und Sie können die davor gelöschten Einträge wiederherstellen.',
+  'bulk.stopped': 'Es wurde nicht alles gelöscht',
+  'bulk.deletedBefore': {
+    one: '{count} Eintrag wurde davor gelöscht. Die anderen wurden nicht gelöscht.',
+    other: '{count} Einträge wurden davor gelöscht. Die anderen wurden nicht gelöscht.',
+  },
+  'bulk.bringBack': {
+    one: '{count} Eintrag wiederherstellen',
+    other: '{count} Einträge wiederherstellen',
+  },
+  'bulk.leave': 'Nicht wiederherstellen',
+  'bulk.progress': 'Fortschritt',
 };
