@@ -4,6 +4,7 @@ import { useEffect } from 'preact/hooks';
 import { ApiError, isAborted, send } from '../api/client.ts';
 import { collectionNamed } from '../api/collections.ts';
 import { needCategories, readCategories } from '../api/references.ts';
+import { textOf } from '../api/text-of.ts';
 import { href, query as address, scrollBack } from '../location.ts';
 import type { MessageKey } from '../messages/message.ts';
 import { formatTime, t } from '../messages/text.ts';
@@ -222,8 +223,8 @@ function Differences({ entry }: { readonly entry: AuditEntry }) {
             {differences.map(({ attribute, before, after }) => (
               <tr key={attribute}>
                 <th scope="row">{labelOf(attribute)}</th>
-                <td class="wraps">{shownValue(attribute, before) || '–'}</td>
-                <td class="wraps kept">{shownValue(attribute, after) || '–'}</td>
+                <td class="wraps">{textFor(attribute, before) || '–'}</td>
+                <td class="wraps kept">{textFor(attribute, after) || '–'}</td>
               </tr>
             ))}
           </tbody>
@@ -231,6 +232,12 @@ function Differences({ entry }: { readonly entry: AuditEntry }) {
       </div>
     </details>
   );
+}
+
+/** The value for people. The role of an account is called as on the screen of accounts. */
+function textFor(attribute: string, value: unknown): string {
+  const role = attribute === 'role' ? t(`role.${textOf(value)}` as MessageKey) : '';
+  return role === '' ? shownValue(attribute, value) : role;
 }
 
 /** Rows have attributes that no form has. */

@@ -2,8 +2,9 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { make, read } from '../../../../support/catalog.ts';
+import { send, tokenFor } from '../../../../support/client.ts';
 import { testInBrowser } from '../../browser.ts';
-import { faults, stage } from '../console.ts';
+import { faults, makeAccount, stage } from '../console.ts';
 
 const scene = stage();
 
@@ -40,5 +41,17 @@ for (const zone of ['Pacific/Auckland', 'America/Los_Angeles']) {
     await page.context().close();
   });
 }
+
+testInBrowser('the trail names roles in the language of the user', async () => {
+  const { server, at, visit } = scene();
+  await makeAccount(server, 'promoted', 'viewer');
+  const sent = { body: { role: 'editor' }, token: await tokenFor('admin') };
+  assert.is((await send(server, 'PATCH', '/admin/users/promoted/', sent)).status, 200);
+  const { page } = await visit('admin', { options: { locale: 'de-DE' } });
+  await page.goto(at('/audits'));
+  const change = page.getByRole('listitem').filter({ hasText: 'geändert' });
+  await change.getByRole('row', { name: 'Rolle Leser Bearbeiter' }).waitFor();
+  await page.context().close();
+});
 
 test.run();
