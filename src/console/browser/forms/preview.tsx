@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { ApiError, isAborted, send } from '../api/client.ts';
 import { t } from '../messages/text.ts';
-import { wordsFor } from '../parts/notices.tsx';
+import { Failure, wordsFor } from '../parts/notices.tsx';
 import type { FormState } from './form-state.ts';
 
 /** How long a pause in typing lasts before the page is rendered again, in milliseconds. */
@@ -40,23 +40,29 @@ function bodyOf(form: FormState): object {
 /** A page that cannot be rendered leaves the one before in its place, with the reason above it. */
 export function Preview({ form }: { readonly form: FormState }) {
   const page = useSignal<string | null>(null);
+  /** Why what is typed cannot be rendered. */
   const problem = useSignal<string | null>(null);
+  /** Why the server has not rendered it. */
+  const failure = useSignal<string | null>(null);
+  const attempt = useSignal(1);
+  const wanted = attempt.value;
   const body = JSON.stringify(bodyOf(form));
   const { path } = form.collection;
   useEffect(() => {
+    void wanted;
     const abort = new AbortController();
     const timer = setTimeout(() => {
       render(`${path}preview/`, body, abort.signal).then(
         (html) => {
           page.value = html;
           problem.value = null;
+          failure.value = null;
         },
         (error: unknown) => {
           if (isAborted(error)) return;
-          problem.value =
-            error instanceof ApiError && error.status === 422
-              ? t('preview.invalid', { what: error.message })
-              : wordsFor(error);
+          const isInvalid = error instanceof ApiError && error.status === 422;
+          problem.value = isInvalid ? t('preview.invalid', { what: error.message }) : null;
+          failure.value = isInvalid ? null : wordsFor(error);
         },
       );
     }, PAUSE_MS);
@@ -64,10 +70,16 @@ export function Preview({ form }: { readonly form: FormState }) {
       clearTimeout(timer);
       abort.abort();
     };
-  }, [body, path, page, problem]);
+  }, [body, path, page, problem, failure, wanted]);
   return (
     <section class="preview" aria-label={t('preview.title')}>
       {problem.value !== null && <p class="problem">{problem.value}</p>}
+      <Failure
+        text={failure.value}
+        onAgain={() => {
+          attempt.value += 1;
+        }}
+      />
       {page.value !== null && (
         // Not an address of its own, so that the page finds the style sheet of the shop.
         <iframe title={t('preview.title')} srcdoc={page.value} sandbox="allow-same-origin" />

@@ -152,6 +152,24 @@ testInBrowser('specifications that could not be read are read by Try again', asy
   await page.context().close();
 });
 
+testInBrowser('a preview that could not be rendered is rendered by Try again', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.goto(at('/skus/1'));
+  await page.route('**/admin/skus/preview/', (route) => route.abort());
+  await page.getByRole('button', { name: 'Preview' }).click();
+  const preview = page.getByRole('region', { name: 'Preview' });
+  await preview.getByText('The server does not answer').waitFor();
+  await page.unroute('**/admin/skus/preview/');
+  await preview.getByRole('button', { name: 'Try again' }).click();
+  await preview.frameLocator('iframe').getByRole('heading', { level: 1 }).waitFor();
+  await preview.getByRole('alert').waitFor({ state: 'detached' });
+  // The style sheet of a page without an address counts as one of another host.
+  assert.equal(faults(visitor, [/ERR_FAILED/, /style\.css/]), []);
+  await page.context().close();
+});
+
 testInBrowser('leaving an import that is being written asks for confirmation', async () => {
   const { at, visit } = scene();
   const visitor = await visit('editor');
