@@ -43,6 +43,7 @@ export function TrailFilters({ filters }: { readonly filters: Filters }) {
               {resourceLabel(name)}
             </option>
           ))}
+          <option value="users">{t('nav.accounts')}</option>
         </select>
       </div>
       <TextFilter {...given('resource_id')} type="text" />

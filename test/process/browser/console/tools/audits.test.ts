@@ -54,4 +54,20 @@ testInBrowser('the trail names roles in the language of the user', async () => {
   await page.context().close();
 });
 
+testInBrowser('the trail can be limited to accounts', async () => {
+  const { server, at, visit } = scene();
+  await make(server, '/admin/brands/', { name: 'No account' });
+  await makeAccount(server, 'accountable', 'viewer');
+  const visitor = await visit('admin');
+  const { page } = visitor;
+  await page.goto(at('/audits'));
+  const shown = (text: string) => page.getByRole('listitem').filter({ hasText: text });
+  await shown('No account').waitFor();
+  await page.getByLabel('What').selectOption({ label: 'Accounts' });
+  await shown('No account').waitFor({ state: 'detached' });
+  await shown('accountable').waitFor();
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
 test.run();
