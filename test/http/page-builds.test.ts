@@ -289,7 +289,8 @@ test('a page that cannot be written is reported without a path of the host, and 
       { page: 'skus/3.html', error: 'the page could not be written: EISDIR' },
     ]);
     assert.is(build.written + build.unchanged, build.total - 1, 'the others are made');
-    await until('the log tells of it', () => own.log.join().includes('skus/3.html: EISDIR'));
+    const advice = `skus/3.html: ${path} is a directory where a file is expected: move it away`;
+    await until('the log tells of it', () => own.log.join().includes(advice));
     rmdirSync(path);
     // No request is needed: a failed page is retried.
     await until('the page is made', () => existsSync(path));
