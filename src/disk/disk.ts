@@ -56,10 +56,15 @@ export interface Disk {
   /** Names in a directory; empty if there is no directory. */
   list(path: string): string[];
   /**
-   * The bytes of a file in pieces; null if there is none. The file is open from the call until the
-   * last piece. With `shared` it may be a pipe, as an operator may name one; with `own` it may not.
+   * The bytes of a regular file in pieces; null if there is none. The file is open from the call
+   * until the last piece.
    */
   pieces(path: string, memory?: PieceMemory): Iterable<Buffer> | null;
+  /**
+   * Like {@link pieces} with `shared`, for a file that an operator names: it may be a pipe, for
+   * whose writer the call waits.
+   */
+  input(path: string): Iterable<Buffer> | null;
   /** A large file that is copied later; null if it can only be read. See {@link MappedFile}. */
   map(path: string): MappedFile | null;
   /** The length of a file in bytes; null if there is none. */
@@ -140,10 +145,12 @@ export const machineDisk: Disk = {
     return there?.ino === opened.ino && there.dev === opened.dev;
   },
   pieces(path, memory = 'shared') {
-    const fd = absentAs(null, () =>
-      memory === 'own' ? openRegular(path) : fs.openSync(path, 'r'),
-    );
+    const fd = absentAs(null, () => openRegular(path));
     return fd === null ? null : piecesOf(fd, memory);
+  },
+  input(path) {
+    const fd = absentAs(null, () => fs.openSync(path, 'r'));
+    return fd === null ? null : piecesOf(fd, 'shared');
   },
   map: (path) => MappedFile.open(path),
   size: (path) => fs.statSync(path, { throwIfNoEntry: false })?.size ?? null,

@@ -427,6 +427,10 @@ export class PowerDisk implements Disk {
     return bytes === null ? null : [Buffer.from(bytes)];
   }
 
+  input(path: string): Iterable<Buffer> | null {
+    return this.pieces(path);
+  }
+
   map(): null {
     return null;
   }

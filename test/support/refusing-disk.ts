@@ -181,6 +181,11 @@ export class RefusingDisk implements Disk {
     return machineDisk.pieces(path, memory);
   }
 
+  input(path: string): Iterable<Buffer> | null {
+    this.#judge('read', path);
+    return machineDisk.input(path);
+  }
+
   map(path: string): MappedFile | null {
     this.#judge('read', path);
     return machineDisk.map(path);

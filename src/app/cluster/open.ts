@@ -38,7 +38,7 @@ function loginOf({ logUser: name, logPasswordFile }: ClusterSettings, disk: Disk
 function textOf(flag: string, path: string | undefined, disk: Disk): string | undefined {
   if (path === undefined) return undefined;
   // The file may be a pipe, which only this call reads.
-  const pieces = disk.pieces(path);
+  const pieces = disk.input(path);
   if (pieces === null) throw new CatalogError('usage', `${flag}: there is no file ${path}`);
   return Buffer.concat(Array.from(pieces, (piece) => Buffer.from(piece))).toString();
 }

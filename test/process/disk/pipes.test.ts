@@ -1,12 +1,17 @@
 /** A pipe in place of a file: to open it would wait for a process that writes to it. */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { send } from '../../support/client.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { PROGRAM } from '../../support/paths.ts';
 import { callProgram, directoryWithStore } from '../../support/program.ts';
+import { killServers, startServer } from '../../support/server.ts';
+import { until } from '../../support/until.ts';
+
+test.after(killServers);
 
 /** Only a command that waits for the pipe takes this long. */
 const TIMEOUT_MS = 60_000;
@@ -55,6 +60,16 @@ test('an archive with a pipe in place of an object is refused', () => {
   const { status, stderr } = call('check', '--archive', `file://${archive}`);
   assert.is(status, 1);
   assert.match(stderr, 'EFTYPE');
+});
+
+test('a server replies to a request for an import that is a pipe, and goes on', async () => {
+  const server = await startServer();
+  const request = join(server.data, 'imports', '00000000-0000-4000-8000-000000000001');
+  putPipe(`${request}.request`);
+  await until('the server replies', () => existsSync(`${request}.reply`));
+  assert.match(readFileSync(`${request}.reply`, 'utf8'), 'EFTYPE');
+  assert.is((await send(server, 'GET', '/books/')).status, 200);
+  assert.is((await server.stop()).status, 0);
 });
 
 test('a backup can still be restored from a pipe', async () => {

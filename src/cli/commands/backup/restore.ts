@@ -46,7 +46,7 @@ export async function restore(options: RestoreOptions, context: Context): Promis
 
 async function readBackup(file: string, context: Context): Promise<Required<Backup>> {
   if (file === STANDARD_STREAM) return receiveBackup('standard input', context.input());
-  const pieces = readable(file, () => context.disk.pieces(file));
+  const pieces = readable(file, () => context.disk.input(file));
   if (pieces === null) {
     throw new CatalogError('backup_failed', `there is no file ${file}; name a backup`);
   }

@@ -32,7 +32,7 @@ function readSecret(disk: Disk, path: string): string {
   const pieces: Buffer[] = [];
   let size = 0;
   try {
-    for (const piece of disk.pieces(path) ?? absent()) {
+    for (const piece of disk.input(path) ?? absent()) {
       size += piece.length;
       if (size > MAX_BYTES) throw new Error(`it is longer than ${MAX_BYTES / 1024} KiB`);
       pieces.push(Buffer.from(piece));
