@@ -9,6 +9,9 @@ const CATCH_UP_MS = 1000;
 /** Paths of requests that change accounts and tokens, which change sets do not contain. */
 const ACCOUNTS = /^\/admin\/(?:users|tokens)\//;
 
+/** Paths whose reads tell a client that what it had asked for is written by now. */
+const REPORTS = /^\/admin\/imports\//;
+
 /** How this host catches up with the one that carried the write out. */
 export interface CatchingUp {
   /** Resolves when this host shows a change set. */
@@ -18,8 +21,9 @@ export interface CatchingUp {
 }
 
 /**
- * Waits until this host shows what a forwarded request has written, for at most a second. Never
- * rejects: the write is done, whether or not this host can show it yet.
+ * Waits until this host shows what a forwarded request has written, or what the import has written
+ * whose report it asked for, for at most a second. Never rejects: the write is done, whether or not
+ * this host can show it yet.
  *
  * @param stopped ends the wait.
  */
@@ -29,9 +33,10 @@ export async function awaitOwnWrite(
   { reach, pullAccounts }: CatchingUp,
   stopped: AbortSignal,
 ): Promise<void> {
-  if (isRead(method) || status >= 400) return;
+  const path = trace.found ?? '';
+  if (status >= 400 || (isRead(method) && !REPORTS.test(path))) return;
   const sequence = parseSequence(headers[CATALOG_SEQUENCE] ?? '') ?? 0;
   const works = [Promise.resolve(reach(sequence))];
-  if (ACCOUNTS.test(trace.found ?? '')) works.push(Promise.resolve(pullAccounts()));
+  if (ACCOUNTS.test(path)) works.push(Promise.resolve(pullAccounts()));
   await withTimeout(Promise.allSettled(works), CATCH_UP_MS, () => {}, stopped);
 }

@@ -45,11 +45,25 @@ test('the response waits for the change set, and for accounts only if they may h
   }
 });
 
-test('a read and a refused write do not wait', async () => {
+test('the report of an import waits for what the import has written', async () => {
+  for (const [path, method] of [
+    ['/admin/imports/5/', 'GET'],
+    ['/admin/imports/5/', 'HEAD'],
+    ['/admin/imports/', 'GET'],
+  ] as const) {
+    const { waits, catchingUp } = host();
+    await awaitOwnWrite(write(path, method), { ...created, status: 200 }, catchingUp, unstopped);
+    assert.equal(waits, [17], `${method} ${path}`);
+  }
+});
+
+test('another read and a refused request do not wait', async () => {
   const { waits, catchingUp } = host(never);
   await awaitOwnWrite(write('/admin/users/', 'GET'), created, catchingUp, unstopped);
   await awaitOwnWrite(write('/admin/users/', 'HEAD'), created, catchingUp, unstopped);
   await awaitOwnWrite(write('/books/'), { ...created, status: 422 }, catchingUp, unstopped);
+  const unknown = { ...created, status: 404 };
+  await awaitOwnWrite(write('/admin/imports/9/', 'GET'), unknown, catchingUp, unstopped);
   assert.equal(waits, []);
 });
 
