@@ -1,7 +1,6 @@
 /** Changes of accounts and revocations, made on a draft of `access.json`. */
 import { CatalogError } from '../errors.ts';
 import type { Access, AccessDraft, Account } from './access.ts';
-import type { Role } from './roles.ts';
 import { isNumericDate, LEEWAY_S } from './time.ts';
 
 /** A change of an account; `password` is argon2id, in the PHC string format. */
@@ -33,37 +32,11 @@ export function requireUnused({ users }: Access, name: string): void {
 }
 
 /**
- * Changes the password and ends the tokens of the account.
+ * Removes the account and ends its tokens.
  *
- * @param password argon2id, in the PHC string format.
  * @param now seconds since the epoch, here and below.
- * @throws CatalogError `account` if there is no such account, here and below.
+ * @throws CatalogError `account` if there is no such account.
  */
-export function setPassword(draft: AccessDraft, name: string, password: string, now: number): void {
-  changeAccount(draft, name, { password }, now);
-}
-
-/** @returns false, with nothing changed, if the account already has the role. */
-export function setRole(draft: AccessDraft, name: string, role: Role, now: number): boolean {
-  return changeAccount(draft, name, { role }, now);
-}
-
-/**
- * Ends the tokens of the account, also when it is enabled: another program may have issued tokens
- * while it was disabled.
- *
- * @returns false, with nothing changed, if the account is already in that state.
- */
-export function setDisabled(
-  draft: AccessDraft,
-  name: string,
-  disabled: boolean,
-  now: number,
-): boolean {
-  return changeAccount(draft, name, { disabled }, now);
-}
-
-/** Removes the account and ends its tokens. */
 export function removeAccount(draft: AccessDraft, name: string, now: number): void {
   requireAccount(draft, name);
   draft.users.delete(name);
@@ -91,9 +64,9 @@ export function endTokens(draft: AccessDraft, subject: string, now: number): voi
 }
 
 /**
- * Changes an account and ends its tokens.
+ * Changes an account and ends its tokens, also when it is enabled: another program may have issued
+ * tokens while it was disabled.
  *
- * @param now seconds since the epoch.
  * @returns false, with nothing changed, if the account already has these values.
  * @throws CatalogError `account` if there is no such account.
  */

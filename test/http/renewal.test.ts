@@ -3,7 +3,7 @@ import { decodeJwt } from 'jose';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type AccessDraft, changeAccess } from '../../src/auth/access.ts';
-import { addAccount, endToken, removeAccount, setDisabled } from '../../src/auth/accounts.ts';
+import { addAccount, changeAccount, endToken, removeAccount } from '../../src/auth/accounts.ts';
 import { type Received, send, tokenFor } from '../support/client.ts';
 import { accountOf } from '../support/credentials.ts';
 import { quickDisk } from '../support/disk.ts';
@@ -122,7 +122,7 @@ test('a token whose auth_time is not a date is 401, also for an account that may
 
 test('a renewal is 401 for a disabled or removed account, and for a revoked token', async () => {
   for (const [name, end] of [
-    ['disabled', (draft, now) => setDisabled(draft, 'disabled', true, now)],
+    ['disabled', (draft, now) => changeAccount(draft, 'disabled', { disabled: true }, now)],
     ['removed', (draft, now) => removeAccount(draft, 'removed', now)],
   ] as const satisfies (readonly [string, (draft: AccessDraft, now: number) => unknown])[]) {
     const token = await loggedIn(name);

@@ -5,7 +5,7 @@ import { decodeJwt } from 'jose';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { changeAccess } from '../../src/auth/access.ts';
-import { addAccount, setRole } from '../../src/auth/accounts.ts';
+import { addAccount, changeAccount } from '../../src/auth/accounts.ts';
 import { machineDisk } from '../../src/disk/disk.ts';
 import { linksOf, type Received, type Sent, send, tokenFor } from '../support/client.ts';
 import { accountOf } from '../support/credentials.ts';
@@ -194,7 +194,7 @@ test('a change of role, password or disabled revokes the tokens; only a new pass
     (await send(server, 'GET', '/admin/skus/', { token })).status;
   for (const change of [{ role: 'viewer' }, { password: 'another horse' }, { disabled: true }]) {
     await changeAccess(quickDisk, server.data, (draft, now) =>
-      setRole(draft, 'ann', 'editor', now),
+      changeAccount(draft, 'ann', { role: 'editor' }, now),
     );
     const { token } = (await login('ann', PASSWORD)).json;
     assert.is(await reading(token), 200);
@@ -355,7 +355,7 @@ test('concurrent changes by commands and by requests are all kept', async () => 
       index % 2 === 0
         ? call('PATCH', `${name}/`, { role: 'editor' })
         : changeAccess(machineDisk, server.data, (draft, now) =>
-            setRole(draft, name, 'editor', now),
+            changeAccount(draft, name, { role: 'editor' }, now),
           ),
     ),
   );

@@ -15,12 +15,10 @@ import * as assert from 'uvu/assert';
 import { type AccessDraft, changeAccess, readAccess } from '../../../src/auth/access.ts';
 import {
   addAccount,
+  changeAccount,
   endToken,
   endTokens,
   removeAccount,
-  setDisabled,
-  setPassword,
-  setRole,
 } from '../../../src/auth/accounts.ts';
 import { withTimeout } from '../../../src/delay.ts';
 import { FileLock } from '../../../src/disk/lock.ts';
@@ -324,7 +322,7 @@ test('in a full file accounts can still be disabled and removed, which revokes t
     () => change(directory, (draft) => addAccount(draft, accountOf('cy'))),
     'access_file',
   );
-  await change(directory, (draft, now) => setDisabled(draft, 'ann', true, now));
+  await change(directory, (draft, now) => changeAccount(draft, 'ann', { disabled: true }, now));
   await change(directory, (draft, now) => removeAccount(draft, 'bob', now));
   const { users, subjects } = readAccess(pathIn(directory)) ?? emptyDraft();
   assert.equal(
@@ -336,11 +334,19 @@ test('in a full file accounts can still be disabled and removed, which revokes t
 
 test('only a change of password or role, disabling and removal revoke the tokens of an account', () => {
   const cases: readonly (readonly [string, boolean, (draft: AccessDraft) => unknown])[] = [
-    ['passwd', true, (draft) => setPassword(draft, 'ann', '$argon2id$v=19$m=1,t=1,p=1$', NOW)],
-    ['another role', true, (draft) => setRole(draft, 'ann', 'viewer', NOW)],
-    ['the same role', false, (draft) => setRole(draft, 'ann', 'editor', NOW)],
-    ['disable', true, (draft) => setDisabled(draft, 'ann', true, NOW)],
-    ['enable what is enabled', false, (draft) => setDisabled(draft, 'ann', false, NOW)],
+    [
+      'passwd',
+      true,
+      (draft) => changeAccount(draft, 'ann', { password: '$argon2id$v=19$m=1,t=1,p=1$' }, NOW),
+    ],
+    ['another role', true, (draft) => changeAccount(draft, 'ann', { role: 'viewer' }, NOW)],
+    ['the same role', false, (draft) => changeAccount(draft, 'ann', { role: 'editor' }, NOW)],
+    ['disable', true, (draft) => changeAccount(draft, 'ann', { disabled: true }, NOW)],
+    [
+      'enable what is enabled',
+      false,
+      (draft) => changeAccount(draft, 'ann', { disabled: false }, NOW),
+    ],
     ['remove', true, (draft) => removeAccount(draft, 'ann', NOW)],
   ];
   for (const [what, ends, apply] of cases) {
@@ -356,8 +362,8 @@ test('only a change of password or role, disabling and removal revoke the tokens
 test('enabling an account revokes the tokens that were issued elsewhere while it was disabled', () => {
   const draft = emptyDraft();
   addAccount(draft, accountOf('ann'));
-  setDisabled(draft, 'ann', true, NOW);
-  setDisabled(draft, 'ann', false, NOW + 60);
+  changeAccount(draft, 'ann', { disabled: true }, NOW);
+  changeAccount(draft, 'ann', { disabled: false }, NOW + 60);
   assert.equal([...draft.subjects], [['ann', NOW + 60]]);
 });
 

@@ -8,12 +8,10 @@ import {
 } from '../../../auth/access.ts';
 import {
   addAccount,
+  changeAccount,
   removeAccount,
   requireAccount,
   requireUnused,
-  setDisabled,
-  setPassword,
-  setRole,
 } from '../../../auth/accounts.ts';
 import { hashPassword } from '../../../auth/passwords.ts';
 import type { Role } from '../../../auth/roles.ts';
@@ -73,8 +71,8 @@ export async function usersPasswd({ data, name }: Named, context: Context): Prom
   requireAccount(existingAccess(data, context.disk), name);
   requireWritable(context.disk, data);
   const password = await hashPassword(await askPassword(name, context));
-  await changeAccount({ data, name }, context, (draft, now) =>
-    setPassword(draft, name, password, now),
+  await changeExisting({ data, name }, context, (draft, now) =>
+    changeAccount(draft, name, { password }, now),
   );
   context.print(`changed the password of ${name}; its earlier tokens are revoked`);
 }
@@ -85,8 +83,8 @@ export async function usersRole(
   role: Role,
   context: Context,
 ): Promise<void> {
-  const changed = await changeAccount({ data, name }, context, (draft, now) =>
-    setRole(draft, name, role, now),
+  const changed = await changeExisting({ data, name }, context, (draft, now) =>
+    changeAccount(draft, name, { role }, now),
   );
   context.print(
     changed
@@ -97,8 +95,8 @@ export async function usersRole(
 
 /** @throws CatalogError `account`, `store_missing`. */
 export async function usersDisable({ data, name }: Named, context: Context): Promise<void> {
-  const changed = await changeAccount({ data, name }, context, (draft, now) =>
-    setDisabled(draft, name, true, now),
+  const changed = await changeExisting({ data, name }, context, (draft, now) =>
+    changeAccount(draft, name, { disabled: true }, now),
   );
   context.print(
     changed ? `disabled ${name}; its tokens are revoked` : `${name} is disabled already`,
@@ -107,20 +105,20 @@ export async function usersDisable({ data, name }: Named, context: Context): Pro
 
 /** @throws CatalogError `account`, `store_missing`. */
 export async function usersEnable({ data, name }: Named, context: Context): Promise<void> {
-  const changed = await changeAccount({ data, name }, context, (draft, now) =>
-    setDisabled(draft, name, false, now),
+  const changed = await changeExisting({ data, name }, context, (draft, now) =>
+    changeAccount(draft, name, { disabled: false }, now),
   );
   context.print(changed ? `enabled ${name}` : `${name} is enabled already`);
 }
 
 /** @throws CatalogError `account`, `store_missing`. */
 export async function usersRemove({ data, name }: Named, context: Context): Promise<void> {
-  await changeAccount({ data, name }, context, (draft, now) => removeAccount(draft, name, now));
+  await changeExisting({ data, name }, context, (draft, now) => removeAccount(draft, name, now));
   context.print(`removed ${name}; its tokens are revoked`);
 }
 
 /** Changes an existing account. If there is none, no file and no directory is created. */
-async function changeAccount<T>(
+async function changeExisting<T>(
   { data, name }: Named,
   { disk }: Context,
   change: (draft: AccessDraft, now: number) => T,
