@@ -5,7 +5,7 @@ import { machineDisk } from '../../src/disk/disk.ts';
 import { dependentsOf, expand, type FanOut } from '../../src/pages/refresh/dependents.ts';
 import { RowSummaries, type RowSummary } from '../../src/pages/refresh/row-summaries.ts';
 import type { Catalog } from '../../src/pages/shop/catalog.ts';
-import { allSteps, Gatherer } from '../../src/pages/shop/gather.ts';
+import { Gatherer } from '../../src/pages/shop/gather.ts';
 import type { PageName } from '../../src/pages/shop/names.ts';
 import {
   DEFAULT_SETTINGS,
@@ -17,6 +17,7 @@ import { Renderer } from '../../src/pages/render/renderer.ts';
 import { TemplateSources } from '../../src/pages/render/template-sources.ts';
 import { Templates } from '../../src/pages/render/templates.ts';
 import { PageWriter } from '../../src/pages/writer/page-writer.ts';
+import { atOnce } from '../../src/slices.ts';
 import type { Transaction } from '../../src/store/writer/draft.ts';
 import type { Change } from '../../src/model/change.ts';
 import type { ReadableStore } from '../../src/store/readable-store.ts';
@@ -47,7 +48,7 @@ export class Site {
   /** @returns null if there is no such page. */
   render(catalog: Catalog, name: PageName): string | null {
     const gatherer = new Gatherer(catalog, this.list.hasSitemap);
-    const prepared = this.renderer.prepare(allSteps(gatherer.facts(name)));
+    const prepared = this.renderer.prepare(atOnce(gatherer.facts(name)));
     return prepared && this.renderer.render(prepared);
   }
 }
@@ -135,7 +136,7 @@ export class Shop {
     }
     const name = this.#nextPage();
     if (name === undefined) return false;
-    const { shared, own } = allSteps(this.#gatherer.facts(name, this.#known));
+    const { shared, own } = atOnce(this.#gatherer.facts(name, this.#known));
     const results = await this.#writer.make([{ shared, pages: [{ name, own }] }], false);
     if (typeof results[0] !== 'string') throw new Error(`${name}: ${results[0]?.message}`);
     return true;

@@ -32,15 +32,7 @@ const MAX_CHILD_NAMES = 8;
 const NUMEROUS: ReadonlySet<KindName> = new Set<KindName>(['skus', 'sku_specs']);
 
 /** Work that is done step by step. */
-export type Steps<T> = Generator<void, T>;
-
-/** Does all steps at once. */
-export function allSteps<T>(steps: Steps<T>): T {
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-  }
-}
+type Steps<T> = Generator<void, T>;
 
 export class Gatherer {
   readonly #catalog: Catalog;

@@ -2,8 +2,9 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Catalog } from '../../../../src/pages/shop/catalog.ts';
-import { allSteps, Gatherer } from '../../../../src/pages/shop/gather.ts';
+import { Gatherer } from '../../../../src/pages/shop/gather.ts';
 import { PageList } from '../../../../src/pages/shop/page-list.ts';
+import { atOnce } from '../../../../src/slices.ts';
 import { add, change, MemoryStore } from '../../../support/memory-store.ts';
 import { addChain, addShop, addSku, addSpu } from '../../../support/shop.ts';
 
@@ -41,7 +42,7 @@ test('pages that were named together read the SKUs of their SPU once, even if co
   const known = new Map<number, string>();
   const shared = new Set<string | null>();
   for (let id = 1; id <= SKUS; id += 1) {
-    shared.add(allSteps(gatherer.facts(`skus/${id}.html`, known)).shared);
+    shared.add(atOnce(gatherer.facts(`skus/${id}.html`, known)).shared);
     store.commit([(transaction) => change(transaction, 'skus', 1, { price: id })]);
   }
   assert.is(reads(), 1);
@@ -51,13 +52,13 @@ test('pages that were named together read the SKUs of their SPU once, even if co
 test('a page that is gathered alone has the current choices', () => {
   const { store, catalog } = counted();
   const gatherer = new Gatherer(catalog, false);
-  assert.match(allSteps(gatherer.facts('skus/1.html')).shared ?? '', '"launched":true');
+  assert.match(atOnce(gatherer.facts('skus/1.html')).shared ?? '', '"launched":true');
   store.commit([
     (transaction) => {
       for (let id = 1; id <= SKUS; id += 1) change(transaction, 'skus', id, { is_launched: false });
     },
   ]);
-  assert.not.match(allSteps(gatherer.facts('skus/1.html')).shared ?? '', '"launched":true');
+  assert.not.match(atOnce(gatherer.facts('skus/1.html')).shared ?? '', '"launched":true');
 });
 
 test('a gatherer leaves SKUs and their records that are text in memory as they are', () => {
@@ -65,7 +66,7 @@ test('a gatherer leaves SKUs and their records that are text in memory as they a
   store.commit([(transaction) => addShop(transaction, SKUS)]);
   const state = store.opened();
   const gatherer = new Gatherer(state, true);
-  const facts = [...new PageList(true).all(state)].map((name) => allSteps(gatherer.facts(name)));
+  const facts = [...new PageList(true).all(state)].map((name) => atOnce(gatherer.facts(name)));
   assert.ok(
     facts.some(({ own }) => own?.includes('Brown')),
     'the records were read',

@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Disk } from '../../../../src/disk/disk.ts';
 import { messageOf } from '../../../../src/errors.ts';
-import { allSteps, Gatherer } from '../../../../src/pages/shop/gather.ts';
+import { Gatherer } from '../../../../src/pages/shop/gather.ts';
 import { type Prepared, Renderer } from '../../../../src/pages/render/renderer.ts';
 import { TemplateSources } from '../../../../src/pages/render/template-sources.ts';
 import { Templates } from '../../../../src/pages/render/templates.ts';
@@ -11,6 +11,7 @@ import { PageList } from '../../../../src/pages/shop/page-list.ts';
 import type { PageSettings } from '../../../../src/pages/shop/settings.ts';
 import { createWriter } from '../../../../src/pages/writer/create-writer.ts';
 import { type PageResult, PageWriter } from '../../../../src/pages/writer/page-writer.ts';
+import { atOnce } from '../../../../src/slices.ts';
 import { memoryDisk } from '../../../support/memory-disk.ts';
 import { add, change, MemoryStore } from '../../../support/memory-store.ts';
 import { addChain, addSku, addSpu, freshPages, SETTINGS } from '../../../support/shop.ts';
@@ -80,7 +81,7 @@ class Folder {
     const gatherer = new Gatherer(this.store, true);
     const counts: Record<string, number> = {};
     for (const name of new PageList(true).all(this.store)) {
-      const { shared, own } = allSteps(gatherer.facts(name));
+      const { shared, own } = atOnce(gatherer.facts(name));
       for (const result of await writer.make([{ shared, pages: [{ name, own }] }], always)) {
         counts[outcomeOf(result)] = (counts[outcomeOf(result)] ?? 0) + 1;
       }
@@ -211,7 +212,7 @@ test('a page to be sent is rendered only if its file is not current, and is not 
   const folder = new Folder();
   const writer = folder.writer();
   await folder.make(writer);
-  const factsOf = (name: string) => allSteps(new Gatherer(folder.store, true).facts(name));
+  const factsOf = (name: string) => atOnce(new Gatherer(folder.store, true).facts(name));
   assert.is(await writer.render(factsOf('skus/1.html')), 'current');
   assert.is(await writer.render(factsOf('skus/99.html')), null);
   folder.store.commit([(transaction) => change(transaction, 'skus', 1, { name: 'Tiny' })]);
