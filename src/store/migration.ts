@@ -17,7 +17,6 @@ import { migrationsFrom, SCHEMA_VERSION } from './files/schema.ts';
 
 /** What a migration did or would do. */
 export interface Migrated {
-  readonly from: number;
   readonly steps: readonly { readonly to: number; readonly what: string }[];
   /** The directory with the files of the earlier version, until the next checkpoint. */
   readonly backup: string;
@@ -36,7 +35,6 @@ export function planMigration(directory: string, disk: Disk = machineDisk): Migr
 
 function planFor(directory: string, { schema }: Recovered): Migrated {
   return {
-    from: schema,
     steps: migrationsFrom(schema),
     backup: migrationBackupDirectory(directory, schema),
   };
