@@ -104,7 +104,6 @@ function requireWhole(name: string, { state, members }: Base): Required<Backup> 
  * Creates a store from a backup in a directory that holds none. A crash leaves a whole store, or
  * none; in the latter case the restore can be run again.
  *
- * @param command that runs it, for the message of a process that finds the directory locked.
  * @param prepare is called once the directory is owned and known to hold no store. What it writes
  *   is there before the store is. If it fails, no store is created.
  * @throws CatalogError `store_locked`, `store_not_empty`, `durability_unknown`, `write_refused`.
@@ -113,12 +112,11 @@ export async function restoreBackup(
   disk: Disk,
   state: State,
   directory: string,
-  command: string,
   prepare: () => Promise<void> = () => Promise.resolve(),
 ): Promise<void> {
   // Before a lock file is created in a directory that is not ours, and again under the lock.
   requireNoStore(disk, directory);
-  const lock = acquireOwnership(directory, DATA_FILES.lock, command);
+  const lock = acquireOwnership(directory, DATA_FILES.lock, 'restore');
   try {
     requireNoStore(disk, directory);
     await prepare();

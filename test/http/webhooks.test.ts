@@ -584,7 +584,7 @@ test('a position before the oldest change set is moved to the oldest and logged'
 /** Restores a backup of the data directory. @returns the directory of the restored store. */
 async function restored(data: string): Promise<string> {
   const target = temporaryDirectory();
-  await restoreBackup(machineDisk, readSnapshot(data), target, 'restore');
+  await restoreBackup(machineDisk, readSnapshot(data), target);
   copyFileSync(join(data, 'webhook-key.json'), join(target, 'webhook-key.json'));
   return target;
 }

@@ -534,7 +534,7 @@ function judgeRestore(disk: PowerDisk, document: State): boolean {
 
 async function restoreAgain(disk: PowerDisk, document: State): Promise<void> {
   const there = judgeRestore(disk, document);
-  const restoring = restoreBackup(disk, document, data, 'test');
+  const restoring = restoreBackup(disk, document, data);
   const refused = (error: unknown) => (error as CatalogError).code;
   assert.is(
     await restoring.then(() => 'restored', refused),
@@ -546,7 +546,7 @@ async function restoreAgain(disk: PowerDisk, document: State): Promise<void> {
 test('power loss in a restore leaves no store or the whole store, and a rerun completes', async () => {
   const document = await documentOfBackup();
   const disk = new PowerDisk(root);
-  await restoreBackup(disk, document, data, 'test');
+  await restoreBackup(disk, document, data);
   const done = disk.log.length;
   const random = randomFrom(9);
   const outcomes = new Set<boolean>();
@@ -564,7 +564,7 @@ test('power loss in a restore leaves no store or the whole store, and a rerun co
 test('the rerun of a killed restore, and the start after it, survive power loss', async () => {
   const document = await documentOfBackup();
   const disk = new PowerDisk(root);
-  await restoreBackup(disk, document, data, 'test');
+  await restoreBackup(disk, document, data);
   for (let at = 0; at <= disk.log.length; at += 1) {
     if (disk.midway(at)) continue;
     const again = disk.killedAt(at);

@@ -775,12 +775,12 @@ for (const mode of MODES) {
     const outcomes = new Set<string>();
     const operations = await refuseEach(mode, async (disk, nth) => {
       const directory = temporaryDirectory();
-      const failure = await refusalOf(restoreBackup(disk, document, directory, 'test'));
+      const failure = await refusalOf(restoreBackup(disk, document, directory));
       const what = `operation ${nth}, ${disk.refused.join()}: ${failure?.message}`;
       assert.equal(disk.descriptors, [], what);
       const there = existsSync(join(directory, DATA_FILES.base));
       outcomes.add(there ? 'whole' : 'nothing');
-      const again = outcomeOf(restoreBackup(quickDisk, document, directory, 'test'));
+      const again = outcomeOf(restoreBackup(quickDisk, document, directory));
       assert.is(await again, there ? 'store_not_empty' : 'done', what);
       if (!there) assert.equal(temporariesBelow(directory), [], what);
       await assertServes(directory, document, what);

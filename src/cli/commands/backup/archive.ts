@@ -39,7 +39,7 @@ export async function restoreArchive(
   const state = await readArchive(objects, target);
   const files = key === null ? {} : await readPrivate(objects);
   const names = Object.keys(files);
-  await restoreBackup(context.disk, state, data, 'restore', async () => {
+  await restoreBackup(context.disk, state, data, async () => {
     if (names.length > 0) await restoreCredentials(context.disk, data, files);
   });
   const also = names.length === 0 ? '' : `; with ${names.join(', ')}`;

@@ -39,7 +39,7 @@ export async function restore(options: RestoreOptions, context: Context): Promis
   const credentials = { access: members.access, encryptedKeys: members.encrypted_keys };
   const using = decryptionOf(name, options, credentials, context);
   const files = await openCredentials(name, credentials, using);
-  await restoreBackup(disk, state, data, 'restore', () => restoreCredentials(disk, data, files));
+  await restoreBackup(disk, state, data, () => restoreCredentials(disk, data, files));
   const also = Object.keys(files).map((restored) => `with ${restored}`);
   context.print(`restored ${data}: ${[describeState(state), ...also].join('; ')}`);
 }
