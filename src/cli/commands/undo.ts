@@ -1,11 +1,10 @@
 /** `undo`: reverts rows to their state before entries of the audit trail (spec 8.12). */
 import type { Context } from '../../app/context.ts';
-import { CatalogError, hasCode, messageOf } from '../../errors.ts';
-import { AuditedStore } from '../../resources/audit/audited-store.ts';
+import { CatalogError, hasCode } from '../../errors.ts';
 import { ChangedSinceError, type Undone } from '../../resources/audit/reversal.ts';
 import { type EntrySelection, planUndo, Undo } from '../../resources/audit/undo.ts';
 import { readSnapshot } from '../../store/directory.ts';
-import { Store } from '../../store/store.ts';
+import { openForWrites } from './open-store.ts';
 import { commandSubject } from './subject.ts';
 
 export interface UndoOptions {
@@ -42,38 +41,17 @@ export async function undo(options: UndoOptions, context: Context): Promise<void
 
 async function undoInStore(
   { data, selection, force }: UndoOptions,
-  { disk, warn }: Context,
+  context: Context,
 ): Promise<readonly Undone[]> {
-  const store = await openStore(data, { disk, warn });
-  try {
-    // A server that is started later applies its own bound to the trail.
-    const service = new Undo(new AuditedStore(store, { auditBytes: Number.POSITIVE_INFINITY }));
-    return await service.entries(selection, force, commandSubject());
-  } finally {
-    await store.close();
-  }
-}
-
-async function openStore(
-  directory: string,
-  { disk, warn }: Pick<Context, 'disk' | 'warn'>,
-): Promise<Store> {
-  const onError = (error: unknown) => warn(messageOf(error), error);
-  try {
-    return await Store.open({
-      directory,
-      command: 'undo',
-      create: false,
-      disk,
-      // The server decides how much history is kept.
-      history: Number.POSITIVE_INFINITY,
-      onError,
-      onFatal: onError,
-    });
-  } catch (error) {
+  const audited = await openForWrites(data, 'undo', context).catch((error: unknown) => {
     if (!hasCode(error, 'store_locked')) throw error;
     const way = 'or let the running server undo the changes: POST /admin/audits/<id>/reversal/';
     throw new CatalogError('store_locked', `${error.message}; ${way}`, { cause: error });
+  });
+  try {
+    return await new Undo(audited).entries(selection, force, commandSubject());
+  } finally {
+    await audited.store.close();
   }
 }
 

@@ -9,13 +9,13 @@ import { holderOf } from '../../../disk/lock.ts';
 import { hasCode, messageOf } from '../../../errors.ts';
 import { Money } from '../../../model/money.ts';
 import { keptSettings } from '../../../pages/shop/settings.ts';
-import { AuditedStore } from '../../../resources/audit/audited-store.ts';
+import type { AuditedStore } from '../../../resources/audit/audited-store.ts';
 import { Importer } from '../../../resources/transfer/importer.ts';
 import { type ImportReport, ImportState } from '../../../resources/transfer/import-state.ts';
 import { Imports } from '../../../resources/transfer/imports.ts';
 import { readSnapshot } from '../../../store/directory.ts';
-import { Store } from '../../../store/store.ts';
 import { ProgressBar } from '../../progress-bar.ts';
+import { openForWrites } from '../open-store.ts';
 import { commandSubject } from '../subject.ts';
 import { ServerRequest } from './server-request.ts';
 import { report } from './report.ts';
@@ -104,9 +104,9 @@ async function importWhole(
   let unknown = 0;
   try {
     for (;;) {
-      let store: Store;
+      let audited: AuditedStore;
       try {
-        store = await openStore(data, context);
+        audited = await openForWrites(data, 'import', context);
       } catch (error) {
         if (!hasCode(error, 'store_locked')) throw error;
         const command = holderOf(join(data, DATA_FILES.lock))?.command;
@@ -119,7 +119,7 @@ async function importWhole(
         } else throw error;
         continue;
       }
-      return await importHere(store, options, request.source, context, show);
+      return await importHere(audited, options, request.source, context, show);
     }
   } finally {
     await request.discard();
@@ -127,7 +127,7 @@ async function importWhole(
 }
 
 async function importHere(
-  store: Store,
+  audited: AuditedStore,
   options: ImportOptions,
   source: Source,
   context: Context,
@@ -137,8 +137,7 @@ async function importHere(
   const { disk, warn } = context;
   try {
     const imports = await Imports.open({
-      // A server that is started later applies its own bound to the trail.
-      audited: new AuditedStore(store, { auditBytes: Number.POSITIVE_INFINITY }),
+      audited,
       money: moneyOf(options, context),
       storage: await openImportFiles(disk, data),
       // No requests wait while a command runs, and it needs few indexes.
@@ -157,22 +156,8 @@ async function importHere(
     }
     return JSON.parse(imports.find(id) ?? '') as ImportReport;
   } finally {
-    await store.close();
+    await audited.store.close();
   }
-}
-
-function openStore(directory: string, { disk, warn }: Context): Promise<Store> {
-  const onError = (error: unknown) => warn(messageOf(error), error);
-  return Store.open({
-    directory,
-    command: 'import',
-    create: false,
-    disk,
-    // The server decides how much history is kept.
-    history: Number.POSITIVE_INFINITY,
-    onError,
-    onFatal: onError,
-  });
 }
 
 function moneyOf({ currency, data }: ImportOptions, { disk }: Context): Money {
