@@ -25,7 +25,7 @@ const generator = join(
 );
 
 mkdirSync(DIRECTORY, { recursive: true });
-const settings = { basePath: '', version, protectBooks: true };
+const settings = { basePath: '', version, protectBooks: true, maxImport: 1 };
 const description = openApiDocument(operationTable(settings), settings);
 writeFileSync(join(DIRECTORY, 'openapi.json'), JSON.stringify(description));
 const { status, stderr } = spawnSync(

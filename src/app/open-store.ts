@@ -13,7 +13,7 @@ interface Settings extends ClusterSettings {
   readonly data: string;
   readonly history: number;
   readonly checkpointSize?: number | undefined;
-  readonly maxImport?: number | undefined;
+  readonly maxImport: number;
 }
 
 export interface OpenStore {

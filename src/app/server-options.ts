@@ -61,7 +61,7 @@ export interface ServeOptions extends RuntimeOptions, ArchiveOptions, ClusterSet
   /** Bytes. */
   readonly maxBody: number;
   /** Bytes of a file that is imported. */
-  readonly maxImport?: number;
+  readonly maxImport: number;
   readonly corsOrigins: readonly string[];
   readonly pages: PageSettings;
   /** Milliseconds for which pages may wait while writes keep coming. */

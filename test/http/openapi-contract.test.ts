@@ -8,7 +8,7 @@ import { type Reachable, send } from '../support/client.ts';
 import { type CheckedResponse, Contract } from '../support/contract.ts';
 import { openService } from '../support/service.ts';
 
-const SETTINGS = { basePath: '/api', version: '0.0.0', protectBooks: false };
+const SETTINGS = { basePath: '/api', version: '0.0.0', protectBooks: false, maxImport: 1 };
 
 const contract = new Contract(JSON.stringify(openApiDocument(operationTable(SETTINGS), SETTINGS)));
 

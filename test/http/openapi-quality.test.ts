@@ -9,7 +9,7 @@ import { operationTable } from '../../src/http/table.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-const SETTINGS = { basePath: '/api', version: '1.2.3', protectBooks: false };
+const SETTINGS = { basePath: '/api', version: '1.2.3', protectBooks: false, maxImport: 1 };
 
 const TEXT = JSON.stringify(openApiDocument(operationTable(SETTINGS), SETTINGS));
 const DOCUMENT = JSON.parse(TEXT) as Json;

@@ -9,6 +9,7 @@ import { Readiness } from '../../src/app/readiness.ts';
 import { migrate } from '../../src/cli/commands/migrate.ts';
 import { type Disk, machineDisk } from '../../src/disk/disk.ts';
 import { CatalogError, messageOf } from '../../src/errors.ts';
+import { MAX_IMPORT_BYTES } from '../../src/http/endpoints/imports/paths.ts';
 import type { HttpRequest, HttpResponse, RequestBody } from '../../src/http/message.ts';
 import type { Application } from '../../src/http/router.ts';
 import { JSON_LIMITS } from '../../src/json/json-limits.ts';
@@ -133,6 +134,7 @@ export function optionsOf(options: ServiceOptions, data: string): CatalogOptions
     history: DEFAULT_HISTORY_BYTES,
     maxJsonDepth: JSON_LIMITS.depth,
     maxJsonElements: JSON_LIMITS.elements,
+    maxImport: MAX_IMPORT_BYTES,
     sendTimeout: LIMITS.sendTimeout,
     ...options,
     data,

@@ -8,7 +8,6 @@ import type { Cluster } from '../../hosts/cluster/cluster.ts';
 import { responds } from '../../hosts/cluster/probe.ts';
 import { WriterForwarding } from '../../hosts/cluster/writer-forwarding.ts';
 import { Forwarder } from '../../hosts/forwarding/forwarder.ts';
-import { MAX_IMPORT_BYTES } from '../../http/endpoints/imports/paths.ts';
 import type { Forward } from '../../http/router.ts';
 import type { Store } from '../../store/store.ts';
 import type { Monitor } from '../catalog-monitor.ts';
@@ -46,7 +45,7 @@ export interface Membership {
 export async function joinCluster(
   cluster: Cluster,
   store: Store,
-  settings: ClusterSettings & { readonly maxImport?: number | undefined },
+  settings: ClusterSettings & { readonly maxImport: number },
   { data, disk, env }: Host,
   monitor: Monitor,
 ): Promise<Membership> {
@@ -63,7 +62,7 @@ export async function joinCluster(
     onError: monitor.onError('the log that the hosts share could not be followed or trimmed'),
     onUnseen: monitor.onError('this host could not be announced to the others'),
   });
-  const { maxImport: maxBody = MAX_IMPORT_BYTES, logTimeout = DEFAULT_LOG_TIMEOUT_MS } = settings;
+  const { maxImport: maxBody, logTimeout = DEFAULT_LOG_TIMEOUT_MS } = settings;
   const writerForwarding = new WriterForwarding({
     // If the log is silent, the writer still responds; if its response is late, it is silent.
     forwarder: new Forwarder({

@@ -26,7 +26,6 @@ import { HttpPrimary, type Primary } from '../../hosts/following/primary-client.
 import { takeBase } from '../../hosts/following/take-base.ts';
 import { Forwarder } from '../../hosts/forwarding/forwarder.ts';
 import { awaitOwnWrite, type CatchingUp } from '../../hosts/forwarding/own-writes.ts';
-import { MAX_IMPORT_BYTES } from '../../http/endpoints/imports/paths.ts';
 import type { HttpRequest, HttpResponse } from '../../http/message.ts';
 import type { HostState } from '../../http/services.ts';
 import { followerRecord, readHostRecord, writeHostRecord } from '../../store/hosts/host-record.ts';
@@ -75,7 +74,7 @@ export class Replica {
 
   /** @throws CatalogError `usage`. */
   constructor(options: ReplicaOptions, context: Context, ports: Ports) {
-    const { follow, basePath, maxBody, maxImport = MAX_IMPORT_BYTES } = options;
+    const { follow, basePath, maxBody, maxImport } = options;
     const address = parseHostAddress(follow.address);
     if (address === null || address.basePath !== basePath) {
       throw new CatalogError(

@@ -1,6 +1,5 @@
 /** The imports of one catalog: those over HTTP, and those that commands ask for. */
 import type { Disk } from '../../disk/disk.ts';
-import { MAX_IMPORT_BYTES } from '../../http/endpoints/imports/paths.ts';
 import { Money } from '../../model/money.ts';
 import type { AuditedStore } from '../../resources/audit/audited-store.ts';
 import { Imports } from '../../resources/transfer/imports.ts';
@@ -17,7 +16,7 @@ export async function openImports(
   disk: Disk,
   monitor: Pick<Monitor, 'onError'>,
 ): Promise<{ readonly imports: Imports; readonly close: () => Promise<void> }> {
-  const { data, pages, maxImport = MAX_IMPORT_BYTES } = options;
+  const { data, pages, maxImport } = options;
   const { currency } = pages;
   const imports = await Imports.open({
     audited,

@@ -36,7 +36,7 @@ export function commonOptions(
     records: new Records(audited),
     undo: new Undo(audited),
     exports: new Downloads(exports, sendTimeout),
-    ...(maxImport !== undefined && { maxImport }),
+    maxImport,
     basePath,
     corsOrigins,
     version,

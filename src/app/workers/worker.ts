@@ -6,7 +6,6 @@
  * process; only then listen. If the owner ends, this process ends at once.
  */
 import { CatalogError, messageOf } from '../../errors.ts';
-import { MAX_IMPORT_BYTES } from '../../http/endpoints/imports/paths.ts';
 import type { HttpRequest } from '../../http/message.ts';
 import { trustIn } from '../../http/wire/client-address.ts';
 import { startServer } from '../../http/wire/server.ts';
@@ -101,7 +100,7 @@ async function run(
 }
 
 /** Passes requests on to the owner, unchanged. */
-function forwarding({ data, maxBody, maxImport = MAX_IMPORT_BYTES, maxConnections }: ServeOptions) {
+function forwarding({ data, maxBody, maxImport, maxConnections }: ServeOptions) {
   const forwarder = new Forwarder({
     maxBody: Math.max(maxBody, maxImport),
     // A connection has one request at a time.

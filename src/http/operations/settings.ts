@@ -5,6 +5,6 @@ export interface Settings {
   readonly version: string;
   /** Whether writing to public collections needs a token. */
   readonly protectBooks: boolean;
-  /** Most bytes of an imported file; 256 MiB if left out. */
-  readonly maxImport?: number;
+  /** Most bytes of an imported file. */
+  readonly maxImport: number;
 }

@@ -9,7 +9,7 @@ import { openApiDocument } from '../../../src/http/openapi/document.ts';
 import { operationTable } from '../../../src/http/table.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 
-const SETTINGS = { basePath: '/api', version: '1.2.3', protectBooks: false };
+const SETTINGS = { basePath: '/api', version: '1.2.3', protectBooks: false, maxImport: 1 };
 
 const TEXT = JSON.stringify(openApiDocument(operationTable(SETTINGS), SETTINGS));
 

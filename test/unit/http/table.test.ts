@@ -6,7 +6,7 @@ import { openApiDocument } from '../../../src/http/openapi/document.ts';
 import { Routes } from '../../../src/http/routes.ts';
 import { operationTable } from '../../../src/http/table.ts';
 
-const SETTINGS = { basePath: '', version: 'test', protectBooks: false };
+const SETTINGS = { basePath: '', version: 'test', protectBooks: false, maxImport: 1 };
 
 const TABLE = operationTable(SETTINGS);
 

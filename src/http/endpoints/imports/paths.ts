@@ -63,7 +63,7 @@ function parameter(name: string, description: string, schema: Parameter['schema'
 }
 
 /** @param maxImport most bytes of a file. */
-export function importPath(place: Place, maxImport = MAX_IMPORT_BYTES): Path {
+export function importPath(place: Place, maxImport: number): Path {
   const { kind } = place;
   const name = componentName(kind);
   return definePath<Kind>({

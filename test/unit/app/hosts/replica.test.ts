@@ -77,7 +77,7 @@ async function follower() {
   const follow = { address: ADDRESS, tokenFile, forward: true, maxUnconfirmed: 10_000 };
   const used: (Catalog | null)[] = [];
   const replica = new Replica(
-    { data, basePath: '', maxBody: 1, follow: { ...follow, insecure: false } },
+    { data, basePath: '', maxBody: 1, maxImport: 1, follow: { ...follow, insecure: false } },
     { disk: quickDisk, env: {}, version: 'test' } as unknown as Context,
     {
       log: { info() {}, warn() {}, failure() {} },
