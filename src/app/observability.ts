@@ -99,7 +99,7 @@ export class Observability {
     const { logLevel: level, logFormat: format, verbose: stacks = false } = options;
     this.log = new Log({ level, format, terminal: process.stderr.isTTY, stacks });
     this.#replicationLog = new ReplicationLog(this.log);
-    const { maxMemory = defaultMemoryLimit(), workers = 1 } = options;
+    const { maxMemory = defaultMemoryLimit(), workers } = options;
     this.#memoryLimit = maxMemory;
     this.memory = new MemoryWatch(maxMemory / processesOf(workers));
     this.#disk = new DiskWatch(options.data, options.minFreeDisk);

@@ -10,7 +10,6 @@ import { turn } from '../pages/refresh/turns.ts';
 import { SOUGHT_BY_PAGES } from '../pages/shop/catalog.ts';
 import { Gatherer } from '../pages/shop/gather.ts';
 import { PageList } from '../pages/shop/page-list.ts';
-import { DEFAULT_DELAY_MS } from '../pages/shop/settings.ts';
 import { PageFiles } from '../pages/writer/files.ts';
 import type { PageMaker } from '../pages/writer/page-writer.ts';
 import { PageThread } from '../pages/writer/page-thread.ts';
@@ -36,7 +35,7 @@ export function openPages(
   {
     data,
     pages: settings,
-    pageDelay = DEFAULT_DELAY_MS,
+    pageDelay: delay,
     basePath,
   }: Pick<ServeOptions, 'data' | 'pages' | 'pageDelay' | 'basePath'>,
   store: Store,
@@ -54,7 +53,7 @@ export function openPages(
     batches,
     maker,
     lock: new PagesLock(new FileLock(pagesLockPath(data)), onError),
-    delay: pageDelay,
+    delay,
     onError,
   });
   const files = new PageFiles(disk, data);

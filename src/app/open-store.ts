@@ -12,7 +12,7 @@ import type { Context } from './context.ts';
 interface Settings extends ClusterSettings {
   readonly data: string;
   readonly history: number;
-  readonly checkpointSize?: number | undefined;
+  readonly checkpointSize: number;
   readonly maxImport: number;
 }
 

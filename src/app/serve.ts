@@ -102,7 +102,7 @@ async function requireFreePorts(options: ServeOptions): Promise<void> {
 
 /** @returns null if this process serves alone. @throws CatalogError `usage`. */
 function openPool(
-  { workers = 1, data }: ServeOptions,
+  { workers, data }: ServeOptions,
   observability: Observability,
   current: CurrentCatalog,
 ): WorkerPool | null {

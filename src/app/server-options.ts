@@ -19,8 +19,8 @@ export interface RuntimeOptions {
   readonly maxUrl: number;
   /** Bytes. */
   readonly maxBodyMemory: number;
-  /** Processes that serve requests; 1 if left out: then it is the one that owns the directory. */
-  readonly workers?: number;
+  /** Processes that serve requests; if it is 1, the one that owns the directory. */
+  readonly workers: number;
   /** Bytes of all processes; three quarters of the machine's if left out. */
   readonly maxMemory?: number;
   /** Bytes free on the disk below which the server is not ready; see DiskWatch if left out. */
@@ -65,7 +65,7 @@ export interface ServeOptions extends RuntimeOptions, ArchiveOptions, ClusterSet
   readonly corsOrigins: readonly string[];
   readonly pages: PageSettings;
   /** Milliseconds for which pages may wait while writes keep coming. */
-  readonly pageDelay?: number;
+  readonly pageDelay: number;
   /** Whether stacks are logged. */
   readonly verbose?: boolean;
   /** Bytes of the audit trail. */
@@ -73,7 +73,7 @@ export interface ServeOptions extends RuntimeOptions, ArchiveOptions, ClusterSet
   /** Bytes of change sets that are kept after a checkpoint. */
   readonly history: number;
   /** Bytes of change sets below which no checkpoint is made. */
-  readonly checkpointSize?: number;
+  readonly checkpointSize: number;
   /** Whether other hosts may follow this one. */
   readonly followers?: boolean;
   /** The host that this one follows; left out if it follows none. */

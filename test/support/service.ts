@@ -15,11 +15,16 @@ import type { Application } from '../../src/http/router.ts';
 import { JSON_LIMITS } from '../../src/json/json-limits.ts';
 import { LIMITS } from '../../src/http/wire/limits.ts';
 import { REQUEST_ID, Trace } from '../../src/http/wire/trace.ts';
-import { DEFAULT_SETTINGS, type PageSettings } from '../../src/pages/shop/settings.ts';
+import {
+  DEFAULT_DELAY_MS,
+  DEFAULT_SETTINGS,
+  type PageSettings,
+} from '../../src/pages/shop/settings.ts';
 import { createWriter } from '../../src/pages/writer/create-writer.ts';
 import type { PageMaker } from '../../src/pages/writer/page-writer.ts';
 import { DEFAULT_AUDIT_BYTES } from '../../src/resources/audit.ts';
 import { PooledBuffer } from '../../src/resources/text/pooled-buffer.ts';
+import { DEFAULT_CHECKPOINT_BYTES } from '../../src/store/files/file-log.ts';
 import { DEFAULT_HISTORY_BYTES } from '../../src/store/files/history.ts';
 import { temporaryDirectory } from './directory.ts';
 import { quickDisk } from './disk.ts';
@@ -132,6 +137,8 @@ export function optionsOf(options: ServiceOptions, data: string): CatalogOptions
     corsOrigins: [],
     auditSize: DEFAULT_AUDIT_BYTES,
     history: DEFAULT_HISTORY_BYTES,
+    checkpointSize: DEFAULT_CHECKPOINT_BYTES,
+    pageDelay: DEFAULT_DELAY_MS,
     maxJsonDepth: JSON_LIMITS.depth,
     maxJsonElements: JSON_LIMITS.elements,
     maxImport: MAX_IMPORT_BYTES,

@@ -107,7 +107,7 @@ function serveOptionsOf(flags: ServeFlags): ServeOptions {
   if (follow !== undefined && flags.log !== undefined) {
     throw new CatalogError('usage', 'give --log or --follow, but not both');
   }
-  if ((flags.workers ?? 1) > 1 && (follow ?? flags.log) !== undefined) {
+  if (flags.workers > 1 && (follow ?? flags.log) !== undefined) {
     throw new CatalogError(
       'usage',
       'a host with --log or --follow has only one worker; leave out --workers',

@@ -41,7 +41,7 @@ function start(end: string, level: string, before = NOISE) {
 function programOf(end: string, level: string, before: string): string {
   return `
     import { Observability } from ${JSON.stringify(join(ROOT, 'src', 'app', 'observability.ts'))};
-    const observability = new Observability({ logLevel: '${level}', logFormat: 'json' }, 'test');
+    const observability = new Observability({ logLevel: '${level}', logFormat: 'json', workers: 1 }, 'test');
     process.on('uncaughtException', observability.onFault);
     process.on('unhandledRejection', observability.onFault);
     setTimeout(() => {}, 60_000);
