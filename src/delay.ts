@@ -1,4 +1,4 @@
-/** Waiting: timers that tests can replace, pauses that a signal ends, and work within a time. */
+/** Waiting: timers that tests can replace, pauses and loops that a signal ends, timeouts. */
 
 /** Calls `work` after a time in milliseconds. @returns a function that cancels the call. */
 export type Delay = (work: () => void, milliseconds: number) => () => void;
@@ -26,6 +26,32 @@ export function pause(milliseconds: number, signal: AbortSignal): Promise<void> 
     const timer = isBounded ? setTimeout(end, milliseconds) : undefined;
     signal.addEventListener('abort', end, { once: true });
   });
+}
+
+/**
+ * Does work again and again, with pauses, until the signal aborts.
+ *
+ * @param milliseconds between two runs.
+ * @param onError is called with the first of several failures in a row.
+ * @returns when the last run has ended. Never rejects.
+ */
+export async function repeat(
+  work: () => Promise<void>,
+  milliseconds: number,
+  signal: AbortSignal,
+  onError: (error: unknown) => void = () => {},
+): Promise<void> {
+  let isFailing = false;
+  while (!signal.aborted) {
+    try {
+      await work();
+      isFailing = false;
+    } catch (error) {
+      if (!isFailing) onError(error);
+      isFailing = true;
+    }
+    await pause(milliseconds, signal);
+  }
 }
 
 /**

@@ -1,7 +1,7 @@
-/** Pauses that a signal ends, and work within a time. */
+/** Pauses and loops that a signal ends, and work within a time. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { pause, withTimeout } from '../../src/delay.ts';
+import { pause, repeat, withTimeout } from '../../src/delay.ts';
 
 const NEVER = Number.POSITIVE_INFINITY;
 
@@ -16,6 +16,20 @@ test('a pause of any length ends when the signal aborts', async () => {
 
 test('a pause ends at once if the signal has aborted before', () =>
   pause(NEVER, AbortSignal.abort()));
+
+test('work is repeated until the signal aborts, and its first failure in a row is reported', async () => {
+  const ended = new AbortController();
+  const outcomes = ['ok', 'one', 'two', 'ok', 'three'];
+  const reported: string[] = [];
+  const work = async () => {
+    const outcome = outcomes.shift();
+    if (outcomes.length === 0) ended.abort();
+    if (outcome !== 'ok') throw new Error(outcome);
+  };
+  await repeat(work, 0, ended.signal, (error) => void reported.push((error as Error).message));
+  assert.equal(outcomes, []);
+  assert.equal(reported, ['one', 'three']);
+});
 
 const LONG_MS = 2 ** 31 - 1;
 const unfinished = new Promise<never>(() => {});

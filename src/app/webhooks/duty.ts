@@ -5,7 +5,7 @@
  * Invariant: this host delivers only while {@link DeliveryDuty.isOn}, which every attempt checks.
  * So by its own clock it has stopped before its lease can end and another host starts.
  */
-import { pause } from '../../delay.ts';
+import { repeat } from '../../delay.ts';
 import { CatalogError } from '../../errors.ts';
 import type { Arrivals } from '../../resources/changes/arrivals.ts';
 import type { ReadOlder } from '../../resources/changes/older-changes.ts';
@@ -55,7 +55,6 @@ export class DeliveryDuty {
   #running: Promise<void> = Promise.resolve();
   /** The term in which this host delivers. */
   #term: string | null = null;
-  #isFailing = false;
 
   constructor(options: Options) {
     this.#options = options;
@@ -65,7 +64,16 @@ export class DeliveryDuty {
   readonly isOn = (): boolean => this.#term !== null && this.#options.shared.term() === this.#term;
 
   start(): void {
-    this.#running = this.#lookUntilClosed();
+    const { onError, intervalMs = INTERVAL_MS } = this.#options;
+    const { signal } = this.#closing;
+    this.#running = repeat(
+      () => this.#look(),
+      intervalMs,
+      signal,
+      (error) => {
+        if (!signal.aborted) onError(error);
+      },
+    );
   }
 
   /** Ends the deliveries of this host. @param grace milliseconds for requests in progress. */
@@ -73,21 +81,6 @@ export class DeliveryDuty {
     this.#closing.abort();
     await this.#running;
     if (this.#term !== null) await this.#end(grace);
-  }
-
-  async #lookUntilClosed(): Promise<void> {
-    const { signal } = this.#closing;
-    const { onError, intervalMs = INTERVAL_MS } = this.#options;
-    while (!signal.aborted) {
-      try {
-        await this.#look();
-        this.#isFailing = false;
-      } catch (error) {
-        if (!this.#isFailing && !signal.aborted) onError(error);
-        this.#isFailing = true;
-      }
-      await pause(intervalMs, signal);
-    }
   }
 
   async #look(): Promise<void> {

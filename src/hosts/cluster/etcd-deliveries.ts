@@ -11,7 +11,7 @@
  *    state; each state is written at most once a minute. With 100 webhooks that is below 150 KB/s.
  * 3. A stored place is never after a change set that was not delivered.
  */
-import { pause } from '../../delay.ts';
+import { repeat } from '../../delay.ts';
 import * as v from 'valibot';
 import { CatalogError } from '../../errors.ts';
 import type { EtcdClient } from './etcd-client.ts';
@@ -126,7 +126,8 @@ export class EtcdDeliveries {
     this.#isChanged = false;
     this.#term = term;
     this.#closing = new AbortController();
-    this.#writing = this.#writeUntilClosed(this.#closing.signal);
+    const write = () => this.#write(this.#now() - STATE_MS);
+    this.#writing = repeat(write, WRITE_MS, this.#closing.signal);
   }
 
   /** Writes the pending states. After that this host writes nothing. */
@@ -182,13 +183,6 @@ export class EtcdDeliveries {
   /** Whether there are states that this host may write. */
   get #isBehind(): boolean {
     return this.#term !== null && this.#newStates.size > 0 && !this.#isFailing;
-  }
-
-  async #writeUntilClosed(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      await pause(WRITE_MS, signal);
-      if (!signal.aborted) await this.#write(this.#now() - STATE_MS);
-    }
   }
 
   /**

@@ -2,7 +2,7 @@
  * Follows one key of etcd: a watch reports changes at once, and a read each second shows whether a
  * majority of the nodes answers. A watch alone could not tell a paused node from an unchanged key.
  */
-import { pause } from '../../delay.ts';
+import { repeat } from '../../delay.ts';
 import * as v from 'valibot';
 import { CatalogError } from '../../errors.ts';
 import type { EtcdClient } from './etcd-client.ts';
@@ -36,27 +36,22 @@ export function followKey<T>(
   const tell = (value: T | null) => {
     if (!signal.aborted) listener(value);
   };
-  void repeat(signal, async () => {
+  // A failed watch is not reported: `ask` shows what it means.
+  const watch = async () => {
     const request = { create_request: { key: encodeKey(client.prefix, key) } };
     for await (const response of client.stream('watch', request, signal)) {
       const { result } = understood(watchShape, response);
       const last = result.events.at(-1)?.kv.value;
       if (last !== undefined) tell(decode(Buffer.from(last, 'base64')));
     }
-  });
-  const asking = repeat(signal, async () => tell(await ask().catch(nullIfUnavailable)));
+  };
+  void repeat(watch, INTERVAL_MS, signal);
+  const askOnce = async () => tell(await ask().catch(nullIfUnavailable));
+  const asking = repeat(askOnce, INTERVAL_MS, signal);
   return async () => {
     ending.abort();
     await asking;
   };
-}
-
-/** Runs it repeatedly, with pauses. A failed watch is not reported: `ask` shows what it means. */
-async function repeat(signal: AbortSignal, run: () => Promise<void>): Promise<void> {
-  while (!signal.aborted) {
-    await run().catch(() => {});
-    await pause(INTERVAL_MS, signal);
-  }
 }
 
 function nullIfUnavailable(error: unknown): null {

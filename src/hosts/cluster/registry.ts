@@ -6,7 +6,7 @@
  * because appends from one host do not conflict. A lease may end while its host still writes: the
  * comparison with the head of the log protects writes, and {@link Registry.term} deliveries.
  */
-import { pause } from '../../delay.ts';
+import { repeat } from '../../delay.ts';
 import * as v from 'valibot';
 import { type Clocks, Confirmation } from '../following/confirmation.ts';
 import type { EtcdClient } from './etcd-client.ts';
@@ -91,7 +91,8 @@ export class Registry {
     this.#options = options;
     this.#now = options.now ?? performance.now.bind(performance);
     this.#lasting = new Confirmation(LEASE_S * 1000 - MARGIN_MS, options.clocks);
-    this.#running = this.#beatUntilClosed();
+    const { beatMs = BEAT_MS, onError } = options;
+    this.#running = repeat(() => this.#beat(), beatMs, this.#closing.signal, onError);
   }
 
   /** The origin to which writes are passed; null if this host makes them itself. */
@@ -126,22 +127,6 @@ export class Registry {
     const lease = this.#lease;
     if (lease !== null) {
       await this.#options.client.call('lease/revoke', { ID: lease }).catch(() => {});
-    }
-  }
-
-  async #beatUntilClosed(): Promise<void> {
-    const { signal } = this.#closing;
-    const { onError, beatMs = BEAT_MS } = this.#options;
-    let isFailing = false;
-    while (!signal.aborted) {
-      try {
-        await this.#beat();
-        isFailing = false;
-      } catch (error) {
-        if (!isFailing) onError(error);
-        isFailing = true;
-      }
-      await pause(beatMs, signal);
     }
   }
 
