@@ -9,7 +9,8 @@ export interface HostAddress {
   readonly basePath: string;
 }
 
-const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
+/** Hosts to which secrets may be sent without TLS, because they do not leave the machine. */
+export const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
 /**
  * @param text an address such as `https://primary.example/api`.

@@ -2,7 +2,8 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { messageOf } from '../../errors.ts';
 import { DEFAULT_LOG_TIMEOUT_MS } from '../../app/cluster/options.ts';
-import { type LogAddress, LOOPBACK, parseLogAddress } from '../../hosts/cluster/address.ts';
+import { isSecure, parseHostAddress } from '../../hosts/address.ts';
+import { type LogAddress, parseLogAddress } from '../../hosts/cluster/address.ts';
 import { flag } from './flag.ts';
 import { parseTimeout } from './limits.ts';
 import { parseFile } from './values.ts';
@@ -69,14 +70,10 @@ function parseUser(text: string): string {
  * @returns an origin, without a path.
  */
 function parseAdvertised(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : null;
-  const isOrigin = url !== null && `${url.origin}/` === `${text.replace(/\/$/, '')}/`;
-  if (isOrigin && (url.protocol === 'https:' || isLoopback(url))) return url.origin;
+  const address = parseHostAddress(text);
+  const isOrigin = address?.origin === text.replace(/\/$/, '');
+  if (address !== null && isOrigin && isSecure(address)) return address.origin;
   throw new InvalidArgumentError(
     'Give https, host and port, such as https://a.example:8000; http only for a loopback address.',
   );
-}
-
-function isLoopback({ protocol, hostname }: URL): boolean {
-  return protocol === 'http:' && LOOPBACK.test(hostname);
 }

@@ -1,5 +1,6 @@
 /** The address of a log: `etcd://a:2379,b:2379,c:2379/shop`. */
 import { CatalogError } from '../../errors.ts';
+import { LOOPBACK } from '../address.ts';
 import type { Certificates, EtcdAddress } from './etcd-client.ts';
 
 /** Nodes of a cluster; etcd's own advice is seven at most. */
@@ -9,9 +10,6 @@ const ADDRESS = /^etcd:\/\/([^/?#@]+)(\/[\w.~-]+)+\/?$/;
 
 /** A name or IPv4 address, or an IPv6 address in brackets, and a port. */
 const NODE = /^([\w.-]+|\[[0-9A-Fa-f:.]+\]):(\d{1,5})$/;
-
-/** Hosts to which secrets may be sent without TLS, because they do not leave the machine. */
-export const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 /** An address as it is written, before it is known whether there are certificates. */
 export interface LogAddress {

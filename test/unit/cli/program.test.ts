@@ -234,6 +234,10 @@ const WRONG: readonly Wrong[] = [
   { args: ['backup', '--passphrase-file', '-'], says: ['--passphrase-file', 'Name a file'] },
   { args: ['serve', '--log-ca', '-'], says: ['--log-ca', 'Name a file'] },
   { args: ['serve', '--token-file', '-'], says: ['--token-file', 'Name a file'] },
+  ...['http://a.example:8000', 'https://a.example/b', 'ftp://localhost', 'a'].map((address) => ({
+    args: ['serve', '--advertise', address],
+    says: ['--advertise', `'${address}'`, 'http only for a loopback address'],
+  })),
   ...WITHOUT_EFFECT.map(([command, other]) => ({
     args: command.split(' '),
     says: [`has no effect without ${other};`],
