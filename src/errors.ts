@@ -1,120 +1,85 @@
 /**
- * Every failure by its code (spec 3.15), with the status of an HTTP response and the exit status of
- * a command (spec 8.8). docs/errors.md has the same table.
+ * Every failure by its code (spec 3.15), with the status of an HTTP response. docs/errors.md has the
+ * same table.
  */
 export const CODES = {
-  malformed_query: { status: 400, exit: 1, meaning: 'a query parameter is malformed or repeated' },
-  malformed_body: { status: 400, exit: 1, meaning: 'the body is not JSON in UTF-8' },
-  malformed_request: { status: 400, exit: 1, meaning: 'the request is not valid HTTP' },
-  unauthorized: { status: 401, exit: 1, meaning: 'no valid token, user name or password' },
-  forbidden: { status: 403, exit: 1, meaning: "the token's role does not allow the operation" },
-  not_found: { status: 404, exit: 1, meaning: 'the path, item or parent does not exist' },
-  method_not_allowed: { status: 405, exit: 1, meaning: 'the path does not have the method' },
-  not_acceptable: { status: 406, exit: 1, meaning: 'Accept excludes every representation' },
-  referred_to: { status: 409, exit: 1, meaning: 'other rows refer to the row' },
+  malformed_query: { status: 400, meaning: 'a query parameter is malformed or repeated' },
+  malformed_body: { status: 400, meaning: 'the body is not JSON in UTF-8' },
+  malformed_request: { status: 400, meaning: 'the request is not valid HTTP' },
+  unauthorized: { status: 401, meaning: 'no valid token, user name or password' },
+  forbidden: { status: 403, meaning: "the token's role does not allow the operation" },
+  not_found: { status: 404, meaning: 'the path, item or parent does not exist' },
+  method_not_allowed: { status: 405, meaning: 'the path does not have the method' },
+  not_acceptable: { status: 406, meaning: 'Accept excludes every representation' },
+  referred_to: { status: 409, meaning: 'other rows refer to the row' },
   changed_since: {
     status: 409,
-    exit: 1,
     meaning: 'rows have changed since the writes that are to be undone',
   },
-  last_admin: {
-    status: 409,
-    exit: 1,
-    meaning: 'no active account with the role admin would be left',
-  },
-  gone: { status: 410, exit: 1, meaning: 'the item was deleted' },
-  history_gone: { status: 410, exit: 1, meaning: 'the requested changes are no longer kept' },
-  precondition_failed: { status: 412, exit: 1, meaning: 'If-Match or If-None-Match failed' },
-  body_too_large: { status: 413, exit: 1, meaning: 'the body exceeds the limit' },
-  unsupported_media_type: { status: 415, exit: 1, meaning: 'the body is not declared as JSON' },
-  invalid: { status: 422, exit: 1, meaning: 'the body is JSON but fails validation' },
-  key_reused: {
-    status: 422,
-    exit: 1,
-    meaning: 'the idempotency key was used with another request',
-  },
-  login_throttled: { status: 429, exit: 1, meaning: 'too many login attempts' },
-  too_many_imports: { status: 429, exit: 1, meaning: 'too many imports are unfinished' },
-  too_many_webhooks: {
-    status: 409,
-    exit: 1,
-    meaning: 'the maximum number of webhooks exists already',
-  },
-  too_many_builds: { status: 429, exit: 1, meaning: 'too many page builds are unfinished' },
-  integrity: { status: 422, exit: 1, meaning: 'a database step failed: a reference or a rule' },
-  write_refused: { status: 500, exit: 1, meaning: 'the disk refused the write; nothing changed' },
-  internal: { status: 500, exit: 1, meaning: 'an unexpected fault' },
-  durability_unknown: {
-    status: 500,
-    exit: 1,
-    meaning: 'a directory fsync failed; the server stops',
-  },
-  second_writer: {
-    status: 500,
-    exit: 1,
-    meaning: 'another process writes the store; the server stops',
-  },
-  busy: { status: 503, exit: 1, meaning: 'the server has too much to do' },
+  last_admin: { status: 409, meaning: 'no active account with the role admin would be left' },
+  gone: { status: 410, meaning: 'the item was deleted' },
+  history_gone: { status: 410, meaning: 'the requested changes are no longer kept' },
+  precondition_failed: { status: 412, meaning: 'If-Match or If-None-Match failed' },
+  body_too_large: { status: 413, meaning: 'the body exceeds the limit' },
+  unsupported_media_type: { status: 415, meaning: 'the body is not declared as JSON' },
+  invalid: { status: 422, meaning: 'the body is JSON but fails validation' },
+  key_reused: { status: 422, meaning: 'the idempotency key was used with another request' },
+  login_throttled: { status: 429, meaning: 'too many login attempts' },
+  too_many_imports: { status: 429, meaning: 'too many imports are unfinished' },
+  too_many_webhooks: { status: 409, meaning: 'the maximum number of webhooks exists already' },
+  too_many_builds: { status: 429, meaning: 'too many page builds are unfinished' },
+  integrity: { status: 422, meaning: 'a database step failed: a reference or a rule' },
+  write_refused: { status: 500, meaning: 'the disk refused the write; nothing changed' },
+  internal: { status: 500, meaning: 'an unexpected fault' },
+  durability_unknown: { status: 500, meaning: 'a directory fsync failed; the server stops' },
+  second_writer: { status: 500, meaning: 'another process writes the store; the server stops' },
+  busy: { status: 503, meaning: 'the server has too much to do' },
   primary_unreachable: {
     status: 503,
-    exit: 1,
     meaning: 'the primary did not accept the request; nothing changed',
   },
-  write_unknown: {
-    status: 503,
-    exit: 1,
-    meaning: 'it is not known yet whether a write takes effect',
-  },
-  cut_off: { status: 503, exit: 1, meaning: 'the host is cut off from its primary' },
-  not_primary: {
-    status: 503,
-    exit: 1,
-    meaning: 'the host does not accept writes; another host does',
-  },
-  store_closed: { status: 503, exit: 1, meaning: 'the server is shutting down' },
+  write_unknown: { status: 503, meaning: 'it is not known yet whether a write takes effect' },
+  cut_off: { status: 503, meaning: 'the host is cut off from its primary' },
+  not_primary: { status: 503, meaning: 'the host does not accept writes; another host does' },
+  store_closed: { status: 503, meaning: 'the server is shutting down' },
   log_unavailable: {
     status: 503,
-    exit: 1,
     meaning: 'the log that hosts share cannot be used; nothing changed',
   },
   log_missing: {
     status: 500,
-    exit: 1,
     meaning: 'the host shares its log, and the command does not name it',
   },
   history_differs: {
     status: 500,
-    exit: 1,
     meaning: 'a change set does not follow the last one of the store',
   },
-  store_locked: { status: 500, exit: 1, meaning: 'another process owns the data directory' },
-  store_damaged: { status: 500, exit: 1, meaning: 'a file of the store is damaged' },
-  store_unreadable: { status: 500, exit: 1, meaning: 'a file of the store cannot be read' },
-  store_missing: { status: 500, exit: 1, meaning: 'the data directory holds no store' },
-  store_not_empty: { status: 500, exit: 1, meaning: 'the command needs an unused directory' },
-  schema_version: { status: 500, exit: 1, meaning: 'the store has another schema version' },
-  check_failed: { status: 500, exit: 1, meaning: 'the check of a store found problems' },
-  backup_failed: { status: 500, exit: 1, meaning: 'a backup could not be written or read' },
+  store_locked: { status: 500, meaning: 'another process owns the data directory' },
+  store_damaged: { status: 500, meaning: 'a file of the store is damaged' },
+  store_unreadable: { status: 500, meaning: 'a file of the store cannot be read' },
+  store_missing: { status: 500, meaning: 'the data directory holds no store' },
+  store_not_empty: { status: 500, meaning: 'the command needs an unused directory' },
+  schema_version: { status: 500, meaning: 'the store has another schema version' },
+  check_failed: { status: 500, meaning: 'the check of a store found problems' },
+  backup_failed: { status: 500, meaning: 'a backup could not be written or read' },
   encryption: {
     status: 500,
-    exit: 1,
     meaning: 'a key file cannot be used, or what it encrypted cannot be decrypted',
   },
-  archive_failed: { status: 500, exit: 1, meaning: 'an archive cannot be reached or read' },
+  archive_failed: { status: 500, meaning: 'an archive cannot be reached or read' },
   archive_refused: {
     status: 500,
-    exit: 1,
     meaning: 'the archive is of another history, or another server writes it',
   },
-  export_failed: { status: 500, exit: 1, meaning: 'an export could not be written' },
-  import_failed: { status: 500, exit: 1, meaning: 'a file could not be imported' },
-  key_file: { status: 500, exit: 1, meaning: 'the signing keys cannot be used' },
-  access_file: { status: 500, exit: 1, meaning: 'accounts and revocations cannot be used' },
-  account: { status: 500, exit: 1, meaning: 'an account cannot be changed as requested' },
-  page_failed: { status: 500, exit: 1, meaning: 'a page could not be rendered or written' },
-  listen: { status: 500, exit: 1, meaning: 'the server cannot listen on the address' },
-  not_ready: { status: 500, exit: 1, meaning: 'a server is not ready, or does not answer' },
-  usage: { status: 500, exit: 2, meaning: 'the command line is wrong' },
+  export_failed: { status: 500, meaning: 'an export could not be written' },
+  import_failed: { status: 500, meaning: 'a file could not be imported' },
+  key_file: { status: 500, meaning: 'the signing keys cannot be used' },
+  access_file: { status: 500, meaning: 'accounts and revocations cannot be used' },
+  account: { status: 500, meaning: 'an account cannot be changed as requested' },
+  page_failed: { status: 500, meaning: 'a page could not be rendered or written' },
+  listen: { status: 500, meaning: 'the server cannot listen on the address' },
+  not_ready: { status: 500, meaning: 'a server is not ready, or does not answer' },
+  usage: { status: 500, meaning: 'the command line is wrong' },
 } as const;
 
 export type Code = keyof typeof CODES;
@@ -149,9 +114,9 @@ export class CatalogError extends Error {
     return CODES[this.code].status;
   }
 
-  /** Exit status of a command that ends with this failure. */
+  /** Exit status of a command that ends with this failure (spec 8.8). */
   get exit(): number {
-    return CODES[this.code].exit;
+    return this.code === 'usage' ? 2 : 1;
   }
 }
 
