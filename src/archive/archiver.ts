@@ -17,11 +17,12 @@ import { randomUUID } from 'node:crypto';
 import { backoffDelay } from '../backoff.ts';
 import { withTimeout } from '../delay.ts';
 import { CatalogError, hasCode, messageOf } from '../errors.ts';
+import type { LogPosition } from '../store/change-log.ts';
 import { attach } from './attach.ts';
 import { MAX_CHANGE_SETS } from './archive-objects.ts';
 import type { ArchiveFigures, ArchiverOptions, PrivateFiles } from './archiver-options.ts';
 import { BaseUpload } from './base-upload.ts';
-import { type Position, readBatch } from './batch.ts';
+import { readBatch } from './batch.ts';
 import { changesName } from './names.ts';
 import { prune } from './retention.ts';
 
@@ -43,7 +44,7 @@ export class Archiver {
   readonly #id = randomUUID();
   #isAttached = false;
   /** The last change set that is archived; null while the archive needs a base first. */
-  #position: Position | null = null;
+  #position: LogPosition | null = null;
   /** The change set after which the store has lost some that are not archived; null if none. */
   #lostAfter: number | null = null;
   /** When the oldest change set that is not archived was made, in milliseconds since the epoch. */
@@ -146,7 +147,7 @@ export class Archiver {
   }
 
   /** Uploads a base, from which later change sets can be restored. */
-  async #beginAnew(): Promise<Position> {
+  async #beginAnew(): Promise<LogPosition> {
     await this.#requireClaim();
     if (this.#lostAfter !== null) await this.#options.objects.putGap(this.#lostAfter);
     this.#lostAfter = null;
@@ -213,7 +214,7 @@ export class Archiver {
     }
   }
 
-  async #archiveChanges(position: Position): Promise<void> {
+  async #archiveChanges(position: LogPosition): Promise<void> {
     const { store, objects, gatherMs = GATHER_MS } = this.#options;
     // If the archive is far behind, an object is full without waiting.
     const isFull = store.sequence - position.sequence >= MAX_CHANGE_SETS;

@@ -1,9 +1,10 @@
 /** The first step of an archiver: checks the history of the archive, and claims the archive. */
 import { randomUUID } from 'node:crypto';
 import { CatalogError, hasCode } from '../errors.ts';
+import type { LogPosition } from '../store/change-log.ts';
 import type { Store } from '../store/store.ts';
 import type { ArchiveObjects, Manifest } from './archive-objects.ts';
-import { anotherHistory, type Position, readBatch } from './batch.ts';
+import { anotherHistory, readBatch } from './batch.ts';
 import type { ArchivedBase, ArchivedChanges } from './names.ts';
 import type { ArchiveRecord } from './record.ts';
 
@@ -12,7 +13,7 @@ export interface Attached {
    * The change set after which archiving continues: the last one in the archive, or the one before
    * missing ones that the store still keeps; null if the archive needs a base first.
    */
-  readonly position: Position | null;
+  readonly position: LogPosition | null;
   /** The newest base; null if there is none. */
   readonly base: ArchivedBase | null;
   /** The change set after which some are neither archived nor kept; null if nothing is lost. */
@@ -62,8 +63,8 @@ async function begin(objects: ArchiveObjects, recorded: string | null): Promise<
 }
 
 /** @returns the last change set of the archive. */
-async function lastPosition(objects: ArchiveObjects, base: ArchivedBase): Promise<Position> {
-  let position: Position = base;
+async function lastPosition(objects: ArchiveObjects, base: ArchivedBase): Promise<LogPosition> {
+  let position: LogPosition = base;
   for await (const { last, digest } of objects.changesAfter(base.sequence)) {
     if (last > position.sequence) position = { sequence: last, digest };
   }
@@ -82,7 +83,7 @@ async function beforeMissing(
   objects: ArchiveObjects,
   bases: readonly ArchivedBase[],
   oldest: number,
-): Promise<Position | null> {
+): Promise<LogPosition | null> {
   const kept = Math.max(
     bases.findLastIndex(({ sequence }) => sequence <= oldest),
     0,
@@ -102,7 +103,7 @@ async function beforeMissing(
 }
 
 /** The last change set before the first gap after a base. @param changes in their order. */
-function endOfChain(base: Position, changes: readonly ArchivedChanges[]): Position {
+function endOfChain(base: LogPosition, changes: readonly ArchivedChanges[]): LogPosition {
   let end = base;
   for (const { first, last, digest } of changes) {
     if (first > end.sequence + 1) break;
@@ -118,7 +119,7 @@ function endOfChain(base: Position, changes: readonly ArchivedChanges[]): Positi
  */
 async function follows(
   store: Pick<Store, 'sequence' | 'digest' | 'oldest' | 'encodedSince'>,
-  position: Position,
+  position: LogPosition,
   objects: ArchiveObjects,
 ): Promise<boolean> {
   const { sequence } = position;
@@ -142,7 +143,7 @@ async function follows(
   }
 }
 
-function unprovable(objects: ArchiveObjects, { sequence }: Position): CatalogError {
+function unprovable(objects: ArchiveObjects, { sequence }: LogPosition): CatalogError {
   return new CatalogError(
     'archive_refused',
     `${objects.url} ends with change set ${sequence}, which the store no longer keeps, so it cannot be verified that both have the same history; name an empty prefix or directory with --archive`,

@@ -1,17 +1,17 @@
 /** Bases of an archive: the whole catalog, written beside the change sets. */
 import { CatalogError, messageOf } from '../errors.ts';
 import { inTurns } from '../slices.ts';
+import type { LogPosition } from '../store/change-log.ts';
 import { baseSlices } from '../store/files/base.ts';
 import { SCHEMA_VERSION } from '../store/files/schema.ts';
 import type { Store } from '../store/store.ts';
 import type { ArchiveObjects } from './archive-objects.ts';
-import type { Position } from './batch.ts';
 import { type ArchivedBase, baseName } from './names.ts';
 
 export class BaseUpload {
   readonly #objects: ArchiveObjects;
   readonly #store: Pick<Store, 'baseSequence' | 'snapshot'>;
-  #running: Promise<Position> | null = null;
+  #running: Promise<LogPosition> | null = null;
   /** The newest base in the archive. */
   newest: ArchivedBase | null = null;
 
@@ -34,7 +34,7 @@ export class BaseUpload {
    * @returns the position of the base in the history.
    * @throws CatalogError `archive_failed`.
    */
-  async upload(): Promise<Position> {
+  async upload(): Promise<LogPosition> {
     await this.#running?.catch(() => {});
     const running = this.#upload();
     this.#running = running;
@@ -45,7 +45,7 @@ export class BaseUpload {
     }
   }
 
-  async #upload(): Promise<Position> {
+  async #upload(): Promise<LogPosition> {
     const snapshot = this.#store.snapshot();
     const { sequence, digest, time } = snapshot;
     const base = { sequence, schema: SCHEMA_VERSION, time, digest };

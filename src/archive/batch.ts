@@ -1,17 +1,12 @@
 /** The change sets of one upload. */
 import { CatalogError } from '../errors.ts';
+import type { LogPosition } from '../store/change-log.ts';
 import type { Store } from '../store/store.ts';
 import { MAX_CHANGE_SETS } from './archive-objects.ts';
 import type { ArchivedChanges } from './names.ts';
 
 /** Bytes from which on an object takes no further change set. */
 const MAX_BYTES = 4 * 1024 * 1024;
-
-/** A position in a history: a change set, by its number and its digest. */
-export interface Position {
-  readonly sequence: number;
-  readonly digest: string;
-}
 
 export interface Batch extends Omit<ArchivedChanges, 'name'> {
   /** When the first of them was made, ISO 8601, UTC. */
@@ -28,7 +23,7 @@ export interface Batch extends Omit<ArchivedChanges, 'name'> {
  */
 export async function readBatch(
   store: Pick<Store, 'encodedSince'>,
-  position: Position,
+  position: LogPosition,
   limit = MAX_CHANGE_SETS,
 ): Promise<Batch> {
   const lines: Uint8Array[] = [];
@@ -50,7 +45,7 @@ export async function readBatch(
 }
 
 /** @returns the error for an archive of another history. */
-export function anotherHistory({ sequence }: Position): CatalogError {
+export function anotherHistory({ sequence }: LogPosition): CatalogError {
   return new CatalogError(
     'archive_refused',
     `the archive has another history: its change set ${sequence} differs from that of this store; name an empty prefix or directory with --archive`,

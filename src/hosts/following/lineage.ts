@@ -1,6 +1,7 @@
 /** Whether a host may follow another one (spec 15.14). */
 import { CatalogError } from '../../errors.ts';
 import type { HostState } from '../../http/services.ts';
+import type { LogPosition } from '../../store/change-log.ts';
 import { SCHEMA_VERSION } from '../../store/files/schema.ts';
 import { currentEpoch, type Epoch, type HostRecord } from '../../store/hosts/host-record.ts';
 
@@ -11,7 +12,7 @@ export interface Follower {
   /** Null if the directory has none. */
   readonly record: HostRecord | null;
   /** The last change set before the primary was asked; null if there is no store. */
-  readonly at: { readonly sequence: number; readonly digest: string } | null;
+  readonly at: LogPosition | null;
   /** See `secretFingerprint`. */
   readonly secret: string | null;
 }

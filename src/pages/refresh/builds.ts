@@ -1,9 +1,10 @@
 /** Page builds: of all pages, of those that are out of date, or of those of given SKUs. */
+import type { LogPosition } from '../../store/change-log.ts';
 import type { Catalog } from '../shop/catalog.ts';
 import { type PageName, skuPage } from '../shop/names.ts';
 import type { PageList } from '../shop/page-list.ts';
 import { errorOf, failureOf, type PageFailure } from '../writer/page-failure.ts';
-import type { Chunk, Outcome, PageMaker, PageResult, StateMark } from '../writer/page-writer.ts';
+import type { Chunk, Outcome, PageMaker, PageResult } from '../writer/page-writer.ts';
 
 /** The pages that a build makes. */
 export interface BuildScope {
@@ -12,7 +13,7 @@ export interface BuildScope {
   /** Ids of SKUs; null for all pages, which also removes those that the shop does not have. */
   readonly skus: readonly number[] | null;
   /** If the manifest has all pages of this state, the build only looks for damaged files. */
-  readonly since?: StateMark;
+  readonly since?: LogPosition;
 }
 
 export interface BuildCounts {

@@ -1,5 +1,6 @@
 /** When the manifest is written: not too often, and only if the state that it names is another. */
-import type { PageMaker, StateMark } from '../writer/page-writer.ts';
+import type { LogPosition } from '../../store/change-log.ts';
+import type { PageMaker } from '../writer/page-writer.ts';
 
 /** Minimum milliseconds between two writes while the server runs. */
 const INTERVAL_MS = 60_000;
@@ -23,7 +24,7 @@ export class ManifestSaves {
   }
 
   /** Never rejects. @param state of which every page is made; null if some still wait. */
-  async save(state: StateMark | null): Promise<void> {
+  async save(state: LogPosition | null): Promise<void> {
     if (state !== null && state.sequence === this.#sequence) return;
     this.#savedAt = performance.now();
     const keep = () => (this.#sequence = state?.sequence ?? null);

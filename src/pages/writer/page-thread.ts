@@ -2,16 +2,10 @@
  * The pages' thread, as the thread of the requests uses it. If it dies, its calls in progress fail;
  * the next call starts another thread.
  */
+import type { LogPosition } from '../../store/change-log.ts';
 import type { FactGroup, PageFacts } from '../shop/facts.ts';
 import type { PageName } from '../shop/names.ts';
-import type {
-  Chunk,
-  PageMaker,
-  PageResult,
-  PreviewResult,
-  RenderResult,
-  StateMark,
-} from './page-writer.ts';
+import type { Chunk, PageMaker, PageResult, PreviewResult, RenderResult } from './page-writer.ts';
 import type { Method, Reply, Setup } from './protocol.ts';
 
 /**
@@ -53,7 +47,7 @@ export class PageThread implements PageMaker {
     return this.#call('preview', [facts, root]);
   }
 
-  knows(state: StateMark): Promise<boolean> {
+  knows(state: LogPosition): Promise<boolean> {
     return this.#call('knows', [state]);
   }
 
@@ -69,7 +63,7 @@ export class PageThread implements PageMaker {
     return this.#call('sweep', []);
   }
 
-  save(state: StateMark | null): Promise<void> {
+  save(state: LogPosition | null): Promise<void> {
     return this.#call('save', [state]);
   }
 

@@ -10,6 +10,7 @@
  *    record beside a new file: its stat differs, so the file is read.
  */
 import { join } from 'node:path';
+import type { LogPosition } from '../../store/change-log.ts';
 import { DATA_FILES } from '../../data-files.ts';
 import type { Disk } from '../../disk/disk.ts';
 import { writePieces } from '../../disk/durable-file.ts';
@@ -25,12 +26,6 @@ import { systemErrorCode } from '../../errors.ts';
 
 /** Pages that one call checks. */
 const CHUNK_SIZE = 1000;
-
-/** A state of the store: the number of its last change set, and the digest of that. */
-export interface StateMark {
-  readonly sequence: number;
-  readonly digest: string;
-}
 
 /** The outcome of making a page. */
 export type Outcome = 'written' | 'unchanged' | 'removed';
@@ -68,7 +63,7 @@ export interface PageMaker {
    */
   preview(facts: PageFacts, root: string): Promise<PreviewResult>;
   /** Whether every page of this state has been made, according to the manifest. */
-  knows(state: StateMark): Promise<boolean>;
+  knows(state: LogPosition): Promise<boolean>;
   /** The next pages whose file does not match their record. */
   damaged(fromStart: boolean): Promise<Chunk>;
   /** The next pages on the disk. @param unknown only those without a record. */
@@ -76,7 +71,7 @@ export interface PageMaker {
   /** Removes half-written files. The caller holds the pages' lock. */
   sweep(): Promise<void>;
   /** Saves the manifest. @param state of which every page is made; null if some still wait. */
-  save(state: StateMark | null): Promise<void>;
+  save(state: LogPosition | null): Promise<void>;
 }
 
 export class PageWriter implements PageMaker {
@@ -137,7 +132,7 @@ export class PageWriter implements PageMaker {
     }
   }
 
-  async knows(state: StateMark): Promise<boolean> {
+  async knows(state: LogPosition): Promise<boolean> {
     return this.#manifest.mark === this.#markOf(state);
   }
 
@@ -158,7 +153,7 @@ export class PageWriter implements PageMaker {
     return this.#files.sweep();
   }
 
-  async save(state: StateMark | null): Promise<void> {
+  async save(state: LogPosition | null): Promise<void> {
     this.#manifest.mark = state && this.#markOf(state);
     await writePieces(this.#disk, this.#path, this.#manifest.encode());
   }
@@ -217,7 +212,7 @@ export class PageWriter implements PageMaker {
     return shortDigest(this.#fingerprint, template, JSON.stringify(context));
   }
 
-  #markOf({ sequence, digest }: StateMark): string {
+  #markOf({ sequence, digest }: LogPosition): string {
     return `${sequence} ${digest} ${shortDigest(this.#fingerprint).toString('hex')}`;
   }
 }
