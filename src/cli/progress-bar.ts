@@ -12,10 +12,7 @@ export class ProgressBar {
    */
   constructor(terminal: Writable, unit: string) {
     this.#bar = new SingleBar({
-      format: '{bar} {percentage}% {value}/{total} {unit}, {rate}/s, {left}'.replace(
-        '{unit}',
-        unit,
-      ),
+      format: `{bar} {percentage}% {value}/{total} ${unit}, {rate}/s, {left}`,
       stream: terminal,
       hideCursor: true,
     });
