@@ -29,7 +29,7 @@ export interface BackupOptions {
  */
 export async function backup(options: BackupOptions, context: Context): Promise<void> {
   const { data, file } = options;
-  const to = encryptionOf(options, context);
+  const to = encryptionOf(options);
   const recovered = recover(context.disk, data);
   if (recovered === null) throw missing(data);
   const { state } = recovered;
@@ -55,11 +55,11 @@ export async function backup(options: BackupOptions, context: Context): Promise<
 }
 
 /** @returns how the keys are encrypted; null if they are left out. */
-function encryptionOf(
-  { passphraseFile, recipient: recipients = [] }: BackupOptions,
-  { disk }: Context,
-): EncryptTo | null {
-  if (passphraseFile !== undefined) return { passphrase: readPassphrase(disk, passphraseFile) };
+function encryptionOf({
+  passphraseFile,
+  recipient: recipients = [],
+}: BackupOptions): EncryptTo | null {
+  if (passphraseFile !== undefined) return { passphrase: readPassphrase(passphraseFile) };
   return recipients.length === 0 ? null : { recipients };
 }
 

@@ -37,7 +37,7 @@ export async function restore(options: RestoreOptions, context: Context): Promis
   });
   const name = file === STANDARD_STREAM ? 'standard input' : file;
   const credentials = { access: members.access, encryptedKeys: members.encrypted_keys };
-  const using = decryptionOf(name, options, credentials, context);
+  const using = decryptionOf(name, options, credentials);
   const files = await openCredentials(name, credentials, using);
   await restoreBackup(disk, state, data, () => restoreCredentials(disk, data, files));
   const also = Object.keys(files).map((restored) => `with ${restored}`);
@@ -61,11 +61,10 @@ function decryptionOf(
   name: string,
   { passphraseFile, identityFile, withoutKeys }: RestoreOptions,
   { encryptedKeys }: BackedUpCredentials,
-  { disk }: Context,
 ): DecryptWith | null {
   if (encryptedKeys === undefined || withoutKeys === true) return null;
-  if (passphraseFile !== undefined) return { passphrase: readPassphrase(disk, passphraseFile) };
-  if (identityFile !== undefined) return { identities: readIdentities(disk, identityFile) };
+  if (passphraseFile !== undefined) return { passphrase: readPassphrase(passphraseFile) };
+  if (identityFile !== undefined) return { identities: readIdentities(identityFile) };
   throw new CatalogError(
     'backup_failed',
     `${name} holds encrypted keys; give their passphrase with --passphrase-file or an age identity with --identity-file, or leave them out with --without-keys`,

@@ -1,5 +1,5 @@
 /** The files with which an operator encrypts and decrypts the keys in a backup. */
-import type { Disk } from '../../../disk/disk.ts';
+import { readShort } from '../../../disk/watched-file.ts';
 import { CatalogError, messageOf } from '../../../errors.ts';
 
 /** Bytes: more than any passphrase or list of identities has; it bounds the reading of a device. */
@@ -9,8 +9,8 @@ const MAX_BYTES = 64 * 1024;
  * @returns the text of the file without the line feed at its end.
  * @throws CatalogError `backup_failed` if it cannot be read, or is empty.
  */
-export function readPassphrase(disk: Disk, path: string): string {
-  const passphrase = readSecret(disk, path).replace(/\r?\n$/, '');
+export function readPassphrase(path: string): string {
+  const passphrase = readSecret(path).replace(/\r?\n$/, '');
   if (passphrase !== '') return passphrase;
   throw new CatalogError('backup_failed', `${path} is empty; write the passphrase into it`);
 }
@@ -20,31 +20,22 @@ export function readPassphrase(disk: Disk, path: string): string {
  *   comment.
  * @throws CatalogError `backup_failed` if it cannot be read, or holds none.
  */
-export function readIdentities(disk: Disk, path: string): string[] {
-  const lines = readSecret(disk, path).split('\n');
+export function readIdentities(path: string): string[] {
+  const lines = readSecret(path).split('\n');
   const identities = lines.map((line) => line.trim()).filter((line) => /^[^#]/.test(line));
   if (identities.length > 0) return identities;
   throw new CatalogError('backup_failed', `${path} holds no age identity`);
 }
 
 /** It may be a pipe, so it is read once, to its end. @throws CatalogError `backup_failed`. */
-function readSecret(disk: Disk, path: string): string {
-  const pieces: Buffer[] = [];
-  let size = 0;
+function readSecret(path: string): string {
   try {
-    for (const piece of disk.input(path) ?? absent()) {
-      size += piece.length;
-      if (size > MAX_BYTES) throw new Error(`it is longer than ${MAX_BYTES / 1024} KiB`);
-      pieces.push(Buffer.from(piece));
-    }
-    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(pieces));
+    const content = readShort(path, MAX_BYTES);
+    if (content === null) throw new Error('there is no such file');
+    return new TextDecoder('utf-8', { fatal: true }).decode(content.bytes);
   } catch (cause) {
     throw new CatalogError('backup_failed', `${path} cannot be read: ${messageOf(cause)}`, {
       cause,
     });
   }
-}
-
-function absent(): never {
-  throw new Error('there is no such file');
 }
