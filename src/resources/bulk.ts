@@ -1,5 +1,4 @@
 /** The elements of an array that is written as a whole (spec 9.2). */
-import { CatalogError } from '../errors.ts';
 import type { Kind, Row } from '../model/kind.ts';
 import type { Transaction, LongTransaction } from '../store/writer/draft.ts';
 import type { View } from '../store/view.ts';
@@ -46,10 +45,4 @@ export function requireTargets(
   });
   problems.settle();
   return targets;
-}
-
-/** @throws CatalogError `invalid`. */
-export function requireArray(body: unknown): readonly unknown[] {
-  if (Array.isArray(body)) return body;
-  throw new CatalogError('invalid', 'the body must be a JSON array of objects', { fields: {} });
 }

@@ -90,12 +90,12 @@ export function* parseInput(
 }
 
 /**
- * @param body the elements of an array, each an object; paths of problems begin with the index.
+ * @param body parsed JSON: an array of whole objects; paths of problems begin with the index.
  * @throws CatalogError `invalid`.
  */
-export function parseInputs(kind: Kind, body: readonly unknown[], mode: Mode): Promise<Input[]> {
+export function parseInputs(kind: Kind, body: unknown): Promise<Input[]> {
   return readAll(body, (element, path, problems) =>
-    readObject(kind, element, mode === 'whole' ? REQUIRED : null, path, problems),
+    readObject(kind, element, REQUIRED, path, problems),
   );
 }
 
@@ -106,10 +106,10 @@ export interface Update {
 }
 
 /**
- * @param body the elements of an array, each an object with `id` and what is to change.
+ * @param body parsed JSON: an array of objects with `id` and what is to change.
  * @throws CatalogError `invalid`.
  */
-export function parseUpdates(kind: Kind, body: readonly unknown[]): Promise<Update[]> {
+export function parseUpdates(kind: Kind, body: unknown): Promise<Update[]> {
   const seen = new Set<number>();
   return readAll(body, function* (element, path, problems) {
     const isMissing = !Object.hasOwn(element, 'id');
@@ -159,7 +159,10 @@ type ReadElement<T> = (
  *
  * @throws CatalogError `invalid`, with every problem.
  */
-async function readAll<T>(body: readonly unknown[], read: ReadElement<T>): Promise<T[]> {
+async function readAll<T>(body: unknown, read: ReadElement<T>): Promise<T[]> {
+  if (!Array.isArray(body)) {
+    throw new CatalogError('invalid', 'the body must be a JSON array of objects', { fields: {} });
+  }
   if (body.length === 0) {
     throw new CatalogError('invalid', 'the array is empty; send at least one object', {
       fields: {},

@@ -11,7 +11,7 @@ import type { Transaction } from '../store/writer/draft.ts';
 import type { Selection } from '../store/memory/selection.ts';
 import { type Address, requireParent, requireRow } from './address.ts';
 import type { AuditedStore } from './audit/audited-store.ts';
-import { requireArray, requireTargets, writeEach } from './bulk.ts';
+import { requireTargets, writeEach } from './bulk.ts';
 import { type Created, recall, remember, retryOf } from './idempotency.ts';
 import { type Input, type Mode, parseInput, parseInputs, parseUpdates } from './input.ts';
 import { type ListText, listText } from './text/listing.ts';
@@ -174,7 +174,7 @@ export class Records {
   async createAll(kind: Kind, body: unknown, sender: Sender): Promise<Creation> {
     this.#audited.requireRoom();
     const address = { kind, parent: null };
-    const inputs = await parseInputs(kind, requireArray(body), 'whole');
+    const inputs = await parseInputs(kind, body);
     await this.#store.prepareIndexes(soughtByWrite(kind.name));
     const retry = retryOf(sender, [kind.name, null, body]);
     return this.#commit(kind, sender.subject, true, function* (transaction, now) {
@@ -200,7 +200,7 @@ export class Records {
    */
   async updateAll(kind: Kind, body: unknown, subject: string | null): Promise<string> {
     this.#audited.requireRoom();
-    const updates = await parseUpdates(kind, requireArray(body));
+    const updates = await parseUpdates(kind, body);
     await this.#store.prepareIndexes(soughtByWrite(kind.name));
     return this.#commit(kind, subject, true, function* (transaction) {
       const targets = requireTargets(kind, updates, transaction);

@@ -1,6 +1,5 @@
 /** `/admin/<collection>/bulk/`: several objects in one request, all or none (spec 9.1). */
 import type { Kind } from '../../../model/kind.ts';
-import { requireArray } from '../../../resources/bulk.ts';
 import { parseInputs, parseUpdates } from '../../../resources/input.ts';
 import { membersOf } from '../../../resources/members.ts';
 import type { HttpResponse } from '../../message.ts';
@@ -44,7 +43,7 @@ function createAllOperation(place: Place): Operation<Kind> {
       inputsOf(kind),
       () => sentAttributes(kind),
       membersOf(kind),
-      (body) => parseInputs(kind, requireArray(body), 'whole'),
+      (body) => parseInputs(kind, body),
     ),
     responses: {
       201: {
@@ -71,7 +70,7 @@ function changeAllOperation(place: Place): Operation<Kind> {
       updatesOf(kind),
       () => sentAttributes(kind),
       membersOf(kind),
-      (body) => parseUpdates(kind, requireArray(body)),
+      (body) => parseUpdates(kind, body),
     ),
     responses: {
       200: {
