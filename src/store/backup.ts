@@ -6,8 +6,8 @@ import { dirname } from 'node:path';
 import { DATA_FILES } from '../data-files.ts';
 import type { Disk } from '../disk/disk.ts';
 import { makeDirectory, withOpen } from '../disk/durable-file.ts';
-import { acquireOwnership } from '../disk/lock.ts';
 import { CatalogError } from '../errors.ts';
+import { ownDirectory } from './directory.ts';
 import { type BackupMembers, baseSlices, reusedBaseSlices } from './files/base.ts';
 import { type Base, BaseReader, decodeBase } from './files/base/base-reader.ts';
 import { stateFaults } from './check.ts';
@@ -116,7 +116,7 @@ export async function restoreBackup(
 ): Promise<void> {
   // Before a lock file is created in a directory that is not ours, and again under the lock.
   requireNoStore(disk, directory);
-  const lock = acquireOwnership(directory, DATA_FILES.lock, 'restore');
+  const lock = ownDirectory(directory, 'restore');
   try {
     requireNoStore(disk, directory);
     await prepare();

@@ -1,6 +1,7 @@
-/** Reading a data directory from any process, even while another one owns it. */
+/** A data directory: read by any process, even while another one owns it; and owned by this one. */
 import { DATA_FILES } from '../data-files.ts';
 import { type Disk, machineDisk } from '../disk/disk.ts';
+import { acquireOwnership, type FileLock } from '../disk/lock.ts';
 import { CatalogError, shellWord } from '../errors.ts';
 import { recover } from './files/recovery.ts';
 import type { State } from './state.ts';
@@ -29,6 +30,16 @@ export function requireStore(directory: string, disk: Disk): void {
 export function hasStore(directory: string, disk: Disk): boolean {
   const names = disk.list(directory);
   return names.includes(DATA_FILES.base) || names.includes(DATA_FILES.head);
+}
+
+/**
+ * Makes this process the owner of a data directory.
+ *
+ * @param command for the message of another process that finds it locked.
+ * @throws CatalogError `store_locked`.
+ */
+export function ownDirectory(directory: string, command: string): FileLock {
+  return acquireOwnership(directory, DATA_FILES.lock, command);
 }
 
 /** @returns the error for a directory without a store. */

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import type { Low } from 'lowdb';
 import { DATA_FILES } from '../data-files.ts';
 import { type Disk, machineDisk } from '../disk/disk.ts';
-import { acquireOwnership, type FileLock } from '../disk/lock.ts';
+import type { FileLock } from '../disk/lock.ts';
 import { CatalogError, endsWriting } from '../errors.ts';
 import type { ChangeSet, EncodedChangeSet } from './change-set.ts';
 import { Committer, type SharedLog } from './writer/committer.ts';
 import type { CommitListener } from './writer/local-commits.ts';
 import type { LongTransaction, Transaction } from './writer/draft.ts';
 import { FileLog } from './files/file-log.ts';
-import { missing, requireStore } from './directory.ts';
+import { missing, ownDirectory, requireStore } from './directory.ts';
 import { unwritable } from './files/files.ts';
 import { requireWritable } from './hosts/host-record.ts';
 import { inSlices } from '../slices.ts';
@@ -242,16 +242,6 @@ export class Store extends StoreReader {
       }
     }
   }
-}
-
-/**
- * Makes this process the owner of a data directory.
- *
- * @param command for the message of another process that finds it locked.
- * @throws CatalogError `store_locked`.
- */
-export function ownDirectory(directory: string, command: string): FileLock {
-  return acquireOwnership(directory, DATA_FILES.lock, command);
 }
 
 /** @throws CatalogError `log_missing` if commits of this process would bypass the log of all hosts. */

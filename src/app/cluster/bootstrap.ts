@@ -7,12 +7,11 @@
  */
 import { exclusively } from '../../auth/private-file.ts';
 import { Backoff } from '../../backoff.ts';
-import { DATA_FILES } from '../../data-files.ts';
-import { acquireOwnership } from '../../disk/lock.ts';
 import { type Peer, baseOfPeers } from '../../hosts/cluster/peer-base.ts';
 import type { Cluster } from '../../hosts/cluster/cluster.ts';
 import { HttpPrimary, type Refusals } from '../../hosts/following/primary-client.ts';
 import { takeBase } from '../../hosts/following/take-base.ts';
+import { ownDirectory } from '../../store/directory.ts';
 import { isVacant, type ReceivedBase, removeReceptions } from '../../store/hosts/install-base.ts';
 import type { Context } from '../context.ts';
 import { hostToken } from '../hosts/host-token.ts';
@@ -97,7 +96,7 @@ class Bootstrap {
     const { disk } = this.#context;
     const { data } = this.#options;
     disk.mkdir(data);
-    const lock = acquireOwnership(data, DATA_FILES.lock, 'serve');
+    const lock = ownDirectory(data, 'serve');
     try {
       await removeReceptions(disk, data);
       // First, so that no start without the log begins a history of its own in this directory.

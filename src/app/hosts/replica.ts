@@ -13,7 +13,6 @@ import { join } from 'node:path';
 import { replaceCredentialFiles, secretFingerprint } from '../../auth/sharing/credential-files.ts';
 import { Backoff } from '../../backoff.ts';
 import { DATA_FILES } from '../../data-files.ts';
-import { acquireOwnership } from '../../disk/lock.ts';
 import { readSecretFile } from '../../disk/secret-file.ts';
 import type { ReadinessDetails } from '../../http/services.ts';
 import { pause } from '../../delay.ts';
@@ -28,6 +27,7 @@ import { Forwarder } from '../../hosts/forwarding/forwarder.ts';
 import { awaitOwnWrite, type CatchingUp } from '../../hosts/forwarding/own-writes.ts';
 import type { HttpRequest, HttpResponse } from '../../http/message.ts';
 import type { HostState } from '../../http/services.ts';
+import { ownDirectory } from '../../store/directory.ts';
 import { followerRecord, readHostRecord, writeHostRecord } from '../../store/hosts/host-record.ts';
 import { type ReceivedBase, removeReceptions } from '../../store/hosts/install-base.ts';
 import type { Catalog, Seams } from '../catalog.ts';
@@ -208,7 +208,7 @@ export class Replica {
   async #bootstrap(): Promise<void> {
     const { disk } = this.#context;
     const { data } = this.#options;
-    const lock = acquireOwnership(data, DATA_FILES.lock, 'serve');
+    const lock = ownDirectory(data, 'serve');
     try {
       await removeReceptions(disk, data);
       const base = await this.#retrying((state) => this.#take(state));

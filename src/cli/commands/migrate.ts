@@ -5,10 +5,11 @@ import type { FileLock } from '../../disk/lock.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
 import { KIND_NAMES, type KindName } from '../../model/kind.ts';
 import type { RowOf } from '../../model/rows.ts';
+import { ownDirectory } from '../../store/directory.ts';
 import { recover } from '../../store/files/recovery.ts';
 import { type Migrated, migrateStore, planMigration } from '../../store/migration.ts';
 import { SCHEMA_VERSION } from '../../store/files/schema.ts';
-import { ownDirectory, Store } from '../../store/store.ts';
+import { Store } from '../../store/store.ts';
 import type { Context } from '../../app/context.ts';
 
 export interface MigrateOptions {

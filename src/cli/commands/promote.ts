@@ -1,7 +1,5 @@
 /** `promote`: makes the directory of a follower that of the primary (spec 15.15). */
 import type { Context } from '../../app/context.ts';
-import { DATA_FILES } from '../../data-files.ts';
-import { acquireOwnership } from '../../disk/lock.ts';
 import { CatalogError, shellWord } from '../../errors.ts';
 import { recover } from '../../store/files/recovery.ts';
 import {
@@ -10,7 +8,7 @@ import {
   readHostRecord,
   writeHostRecord,
 } from '../../store/hosts/host-record.ts';
-import { missing, requireStore } from '../../store/directory.ts';
+import { missing, ownDirectory, requireStore } from '../../store/directory.ts';
 
 /**
  * @param notify addresses of further hosts, which the new primary informs of its epoch.
@@ -22,7 +20,7 @@ export async function promote(
   { disk, print, warn }: Pick<Context, 'disk' | 'print' | 'warn'>,
 ): Promise<void> {
   requireStore(data, disk);
-  const lock = acquireOwnership(data, DATA_FILES.lock, 'promote');
+  const lock = ownDirectory(data, 'promote');
   try {
     const record = readHostRecord(disk, data);
     if (record === null || record.role === 'primary') {
