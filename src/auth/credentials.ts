@@ -13,9 +13,10 @@
 import { DATA_FILES } from '../data-files.ts';
 import { WatchedFile } from '../disk/watched-file.ts';
 import { CatalogError } from '../errors.ts';
-import { type Access, accessPath, NO_ACCESS, readAccess } from './access.ts';
-import { keysPath, loadKeys, readKeys, type SigningKeys } from './keys.ts';
-import { exclusively, CACHE_MS } from './private-file.ts';
+import { type Access, NO_ACCESS, readAccess } from './access.ts';
+import { loadKeys, readKeys, type SigningKeys } from './keys.ts';
+import { exclusively, CACHE_MS, type PrivateFile } from './private-file.ts';
+import { privateFile } from './sharing/private-contents.ts';
 import type { SharedFiles } from './sharing/shared-files.ts';
 import { LEEWAY_S } from './time.ts';
 
@@ -84,9 +85,9 @@ export class LiveCredentials implements CredentialSource {
     const keys = await loadKeys(directory, fromEnvironment);
     const live = new LiveCredentials(
       directory,
-      watched(accessPath(directory), readAccess, NO_ACCESS),
+      watched(privateFile(directory, DATA_FILES.access), readAccess, NO_ACCESS),
       fromEnvironment === undefined
-        ? watched(keysPath(directory), readKeys, null)
+        ? watched(privateFile(directory, DATA_FILES.keys), readKeys, null)
         : { current: () => keys },
       clock,
       shared,
@@ -134,7 +135,7 @@ interface Watched<T> {
 
 /** @param absent the value until the file first exists; null if the file is required. */
 function watched<T>(
-  path: string,
+  { path, code }: PrivateFile,
   parse: (path: string, read: () => ReturnType<WatchedFile['read']>) => T | null,
   absent: T | null,
 ): Watched<T> {
@@ -149,7 +150,7 @@ function watched<T>(
       return found;
     }
     if (absent !== null && !there) return absent;
-    throw gone(path);
+    throw gone({ path, code });
   };
   return {
     current() {
@@ -166,9 +167,9 @@ function watched<T>(
   };
 }
 
-function gone(path: string): CatalogError {
+function gone({ path, code }: PrivateFile): CatalogError {
   return new CatalogError(
-    path.endsWith(DATA_FILES.keys) ? 'key_file' : 'access_file',
+    code,
     `${path} was removed while the server was running, so no token is accepted; put it back, or restart the server to continue without it`,
   );
 }
