@@ -68,9 +68,9 @@ export class Routes {
       const params = candidate.match(path);
       if (params !== null) return { path: candidate, params };
     }
-    // The other paths of the table have letters, digits and a few marks only, and no segment is
-    // empty or begins with a dot. So there is nothing to normalise or to decode.
-    return /[^\w./-]|\/[./]/.test(path) ? undefined : this.#look(path, shape.text);
+    // The other paths of the table have letters, digits and a few marks only, so there is nothing to
+    // decode.
+    return /[^\w./-]/.test(path) ? undefined : this.#look(path, shape.text);
   }
 
   async #look(path: string, shape: string): Promise<Route | undefined> {

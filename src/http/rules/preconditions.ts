@@ -45,10 +45,10 @@ export function namesCurrent({ ifNoneMatch }: Conditions, etag: string): boolean
   return ifNoneMatch.some((tag) => tag.replace(/^W\//, '') === etag);
 }
 
-/** Whether a representation is not newer than `If-Modified-Since`, which has whole seconds. */
+/** Whether a representation is not newer than `If-Modified-Since`. */
 export function isUnmodified({ ifModifiedSince }: Conditions, modified: Date | undefined): boolean {
   if (ifModifiedSince === null || modified === undefined) return false;
-  return Math.floor(modified.getTime() / 1000) * 1000 <= ifModifiedSince;
+  return modified.getTime() <= ifModifiedSince;
 }
 
 /** Checks the conditions of a write. @throws CatalogError `precondition_failed`. */

@@ -98,7 +98,7 @@ export class ChangeFeed {
     const leave = this.#places.take(query.subject);
     try {
       const page = await this.#page(query, view, leave, gone);
-      if (typeof page.text === 'string' || query.isHead === true) leave();
+      if (typeof page.text === 'string') leave();
       return page;
     } catch (error) {
       leave();

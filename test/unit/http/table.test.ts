@@ -3,6 +3,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { JsonObject } from '../../../src/http/operations/content.ts';
 import { openApiDocument } from '../../../src/http/openapi/document.ts';
+import { PK } from '../../../src/http/operations/parameters.ts';
+import { definePath } from '../../../src/http/operations/path.ts';
 import { Routes } from '../../../src/http/routes.ts';
 import { operationTable } from '../../../src/http/table.ts';
 
@@ -90,6 +92,22 @@ test('a cached route is found synchronously, whatever the ids in the path', asyn
   assert.is(route.params.id('child'), 400);
 });
 
+test('a digit in a template is not taken for the id in the path', async () => {
+  const planted = definePath({
+    template: '/v2/notes/{pk}/',
+    parameters: [PK],
+    tag: { name: 'notes', description: 'Of this test.' },
+    name: 'Note',
+    about: 'a note',
+    resolve: () => undefined,
+    operations: {},
+  });
+  const routes = new Routes([planted]);
+  for (const pk of [7, 30]) {
+    assert.is((await routes.find(`/v2/notes/${pk}/`))?.params.id('pk'), pk);
+  }
+});
+
 test('a path that matches no template is not found, even if similar routes are cached', async () => {
   const routes = new Routes(TABLE);
   for (let again = 0; again < 2; again += 1) {
@@ -104,6 +122,10 @@ test('a path that matches no template is not found, even if similar routes are c
       '/books/1.5/',
       '/books/%31/',
       '/books/./1/',
+      '/admin/../books/1/',
+      '/./books/1/',
+      '//books/1/',
+      '/books//1/',
       '/admin/skus/bulk',
       '/admin/skus/bulk/1/',
       '/books/bulk/',
