@@ -69,6 +69,20 @@ test('a response that requires a token has Cache-Control: no-store, and its ETag
   assert.is(unchanged.headers.get('cache-control'), 'no-store');
 });
 
+test('a path that requires a token has Cache-Control: no-store for every method, also in a 405', async () => {
+  for (const [method, path, wanted] of [
+    ['OPTIONS', '/admin/skus/1/', 'no-store'],
+    ['POST', '/admin/skus/1/', 'no-store'],
+    ['GET', '/admin/skus/bulk/', 'no-store'],
+    ['OPTIONS', '/books/1/', 'no-cache'],
+    ['POST', '/books/1/', 'no-cache'],
+  ] as const) {
+    const answer = await send(server, method, path, { token: null });
+    assert.is(answer.status, method === 'OPTIONS' ? 200 : 405, `${method} ${path}`);
+    assert.is(answer.headers.get('cache-control'), wanted, `${method} ${path}`);
+  }
+});
+
 test("every HTML page has a Content-Security-Policy with default-src 'none'", async () => {
   for (const path of ['/docs/', '/pages/skus/1.html']) {
     const { headers } = await send(server, 'GET', path);

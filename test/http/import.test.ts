@@ -1,6 +1,7 @@
 /** Imports of files into collections (spec 12.6 to 12.10). */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { messageOf } from '../../src/errors.ts';
@@ -501,6 +502,9 @@ test('an import is 401 without a token, 403 for a viewer, 400 with a wrong param
   assert.is((await post('brands', '', { query: 'match=code' })).status, 400);
   const xml = { body: '<a/>', headers: { 'content-type': 'application/xml' } };
   assert.is((await send(server, 'POST', '/admin/skus/imports/', xml)).status, 415);
+  const headers = { 'content-type': 'text/csv', 'content-encoding': 'gzip' };
+  const zipped = { body: gzipSync('name\nZipped\n'), headers };
+  assert.is((await send(server, 'POST', '/admin/brands/imports/', zipped)).status, 415);
   assert.is((await send(server, 'GET', '/admin/imports/99/')).status, 404);
 });
 

@@ -104,6 +104,18 @@ test('a body nested 100,000 levels deep is 400 or 422, and the server still resp
   assert.is((await send(server, 'GET', '/books/')).status, 200);
 });
 
+test('the error about a body that is no JSON text in UTF-8 says what is wrong with it', async () => {
+  for (const [body, wanted] of [
+    ['', /empty/],
+    ['\ufeff{}', /begins with a byte order mark/],
+    [new Uint8Array([0x22, 0xff, 0x22]), /not UTF-8/],
+  ] as const) {
+    const answer = await send(server, 'POST', '/books/', { body });
+    assertProblem(answer, 400, String(body));
+    assert.match(answer.json.error, wanted);
+  }
+});
+
 test('a request without a body is 400 if one is required', async () => {
   assertProblem(await send(server, 'POST', '/books/'), 400, 'POST');
   assertProblem(await send(server, 'PUT', `/admin/skus/${catalog.sku}/`), 400, 'PUT');
@@ -404,6 +416,16 @@ test('a browser that omits the slash of /docs/, /pages/ or /console/ is redirect
     }
   }
   await based.stop();
+});
+
+test('a browser is not redirected to an address that is too long for a header', async () => {
+  const headers = { accept: 'text/html' };
+  const status = async (length: number) => {
+    const query = `?q=${'x'.repeat(length - '/docs/?q='.length)}`;
+    return (await send(server, 'GET', `/docs${query}`, { token: null, headers })).status;
+  };
+  assert.is(await status(4096), 308);
+  assert.is(await status(4097), 404);
 });
 
 test('/healthz and /readyz are 404 with a version in the path', async () => {

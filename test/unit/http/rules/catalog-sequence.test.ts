@@ -1,7 +1,7 @@
 /** Which change set a response claims to contain: never one that it may not contain (spec 15.1). */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { sequenceShown } from '../../../../src/http/rules/catalog-sequence.ts';
+import { parseSequence, sequenceShown } from '../../../../src/http/rules/catalog-sequence.ts';
 import { requestWith } from '../../../support/request.ts';
 
 /** The sequence of a response during whose request the state moved from change set 5 to 7. */
@@ -31,5 +31,21 @@ for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
     for (const status of [400, 412, 503]) assert.is(shown(method, status), 5, `${status}`);
   });
 }
+
+test('the number of a change set has digits only; one that is too large for any is a safe integer', () => {
+  for (const [text, wanted] of [
+    ['0', 0],
+    ['0042', 42],
+    ['9'.repeat(400), Number.MAX_SAFE_INTEGER],
+    ['', null],
+    [' 1', null],
+    ['-1', null],
+    ['1.0', null],
+    ['1e3', null],
+    ['0x1', null],
+  ] as const) {
+    assert.is(parseSequence(text), wanted, text);
+  }
+});
 
 test.run();

@@ -81,6 +81,13 @@ const TABLES: Readonly<Record<string, readonly Case[]>> = {
     ['text/html;q=1, application/json;q=0.001', JSON_TYPE],
     [`application/json; q=0.5 , ${VENDOR} ; Q=0.6`, VENDOR_TYPE],
   ],
+  'of two types with the same weight, the one that a more specific range accepts is chosen': [
+    [`${VENDOR}, */*`, VENDOR_TYPE],
+    [`*/*, ${VENDOR}`, VENDOR_TYPE],
+    [`${VENDOR};q=0.5, application/*;q=0.5`, VENDOR_TYPE],
+    [`application/json, ${VENDOR};version=1.0`, VENDOR_TYPE],
+    [`${VENDOR}, application/json`, JSON_TYPE],
+  ],
   'a weight of 0 excludes a type': [
     ['application/json;q=0', 406],
     ['application/json;q=0.000', 406],

@@ -86,6 +86,8 @@ test('a malformed If-Match is treated as one that does not match', () => {
     `${CURRENT}x`,
     `"a"${CURRENT}`,
     `current, x${CURRENT}`,
+    `${CURRENT}, current`,
+    `${CURRENT}, "a"x`,
   ]) {
     assert.is(matches(value), false, value);
   }

@@ -137,6 +137,21 @@ test('a copy of a request that is being received waits for its answer; if it fai
   }
 });
 
+for (const key of [null, 'key']) {
+  test(`a file ${key === null ? 'without a key' : 'with a new key'} that arrives when all places are taken is refused`, async () => {
+    const { send, files, close } = await open();
+    for (let count = 1; count < UNFINISHED; count += 1) await send(null);
+    const { source, pass } = slow();
+    const late = codeOf(send(key, source));
+    for (let turns = 0; files.size < UNFINISHED && turns < 100; turns += 1) await turn();
+    assert.is(await codeOf(send(null)), 'accepted', 'the last place');
+    pass();
+    assert.is(await late, 'too_many_imports');
+    assert.is(files.size, UNFINISHED, 'nothing of it is left');
+    await close();
+  });
+}
+
 test('after a restart an import gets an id above those of all imports that are kept', async () => {
   const states = new Map<number, Buffer>();
   const before = await open(states);
