@@ -140,6 +140,7 @@ test('a row that several requests write occurs once in their change set', async 
   do {
     left -= 1;
     const since = sequenceOf(await send(server, 'GET', CHANGES));
+    const was: Fields = await read(server, `${BRANDS}1/`);
     await Promise.all(
       names.map((name) => sent(server, 200, 'PATCH', `${BRANDS}1/`, { body: { name } })),
     );
@@ -148,8 +149,8 @@ test('a row that several requests write occurs once in their change set', async 
       written.map(({ sequence }) => sequence),
       written.map((_, index) => since + 1 + index),
     );
-    for (const [index, { before }] of written.slice(1).entries()) {
-      assert.equal(before, written[index]?.after);
+    for (const [index, { before }] of written.entries()) {
+      assert.equal(before, index === 0 ? was : written[index - 1]?.after);
     }
     assert.equal(written.at(-1)?.after, await read(server, `${BRANDS}1/`));
   } while (written.length === names.length && left > 0);
@@ -201,6 +202,19 @@ test('a malformed or unknown parameter or a malformed header is 400, and the err
   assert.match(answer.json.error, 'Last-Event-ID');
   await sent(server, 406, 'GET', CHANGES, { headers: { accept: 'text/csv' } });
   assert.equal(server.log, [], 'what a client got wrong is no error of the server');
+  await server.stop();
+});
+
+test('wait and limit reach from their least to their greatest value; an empty Last-Event-ID is none', async () => {
+  const server = await openService({ demo: true });
+  for (const query of ['wait=0s', 'wait=000s', 'limit=1', 'limit=1000']) {
+    assert.is((await sent(server, 200, 'GET', `${CHANGES}?since=0&${query}`)).json[0].sequence, 1);
+  }
+  for (const wait of ['60s', '1m']) {
+    await sent(server, 200, 'GET', `${CHANGES}?since=0&wait=${wait}`);
+  }
+  const stream = await streamOf(server, '?since=0', { 'last-event-id': '' });
+  assert.match((await stream.next()) ?? 'the stream has ended', /^id: ?1$/m);
   await server.stop();
 });
 
@@ -391,6 +405,17 @@ test('a stream ends when its token is revoked or expires', async () => {
   assert.is(await expiring.next(), ':');
   now += 3600_000;
   assert.is(await ended(expiring), null);
+  await server.stop();
+});
+
+test('a stream whose token was revoked ends without the next event', async () => {
+  const server = await openService();
+  const token = await tokenFor('viewer', { jti: 'streamed' });
+  const stream = await streamOf(server, '', {}, token);
+  const next = stream.next();
+  await sent(server, 204, 'DELETE', '/admin/tokens/streamed/');
+  await sent(server, 201, 'POST', BRANDS, { body: { name: 'A' } });
+  assert.is(await next, null);
   await server.stop();
 });
 

@@ -23,6 +23,11 @@ test('if memory is short, writes that add data are 503 with Retry-After; reads a
     ['PUT', path, brand],
     ['PATCH', path, brand],
     ['POST', '/books/', { name: 'Emma', pub_date: '1815-12-23' }],
+    ['POST', '/admin/brands/bulk/', [brand]],
+    ['PATCH', '/admin/brands/bulk/', [{ id, ...brand }]],
+    ['POST', '/admin/brands/imports/', [brand]],
+    ['POST', '/admin/audits/1/reversal/', {}],
+    ['POST', '/admin/webhooks/', { url: 'https://receiver.example/', active: false }],
   ] as const;
   for (const [method, target, body] of writes) {
     const { status, headers, json } = await send(service, method, target, { body });

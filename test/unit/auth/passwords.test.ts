@@ -53,6 +53,25 @@ test('more than 1024 bytes are refused for a new password, and never verified', 
   }
 });
 
+test('a password that is never accepted costs its client a hash all the same', async () => {
+  const { verify } = Bun.password;
+  const hashed: unknown[] = [];
+  Bun.password.verify = (password, ...rest) => {
+    hashed.push(password);
+    return verify(password, ...rest);
+  };
+  try {
+    const hash = dummyHash();
+    for (const password of ['', 'x'.repeat(1025), '\u00e9'.repeat(513)]) {
+      assert.not.ok(await verifyPassword(password, hash));
+    }
+  } finally {
+    Bun.password.verify = verify;
+  }
+  // Bun answers at once to an empty password.
+  assert.equal(hashed, ['-', '-', '-']);
+});
+
 test('composed and decomposed letters are the same password', async () => {
   const hash = await hashPassword('caf\u00e9 cr\u00e8me');
   assert.ok(await verifyPassword('cafe\u0301 cre\u0300me', hash));

@@ -19,9 +19,13 @@ function verified(): Verified {
 }
 
 /** The code of the refusal; null if a token is issued. */
-async function refusal(token: Verified, access: Partial<Access>): Promise<string | null> {
+async function refusal(
+  token: Verified,
+  access: Partial<Access>,
+  now = Date.now,
+): Promise<string | null> {
   try {
-    await new Renewals(new FixedCredentials(KEYS, { users, ...access })).renew(token);
+    await new Renewals(new FixedCredentials(KEYS, { users, ...access }), now).renew(token);
     return null;
   } catch (error) {
     assert.ok(error instanceof CatalogError, String(error));
@@ -43,6 +47,13 @@ test('a token issued up to the second in which its subject was revoked is not re
   assert.is(await refusal(token, until(token.issued - 1)), null, 'issued after it');
   const fraction = { ...token, issued: token.issued + 0.9 };
   assert.is(await refusal(fraction, until(token.issued)), 'unauthorized');
+});
+
+test('a token is renewed until 30 days after the login, to the second', async () => {
+  const token = verified();
+  const end = ((token.loggedIn ?? 0) + 30 * 86_400) * 1000;
+  assert.is(await refusal(token, {}, () => end - 1), null);
+  assert.is(await refusal(token, {}, () => end), 'unauthorized');
 });
 
 test('a token of an account that was disabled or removed is not renewed', async () => {

@@ -8,7 +8,13 @@ import type { Disk } from '../../../src/disk/disk.ts';
 import { CatalogError } from '../../../src/errors.ts';
 import type { KindName } from '../../../src/model/kind.ts';
 import { KINDS } from '../../../src/model/kinds.ts';
-import { type Created, recall, remember, type Retry } from '../../../src/resources/idempotency.ts';
+import {
+  type Created,
+  isKept,
+  recall,
+  remember,
+  type Retry,
+} from '../../../src/resources/idempotency.ts';
 import type { Address } from '../../../src/resources/address.ts';
 import { AuditedStore } from '../../../src/resources/audit/audited-store.ts';
 import { type Creation, Records } from '../../../src/resources/records.ts';
@@ -99,8 +105,10 @@ test('a response is repeated for 24 hours, to the millisecond', async () => {
   for (const later of [0, 1, HOUR, DAY - 1]) {
     clock.time = begun + later;
     assert.equal(await create(opened, 'key'), { ...first, replayed: true }, String(later));
+    assert.is(isKept(opened.store, { subject: null, key: 'key' }, clock.time), true);
   }
   clock.time = begun + DAY;
+  assert.is(isKept(opened.store, { subject: null, key: 'key' }, clock.time), false);
   const second = await create(opened, 'key');
   assert.is(second.replayed, false);
   assert.is(second.id, Number(first.id) + 1);

@@ -36,8 +36,9 @@ test('a change set that is there is not waited for; one that is far beyond is re
 
 test('a reader that is ahead waits where other processes may have shown more, and only there', async () => {
   const alone = open();
-  await alone.awaited.expect(LAST + 1, null);
+  const passing = alone.awaited.expect(LAST + 1, null);
   assert.is(alone.source.arrivals.size, 0);
+  await passing;
   const { source, awaited } = open(true);
   await awaited.expect(LAST, null);
   await awaited.expect(LAST + MAX_DISTANCE + 1, null);

@@ -1,6 +1,7 @@
 /** Slow readers of changes use bounded memory. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { CatalogError } from '../../../../src/errors.ts';
 import {
   ChangeFeed,
   type FeedPage,
@@ -298,6 +299,17 @@ test('a reader who may not read any more when its wait ends gets nothing, and gi
   isAllowed = false;
   files.commit(changeSet(4, 1), 200);
   await refused(second, /it was revoked/);
+  assert.is(feed.open, 0);
+});
+
+test('a stream of changes that are no longer kept ends; its reader connects again, and learns why', async () => {
+  const files = new Files(2);
+  const feed = new ChangeFeed(new ChangeSource(files));
+  const stream = iteratorOf({ text: feed.events(0, READER, VIEWER, () => true) });
+  files.since = () => {
+    throw new CatalogError('history_gone', 'they are too old');
+  };
+  assert.is((await stream.next()).done, true);
   assert.is(feed.open, 0);
 });
 
