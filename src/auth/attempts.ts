@@ -75,7 +75,7 @@ export function throttled(seconds: number): CatalogError {
 
 /** Milliseconds until a name or an address may try again; 0 if it may now. */
 function remaining(failures: LRUCache<string, number>, key: string, limit: number): number {
-  return (failures.get(key) ?? 0) >= limit ? Math.max(failures.getRemainingTTL(key), 1) : 0;
+  return (failures.get(key) ?? 0) >= limit ? failures.getRemainingTTL(key) : 0;
 }
 
 function count(failures: LRUCache<string, number>, key: string): void {
