@@ -243,6 +243,9 @@ for (const [path, { element, text, invalid, broken }] of ADMIN) {
         assert.match(answer.json.fields[named][0], says);
       }
     }
+    const without = await patch(path, [{ [text]: 'X' }, { id: '1', [text]: 'X' }, { [text]: 'X' }]);
+    assertInvalid(without, ['0.id', '1.id', '2.id'], 'elements without an id are not the same');
+    assert.equal(without.json.fields['2.id'], ['is required']);
     if (broken !== null) {
       const body = [
         { id: ids[0], [text]: 'Never' },

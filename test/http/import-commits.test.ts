@@ -1,7 +1,14 @@
 /** Rules over several rows of a file, which hold for the rows of a commit together (spec 12.10). */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Catalog, createCatalog, make, read, skuFields } from '../support/catalog.ts';
+import {
+  type Catalog,
+  createCatalog,
+  make,
+  read,
+  skuFields,
+  spuFields,
+} from '../support/catalog.ts';
 import { type Received, send } from '../support/client.ts';
 import { csv, importInto } from '../support/imports.ts';
 import { closeServices, openService, type Service } from '../support/service.ts';
@@ -45,6 +52,20 @@ test('article numbers can be exchanged and shifted in any order of the rows', as
   const down = [`${c},A3`, `${b},A2`, `${a},A1`];
   assert.is((await importInto(server, 'skus', csv('id,code', ...down))).state, 'done');
   assert.equal(await codes([a, b, c]), ['A1', 'A2', 'A3']);
+});
+
+test('rows with long texts are written in commits of fewer rows', async () => {
+  const text = 'x'.repeat(65_536);
+  const long = { desc_detail: text, desc_pack: text, desc_service: text };
+  const rows = Array.from({ length: 6 }, (_, index) =>
+    JSON.stringify(spuFields(catalog, { name: `Long ${index}`, ...long })),
+  );
+  const sequence = async () =>
+    Number((await send(server, 'GET', '/books/')).headers.get('catalog-sequence'));
+  const before = await sequence();
+  const report = await importInto(server, 'goods', rows.join('\n'), { format: 'ndjson' });
+  assert.equal([report.state, report.created], ['done', 6]);
+  assert.is((await sequence()) - before, 2, 'three of them have more than 512 Ki characters');
 });
 
 test('categories can be moved in any order of the rows', async () => {

@@ -821,6 +821,19 @@ test('a validation problem is reported before a reference that does not exist', 
   assert.equal(Object.keys(json.fields), ['price']);
 });
 
+test('the id 0, which no item has had, is 404 and not 410', async () => {
+  for (const path of [
+    '/admin/skus/0/',
+    '/admin/brands/00/',
+    '/admin/skus/0/audits/',
+    '/books/0/',
+  ]) {
+    for (const method of ['GET', 'HEAD']) {
+      assert.is((await send(server, method, path)).status, 404, `${method} ${path}`);
+    }
+  }
+});
+
 test('a deleted item is 410 before Accept is checked', async () => {
   const { id } = await make(server, '/admin/skus/', skuFields(catalog));
   await send(server, 'DELETE', `/admin/skus/${id}/`);

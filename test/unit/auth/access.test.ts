@@ -309,6 +309,14 @@ test('more than 100,000 accounts and revocations are refused, and the error name
   );
   assert.match(message, 'keys rotate');
   assert.is(readAccess(pathIn(directory))?.tokens.size, 100_000);
+  const announced: unknown[] = [];
+  const announce = async (result: unknown) => void announced.push(result);
+  const another = (draft: AccessDraft) => endToken(draft, 'another', null);
+  await failureMessage(
+    () => changeAccess(quickDisk, directory, another, { announce }),
+    'access_file',
+  );
+  assert.equal(announced, [], 'a change that is refused is not in the audit trail');
 });
 
 test('in a full file accounts can still be disabled and removed, which revokes their tokens', async () => {

@@ -19,6 +19,7 @@ const NUMBERS: readonly (readonly [token: string, value: number])[] = [
   ['1e400', Number.POSITIVE_INFINITY],
   ['4503599627370497.7', Number.NaN],
   ['9007199254740990.9', Number.NaN],
+  ['45035996273704977.0e-1', Number.NaN],
   ['1.00000000000000000001', Number.NaN],
   ['-1.00000000000000000001e0', Number.NaN],
   ['1e-400', Number.NaN],

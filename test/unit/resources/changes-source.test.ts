@@ -21,6 +21,8 @@ test('waiting ends with the change set, the time limit, a signal or the close', 
   const waiting = [arrivals.past(3), arrivals.past(4), arrivals.past(3, undefined, gone.signal)];
   gone.abort();
   assert.is(await waiting[2], false);
+  await arrivals.announce(3);
+  assert.is(arrivals.size, 2, 'they wait for a later one');
   sequence = 4;
   await arrivals.announce(4);
   assert.is(await waiting[0], true);

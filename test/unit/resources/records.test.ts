@@ -45,4 +45,34 @@ for (const [what, write] of Object.entries(WRITES)) {
   });
 }
 
+test('a write to a row to which more than 200 others refer runs in slices', async () => {
+  const store = await openQuickStore(temporaryDirectory());
+  let isLong: boolean | null = null;
+  const audited = new (class extends AuditedStore {
+    override transact<T>(...[subject, slices, run]: Parameters<AuditedStore['transact']>) {
+      isLong = slices;
+      return super.transact(subject, slices, run) as Promise<T>;
+    }
+  })(store);
+  const records = new Records(audited);
+  const { categories } = KINDS;
+  const [address, sender] = [
+    { kind: categories, parent: null },
+    { subject: null, key: null },
+  ];
+  const parent = Number((await records.create(address, { name: 'Parent' }, sender)).id);
+  for (const [added, wanted] of [
+    [200, false],
+    [1, true],
+  ] as const) {
+    const children = Array.from({ length: added }, () => ({ name: 'Child', parent_id: parent }));
+    await records.createAll(categories, children, sender);
+    await records.update(address, parent, 'partial', { name: 'Other' }, null, null);
+    assert.is(isLong, wanted, 'a change');
+    assert.is(await codeOf(records.remove(address, parent, null, null)), 'referred_to');
+    assert.is(isLong, wanted, 'a removal');
+  }
+  await store.close();
+});
+
 test.run();

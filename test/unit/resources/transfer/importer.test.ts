@@ -1,6 +1,7 @@
 /** Imports that another write or the end of the server interrupts (spec 12.10). */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { CatalogError } from '../../../../src/errors.ts';
 import { KINDS } from '../../../../src/model/kinds.ts';
 import { Money } from '../../../../src/model/money.ts';
 import { AuditedStore } from '../../../../src/resources/audit/audited-store.ts';
@@ -24,6 +25,8 @@ interface Situation {
   readonly createMissing?: readonly string[];
   /** What another client writes after the check. */
   readonly meanwhile?: (transaction: Transaction) => void;
+  /** Whether memory is short from the first write on. */
+  readonly runsShort?: boolean;
   /** Whether the server stops before the check. */
   readonly stops?: boolean;
   /** After how much of the file the disk fails when it is read to be written. */
@@ -36,6 +39,7 @@ async function importBeside(situation: Situation) {
   const store = await openStore(storeDirectory(), { disk: quickDisk });
   await store.transact(before);
   const state = new ImportState(1, collection, false);
+  let isWriting = false;
   const order = {
     kind: KINDS[collection],
     format: 'csv',
@@ -45,11 +49,14 @@ async function importBeside(situation: Situation) {
     subject: 'ann',
   } as const;
   const options = {
-    audited: new AuditedStore(store),
+    audited: new AuditedStore(store, {
+      requireRoom: () => {
+        if (isWriting && situation.runsShort === true) throw new CatalogError('busy', 'no room');
+      },
+    }),
     money: new Money('USD'),
     isStopping: () => stops,
   };
-  let isWriting = false;
   const read = async function* () {
     const fails = isWriting && readable < file.length;
     yield Buffer.from(fails ? file.slice(0, readable) : file);
@@ -118,6 +125,18 @@ test('if the disk fails between two commits, the report says which rows are writ
   assert.equal([nothing.state, nothing.created], ['failed', 0]);
   const none = 'no row is written: EIO: i/o error, read';
   assert.equal(nothing.errors, [{ ...error, message: none }]);
+});
+
+test('an import for which memory becomes short is not written any further', async () => {
+  const file = csv('name', 'A');
+  const report = await importBeside({
+    collection: 'brands',
+    before: () => {},
+    file,
+    runsShort: true,
+  });
+  assert.equal([report.state, report.created, report.names], ['failed', 0, []]);
+  assert.is(report.errors[0].message, 'no row is written: no room');
 });
 
 test('an import that is stopped before it writes says that no row is written', async () => {
