@@ -308,6 +308,23 @@ test('a row is matched by code or by name if exactly one item has it, otherwise 
   assert.is(without.state, 'refused');
 });
 
+test('an id that is in a file twice is an error of the second row, also with zeros before it', async () => {
+  const { brand } = catalog;
+  const before = await read(server, `/admin/brands/${brand}/`);
+  const files = [
+    [csv('id,logo', `${brand},a.png`, `${brand},b.png`), 'csv'],
+    [csv('id,logo', `${brand},a.png`, `00${brand},b.png`), 'csv'],
+    [JSON.stringify([{ id: brand, logo: 'a.png' }, { id: brand }]), 'json'],
+  ] as const;
+  for (const [file, format] of files) {
+    const { state, errors } = await importInto(server, 'brands', file, { format });
+    const row = format === 'csv' ? 3 : 2;
+    const message = `${brand} is in the file twice`;
+    assert.equal([state, errors], ['refused', [{ row, column: 'id', message }]]);
+  }
+  assert.equal(await read(server, `/admin/brands/${brand}/`), before);
+});
+
 test('an id and a name that differ are an error; if one is empty, the other is used', async () => {
   const other = (await make(server, '/admin/brands/', { name: 'Other' })).id;
   const file = (id: number | string, name: string) =>
