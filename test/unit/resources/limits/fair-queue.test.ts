@@ -52,6 +52,28 @@ test('an owner waits for one task of each other owner, however many they have', 
   assert.equal(site.begun.slice(7), ['-4', 'b1']);
 });
 
+test('a task that is added just as another ends does not run beside the one that waits', async () => {
+  const queue = new FairQueue<string>();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const begun: string[] = [];
+  let running = 0;
+  const add = (name: string) =>
+    queue.run(name, async () => {
+      begun.push(name);
+      running += 1;
+      assert.is(running, 1);
+      await turn();
+      running -= 1;
+    });
+  const first = queue.run('a', () => promise);
+  const second = add('b');
+  resolve();
+  // In the microtask after the one in which the first task ends, and before the next one begins.
+  const third = Promise.resolve().then(() => add('c'));
+  await Promise.all([first, second, third]);
+  assert.equal(begun, ['b', 'c']);
+});
+
 test('a task that fails rejects, and the next one runs', async () => {
   const site = new Site();
   const failing = site.add('a', 'a0');
