@@ -93,6 +93,8 @@ const FILTERS: readonly (readonly [kind: KindName, search: string, filters: unkn
   ['skus', 'goods_id=0', [['goods_id', 0]]],
   ['skus', 'goods_id=007', [['goods_id', 7]]],
   ['skus', 'keyword=Phone%2C+silver', [['name', 'Phone, silver']]],
+  ['skus', 'keyword=Phone+silver', [['name', 'Phone silver']]],
+  ['skus', 'keyword=Phone%2Bsilver', [['name', 'Phone+silver']]],
   ['skus', 'keyword=', []],
   ['skus', 'keyword', []],
   ['skus', 'keyword=%20', [['name', ' ']]],

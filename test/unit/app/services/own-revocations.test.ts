@@ -36,6 +36,19 @@ test('if a subject revokes more than 100 tokens, all its tokens are revoked, but
   assert.ok((draft.subjects.get('ann') ?? 0) >= NOW + 9 * MAX_ENDED_TOKENS);
 });
 
+test('after all tokens of a subject were revoked, its next ones are revoked one by one again', () => {
+  const draft = emptyDraft();
+  const revocations = new OwnRevocations();
+  for (let each = 0; each <= MAX_ENDED_TOKENS; each += 1) {
+    revocations.end(draft, tokenOf('ann', `ann ${each}`), NOW);
+  }
+  assert.equal([...draft.subjects], [['ann', NOW]]);
+  assert.is(draft.tokens.size, 0, 'one entry replaces the others');
+  revocations.end(draft, tokenOf('ann', 'later'), NOW + 60);
+  assert.equal([...draft.tokens.keys()], ['later']);
+  assert.equal([...draft.subjects], [['ann', NOW]]);
+});
+
 test('expired tokens do not count towards the limit', () => {
   const draft = emptyDraft();
   const revocations = new OwnRevocations();

@@ -77,6 +77,17 @@ test('--subject with --since and --until selects the entries of a subject in a p
   assert.equal(namesIn(data), []);
 });
 
+test('--subject leaves out what the subject did to accounts, which cannot be undone', async () => {
+  const data = await written();
+  const store = await open(data);
+  const audited = new AuditedStore(store, { now: () => Date.UTC(2026, 10, 22, 9) });
+  const account = { resource: 'users', resource_id: 1, before: null, after: '{"name":"cy"}' };
+  await audited.record('bob', { action: 'create', ...account });
+  await store.close();
+  const { status, stdout, stderr } = await undo(data, '--subject', 'bob', '--since', '2026-11-22');
+  assert.equal([status, stdout, stderr], [0, 'brand 2 deleted\n', '']);
+});
+
 test('rows that have changed since are listed, and nothing is undone without --force', async () => {
   const data = await written();
   const refused = await undo(data, '3', '1');
