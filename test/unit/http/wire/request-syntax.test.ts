@@ -5,8 +5,12 @@ import * as assert from 'uvu/assert';
 import { syntaxError, targetOf } from '../../../../src/http/wire/request-syntax.ts';
 
 /** A request as node:http has parsed it, with the values of repeated headers joined. */
-function request(url: string, headers: Readonly<Record<string, string>>): IncomingMessage {
-  return { url, httpVersion: '1.1', headers } as unknown as IncomingMessage;
+function request(
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  httpVersion = '1.1',
+): IncomingMessage {
+  return { url, httpVersion, headers } as unknown as IncomingMessage;
 }
 
 test('each Host is judged by itself, whatever Host came before', () => {
@@ -36,6 +40,19 @@ test('a Host or a length that comes twice is refused, even with the same value',
     syntaxError(request('/', { host: 'catalog', 'content-length': '39, 39' })),
     'the request has more than one Content-Length header',
   );
+});
+
+test('the only transfer coding is chunked, and HTTP/1.0 has none', () => {
+  for (const [version, coding, error] of [
+    ['1.1', 'chunked', null],
+    ['1.1', 'Chunked', null],
+    ['1.1', 'gzip, chunked', 'the only supported transfer coding is chunked'],
+    ['1.1', 'identity', 'the only supported transfer coding is chunked'],
+    ['1.0', 'chunked', 'an HTTP/1.0 request must not have Transfer-Encoding'],
+  ] as const) {
+    const headers = { host: 'catalog', 'transfer-encoding': coding };
+    assert.is(syntaxError(request('/', headers, version)), error, `${version} ${coding}`);
+  }
 });
 
 test('a target is a path, or an http URL whose authority is valid', () => {

@@ -126,4 +126,19 @@ test('only a response from 200 to 299 is a success', async () => {
   }
 });
 
+test('a host that is no longer the writer sends nothing more, also in the middle of its work', async () => {
+  const { context, told } = world(webhookOf(0), 3);
+  let isOnDuty = true;
+  const state = new DeliveryState(0);
+  const send: DispatchContext['send'] = async (request) => {
+    isOnDuty = false;
+    return context.send(request);
+  };
+  const dispatcher = new Dispatcher({ ...context, send, isOnDuty: () => isOnDuty }, 1, state);
+  dispatcher.start();
+  await until('the first change set is delivered', () => state.position > 0);
+  await dispatcher.stop(0);
+  assert.equal(told, [1]);
+});
+
 test.run();
