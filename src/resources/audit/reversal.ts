@@ -100,7 +100,6 @@ function* companionsOf(transaction: Transaction, entry: AuditEntry): Generator<A
     if (next?.time !== entry.time || next.subject !== entry.subject) return;
     if (!isReversible(next)) return;
     const kind = kindOf(next);
-    if (ownersOf(kind.name).length === 0) return;
     const owner = ownerOf(kind, valuesIn(next.before) ?? valuesIn(next.after) ?? {});
     if (owner !== `${entry.resource} ${entry.resource_id}`) return;
     yield next;
