@@ -2,7 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { make, read } from '../support/catalog.ts';
-import type { Received } from '../support/client.ts';
+import { type Received, send } from '../support/client.ts';
 import { exportOf, type Format, importInto } from '../support/imports.ts';
 import { closeServices, openService, type Service } from '../support/service.ts';
 
@@ -185,6 +185,18 @@ test('an SPU that fits the specification of an option, or is empty, changes noth
     const report = await importInto(server, 'options', csv(header, row));
     assert.equal([report.state, report.unchanged], ['done', 1], `${header}: ${row}`);
   }
+});
+
+test('an SPU whose name looks like a formula fits its specification as an export writes it', async () => {
+  const named = { body: { name: '=Phone' } };
+  assert.is((await send(server, 'PATCH', '/admin/goods/1/', named)).status, 200);
+  const { id } = await make(server, '/admin/specs/', { name: 'Finish', spu_id: 1 });
+  const report = await importInto(
+    server,
+    'options',
+    csv('spec_id,spu,value', `${id},'=Phone,Matt`),
+  );
+  assert.equal([report.state, report.created, errorsOf(report)], ['done', 1, []]);
 });
 
 test('importing exported options of SPUs and specifications with equal names changes nothing', async () => {
