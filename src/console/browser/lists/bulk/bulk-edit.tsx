@@ -13,7 +13,7 @@ import type { BulkProps } from './bulk-props.ts';
 import { type Change, changesOf, type Operation } from './changes.ts';
 import { ChangeTable } from './change-table.tsx';
 import { readAgain } from './fresh.ts';
-import { type Offer, offersFor, OperationForm } from './operation-form.tsx';
+import { NOTHING_ENTERED, type Offer, offersFor, OperationForm } from './operation-form.tsx';
 import { writeUnchanged } from './write-unchanged.ts';
 
 interface Planned {
@@ -25,6 +25,7 @@ interface Planned {
 export function BulkEdit({ collection, selection, onClose, onDone }: BulkProps) {
   const offers = useSignal<readonly Offer[]>([]);
   const planned = useSignal<Planned | null>(null);
+  const entered = useSignal(NOTHING_ENTERED);
   const problem = useSignal<string | null>(null);
   const busy = useSignal(false);
   useEffect(() => {
@@ -72,7 +73,7 @@ export function BulkEdit({ collection, selection, onClose, onDone }: BulkProps) 
         <Problem text={problem.value} />
         {planned.value === null && isOffering && (
           <OperationForm
-            {...{ collection, offers: offers.value, busy: busy.value }}
+            {...{ collection, offers: offers.value, entered, busy: busy.value }}
             onPlan={plan}
           />
         )}

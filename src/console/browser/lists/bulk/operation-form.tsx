@@ -1,5 +1,5 @@
 /** What a bulk edit is to do. */
-import { useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
 import type { Collection } from '../../api/collections.ts';
 import { fieldKindOf, type Schema } from '../../api/schema.ts';
 import { Field } from '../../forms/field.tsx';
@@ -52,26 +52,42 @@ function launchOffer(fixed: boolean): Offer {
   return { key: String(fixed), label, attribute: 'is_launched', field: null, fixed };
 }
 
+/** What is entered into the form. */
+export interface Entered {
+  /** Of the offer that is chosen; "" for the first. */
+  readonly key: string;
+  /** Undefined until the user changes the value that the field starts with. */
+  readonly typed: Typed | undefined;
+  readonly percent: string;
+  /** The position of the rounding that is chosen. */
+  readonly rounding: string;
+}
+
+/** Before the user has entered anything. */
+export const NOTHING_ENTERED: Entered = { key: '', typed: undefined, percent: '', rounding: '0' };
+
 interface FormProps {
   readonly collection: Collection;
   readonly offers: readonly Offer[];
+  /** Kept by the dialog, so that "Back" leads to what was entered. */
+  readonly entered: Signal<Entered>;
   readonly busy: boolean;
   readonly onPlan: (operation: Operation) => Promise<void>;
 }
 
 /** It calls `onPlan` with an operation whose values are valid, and writes nothing. */
-export function OperationForm({ collection, offers, busy, onPlan }: FormProps) {
-  const key = useSignal('');
-  const typed = useSignal<Typed | undefined>(undefined);
-  const percent = useSignal('');
-  const rounding = useSignal('0');
+export function OperationForm({ collection, offers, entered, busy, onPlan }: FormProps) {
+  const { key, typed, percent, rounding } = entered.value;
   const problem = useSignal<string | null>(null);
-  const offer = offers.find((each) => each.key === key.value) ?? offers[0];
+  const offer = offers.find((each) => each.key === key) ?? offers[0];
   if (offer === undefined) return <p class="soft">{t('loading')}</p>;
   const { field } = offer;
-  const value = typed.value ?? (field === null ? '' : initialOf(field));
+  const value = typed ?? (field === null ? '' : initialOf(field));
+  const enter = (changes: Partial<Entered>) => {
+    entered.value = { ...entered.value, ...changes };
+  };
   const submit = () => {
-    const judged = operationOf(offer, value, percent.value, Number(rounding.value));
+    const judged = operationOf(offer, value, percent, Number(rounding));
     problem.value = typeof judged === 'string' ? judged : null;
     if (typeof judged !== 'string') void onPlan(judged);
   };
@@ -91,8 +107,7 @@ export function OperationForm({ collection, offers, busy, onPlan }: FormProps) {
           id="bulk-operation"
           value={offer.key}
           onChange={({ currentTarget }) => {
-            key.value = currentTarget.value;
-            typed.value = undefined;
+            enter({ key: currentTarget.value, typed: undefined });
             problem.value = null;
           }}
         >
@@ -110,13 +125,11 @@ export function OperationForm({ collection, offers, busy, onPlan }: FormProps) {
           field={field}
           value={value}
           problem={problem.value}
-          onChange={(next) => {
-            typed.value = next;
-          }}
+          onChange={(next) => enter({ typed: next })}
         />
       )}
       {field === null && offer.fixed === undefined && (
-        <PercentFields percent={percent} rounding={rounding} problem={problem.value} />
+        <PercentFields {...{ percent, rounding, enter }} problem={problem.value} />
       )}
       {/* A button that is disabled would lose the focus. */}
       <button type="submit" class="primary" aria-disabled={busy}>
@@ -154,12 +167,13 @@ function roundings(): Rounding[] {
 }
 
 interface PercentProps {
-  readonly percent: { value: string };
-  readonly rounding: { value: string };
+  readonly percent: string;
+  readonly rounding: string;
+  readonly enter: (changes: Partial<Entered>) => void;
   readonly problem: string | null;
 }
 
-function PercentFields({ percent, rounding, problem }: PercentProps) {
+function PercentFields({ percent, rounding, enter, problem }: PercentProps) {
   return (
     <>
       <div class="field">
@@ -168,12 +182,10 @@ function PercentFields({ percent, rounding, problem }: PercentProps) {
           id="bulk-percent"
           inputMode="decimal"
           autocomplete="off"
-          value={percent.value}
+          value={percent}
           aria-invalid={problem !== null}
           aria-describedby="bulk-percent-help"
-          onInput={({ currentTarget }) => {
-            percent.value = currentTarget.value;
-          }}
+          onInput={({ currentTarget }) => enter({ percent: currentTarget.value })}
         />
         <p id="bulk-percent-help" class={problem === null ? 'help' : 'problem'}>
           {problem ?? t('bulk.percentHelp')}
@@ -183,10 +195,8 @@ function PercentFields({ percent, rounding, problem }: PercentProps) {
         <label for="bulk-rounding">{t('bulk.rounding')}</label>
         <select
           id="bulk-rounding"
-          value={rounding.value}
-          onChange={({ currentTarget }) => {
-            rounding.value = currentTarget.value;
-          }}
+          value={rounding}
+          onChange={({ currentTarget }) => enter({ rounding: currentTarget.value })}
         >
           {roundings().map(({ step, minus }, at) => (
             <option key={`${step} ${minus}`} value={String(at)}>

@@ -137,4 +137,25 @@ testInBrowser('a bulk edit says in its dialog why it cannot begin', async () => 
   await page.context().close();
 });
 
+testInBrowser('Back in a bulk edit leads to what was entered', async () => {
+  const { at, visit } = scene();
+  const { page } = await visit('editor');
+  await editOneSku(page, at('/skus'));
+  await page.getByLabel('What to do').selectOption({ label: 'Price: add per cent' });
+  await page.getByLabel('Per cent').fill('7.5');
+  await page.getByLabel('Rounding').selectOption({ label: 'to $0.50' });
+  await page.getByRole('button', { name: 'Show what changes' }).click();
+  await page.getByRole('button', { name: 'Change 1 item' }).waitFor();
+  await page.getByRole('button', { name: 'Back' }).click();
+  assert.is(await page.getByLabel('Per cent').inputValue(), '7.5');
+  assert.is(await page.getByLabel('Rounding').locator(':checked').innerText(), 'to $0.50');
+  await page.getByLabel('What to do').selectOption({ label: 'Name: set' });
+  await page.getByLabel('Name', { exact: true }).fill('Another name');
+  await page.getByRole('button', { name: 'Show what changes' }).click();
+  await page.getByRole('button', { name: 'Change 1 item' }).waitFor();
+  await page.getByRole('button', { name: 'Back' }).click();
+  assert.is(await page.getByLabel('Name', { exact: true }).inputValue(), 'Another name');
+  await page.context().close();
+});
+
 test.run();
