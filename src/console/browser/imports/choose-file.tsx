@@ -4,6 +4,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import { COLLECTION_NAMES, COLLECTIONS } from '../api/collections.ts';
 import type { CollectionName } from '../api/types.ts';
 import { t } from '../messages/text.ts';
+import { focusProblem } from '../forms/fields.tsx';
 import { complain } from '../parts/notices.tsx';
 import { type ImportFile, readImportFile } from './file.ts';
 import type { Plan } from './plan.ts';
@@ -25,11 +26,13 @@ export function ChooseFile({ before, onChosen }: ChooseProps) {
   const collection = useSignal<CollectionName>(before?.collection ?? 'skus');
   const problem = useSignal<string | null>(null);
   const busy = useSignal(false);
-  const submit = async (form: FormData) => {
+  const submit = async (element: HTMLFormElement) => {
     if (busy.value) return;
+    const form = new FormData(element);
     const file = form.get('file');
     if (!(file instanceof File) || file.size === 0) {
       problem.value = t('import.noFile');
+      requestAnimationFrame(() => focusProblem(element));
       return;
     }
     busy.value = true;
@@ -50,7 +53,7 @@ export function ChooseFile({ before, onChosen }: ChooseProps) {
       class="fields panel"
       onSubmit={(event) => {
         event.preventDefault();
-        submit(new FormData(event.currentTarget)).catch(complain);
+        submit(event.currentTarget).catch(complain);
       }}
     >
       <div class="field">

@@ -86,10 +86,11 @@ export function OperationForm({ collection, offers, entered, busy, onPlan }: For
   const enter = (changes: Partial<Entered>) => {
     entered.value = { ...entered.value, ...changes };
   };
-  const submit = () => {
+  const submit = (form: HTMLFormElement) => {
     const judged = operationOf(offer, value, percent, Number(rounding));
     problem.value = typeof judged === 'string' ? judged : null;
-    if (typeof judged !== 'string') void onPlan(judged);
+    if (typeof judged === 'string') requestAnimationFrame(() => focusProblem(form));
+    else void onPlan(judged);
   };
   return (
     <form
@@ -98,7 +99,7 @@ export function OperationForm({ collection, offers, entered, busy, onPlan }: For
       onSubmit={(event) => {
         event.preventDefault();
         if (hasUnchosen(event.currentTarget)) focusProblem(event.currentTarget);
-        else submit();
+        else submit(event.currentTarget);
       }}
     >
       <div class="field">

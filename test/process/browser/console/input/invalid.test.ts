@@ -50,4 +50,37 @@ testInBrowser('the price that prevents missing SKUs from being created is marked
   await page.context().close();
 });
 
+testInBrowser('a bulk edit moves the focus to the value that is not valid', async () => {
+  const { at, visit } = scene();
+  const { page } = await visit('editor');
+  await page.goto(at('/skus'));
+  await page
+    .getByRole('checkbox', { name: /^Select / })
+    .nth(1)
+    .check();
+  await page.getByRole('button', { name: 'Edit…' }).click();
+  const operation = page.getByLabel('What to do');
+  for (const [chosen, field, problem] of [
+    ['Price: add per cent', '#bulk-percent', 'Type a number such as 5 or −2.5, not below −100.'],
+    ['Price: set', '#bulk-value', 'must be a price, such as 1,234.50'],
+  ] as const) {
+    await operation.selectOption({ label: chosen });
+    await page.locator(field).fill('abc');
+    await page.getByRole('button', { name: 'Show what changes' }).press('Enter');
+    await focused(page, field);
+    await page.getByText(problem, { exact: true }).waitFor();
+  }
+  await page.context().close();
+});
+
+testInBrowser('an import without a file moves the focus to the field of the file', async () => {
+  const { at, visit } = scene();
+  const { page } = await visit('editor');
+  await page.goto(at('/import'));
+  await page.getByRole('button', { name: 'Next' }).press('Enter');
+  await focused(page, '#import-file');
+  await page.getByText('Choose a file that is not empty.').waitFor();
+  await page.context().close();
+});
+
 test.run();
