@@ -23,23 +23,39 @@ export const categories = signal<ReadonlyMap<number, CategoryNode> | null>(null)
 
 let reading: Promise<void> | null = null;
 
+/** When the request for the known tree was sent, in milliseconds since the navigation. */
+let knownSince = 0;
+
+/** An older tree is read again when it is needed: others add categories and rename them. */
+const MAX_AGE_MS = 30_000;
+
 /**
- * Reads the tree if it is not known, or has not all of some categories: others add some too.
+ * Reads the tree if it is not known, or has not all of some categories. One that is only old stays
+ * in use until a newer one is there.
  *
- * @param ids of these categories. @throws ApiError, TypeError.
+ * @param ids of these categories. @throws ApiError, TypeError if there is none to use.
  */
 export function needCategories(ids: readonly number[] = []): Promise<void> {
   const known = categories.value;
-  if (known !== null && ids.every((id) => known.has(id))) return Promise.resolve();
+  const isUsable = known !== null && ids.every((id) => known.has(id));
+  if (isUsable && performance.now() - knownSince < MAX_AGE_MS) return Promise.resolve();
   reading ??= readCategories().finally(() => {
     reading = null;
   });
-  return reading;
+  if (!isUsable) return reading;
+  // The next call tries again.
+  reading.catch(() => null);
+  return Promise.resolve();
 }
 
 /** Reads the tree again: a category was written. @throws ApiError, TypeError. */
 export async function readCategories(): Promise<void> {
-  categories.value = treeOf(await listAll('categories', { sortby: 'name' }));
+  const sent = performance.now();
+  const tree = treeOf(await listAll('categories', { sortby: 'name' }));
+  // The response to an earlier request may come last.
+  if (sent < knownSince) return;
+  knownSince = sent;
+  categories.value = tree;
 }
 
 function treeOf(items: readonly Item[]): ReadonlyMap<number, CategoryNode> {
