@@ -1,5 +1,5 @@
 /** Items and lists of any collection. */
-import { errorOf, receive, send } from './client.ts';
+import { ApiError, errorOf, receive, send, type Sent } from './client.ts';
 import { authorizedFetch } from './session.ts';
 import { collectionOf } from './collections.ts';
 import { listPath, type Query } from './paths.ts';
@@ -96,7 +96,17 @@ export async function change(
   etag: string | null,
 ): Promise<Loaded> {
   const headers = etag === null ? {} : { 'If-Match': etag };
-  return loadedOf(await send(itemPath(name, id), { method: 'PATCH', body: changes, headers }));
+  return loadedOf(await write(name, id, { method: 'PATCH', body: changes, headers }));
+}
+
+/** @throws ApiError `410` if the item is gone, as a read does: the server answers a write with 404. */
+async function write(name: CollectionName, id: number, sent: Sent): Promise<Response> {
+  try {
+    return await send(itemPath(name, id), sent);
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) throw new ApiError(410, error.message);
+    throw error;
+  }
 }
 
 /**
@@ -109,7 +119,7 @@ export async function remove(
   etag: string | null = null,
 ): Promise<void> {
   const headers = etag === null ? {} : { 'If-Match': etag };
-  await send(itemPath(name, id), { method: 'DELETE', headers });
+  await write(name, id, { method: 'DELETE', headers });
 }
 
 /** Changes all items or none. */

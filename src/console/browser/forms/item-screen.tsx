@@ -94,7 +94,7 @@ function Missing({ error, onAgain }: MissingProps) {
   return (
     <div role="alert">
       <h1>{title}</h1>
-      {!unknown && <p>{wordsFor(error)}</p>}
+      {!gone && !unknown && <p>{wordsFor(error)}</p>}
       {!gone && !unknown && (
         <button type="button" onClick={onAgain}>
           {t('list.again')}

@@ -61,6 +61,7 @@ export const de: Messages = {
   'error.noScreen': 'Diese Seite gibt es nicht',
   'error.noScreenHelp': 'Die Adresse ist falsch, oder Ihr Konto darf sie nicht sehen.',
   'error.forbidden': 'Ihr Konto darf das nicht.',
+  'error.gone': 'Ein anderer Benutzer hat diesen Eintrag gelöscht.',
   'error.network':
     'Der Server antwortet nicht. Was Sie eingegeben haben, ist noch da; versuchen Sie es gleich noch einmal.',
   'error.server':

@@ -54,6 +54,7 @@ export const en = {
   'error.noScreen': 'There is no such page',
   'error.noScreenHelp': 'The address is wrong, or your account may not see it.',
   'error.forbidden': 'Your account may not do this.',
+  'error.gone': 'Another user has deleted this item.',
   'error.network':
     'The server does not answer. What you have typed is still here; try again in a moment.',
   'error.server':

@@ -81,6 +81,7 @@ export function reload(): void {
 export function wordsFor(error: unknown): string {
   if (error instanceof ApiError) {
     if (error.status === 403) return t('error.forbidden');
+    if (error.status === 410) return t('error.gone');
     if (error.status >= 500) return faultText(error);
     return error.message === ''
       ? t('error.status', { status: String(error.status) })

@@ -1,11 +1,14 @@
-/** What other users create while a screen is shown (spec 13.5). */
+/** What other users create and delete while a screen is shown (spec 13.5). */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { make, read } from '../../../../support/catalog.ts';
+import { send } from '../../../../support/client.ts';
 import { testInBrowser } from '../../browser.ts';
 import { faults, hears, stage } from '../console.ts';
 
 const scene = stage();
+
+const GONE = 'Another user has deleted this item.';
 
 testInBrowser('a category that another user has created meanwhile can be chosen', async () => {
   const { server, at, visit } = scene();
@@ -45,6 +48,41 @@ testInBrowser('a tree of categories that cannot be read again stays in use', asy
   assert.match(await field.inputValue(), /Laptops$/);
   assert.is(await page.getByRole('alert').count(), 0);
   assert.equal(faults(visitor, [/ERR_FAILED/]), []);
+  await page.context().close();
+});
+
+testInBrowser('an item that another user has deleted is said to be deleted', async () => {
+  const { server, at, visit } = scene();
+  for (const [locale, gone, save, remove] of [
+    ['en-US', GONE, 'Save', 'Delete'],
+    ['de-DE', 'Ein anderer Benutzer hat diesen Eintrag gelöscht.', 'Speichern', 'Löschen'],
+  ] as const) {
+    const { page } = await visit('editor', { options: { locale } });
+    const brand = { name: 'Soon gone', first_letter: 'S' };
+    const { id } = await make(server, '/admin/brands/', brand);
+    await page.goto(at(`/brands/${id}`));
+    await page.locator('#field-name').fill('Too late');
+    assert.is((await send(server, 'DELETE', `/admin/brands/${id}/`)).status, 204);
+    await page.getByRole('button', { name: save }).click();
+    await hears(page, 'alert', gone);
+    assert.is(await page.locator('#field-name').inputValue(), 'Too late');
+    await page.locator('.notice .icon').click();
+    await page.getByRole('button', { name: remove }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: remove }).click();
+    await hears(page, 'alert', gone);
+    await page.context().close();
+  }
+});
+
+testInBrowser('a value in a list is not changed if another user has deleted the SKU', async () => {
+  const { server, at, visit } = scene();
+  const { page } = await visit('editor');
+  await page.goto(at('/skus'));
+  await page.getByRole('row').nth(1).getByTitle('Change').last().click();
+  assert.is((await send(server, 'DELETE', '/admin/skus/1/')).status, 204);
+  await page.keyboard.type('12');
+  await page.keyboard.press('Enter');
+  await hears(page, 'alert', GONE);
   await page.context().close();
 });
 
