@@ -4,6 +4,7 @@ import { ApiError } from '../api/client.ts';
 import { COLLECTIONS, type Collection } from '../api/collections.ts';
 import { list, load, type Loaded, remove } from '../api/items.ts';
 import { readCategories } from '../api/references.ts';
+import { lastListAddress } from '../lists/last-address.ts';
 import { holdBack, navigate } from '../location.ts';
 import type { MessageKey } from '../messages/message.ts';
 import { t } from '../messages/text.ts';
@@ -90,7 +91,7 @@ export function DeleteButton({ form }: { readonly form: FormState }) {
       return;
     }
     holdBack(null);
-    await navigate(`/${collection.name}`);
+    await navigate(lastListAddress(collection.name));
   };
   return (
     <button ref={button} type="button" class="danger" onClick={() => void run().catch(complain)}>

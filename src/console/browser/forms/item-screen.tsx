@@ -7,6 +7,7 @@ import { load } from '../api/items.ts';
 import { needCategories } from '../api/references.ts';
 import { schemaOf } from '../api/schema.ts';
 import { needCurrency } from '../api/summary.ts';
+import { lastListAddress } from '../lists/last-address.ts';
 import { href, query } from '../location.ts';
 import { t } from '../messages/text.ts';
 import { wordsFor } from '../parts/notices.tsx';
@@ -64,7 +65,7 @@ export function ItemScreen({ collection, id }: ScreenProps) {
   return (
     <>
       <nav class="crumbs" aria-label={t('crumbs')}>
-        <a href={href(`/${collection.name}`)}>← {t('crumbs.back')}</a>
+        <a href={href(lastListAddress(collection.name))}>← {t('crumbs.back')}</a>
       </nav>
       {failure.value !== null && (
         <Missing

@@ -12,6 +12,7 @@ import { useTitle } from '../parts/title.ts';
 import { ExportButton } from './export-button.tsx';
 import { Filters } from './filters.tsx';
 import { ColumnsButton } from './columns-button.tsx';
+import { keepListAddress } from './last-address.ts';
 import { listAddress, parseListQuery } from './list-query.ts';
 import type { ListProps } from './list-props.ts';
 import { Paging } from './paging.tsx';
@@ -28,6 +29,8 @@ export function ListScreen({ collection }: { readonly collection: Collection }) 
   const selection = useSelection();
   useTitle(t(`collection.${collection.name}`));
   useCategoryNames(collection, shown.page.value?.items ?? NONE);
+  const here = listAddress(collection, query);
+  useEffect(() => keepListAddress(collection.name, here), [collection, here]);
   const there = shown.page.value !== null;
   useEffect(() => {
     if (there) loadAhead();

@@ -1,6 +1,7 @@
 /** Navigation: addresses, the buttons of the browser, the keyboard (spec 13.4). */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { make } from '../../../support/catalog.ts';
 import { until } from '../../../support/until.ts';
 import { testInBrowser } from '../browser.ts';
 import { faults, hears, show, stage } from './console.ts';
@@ -250,6 +251,31 @@ testInBrowser('an invalid price filter stays as it was typed, with a message', a
   await from.press('Enter');
   await page.waitForURL(at('/skus?price_min=99'));
   assert.is(await from.inputValue(), '0.99');
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
+testInBrowser('the way back from an item leads to the list as it was left', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  for (const name of ['Left & found 1', 'Left & found 2']) {
+    await make(server, '/admin/brands/', { name, first_letter: 'L' });
+  }
+  const list = at('/brands?q=left+%26&sortby=name&order=desc');
+  await page.goto(list);
+  await page.getByRole('link', { name: 'Left & found 2' }).click();
+  await page.getByRole('button', { name: 'Save' }).waitFor();
+  await page.reload();
+  await page.getByRole('link', { name: 'Back to the list' }).click();
+  await page.getByRole('link', { name: 'Left & found 2' }).click();
+  await page.getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('link', { name: 'Left & found 1' }).waitFor();
+  assert.is(page.url(), list);
+  await page.getByRole('link', { name: 'SPUs', exact: true }).click();
+  await page.getByRole('table', { name: 'SPUs' }).waitFor();
+  assert.is(page.url(), at('/goods'));
   assert.equal(faults(visitor), []);
   await page.context().close();
 });
