@@ -7,6 +7,7 @@ import { mayWrite } from '../../api/session.ts';
 import type { CollectionName } from '../../api/types.ts';
 import { href } from '../../location.ts';
 import { t } from '../../messages/text.ts';
+import { useOneAtATime } from '../../one-at-a-time.ts';
 import { changeInPlace } from '../../parts/change-in-place.ts';
 import { announce, complain } from '../../parts/notices.tsx';
 import { undoDeletion } from '../../parts/undo.ts';
@@ -53,21 +54,48 @@ function neighbourOf(button: HTMLElement): HTMLElement | null {
   return above?.querySelector<HTMLElement>('a') ?? document.getElementById('spu-specs');
 }
 
-/** @param button that was clicked, and is removed with its row. */
-async function removeNamed(
-  collection: CollectionName,
-  { id, name }: { readonly id: number; readonly name: string },
-  button: HTMLElement,
-  reload: () => void,
-): Promise<void> {
-  await remove(collection, id);
-  // The user may have gone on while the server was asked.
-  if (document.activeElement === button) neighbourOf(button)?.focus();
-  announce(t('delete.done', { name }), {
-    label: t('undo'),
-    run: () => undoDeletion(collection, [id]).then(reload),
+interface RemoveProps {
+  readonly collection: CollectionName;
+  readonly named: { readonly id: number; readonly name: string };
+  readonly reload: () => void;
+}
+
+/** Removes a row of a list, and itself with it. Nothing for those who may not write. */
+function RemoveButton({ collection, named, reload }: RemoveProps) {
+  const { id, name } = named;
+  const removed = useRef(false);
+  const run = useOneAtATime(async (button: HTMLElement) => {
+    // The row stays until the list is read again.
+    if (removed.current) return;
+    await remove(collection, id);
+    removed.current = true;
+    // The user may have gone on while the server was asked.
+    if (document.activeElement === button) neighbourOf(button)?.focus();
+    announce(t('delete.done', { name }), {
+      label: t('undo'),
+      run: async () => {
+        await undoDeletion(collection, [id]);
+        removed.current = false;
+        reload();
+      },
+    });
+    reload();
   });
-  reload();
+  if (!mayWrite.value) return null;
+  return (
+    <button
+      type="button"
+      class="icon"
+      aria-label={t('spu.remove', { name })}
+      onKeyDown={(event) => {
+        // A key that is held would go on with the neighbour, which has the focus then.
+        if (event.key === 'Enter' && event.repeat) event.preventDefault();
+      }}
+      onClick={({ currentTarget }) => void run(currentTarget).catch(complain)}
+    >
+      <span aria-hidden="true">×</span>
+    </button>
+  );
 }
 
 function Spec({ spec, reload }: { readonly spec: SpecChoices; readonly reload: () => void }) {
@@ -76,36 +104,17 @@ function Spec({ spec, reload }: { readonly spec: SpecChoices; readonly reload: (
     <li>
       <div class="spec-name">
         <a href={href(`/specs/${id}`)}>{name}</a>
-        {mayWrite.value && (
-          <button
-            type="button"
-            class="icon"
-            aria-label={t('spu.remove', { name })}
-            onClick={({ currentTarget }) =>
-              void removeNamed('specs', spec, currentTarget, reload).catch(complain)
-            }
-          >
-            <span aria-hidden="true">×</span>
-          </button>
-        )}
+        <RemoveButton collection="specs" named={spec} reload={reload} />
       </div>
       <ul class="chips">
         {options.map((option) => (
           <li key={option.id}>
             <OptionName option={option} reload={reload} />
-            {mayWrite.value && (
-              <button
-                type="button"
-                class="icon"
-                aria-label={t('spu.remove', { name: option.value })}
-                onClick={({ currentTarget }) => {
-                  const named = { id: option.id, name: option.value };
-                  void removeNamed('options', named, currentTarget, reload).catch(complain);
-                }}
-              >
-                <span aria-hidden="true">×</span>
-              </button>
-            )}
+            <RemoveButton
+              collection="options"
+              named={{ id: option.id, name: option.value }}
+              reload={reload}
+            />
           </li>
         ))}
       </ul>

@@ -1,0 +1,69 @@
+/** Options and specifications that are removed beside the form of an SPU (spec 13.5). */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { make, read } from '../../../../support/catalog.ts';
+import { testInBrowser } from '../../browser.ts';
+import { faults, focused, hears, stage } from '../console.ts';
+
+const scene = stage();
+
+/** Creates an SPU with one specification. @returns the ids of both. */
+async function makeSpu(values: readonly string[]): Promise<{ spu: number; spec: number }> {
+  const { server } = scene();
+  const like = await read(server, '/admin/goods/1/');
+  const { id: spu } = await make(server, '/admin/goods/', { ...like, name: 'With options' });
+  const { id: spec } = await make(server, '/admin/specs/', { name: 'Size', spu_id: spu });
+  for (const value of values) await make(server, '/admin/options/', { value, spec_id: spec });
+  return { spu, spec };
+}
+
+testInBrowser('a key that is held removes one option, not its neighbours', async () => {
+  const { server, at, visit } = scene();
+  const { page } = await visit('editor');
+  const { spu, spec } = await makeSpu(['First', 'Second', 'Third']);
+  await page.goto(at(`/goods/${spu}`));
+  await page.getByRole('button', { name: 'Remove First' }).focus();
+  await page.keyboard.down('Enter');
+  await focused(page, '[aria-label="Remove Second"]');
+  for (let repeated = 0; repeated < 3; repeated += 1) await page.keyboard.down('Enter');
+  await page.keyboard.up('Enter');
+  await page.getByLabel('New option of Size').fill('Fourth');
+  await page.getByLabel('New option of Size').press('Enter');
+  await page.getByRole('button', { name: 'Remove Fourth' }).waitFor();
+  const left = await read(server, `/admin/options/?spec_id=${spec}`);
+  assert.equal(
+    left.map(({ value }: { readonly value: string }) => value),
+    ['Second', 'Third', 'Fourth'],
+  );
+  await page.context().close();
+});
+
+testInBrowser('a second click while an option is removed is no failure', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  const { spu, spec } = await makeSpu(['Only']);
+  await page.goto(at(`/goods/${spu}`));
+  const button = page.getByRole('button', { name: 'Remove Only' });
+  await button.waitFor();
+  // The option stays in sight until the list is read again.
+  const held = Promise.withResolvers<void>();
+  await page.route(`**/admin/options/?*spec_id=${spec}*`, async (route) => {
+    await held.promise;
+    await route.continue();
+  });
+  await button.dblclick();
+  await hears(page, 'status', 'Only was deleted.');
+  await button.click();
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await hears(page, 'status', 'Undone.');
+  held.resolve();
+  await button.click();
+  await hears(page, 'status', 'Only was deleted.');
+  await button.waitFor({ state: 'detached' });
+  assert.is(await page.getByRole('alert').count(), 0);
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
+test.run();
