@@ -142,7 +142,7 @@ function OptionName(props: OptionNameProps) {
   const { option } = props;
   const editing = useSignal(false);
   const button = useRef<HTMLButtonElement>(null);
-  if (!mayWrite.value) return <>{option.value}</>;
+  if (!mayWrite.value) return <bdi>{option.value}</bdi>;
   const end = (refocus: boolean) => {
     editing.value = false;
     if (refocus) requestAnimationFrame(() => button.current?.focus());
@@ -157,7 +157,7 @@ function OptionName(props: OptionNameProps) {
         editing.value = true;
       }}
     >
-      {option.value}
+      <bdi>{option.value}</bdi>
     </button>
   );
 }

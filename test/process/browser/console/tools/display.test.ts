@@ -98,14 +98,21 @@ const BEGINNINGS = `(selector) => {
 
 testInBrowser('a Hebrew name is read from the right, also if it ends in Latin', async () => {
   const { server, at, visit } = scene();
-  const { page } = await visit('editor');
-  const { id } = await make(server, '/admin/brands/', { name: `${HEBREW} 128 GB` });
+  const { page } = await visit('admin');
+  const name = `${HEBREW} 128 GB`;
+  const { id: spec } = await make(server, '/admin/specs/', { name, spu_id: 2 });
+  await make(server, '/admin/options/', { value: name, spec_id: spec });
+  const { id } = await make(server, '/admin/brands/', { name });
   for (const [path, selector] of [
     ['/brands', 'tbody th'],
+    ['/goods/2', '.spec-name a'],
+    ['/goods/2', '.chips button'],
+    ['/', '.changes a'],
+    ['/audits', '.entry-head strong'],
     [`/brands/${id}`, 'h1'],
   ] as const) {
     await page.goto(at(path));
-    await page.locator(selector).filter({ hasText: HEBREW }).waitFor();
+    await page.locator(selector).filter({ hasText: HEBREW }).first().waitFor();
     const [hebrew = Number.NaN, latin = Number.NaN] = await page.evaluate<number[]>(
       `(${BEGINNINGS})(${JSON.stringify(selector)})`,
     );
