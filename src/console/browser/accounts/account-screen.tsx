@@ -1,6 +1,6 @@
 /** Accounts: list, add, role, disable, password, end tokens. For admins. */
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import type { components } from '../../../../dist/console/api.d.ts';
 import { client, unwrap } from '../api/typed-client.ts';
 import { session } from '../api/session.ts';
@@ -21,14 +21,19 @@ export function AccountScreen() {
   const users = useSignal<readonly User[] | null>(null);
   const failure = useSignal<string | null>(null);
   const open = useSignal<Open | null>(null);
+  const reads = useRef(0);
   const read = () => {
+    reads.current += 1;
+    const turn = reads.current;
     unwrap(client.GET('/admin/users/', { params: { query: { per_page: 1000 } } })).then(
       (found) => {
+        // The response to a later request may have come first.
+        if (turn !== reads.current) return;
         users.value = found;
         failure.value = null;
       },
       (error: unknown) => {
-        failure.value = wordsFor(error);
+        if (turn === reads.current) failure.value = wordsFor(error);
       },
     );
   };

@@ -23,15 +23,19 @@ export function SpuParts({ form }: { readonly form: FormState }) {
   useEffect(() => {
     void wanted;
     if (id === undefined) return;
-    Promise.all([readSpecs(id), listAll('skus', { spu_id: String(id) })]).then(
+    const abort = new AbortController();
+    Promise.all([readSpecs(id, abort.signal), listAll('skus', { spu_id: String(id) })]).then(
       ([specs, skus]) => {
+        // The responses to later requests may have come first.
+        if (abort.signal.aborted) return;
         parts.value = { specs, skus };
         failure.value = null;
       },
       (error: unknown) => {
-        failure.value = wordsFor(error);
+        if (!abort.signal.aborted) failure.value = wordsFor(error);
       },
     );
+    return () => abort.abort();
   }, [id, wanted, parts, failure]);
   const reload = () => {
     version.value += 1;

@@ -1,0 +1,86 @@
+/** Responses that arrive in another order than their requests were sent (spec 13.5). */
+import type { Page } from 'playwright-core';
+import { test } from 'uvu';
+import { testInBrowser } from '../../browser.ts';
+import { hears, makeAccount, stage } from '../console.ts';
+
+const scene = stage();
+
+interface HeldResponse {
+  /** Resolves when the server has answered. */
+  readonly answered: Promise<void>;
+  /** Gives the page the response. Resolves when the page has it. */
+  readonly release: () => Promise<void>;
+}
+
+/** Holds back the next response to a read of a path; later ones pass. */
+async function holdResponse(page: Page, path: RegExp): Promise<HeldResponse> {
+  const answered = Promise.withResolvers<void>();
+  const held = Promise.withResolvers<void>();
+  const given = Promise.withResolvers<void>();
+  let isFirst = true;
+  await page.route(path, async (route) => {
+    if (!isFirst || route.request().method() !== 'GET') {
+      await route.fallback();
+      return;
+    }
+    isFirst = false;
+    const response = await route.fetch();
+    answered.resolve();
+    await held.promise;
+    // A request that was cancelled takes no response.
+    await route.fulfill({ response }).catch(() => null);
+    given.resolve();
+  });
+  return {
+    answered: answered.promise,
+    async release() {
+      held.resolve();
+      await given.promise;
+      await page.evaluate('new Promise((done) => requestAnimationFrame(() => setTimeout(done)))');
+    },
+  };
+}
+
+testInBrowser('a late response about an SPU does not remove what was added since', async () => {
+  const { at, visit } = scene();
+  const { page } = await visit('editor');
+  await page.goto(at('/goods/1'));
+  const option = page.getByLabel('New option of Storage');
+  await option.waitFor();
+  const { answered, release } = await holdResponse(page, /\/admin\/options\/\?/);
+  await option.fill('3 TB');
+  await option.press('Enter');
+  await answered;
+  await option.fill('5 TB');
+  await option.press('Enter');
+  const last = page.getByRole('button', { name: 'Remove 5 TB' });
+  await last.waitFor();
+  await release();
+  await last.click();
+  await hears(page, 'status', '5 TB was deleted.');
+  await page.context().close();
+});
+
+testInBrowser('a late response about accounts does not show an earlier state', async () => {
+  const { server, at, visit } = scene();
+  await makeAccount(server, 'first', 'viewer');
+  await makeAccount(server, 'second', 'viewer');
+  const { page } = await visit('admin');
+  await page.goto(at('/accounts'));
+  const active = (name: string) => page.getByRole('switch', { name: `${name} is active` });
+  await active('first').waitFor();
+  const { answered, release } = await holdResponse(page, /\/admin\/users\/\?/);
+  await active('first').click();
+  await answered;
+  const second = page.waitForResponse(/\/admin\/users\/\?/);
+  await active('second').click();
+  await hears(page, 'status', 'second is saved.');
+  await second;
+  await page.getByRole('switch', { name: 'second is active', checked: false }).waitFor();
+  await release();
+  await page.getByRole('switch', { name: 'second is active', checked: false }).waitFor();
+  await page.context().close();
+});
+
+test.run();
