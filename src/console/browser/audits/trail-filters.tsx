@@ -6,6 +6,9 @@ import { t } from '../messages/text.ts';
 import { useTyped } from '../parts/use-typed.ts';
 import { resourceLabel } from './entries.ts';
 
+/** Resources of entries that have neither a list nor a screen. */
+const OTHERS = ['sku_specs', 'webhooks'] as const;
+
 type Filters = Readonly<Record<string, string>>;
 
 /** The address of a part of the trail, below `/console`. @param page from 1. */
@@ -44,6 +47,11 @@ export function TrailFilters({ filters }: { readonly filters: Filters }) {
             </option>
           ))}
           <option value="users">{t('nav.accounts')}</option>
+          {OTHERS.map((name) => (
+            <option key={name} value={name}>
+              {resourceLabel(name)}
+            </option>
+          ))}
         </select>
       </div>
       <TextFilter {...given('resource_id')} type="text" />

@@ -10,8 +10,6 @@ export const attributesDe: Readonly<Record<keyof typeof attributesEn, Message>> 
   'collection.categories': 'Kategorien',
   'collection.specs': 'Merkmale',
   'collection.options': 'Ausprägungen',
-  'collection.sku_specs': 'Merkmal einer SKU',
-  'collection.users': 'Konto',
   'new.books': 'Neues Buch',
   'new.goods': 'Neue SPU',
   'new.skus': 'Neue SKU',

@@ -7,8 +7,6 @@ export const attributesEn = {
   'collection.categories': 'Categories',
   'collection.specs': 'Specifications',
   'collection.options': 'Options',
-  'collection.sku_specs': 'Specification of a SKU',
-  'collection.users': 'Account',
   'new.books': 'New book',
   'new.goods': 'New SPU',
   'new.skus': 'New SKU',

@@ -70,4 +70,30 @@ testInBrowser('the trail can be limited to accounts', async () => {
   await page.context().close();
 });
 
+testInBrowser(
+  'the trail names webhooks and specifications of SKUs, and can be limited',
+  async () => {
+    const { server, at, visit } = scene();
+    const webhook = { url: 'https://receiver.example/hook', active: false };
+    const { id } = await make(server, '/admin/webhooks/', webhook);
+    const [record] = await read(server, '/admin/skus/1/specs/');
+    const removed = await send(server, 'DELETE', `/admin/skus/1/specs/${record.id}/`);
+    assert.is(removed.status, 204);
+    const visitor = await visit('admin');
+    const { page } = visitor;
+    await page.goto(at('/audits'));
+    const entries = page.locator('.entry-head');
+    for (const [label, title] of [
+      ['Webhook', `Webhook ${id}`],
+      ['Specification of a SKU', `Specification of a SKU ${record.id}`],
+    ] as const) {
+      await page.getByLabel('What').selectOption({ label });
+      await entries.nth(1).waitFor({ state: 'detached' });
+      assert.is(await entries.locator('strong').innerText(), title);
+    }
+    assert.equal(faults(visitor), []);
+    await page.context().close();
+  },
+);
+
 test.run();
