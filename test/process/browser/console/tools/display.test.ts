@@ -209,4 +209,19 @@ testInBrowser('the menu of a narrow window closes with a link to the same screen
   await page.context().close();
 });
 
+testInBrowser('the question before a deletion is not bold as a whole', async () => {
+  const { at, visit } = scene();
+  const { page } = await visit('editor');
+  await page.goto(at('/brands'));
+  await page
+    .getByRole('checkbox', { name: /^Select / })
+    .nth(1)
+    .check();
+  await page.getByRole('button', { name: 'Delete…' }).click();
+  await page.getByText('They are deleted one after the other.').waitFor();
+  const weight = 'getComputedStyle(document.querySelector("dialog p")).fontWeight';
+  assert.is(await page.evaluate(weight), '400');
+  await page.context().close();
+});
+
 test.run();
