@@ -5,7 +5,10 @@ import { CreationKey } from '../api/creation-key.ts';
 import type { Changes, Loaded } from '../api/items.ts';
 import { chainOf } from '../api/references.ts';
 import { fieldKindOf, type Schema } from '../api/schema.ts';
+import { textOf } from '../api/text-of.ts';
 import type { Item, Value } from '../api/types.ts';
+import { currency, priceInput } from '../messages/text.ts';
+import { amountOf } from '../messages/typed-numbers.ts';
 import { type Draft, keepDraft, readDraft } from './drafts.ts';
 import { type Chosen, type FormField, initialOf, judge, type Typed, typedOf } from './values.ts';
 
@@ -97,6 +100,21 @@ export class FormState {
         ...this.#implied(attribute, value),
       };
     });
+  }
+
+  /**
+   * Writes prices as the language that is shown writes them: `64.900` is another price in German.
+   *
+   * @param from the locale in which they were typed.
+   */
+  translate(from: string): void {
+    const typed = { ...this.typed.value };
+    for (const { attribute, kind } of this.fields) {
+      if (kind !== 'price') continue;
+      const amount = amountOf(textOf(typed[attribute]), from, currency.value);
+      if (amount !== null) typed[attribute] = priceInput(amount);
+    }
+    this.typed.value = typed;
   }
 
   /** A category of an SPU says which ones stand above it. */

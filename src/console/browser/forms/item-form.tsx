@@ -1,12 +1,12 @@
 /** The form of one item, with what stands beside it. */
 import { type Signal, useSignal, useSignalEffect } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { ApiError } from '../api/client.ts';
 import { readCategories } from '../api/references.ts';
 import { mayWrite } from '../api/session.ts';
 import { BASE_PATH } from '../base.ts';
 import { holdBack, navigate, scrollBack } from '../location.ts';
-import { t } from '../messages/text.ts';
+import { locale, t } from '../messages/text.ts';
 import { titleOf } from '../parts/attributes.ts';
 import { confirmLeaving } from '../parts/dialog.tsx';
 import { announce, complain, Problem } from '../parts/notices.tsx';
@@ -125,6 +125,15 @@ function useGuard(form: FormState, root: { current: HTMLElement | null }): void 
   }, [form, root]);
 }
 
+/** Keeps prices what they are if another language is chosen. */
+function useLanguage(form: FormState): void {
+  const typedIn = useRef(locale.value);
+  useLayoutEffect(() => {
+    if (typedIn.current !== locale.value) form.translate(typedIn.current);
+    typedIn.current = locale.value;
+  }, [form, locale.value]);
+}
+
 /**
  * @param form of an item or of a new one. What is typed is a draft until it is saved or dropped.
  */
@@ -132,6 +141,7 @@ export function ItemForm({ form }: { readonly form: FormState }) {
   const root = useRef<HTMLDivElement>(null);
   const saving = useSaving(form, root);
   useGuard(form, root);
+  useLanguage(form);
   useEffect(scrollBack, []);
   const missing = useSignal<Missing | null>(null);
   const { collection, base } = form;

@@ -13,7 +13,8 @@ const messages = signal<Partial<Messages>>(english);
 
 export const language = signal<Language>('en');
 
-const locale = computed(() => localeOf(language.value));
+/** BCP 47: that of the language that is shown. */
+export const locale = computed(() => localeOf(language.value));
 
 const plurals = computed(() => new Intl.PluralRules(locale.value));
 

@@ -35,4 +35,28 @@ for (const [sku, locale, names, grouped, foreign] of [
   });
 }
 
+testInBrowser('a price with three decimals is the same in another language', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.route('**/admin/summary/', async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, json: { ...(await response.json()), currency: 'KWD' } });
+  });
+  const { price } = await read(server, '/admin/skus/7/');
+  await page.goto(at('/skus/7'));
+  await page.getByLabel('Cost price').fill('12.345');
+  await page.getByRole('button', { name: 'Deutsch' }).click();
+  await page.getByLabel('Untertitel').fill('Nur der Untertitel');
+  const text = (price / 1000).toFixed(3).replace('.', ',');
+  assert.is(await page.getByLabel('Preis', { exact: true }).inputValue(), text);
+  assert.is(await page.getByLabel('Einkaufspreis').inputValue(), '12,345');
+  await page.getByRole('button', { name: 'Speichern' }).click();
+  await hears(page, 'status', 'ist gespeichert.');
+  const written = await read(server, '/admin/skus/7/');
+  assert.equal([written.price, written.cost_price], [price, 12_345]);
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
 test.run();
