@@ -19,6 +19,7 @@ interface AddProps {
 export function AddText({ label, action, focused = false, onAdd }: AddProps) {
   const text = useSignal('');
   const left = useSignal(false);
+  const adding = useSignal(false);
   const input = useRef<HTMLInputElement>(null);
   const creation = useRef(new CreationKey());
   const message = useId();
@@ -29,14 +30,18 @@ export function AddText({ label, action, focused = false, onAdd }: AddProps) {
     const sent = text.value;
     const given = sent.trim();
     if (given === '') return;
-    await onAdd(given, creation.current.for(given));
+    adding.value = true;
+    await onAdd(given, creation.current.for(given)).finally(() => {
+      adding.value = false;
+    });
     creation.current.forget();
     // What was typed meanwhile is another one.
     const now = text.value;
     text.value = now.startsWith(sent) ? now.slice(sent.length) : now;
   });
   const typed = text.value.trim() !== '';
-  const kept = typed && left.value;
+  // The message would move what the user presses next.
+  const kept = typed && left.value && !adding.value;
   return (
     <div
       onFocusOut={({ currentTarget, relatedTarget }) => {

@@ -79,4 +79,25 @@ testInBrowser('in a narrow column the buttons that add keep their text in one li
   await page.context().close();
 });
 
+testInBrowser('an option is said not to be added only once it was refused', async () => {
+  const { at, visit } = scene();
+  const { page } = await visit('editor');
+  await page.goto(at('/goods/1'));
+  const held = Promise.withResolvers<void>();
+  await page.route('**/admin/options/', async (route) => {
+    await held.promise;
+    await route.abort();
+  });
+  await page.getByLabel('New option of Storage').fill('6 TB');
+  const sent = page.waitForRequest('**/admin/options/');
+  await page.getByLabel('New option of Storage').press('Enter');
+  await sent;
+  await page.getByRole('button', { name: 'Preview' }).focus();
+  await page.evaluate('new Promise((done) => requestAnimationFrame(() => setTimeout(done)))');
+  assert.is(await page.getByText('This is not added yet.').count(), 0);
+  held.resolve();
+  await page.getByText('This is not added yet.').waitFor();
+  await page.context().close();
+});
+
 test.run();
