@@ -69,6 +69,7 @@ export class FileLog implements StoreLog {
   #mapped: MappedFile | null = null;
   /** Change sets after the base, the oldest first. */
   #files: ChangeFile[] = [];
+  /** The last change set that the history gives to readers. */
   #last = 0;
   #baseBytes = 0;
   #baseSequence = 0;
@@ -145,8 +146,9 @@ export class FileLog implements StoreLog {
     const file = { sequence, bytes: bytes.length };
     this.#files.push(file);
     this.#changeBytes += occupied(file.bytes);
-    this.#last = sequence;
     await this.#options.onDurable?.(sequence);
+    // The state lacks it until now: a reader that got it from the history would be ahead of the state.
+    this.#last = sequence;
   }
 
   since(sequence: number): AsyncIterable<ChangeSet> {

@@ -471,6 +471,33 @@ test('a row is visible to readers as soon as its write is answered', async () =>
   await store.close();
 });
 
+test('the history has a change set only when readers of rows see it', async () => {
+  const workers = Promise.withResolvers<void>();
+  const waits: number[] = [];
+  const store = await openStore(storeDirectory(), {
+    onDurable(sequence) {
+      waits.push(sequence);
+      return sequence === 2 ? workers.promise : Promise.resolve();
+    },
+  });
+  const history = async () => {
+    const sequences: number[] = [];
+    for await (const { changeSet: made } of store.encodedSince(0)) sequences.push(made.sequence);
+    for await (const { sequence } of store.since(0)) sequences.push(sequence);
+    return sequences;
+  };
+  await store.transact(addBook('One'));
+  const second = store.transact(addBook('Two'));
+  while (waits.length < 2) await turn();
+  assert.is(store.sequence, 1);
+  assert.equal(await history(), [1, 1]);
+  workers.resolve();
+  await second;
+  assert.is(store.sequence, 2);
+  assert.equal(await history(), [1, 2, 1, 2]);
+  await store.close();
+});
+
 test('a change set is synced before it is named, and its directory before the answer', async () => {
   const steps: string[] = [];
   const paths = new Map<number, string>();
