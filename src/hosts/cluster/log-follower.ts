@@ -81,12 +81,13 @@ export class LogFollower {
       // A read may be answered after the watch has reported a later head.
       if (head.sequence >= (this.#head?.sequence ?? 0)) this.#head = head;
     }
-    if (this.#head !== null && this.behind > 0) this.#catchUp(this.#head.sequence);
+    this.#catchUp();
     this.#updateState();
   }
 
-  #catchUp(target: number): void {
-    if (this.#isCatchingUp) return;
+  #catchUp(): void {
+    const target = this.#head?.sequence ?? 0;
+    if (this.#isCatchingUp || this.#closed || this.behind === 0) return;
     this.#isCatchingUp = true;
     void this.#options.store
       .catchUp(target)
@@ -97,6 +98,8 @@ export class LogFollower {
       .then(() => {
         this.#isCatchingUp = false;
         this.#updateState();
+        // Otherwise a head that was reported meanwhile would wait for the next read of the head.
+        if ((this.#head?.sequence ?? 0) > target) this.#catchUp();
       });
   }
 

@@ -60,6 +60,19 @@ test('a host catches up until it has every change set that the log had, and then
   assert.equal(states, ['catching up', 'in sync'], 'one change set behind is in sync');
 });
 
+test('a head that is reported while the host catches up is not left to the next report', async () => {
+  const { store, states, head } = follow();
+  const disk = Promise.withResolvers<void>();
+  store.disk = disk.promise;
+  await head(4);
+  await head(5);
+  assert.equal(store.targets, [4]);
+  disk.resolve();
+  await turn();
+  assert.equal(store.targets, [4, 5]);
+  assert.equal(states, ['catching up', 'in sync']);
+});
+
 test('an older head that arrives late is ignored', async () => {
   const { follower, store, head } = follow();
   await head(9);
