@@ -160,6 +160,8 @@ export class Registry {
     const state = replicationState();
     if (holder === null) return isWanted && state === 'in sync' ? this.#offer(lease) : null;
     if (holder.name !== name || (isWanted && state !== 'stopped')) return holder;
+    // Before the call: without a response, another host may have become the writer by then.
+    this.#writer = null;
     await transact(client, [{ key: WRITER, revision: holder.term }], [{ remove: WRITER }]);
     return null;
   }

@@ -71,6 +71,27 @@ test('a writer that is stopped is replaced, and a writer whose log is unreachabl
   await close();
 });
 
+test('a writer that gives its role up does not rely on it if there is no response', async () => {
+  const { client, errors, member, close } = world();
+  const a = member('a');
+  await until('the first one writes', () => a.registry.term !== null);
+  const call = client.call.bind(client);
+  client.call = async (path, body) => {
+    const response = await call(path, body);
+    // The role is given up by the only call that removes a key.
+    if (JSON.stringify(body).includes('request_delete_range')) client.isSilent = true;
+    if (client.isSilent) throw new Error('the connection is lost');
+    return response;
+  };
+  a.state = 'stopped';
+  await until('the response is lost', () => errors.length > 0);
+  const { term } = a.registry;
+  client.isSilent = false;
+  await close();
+  assert.is(client.values['writer'], undefined, 'another host may be the writer');
+  assert.is(term, null);
+});
+
 test('a host does not rely on the last 2 seconds of its lease, by either clock', async () => {
   const { client, clock, errors, member, close } = world();
   const { registry } = member('a');
