@@ -143,9 +143,11 @@ export class EtcdCredentials implements SharedFiles {
           [{ get: KEY }],
         );
         const there = found.flat()[0];
+        if (succeeded) return;
         // An earlier attempt may have succeeded without a response.
-        if (!succeeded && !(isSent && there?.value.toString() === value)) throw overtaken();
-        return;
+        if (!isSent) throw overtaken();
+        if (there?.value.toString() === value) return;
+        throw unknownChange(overtaken());
       } catch (error) {
         if (!isUnavailable(error)) throw error;
         isSent = true;
