@@ -57,6 +57,7 @@ async function serveAsOwner(options: ServeOptions, context: Context): Promise<vo
   // There may be no catalog yet, and no directory.
   if (current.catalog === null) context.disk.mkdir(options.data);
   runStartupChecks(options.data, context.disk, observability.log);
+  for (const warning of options.warnings ?? []) observability.log.warn(warning);
   const closeCatalog = (grace: number) =>
     replica === null ? current.catalog?.close(grace) : replica.close(grace);
   const server = await openServer(options, context, {

@@ -78,4 +78,6 @@ export interface ServeOptions extends RuntimeOptions, ArchiveOptions, ClusterSet
   readonly followers?: boolean;
   /** The host that this one follows; left out if it follows none. */
   readonly follow?: FollowOptions;
+  /** What is probably wrong in the settings; logged at the start. */
+  readonly warnings?: readonly string[];
 }

@@ -12,6 +12,7 @@ import { addArchiveFlags } from '../flags/archive.ts';
 import { addClusterFlags } from '../flags/cluster.ts';
 import { flag } from '../flags/flag.ts';
 import { addLimitFlags, addTimeoutFlags } from '../flags/limits.ts';
+import { misspeltVariables } from '../flags/misspelt.ts';
 import { addHostFlags, followOptionsOf, type HostFlags } from '../flags/hosts.ts';
 import { addLoggingFlags } from '../flags/logging.ts';
 import { addAddressFlags, addClientFlags } from '../flags/network.ts';
@@ -52,7 +53,8 @@ export function declareServe(program: Command, context: Context): void {
     .action(async (flags: ServeFlags) => {
       // Loaded only here: the other commands start faster without the server's libraries.
       const { serve: run } = await import('../../app/serve.ts');
-      await run(serveOptionsOf(flags), { ...context, disk: context.serverDisk });
+      const warnings = misspeltVariables(serve, context.env);
+      await run({ ...serveOptionsOf(flags), warnings }, { ...context, disk: context.serverDisk });
     });
   addAddressFlags(serve);
   serve.addOption(

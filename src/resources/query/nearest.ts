@@ -2,12 +2,19 @@
  * The candidate that is most similar to a word, ignoring case; null without candidates.
  *
  * @param word must be short: the time grows with its length times that of all candidates.
+ * @param maxEdits letters that may differ; a candidate with more is not similar.
  */
-export function nearest(word: string, candidates: Iterable<string>): string | null {
+export function nearest(
+  word: string,
+  candidates: Iterable<string>,
+  maxEdits = Number.POSITIVE_INFINITY,
+): string | null {
   let best: { readonly candidate: string; readonly distance: number } | null = null;
   for (const candidate of candidates) {
     const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
-    if (best === null || distance < best.distance) best = { candidate, distance };
+    if (distance <= maxEdits && (best === null || distance < best.distance)) {
+      best = { candidate, distance };
+    }
   }
   return best?.candidate ?? null;
 }

@@ -246,6 +246,20 @@ const isRoot = process.geteuid?.() === 0;
   },
 );
 
+test('a variable that is almost that of a flag is logged once, also with workers', async () => {
+  const env = { CATALOG_CURENCY: 'EUR', CATALOG_SERVICE_HOST: '10.0.0.1' };
+  const { events } = await logged({ env, args: ['--workers', '2'] }, async () => {});
+  assert.equal(
+    events.map(({ level, msg }) => [level, msg]),
+    [
+      [
+        'warn',
+        'the variable CATALOG_CURENCY has no effect; if you mean CATALOG_CURRENCY, correct its name and restart',
+      ],
+    ],
+  );
+});
+
 test('serve.ts writes one plain line, that it created an empty store; the rest is logged', () => {
   const text = readFileSync(join(ROOT, 'src', 'app', 'serve.ts'), 'utf8');
   assert.match(text, 'new Observability(');

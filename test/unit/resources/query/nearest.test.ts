@@ -12,6 +12,11 @@ test('the candidate with the fewest edits is found, and the first of several suc
   assert.is(nearest('x', []), null);
 });
 
+test('a candidate with more edits than are allowed is not found', () => {
+  assert.is(nearest('sort', ['order', 'sortby'], 2), 'sortby');
+  assert.is(nearest('sort', ['order', 'sortby'], 1), null);
+});
+
 /** The distance by its recursive definition. */
 function distance(from: string, to: string): number {
   if (from === '' || to === '') return from.length + to.length;
