@@ -153,10 +153,12 @@ export class ImportRequests {
     try {
       return { id: await this.#accept(path) };
     } catch (error) {
-      const isKnown = error instanceof CatalogError;
-      if (!isKnown) this.#options.onError(error);
-      const code = isKnown ? error.code : 'import_failed';
-      return { error: { code, message: messageOf(error) } };
+      if (error instanceof CatalogError) {
+        return { error: { code: error.code, message: messageOf(error) } };
+      }
+      this.#options.onError(error);
+      const message = `the server could not take the file (${messageOf(error)}); nothing was imported; correct the cause, and import the file again`;
+      return { error: { code: 'import_failed', message } };
     }
   }
 

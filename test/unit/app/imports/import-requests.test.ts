@@ -30,7 +30,7 @@ async function open() {
     /** The end of the path whose operations fail, or null. */
     failing: null as string | null,
     /** The error with which every file is refused, or null. */
-    refusal: null as CatalogError | null,
+    refusal: null as Error | null,
     /** When each file was changed, in milliseconds since the epoch. */
     changedMs: 0,
   };
@@ -133,6 +133,22 @@ test('the reason for refusing a file is sent as soon as a reply can be written',
   world.failing = null;
   await looks(2);
   assert.equal(reply(A), { error: { code: 'write_refused', message: 'there is no room' } });
+  await requests.close();
+});
+
+test('a failure of the disk is logged, and the reply says what to do', async () => {
+  const { world, requests, ask, reply, looks, errors } = await open();
+  world.refusal = new Error('ENOSPC: no space left on device, write');
+  ask(A);
+  await looks(2);
+  assert.equal(reply(A), {
+    error: {
+      code: 'import_failed',
+      message:
+        'the server could not take the file (ENOSPC: no space left on device, write); nothing was imported; correct the cause, and import the file again',
+    },
+  });
+  assert.equal(errors, ['ENOSPC: no space left on device, write']);
   await requests.close();
 });
 
