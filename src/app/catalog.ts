@@ -21,7 +21,7 @@ import {
 import { PageBuilds } from '../pages/refresh/page-builds.ts';
 import type { PageQueue } from '../pages/refresh/queue.ts';
 import { openPages, type Pages, type PageSeams } from './open-pages.ts';
-import { keepSettings } from '../pages/shop/settings.ts';
+import { keepSavingSettings } from '../pages/shop/settings.ts';
 import { TemplateSources } from '../pages/render/template-sources.ts';
 import { AuditedStore } from '../resources/audit/audited-store.ts';
 import { lastBackupTime } from '../store/files/last-backup.ts';
@@ -121,13 +121,17 @@ export async function openCatalog(
   void archivePlace(options, env, seams);
   const follows = seams.confirmed !== undefined;
   const opened = await openStore(options, { disk, env }, monitor, follows, seams.onDurable);
-  await keepSettings(disk, options.data, options.pages).catch(
-    monitor.onError('the page settings could not be saved for rebuild-pages'),
+  const endSaving = await keepSavingSettings(
+    disk,
+    options.data,
+    options.pages,
+    monitor.onError('the page settings could not be saved for rebuild-pages; this is tried again'),
   );
+  const parts = { ...opened, close: () => endSaving().then(opened.close) };
   try {
-    return await compose(opened, options, { disk, env, version }, monitor, seams);
+    return await compose(parts, options, { disk, env, version }, monitor, seams);
   } catch (error) {
-    await opened.close();
+    await parts.close();
     throw error;
   }
 }

@@ -7,6 +7,7 @@ import * as v from 'valibot';
 import { DATA_FILES } from '../../data-files.ts';
 import type { Disk } from '../../disk/disk.ts';
 import { writeVolatile } from '../../disk/durable-file.ts';
+import { pause } from '../../delay.ts';
 import { readOrExplain } from '../../disk/unreadable.ts';
 import { CatalogError } from '../../errors.ts';
 
@@ -35,6 +36,9 @@ export const DEFAULT_SETTINGS: PageSettings = {
 /** Milliseconds for which pages wait while writes keep coming, unless set otherwise. */
 export const DEFAULT_DELAY_MS = 5000;
 
+/** Milliseconds between attempts to save the settings. */
+const RETRY_MS = 5000;
+
 /**
  * Saves the settings of a server for commands that use the same directory.
  *
@@ -48,6 +52,46 @@ export async function keepSettings(
   const path = join(directory, DATA_FILES.pageSettings);
   const bytes = Buffer.from(`${JSON.stringify(used, null, 2)}\n`);
   if (readOrExplain(disk, path)?.equals(bytes) !== true) await writeVolatile(disk, path, bytes);
+}
+
+/**
+ * Saves the settings like `keepSettings`. While the disk refuses them, they are tried again: with
+ * older ones `rebuild-pages` would replace the pages of the server by others.
+ *
+ * @param onError called once, if the first attempt fails.
+ * @param intervalMs between two attempts.
+ * @returns a function that ends the attempts, and resolves after one that is under way.
+ */
+export async function keepSavingSettings(
+  disk: Disk,
+  directory: string,
+  used: PageSettings,
+  onError: (error: unknown) => void,
+  intervalMs = RETRY_MS,
+): Promise<() => Promise<void>> {
+  const ending = new AbortController();
+  const save = async (report: (error: unknown) => void): Promise<boolean> => {
+    try {
+      await keepSettings(disk, directory, used);
+      return true;
+    } catch (error) {
+      report(error);
+      return false;
+    }
+  };
+  const saveLater = async (): Promise<void> => {
+    let isSaved = false;
+    while (!isSaved) {
+      await pause(intervalMs, ending.signal);
+      if (ending.signal.aborted) return;
+      isSaved = await save(() => {});
+    }
+  };
+  const saving = (await save(onError)) ? Promise.resolve() : saveLater();
+  return () => {
+    ending.abort();
+    return saving;
+  };
 }
 
 /**

@@ -1,16 +1,18 @@
 /** The settings of pages that a server keeps for commands (docs/storage.md). */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import {
   DEFAULT_SETTINGS,
+  keepSavingSettings,
   keepSettings,
   keptSettings,
 } from '../../../../src/pages/shop/settings.ts';
 import { messageOf } from '../../../../src/errors.ts';
 import { temporaryDirectory } from '../../../support/directory.ts';
 import { quickDisk } from '../../../support/disk.ts';
+import { until } from '../../../support/until.ts';
 
 test('the settings of the last server are kept', async () => {
   const directory = temporaryDirectory();
@@ -41,6 +43,33 @@ test('a directory in place of the file is named when the settings are stored', a
   mkdirSync(path);
   const refusal = await keepSettings(quickDisk, directory, DEFAULT_SETTINGS).catch(messageOf);
   assert.match(refusal ?? '', `${path} cannot be read`);
+});
+
+test('settings that the disk refuses are saved as soon as it takes them', async () => {
+  const directory = temporaryDirectory();
+  const path = join(directory, 'pages.json');
+  // In place of a full disk: nothing can be saved while a directory has the name.
+  mkdirSync(path);
+  const used = { ...DEFAULT_SETTINGS, currency: 'EUR' };
+  const errors: string[] = [];
+  const onError = (error: unknown) => void errors.push(messageOf(error));
+  const end = await keepSavingSettings(quickDisk, directory, used, onError, 1);
+  assert.is(errors.length, 1);
+  rmdirSync(path);
+  await until('they are saved', () => existsSync(path));
+  await end();
+  assert.equal(keptSettings(quickDisk, directory), used);
+  assert.is(errors.length, 1, 'later attempts are silent');
+});
+
+test('a server that has ended saves no settings', async () => {
+  const directory = temporaryDirectory();
+  mkdirSync(join(directory, 'pages.json'));
+  const end = await keepSavingSettings(quickDisk, directory, DEFAULT_SETTINGS, () => {}, 2 ** 30);
+  await end();
+  rmdirSync(join(directory, 'pages.json'));
+  assert.equal(keptSettings(quickDisk, directory), DEFAULT_SETTINGS);
+  assert.not.ok(existsSync(join(directory, 'pages.json')));
 });
 
 test.run();
