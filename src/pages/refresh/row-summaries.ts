@@ -9,9 +9,23 @@ import type { Change } from '../../model/change.ts';
 /** The kinds whose rows pages show. */
 export type VisibleKind = Exclude<KindName, 'books' | 'audits' | 'idempotency_keys' | 'webhooks'>;
 
-/** The attributes that pages show, by kind; rows of other kinds are on no page. */
+/**
+ * The attributes that pages show, by kind; rows of other kinds are on no page. The operator's own
+ * templates may show every attribute of a SKU that gather.ts passes to them.
+ */
 const VISIBLE: Readonly<Record<VisibleKind, readonly string[]>> = {
-  skus: 'name goods_id caption category_id price market_price stock sales is_launched'.split(' '),
+  skus: [
+    'name',
+    'goods_id',
+    'caption',
+    'category_id',
+    'price',
+    'market_price',
+    'stock',
+    'sales',
+    'is_launched',
+    'code',
+  ],
   goods: ['name', 'brand_id', 'category3_id', 'desc_detail', 'desc_pack', 'desc_service'],
   brands: ['name', 'logo'],
   categories: ['name', 'parent_id'],

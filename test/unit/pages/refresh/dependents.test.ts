@@ -2,7 +2,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { KindName, Scalar } from '../../../../src/model/kind.ts';
-import { MAX_CHOICE_SKUS } from '../../../../src/pages/shop/gather.ts';
+import type { SkuPageFacts } from '../../../../src/pages/shop/facts.ts';
+import { allSteps, Gatherer, MAX_CHOICE_SKUS } from '../../../../src/pages/shop/gather.ts';
 import { dependentsOf, expand } from '../../../../src/pages/refresh/dependents.ts';
 import { RowSummaries } from '../../../../src/pages/refresh/row-summaries.ts';
 import type { PageName } from '../../../../src/pages/shop/names.ts';
@@ -72,6 +73,8 @@ const CHANGED: readonly [KindName, number, Record<string, Scalar>, readonly Page
   ['skus', 1, { stock: 5 }, OWN],
   ['skus', 3, { price: 5 }, ['categories/6.html', 'goods/1.html', 'skus/3.html']],
   ['skus', 1, { market_price: 5 }, ['skus/1.html']],
+  ['skus', 1, { sales: 5 }, ['skus/1.html']],
+  ['skus', 1, { code: 'A-1' }, ['skus/1.html']],
   ['skus', 1, { cost_price: 5 }, []],
   ['skus', 1, { is_launched: false }, ['categories/3.html', ...PHONE]],
   ['goods', 1, { name: 'New' }, PHONE],
@@ -119,6 +122,17 @@ for (const [kind, id, fields, pages] of CHANGED) {
     assert.equal(names, pages.toSorted());
   });
 }
+
+test('a change of any attribute of a SKU that templates get affects its page', () => {
+  const { own } = allSteps(new Gatherer(catalog(), false).facts('skus/3.html'));
+  const { id, ...shown } = (JSON.parse(own ?? '') as SkuPageFacts).sku;
+  const others: Record<string, Scalar> = { goods_id: 2, category_id: 3, is_launched: false };
+  for (const [attribute, value] of Object.entries(shown)) {
+    const other = others[attribute] ?? (typeof value === 'number' ? value + 1 : 'Other');
+    const names = touched((transaction) => change(transaction, 'skus', id, { [attribute]: other }));
+    assert.ok(names.includes('skus/3.html'), attribute);
+  }
+});
 
 // After the end of a list that gets or loses a row, a part may begin or end.
 const BEHIND = ['categories/6/2.html', 'goods/2/2.html'];
