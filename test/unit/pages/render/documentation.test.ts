@@ -3,8 +3,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { SkuPageFacts } from '../../../../src/pages/shop/facts.ts';
+import { allSteps, Gatherer } from '../../../../src/pages/shop/gather.ts';
 import { TEMPLATE_NAMES } from '../../../../src/pages/render/template-sources.ts';
+import { MemoryStore } from '../../../support/memory-store.ts';
 import { ROOT } from '../../../support/paths.ts';
+import { addShop } from '../../../support/shop.ts';
 
 const DOCS = readFileSync(join(ROOT, 'docs', 'pages.md'), 'utf8');
 
@@ -63,6 +67,15 @@ test('docs/pages.md describes every macro with its parameters', () => {
   const macros = [...(TEMPLATES.get('parts.njk') ?? '').matchAll(/\{% macro ([^%]+?) %\}/g)];
   assert.is(macros.length, 3);
   for (const [, macro] of macros) assert.ok(DOCS.includes(`\`parts.${macro}\``), macro);
+});
+
+test('docs/pages.md names exactly the attributes of a SKU that templates get', () => {
+  const store = new MemoryStore();
+  store.commit([(transaction) => addShop(transaction, 1)]);
+  const { own } = allSteps(new Gatherer(store, false).facts('skus/1.html'));
+  const { sku } = JSON.parse(own ?? '') as SkuPageFacts;
+  const [, listed = ''] = /`sku` \(([^;]+), as in the API/.exec(DOCS) ?? [];
+  assert.equal(namesIn(listed).toSorted(), Object.keys(sku).toSorted());
 });
 
 test.run();
