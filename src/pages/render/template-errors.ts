@@ -1,11 +1,14 @@
 /**
  * Reports errors in templates with file and line. nunjucks itself always names the file of the
  * page, even if the error is in a template that it extends or includes; counts lines from 0 in some
- * places and from 1 in others; and throws errors in included templates where they cannot be caught.
- * So every template is compiled before nunjucks loads it, and runs with a runtime that knows to
- * which template an error belongs.
+ * places and from 1 in others; knows the line of few statements; and runs what follows an import or
+ * an include inside the template that was imported. So every template is compiled here, in a way
+ * that each statement notes its place before it runs.
  */
 import nunjucks from 'nunjucks';
+import { Compiler } from 'nunjucks/src/compiler.js';
+import { parse } from 'nunjucks/src/parser.js';
+import { transform } from 'nunjucks/src/transformer.js';
 import { messageOf } from '../../errors.ts';
 
 /** An error with its place. */
@@ -23,11 +26,45 @@ class PlacedError extends Error {
 
 type Render = (...args: readonly unknown[]) => unknown;
 
-/** A template as nunjucks compiles it; not in its types. */
-interface Compiled {
-  readonly rootRenderFunc: Render;
-  readonly blocks: Readonly<Record<string, Render>>;
+const STATEMENTS: ReadonlySet<string> = new Set(
+  'Output Set If For Switch Include Import FromImport Extends'.split(' '),
+);
+
+/** How tags are read: those on lines of their own leave no white space. */
+const WHITE_SPACE = { trimBlocks: true, lstripBlocks: true };
+
+// oxlint-disable no-underscore-dangle -- nunjucks names its methods so
+/**
+ * Emits `runtime.at(line)` at the start of every statement, block and template, and where a
+ * statement continues after another template has run.
+ */
+class PlacingCompiler extends Compiler {
+  #line = 0;
+
+  override compile(node: TemplateNode, frame?: unknown): void {
+    if (STATEMENTS.has(node.typename)) this.#emitPlace(node);
+    super.compile(node, frame);
+  }
+
+  override _emitFuncBegin(node: TemplateNode, name: string): void {
+    super._emitFuncBegin(node, name);
+    this.#emitPlace(node);
+  }
+
+  override _makeCallback(result: string): string {
+    return `${super._makeCallback(result)} ${this.#place()}`;
+  }
+
+  #emitPlace({ lineno }: TemplateNode): void {
+    this.#line = lineno;
+    this._emitLine(this.#place());
+  }
+
+  #place(): string {
+    return `runtime.at(${this.#line});`;
+  }
 }
+// oxlint-enable no-underscore-dangle
 
 /** A compiled template, as a loader may return it. */
 export interface Code {
@@ -35,28 +72,35 @@ export interface Code {
   readonly obj: Readonly<Record<string, Render>>;
 }
 
+/** Where rendering is: templates are rendered one at a time, without a wait. */
+let current = { path: '', line: 0 };
+
 /**
  * @param path as messages name the template.
  * @throws Error with path and line, if it does not compile.
  */
-export function compile(environment: nunjucks.Environment, source: string, path: string): Code {
+export function compile(source: string, path: string): Code {
   const runtime = runtimeOf(path);
   const placed =
     (render: Render): Render =>
     (env, context, frame, _, done) =>
       render(env, context, frame, runtime, done);
-  const { rootRenderFunc, blocks } = compiled(environment, source, path);
-  const named = Object.entries(blocks).map(([name, render]) => [`b_${name}`, placed(render)]);
-  return { type: 'code', obj: { ...Object.fromEntries(named), root: placed(rootRenderFunc) } };
+  const functions = Object.entries(compiled(source, path));
+  const obj = Object.fromEntries(functions.map(([name, render]) => [name, placed(render)]));
+  return { type: 'code', obj };
 }
 
-function compiled(environment: nunjucks.Environment, source: string, path: string): Compiled {
+/** The functions of a template: the root, and one for each block. */
+function compiled(source: string, path: string): Record<string, Render> {
   try {
-    return new nunjucks.Template(source, environment, path, true) as unknown as Compiled;
+    const compiler = new PlacingCompiler(path, true);
+    compiler.compile(transform(parse(source, [], WHITE_SPACE), []));
+    // oxlint-disable-next-line typescript/no-implied-eval -- nunjucks compiles templates to code
+    return new Function(compiler.getCode())() as Record<string, Render>;
   } catch (error) {
     // If a tag is never closed, the error is at the end of the file and has no line number.
-    const line = /\[Line (\d+)/.exec(messageOf(error))?.[1];
-    throw new PlacedError(path, Number(line ?? source.trimEnd().split('\n').length), error);
+    const { lineno } = error as { lineno?: number };
+    throw new PlacedError(path, lineno || source.trimEnd().split('\n').length, error);
   }
 }
 
@@ -64,9 +108,13 @@ function compiled(environment: nunjucks.Environment, source: string, path: strin
 function runtimeOf(path: string): object {
   return {
     ...nunjucks.runtime,
-    /** @param line of the current statement, from 0. */
-    handleError(error: unknown, line: number) {
-      return error instanceof PlacedError ? error : new PlacedError(path, line + 1, error);
+    /** @param line of the statement that begins, from 0. */
+    at(line: number) {
+      current = { path, line };
+    },
+    handleError(error: unknown) {
+      if (error instanceof PlacedError) return error;
+      return new PlacedError(current.path, current.line + 1, error);
     },
     /** @param line of the output, from 0. */
     ensureDefined(value: unknown, line: number) {

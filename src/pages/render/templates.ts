@@ -26,8 +26,6 @@ export class Templates {
     this.#environment = new nunjucks.Environment(loader as unknown as nunjucks.ILoader, {
       autoescape: true,
       throwOnUndefined: true,
-      trimBlocks: true,
-      lstripBlocks: true,
       // Errors are thrown unchanged, with their places.
       dev: true,
     });
@@ -49,6 +47,6 @@ export class Templates {
 
   #compiled(name: string): { src: Code; path: string; noCache: boolean } {
     const { text, path } = this.#sources.read(name);
-    return { src: compile(this.#environment, text, path), path, noCache: false };
+    return { src: compile(text, path), path, noCache: false };
   }
 }

@@ -50,9 +50,22 @@ test('an error is reported with the file and line of the template that contains 
     ['layout.njk', '<html>\n\n{{ nobody }}', 3],
     ['brand.njk', 'by\n{{ no }}', 2],
     ['texts.njk', '\n\n{% bad %}', 3],
-    ['picture.njk', '\n{{ sku.name | shout }}', 1],
+    ['picture.njk', '\n{{ sku.name | shout }}', 2],
+    ['picture.njk', '\n{% if no %}\n{% elif sku is nothing %}\n{% endif %}', 3],
+    ['picture.njk', '\n{% include "none.njk" %}', 2],
+    ['picture.njk', '\n{% for each in sku.name | shout %}\n{% endfor %}', 2],
+    ['picture.njk', '\n{% block main %}\n\n{{ super() }}{% endblock %}', 2],
+    // What follows these tags is run by nunjucks inside the template that they name.
+    ['picture.njk', '\n{% import "parts.njk" as parts %}\n{{ sku.name | shout }}', 3],
+    ['picture.njk', '\n{% from "parts.njk" import nothing %}', 2],
+    ['picture.njk', '\n{% include "brand.njk" %}\n{% set x = sku.name | shout %}', 3],
+    ['parts.njk', '{% macro part() %}\n\n{{ 1 | shout }}{% endmacro %}', 3],
   ] as const) {
-    const directory = directoryWith({ [file]: text });
+    const uses = '{% import "parts.njk" as parts %}{{ parts.part() }}';
+    const directory = directoryWith({
+      ...(file === 'parts.njk' && { 'picture.njk': uses }),
+      [file]: text,
+    });
     const made = new Templates(new TemplateSources(machineDisk, directory));
     try {
       made.render('sku.njk', pageOfSku);
