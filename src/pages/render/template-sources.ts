@@ -2,6 +2,7 @@
  * The sources of the templates: the built-in ones, and the operator's own, which override built-in
  * ones of the same name.
  */
+import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import brand from '../../../templates/brand.njk' with { type: 'text' };
@@ -64,11 +65,15 @@ export class TemplateSources {
 
   /**
    * @returns the source, and the path by which messages name the template.
-   * @throws Error if there is no template of the name; whatever the disk throws.
+   * @throws Error if there is no template of the name, or it is not UTF-8; whatever the disk throws.
    */
   read(name: string): { readonly text: string; readonly path: string } {
     const own = join(this.#directory ?? '', name);
     const bytes = this.#files().get(own);
+    // A style sheet is UTF-8 too, but pages without it are better than none.
+    if (bytes !== undefined && name.endsWith('.njk') && !isUtf8(bytes)) {
+      throw new Error(`${own} is not UTF-8; save it in this encoding`);
+    }
     if (bytes !== undefined) return { text: bytes.toString(), path: own };
     const text = BUILT_IN[name];
     if (text !== undefined) return { text, path: `templates/${name}` };

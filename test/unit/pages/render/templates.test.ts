@@ -79,6 +79,19 @@ test('an error is reported with the file and line of the template that contains 
   }
 });
 
+test('a template in another encoding is reported, and no page is made with it', () => {
+  const directory = temporaryDirectory();
+  const path = join(directory, 'sku.njk');
+  for (const text of [Buffer.from('Größe', 'latin1'), Buffer.from('\uFEFFSize', 'utf16le')]) {
+    writeFileSync(path, text);
+    const made = new Templates(new TemplateSources(machineDisk, directory));
+    assert.throws(
+      () => made.render('sku.njk', {}),
+      (error: Error) => error.message.includes(`${path} is not UTF-8; save it in this encoding`),
+    );
+  }
+});
+
 test('the operator can replace every template of the program', () => {
   const directory = temporaryDirectory();
   for (const name of TEMPLATE_NAMES) {
