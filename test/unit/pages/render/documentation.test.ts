@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { SkuPageFacts } from '../../../../src/pages/shop/facts.ts';
-import { allSteps, Gatherer } from '../../../../src/pages/shop/gather.ts';
+import { Gatherer } from '../../../../src/pages/shop/gather.ts';
+import { atOnce } from '../../../../src/slices.ts';
 import { TEMPLATE_NAMES } from '../../../../src/pages/render/template-sources.ts';
 import { MemoryStore } from '../../../support/memory-store.ts';
 import { ROOT } from '../../../support/paths.ts';
@@ -72,7 +73,7 @@ test('docs/pages.md describes every macro with its parameters', () => {
 test('docs/pages.md names exactly the attributes of a SKU that templates get', () => {
   const store = new MemoryStore();
   store.commit([(transaction) => addShop(transaction, 1)]);
-  const { own } = allSteps(new Gatherer(store, false).facts('skus/1.html'));
+  const { own } = atOnce(new Gatherer(store, false).facts('skus/1.html'));
   const { sku } = JSON.parse(own ?? '') as SkuPageFacts;
   const [, listed = ''] = /`sku` \(([^;]+), as in the API/.exec(DOCS) ?? [];
   assert.equal(namesIn(listed).toSorted(), Object.keys(sku).toSorted());
