@@ -147,7 +147,6 @@ export class KeptChangeSets {
 
   /** @returns the bytes that all of them occupy. */
   async #measure(): Promise<number> {
-    if (this.#limit === 0) return Number.POSITIVE_INFINITY;
     let sum = 0;
     for (let index = 0; index < this.#files.length; index += 1) {
       const { sequence, bytes } = this.#files[index] as ChangeFile;
