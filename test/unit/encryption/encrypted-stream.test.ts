@@ -1,5 +1,5 @@
 /** docs/storage.md, "Encryption": a stream is whole and unchanged, or it is refused. */
-import { randomBytes } from 'node:crypto';
+import { createCipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -24,6 +24,22 @@ async function all(stream: AsyncIterable<Uint8Array>): Promise<Buffer> {
 const seal = (content: Buffer, cuts: readonly number[] = []) =>
   all(encrypted(KEY, pieces(content, cuts)));
 
+/** A stream as src/encryption/encrypted-stream.ts describes it, made without its code. */
+function asDescribed(content: Buffer): Buffer {
+  const magic = Buffer.from('catalog-encrypted 1\n');
+  const salt = randomBytes(32);
+  const key = Buffer.from(hkdfSync('sha256', KEY, salt, magic, 32));
+  const chunks: Buffer[] = [];
+  for (let nth = 0; nth === 0 || nth * CHUNK < content.length; nth += 1) {
+    const isLast = (nth + 1) * CHUNK >= content.length;
+    const nonce = Buffer.from([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, nth, isLast ? 1 : 0]);
+    const cipher = createCipheriv('aes-256-gcm', key, nonce);
+    const chunk = content.subarray(nth * CHUNK, (nth + 1) * CHUNK);
+    chunks.push(cipher.update(chunk), cipher.final(), cipher.getAuthTag());
+  }
+  return Buffer.concat([magic, salt, ...chunks]);
+}
+
 const refusalOf = (key: Uint8Array, stream: Buffer) =>
   failureOf(all(decrypted(key, 'the object', [stream])));
 
@@ -43,6 +59,14 @@ test('a stream is decrypted to the bytes that were encrypted, however both are c
     }),
     { numRuns: 40 },
   );
+});
+
+test('a stream of the described format is decrypted, so archives of earlier versions are', async () => {
+  for (const length of [0, 1, CHUNK, 2 * CHUNK + 7]) {
+    const content = randomBytes(length);
+    const found = await all(decrypted(KEY, 'the object', [asDescribed(content)]));
+    assert.ok(found.equals(content), `${length} bytes`);
+  }
 });
 
 test('a stream with one changed bit is refused', async () => {

@@ -16,6 +16,10 @@ test('a key file has 32 random bytes, and only its owner may read it', async () 
   assert.is(statSync(path).mode & 0o777, 0o600);
 });
 
+test('the id of a key is that of earlier versions, with which archives name their keys', () => {
+  assert.is(keyId(new Uint8Array(32)), 'beefc9fa8f57bb61');
+});
+
 test('a key file is never replaced', async () => {
   const path = join(temporaryDirectory(), 'archive.key');
   await createKeyFile(quickDisk, path);
