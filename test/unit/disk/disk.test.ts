@@ -1,11 +1,40 @@
-/** Reading a file in pieces. */
-import { appendFileSync } from 'node:fs';
+/** What the disk creates, and reading a file in pieces. */
+import { appendFileSync, closeSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { machineDisk } from '../../../src/disk/disk.ts';
+import { blockingDisk, machineDisk } from '../../../src/disk/disk.ts';
+import { replaceFile } from '../../../src/disk/durable-file.ts';
+import { systemErrorCode } from '../../../src/errors.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { fileOf, MIB } from '../../support/large-file.ts';
+
+for (const [name, disk] of Object.entries({ machineDisk, blockingDisk })) {
+  test(`what the ${name} creates is for its owner alone`, async () => {
+    const directory = temporaryDirectory();
+    const made = (path: string) => (statSync(join(directory, path)).mode & 0o777).toString(8);
+    await disk.writeNew(join(directory, 'new'), Buffer.from('new'), true);
+    closeSync(await disk.create(join(directory, 'created')));
+    await replaceFile(disk, join(directory, 'published'), Buffer.from('published'));
+    for (const file of ['new', 'created', 'published']) assert.is(made(file), '600', file);
+    disk.mkdir(join(directory, 'parent', 'child'));
+    for (const path of ['parent', 'parent/child']) assert.is(made(path), '700', path);
+    if (await disk.makeApart(join(directory, 'apart'))) assert.is(made('apart'), '700');
+  });
+
+  test(`the ${name} creates a file only under a name that is free`, async () => {
+    const path = join(temporaryDirectory(), 'file');
+    writeFileSync(path, 'there');
+    for (const create of [
+      () => disk.writeNew(path, Buffer.from('new'), false),
+      () => disk.create(path),
+    ]) {
+      const code = await create().then(() => 'created', systemErrorCode);
+      assert.is(code, 'EEXIST');
+    }
+    assert.is(readFileSync(path, 'utf8'), 'there');
+  });
+}
 
 test('pieces with their own memory contain the whole file after all of them are read', () => {
   for (const bytes of [0, 1, 5000, MIB, 3 * MIB, 3 * MIB + 7, 16 * MIB, 37 * MIB + 7]) {

@@ -1,5 +1,5 @@
 /** docs/backup.md, "Where it is": files of a directory that may be on another machine. */
-import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import fsp from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
 import { test } from 'uvu';
@@ -23,6 +23,13 @@ test('a file can be written, replaced, listed by name and removed', async () => 
   await directory.remove('folder/a');
   await directory.remove('folder/a');
   assert.is(await textOf(directory, 'folder/a'), null);
+});
+
+test('files and folders are for their owner alone: an archive has accounts and keys', async () => {
+  const path = temporaryDirectory();
+  await new RemoteDirectory(path).write('folder/a', [Buffer.from('a')]);
+  const modeOf = (name: string) => (statSync(join(path, name)).mode & 0o777).toString(8);
+  assert.equal([modeOf('folder'), modeOf('folder/a')], ['700', '600']);
 });
 
 test('a file has its name and its new content only when it is complete', async () => {
