@@ -1,8 +1,9 @@
-import { rmSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { DATA_FILES } from '../../../../src/data-files.ts';
+import { systemErrorCode } from '../../../../src/errors.ts';
 import { baseSlices } from '../../../../src/store/files/base.ts';
 import { writeHead } from '../../../../src/store/files/create.ts';
 import { isVacant, receiveBase } from '../../../../src/store/hosts/install-base.ts';
@@ -11,6 +12,7 @@ import { Store } from '../../../../src/store/store.ts';
 import { temporaryDirectory } from '../../../support/directory.ts';
 import { quickDisk } from '../../../support/disk.ts';
 import { failureOf } from '../../../support/failure.ts';
+import { RefusingDisk } from '../../../support/refusing-disk.ts';
 import { openQuickStore } from '../../../support/quick-store.ts';
 
 const open = (directory: string, create: boolean) => openQuickStore(directory, { create });
@@ -49,6 +51,22 @@ test('spec 15.10: a base that is received in pieces of any size makes a store of
     await store.close();
   }
   await source.close();
+});
+
+test('a base that cannot be synced is not received, and one that is received is synced and closed', async () => {
+  const source = await open(temporaryDirectory(), true);
+  const bytes = baseOf(source);
+  await source.close();
+  const directory = temporaryDirectory();
+  const disk = new RefusingDisk();
+  disk.refusal = (step) => (step === 'fdatasync' ? 'EIO' : null);
+  const receive = () => receiveBase(disk, directory, cut(bytes, 100), () => {});
+  assert.is(await receive().then(() => 'received', systemErrorCode), 'EIO');
+  assert.equal([disk.descriptors, readdirSync(directory)], [[], [DATA_FILES.changes]]);
+  disk.refusal = null;
+  const received = await receive();
+  assert.equal(disk.descriptors, []);
+  await received.abandon();
 });
 
 test('spec 15.13: a base replaces an older state and its change sets when it is installed', async () => {
