@@ -2,7 +2,16 @@
  * A store on a disk that returns errors: the write is refused, the earlier state stays, and the
  * store continues. Every step of every operation is made to fail in turn.
  */
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import * as fc from 'fast-check';
 import { test } from 'uvu';
@@ -482,6 +491,42 @@ for (const [step, code] of [
     assert.equal(disk.descriptors, []);
   });
 }
+
+test('if changes/ is replaced during a commit, it fails as durability_unknown, which is fatal', async () => {
+  const { store, disk, directory, fatalities } = await openUnjudged();
+  const changes = join(directory, DATA_FILES.changes);
+  disk.refusal = (step, path) => {
+    if (step === 'create' && dirname(path) === changes) {
+      renameSync(changes, `${changes}-away`);
+      mkdirSync(changes);
+    }
+    // So that the file is written in changes/ itself.
+    return step === 'makeApart' ? 'EIO' : null;
+  };
+  const failure = await store.transact(addBrand('First')).then(() => null, String);
+  assert.match(failure ?? '', 'changes was replaced after the store was opened');
+  assert.equal(codesOf(fatalities), ['durability_unknown']);
+  assert.is(store.count('brands'), 0);
+  await store.close();
+});
+
+test('the observer learns of every checkpoint whether it failed', async () => {
+  const directory = storeDirectory();
+  const disk = new RefusingDisk();
+  const outcomes: boolean[] = [];
+  const store = await openStore(directory, {
+    disk,
+    smallestCheckpoint: SMALLEST_CHECKPOINT,
+    observer: { committed() {}, checkpointed: ({ failed }) => outcomes.push(failed) },
+    onError() {},
+  });
+  disk.refusal = ofBase(directory, 'write', 'ENOSPC');
+  await commitUntil(store, () => outcomes.length === 1);
+  disk.refusal = null;
+  await commitUntil(store, () => outcomes.length === 2);
+  await store.close();
+  assert.equal(outcomes, [true, false]);
+});
 
 test('a checkpoint that fails repeatedly is reported each time, and loses nothing', async () => {
   const opened = await open();

@@ -27,6 +27,7 @@ import { temporaryDirectory } from '../../../support/directory.ts';
 import { quickDisk } from '../../../support/disk.ts';
 import { codeOf, failureOf } from '../../../support/failure.ts';
 import { digestOf } from '../../../support/reseal.ts';
+import { RefusingDisk } from '../../../support/refusing-disk.ts';
 import { ROOT, fixture } from '../../../support/paths.ts';
 import { turn } from '../../../support/turns.ts';
 
@@ -289,6 +290,21 @@ test('a start writes the head only if its bytes would change', async () => {
   assert.is(readFileSync(path, 'utf8'), whole);
 });
 
+test('a start whose new head may not survive power loss fails as durability_unknown', async () => {
+  const directory = await written(3);
+  setHead(directory, naming(directory, 2));
+  const disk = new RefusingDisk();
+  let isNamed = false;
+  disk.refusal = (step, path) => {
+    isNamed ||= step === 'rename' && path === join(directory, DATA_FILES.head);
+    return isNamed && step === 'fsync' ? 'EIO' : null;
+  };
+  const { code, message } = await failureOf(openStore(directory, { disk, onFatal() {} }));
+  assert.is(code, 'durability_unknown');
+  assert.match(message, /head\.json or its directory could not be synced \(EIO/);
+  assert.equal(disk.descriptors, []);
+});
+
 test('a head that names a change set before the base is valid', async () => {
   const directory = await written(6, { smallestCheckpoint: 3 * 4096 });
   const { sequence } = JSON.parse(readFileSync(join(directory, DATA_FILES.base), 'utf8'));
@@ -368,6 +384,15 @@ test('a missing base beside a head is damage, with or without change sets, and n
     }
     assert.not.ok(existsSync(join(directory, DATA_FILES.base)), 'an empty store was made');
   }
+});
+
+test('change sets without a base and a head are damage, and no new store is made', async () => {
+  const directory = leftInDisorder(await written(3));
+  for (const file of [DATA_FILES.base, DATA_FILES.head]) rmSync(join(directory, file));
+  const { code, message } = await failureOf(openStore(directory, { create: true }));
+  assert.is(code, 'store_damaged');
+  assert.match(message, 'catalog.json is damaged: it is missing, and change sets are there');
+  assert.not.ok(existsSync(join(directory, DATA_FILES.base)), 'an empty store was made');
 });
 
 test('a creation that failed after writing the head leaves no store, and can be repeated', async () => {

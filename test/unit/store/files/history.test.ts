@@ -8,7 +8,8 @@ import { machineDisk } from '../../../../src/disk/disk.ts';
 import { checkStore } from '../../../../src/store/check.ts';
 import type { ChangeSet } from '../../../../src/store/change-set.ts';
 import { changeSetName, listChanges } from '../../../../src/store/files/files.ts';
-import { historyOf } from '../../../../src/store/files/history.ts';
+import { historyOf, verifyHistory } from '../../../../src/store/files/history.ts';
+import { restoreBackup } from '../../../../src/store/backup.ts';
 import { recover } from '../../../../src/store/files/recovery.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import { addBook } from '../../../support/books.ts';
@@ -103,6 +104,27 @@ test('beyond the limit, the oldest change sets are removed, and reading them fai
 test('with a limit of 0, only the change sets after the base are kept', async () => {
   const directory = await written(0);
   assert.equal(sequencesIn(directory), upTo(30, baseIn(directory) + 1));
+});
+
+test('a restored store can give no change set before its base', async () => {
+  const state = recover(machineDisk, await written(1e9))?.state;
+  assert.ok(state);
+  const directory = storeDirectory();
+  await restoreBackup(quickDisk, state, directory);
+  const store = await open(directory, 1e9);
+  assert.is(store.oldest, 30);
+  assert.equal(await all(store.since(30)), []);
+  assert.is(await codeOf(() => store.since(29)), 'history_gone');
+  await store.close();
+});
+
+test('a change set of the history that its owner removes while it is checked is no problem', async () => {
+  const directory = await written(1e9);
+  const base = baseIn(directory);
+  // Listed before, and gone when it is read.
+  rmSync(join(directory, changeSetName(base)));
+  const { previous } = JSON.parse(readFileSync(join(directory, 'catalog.json'), 'utf8'));
+  assert.equal(verifyHistory(machineDisk, directory, upTo(base, base - 1), previous), []);
 });
 
 test('a smaller limit takes effect at the next start', async () => {
