@@ -35,7 +35,7 @@ export class BaseUpload {
    * @throws CatalogError `archive_failed`.
    */
   async upload(): Promise<LogPosition> {
-    await this.#running?.catch(() => {});
+    while (this.#running !== null) await this.#running.catch(() => {});
     const running = this.#upload();
     this.#running = running;
     try {
