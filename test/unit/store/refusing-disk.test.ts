@@ -510,6 +510,26 @@ test('if changes/ is replaced during a commit, it fails as durability_unknown, w
   await store.close();
 });
 
+test('a restore does not replace a store that was made while it waited for the directory', async () => {
+  const state = recover(machineDisk, FIXTURE, 'older')?.state;
+  assert.ok(state);
+  const other = temporaryDirectory();
+  await restoreBackup(quickDisk, state, other);
+  const directory = temporaryDirectory();
+  let isMade = false;
+  const list = (path: string): string[] => {
+    const names = quickDisk.list(path);
+    if (path === directory && !isMade) {
+      isMade = true;
+      cpSync(other, directory, { recursive: true });
+    }
+    return names;
+  };
+  const restore = restoreBackup({ ...quickDisk, list }, state, directory);
+  assert.is(await codeOf(restore), 'store_not_empty');
+  assert.equal(filesOf(directory), filesOf(other));
+});
+
 test('the observer learns of every checkpoint whether it failed', async () => {
   const directory = storeDirectory();
   const disk = new RefusingDisk();
