@@ -4,7 +4,12 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { blockingDisk, machineDisk } from '../../../src/disk/disk.ts';
-import { removeTemporaries, withOpen, writeDurably } from '../../../src/disk/durable-file.ts';
+import {
+  makeDirectory,
+  removeTemporaries,
+  withOpen,
+  writeDurably,
+} from '../../../src/disk/durable-file.ts';
 import { CatalogError } from '../../../src/errors.ts';
 import { directoryWith, temporaryDirectory } from '../../support/directory.ts';
 import { type Refusal, RefusingDisk, type Step } from '../../support/refusing-disk.ts';
@@ -100,6 +105,23 @@ for (const code of NO_LINKS) {
     assert.equal(await write({ exclusive: true, refusal: neither }), ['EIO']);
   });
 }
+
+test('a directory is made with its parents, and each name is synced in its own parent', async () => {
+  const parent = temporaryDirectory();
+  const disk = new RefusingDisk();
+  const synced: string[] = [];
+  disk.refusal = (step, path) => {
+    if (step === 'fsync') synced.push(path);
+    return null;
+  };
+  const path = join(parent, 'a', 'b', 'c');
+  await makeDirectory(disk, path);
+  assert.equal(readdirSync(path), []);
+  assert.equal(new Set(synced), new Set([parent, join(parent, 'a'), join(parent, 'a', 'b')]));
+  synced.length = 0;
+  await makeDirectory(disk, path);
+  assert.equal(synced, [], 'all of it was there');
+});
 
 test('half-written files are removed, and a directory with such a name is kept', async () => {
   const names = ['.0123456789abcdef.tmp', '.0123456789abcde0.tmp', 'catalog.json'];
