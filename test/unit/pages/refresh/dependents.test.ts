@@ -3,10 +3,11 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { KindName, Scalar } from '../../../../src/model/kind.ts';
 import type { SkuPageFacts } from '../../../../src/pages/shop/facts.ts';
-import { allSteps, Gatherer, MAX_CHOICE_SKUS } from '../../../../src/pages/shop/gather.ts';
+import { Gatherer, MAX_CHOICE_SKUS } from '../../../../src/pages/shop/gather.ts';
 import { dependentsOf, expand } from '../../../../src/pages/refresh/dependents.ts';
 import { RowSummaries } from '../../../../src/pages/refresh/row-summaries.ts';
 import type { PageName } from '../../../../src/pages/shop/names.ts';
+import { atOnce } from '../../../../src/slices.ts';
 import type { Transaction } from '../../../../src/store/writer/draft.ts';
 import { add, change, MemoryStore } from '../../../support/memory-store.ts';
 import { addChain, addSku, addSpu } from '../../../support/shop.ts';
@@ -124,7 +125,7 @@ for (const [kind, id, fields, pages] of CHANGED) {
 }
 
 test('a change of any attribute of a SKU that templates get affects its page', () => {
-  const { own } = allSteps(new Gatherer(catalog(), false).facts('skus/3.html'));
+  const { own } = atOnce(new Gatherer(catalog(), false).facts('skus/3.html'));
   const { id, ...shown } = (JSON.parse(own ?? '') as SkuPageFacts).sku;
   const others: Record<string, Scalar> = { goods_id: 2, category_id: 3, is_launched: false };
   for (const [attribute, value] of Object.entries(shown)) {
