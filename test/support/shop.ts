@@ -16,6 +16,7 @@ import { PageList } from '../../src/pages/shop/page-list.ts';
 import { Renderer } from '../../src/pages/render/renderer.ts';
 import { TemplateSources } from '../../src/pages/render/template-sources.ts';
 import { Templates } from '../../src/pages/render/templates.ts';
+import { wordsOf } from '../../src/pages/render/words.ts';
 import { PageWriter } from '../../src/pages/writer/page-writer.ts';
 import { atOnce } from '../../src/slices.ts';
 import type { Transaction } from '../../src/store/writer/draft.ts';
@@ -42,7 +43,7 @@ export class Site {
     const all = { ...SETTINGS, ...settings };
     const sources = new TemplateSources(machineDisk, all.templates);
     this.list = new PageList(all.publicUrl !== null);
-    this.renderer = new Renderer(new Templates(sources), all);
+    this.renderer = new Renderer(new Templates(sources, wordsOf(all.locale)), all);
   }
 
   /** @returns null if there is no such page. */

@@ -21,6 +21,7 @@ import {
 import { PriceFormat } from './price.ts';
 import type { PageSettings } from '../shop/settings.ts';
 import type { Templates } from './templates.ts';
+import { wordsOf } from './words.ts';
 
 /** A page before it is rendered. */
 export interface Prepared {
@@ -33,6 +34,8 @@ export class Renderer {
   readonly #settings: PageSettings;
   readonly #presentation: Presentation;
   readonly #direction: Direction;
+  /** The name of the front page in breadcrumbs. */
+  readonly #home: string;
   #shared: { readonly text: string; readonly facts: SpuFacts } | null = null;
 
   /** @throws RangeError if the currency or the locale is malformed. */
@@ -40,6 +43,7 @@ export class Renderer {
     this.#templates = templates;
     this.#settings = settings;
     this.#direction = directionOf(settings.locale);
+    this.#home = wordsOf(settings.locale).home;
     this.#presentation = {
       prices: new PriceFormat(settings.currency, settings.locale),
       currency: settings.currency,
@@ -104,7 +108,7 @@ export class Renderer {
   #complete(name: PageName, root: string, template: string, content: PageContent): Prepared {
     const { shopName, locale, currency, publicUrl } = this.#settings;
     const crumbs: readonly Crumb[] =
-      name === FRONT ? [] : [{ name: 'Home', page: FRONT }, ...content.crumbs];
+      name === FRONT ? [] : [{ name: this.#home, page: FRONT }, ...content.crumbs];
     const metadata: object[] = [...content.metadata];
     if (publicUrl !== null && crumbs.length > 0) {
       metadata.push(

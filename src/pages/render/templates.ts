@@ -4,6 +4,7 @@ import nunjucks from 'nunjucks';
 import { CatalogError, messageOf } from '../../errors.ts';
 import { type Code, compile } from './template-errors.ts';
 import type { TemplateSources } from './template-sources.ts';
+import type { Words } from './words.ts';
 
 /**
  * Control characters and noncharacters that HTML allows in no document, not even as character
@@ -20,7 +21,8 @@ export class Templates {
   /** Changes with the style sheet, so that no cache combines an old one with a new page. */
   readonly styleVersion: string;
 
-  constructor(sources: TemplateSources) {
+  /** @param words that all templates get, also inside macros. */
+  constructor(sources: TemplateSources, words: Words) {
     this.#sources = sources;
     const loader = { async: false, getSource: (name: string) => this.#compiled(name) };
     this.#environment = new nunjucks.Environment(loader as unknown as nunjucks.ILoader, {
@@ -29,6 +31,7 @@ export class Templates {
       // Errors are thrown unchanged, with their places.
       dev: true,
     });
+    this.#environment.addGlobal('words', words);
     this.style = sources.read('style.css').text;
     this.styleVersion = createHash('sha256').update(this.style).digest('hex').slice(0, 8);
   }

@@ -4,6 +4,7 @@ import { Renderer } from '../render/renderer.ts';
 import type { PageSettings } from '../shop/settings.ts';
 import { TemplateSources } from '../render/template-sources.ts';
 import { Templates } from '../render/templates.ts';
+import { wordsOf } from '../render/words.ts';
 import { programOf } from './identity.ts';
 import { PageWriter } from './page-writer.ts';
 
@@ -15,6 +16,6 @@ export function createWriter(
 ): PageWriter {
   const sources = new TemplateSources(disk, settings.templates);
   const fingerprint = JSON.stringify([settings, sources.digest(), programOf(disk)]);
-  const renderer = new Renderer(new Templates(sources), settings);
+  const renderer = new Renderer(new Templates(sources, wordsOf(settings.locale)), settings);
   return new PageWriter(disk, dataDirectory, renderer, fingerprint);
 }

@@ -194,6 +194,17 @@ const SHOWN: readonly Shown[] = [
     has: ['<html lang="de">', '649,00\u00a0€', '· Laden</title>', 'content="EUR"'],
   },
   {
+    what: 'words in German',
+    settings: { locale: 'de-AT' },
+    has: ['42 auf Lager', 'Vergleichspreis', '<h2>Merkmale</h2>', '>Startseite</a>'],
+    lacks: ['in stock', 'Home', 'Specification'],
+  },
+  {
+    what: 'words in English if the program has no other ones',
+    settings: { locale: 'fr' },
+    has: ['<html lang="fr">', '42 in stock'],
+  },
+  {
     what: 'the text direction of its language',
     settings: { locale: 'ar' },
     has: ['<html lang="ar" dir="rtl">'],
@@ -239,7 +250,10 @@ const SHOWN: readonly Shown[] = [
 for (const { what, page = 'skus/1.html', changes = [], settings, has = [], lacks = [] } of SHOWN) {
   test(`a page shows ${what}`, () => {
     const html = pagesAfter(changes, settings).get(page) ?? '';
-    assert.match(html, /^<!doctype html>\n?<html lang="[a-z]+"(?: dir="rtl")?>.*<\/html>\n$/s);
+    assert.match(
+      html,
+      /^<!doctype html>\n?<html lang="[a-z]+(?:-[A-Z]+)?"(?: dir="rtl")?>.*<\/html>\n$/s,
+    );
     for (const text of has) assert.ok(html.includes(text), `has ${text} in ${html}`);
     for (const text of lacks) assert.not.ok(html.includes(text), `lacks ${text} in ${html}`);
   });

@@ -7,6 +7,7 @@ import type { SkuPageFacts } from '../../../../src/pages/shop/facts.ts';
 import { Gatherer } from '../../../../src/pages/shop/gather.ts';
 import { atOnce } from '../../../../src/slices.ts';
 import { TEMPLATE_NAMES } from '../../../../src/pages/render/template-sources.ts';
+import { wordsOf } from '../../../../src/pages/render/words.ts';
 import { MemoryStore } from '../../../support/memory-store.ts';
 import { ROOT } from '../../../support/paths.ts';
 import { addShop } from '../../../support/shop.ts';
@@ -68,6 +69,20 @@ test('docs/pages.md describes every macro with its parameters', () => {
   const macros = [...(TEMPLATES.get('parts.njk') ?? '').matchAll(/\{% macro ([^%]+?) %\}/g)];
   assert.is(macros.length, 3);
   for (const [, macro] of macros) assert.ok(DOCS.includes(`\`parts.${macro}\``), macro);
+});
+
+test('templates have no words of their own, so that pages are in one language', () => {
+  for (const [name, source] of TEMPLATES) {
+    if (!name.endsWith('.njk')) continue;
+    const literal = source.replace(/\{#.*?#\}|\{\{.*?\}\}|\{%.*?%\}/gs, '');
+    assert.not.match(literal.replace(/<[^>]*>/g, ''), /\p{L}/u, name);
+    assert.not.match(literal, /(?:aria-label|title)="[^"]*\p{L}/u, name);
+  }
+});
+
+test('docs/pages.md names exactly the words that templates get', () => {
+  const [, listed = ''] = /^\| `words` \| (.+) \|$/m.exec(DOCS) ?? [];
+  assert.equal(namesIn(listed).toSorted(), Object.keys(wordsOf('en')).toSorted());
 });
 
 test('docs/pages.md names exactly the attributes of a SKU that templates get', () => {

@@ -6,6 +6,7 @@ import * as assert from 'uvu/assert';
 import { machineDisk } from '../../../../src/disk/disk.ts';
 import { TEMPLATE_NAMES, TemplateSources } from '../../../../src/pages/render/template-sources.ts';
 import { Templates } from '../../../../src/pages/render/templates.ts';
+import { wordsOf } from '../../../../src/pages/render/words.ts';
 import { directoryWith, temporaryDirectory } from '../../../support/directory.ts';
 
 test('an error is reported with the file and line of the template that contains it', () => {
@@ -66,7 +67,7 @@ test('an error is reported with the file and line of the template that contains 
       ...(file === 'parts.njk' && { 'picture.njk': uses }),
       [file]: text,
     });
-    const made = new Templates(new TemplateSources(machineDisk, directory));
+    const made = new Templates(new TemplateSources(machineDisk, directory), wordsOf('en'));
     try {
       made.render('sku.njk', pageOfSku);
       assert.unreachable();
@@ -84,7 +85,7 @@ test('a template in another encoding is reported, and no page is made with it', 
   const path = join(directory, 'sku.njk');
   for (const text of [Buffer.from('Größe', 'latin1'), Buffer.from('\uFEFFSize', 'utf16le')]) {
     writeFileSync(path, text);
-    const made = new Templates(new TemplateSources(machineDisk, directory));
+    const made = new Templates(new TemplateSources(machineDisk, directory), wordsOf('en'));
     assert.throws(
       () => made.render('sku.njk', {}),
       (error: Error) => error.message.includes(`${path} is not UTF-8; save it in this encoding`),
@@ -98,7 +99,7 @@ test('the operator can replace every template of the program', () => {
     const own = join(directory, name.replace('.', '-'));
     mkdirSync(own);
     writeFileSync(join(own, name), `own ${name}`);
-    const made = new Templates(new TemplateSources(machineDisk, own));
+    const made = new Templates(new TemplateSources(machineDisk, own), wordsOf('en'));
     assert.is(name === 'style.css' ? made.style : made.render(name, {}), `own ${name}`);
   }
 });

@@ -7,6 +7,7 @@ import { Gatherer } from '../../../../src/pages/shop/gather.ts';
 import { type Prepared, Renderer } from '../../../../src/pages/render/renderer.ts';
 import { TemplateSources } from '../../../../src/pages/render/template-sources.ts';
 import { Templates } from '../../../../src/pages/render/templates.ts';
+import { wordsOf } from '../../../../src/pages/render/words.ts';
 import { PageList } from '../../../../src/pages/shop/page-list.ts';
 import type { PageSettings } from '../../../../src/pages/shop/settings.ts';
 import { createWriter } from '../../../../src/pages/writer/create-writer.ts';
@@ -114,7 +115,10 @@ test('a page whose inputs and stat match its record is not read', async () => {
 
 test('a page whose inputs and stat match its record is not rendered', async () => {
   const folder = new Folder();
-  const templates = new Templates(new TemplateSources(folder.disk, SETTINGS.templates));
+  const templates = new Templates(
+    new TemplateSources(folder.disk, SETTINGS.templates),
+    wordsOf(SETTINGS.locale),
+  );
   const renderer = new CountingRenderer(templates, SETTINGS);
   const writer = new PageWriter(folder.disk, '', renderer, 'fingerprint');
   await folder.make(writer);
