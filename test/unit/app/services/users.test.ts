@@ -1,0 +1,53 @@
+/** spec 6.9: the audit entries of a change of accounts whose original other hosts share. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Users } from '../../../../src/app/services/users.ts';
+import type { SharedFiles } from '../../../../src/auth/sharing/shared-files.ts';
+import { CatalogError, type Code, hasCode } from '../../../../src/errors.ts';
+import type { Act } from '../../../../src/resources/audit.ts';
+import { emptyDraft } from '../../../support/credentials.ts';
+import { quickDisk } from '../../../support/disk.ts';
+import { temporaryDirectory } from '../../../support/directory.ts';
+
+/** The actions of the entries for the creation of an account whose original refuses the change. */
+async function entriesAfter(code: Code): Promise<string[]> {
+  const acts: Act[] = [];
+  const shared: SharedFiles = {
+    pull: () => Promise.resolve(),
+    push: () => Promise.reject(new CatalogError(code, 'the change failed')),
+    requireConfirmed() {},
+  };
+  const users = new Users({
+    directory: temporaryDirectory(),
+    disk: quickDisk,
+    credentials: { current: () => ({ access: emptyDraft(), keys: new Map() }) } as never,
+    shared,
+    hash: () => Promise.resolve('$argon2id$v=19$m=1,t=1,p=1$'),
+    audited: {
+      async record(_subject, act) {
+        acts.push(act);
+      },
+    },
+    onError(error) {
+      throw error;
+    },
+  });
+  const ann = { name: 'ann', role: 'editor', disabled: false, password: 'secret' } as const;
+  await users.create({ subject: 'root', confirm: () => Promise.resolve() }, ann).then(
+    () => assert.unreachable(),
+    (error: unknown) => assert.ok(hasCode(error, code), String(error)),
+  );
+  return acts.map(({ action }) => action);
+}
+
+test('a second entry reverts that of a change that was not made', async () => {
+  for (const code of ['busy', 'log_unavailable'] as const) {
+    assert.equal(await entriesAfter(code), ['create', 'delete'], code);
+  }
+});
+
+test('the entry of a change stays if it is unknown whether it was made', async () => {
+  assert.equal(await entriesAfter('write_unknown'), ['create']);
+});
+
+test.run();
