@@ -8,7 +8,8 @@ export interface Crumb {
 }
 
 interface Offered {
-  readonly id: number;
+  /** The shop's article number, or the id if there is none. */
+  readonly sku: string;
   readonly name: string;
   readonly description: string;
   readonly brand: string | null;
@@ -25,12 +26,12 @@ interface Offered {
 }
 
 /** A Product with its Offer (https://schema.org/Product). */
-export function product({ id, name, description, brand, category, offer, url }: Offered): object {
+export function product({ sku, name, description, brand, category, offer, url }: Offered): object {
   return {
     '@context': 'https://schema.org',
     '@type': 'Product',
     name,
-    sku: String(id),
+    sku,
     ...(description !== '' && { description }),
     ...(category.length > 0 && { category: category.join(' > ') }),
     ...(brand !== null && { brand: { '@type': 'Brand', name: brand } }),

@@ -47,7 +47,7 @@ export function skuContent(
   { spu, brand, variants }: SpuFacts,
   { sku, path, specifications }: SkuPageFacts,
 ): PageContent {
-  const { id, name } = sku;
+  const { id, name, code } = sku;
   const { price, market_price: market, is_launched: launched } = sku;
   const description = summaryOf(sku.caption, MAX_META_DESCRIPTION_LENGTH) || summaryOfSpu(spu);
   return {
@@ -58,7 +58,7 @@ export function skuContent(
     metadata: launched
       ? [
           product({
-            id,
+            sku: code ?? String(id),
             name,
             description,
             brand: brand?.name ?? null,

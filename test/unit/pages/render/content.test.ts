@@ -574,6 +574,8 @@ test('Product and Offer contain the data of the page, and a SKU that is off sale
       url,
     },
   });
+  const [coded] = metadataOf(pagesAfter(sku({ code: 'PH-1' })).get('skus/1.html'));
+  assert.is(coded?.['sku'], 'PH-1', 'the article number');
   const [empty] = metadataOf(pagesAfter(sku({ stock: 0 })).get('skus/1.html'));
   assert.match(JSON.stringify(empty), 'https://schema.org/OutOfStock');
   const off = metadataOf(pagesAfter(sku({ is_launched: false })).get('skus/1.html'));
