@@ -286,6 +286,18 @@ testInBrowser(
   },
 );
 
+testInBrowser('English words on a page from right to left are read from the left', async () => {
+  const { page: own } = await open(browser, { options: { bypassCSP: true } });
+  await own.goto(at('sku'), { waitUntil: 'load' });
+  await own.evaluate("document.documentElement.dir = 'rtl'");
+  const words = await fromTheLeft(own, '.stock', ['42', 'in stock']);
+  assert.equal(
+    words.map(([word]) => word),
+    ['42', 'in stock'],
+  );
+  await own.context().close();
+});
+
 testInBrowser('the choices of a SKU are a region with a name', async () => {
   const { page: own } = await open(browser);
   await own.goto(at('choices'), { waitUntil: 'load' });
