@@ -317,6 +317,10 @@ testInBrowser('a printed page leaves out navigation and pictures, and has black 
   }
   const ink = await own.evaluate('getComputedStyle(document.body).color');
   assert.is(ink, 'rgb(0, 0, 0)');
+  const breaks = await own.evaluate(
+    "getComputedStyle(document.querySelector('section')).breakInside",
+  );
+  assert.is(breaks, 'auto', 'a long list begins below the heading, not on the next sheet');
   await shoot(own, 'print');
   await own.context().close();
 });
