@@ -1,5 +1,5 @@
 /** Custom templates: they replace the built-in ones, and their errors are reported. */
-import { mkdirSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -208,7 +208,7 @@ for (const { what, file, text, says } of BROKEN) {
   });
 }
 
-test('a directory without templates, a missing or a large one, and a file end the start', async () => {
+test('a directory without templates, a missing or a large one, a file and a device end the start', async () => {
   const data = temporaryDirectory();
   const empty = directoryWith({ 'README.txt': '' });
   const large = directoryWith({ 'sku.njk': '' });
@@ -217,10 +217,13 @@ test('a directory without templates, a missing or a large one, and a file end th
     writeFileSync(join(large, 'pictures', name), '');
     truncateSync(join(large, 'pictures', name), 9 * 2 ** 20);
   }
+  const device = directoryWith({ 'sku.njk': '' });
+  symlinkSync('/dev/null', join(device, 'null'));
   for (const [directory, says] of [
     [empty, 'holds no template; the names are brand.njk'],
     [join(empty, 'none'), 'holds no template'],
     [join(empty, 'README.txt'), 'cannot be read'],
+    [device, 'there is a pipe or a device where a file is expected: move it away'],
     [large, 'holds more than 16 MiB; keep only templates in it'],
   ] as const) {
     try {

@@ -18,6 +18,7 @@ import spu from '../../../templates/spu.njk' with { type: 'text' };
 import style from '../../../templates/style.css' with { type: 'text' };
 import texts from '../../../templates/texts.njk' with { type: 'text' };
 import type { Disk } from '../../disk/disk.ts';
+import { readOrExplain } from '../../disk/unreadable.ts';
 import { CatalogError, messageOf, systemErrorCode } from '../../errors.ts';
 
 /** A compiled binary has no files beside it: the templates are part of it. */
@@ -55,17 +56,20 @@ export class TemplateSources {
 
   /**
    * @param directory of the operator's own; null for none.
-   * @throws CatalogError `page_failed` if the directory contains no template, or is too large.
+   * @throws CatalogError `page_failed` if the directory contains no template, is too large, or has
+   *   a file that cannot be read.
    */
   constructor(disk: Disk, directory: string | null) {
     this.#disk = disk;
     this.#directory = directory;
-    if (directory !== null) this.#requireTemplates(directory);
+    if (directory === null) return;
+    this.#requireTemplates(directory);
+    this.#files();
   }
 
   /**
    * @returns the source, and the path by which messages name the template.
-   * @throws Error if there is no template of the name, or it is not UTF-8; whatever the disk throws.
+   * @throws Error if there is no template of the name, or it is not UTF-8.
    */
   read(name: string): { readonly text: string; readonly path: string } {
     const own = join(this.#directory ?? '', name);
@@ -92,7 +96,7 @@ export class TemplateSources {
     const own = new Map<string, Buffer>();
     if (this.#directory !== null) {
       for (const path of this.#filesBelow(this.#directory)) {
-        const bytes = this.#disk.read(path);
+        const bytes = readOrExplain(this.#disk, path, 'page_failed');
         if (bytes !== null) own.set(path, bytes);
       }
     }
