@@ -55,7 +55,7 @@ function pageFlags(
     ),
     flag(
       '--locale <tag>',
-      'language of the pages and their numbers (BCP 47)',
+      'language of the pages and format of their prices (BCP 47)',
       parseLocale,
       fallback(locale),
     ),
