@@ -1,7 +1,9 @@
 /** spec 15.18: writes wait for the workers that serve, and a worker that ends is replaced. */
+import { setTimeout as pause } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Backoff } from '../../../../src/backoff.ts';
+import { messageOf } from '../../../../src/errors.ts';
 import type { WorkerPort } from '../../../../src/app/workers/member.ts';
 import type { FromWorker, ToWorker } from '../../../../src/app/workers/messages.ts';
 import { type ProcessFigures, ProcessMetrics } from '../../../../src/telemetry/process-metrics.ts';
@@ -244,6 +246,53 @@ test('a stuck worker does not hold up a write until the end of the grace when th
   assert.ok(worker(0).isKilled);
   await reached;
   await closed;
+});
+
+test('a worker may take up to five minutes to read the state before it reports', async () => {
+  const { pool, worker, pass } = scene(1);
+  const opened = pool.open(8000);
+  for (let second = 1; second <= 300; second += 1) pass(1000);
+  assert.not.ok(worker(0).isKilled, 'not before its time');
+  pass(1000);
+  assert.ok(worker(0).isKilled);
+  const error = await opened.catch((failure: unknown) => failure);
+  assert.is(messageOf(error), 'a worker ended before it served: SIGKILL');
+});
+
+test('the delay before a worker is replaced grows, until one has served for a minute', async () => {
+  const { pool, worker, warnings, pass, started } = scene(1);
+  const opened = pool.open(8000);
+  worker(0).join(0);
+  await opened;
+  const end = async (nth: number) => {
+    worker(nth).end('SIGSEGV');
+    await until('another worker is started', () => started.length === nth + 2);
+    worker(nth + 1).join(0);
+  };
+  await end(0);
+  await end(1);
+  for (let second = 0; second <= 60; second += 1) {
+    worker(2).say({ kind: 'alive' });
+    pass(1000);
+  }
+  await end(2);
+  const delays = warnings.flatMap((line) => /started in (\d+) ms/.exec(line)?.[1] ?? []);
+  assert.equal(delays, ['50', '100', '50']);
+  await pool.close(0);
+});
+
+test('once the pool is closed, no worker is started for one that ended before or with it', async () => {
+  const { pool, worker, started } = scene(2);
+  const opened = pool.open(8000);
+  worker(0).join(0);
+  worker(1).join(0);
+  await opened;
+  worker(0).end('SIGSEGV');
+  await turn();
+  await pool.close(0);
+  // A replacement has a delay of 50 ms, so it would be started before this resolves.
+  await pause(60);
+  assert.is(started.length, 2);
 });
 
 /** The figures of a process that has sent `bytes` over `connections`. */
