@@ -137,4 +137,16 @@ test('a value that is not an id has no row, and deleting it changes nothing', ()
   assert.equal([...table.values()], [{ id: 1 }, { id: 1024 }]);
 });
 
+test('the last id is that of a row that is there, if later chunks have lost all their rows', () => {
+  const rows = [1, 1024, 2048].map((one) => ({ id: one }));
+  const table = new RowTable(rows);
+  assert.is(table.ids.last, 2048);
+  table.delete(2048);
+  assert.is(table.ids.last, 1024);
+  const plan = table.plan();
+  plan.set(1024, null);
+  table.adopt(plan);
+  assert.is(table.ids.last, 1);
+});
+
 test.run();
