@@ -94,6 +94,45 @@ test('a group ends after 5 ms of work, and the transactions after it share the n
   });
 });
 
+test('a group has at most 1024 transactions', async () => {
+  await withClock(async () => {
+    const { log, committer } = await open();
+    await Promise.all(Array.from({ length: 1025 }, () => committer.submit(addBook())));
+    assert.equal(sizesIn(log), [1024, 1]);
+  });
+});
+
+test('a long transaction shares its group with none before it and none after it', async () => {
+  await withClock(async () => {
+    const { log, committer } = await open();
+    const ids = await Promise.all([
+      committer.submit(addBook()),
+      committer.submitLong(function* (transaction) {
+        yield;
+        return addBook()(transaction);
+      }),
+      committer.submit(addBook()),
+    ]);
+    assert.equal(ids, [1, 2, 3]);
+    assert.equal(sizesIn(log), [1, 1, 1]);
+  });
+});
+
+test('if a group is not written, what saw its changes fails with it, and nothing else', async () => {
+  const { log, committer } = await open();
+  log.onAppend = async () => {
+    throw Object.assign(new Error('no space left'), { code: 'ENOSPC' });
+  };
+  const count = (transaction: Transaction) => [...transaction.ids('books')].length;
+  const refuse = (transaction: Transaction) => {
+    throw new Error(`there are ${count(transaction)} books`);
+  };
+  const earlier = [committer.submit(count), committer.submit(refuse).catch(messageOf)];
+  const later = [addBook(), count, refuse].map((run) => codeOf(committer.submit<unknown>(run)));
+  assert.equal(await Promise.all(earlier), [0, 'there are 0 books']);
+  assert.equal(await Promise.all(later), ['write_refused', 'write_refused', 'write_refused']);
+});
+
 test('if an observer throws, that is fatal, the commit is answered and later transactions are refused', async () => {
   let failing = false;
   const { committer, fatalities } = await open({
@@ -165,6 +204,17 @@ test('a change set of another history is refused as history_differs, and changes
   assert.is(await codeOf(committer.receive(late)), 'history_differs');
   assert.is(log.changeSets.length, 1);
   assert.is(await committer.submit(addBook('next')), 2);
+});
+
+test('transactions on both sides of a change set of another host are two groups', async () => {
+  const { log, low, committer } = await open();
+  const received = madeElsewhere(low.data, addBook());
+  const first = committer.submit(addBook());
+  const taken = codeOf(committer.receive(received));
+  const second = committer.submit(addBook());
+  assert.equal([await first, await second], [1, 2]);
+  assert.equal(sizesIn(log), [1, 1]);
+  assert.is(await taken, 'history_differs', 'its turn came after the first one');
 });
 
 test('a change set of another host that the disk refuses can be sent again', async () => {

@@ -69,6 +69,20 @@ test('a write that conflicts with one of another host runs again on the new stat
   );
 });
 
+test('writes that run again after a conflict stay before those that were submitted later', async () => {
+  const { log, host } = await openHosts(2);
+  await host(0).committer.submit(addBook('first'));
+  const { committer } = host(1);
+  const append = log.append.bind(log);
+  let later: Promise<number> | undefined;
+  log.append = (encoded) => {
+    later ??= committer.submit(addBook('third'));
+    return append(encoded);
+  };
+  assert.is(await committer.submit(addBook('second')), 2);
+  assert.is(await later, 3);
+});
+
 test('a host applies a change set only after the log has it', async () => {
   const { log, host } = await openHosts(1);
   log.fault = () => 'lost';
@@ -198,6 +212,28 @@ test('after the log refuses a change set late, writes are accepted again', async
   // catchUp waits for its turn; after it the refusal is known.
   await committer.catchUp(0);
   assert.is(await committer.submit(addBook()), 1);
+});
+
+test('while the log is silent, what does not depend on it is answered, and catching up keeps its turn', async () => {
+  const { log, host } = await openHosts(1);
+  const { committer, wait } = host(0);
+  wait(30);
+  const append = log.append.bind(log);
+  const silence = Promise.withResolvers<void>();
+  log.append = async (encoded) => {
+    await silence.promise;
+    return append(encoded);
+  };
+  const read = committer.submit((transaction) => transaction.lastId('books'));
+  const written = codeOf(committer.submit(addBook()));
+  let hasCaughtUp = false;
+  const caughtUp = committer.catchUp(0).then(() => (hasCaughtUp = true));
+  assert.is(await written, 'write_unknown');
+  assert.is(await read, 0);
+  assert.not.ok(hasCaughtUp);
+  silence.resolve();
+  await caughtUp;
+  assert.is(host(0).state().sequence, 1);
 });
 
 test('a host that has the requested change set does not read the log to catch up', async () => {
