@@ -140,8 +140,8 @@ async function search(tables: Tables, words: readonly string[]): Promise<number>
     limit: 20,
   } as const;
   for (;;) {
-    const waiting = tables.prepare('skus', selection);
-    if (waiting === undefined) return tables.select('skus', selection).total;
+    const waiting = tables.queries.prepare('skus', selection);
+    if (waiting === undefined) return tables.queries.select('skus', selection).total;
     await waiting;
   }
 }

@@ -212,19 +212,19 @@ export class State implements ReadableStore {
   }
 
   prepare(kind: KindName, selection: Selection): Promise<void> | undefined {
-    return this.#tables.prepare(kind, selection);
+    return this.#tables.queries.prepare(kind, selection);
   }
 
   select<K extends KindName>(kind: K, selection: Selection): Page<K> {
-    return this.#tables.select(kind, selection);
+    return this.#tables.queries.select(kind, selection);
   }
 
   selectIds(kind: KindName, selection: Selection): IdPage {
-    return this.#tables.selectIds(kind, selection);
+    return this.#tables.queries.selectIds(kind, selection);
   }
 
   selectAll<K extends KindName>(kind: K, selection: Selection): RowsOf<K> {
-    return this.#tables.selectAll(kind, selection);
+    return this.#tables.queries.selectAll(kind, selection);
   }
 
   rowsBy<K extends KindName>(kind: K, attribute: string): (value: Scalar) => Iterable<RowOf<K>> {
@@ -241,7 +241,7 @@ export class State implements ReadableStore {
   }
 
   scan<K extends KindName>(kind: K, selection: Selection): Iterable<RowOf<K> | null> {
-    return this.#tables.scan(kind, selection);
+    return this.#tables.queries.scan(kind, selection);
   }
 
   freeze(): FrozenView {

@@ -27,14 +27,13 @@ import { planRows, type TablesPlan } from './plan.ts';
 import { Queries } from './queries.ts';
 import type { RowTable } from './row-table.ts';
 import { Searches } from './search/searches.ts';
-import type { IdPage, Page, Selection } from './selection.ts';
 import type { Order } from './orders/order.ts';
 
 export class Tables {
+  readonly queries: Queries;
   readonly #rows: Record<KindName, RowTable>;
   readonly #orderings: Orderings;
   readonly #searches: Searches;
-  readonly #queries: Queries;
   readonly #dependencyVersions = perKind(() => 0);
   /** Orderings whose replacement is not complete. */
   #settling: readonly Ordering[] = [];
@@ -50,7 +49,7 @@ export class Tables {
       },
       bounds,
     );
-    this.#queries = new Queries({
+    this.queries = new Queries({
       rows,
       orderings: this.#orderings,
       searches: this.#searches,
@@ -115,29 +114,6 @@ export class Tables {
   /** See {@link Orderings.complete}. */
   completeIndexes(background: Promise<void>, goesOn: () => boolean): Promise<void> {
     return this.#orderings.complete(background, goesOn);
-  }
-
-  /** See {@link Queries.prepare}. */
-  prepare(kind: KindName, selection: Selection): Promise<void> | undefined {
-    return this.#queries.prepare(kind, selection);
-  }
-
-  /** See {@link Queries.select}. */
-  select<K extends KindName>(kind: K, selection: Selection): Page<K> {
-    return this.#queries.select(kind, selection);
-  }
-
-  /** See {@link Queries.selectIds}. */
-  selectIds(kind: KindName, selection: Selection): IdPage {
-    return this.#queries.selectIds(kind, selection);
-  }
-
-  /** See {@link Queries.selectAll}. */
-  selectAll<K extends KindName>(
-    kind: K,
-    selection: Selection,
-  ): { readonly rows: Iterable<RowOf<K>>; readonly total: number } {
-    return this.#queries.selectAll(kind, selection);
   }
 
   /**
@@ -237,11 +213,6 @@ export class Tables {
       for (const attribute of permanentIndexes(kind)) this.#orderings.index(kind, attribute);
     }
     return this.#orderings.faults();
-  }
-
-  /** See {@link Queries.scan}. */
-  scan<K extends KindName>(kind: K, selection: Selection): Iterable<RowOf<K> | null> {
-    return this.#queries.scan(kind, selection);
   }
 
   #index(kind: KindName, attribute: string): Ordering {

@@ -197,7 +197,7 @@ test('every page equals a filter and a sort over all rows, after any changes', (
       for (const { questions, edits } of steps) {
         for (const question of questions) {
           asked.push(question);
-          tables.select(question.kind, question.selection);
+          tables.queries.select(question.kind, question.selection);
         }
         const next = copy(rows);
         for (const one of edits) edit(next, last, one);
@@ -206,11 +206,11 @@ test('every page equals a filter and a sort over all rows, after any changes', (
         rows = next;
         for (const { kind, selection } of asked) {
           assert.equal(
-            tables.select(kind, selection),
+            tables.queries.select(kind, selection),
             selectPlainly(rows, kind, selection),
             `${kind} ${JSON.stringify(selection)}`,
           );
-          const all = tables.selectAll(kind, selection);
+          const all = tables.queries.selectAll(kind, selection);
           assert.equal(
             { rows: [...all.rows], total: all.total },
             selectPlainly(rows, kind, { ...selection, limit: Number.POSITIVE_INFINITY }),
@@ -257,7 +257,7 @@ const sorted = (sortby: string): Selection => ({
   limit: 100,
 });
 const idsOf = (tables: Tables, sortby: string) =>
-  tables.select('skus', sorted(sortby)).rows.map(({ id }) => id);
+  tables.queries.select('skus', sorted(sortby)).rows.map(({ id }) => id);
 
 const byPrice = sorted('price');
 
@@ -306,7 +306,7 @@ test('faults names every index that contradicts the rows', () => {
   const rows = rowTables(crosswise());
   const tables = new Tables(rows);
   idsOf(tables, 'goods');
-  tables.select('categories', { ...sorted('name'), order: 'desc' });
+  tables.queries.select('categories', { ...sorted('name'), order: 'desc' });
   assert.equal(tables.faults(), []);
   // Changes that the indexes do not get.
   rows.skus.delete(3);
@@ -394,14 +394,14 @@ test('a page with several conditions reads only its own rows', () => {
     .filter((sku) => sku.category_id === 1 && sku.price >= 10 && sku.stock >= 10 && sku.is_launched)
     .toSorted((a, b) => (a.name < b.name ? -1 : 1));
   // The first time the orderings are built, and the words are looked for.
-  assert.is(tables.select('skus', selection).total, expected.length);
+  assert.is(tables.queries.select('skus', selection).total, expected.length);
   let reads = 0;
   const get = rows.skus.get.bind(rows.skus);
   rows.skus.get = (id) => {
     reads += 1;
     return get(id);
   };
-  const { ids } = tables.selectIds('skus', { ...selection, words: [] });
+  const { ids } = tables.queries.selectIds('skus', { ...selection, words: [] });
   assert.equal(
     ids,
     expected.slice(5, 8).map(({ id }) => id),
@@ -409,7 +409,7 @@ test('a page with several conditions reads only its own rows', () => {
   // The ends of two ranges are found by binary search.
   assert.ok(reads < 60, String(reads));
   reads = 0;
-  const all = tables.selectAll('skus', { ...selection, words: [], offset: 0 });
+  const all = tables.queries.selectAll('skus', { ...selection, words: [], offset: 0 });
   assert.is(all.total, expected.length);
   assert.ok(reads < 60, String(reads));
 });
@@ -431,7 +431,7 @@ test('a few of many rows are sorted as all of them would be, equal values by asc
       ] as const) {
         const selection = { filters: [], ranges: [one], sortby, order, offset, limit };
         assert.equal(
-          tables.select('skus', selection),
+          tables.queries.select('skus', selection),
           selectPlainly(rows, 'skus', selection),
           JSON.stringify(selection),
         );
@@ -452,7 +452,9 @@ test('pages are correct if their ordering is built during commits', async () => 
       let rows = first;
       const tables = new Tables(rowTables(rows), { ...SLICED, movedRows });
       for (const { questions, edits } of steps) {
-        const waits = questions.map(({ kind, selection }) => tables.prepare(kind, selection));
+        const waits = questions.map(({ kind, selection }) =>
+          tables.queries.prepare(kind, selection),
+        );
         // Each edit is a commit of its own, between two slices of the builds.
         for (const one of edits) {
           const next = copy(rows);
@@ -463,7 +465,10 @@ test('pages are correct if their ordering is built during commits', async () => 
         }
         for (const wait of waits) await wait;
         for (const { kind, selection } of questions) {
-          assert.equal(tables.select(kind, selection), selectPlainly(rows, kind, selection));
+          assert.equal(
+            tables.queries.select(kind, selection),
+            selectPlainly(rows, kind, selection),
+          );
         }
         assert.equal(tables.faults(), []);
       }
@@ -566,13 +571,13 @@ test('a page waits for the indexes of its filters', async () => {
   const selection = { filters, sortby: 'id', order: 'asc', offset: 0, limit: 10 } as const;
   let waits = 0;
   for (;;) {
-    const wait = tables.prepare('skus', selection);
+    const wait = tables.queries.prepare('skus', selection);
     if (wait === undefined) break;
     waits += 1;
     await wait;
   }
   assert.is(waits, 2);
-  assert.is(tables.select('skus', selection).total, 5000);
+  assert.is(tables.queries.select('skus', selection).total, 5000);
 });
 
 /** SKUs of one category, each with a different price. */
@@ -596,29 +601,33 @@ test('more rows than are sorted at once are in order by text and by number', () 
     for (const order of ['asc', 'desc'] as const) {
       const selection = { ...sorted(sortby), order, limit: 9000 };
       const ids = selectPlainly(rows, 'skus', selection).rows.map(({ id }) => id);
-      assert.equal(tables.selectIds('skus', selection), { ids, total: 9000 }, `${sortby} ${order}`);
+      assert.equal(
+        tables.queries.selectIds('skus', selection),
+        { ids, total: 9000 },
+        `${sortby} ${order}`,
+      );
     }
   }
 });
 
 test('building an ordering of a large table does not block the event loop', async () => {
   const tables = new Tables(rowTables(shelf(5000)), { sliceMs: 0 });
-  const turns = await turnsDuring(tables.prepare('skus', byPrice));
+  const turns = await turnsDuring(tables.queries.prepare('skus', byPrice));
   assert.ok(turns > 10, `${turns} turns`);
-  assert.is(tables.prepare('skus', byPrice), undefined);
-  assert.is(tables.select('skus', byPrice).rows[0]?.id, 5000);
+  assert.is(tables.queries.prepare('skus', byPrice), undefined);
+  assert.is(tables.queries.select('skus', byPrice).rows[0]?.id, 5000);
 });
 
 test('a rename that would move too many rows drops the ordering, and the next request builds it again', async () => {
   const rows = shelf(50);
   const tables = new Tables(rowTables(rows), { smallTableRows: 0, movedRows: 49 });
   const byCategory = sorted('category');
-  await tables.prepare('skus', byCategory);
+  await tables.queries.prepare('skus', byCategory);
   tables.apply([renamed(rows, 'categories', 2, 'Few SKUs')]);
-  assert.is(tables.prepare('skus', byCategory), undefined);
+  assert.is(tables.queries.prepare('skus', byCategory), undefined);
   tables.apply([renamed(rows, 'categories', 1, 'Many SKUs')]);
-  assert.is.not(tables.prepare('skus', byCategory), undefined);
-  await tables.prepare('skus', byCategory);
+  assert.is.not(tables.queries.prepare('skus', byCategory), undefined);
+  await tables.queries.prepare('skus', byCategory);
   assert.equal(tables.faults(), []);
 });
 
@@ -629,10 +638,10 @@ test('renames that together move too many rows drop the ordering', async () => {
   }
   const tables = new Tables(rowTables(rows), { smallTableRows: 0, movedRows: 30 });
   const byCategory = sorted('category');
-  await tables.prepare('skus', byCategory);
+  await tables.queries.prepare('skus', byCategory);
   tables.apply([renamed(rows, 'categories', 1, 'C'), renamed(rows, 'categories', 2, 'D')]);
-  assert.is.not(tables.prepare('skus', byCategory), undefined);
-  await tables.prepare('skus', byCategory);
+  assert.is.not(tables.queries.prepare('skus', byCategory), undefined);
+  await tables.queries.prepare('skus', byCategory);
   assert.equal(tables.faults(), []);
 });
 
@@ -649,12 +658,12 @@ test('a request whose ordering commits overtake repeatedly is refused as busy, a
     if (renaming) setImmediate(rename);
   };
   setImmediate(rename);
-  const code = codeOf(() => tables.prepare('skus', sorted('category'))).finally(() => {
+  const code = codeOf(() => tables.queries.prepare('skus', sorted('category'))).finally(() => {
     renaming = false;
   });
   assert.is(await code, 'busy');
-  await tables.prepare('skus', sorted('category'));
-  assert.is(tables.prepare('skus', sorted('category')), undefined);
+  await tables.queries.prepare('skus', sorted('category'));
+  assert.is(tables.queries.prepare('skus', sorted('category')), undefined);
 });
 
 /**
@@ -685,13 +694,13 @@ async function buildDuringCommits(rowsOfCommit: number, turns: number, movedRows
   };
   setImmediate(commit);
   try {
-    await tables.prepare('skus', byPrice);
+    await tables.queries.prepare('skus', byPrice);
   } finally {
     committing = false;
   }
   assert.ok(moved > 2 * movedRows, `${moved} rows were moved during the build`);
-  assert.is(tables.prepare('skus', byPrice), undefined);
-  assert.equal(tables.select('skus', byPrice), selectPlainly(rows, 'skus', byPrice));
+  assert.is(tables.queries.prepare('skus', byPrice), undefined);
+  assert.equal(tables.queries.select('skus', byPrice), selectPlainly(rows, 'skus', byPrice));
   assert.equal(tables.faults(), []);
 }
 
@@ -704,12 +713,12 @@ test('commits that each move more rows than one turn may do not stop a build', (
 test('the least recently used ordering is dropped to make room for another', async () => {
   const tables = new Tables(rowTables(shelf(50)), { smallTableRows: 0, keptIds: 100 });
   const [a, b, c] = [sorted('price'), sorted('name'), sorted('category')];
-  await tables.prepare('skus', a);
-  await tables.prepare('skus', b);
-  tables.select('skus', a);
-  await tables.prepare('skus', c);
-  assert.is(tables.prepare('skus', a), undefined);
-  assert.is.not(tables.prepare('skus', b), undefined);
+  await tables.queries.prepare('skus', a);
+  await tables.queries.prepare('skus', b);
+  tables.queries.select('skus', a);
+  await tables.queries.prepare('skus', c);
+  assert.is(tables.queries.prepare('skus', a), undefined);
+  assert.is.not(tables.queries.prepare('skus', b), undefined);
 });
 
 /** Changes the stock of a SKU of {@link shelf}, again and again. */
@@ -725,24 +734,24 @@ function restock(tables: Tables, rows: Rows, times: number): void {
 test('an ordering is dropped when the rows have changed too often since its last use', async () => {
   const rows = shelf(50);
   const tables = new Tables(rowTables(rows), { smallTableRows: 0, unusedChanges: 2 });
-  await tables.prepare('skus', byPrice);
+  await tables.queries.prepare('skus', byPrice);
   for (let use = 0; use < 3; use += 1) {
     restock(tables, rows, 100);
-    assert.is(tables.prepare('skus', byPrice), undefined, 'each use keeps it');
+    assert.is(tables.queries.prepare('skus', byPrice), undefined, 'each use keeps it');
   }
   restock(tables, rows, 101);
-  assert.is.not(tables.prepare('skus', byPrice), undefined, 'one change more');
-  await tables.prepare('skus', byPrice);
+  assert.is.not(tables.queries.prepare('skus', byPrice), undefined, 'one change more');
+  await tables.queries.prepare('skus', byPrice);
   assert.equal(tables.faults(), []);
 });
 
 test('an ordering of an empty table is kept for some changes too', async () => {
   const rows = noRows();
   const tables = new Tables(rowTables(rows), { smallTableRows: -1, unusedChanges: 2 });
-  await tables.prepare('skus', byPrice);
+  await tables.queries.prepare('skus', byPrice);
   const row = { id: 1, name: 'SKU', goods_id: null, category_id: null, price: 1 };
   tables.apply([changeOf<KindName>('skus', 1, null, row)]);
-  assert.is(tables.prepare('skus', byPrice), undefined);
+  assert.is(tables.queries.prepare('skus', byPrice), undefined);
 });
 
 test('an index by a mere filter exists only while clients ask for it, the others always', async () => {
@@ -762,12 +771,12 @@ test('selectAll returns all rows as of the time of the call, in both directions'
   const rows = shelf(50);
   const tables = new Tables(rowTables(rows));
   const all = { ...sorted('id'), limit: Number.POSITIVE_INFINITY };
-  const { rows: found, total } = tables.selectAll('skus', all);
+  const { rows: found, total } = tables.queries.selectAll('skus', all);
   const last = rows.skus.get(50) as Row;
   tables.apply([changeOf<KindName>('skus', 50, last, null)]);
   assert.is(total, 50);
   assert.is([...found].at(-1), last);
-  const backwards = tables.selectAll('skus', { ...all, order: 'desc', offset: 2 });
+  const backwards = tables.queries.selectAll('skus', { ...all, order: 'desc', offset: 2 });
   assert.equal(
     [...backwards.rows].slice(0, 2).map(({ id }) => id),
     [47, 46],

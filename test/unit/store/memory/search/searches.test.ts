@@ -107,7 +107,7 @@ const ALL = { filters: [], sortby: 'id', order: 'asc', offset: 0, limit: 100 } a
 
 async function prepare(tables: Tables, selection: Selection): Promise<void> {
   for (;;) {
-    const waiting = tables.prepare('skus', selection);
+    const waiting = tables.queries.prepare('skus', selection);
     if (waiting === undefined) return;
     await waiting;
   }
@@ -132,7 +132,7 @@ for (const [how, smallTableRows] of [
         for (const one of first) commit(tables, rows, one);
         for (const step of steps) {
           const selection = { ...ALL, words: step.words };
-          const waiting = tables.prepare('skus', selection);
+          const waiting = tables.queries.prepare('skus', selection);
           for (const one of step.edits) {
             commit(tables, rows, one);
             await turn();
@@ -142,7 +142,7 @@ for (const [how, smallTableRows] of [
           const plainly = [...rows.skus.values()].filter((row) =>
             plainlyMatches(rows, row, step.words),
           );
-          const { rows: found, total } = tables.select('skus', selection);
+          const { rows: found, total } = tables.queries.select('skus', selection);
           assert.equal(found, plainly);
           assert.is(total, plainly.length);
         }
@@ -167,7 +167,7 @@ test('words are combined with filters, sorting and paging', async () => {
     limit: 1,
   };
   await prepare(tables, selection);
-  const { rows: found, total } = tables.select('skus', selection);
+  const { rows: found, total } = tables.queries.select('skus', selection);
   assert.equal(
     found.map(({ id }) => id),
     [4],
@@ -188,7 +188,7 @@ test('pages of a search by id are slices of all rows that it finds, in both dire
     for (const offset of [0, 1, 7, 19, 20, 30]) {
       const selection: Selection = { ...ALL, words: ['phone'], order, offset, limit: 7 };
       await prepare(tables, selection);
-      const page = tables.select('skus', selection);
+      const page = tables.queries.select('skus', selection);
       assert.equal(page, { rows: all.slice(offset, offset + 7), total: 20 }, `${order} ${offset}`);
     }
   }
@@ -198,12 +198,12 @@ test('the 16 results used last are kept, and another search is done again', asyn
   const tables = new Tables(catalog(), { smallTableRows: -1 });
   const nth = (at: number): Selection => ({ ...ALL, words: [`word${at}`] });
   for (let at = 1; at <= 16; at += 1) await prepare(tables, nth(at));
-  tables.select('skus', nth(1));
+  tables.queries.select('skus', nth(1));
   await prepare(tables, nth(17));
   for (let at = 1; at <= 17; at += 1) {
-    if (at !== 2) assert.is(tables.prepare('skus', nth(at)), undefined, `search ${at}`);
+    if (at !== 2) assert.is(tables.queries.prepare('skus', nth(at)), undefined, `search ${at}`);
   }
-  assert.is.not(tables.prepare('skus', nth(2)), undefined);
+  assert.is.not(tables.queries.prepare('skus', nth(2)), undefined);
   await prepare(tables, nth(2));
 });
 
@@ -240,7 +240,7 @@ test('a commit of 1000 rows can be searched at once, although its words are inde
   const find = async (word: string) => {
     const selection = { ...ALL, words: [word], limit: 2000 };
     await prepare(tables, selection);
-    return tables.select('skus', selection).rows.map(({ id }) => id);
+    return tables.queries.select('skus', selection).rows.map(({ id }) => id);
   };
   tables.apply(rename((id) => `first ${id}`));
   assert.is((await find('first')).length, 1000);
