@@ -4,7 +4,7 @@ import type { KindName, Scalar } from '../model/kind.ts';
 import type { Sought } from '../model/relations.ts';
 import type { RowOf } from '../model/rows.ts';
 import type { FrozenView } from './memory/frozen-view.ts';
-import type { IdPage, Page, Selection } from './memory/selection.ts';
+import type { IdPage, Page, RowsOf, Selection } from './memory/selection.ts';
 import type { View } from './view.ts';
 
 /** What readers of a store see: durable rows only. */
@@ -70,9 +70,4 @@ export interface ReadableStore extends View {
   readonly sequence: number;
   /** The digest of that change set. With the number, it identifies the state across histories. */
   readonly digest: string;
-}
-
-export interface RowsOf<K extends KindName> {
-  readonly rows: Iterable<RowOf<K>>;
-  readonly total: number;
 }

@@ -21,9 +21,9 @@ import type { IdList } from './memory/id-list.ts';
 import type { OrderedIds } from './memory/orders/ordered-ids.ts';
 import type { TablesPlan } from './memory/plan.ts';
 import { type RowParts, RowTable } from './memory/row-table.ts';
-import type { IdPage, Page, Selection } from './memory/selection.ts';
+import type { IdPage, Page, RowsOf, Selection } from './memory/selection.ts';
 import { Tables } from './memory/tables.ts';
-import type { ReadableStore, RowsOf } from './readable-store.ts';
+import type { ReadableStore } from './readable-store.ts';
 
 /** A state at one instant. It does not change when the state moves on. */
 export interface Snapshot {

@@ -4,8 +4,8 @@ import type { KindName, Scalar } from '../model/kind.ts';
 import type { Sought } from '../model/relations.ts';
 import type { RowOf } from '../model/rows.ts';
 import type { FrozenView } from './memory/frozen-view.ts';
-import type { IdPage, Page, Selection } from './memory/selection.ts';
-import type { ReadableStore, RowsOf } from './readable-store.ts';
+import type { IdPage, Page, RowsOf, Selection } from './memory/selection.ts';
+import type { ReadableStore } from './readable-store.ts';
 
 export abstract class StoreReader implements ReadableStore {
   protected abstract readonly state: ReadableStore;

@@ -19,7 +19,7 @@ import type { IdList } from './id-list.ts';
 import { orderOfRange, type Restriction, Restrictions, type Sources } from './restrictions.ts';
 import { foreignKeysOf } from './search/owners.ts';
 import { Bitmap } from './search/id-set.ts';
-import type { IdPage, Page, Selection } from './selection.ts';
+import type { IdPage, Page, RowsOf, Selection } from './selection.ts';
 import { precedes } from './orders/sort-key.ts';
 import type { Direction } from './orders/order.ts';
 import { keyOf } from './orders/sorting.ts';
@@ -90,10 +90,7 @@ export class Queries {
    * All rows of a selection, ignoring its limit. They are looked up as they are read, so that they
    * take no memory; later changes do not show in them.
    */
-  selectAll<K extends KindName>(
-    name: K,
-    selection: Selection,
-  ): { readonly rows: Iterable<RowOf<K>>; readonly total: number } {
+  selectAll<K extends KindName>(name: K, selection: Selection): RowsOf<K> {
     const { order, backwards, value, restrictions } = this.#planOf(name, selection);
     const list = this.#sources.orderings.list(KINDS[name], order, value);
     const rows = this.#sources.rows[name].snapshot();

@@ -40,3 +40,9 @@ export interface IdPage {
   readonly ids: readonly number[];
   readonly total: number;
 }
+
+/** All rows of a selection, looked up as they are read. */
+export interface RowsOf<K extends KindName> {
+  readonly rows: Iterable<RowOf<K>>;
+  readonly total: number;
+}
