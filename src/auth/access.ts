@@ -15,7 +15,7 @@ import type { Disk } from '../disk/disk.ts';
 import { type FileContent, readWithMode } from '../disk/watched-file.ts';
 import { CatalogError } from '../errors.ts';
 import { MAX_LIFETIME_S } from './duration.ts';
-import { exclusively, type PrivateFile, readPrivate } from './private-file.ts';
+import { exclusively, privateFile, readPrivate } from './private-file.ts';
 import { changeFile, type SharedFiles } from './sharing/shared-files.ts';
 import { ROLES } from './roles.ts';
 import { isoSeconds, toIso, wholeSeconds } from './time.ts';
@@ -67,8 +67,6 @@ export function accessPath(directory: string): string {
   return join(directory, DATA_FILES.access);
 }
 
-const fileOf = (path: string): PrivateFile => ({ path, code: 'access_file' });
-
 /**
  * @param read reads the file.
  * @returns null if there is no file.
@@ -78,7 +76,7 @@ export function readAccess(
   path: string,
   read: () => FileContent | null = () => readWithMode(path),
 ): Access | null {
-  const content = readPrivate(fileOf(path), read);
+  const content = readPrivate({ path, code: 'access_file' }, read);
   if (content === null) return null;
   const parsed = v.safeParse(accessFile, content.json);
   if (!parsed.success) {
@@ -121,10 +119,10 @@ export function changeAccess<T>(
   change: (draft: AccessDraft, now: number) => T,
   { clock = Date.now, announce, shared }: ChangeOptions<T> = {},
 ): Promise<T> {
-  const path = accessPath(directory);
+  const file = privateFile(directory, DATA_FILES.access);
   return exclusively(directory, async () => {
     await shared?.pull();
-    const before = readAccess(path) ?? NO_ACCESS;
+    const before = readAccess(file.path) ?? NO_ACCESS;
     const { users, subjects, tokens } = before;
     const draft = {
       users: new Map(users),
@@ -135,10 +133,9 @@ export function changeAccess<T>(
     const now = wholeSeconds(clock());
     const result = change(draft, now);
     forgetExpired(draft, now);
-    requireRoom(path, draft, before);
+    requireRoom(file.path, draft, before);
     await announce?.(result);
-    const content = encode(draft);
-    await changeFile(disk, fileOf(path), content, shared);
+    await changeFile(disk, file, encode(draft), shared);
     return result;
   });
 }

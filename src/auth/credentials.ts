@@ -15,8 +15,7 @@ import { WatchedFile } from '../disk/watched-file.ts';
 import { CatalogError } from '../errors.ts';
 import { type Access, NO_ACCESS, readAccess } from './access.ts';
 import { loadKeys, readKeys, type SigningKeys } from './keys.ts';
-import { exclusively, CACHE_MS, type PrivateFile } from './private-file.ts';
-import { privateFile } from './sharing/private-contents.ts';
+import { CACHE_MS, exclusively, type PrivateFile, privateFile } from './private-file.ts';
 import type { SharedFiles } from './sharing/shared-files.ts';
 import { LEEWAY_S } from './time.ts';
 

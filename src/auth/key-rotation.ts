@@ -1,17 +1,16 @@
 /** Replaces the signing key. The old key continues to verify tokens for a while. */
+import { DATA_FILES } from '../data-files.ts';
 import type { Disk } from '../disk/disk.ts';
 import { CatalogError } from '../errors.ts';
 import {
   encodeKeys,
-  keyFileOf,
-  keysPath,
   makeKey,
   makeKeys,
   readKeys,
   type SigningKey,
   type SigningKeys,
 } from './keys.ts';
-import { exclusively } from './private-file.ts';
+import { exclusively, privateFile } from './private-file.ts';
 import { changeFile, type SharedFiles } from './sharing/shared-files.ts';
 import { wholeSeconds } from './time.ts';
 
@@ -42,12 +41,12 @@ export function rotateKeys(
   now: number,
   shared?: SharedFiles,
 ): Promise<Rotation> {
-  const path = keysPath(directory);
+  const file = privateFile(directory, DATA_FILES.keys);
   return exclusively(directory, async () => {
     await shared?.pull();
-    const keys = readKeys(path);
+    const keys = readKeys(file.path);
     if (keys === null) {
-      const [made] = await makeKeys(path);
+      const [made] = await makeKeys(file.path);
       return { made, replaced: null, dropped: [] };
     }
     const seconds = wholeSeconds(now);
@@ -58,8 +57,7 @@ export function rotateKeys(
       }),
     );
     const rotated: SigningKeys = [makeKey(now), ...ending.filter(({ until }) => until > seconds)];
-    const content = encodeKeys(rotated);
-    await changeFile(disk, keyFileOf(path), content, shared);
+    await changeFile(disk, file, encodeKeys(rotated), shared);
     const dropped = ending.filter(({ until }) => until <= seconds);
     return { made: rotated[0], replaced: ending[0] ?? null, dropped };
   });

@@ -1,13 +1,11 @@
 /** The signing keys, from the environment or from a file that only its owner may read. */
 import { randomBytes } from 'node:crypto';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import * as v from 'valibot';
 import { DATA_FILES } from '../data-files.ts';
-import { machineDisk } from '../disk/disk.ts';
-import { writeOnce } from '../disk/durable-file.ts';
 import { type FileContent, readWithMode } from '../disk/watched-file.ts';
-import { CatalogError, messageOf } from '../errors.ts';
-import { encodePrivate, type PrivateFile, readPrivate } from './private-file.ts';
+import { CatalogError } from '../errors.ts';
+import { createPrivate, type PrivateFile, readPrivate } from './private-file.ts';
 import { isoSeconds, toIso, wholeSeconds } from './time.ts';
 
 /** HS256 requires a key as long as its hash, 256 bits (RFC 7518, section 3.2). */
@@ -43,11 +41,6 @@ const keyFile = v.object({ keys: v.tupleWithRest([signing], key) });
 /** @returns the path of the keys of a data directory, a file that may not exist. */
 export function keysPath(directory: string): string {
   return join(directory, DATA_FILES.keys);
-}
-
-/** @param path of a key file. @returns the file, whose failures have the code `key_file`. */
-export function keyFileOf(path: string): PrivateFile {
-  return { path, code: 'key_file' };
 }
 
 /**
@@ -88,7 +81,7 @@ export function readKeys(
   path: string,
   read: () => FileContent | null = () => readWithMode(path),
 ): SigningKeys | null {
-  const content = readPrivate(keyFileOf(path), read);
+  const content = readPrivate({ path, code: 'key_file' }, read);
   if (content === null) return null;
   const parsed = v.safeParse(keyFile, content.json);
   if (parsed.success) return parsed.output.keys;
@@ -121,17 +114,8 @@ export function encodeKeys(keys: SigningKeys): object {
  *
  * @throws CatalogError `key_file`.
  */
-export async function makeKeys(path: string): Promise<SigningKeys> {
+export function makeKeys(path: string): Promise<SigningKeys> {
   const made: SigningKeys = [makeKey(Date.now())];
-  const bytes = encodePrivate(encodeKeys(made));
-  try {
-    machineDisk.mkdir(dirname(path));
-    // Another process may create the file at the same moment: both use the keys of the first.
-    if (await writeOnce(machineDisk, path, bytes)) return made;
-  } catch (cause) {
-    throw new CatalogError('key_file', `${path} cannot be written: ${messageOf(cause)}`, { cause });
-  }
-  const others = readKeys(path);
-  if (others !== null) return others;
-  throw new CatalogError('key_file', `${path} was removed while it was being made; try again`);
+  const file: PrivateFile = { path, code: 'key_file' };
+  return createPrivate(file, encodeKeys(made), made, () => readKeys(path));
 }

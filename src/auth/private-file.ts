@@ -1,20 +1,31 @@
 /** Files that only their owner may read, such as the signing keys and the accounts. */
 import { DATA_FILES } from '../data-files.ts';
-import { type Disk } from '../disk/disk.ts';
-import { replaceFile } from '../disk/durable-file.ts';
+import { type Disk, machineDisk } from '../disk/disk.ts';
+import { replaceFile, writeOnce } from '../disk/durable-file.ts';
 import { FileLock } from '../disk/lock.ts';
 import { requirePrivate } from '../disk/modes.ts';
 import { type FileContent } from '../disk/watched-file.ts';
 import { unreadable } from '../disk/unreadable.ts';
 import { CatalogError, type Code, messageOf, systemErrorCode } from '../errors.ts';
 import { ChecksumMismatch, parseChecked, withChecksum } from '../json/checksum.ts';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+
+/** The names of these files in a data directory. */
+export const PRIVATE_NAMES = [DATA_FILES.access, DATA_FILES.keys, DATA_FILES.webhookKey] as const;
+
+export type PrivateName = (typeof PRIVATE_NAMES)[number];
 
 /** A file and the code of its failures. */
 export interface PrivateFile {
   readonly path: string;
   readonly code: Extract<Code, 'key_file' | 'access_file'>;
+}
+
+/** @returns a file of a data directory, with the error code of its failures. */
+export function privateFile(directory: string, name: PrivateName): PrivateFile {
+  const code = name === DATA_FILES.access ? 'access_file' : 'key_file';
+  return { path: join(directory, name), code };
 }
 
 /** Milliseconds for which a running server assumes that such a file has not changed. */
@@ -60,6 +71,30 @@ export function readPrivate(
 /** @returns the bytes of a file. Copies of a file on several hosts have the same bytes. */
 export function encodePrivate(content: object): Uint8Array {
   return withChecksum(content, { indent: 1 }).bytes;
+}
+
+/**
+ * Creates a file. If another process creates it at the same moment, both use what that one wrote.
+ *
+ * @param made the new content, as `read` returns it.
+ * @returns `made`, or what `read` finds in the file of the other process.
+ * @throws CatalogError with the code of the file.
+ */
+export async function createPrivate<T>(
+  { path, code }: PrivateFile,
+  content: object,
+  made: T,
+  read: () => T | null,
+): Promise<T> {
+  try {
+    machineDisk.mkdir(dirname(path));
+    if (await writeOnce(machineDisk, path, encodePrivate(content))) return made;
+  } catch (cause) {
+    throw new CatalogError(code, `${path} cannot be written: ${messageOf(cause)}`, { cause });
+  }
+  const other = read();
+  if (other !== null) return other;
+  throw new CatalogError(code, `${path} was removed while it was being made; try again`);
 }
 
 /**

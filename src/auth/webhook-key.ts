@@ -9,11 +9,9 @@ import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { DATA_FILES } from '../data-files.ts';
-import { machineDisk } from '../disk/disk.ts';
-import { writeOnce } from '../disk/durable-file.ts';
 import { type FileContent, readWithMode } from '../disk/watched-file.ts';
-import { CatalogError, messageOf } from '../errors.ts';
-import { encodePrivate, readPrivate } from './private-file.ts';
+import { CatalogError } from '../errors.ts';
+import { createPrivate, type PrivateFile, readPrivate } from './private-file.ts';
 
 const KEY_BYTES = 32;
 
@@ -66,7 +64,8 @@ export class WebhookKey {
     const known = (this.#known ??= this.#read());
     if (known?.id !== key) {
       const what = known === null ? 'is missing' : 'is another one';
-      throw this.#failure(
+      throw failure(
+        this.#path,
         `the key with which webhook ${id} was created ${what}; put it back, or delete the webhook and create it again`,
       );
     }
@@ -79,21 +78,11 @@ export class WebhookKey {
     return bytes === null ? null : keyOf(bytes);
   }
 
-  async #make(): Promise<Key> {
+  #make(): Promise<Key> {
     const bytes = randomBytes(KEY_BYTES);
-    const file = encodePrivate({ key: bytes.toString('base64url') });
-    try {
-      if (await writeOnce(machineDisk, this.#path, file)) return keyOf(bytes);
-    } catch (cause) {
-      throw this.#failure(`it cannot be written: ${messageOf(cause)}`, cause);
-    }
-    const other = this.#read();
-    if (other !== null) return other;
-    throw this.#failure('it was removed while it was being made; try again');
-  }
-
-  #failure(what: string, cause?: unknown): CatalogError {
-    return failure(this.#path, what, cause);
+    const file: PrivateFile = { path: this.#path, code: 'key_file' };
+    const content = { key: bytes.toString('base64url') };
+    return createPrivate(file, content, keyOf(bytes), () => this.#read());
   }
 }
 
@@ -118,8 +107,8 @@ export function readWebhookKey(
   throw failure(path, 'it is not the key of webhooks; restore it from a backup');
 }
 
-function failure(path: string, what: string, cause?: unknown): CatalogError {
-  return new CatalogError('key_file', `${path}: ${what}`, { cause });
+function failure(path: string, what: string): CatalogError {
+  return new CatalogError('key_file', `${path}: ${what}`);
 }
 
 function keyOf(bytes: Uint8Array): Key {

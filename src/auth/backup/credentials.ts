@@ -11,15 +11,8 @@ import { DATA_FILES } from '../../data-files.ts';
 import type { Disk } from '../../disk/disk.ts';
 import { readWithMode } from '../../disk/watched-file.ts';
 import { CatalogError } from '../../errors.ts';
-import { exclusively } from '../private-file.ts';
-import {
-  judge,
-  judged,
-  PRIVATE_NAMES,
-  type PrivateContents,
-  type PrivateName,
-  writeContents,
-} from '../sharing/private-contents.ts';
+import { exclusively, PRIVATE_NAMES, type PrivateName } from '../private-file.ts';
+import { judge, judged, type PrivateContents, writeContents } from '../sharing/private-contents.ts';
 import { decrypt, type DecryptWith, encrypt, type EncryptTo } from './encryption.ts';
 
 /** The credentials in the file of a backup. */

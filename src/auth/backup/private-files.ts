@@ -8,13 +8,8 @@ import * as v from 'valibot';
 import { WatchedFile } from '../../disk/watched-file.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
 import { parseChecked } from '../../json/checksum.ts';
-import {
-  judge,
-  judged,
-  PRIVATE_NAMES,
-  type PrivateContents,
-  type PrivateName,
-} from '../sharing/private-contents.ts';
+import { PRIVATE_NAMES, type PrivateName } from '../private-file.ts';
+import { judge, judged, type PrivateContents } from '../sharing/private-contents.ts';
 
 /** The text of each existing file, by its name. */
 const copyShape = v.record(v.picklist(PRIVATE_NAMES), v.string());

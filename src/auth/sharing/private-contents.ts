@@ -3,39 +3,32 @@
  * signing keys, the key of webhooks. Backups, archives and other hosts have copies of them. All
  * files of a copy are validated, as at a start, before the first one is written.
  */
-import { join } from 'node:path';
 import { DATA_FILES } from '../../data-files.ts';
 import type { Disk } from '../../disk/disk.ts';
 import { type FileContent, readWithMode } from '../../disk/watched-file.ts';
 import { parseChecked } from '../../json/checksum.ts';
 import { readAccess } from '../access.ts';
 import { readKeys } from '../keys.ts';
-import { type PrivateFile, readPrivate, writePrivate } from '../private-file.ts';
+import {
+  PRIVATE_NAMES,
+  privateFile,
+  type PrivateName,
+  readPrivate,
+  writePrivate,
+} from '../private-file.ts';
 import { readWebhookKey } from '../webhook-key.ts';
-
-export const PRIVATE_NAMES = [DATA_FILES.access, DATA_FILES.keys, DATA_FILES.webhookKey] as const;
-
-export type PrivateName = (typeof PRIVATE_NAMES)[number];
 
 /** The contents of the existing files, by their names. */
 export type PrivateContents = Readonly<Partial<Record<PrivateName, object>>>;
 
-interface Reading {
-  readonly code: PrivateFile['code'];
-  /** Reads and validates a file. @throws CatalogError with `code`. */
-  readonly read: (path: string, read: () => FileContent | null) => unknown;
-}
-
-const READINGS: Readonly<Record<PrivateName, Reading>> = {
-  [DATA_FILES.access]: { code: 'access_file', read: readAccess },
-  [DATA_FILES.keys]: { code: 'key_file', read: readKeys },
-  [DATA_FILES.webhookKey]: { code: 'key_file', read: readWebhookKey },
+/** Each reads and validates a file. @throws CatalogError `access_file`, `key_file`. */
+const READERS: Readonly<
+  Record<PrivateName, (path: string, read: () => FileContent | null) => unknown>
+> = {
+  [DATA_FILES.access]: readAccess,
+  [DATA_FILES.keys]: readKeys,
+  [DATA_FILES.webhookKey]: readWebhookKey,
 };
-
-/** @returns a file of a data directory, with the error code of its failures. */
-export function privateFile(directory: string, name: PrivateName): PrivateFile {
-  return { path: join(directory, name), code: READINGS[name].code };
-}
 
 /**
  * @param read returns the bytes and the mode of the file.
@@ -49,7 +42,7 @@ export function judge(
   read: () => FileContent | null,
 ): object | null {
   let content: FileContent | null = null;
-  READINGS[name].read(path, () => (content = read()));
+  READERS[name](path, () => (content = read()));
   return parsed(content);
 }
 

@@ -2,7 +2,8 @@
 import { join } from 'node:path';
 import { readClusterSettings } from '../../app/cluster/settings-file.ts';
 import { archiveRecord } from '../../archive/record.ts';
-import { judge, PRIVATE_NAMES } from '../../auth/sharing/private-contents.ts';
+import { PRIVATE_NAMES } from '../../auth/private-file.ts';
+import { judge } from '../../auth/sharing/private-contents.ts';
 import { readWithMode } from '../../disk/watched-file.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
 import { keptSettings } from '../../pages/shop/settings.ts';

@@ -12,16 +12,14 @@ import { basename } from 'node:path';
 import * as v from 'valibot';
 import {
   exclusively,
+  PRIVATE_NAMES,
   type PrivateFile,
+  privateFile,
+  type PrivateName,
   readPrivate,
   writePrivate,
 } from '../../auth/private-file.ts';
-import {
-  PRIVATE_NAMES,
-  type PrivateContents,
-  privateFile,
-  type PrivateName,
-} from '../../auth/sharing/private-contents.ts';
+import { type PrivateContents } from '../../auth/sharing/private-contents.ts';
 import type { SharedFiles } from '../../auth/sharing/shared-files.ts';
 import type { Disk } from '../../disk/disk.ts';
 import { readWithMode } from '../../disk/watched-file.ts';
