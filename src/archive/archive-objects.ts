@@ -18,7 +18,8 @@ import {
   WRITER,
 } from './names.ts';
 import { inTurns } from '../slices.ts';
-import { type ObjectStore, wholeOf } from './storage/object-store.ts';
+import { wholeOf } from '../streams.ts';
+import type { ObjectStore } from './storage/object-store.ts';
 
 /** Change sets of one object at most, so that a listing can begin shortly before a sequence. */
 export const MAX_CHANGE_SETS = 1000;

@@ -27,6 +27,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'delay',
     'errors',
     'json',
+    'streams',
   ],
   app: [
     'archive',
@@ -60,6 +61,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'delay',
     'errors',
     'slices',
+    'streams',
   ],
   http: [
     'resources',
@@ -86,6 +88,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'errors',
     'json',
     'slices',
+    'streams',
   ],
   store: ['backoff', 'disk', 'model', 'data-files', 'errors', 'json', 'slices'],
   auth: ['disk', 'data-files', 'errors', 'json', 'network', 'slices'],
@@ -102,6 +105,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   markup: [],
   network: [],
   slices: [],
+  streams: [],
 };
 
 /** The files outside src/disk that may import the file system, because they only read. */

@@ -1,5 +1,6 @@
 /** An archive's objects in a map, behind a network that a test can break. */
-import { type ObjectStore, wholeOf } from '../../src/archive/storage/object-store.ts';
+import type { ObjectStore } from '../../src/archive/storage/object-store.ts';
+import { wholeOf } from '../../src/streams.ts';
 
 type Call = 'put' | 'get' | 'list' | 'remove';
 

@@ -23,22 +23,3 @@ export interface ObjectStore {
   /** Removes an object, if it exists. */
   remove(name: string): Promise<void>;
 }
-
-/**
- * @param enough bytes after which the rest is not read; all are read if it is left out.
- * @returns the bytes of an object in one piece.
- */
-export async function wholeOf(
-  pieces: AsyncIterable<Uint8Array>,
-  enough = Number.POSITIVE_INFINITY,
-): Promise<Buffer> {
-  const parts: Buffer[] = [];
-  let size = 0;
-  for await (const piece of pieces) {
-    // Copies, because the owner of a piece may use its memory again.
-    parts.push(Buffer.from(piece));
-    size += piece.length;
-    if (size >= enough) break;
-  }
-  return Buffer.concat(parts);
-}

@@ -7,6 +7,7 @@
  */
 import { withTimeout } from '../../delay.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
+import { wholeOf } from '../../streams.ts';
 import { fetchDirectly } from '../direct-fetch.ts';
 
 /** How etcd is reached. */
@@ -216,14 +217,9 @@ export class EtcdClient {
 /** @throws Error if the unpacked body has more than {@link MAX_RESPONSE_BYTES}. */
 async function textOf({ body }: Response): Promise<string> {
   if (body === null) return '';
-  const pieces: Uint8Array[] = [];
-  let size = 0;
-  for await (const piece of body) {
-    size += piece.length;
-    if (size > MAX_RESPONSE_BYTES) throw new Error('the answer is too long');
-    pieces.push(piece);
-  }
-  return Buffer.concat(pieces).toString();
+  const bytes = await wholeOf(body, MAX_RESPONSE_BYTES + 1);
+  if (bytes.length > MAX_RESPONSE_BYTES) throw new Error('the answer is too long');
+  return bytes.toString();
 }
 
 /** An error in a response of etcd. */

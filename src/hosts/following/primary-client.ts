@@ -5,6 +5,7 @@ import { CatalogError, messageOf } from '../../errors.ts';
 import type { HostState, KnownEpoch } from '../../http/services.ts';
 import { shapes } from '../../store/files/change-set.ts';
 import { lineageShape, predecessorsShape } from '../../store/hosts/host-record.ts';
+import { wholeOf } from '../../streams.ts';
 import { type HostAddress, textOf } from '../address.ts';
 import { fetchDirectly } from '../direct-fetch.ts';
 import { ProgressTimer } from '../progress-timer.ts';
@@ -112,14 +113,9 @@ export class HttpPrimary implements Primary {
     const timer = new ProgressTimer(RESPONSE_TIMEOUT_MS, `${this.address} does not answer`);
     try {
       const response = await this.#request(path, headers, timer);
-      const pieces: Uint8Array[] = [];
-      let size = 0;
-      for await (const piece of this.#pieces(response, timer)) {
-        size += piece.length;
-        if (size > MAX_RESPONSE_BYTES) throw new Error(`the answer of ${this.address} is too long`);
-        pieces.push(piece);
-      }
-      return JSON.parse(Buffer.concat(pieces).toString());
+      const bytes = await wholeOf(this.#pieces(response, timer), MAX_RESPONSE_BYTES + 1);
+      if (bytes.length <= MAX_RESPONSE_BYTES) return JSON.parse(bytes.toString());
+      throw new Error(`the answer of ${this.address} is too long`);
     } catch (error) {
       timer.fail(error);
       throw error;

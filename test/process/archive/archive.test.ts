@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { s3Store } from '../../../src/archive/storage/s3-store.ts';
-import { wholeOf } from '../../../src/archive/storage/object-store.ts';
+import { wholeOf } from '../../../src/streams.ts';
 import { messageOf } from '../../../src/errors.ts';
 import { readSnapshot } from '../../../src/store/directory.ts';
 import { textOf } from '../../support/archive.ts';

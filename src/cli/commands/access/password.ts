@@ -2,6 +2,7 @@
 import { Writable } from 'node:stream';
 import { CatalogError } from '../../../errors.ts';
 import type { Context } from '../../../app/context.ts';
+import { wholeOf } from '../../../streams.ts';
 
 /** More than a password has, which is judged later; it bounds what is read. */
 const MAX_BYTES = 4096;
@@ -27,20 +28,12 @@ export async function askPassword(name: string, { input, terminal }: Context): P
 }
 
 async function allOf(stream: AsyncIterable<string | Uint8Array>): Promise<Buffer> {
-  const pieces: Buffer[] = [];
-  let size = 0;
-  for await (const piece of stream) {
-    const bytes = Buffer.from(piece);
-    size += bytes.length;
-    if (size > MAX_BYTES) {
-      throw new CatalogError(
-        'account',
-        `standard input has more than ${MAX_BYTES} bytes; it must be one line with the password`,
-      );
-    }
-    pieces.push(bytes);
-  }
-  return Buffer.concat(pieces);
+  const bytes = await wholeOf(stream, MAX_BYTES + 1);
+  if (bytes.length <= MAX_BYTES) return bytes;
+  throw new CatalogError(
+    'account',
+    `standard input has more than ${MAX_BYTES} bytes; it must be one line with the password`,
+  );
 }
 
 /** @returns the line typed at each prompt, without echo; fewer if Ctrl-C or Ctrl-D ended it. */

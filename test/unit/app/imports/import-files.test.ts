@@ -2,7 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { readFile } from '../../../../src/app/imports/import-files.ts';
-import { wholeOf } from '../../../../src/archive/storage/object-store.ts';
+import { wholeOf } from '../../../../src/streams.ts';
 import { quickDisk } from '../../../support/disk.ts';
 
 test('a file is read whole, or from any offset, however the disk cuts it', async () => {
