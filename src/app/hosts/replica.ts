@@ -119,7 +119,7 @@ export class Replica {
    */
   async begin(): Promise<void> {
     this.#requireNotPromoted();
-    if (this.#hasStore()) await this.#open();
+    if (this.#hasBase()) await this.#open();
     try {
       if (this.#follower === null) await this.#judgeFromNothing();
       else await this.#follower.poll();
@@ -271,7 +271,8 @@ export class Replica {
     requireFollowable({ record, at: null, secret: this.#secret }, state, this.#primary.address);
   }
 
-  #hasStore(): boolean {
+  /** A head without a base is an interrupted installation of a base, which is repeated. */
+  #hasBase(): boolean {
     return this.#context.disk.size(join(this.#options.data, DATA_FILES.base)) !== null;
   }
 
