@@ -14,6 +14,7 @@ import { confirm } from '../parts/dialog.tsx';
 import { announce, complain, Failure, wordsFor } from '../parts/notices.tsx';
 import { usePagingFocus } from '../parts/paging-focus.ts';
 import { useTitle } from '../parts/title.ts';
+import { useVersion } from '../parts/version.ts';
 import { reverse } from '../parts/undo.ts';
 import { type AuditEntry, differencesOf, entryTitle, resourceLabel } from './entries.ts';
 import { addressOf, TrailFilters } from './trail-filters.tsx';
@@ -65,14 +66,13 @@ export function AuditScreen() {
   const page = Math.max(1, Number(address.value.get('page') ?? 1) || 1);
   const trail = useSignal<Trail | null>(null);
   const failure = useSignal<string | null>(null);
-  const version = useSignal(0);
+  const [wanted, reload] = useVersion();
   const parameters = new URLSearchParams({
     ...filters,
     ...periodOf(filters),
     page: String(page),
     per_page: String(PER_PAGE),
   }).toString();
-  const wanted = version.value;
   useEffect(() => {
     void wanted;
     const abort = new AbortController();
@@ -94,9 +94,6 @@ export function AuditScreen() {
   useEffect(() => {
     needCategories().catch(complain);
   }, []);
-  const reload = () => {
-    version.value += 1;
-  };
   return (
     <>
       <div class="heading">

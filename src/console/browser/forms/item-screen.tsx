@@ -12,6 +12,7 @@ import { href, query } from '../location.ts';
 import { t } from '../messages/text.ts';
 import { wordsFor } from '../parts/notices.tsx';
 import { useTitle } from '../parts/title.ts';
+import { useVersion } from '../parts/version.ts';
 import { FormState, type TypedFields } from './form-state.ts';
 import { ItemForm } from './item-form.tsx';
 
@@ -46,11 +47,11 @@ async function openForm({ collection, id }: ScreenProps, signal: AbortSignal): P
 export function ItemScreen({ collection, id }: ScreenProps) {
   const form = useSignal<FormState | null>(null);
   const failure = useSignal<unknown>(null);
-  const attempt = useSignal(1);
-  const wanted = attempt.value;
+  const [wanted, reload] = useVersion();
   // Before the first paint, so that the server works meanwhile.
   useLayoutEffect(() => {
     void wanted;
+    failure.value = null;
     const abort = new AbortController();
     openForm({ collection, id }, abort.signal).then(
       (opened) => {
@@ -67,15 +68,7 @@ export function ItemScreen({ collection, id }: ScreenProps) {
       <nav class="crumbs" aria-label={t('crumbs')}>
         <a href={href(lastListAddress(collection.name))}>← {t('crumbs.back')}</a>
       </nav>
-      {failure.value !== null && (
-        <Missing
-          error={failure.value}
-          onAgain={() => {
-            failure.value = null;
-            attempt.value += 1;
-          }}
-        />
-      )}
+      {failure.value !== null && <Missing error={failure.value} onAgain={reload} />}
       {failure.value === null && form.value === null && <p class="soft">{t('loading')}</p>}
       {form.value !== null && <ItemForm form={form.value} />}
     </>

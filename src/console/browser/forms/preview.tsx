@@ -4,6 +4,7 @@ import { useEffect } from 'preact/hooks';
 import { ApiError, isAborted, send } from '../api/client.ts';
 import { t } from '../messages/text.ts';
 import { Failure, wordsFor } from '../parts/notices.tsx';
+import { useVersion } from '../parts/version.ts';
 import type { FormState } from './form-state.ts';
 
 /** How long a pause in typing lasts before the page is rendered again, in milliseconds. */
@@ -44,8 +45,7 @@ export function Preview({ form }: { readonly form: FormState }) {
   const problem = useSignal<string | null>(null);
   /** Why the server has not rendered it. */
   const failure = useSignal<string | null>(null);
-  const attempt = useSignal(1);
-  const wanted = attempt.value;
+  const [wanted, reload] = useVersion();
   const body = JSON.stringify(bodyOf(form));
   const { path } = form.collection;
   useEffect(() => {
@@ -74,12 +74,7 @@ export function Preview({ form }: { readonly form: FormState }) {
   return (
     <section class="preview" aria-label={t('preview.title')}>
       {problem.value !== null && <p class="problem">{problem.value}</p>}
-      <Failure
-        text={failure.value}
-        onAgain={() => {
-          attempt.value += 1;
-        }}
-      />
+      <Failure text={failure.value} onAgain={reload} />
       {page.value !== null && (
         // Not an address of its own, so that the page finds the style sheet of the shop.
         <iframe title={t('preview.title')} srcdoc={page.value} sandbox="allow-same-origin" />

@@ -6,6 +6,7 @@ import { href } from '../location.ts';
 import { t } from '../messages/text.ts';
 import { helpFor } from '../parts/attributes.ts';
 import { Failure, wordsFor } from '../parts/notices.tsx';
+import { useVersion } from '../parts/version.ts';
 import { AddText } from './spu/add-text.tsx';
 import { readSpecs, type SpecChoices } from './spu/specs.ts';
 import type { Chosen } from './values.ts';
@@ -25,8 +26,7 @@ interface SkuSpecsProps {
 export function SkuSpecs({ id, spu, chosen, onChange, problem, readOnly }: SkuSpecsProps) {
   const specs = useSignal<{ spu: number; choices: readonly SpecChoices[] } | null>(null);
   const failure = useSignal<string | null>(null);
-  const attempt = useSignal(1);
-  const wanted = attempt.value;
+  const [wanted, reload] = useVersion();
   useEffect(() => {
     void wanted;
     failure.value = null;
@@ -61,12 +61,7 @@ export function SkuSpecs({ id, spu, chosen, onChange, problem, readOnly }: SkuSp
         {helpFor('skus', 'specs')}
       </p>
       {spu === null && <p class="soft">{t('specs.chooseSpu')}</p>}
-      <Failure
-        text={failure.value}
-        onAgain={() => {
-          attempt.value += 1;
-        }}
-      />
+      <Failure text={failure.value} onAgain={reload} />
       {known?.length === 0 && (
         <p class="soft">
           {t('specs.none')} <a href={href(`/goods/${spu}`)}>{t('specs.openSpu')}</a>

@@ -5,7 +5,7 @@ import type { Collection } from '../api/collections.ts';
 import { isAborted } from '../api/client.ts';
 import { list, type Page } from '../api/items.ts';
 import { wordsFor } from '../parts/notices.tsx';
-import { catalogVersion } from '../parts/version.ts';
+import { catalogVersion, useVersion } from '../parts/version.ts';
 import { type ListQuery, pageParameters } from './list-query.ts';
 
 /** A page, and what was asked for: the address may ask for another page already. */
@@ -34,9 +34,9 @@ export function usePage(collection: Collection, query: ListQuery): ShownPage {
   const page = useSignal<FoundPage | null>(null);
   const loading = useSignal(true);
   const failure = useSignal<string | null>(null);
-  const version = useSignal(0);
+  const [version, reload] = useVersion();
   const parameters = JSON.stringify(pageParameters(query));
-  const wanted = version.value + catalogVersion.value;
+  const wanted = version + catalogVersion.value;
   // Before the first paint, so that the server works meanwhile.
   useLayoutEffect(() => {
     void wanted;
@@ -64,8 +64,5 @@ export function usePage(collection: Collection, query: ListQuery): ShownPage {
       abort.abort();
     };
   }, [collection, parameters, wanted, page, loading, failure]);
-  const reload = () => {
-    version.value += 1;
-  };
   return { page, loading, failure, reload };
 }

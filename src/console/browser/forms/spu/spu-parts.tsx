@@ -4,7 +4,7 @@ import { useEffect } from 'preact/hooks';
 import { listAll } from '../../api/items.ts';
 import { t } from '../../messages/text.ts';
 import { Failure, wordsFor } from '../../parts/notices.tsx';
-import { catalogVersion } from '../../parts/version.ts';
+import { catalogVersion, useVersion } from '../../parts/version.ts';
 import type { FormState } from '../form-state.ts';
 import { Matrix } from './matrix.tsx';
 import { MoveSkus } from './move-skus.tsx';
@@ -16,10 +16,10 @@ import { SpecsEditor } from './specs-editor.tsx';
 export function SpuParts({ form }: { readonly form: FormState }) {
   const parts = useSignal<Pick<Parts, 'specs' | 'skus'> | null>(null);
   const failure = useSignal<string | null>(null);
-  const version = useSignal(0);
+  const [version, reload] = useVersion();
   const spu = form.base.value?.item;
   const id = spu?.id;
-  const wanted = version.value + catalogVersion.value;
+  const wanted = version + catalogVersion.value;
   useEffect(() => {
     void wanted;
     if (id === undefined) return;
@@ -37,9 +37,6 @@ export function SpuParts({ form }: { readonly form: FormState }) {
     );
     return () => abort.abort();
   }, [id, wanted, parts, failure]);
-  const reload = () => {
-    version.value += 1;
-  };
   const failed = <Failure text={failure.value} onAgain={reload} />;
   if (spu === undefined || parts.value === null) {
     return failure.value === null ? <p class="soft">{t('loading')}</p> : failed;
