@@ -3,18 +3,17 @@ import type { Kind, Row } from '../../model/kind.ts';
 import { KINDS } from '../../model/kinds.ts';
 import type { Address } from '../../resources/address.ts';
 import { parseInput } from '../../resources/input.ts';
-import { membersOf } from '../../resources/members.ts';
 import { inSlices } from '../../slices.ts';
 import type { HttpResponse } from '../message.ts';
-import { noBody, uncheckedJson } from '../operations/body.ts';
+import { noBody } from '../operations/body.ts';
 import { arrayOf, negotiatedJson, type Shape } from '../operations/content.ts';
 import { type Operation, operation, type RequestContext } from '../operations/operation.ts';
 import { IDEMPOTENCY_KEY, PK } from '../operations/parameters.ts';
 import { definePath, type Path } from '../operations/path.ts';
 import { idempotencyKey } from '../rules/idempotency-key.ts';
 import { JSON_OFFERS } from '../rules/negotiation.ts';
-import { sentAttributes } from './kinds/attributes.ts';
-import { creationHeaders } from './kinds/collections.ts';
+import { bodyOf } from './kinds/attributes.ts';
+import { creationResponse } from './kinds/collections.ts';
 import { type Place, roleFor, subjectOf, tagOf } from './kinds/place.ts';
 import { PAGING } from './kinds/list-parameters.ts';
 import { demoExamples, inputOf, oneOf } from './kinds/shapes.ts';
@@ -113,12 +112,7 @@ export function createWebhook(place: Place): Operation<Address> {
       'Changes from now on are sent to its URL. The response contains the secret with which the deliveries are signed; no other response contains it.',
     role: roleFor(place, 'POST'),
     parameters: [IDEMPOTENCY_KEY],
-    body: uncheckedJson(
-      inputOf(KIND),
-      () => sentAttributes(KIND),
-      membersOf(KIND),
-      (body) => inSlices(parseInput(KIND, body, 'whole')),
-    ),
+    body: bodyOf(KIND, inputOf(KIND), (body) => inSlices(parseInput(KIND, body, 'whole'))),
     responses: {
       201: {
         name: 'WebhookCreated',
@@ -135,14 +129,9 @@ export function createWebhook(place: Place): Operation<Address> {
 }
 
 async function create(context: RequestContext<Address>, body: unknown): Promise<HttpResponse> {
-  const { request, services, mediaType } = context;
+  const { request, services } = context;
   const sender = { subject: subjectOf(context), key: idempotencyKey(request) };
-  const created = await services.webhooks.create(body, sender);
-  return {
-    status: 201,
-    headers: creationHeaders(created, request.path, mediaType),
-    body: created.text,
-  };
+  return creationResponse(context, await services.webhooks.create(body, sender));
 }
 
 export const DELIVERIES_PATH: Path = definePath<Row>({

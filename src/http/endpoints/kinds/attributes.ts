@@ -1,10 +1,24 @@
 /** The attributes of kinds as JSON Schema, in requests and in responses. */
 import type { Attribute, Kind, Scalar } from '../../../model/kind.ts';
 import { KINDS } from '../../../model/kinds.ts';
+import { membersOf } from '../../../resources/members.ts';
 import { visibleAttributes } from '../../../resources/visible-attributes.ts';
-import type { Attributes } from '../../operations/body.ts';
-import type { JsonSchema } from '../../operations/content.ts';
+import { type Attributes, type BodyDeclaration, uncheckedJson } from '../../operations/body.ts';
+import type { Content, JsonSchema } from '../../operations/content.ts';
 import { jsonSchemaOf } from '../../operations/json-schema.ts';
+
+/**
+ * A body with the attributes of a kind.
+ *
+ * @param validate see {@link uncheckedJson}.
+ */
+export function bodyOf(
+  kind: Kind,
+  content: Content,
+  validate: (body: unknown) => unknown,
+): BodyDeclaration<unknown> {
+  return uncheckedJson(content, () => sentAttributes(kind), membersOf(kind), validate);
+}
 
 /** What OPTIONS says about the attributes that a client may send. */
 export function sentAttributes(kind: Kind): Attributes {

@@ -1,15 +1,14 @@
 /** `/admin/<collection>/bulk/`: several objects in one request, all or none (spec 9.1). */
 import type { Kind } from '../../../model/kind.ts';
 import { parseInputs, parseUpdates } from '../../../resources/input.ts';
-import { membersOf } from '../../../resources/members.ts';
 import type { HttpResponse } from '../../message.ts';
-import { uncheckedJson } from '../../operations/body.ts';
 import { type Operation, operation, type RequestContext } from '../../operations/operation.ts';
 import { IDEMPOTENCY_KEY } from '../../operations/parameters.ts';
 import { definePath, type Path } from '../../operations/path.ts';
 import { idempotencyKey } from '../../rules/idempotency-key.ts';
 import { JSON_OFFERS } from '../../rules/negotiation.ts';
-import { sentAttributes } from './attributes.ts';
+import { bodyOf } from './attributes.ts';
+import { creationResponse } from './collections.ts';
 import { inputsOf, manyOf, updatesOf } from './shapes.ts';
 import { componentName } from './names.ts';
 import { type Place, roleFor, subjectOf, tagOf, templateOf } from './place.ts';
@@ -39,12 +38,7 @@ function createAllOperation(place: Place): Operation<Kind> {
       'Creates one object from each element, all or none. In a 422, each key of `fields` begins with the position of the element.',
     role: roleFor(place, 'POST'),
     parameters: [IDEMPOTENCY_KEY],
-    body: uncheckedJson(
-      inputsOf(kind),
-      () => sentAttributes(kind),
-      membersOf(kind),
-      (body) => parseInputs(kind, body),
-    ),
+    body: bodyOf(kind, inputsOf(kind), (body) => parseInputs(kind, body)),
     responses: {
       201: {
         name: `${name}ListCreated`,
@@ -66,12 +60,7 @@ function changeAllOperation(place: Place): Operation<Kind> {
     description:
       'Each element has the `id` of an object and the attributes to change. Either all objects are changed or none. In a 422, each key of `fields` begins with the position of the element. An unknown `id` is 422 as well.',
     role: roleFor(place, 'PATCH'),
-    body: uncheckedJson(
-      updatesOf(kind),
-      () => sentAttributes(kind),
-      membersOf(kind),
-      (body) => parseUpdates(kind, body),
-    ),
+    body: bodyOf(kind, updatesOf(kind), (body) => parseUpdates(kind, body)),
     responses: {
       200: {
         name: `${name}ListChanged`,
@@ -85,12 +74,9 @@ function changeAllOperation(place: Place): Operation<Kind> {
 }
 
 async function createAll(context: RequestContext<Kind>, body: unknown): Promise<HttpResponse> {
-  const { request, services, found, mediaType } = context;
+  const { request, services, found } = context;
   const sender = { subject: subjectOf(context), key: idempotencyKey(request) };
-  const { text, replayed } = await services.records.createAll(found, body, sender);
-  const headers: Record<string, string> = { 'Content-Type': mediaType };
-  if (replayed) headers['Idempotent-Replayed'] = 'true';
-  return { status: 201, headers, body: text };
+  return creationResponse(context, await services.records.createAll(found, body, sender));
 }
 
 async function changeAll(context: RequestContext<Kind>, body: unknown): Promise<HttpResponse> {

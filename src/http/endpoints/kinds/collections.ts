@@ -2,13 +2,12 @@
 import { isWritable, type Kind } from '../../../model/kind.ts';
 import type { Address } from '../../../resources/address.ts';
 import { parseInput } from '../../../resources/input.ts';
-import { membersOf } from '../../../resources/members.ts';
 import { parseQuery } from '../../../resources/query.ts';
 import type { PagedQuery } from '../../../resources/query/paging.ts';
 import type { Creation, Listing } from '../../../resources/records.ts';
 import { inSlices } from '../../../slices.ts';
 import { type HttpResponse, whenReady } from '../../message.ts';
-import { noBody, uncheckedJson } from '../../operations/body.ts';
+import { noBody } from '../../operations/body.ts';
 import {
   type Operation,
   operation,
@@ -20,7 +19,7 @@ import { definePath, type Path } from '../../operations/path.ts';
 import { idempotencyKey } from '../../rules/idempotency-key.ts';
 import { JSON_OFFERS } from '../../rules/negotiation.ts';
 import { pageLinks } from '../../rules/paging.ts';
-import { sentAttributes } from './attributes.ts';
+import { bodyOf } from './attributes.ts';
 import { inputOf, manyOf, oneOf } from './shapes.ts';
 import { listParameters } from './list-parameters.ts';
 import { componentName } from './names.ts';
@@ -58,8 +57,6 @@ export function collectionPath(place: Place, post?: Operation<Address>): Path {
   });
 }
 
-export const LIST_HEAD = { name: 'ListHead', description: 'The headers of the page.' };
-
 function listOperation(place: Place): Operation<Address> {
   const { kind } = place;
   const { name, about } = namesOf(place, 'List');
@@ -73,19 +70,22 @@ function listOperation(place: Place): Operation<Address> {
     role: roleFor(place, 'GET'),
     parameters: listParameters(kind),
     body: noBody,
-    responses: {
-      200: {
-        name: `${componentName(kind)}List`,
-        description: `A page of ${kind.plural}.`,
-        headers: ['X-Total-Count'],
-        content: manyOf(kind),
-        head: LIST_HEAD,
-      },
-    },
+    responses: { 200: listResponse(kind) },
     // If too many sort orders are being built.
     failures: [503],
     run: list,
   });
+}
+
+/** The declaration of the response to GET of a list. */
+export function listResponse(kind: Kind): ResponseDeclaration {
+  return {
+    name: `${componentName(kind)}List`,
+    description: `A page of ${kind.plural}.`,
+    headers: ['X-Total-Count'],
+    content: manyOf(kind),
+    head: { name: 'ListHead', description: 'The headers of the page.' },
+  };
 }
 
 function list(context: RequestContext<Address>): HttpResponse | Promise<HttpResponse> {
@@ -129,12 +129,7 @@ function createOperation(place: Place): Operation<Address> {
     description: `Creates one ${kind.label}.`,
     role: roleFor(place, 'POST'),
     parameters: [IDEMPOTENCY_KEY],
-    body: uncheckedJson(
-      inputOf(kind),
-      () => sentAttributes(kind),
-      membersOf(kind),
-      (body) => inSlices(parseInput(kind, body, 'whole')),
-    ),
+    body: bodyOf(kind, inputOf(kind), (body) => inSlices(parseInput(kind, body, 'whole'))),
     responses: { 201: createdResponse(kind) },
     run: create,
   });
@@ -150,26 +145,21 @@ function createdResponse(kind: Kind): ResponseDeclaration {
 }
 
 async function create(context: RequestContext<Address>, body: unknown): Promise<HttpResponse> {
-  const { request, services, found, mediaType } = context;
+  const { request, services, found } = context;
   const sender = { subject: subjectOf(context), key: idempotencyKey(request) };
-  const created = await services.records.create(found, body, sender);
-  return {
-    status: 201,
-    headers: creationHeaders(created, request.path, mediaType),
-    body: created.text,
-  };
+  return creationResponse(context, await services.records.create(found, body, sender));
 }
 
-/** @param path of the collection, as in the request. */
-export function creationHeaders(
-  { id, etag, replayed }: Creation,
-  path: string,
-  mediaType: string,
-): Record<string, string> {
-  return {
+/** The response to POST, of a collection or of several objects. */
+export function creationResponse(
+  { request: { path }, mediaType }: Pick<RequestContext<unknown>, 'request' | 'mediaType'>,
+  { id, text, etag, replayed }: Creation,
+): HttpResponse {
+  const headers = {
     'Content-Type': mediaType,
     ...(id !== null && { Location: `${path}${id}/` }),
     ...(etag !== null && { ETag: etag }),
     ...(replayed && { 'Idempotent-Replayed': 'true' }),
   };
+  return { status: 201, headers, body: text };
 }

@@ -8,11 +8,10 @@ import { operation, type RequestContext } from '../../operations/operation.ts';
 import { PK } from '../../operations/parameters.ts';
 import { definePath, type Path } from '../../operations/path.ts';
 import { JSON_OFFERS } from '../../rules/negotiation.ts';
-import { LIST_HEAD, pageOf } from './collections.ts';
+import { listResponse, pageOf } from './collections.ts';
 import { listParameters } from './list-parameters.ts';
 import { componentName, withArticle } from './names.ts';
 import { type Place, tagOf, templateOf } from './place.ts';
-import { manyOf } from './shapes.ts';
 
 /** A row that exists or has existed. */
 interface Subject {
@@ -50,15 +49,7 @@ export function itemAuditsPath(place: Place): Path {
         role: kind.adminOnly ? 'admin' : 'editor',
         parameters: listParameters(audits),
         body: noBody,
-        responses: {
-          200: {
-            name: `${componentName(audits)}List`,
-            description: `A page of ${audits.plural}.`,
-            headers: ['X-Total-Count'],
-            content: manyOf(audits),
-            head: LIST_HEAD,
-          },
-        },
+        responses: { 200: listResponse(audits) },
         // If too many sort orders are being built.
         failures: [503],
         run: list,

@@ -3,18 +3,17 @@ import { isWritable } from '../../../model/kind.ts';
 import { type Referrer, referrersOf } from '../../../model/relations.ts';
 import type { Address } from '../../../resources/address.ts';
 import { type Mode, parseInput } from '../../../resources/input.ts';
-import { membersOf } from '../../../resources/members.ts';
 import type { Precondition } from '../../../resources/records.ts';
 import type { Readable } from '../../../resources/cache/representation-cache.ts';
 import { inSlices } from '../../../slices.ts';
 import { type HttpResponse, whenReady } from '../../message.ts';
-import { noBody, uncheckedJson } from '../../operations/body.ts';
+import { noBody } from '../../operations/body.ts';
 import { type Operation, operation, type RequestContext } from '../../operations/operation.ts';
 import { definePath, type Path } from '../../operations/path.ts';
 import { JSON_OFFERS } from '../../rules/negotiation.ts';
 import { itemLinks } from '../../rules/paging.ts';
 import { type Conditions, requireWritable } from '../../rules/preconditions.ts';
-import { sentAttributes } from './attributes.ts';
+import { bodyOf } from './attributes.ts';
 import { oneOf, patchOf, replacementOf } from './shapes.ts';
 import { componentName } from './names.ts';
 import {
@@ -109,11 +108,8 @@ function updateOperation(place: Place, mode: Mode): Operation<Item> {
     summary: `${whole ? 'Replace' : 'Change'} ${about}`,
     description: `${rest} With \`If-Match\`, the request fails if the ${kind.label} has changed since it was read.`,
     role: roleFor(place, whole ? 'PUT' : 'PATCH'),
-    body: uncheckedJson(
-      whole ? replacementOf(kind) : patchOf(kind),
-      () => sentAttributes(kind),
-      membersOf(kind),
-      (body) => inSlices(parseInput(kind, body, mode)),
+    body: bodyOf(kind, whole ? replacementOf(kind) : patchOf(kind), (body) =>
+      inSlices(parseInput(kind, body, mode)),
     ),
     responses: {
       200: {
