@@ -14,7 +14,7 @@ import { ALL_KINDS } from '../../src/model/kinds.ts';
 import { scalarAttributes } from '../../src/resources/visible-attributes.ts';
 import { checkStore } from '../../src/store/check.ts';
 import type { Selection } from '../../src/store/memory/selection.ts';
-import { indexedAttributes } from '../../src/store/memory/indexed-attributes.ts';
+import { indexedAttributes } from './indexed-attributes.ts';
 import type { ReadableStore } from '../../src/store/readable-store.ts';
 import { readSnapshot } from '../../src/store/directory.ts';
 import { Store } from '../../src/store/store.ts';

@@ -12,7 +12,7 @@ import { ALL_KINDS } from '../../model/kinds.ts';
 import { perKind } from '../../model/per-kind.ts';
 import { lookupIn, type RowOf } from '../../model/rows.ts';
 import { Candidates } from '../writer/candidates.ts';
-import { permanentIndexes } from './indexed-attributes.ts';
+import { permanentIndexes } from './permanent-indexes.ts';
 import { idsIn } from './orders/lists/list.ts';
 import type { Replacements } from './orders/lists/replacements.ts';
 import type { TablesPlan } from './plan.ts';

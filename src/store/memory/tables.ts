@@ -17,7 +17,7 @@ import { perKind } from '../../model/per-kind.ts';
 import { atOnce } from '../../slices.ts';
 import { byKind, ChangedRows, differs } from './changed-rows.ts';
 import type { IdList } from './id-list.ts';
-import { permanentIndexes } from './indexed-attributes.ts';
+import { permanentIndexes } from './permanent-indexes.ts';
 import type { OrderedIds } from './orders/ordered-ids.ts';
 import type { Replacements } from './orders/lists/replacements.ts';
 import { type Entering, leave, type Ordering } from './orders/ordering.ts';

@@ -1,7 +1,7 @@
 /** The rows of a draft by the values that it has given them. */
 import type { KindName, Row, Scalar } from '../../model/kind.ts';
 import { KINDS } from '../../model/kinds.ts';
-import { permanentIndexes } from '../memory/indexed-attributes.ts';
+import { permanentIndexes } from '../memory/permanent-indexes.ts';
 
 /** Ids as they were added, and whether they are in ascending order, each once. */
 interface Ids {

@@ -14,7 +14,7 @@ import { ALL_KINDS } from '../../../model/kinds.ts';
 import { perKind } from '../../../model/per-kind.ts';
 import { atOnce } from '../../../slices.ts';
 import type { IdList } from '../id-list.ts';
-import { permanentIndexes } from '../indexed-attributes.ts';
+import { permanentIndexes } from '../permanent-indexes.ts';
 import { AskedOrderings } from './asked-orderings.ts';
 import { BOUNDS, type OrderingBounds } from './bounds.ts';
 import { RowScans } from './row-scans.ts';

@@ -15,7 +15,7 @@ import { atOnce } from '../../../../src/slices.ts';
 import { RowTable } from '../../../../src/store/memory/row-table.ts';
 import { type Change, changeOf } from '../../../../src/model/change.ts';
 import type { Page, Range, Selection } from '../../../../src/store/memory/selection.ts';
-import { indexedAttributes } from '../../../../src/store/memory/indexed-attributes.ts';
+import { indexedAttributes } from '../../../support/indexed-attributes.ts';
 import { Tables } from '../../../../src/store/memory/tables.ts';
 import { codeOf } from '../../../support/failure.ts';
 import { textTableOf } from '../../../support/text-rows.ts';

@@ -11,7 +11,7 @@ import { judge } from '../../../../src/model/rules.ts';
 import { Draft } from '../../../../src/store/writer/draft.ts';
 import { perKind } from '../../../../src/model/per-kind.ts';
 import { RowTable } from '../../../../src/store/memory/row-table.ts';
-import { indexedAttributes } from '../../../../src/store/memory/indexed-attributes.ts';
+import { indexedAttributes } from '../../../support/indexed-attributes.ts';
 import { State } from '../../../../src/store/state.ts';
 import { failureMessage, failureOf } from '../../../support/failure.ts';
 import { settle } from '../../../support/memory-store.ts';

@@ -10,7 +10,7 @@ import type { Order } from '../../../../../src/store/memory/orders/order.ts';
 import { sortedLists } from '../../../../../src/store/memory/orders/sorting.ts';
 import { atOnce } from '../../../../../src/slices.ts';
 import { RowTable } from '../../../../../src/store/memory/row-table.ts';
-import { indexedAttributes } from '../../../../../src/store/memory/indexed-attributes.ts';
+import { indexedAttributes } from '../../../../support/indexed-attributes.ts';
 
 /** SKUs and the SPUs whose names they show. */
 class State {
