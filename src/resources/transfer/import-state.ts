@@ -86,18 +86,10 @@ export class ImportState {
   readonly #dryRun: boolean;
   #state: ImportPhase = 'checking';
   #counts: Record<Counted, number> = { ...NOTHING };
-  /** The listed errors, as JSON because clients poll for them. Elements are only appended. */
-  readonly #errors: string[] = [];
-  #errorCount = 0;
-  #errorUnits = 0;
-  /** The same for the changes. Replaced instead of cleared, because snapshots still read it. */
-  #changes: string[] = [];
-  #changeCount = 0;
-  #changeUnits = 0;
-  /** The same for rows that were created for names. */
-  #missing: string[] = [];
-  #missingCount = 0;
-  #missingUnits = 0;
+  readonly #errors = new List<ImportError>();
+  #changes = new List<ListedChange>(MAX_CHANGE_UNITS);
+  /** Rows that were created for names. */
+  #missing = new List<ListedMissing>();
   #bytesRead = 0;
   #bytesInAll = 0;
   readonly #nonce = randomUUID();
@@ -117,9 +109,9 @@ export class ImportState {
       state: this.#state,
       dry_run: this.#dryRun,
       ...this.#counts,
-      error_count: this.#errorCount,
-      change_count: this.#changeCount,
-      created_missing_count: this.#missingCount,
+      error_count: this.#errors.count,
+      change_count: this.#changes.count,
+      created_missing_count: this.#missing.count,
     };
   }
 
@@ -131,20 +123,22 @@ export class ImportState {
   /** A snapshot of its state now, without later changes. */
   get moment(): ImportMoment {
     const head = JSON.stringify(this.summary).slice(0, -1);
-    const [errors, changes, missing] = [this.#errors, this.#changes, this.#missing];
-    const [errorCount, changeCount] = [errors.length, changes.length];
-    const missingCount = missing.length;
+    const lists = [
+      ['errors', this.#errors.now()],
+      ['changes', this.#changes.now()],
+      ['created_missing', this.#missing.now()],
+    ] as const;
     return {
       etag: entityTag(`${this.#nonce} ${this.#version}`),
-      units: head.length + this.#errorUnits + this.#changeUnits + this.#missingUnits,
+      units: head.length + this.#errors.units + this.#changes.units + this.#missing.units,
       *parts() {
-        yield `${head},"errors":[`;
-        yield* joined(errors, errorCount);
-        yield '],"changes":[';
-        yield* joined(changes, changeCount);
-        yield '],"created_missing":[';
-        yield* joined(missing, missingCount);
-        yield ']}';
+        yield head;
+        for (const [name, kept] of lists) {
+          yield `,"${name}":[`;
+          yield* kept();
+          yield ']';
+        }
+        yield '}';
       },
     };
   }
@@ -154,7 +148,7 @@ export class ImportState {
   }
 
   get hasErrors(): boolean {
-    return this.#errorCount > 0;
+    return this.#errors.count > 0;
   }
 
   get progress(): ImportProgress {
@@ -187,27 +181,14 @@ export class ImportState {
   /** Counts a row, its change, and what was created for its names. */
   count(row: number, { change, created }: WrittenRow): void {
     this.#add('rows');
-    for (const one of created) this.#countMissing({ row, ...one });
+    for (const one of created) this.#missing.add(() => ({ row, ...one }));
     if (change === null) {
       this.#add('unchanged');
       return;
     }
     this.#add(change.action === 'create' ? 'created' : 'changed');
-    this.#changeCount += 1;
-    if (this.#changes.length >= MAX_LISTED || this.#changeUnits >= MAX_CHANGE_UNITS) return;
     const { id, action } = change;
-    const listed: ListedChange = { row, id, action, fields: change.fields() };
-    const text = JSON.stringify(listed);
-    this.#changeUnits += text.length;
-    this.#changes.push(text);
-  }
-
-  #countMissing(missing: ListedMissing): void {
-    this.#missingCount += 1;
-    if (this.#missing.length >= MAX_LISTED) return;
-    const text = JSON.stringify(missing);
-    this.#missingUnits += text.length;
-    this.#missing.push(text);
+    this.#changes.add(() => ({ row, id, action, fields: change.fields() }));
   }
 
   /** Counts a row that cannot be imported. */
@@ -216,15 +197,13 @@ export class ImportState {
     this.#add('refused');
   }
 
-  addError(error: ImportError): void {
+  addError({ row, column, message }: ImportError): void {
     this.#version += 1;
-    this.#errorCount += 1;
-    if (this.#errors.length >= MAX_LISTED) return;
-    const { row, column, message } = error;
-    const entry = { row, column: column && shortened(column), message: shortened(message) };
-    const text = JSON.stringify(entry satisfies ImportError);
-    this.#errorUnits += text.length;
-    this.#errors.push(text);
+    this.#errors.add(() => ({
+      row,
+      column: column && shortened(column),
+      message: shortened(message),
+    }));
   }
 
   /** Forgets the changes that the check has counted, because they are not written. */
@@ -232,12 +211,9 @@ export class ImportState {
     this.#version += 1;
     const { rows, refused } = this.#counts;
     this.#counts = { ...NOTHING, rows, refused };
-    this.#changes = [];
-    this.#changeCount = 0;
-    this.#changeUnits = 0;
-    this.#missing = [];
-    this.#missingCount = 0;
-    this.#missingUnits = 0;
+    // Replaced instead of cleared, because snapshots still read them.
+    this.#changes = new List(MAX_CHANGE_UNITS);
+    this.#missing = new List();
   }
 
   /** Call this before rows are written: they are counted again. */
@@ -253,9 +229,36 @@ export class ImportState {
   }
 }
 
-/** The first elements of a list, separated by commas. */
-function* joined(list: readonly string[], count: number): Generator<string> {
-  for (let index = 0; index < count; index += 1) yield `${index > 0 ? ',' : ''}${list[index]}`;
+/** A list of a report, of which the first elements are kept. */
+class List<T> {
+  /** Its elements, also those that are not kept. */
+  count = 0;
+  /** UTF-16 units of the elements that are kept. */
+  units = 0;
+  readonly #maxUnits: number;
+  /** As JSON because clients poll for them. Elements are only appended. */
+  readonly #kept: string[] = [];
+
+  constructor(maxUnits = Number.POSITIVE_INFINITY) {
+    this.#maxUnits = maxUnits;
+  }
+
+  /** @param make is called only if the element is kept. */
+  add(make: () => T): void {
+    this.count += 1;
+    if (this.#kept.length >= MAX_LISTED || this.units >= this.#maxUnits) return;
+    const text = JSON.stringify(make());
+    this.units += text.length;
+    this.#kept.push(text);
+  }
+
+  /** @returns a function that gives what is kept now, separated by commas. */
+  now(): () => Iterable<string> {
+    const [kept, length] = [this.#kept, this.#kept.length];
+    return function* () {
+      for (let at = 0; at < length; at += 1) yield `${at > 0 ? ',' : ''}${kept[at]}`;
+    };
+  }
 }
 
 function shortened(text: string): string {
