@@ -112,7 +112,7 @@ export async function openCatalog(
   options: CatalogOptions,
   { disk, env, version }: Context,
   monitor: Monitor,
-  seams: Seams = {},
+  seams: Seams,
 ): Promise<Catalog> {
   // Reports a mistake in the settings before anything is opened.
   void new TemplateSources(disk, options.pages.templates);

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { CatalogError } from '../errors.ts';
 import type { Access, Account } from './access.ts';
-import { FailedAttempts, throttled } from './attempts.ts';
+import { type FailedAttempts, throttled } from './attempts.ts';
 import type { CredentialSource } from './credentials.ts';
 import { dummyHash, hashPassword, type PasswordCheck, verifyPassword } from './passwords.ts';
 import { LEEWAY_S } from './time.ts';
@@ -33,7 +33,7 @@ export class Login {
   constructor(
     credentials: CredentialSource,
     verify: PasswordCheck = verifyPassword,
-    attempts = new FailedAttempts(),
+    attempts: FailedAttempts,
   ) {
     this.#credentials = credentials;
     this.#verify = verify;

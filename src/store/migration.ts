@@ -8,7 +8,7 @@
  * earlier version are not offered to readers of changes.
  */
 import { join } from 'node:path';
-import { type Disk, machineDisk } from '../disk/disk.ts';
+import type { Disk } from '../disk/disk.ts';
 import { createStore } from './files/create.ts';
 import { changeSetName, unwritable } from './files/files.ts';
 import { writeMigrationBackup, migrationBackupDirectory } from './files/migration-backup.ts';
@@ -28,7 +28,7 @@ export interface Migrated {
  * @returns null if the directory holds no store; no steps if it is at the current version.
  * @throws CatalogError `store_damaged`, `store_unreadable`, `schema_version`.
  */
-export function planMigration(directory: string, disk: Disk = machineDisk): Migrated | null {
+export function planMigration(directory: string, disk: Disk): Migrated | null {
   const recovered = recover(disk, directory, 'older');
   return recovered && planFor(directory, recovered);
 }
@@ -47,10 +47,7 @@ function planFor(directory: string, { schema }: Recovered): Migrated {
  * @throws CatalogError `store_damaged`, `store_unreadable`, `schema_version`, `durability_unknown`,
  *   `write_refused`.
  */
-export async function migrateStore(
-  directory: string,
-  disk: Disk = machineDisk,
-): Promise<Migrated | null> {
+export async function migrateStore(directory: string, disk: Disk): Promise<Migrated | null> {
   try {
     const recovered = recover(disk, directory, 'older');
     if (recovered === null) return null;

@@ -52,7 +52,7 @@ export async function openChanges(
   { disk, version }: Pick<Context, 'disk' | 'version'>,
   monitor: Monitor,
   { clock, commentMs, retryDelay, send = httpSender(version) }: ChangeSeams,
-  delivering: Delivering = 'always',
+  delivering: Delivering,
 ): Promise<Changes> {
   const source = new ChangeSource(audited.store);
   const feed = new ChangeFeed(source, { commentMs, mayBeBehind: delivering !== 'always' });

@@ -42,19 +42,12 @@ interface Entry {
 export class PageBuilds {
   readonly #queue: PageQueue;
   readonly #store: Pick<ReadableStore, 'has' | 'prepareIndexes'>;
-  readonly #now: () => number;
   readonly #entries = new Map<number, Entry>();
   #lastId = 0;
 
-  /** @param now milliseconds since the epoch. */
-  constructor(
-    queue: PageQueue,
-    store: Pick<ReadableStore, 'has' | 'prepareIndexes'>,
-    now: () => number = Date.now,
-  ) {
+  constructor(queue: PageQueue, store: Pick<ReadableStore, 'has' | 'prepareIndexes'>) {
     this.#queue = queue;
     this.#store = store;
-    this.#now = now;
   }
 
   /** @throws CatalogError `invalid` if there is no such SKU, `too_many_builds`. */
@@ -74,12 +67,12 @@ export class PageBuilds {
         { headers: { 'Retry-After': '10' } },
       );
     }
-    const now = this.#now();
+    const now = Date.now();
     // Ids follow the clock, so that an id from before a restart is not given again after it.
     this.#lastId = Math.max(this.#lastId + 1, now);
     const { build, ended } = this.#queue.build(scope);
     const entry: Entry = { id: this.#lastId, build, createdAt: new Date(now), finishedAt: null };
-    void ended.then(() => (entry.finishedAt = new Date(this.#now())));
+    void ended.then(() => (entry.finishedAt = new Date()));
     this.#entries.set(entry.id, entry);
     this.#forget();
     return shown(entry);

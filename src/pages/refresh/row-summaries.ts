@@ -99,12 +99,6 @@ export class RowSummaries {
   #byKind = new Map<VisibleKind, Map<number, RowSummary>>();
   #size = 0;
   #since = 0;
-  readonly #now: () => number;
-
-  /** @param now milliseconds of a clock that never goes back. */
-  constructor(now: () => number = () => performance.now()) {
-    this.#now = now;
-  }
 
   /** Rows that have changed. */
   get size(): number {
@@ -113,7 +107,7 @@ export class RowSummaries {
 
   /** Milliseconds since the first of the changes; 0 if there is none. */
   get age(): number {
-    return this.#size === 0 ? 0 : this.#now() - this.#since;
+    return this.#size === 0 ? 0 : performance.now() - this.#since;
   }
 
   add(change: Change): void {
@@ -146,7 +140,7 @@ export class RowSummaries {
     let summary = summaries.get(id);
     if (summary === undefined) {
       summaries.set(id, (summary = new RowSummary(kind, id)));
-      if (this.#size === 0) this.#since = this.#now();
+      if (this.#size === 0) this.#since = performance.now();
       this.#size += 1;
     }
     return summary;

@@ -41,7 +41,7 @@ export function listPage(folder: 'goods' | 'categories', id: number, part = 1): 
 }
 
 /** @param part from 1. */
-export function frontPage(part = 1): PageName {
+export function frontPage(part: number): PageName {
   return part === 1 ? FRONT : `index/${part}.html`;
 }
 

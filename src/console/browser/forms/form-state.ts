@@ -45,12 +45,7 @@ export class FormState {
    * @param base null for a new item.
    * @param initial what a new item starts with.
    */
-  constructor(
-    collection: Collection,
-    schema: Schema,
-    base: Loaded | null,
-    initial: TypedFields = {},
-  ) {
+  constructor(collection: Collection, schema: Schema, base: Loaded | null, initial: TypedFields) {
     this.collection = collection;
     this.fields = Object.entries(schema).map(([attribute, described]) => ({
       attribute,

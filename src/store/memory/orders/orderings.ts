@@ -43,7 +43,7 @@ export class Orderings {
   /** Settles with the build that was requested last. */
   #lastBuild: Promise<void> = Promise.resolve();
 
-  constructor(rows: Readonly<Record<KindName, RowTable>>, bounds: Partial<OrderingBounds> = {}) {
+  constructor(rows: Readonly<Record<KindName, RowTable>>, bounds: Partial<OrderingBounds>) {
     this.#rows = rows;
     this.#bounds = { ...BOUNDS, ...bounds };
     this.#asked = new AskedOrderings(rows, this.#bounds);

@@ -80,7 +80,7 @@ export class Searches {
   readonly #results = new Map<string, Result>();
   readonly #running = new Map<string, Running>();
 
-  constructor(source: Source, bounds: Partial<SearchBounds> = {}) {
+  constructor(source: Source, bounds: Partial<SearchBounds>) {
     this.#source = source;
     this.#dependents = new DependentRows(source);
     this.#bounds = { ...BOUNDS, ...bounds };

@@ -14,11 +14,10 @@ export interface SpecChoices {
 const AT_ONCE = 6;
 
 /** In the order in which they were made. @throws ApiError, TypeError, DOMException. */
-export async function readSpecs(spu: number, signal?: AbortSignal): Promise<SpecChoices[]> {
-  const found = await receive<Items['specs'][]>(
-    `/admin/goods/${spu}/specs/?per_page=1000`,
-    signal === undefined ? {} : { signal },
-  );
+export async function readSpecs(spu: number, signal: AbortSignal): Promise<SpecChoices[]> {
+  const found = await receive<Items['specs'][]>(`/admin/goods/${spu}/specs/?per_page=1000`, {
+    signal,
+  });
   const specs: SpecChoices[] = [];
   for (let at = 0; at < found.length; at += AT_ONCE) {
     const some = found.slice(at, at + AT_ONCE).map(async ({ id, name }) => {
