@@ -9,7 +9,7 @@ import { header, type HttpRequest, type HttpResponse } from '../message.ts';
 import { noBody } from '../operations/body.ts';
 import { arrayOf, negotiatedJson, type Shape, textContent } from '../operations/content.ts';
 import { operation, type RequestContext } from '../operations/operation.ts';
-import type { Parameter } from '../operations/parameters.ts';
+import { inQuery, type Parameter } from '../operations/parameters.ts';
 import { definePath, type Path } from '../operations/path.ts';
 import { confirmCaller } from '../rules/authorization.ts';
 import { CATALOG_SEQUENCE, parseSequence } from '../rules/catalog-sequence.ts';
@@ -82,30 +82,25 @@ const EVENTS = textContent(EVENT_STREAM, {
   }),
 });
 
-function parameter(name: string, description: string, schema: Parameter['schema']): Parameter {
-  return { component: `changes${name}`, name, in: 'query', description, schema };
-}
-
 const PARAMETERS: readonly Parameter[] = [
-  parameter(
+  inQuery(
     'since',
     'The number of the change set after which the changes begin. The default is the last change set, so that only new changes follow.',
     { type: 'integer', minimum: 0 },
+    'changessince',
   ),
-  parameter(
+  inQuery(
     'limit',
     'The maximum number of change sets in the array. A change set is never split.',
-    {
-      type: 'integer',
-      minimum: 1,
-      maximum: MAX_LIMIT,
-      default: DEFAULT_LIMIT,
-    },
+    { type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT },
+    'changeslimit',
   ),
-  parameter('wait', `How long to wait for a change if there is none, up to ${MAX_WAIT_S}s.`, {
-    ...text,
-    pattern: String.raw`^0{0,7}([0-5]?\d|60)s$|^0{0,8}1m$`,
-  }),
+  inQuery(
+    'wait',
+    `How long to wait for a change if there is none, up to ${MAX_WAIT_S}s.`,
+    { ...text, pattern: String.raw`^0{0,7}([0-5]?\d|60)s$|^0{0,8}1m$` },
+    'changeswait',
+  ),
 ];
 
 const KNOWN = { owner: 'changes', names: new Set(PARAMETERS.map(({ name }) => name)) };

@@ -10,11 +10,10 @@ import {
   unpagedOf,
 } from '../../resources/query/paging.ts';
 import { parseParameters } from '../../resources/query/parameters.ts';
-
 import type { HttpResponse } from '../message.ts';
 import { json, noBody } from '../operations/body.ts';
 import { operation, type RequestContext } from '../operations/operation.ts';
-import type { PathParameter } from '../operations/parameters.ts';
+import { inQuery, type PathParameter } from '../operations/parameters.ts';
 import type { Params } from '../operations/params.ts';
 import { definePath, type Path } from '../operations/path.ts';
 import { confirmCaller } from '../rules/authorization.ts';
@@ -23,13 +22,13 @@ import { itemLinks } from '../rules/paging.ts';
 import { requireWritable } from '../rules/preconditions.ts';
 import type { Services, UserActor, UserGuard, UserObject } from '../services.ts';
 import { pageOf } from './kinds/collections.ts';
-import { ORDER, PAGING, query } from './kinds/list-parameters.ts';
+import { ORDER, PAGING } from './kinds/list-parameters.ts';
 import { USERS_TAG } from './tags.ts';
 import { MANY, newUser, ONE, PROPERTIES, userPatch } from './user-shapes.ts';
 
 const SORTABLE = new Set(Object.keys(PROPERTIES));
 
-const SORTBY = query(
+const SORTBY = inQuery(
   'sortby',
   'The attribute to sort by.',
   { type: 'string', enum: [...SORTABLE], default: 'name' },

@@ -45,6 +45,20 @@ export function idInPath(
   };
 }
 
+/**
+ * A parameter of a query, which may be left out.
+ *
+ * @param component its name, if `name` has two different descriptions.
+ */
+export function inQuery(
+  name: string,
+  description: string,
+  schema: JsonObject,
+  component = name,
+): Parameter {
+  return { component, name, in: 'query', description, schema };
+}
+
 export const PK = idInPath('pk', 'The id of an item.');
 
 const tags = { schema: { type: 'string' }, example: '"89lmCjTEav7Gy_YdMjrMWv"' };

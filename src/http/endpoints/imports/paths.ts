@@ -13,7 +13,7 @@ import { type Match, MATCHES, matchesOf } from '../../../resources/transfer/rows
 import { header, type HttpResponse } from '../../message.ts';
 import { noBody, stream } from '../../operations/body.ts';
 import { operation, type RequestContext } from '../../operations/operation.ts';
-import { IDEMPOTENCY_KEY, type Parameter, PK } from '../../operations/parameters.ts';
+import { IDEMPOTENCY_KEY, inQuery, type Parameter, PK } from '../../operations/parameters.ts';
 import { definePath, type Path } from '../../operations/path.ts';
 import { confirmCaller } from '../../rules/authorization.ts';
 import { idempotencyKey } from '../../rules/idempotency-key.ts';
@@ -35,13 +35,13 @@ const CREATE_MISSING = 'create_missing';
 
 const text = { type: 'string' };
 
-const DRY_RUN_PARAMETER = parameter(
+const DRY_RUN_PARAMETER = inQuery(
   DRY_RUN,
   'If `true`, nothing is written, and the import reports what it would write.',
   { ...text, enum: ['false', 'true'], default: 'false' },
 );
 
-const MISSING_PARAMETER = parameter(
+const MISSING_PARAMETER = inQuery(
   CREATE_MISSING,
   'The collections in which rows are created for names that are not found, separated by commas.',
   { ...text, pattern: `^(?:${CREATABLE.join('|')})(?:,(?:${CREATABLE.join('|')}))*$` },
@@ -53,13 +53,8 @@ const NAMES = new Set([DRY_RUN, MATCH, CREATE_MISSING]);
 function matchParameter(kind: Kind): Parameter {
   const possible = matchesOf(kind);
   const schema = { ...text, enum: possible, default: 'id' };
-  const common = parameter(MATCH, 'The attribute by which existing rows are found.', schema);
-  const isCommon = possible.length < MATCHES.length;
-  return isCommon ? common : { ...common, component: `${componentName(kind)}Match` };
-}
-
-function parameter(name: string, description: string, schema: Parameter['schema']): Parameter {
-  return { component: name, name, in: 'query', description, schema };
+  const component = possible.length < MATCHES.length ? MATCH : `${componentName(kind)}Match`;
+  return inQuery(MATCH, 'The attribute by which existing rows are found.', schema, component);
 }
 
 /** @param maxImport most bytes of a file. */

@@ -12,7 +12,7 @@ import { header, type HttpResponse } from '../../message.ts';
 import { noBody } from '../../operations/body.ts';
 import type { Content } from '../../operations/content.ts';
 import { operation, type RequestContext } from '../../operations/operation.ts';
-import type { Parameter } from '../../operations/parameters.ts';
+import { inQuery } from '../../operations/parameters.ts';
 import { definePath, type Path } from '../../operations/path.ts';
 import { negotiate, type Offer } from '../../rules/negotiation.ts';
 import { selectionParameters } from './list-parameters.ts';
@@ -20,13 +20,12 @@ import { componentName } from './names.ts';
 import { type Place, roleFor, subjectOf, tagOf, templateOf } from './place.ts';
 import { manyOf } from './shapes.ts';
 
-const FORMAT: Parameter = {
-  component: 'exportFormat',
-  name: 'format',
-  in: 'query',
-  description: 'The format of the file: CSV, one JSON object per line, or a JSON array.',
-  schema: { type: 'string', enum: FORMATS, default: 'csv' },
-};
+const FORMAT = inQuery(
+  'format',
+  'The format of the file: CSV, one JSON object per line, or a JSON array.',
+  { type: 'string', enum: FORMATS, default: 'csv' },
+  'exportFormat',
+);
 
 /** @param place of a kind that has bulk operations, at its own path. */
 export function exportPath(place: Place): Path {

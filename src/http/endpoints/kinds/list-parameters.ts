@@ -6,26 +6,12 @@ import { type RangeParameter, rangeParameters } from '../../../resources/query/r
 import { scalarAttributes } from '../../../resources/visible-attributes.ts';
 import { MAX_SEARCH_LENGTH } from '../../../resources/query/search-words.ts';
 import type { JsonSchema } from '../../operations/content.ts';
-import type { Parameter } from '../../operations/parameters.ts';
+import { inQuery, type Parameter } from '../../operations/parameters.ts';
 import { componentName } from './names.ts';
 
 const text = { type: 'string' };
 
 const integer = (minimum: number, more: object = {}) => ({ type: 'integer', minimum, ...more });
-
-/**
- * A parameter of a query, which may be left out.
- *
- * @param component its name among the components, if two parameters have the same name.
- */
-export function query(
-  name: string,
-  description: string,
-  schema: JsonSchema,
-  component = name,
-): Parameter {
-  return { component, name, in: 'query', description, schema };
-}
 
 const size = integer(1, { maximum: MAX_PAGE_SIZE });
 
@@ -34,21 +20,25 @@ const size = integer(1, { maximum: MAX_PAGE_SIZE });
  * viewer does, would page in both forms at once.
  */
 export const PAGING: readonly Parameter[] = [
-  query(
+  inQuery(
     'page',
     'The page to return, with `per_page`; the default is 1. Not allowed with `limit` or `offset`.',
     integer(1),
   ),
-  query('per_page', `The number of objects on a page; the default is ${DEFAULT_PAGE_SIZE}.`, size),
-  query(
+  inQuery(
+    'per_page',
+    `The number of objects on a page; the default is ${DEFAULT_PAGE_SIZE}.`,
+    size,
+  ),
+  inQuery(
     'limit',
     `The number of objects to return, with \`offset\`; the default is ${DEFAULT_PAGE_SIZE}. Not allowed with \`page\` or \`per_page\`.`,
     size,
   ),
-  query('offset', 'The number of objects to skip; the default is 0.', integer(0)),
+  inQuery('offset', 'The number of objects to skip; the default is 0.', integer(0)),
 ];
 
-export const ORDER = query(
+export const ORDER = inQuery(
   'order',
   'The direction. Objects with equal values are sorted by ascending id in either direction.',
   {
@@ -58,13 +48,13 @@ export const ORDER = query(
   },
 );
 
-const SEARCH = query(
+const SEARCH = inQuery(
   'q',
   'Only objects in which every word occurs somewhere in a text, ignoring case, accents and width; at most 10 words. An empty value is ignored.',
   { ...text, maxLength: MAX_SEARCH_LENGTH },
 );
 
-const KEYWORD = query(
+const KEYWORD = inQuery(
   'keyword',
   'Only objects with exactly this name. An empty value is ignored.',
   text,
@@ -77,7 +67,7 @@ export function listParameters(kind: Kind): Parameter[] {
 
 /** The parameters that select rows and their order. */
 export function selectionParameters(kind: Kind): Parameter[] {
-  const sortby = query(
+  const sortby = inQuery(
     'sortby',
     'The attribute to sort by.',
     { ...text, enum: scalarAttributes(kind), default: 'id' },
@@ -95,7 +85,7 @@ function filtersOf(kind: Kind): Parameter[] {
     if (name !== 'keyword' && !byAttribute.has(attribute)) byAttribute.set(attribute, name);
   }
   return [...byAttribute].map(([attribute, name]) =>
-    query(name, `Only objects with this \`${name}\`.`, filterSchema(kind, attribute)),
+    inQuery(name, `Only objects with this \`${name}\`.`, filterSchema(kind, attribute)),
   );
 }
 
@@ -112,7 +102,7 @@ function rangeParameter(name: string, range: RangeParameter): Parameter {
   const { attribute, bound, values } = range;
   if (values === 'period') {
     const [when, edge] = bound === 'min' ? ['at or after', 'beginning'] : ['at or before', 'end'];
-    return query(
+    return inQuery(
       name,
       `Only objects whose \`${attribute}\` is ${when} this: an instant with its offset from UTC, or a date, which stands for the ${edge} of its day in UTC.`,
       {
@@ -125,8 +115,11 @@ function rangeParameter(name: string, range: RangeParameter): Parameter {
     );
   }
   if (values === 'flag') {
-    return query(name, `Only objects with this \`${name}\`.`, { ...text, enum: ['true', 'false'] });
+    return inQuery(name, `Only objects with this \`${name}\`.`, {
+      ...text,
+      enum: ['true', 'false'],
+    });
   }
   const what = bound === 'min' ? 'at least' : 'at most';
-  return query(name, `Only objects whose \`${attribute}\` is ${what} this.`, integer(0));
+  return inQuery(name, `Only objects whose \`${attribute}\` is ${what} this.`, integer(0));
 }
