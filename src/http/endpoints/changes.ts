@@ -5,16 +5,15 @@ import { CatalogError } from '../../errors.ts';
 import { RESOURCES } from '../../model/webhook-schemas.ts';
 import type { Reader } from '../../resources/changes/change-feed.ts';
 import { malformed, parseParameters, type Parameters } from '../../resources/query/parameters.ts';
-import { header, type HttpRequest, type HttpResponse } from '../message.ts';
+import { header, type HttpResponse } from '../message.ts';
 import { noBody } from '../operations/body.ts';
 import { arrayOf, negotiatedJson, type Shape, textContent } from '../operations/content.ts';
 import { operation, type RequestContext } from '../operations/operation.ts';
 import { inQuery, type Parameter } from '../operations/parameters.ts';
 import { definePath, type Path } from '../operations/path.ts';
-import { confirmCaller } from '../rules/authorization.ts';
+import { confirmCaller, isStillAllowed } from '../rules/authorization.ts';
 import { CATALOG_SEQUENCE, parseSequence } from '../rules/catalog-sequence.ts';
 import { JSON_OFFERS } from '../rules/negotiation.ts';
-import type { Services } from '../services.ts';
 import { CHANGES_TAG } from './tags.ts';
 
 const EVENT_STREAM = 'text/event-stream';
@@ -181,20 +180,6 @@ async function stream(context: RequestContext<undefined>): Promise<HttpResponse>
 async function expectStart(context: RequestContext<undefined>, after: number | null) {
   const { subject } = readerOf(context);
   if (after !== null) await context.services.changes.awaited.expect(after, subject);
-}
-
-/** Whether the token of a stream is still valid. A stream ends when it no longer is. */
-export async function isStillAllowed(
-  request: HttpRequest,
-  tokens: Services['tokens'],
-): Promise<boolean> {
-  try {
-    await tokens.verify(header(request, 'authorization'));
-    return true;
-  } catch (error) {
-    if (error instanceof CatalogError) return false;
-    throw error;
-  }
 }
 
 function readerOf({ request, caller }: RequestContext<undefined>): Reader {

@@ -63,3 +63,17 @@ export function confirmCaller({
 }): Verified | null | Promise<Verified> {
   return caller === null ? null : services.tokens.verify(header(request, 'authorization'));
 }
+
+/** Whether the token of a stream is still valid. A stream ends when it no longer is. */
+export async function isStillAllowed(
+  request: HttpRequest,
+  tokens: TokenVerifier,
+): Promise<boolean> {
+  try {
+    await tokens.verify(header(request, 'authorization'));
+    return true;
+  } catch (error) {
+    if (error instanceof CatalogError) return false;
+    throw error;
+  }
+}

@@ -10,10 +10,10 @@ import { noBody } from '../../operations/body.ts';
 import { textContent } from '../../operations/content.ts';
 import { operation, type RequestContext } from '../../operations/operation.ts';
 import { definePath, type Path } from '../../operations/path.ts';
+import { isStillAllowed } from '../../rules/authorization.ts';
 import { parseSequence } from '../../rules/catalog-sequence.ts';
 import { JSON_TYPE } from '../../rules/negotiation.ts';
 import type { KnownEpoch } from '../../services.ts';
-import { isStillAllowed } from '../changes.ts';
 import { HOSTS_TAG } from '../tags.ts';
 
 const LINES = 'application/x-ndjson';
