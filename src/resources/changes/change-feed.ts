@@ -7,14 +7,14 @@
  */
 import { CatalogError, hasCode } from '../../errors.ts';
 import { Places } from '../limits/places.ts';
+import { closable } from '../text/closable.ts';
+import type { SharedTextsOptions } from '../text/shared-texts.ts';
+import { TurnQueue } from '../text/turn-queue.ts';
 import { AwaitedSequences } from './awaited-sequences.ts';
 import type { ChangeSource } from './change-source.ts';
 import type { View } from './change-text.ts';
 import { ChangeTexts, type Part } from './change-texts.ts';
-import { closable } from './closable.ts';
 import { arrayText, eventText, gathered } from './feed-text.ts';
-import { TurnQueue } from './turn-queue.ts';
-import type { SharedTextsOptions } from './shared-texts.ts';
 
 /** Open responses, at most: arrays that wait or are being sent, and streams. */
 export const MAX_OPEN = 250;

@@ -2,15 +2,15 @@
  * The texts of change sets, for all readers of the feed: one with subjects, and one without.
  *
  * A reader holds one piece of 64 KiB. Texts of small change sets are kept as long as the change
- * sets are in memory. Other texts are made one at a time, and shared: see shared-texts.ts.
+ * sets are in memory. Other texts are made one at a time, and shared: see text/shared-texts.ts.
  */
 import { atOnce, inSlices } from '../../slices.ts';
 import type { ChangeSet } from '../../store/change-set.ts';
+import { type Piece, SharedTexts, type SharedTextsOptions } from '../text/shared-texts.ts';
+import type { TurnQueue } from '../text/turn-queue.ts';
 import type { ChangeSource } from './change-source.ts';
 import { changesText, PIECE_BYTES, type View } from './change-text.ts';
-import type { TurnQueue } from './turn-queue.ts';
 import { isPublished } from './published.ts';
-import { type Piece, SharedTexts, type SharedTextsOptions } from './shared-texts.ts';
 
 /** Bytes of the shared texts that are kept. */
 const MAX_SHARED_BYTES = 8 * 1024 * 1024;

@@ -1,6 +1,6 @@
 /** The texts of change sets as a reader gets them: as one array, or as server-sent events. */
+import type { TurnQueue } from '../text/turn-queue.ts';
 import type { Part } from './change-texts.ts';
-import type { TurnQueue } from './turn-queue.ts';
 
 /** Bytes after which a piece is sent. */
 const SENT_BYTES = 32 * 1024;

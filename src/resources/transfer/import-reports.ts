@@ -7,11 +7,11 @@
  */
 import { CatalogError, missingItem } from '../../errors.ts';
 import { inSlices } from '../../slices.ts';
-import { closable } from '../changes/closable.ts';
-import { TurnQueue } from '../changes/turn-queue.ts';
-import { SharedTexts } from '../changes/shared-texts.ts';
 import { EntityTagger } from '../entity-tag.ts';
+import { closable } from '../text/closable.ts';
 import { inPieces } from '../text/pieces.ts';
+import { SharedTexts } from '../text/shared-texts.ts';
+import { TurnQueue } from '../text/turn-queue.ts';
 import type { ImportMoment } from './import-state.ts';
 
 /** Bytes of the reports that are kept. */

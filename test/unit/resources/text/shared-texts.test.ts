@@ -1,8 +1,8 @@
 /** Texts that readers share: made once, one at a time, in bounded memory. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { TurnQueue } from '../../../../src/resources/changes/turn-queue.ts';
-import { SharedTexts } from '../../../../src/resources/changes/shared-texts.ts';
+import { TurnQueue } from '../../../../src/resources/text/turn-queue.ts';
+import { SharedTexts } from '../../../../src/resources/text/shared-texts.ts';
 import { countingTurns, turn } from '../../../support/turns.ts';
 
 const STAYS = new AbortController().signal;
