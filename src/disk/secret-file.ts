@@ -1,7 +1,7 @@
 /** A file with one secret on one line, such as a token, that only its owner may read. */
-import { CatalogError, messageOf } from '../errors.ts';
+import { CatalogError } from '../errors.ts';
 import { requirePrivate } from './modes.ts';
-import { type FileContent, readShort } from './watched-file.ts';
+import { readShort } from './watched-file.ts';
 
 /** Bytes. */
 const MAX_BYTES = 16 * 1024;
@@ -11,12 +11,7 @@ const MAX_BYTES = 16 * 1024;
  * @throws CatalogError `usage` if the file cannot be read, is too long, has no secret, or others may read it.
  */
 export function readSecretFile(path: string): string {
-  let content: FileContent | null;
-  try {
-    content = readShort(path, MAX_BYTES);
-  } catch (cause) {
-    throw new CatalogError('usage', `${path} cannot be read: ${messageOf(cause)}`, { cause });
-  }
+  const content = readShort(path, MAX_BYTES, 'usage');
   if (content === null) throw new CatalogError('usage', `there is no file ${path}`);
   requirePrivate(path, content.mode, 'usage');
   const text = content.bytes.toString().trim();

@@ -6,7 +6,7 @@
  * freed inode may be given to another file.
  */
 import fs from 'node:fs';
-import { systemErrorCode } from '../errors.ts';
+import { CatalogError, type Code, messageOf, systemErrorCode } from '../errors.ts';
 import { openRegular } from './system/regular-file.ts';
 
 export interface FileContent {
@@ -81,12 +81,13 @@ export function readWithMode(path: string): FileContent | null {
  * Reads a file that an operator names: it may be a pipe, or a device without an end.
  *
  * @returns null if there is none.
- * @throws Error if it has more than `maxBytes`; what the file system throws.
+ * @throws CatalogError `code` if it cannot be read, or has more than `maxBytes`.
  */
-export function readShort(path: string, maxBytes: number): FileContent | null {
-  const fd = existing((name) => fs.openSync(name, 'r'), path);
-  if (fd === null) return null;
+export function readShort(path: string, maxBytes: number, code: Code): FileContent | null {
+  let fd: number | null = null;
   try {
+    fd = existing((name) => fs.openSync(name, 'r'), path);
+    if (fd === null) return null;
     const bytes = Buffer.alloc(maxBytes + 1);
     let length = 0;
     while (length <= maxBytes) {
@@ -97,8 +98,10 @@ export function readShort(path: string, maxBytes: number): FileContent | null {
       length += read;
     }
     throw new Error(`it is longer than ${maxBytes / 1024} KiB`);
+  } catch (cause) {
+    throw new CatalogError(code, `${path} cannot be read: ${messageOf(cause)}`, { cause });
   } finally {
-    fs.closeSync(fd);
+    if (fd !== null) fs.closeSync(fd);
   }
 }
 

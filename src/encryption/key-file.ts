@@ -57,12 +57,7 @@ export function readKeyFile(path: string): Uint8Array {
 }
 
 function contentOf(path: string): FileContent {
-  let content: FileContent | null;
-  try {
-    content = readShort(path, MAX_BYTES);
-  } catch (cause) {
-    throw new CatalogError('encryption', `${path} cannot be read: ${messageOf(cause)}`, { cause });
-  }
+  const content = readShort(path, MAX_BYTES, 'encryption');
   if (content !== null) return content;
   throw new CatalogError(
     'encryption',

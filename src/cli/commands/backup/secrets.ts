@@ -29,8 +29,8 @@ export function readIdentities(path: string): string[] {
 
 /** It may be a pipe, so it is read once, to its end. @throws CatalogError `backup_failed`. */
 function readSecret(path: string): string {
+  const content = readShort(path, MAX_BYTES, 'backup_failed');
   try {
-    const content = readShort(path, MAX_BYTES);
     if (content === null) throw new Error('there is no such file');
     return new TextDecoder('utf-8', { fatal: true }).decode(content.bytes);
   } catch (cause) {
