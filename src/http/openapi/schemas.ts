@@ -3,7 +3,6 @@ import { type FieldErrors } from '../../errors.ts';
 import { KINDS } from '../../model/kinds.ts';
 import { sentAttributes } from '../endpoints/kinds/attributes.ts';
 import type { Shape } from '../operations/content.ts';
-import { ERROR } from '../operations/errors.ts';
 
 const text = { type: 'string' };
 
@@ -25,6 +24,17 @@ export function sharedShapes(refusal: {
 }): readonly Shape[] {
   return [ERROR, invalid(refusal), FAULT, NOTHING, ATTRIBUTES];
 }
+
+const ERROR: Shape = {
+  name: 'Error',
+  schema: () => ({
+    type: 'object',
+    description: 'A failure that the request caused.',
+    properties: { error: { ...text, description: 'One human-readable sentence.' } },
+    required: ['error'],
+    examples: [{ error: 'there is no SKU 36' }],
+  }),
+};
 
 const invalid = (refusal: object): Shape => ({
   name: 'Invalid',

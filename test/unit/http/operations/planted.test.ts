@@ -5,13 +5,12 @@ import * as v from 'valibot';
 import { CatalogError } from '../../../../src/errors.ts';
 import type { BodyStream, HttpRequest, HttpResponse } from '../../../../src/http/message.ts';
 import { json, noBody, stream } from '../../../../src/http/operations/body.ts';
-import { plainJson, textContent } from '../../../../src/http/operations/content.ts';
+import { plainJson, type Shape, textContent } from '../../../../src/http/operations/content.ts';
 import { operation, type RequestContext } from '../../../../src/http/operations/operation.ts';
 import { idInPath } from '../../../../src/http/operations/parameters.ts';
 import { definePath, type Path } from '../../../../src/http/operations/path.ts';
 import { type ApplicationOptions, createApplication } from '../../../../src/http/router.ts';
 import { JSON_OFFERS } from '../../../../src/http/rules/negotiation.ts';
-import { ERROR } from '../../../../src/http/operations/errors.ts';
 import { requestWith } from '../../../support/request.ts';
 
 const TAG = { name: 'planted', description: 'Of this test.' };
@@ -27,11 +26,13 @@ const example = { summary: 'A note', value: { text: 'Hello' } };
 
 const described = { summary: 'Does it', description: 'Does it.', role: null } as const;
 
+const shape: Shape = { name: 'Planted', schema: () => ({ type: 'object' }) };
+
 const answers = {
   200: {
     name: 'Planted',
     description: 'Done.',
-    content: plainJson(ERROR, { Planted: () => example }),
+    content: plainJson(shape, { Planted: () => example }),
   },
 };
 
