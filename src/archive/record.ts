@@ -7,7 +7,7 @@ import * as v from 'valibot';
 import { DATA_FILES } from '../data-files.ts';
 import type { Disk } from '../disk/disk.ts';
 import { replaceFile } from '../disk/durable-file.ts';
-import { readOrExplain } from '../disk/unreadable.ts';
+import { readFile } from '../disk/read-file.ts';
 import { CatalogError, messageOf } from '../errors.ts';
 import { parseChecked, withChecksum } from '../json/checksum.ts';
 
@@ -29,7 +29,7 @@ export function archiveRecord(disk: Disk, directory: string): ArchiveRecord {
   const path = join(directory, DATA_FILES.archive);
   return {
     read() {
-      const bytes = readOrExplain(disk, path, 'archive_failed');
+      const bytes = readFile(disk, path, 'archive_failed');
       if (bytes === null) return null;
       try {
         return v.parse(shape, parseChecked(bytes)).archive;

@@ -5,7 +5,7 @@ import { replaceFile, writeOnce } from '../disk/durable-file.ts';
 import { FileLock } from '../disk/lock.ts';
 import { requirePrivate } from '../disk/modes.ts';
 import { type FileContent } from '../disk/watched-file.ts';
-import { unreadable } from '../disk/unreadable.ts';
+import { readable } from '../disk/read-file.ts';
 import { CatalogError, type Code, messageOf, systemErrorCode } from '../errors.ts';
 import { ChecksumMismatch, parseChecked, withChecksum } from '../json/checksum.ts';
 import { dirname, join } from 'node:path';
@@ -47,12 +47,7 @@ export function readPrivate(
   { path, code }: PrivateFile,
   read: () => FileContent | null,
 ): { readonly json: unknown } | null {
-  let content: FileContent | null;
-  try {
-    content = read();
-  } catch (cause) {
-    throw new CatalogError(code, unreadable(path, cause), { cause });
-  }
+  const content = readable(path, read, code);
   if (content === null) return null;
   requirePrivate(path, content.mode, code);
   try {

@@ -9,7 +9,7 @@ import type { SharedFiles } from '../../auth/sharing/shared-files.ts';
 import { DATA_FILES } from '../../data-files.ts';
 import type { Disk } from '../../disk/disk.ts';
 import { replaceFile } from '../../disk/durable-file.ts';
-import { readOrExplain } from '../../disk/unreadable.ts';
+import { readFile } from '../../disk/read-file.ts';
 import { CatalogError } from '../../errors.ts';
 import { formatLogAddress, parseLogAddress } from '../../hosts/cluster/address.ts';
 import { openCluster } from './open.ts';
@@ -75,7 +75,7 @@ export function sharedFilesOf(directory: string, disk: Disk): SharedFiles | unde
  */
 export function readClusterSettings(directory: string, disk: Disk): ClusterSettings | null {
   const path = join(directory, DATA_FILES.cluster);
-  const bytes = readOrExplain(disk, path);
+  const bytes = readFile(disk, path);
   return bytes === null ? null : settingsIn(path, bytes);
 }
 

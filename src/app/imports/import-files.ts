@@ -4,9 +4,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DATA_FILES } from '../../data-files.ts';
 import type { Disk } from '../../disk/disk.ts';
 import { removeTemporaries, replaceFile } from '../../disk/durable-file.ts';
+import { readFile as readWhole } from '../../disk/read-file.ts';
 import { CatalogError } from '../../errors.ts';
 import type { ImportStorage } from '../../resources/transfer/imports.ts';
-import { readFile as readWhole } from '../../store/files/files.ts';
 
 const STATE = /^(\d+)\.json$/;
 const FILE = /^(\d+)\.file$/;

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { DATA_FILES } from '../../data-files.ts';
 import type { Disk } from '../../disk/disk.ts';
 import { removeTemporaries, replaceFile } from '../../disk/durable-file.ts';
+import { readFile } from '../../disk/read-file.ts';
 import type { DeliveryStorage } from '../../resources/webhooks/ports.ts';
-import { readFile } from '../../store/files/files.ts';
 
 const STATE = /^(\d+)\.json$/;
 

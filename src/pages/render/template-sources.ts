@@ -18,7 +18,7 @@ import spu from '../../../templates/spu.njk' with { type: 'text' };
 import style from '../../../templates/style.css' with { type: 'text' };
 import texts from '../../../templates/texts.njk' with { type: 'text' };
 import type { Disk } from '../../disk/disk.ts';
-import { readOrExplain } from '../../disk/unreadable.ts';
+import { readFile } from '../../disk/read-file.ts';
 import { CatalogError, messageOf, systemErrorCode } from '../../errors.ts';
 
 /** A compiled binary has no files beside it: the templates are part of it. */
@@ -96,7 +96,7 @@ export class TemplateSources {
     const own = new Map<string, Buffer>();
     if (this.#directory !== null) {
       for (const path of this.#filesBelow(this.#directory)) {
-        const bytes = readOrExplain(this.#disk, path, 'page_failed');
+        const bytes = readFile(this.#disk, path, 'page_failed');
         if (bytes !== null) own.set(path, bytes);
       }
     }

@@ -8,7 +8,7 @@ import { DATA_FILES } from '../../data-files.ts';
 import type { Disk } from '../../disk/disk.ts';
 import { writeVolatile } from '../../disk/durable-file.ts';
 import { pause } from '../../delay.ts';
-import { readOrExplain } from '../../disk/unreadable.ts';
+import { readFile } from '../../disk/read-file.ts';
 import { CatalogError } from '../../errors.ts';
 
 const settings = v.object({
@@ -51,7 +51,7 @@ export async function keepSettings(
 ): Promise<void> {
   const path = join(directory, DATA_FILES.pageSettings);
   const bytes = Buffer.from(`${JSON.stringify(used, null, 2)}\n`);
-  if (readOrExplain(disk, path)?.equals(bytes) !== true) await writeVolatile(disk, path, bytes);
+  if (readFile(disk, path)?.equals(bytes) !== true) await writeVolatile(disk, path, bytes);
 }
 
 /**
@@ -102,7 +102,7 @@ export async function keepSavingSettings(
  */
 export function keptSettings(disk: Disk, directory: string): PageSettings {
   const path = join(directory, DATA_FILES.pageSettings);
-  const bytes = readOrExplain(disk, path);
+  const bytes = readFile(disk, path);
   // Power loss may leave it empty: it is not synced, since it can be made again.
   if (bytes === null || bytes.length === 0) return DEFAULT_SETTINGS;
   const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), settings), bytes.toString());

@@ -6,7 +6,8 @@
  */
 import { join } from 'node:path';
 import type { Disk } from '../../disk/disk.ts';
-import { changeSetName, type Listing, listChanges, readFile } from './files.ts';
+import { readFile } from '../../disk/read-file.ts';
+import { changeSetName, type Listing, listChanges } from './files.ts';
 
 /** The most bytes of change sets that a reader takes before it reads the base. */
 const MAX_TAKEN_BYTES = 64 * 1024 * 1024;

@@ -13,13 +13,14 @@ import type { Disk } from '../../disk/disk.ts';
 import type { MappedFile } from '../../disk/system/mapped-file.ts';
 import { removeTemporaries } from '../../disk/durable-file.ts';
 import { removeStaging, Staging } from '../../disk/staging.ts';
+import { readFile } from '../../disk/read-file.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
 import type { ChangeSet, EncodedChangeSet } from '../change-set.ts';
 import type { StoreLog } from '../log.ts';
 import type { StoreObserver, StoreSize } from '../observer.ts';
 import type { Snapshot, State } from '../state.ts';
 import { createStore, makeDirectories, writeHead } from './create.ts';
-import { changeSetName, damaged, occupied, readFile } from './files.ts';
+import { changeSetName, damaged, occupied } from './files.ts';
 import { Descriptors } from './descriptors.ts';
 import { encodeHead } from './head.ts';
 import {

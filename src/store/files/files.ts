@@ -12,7 +12,7 @@ import { basename, dirname, join } from 'node:path';
 import * as v from 'valibot';
 import { DATA_FILES } from '../../data-files.ts';
 import type { Disk } from '../../disk/disk.ts';
-import { unreadable } from '../../disk/unreadable.ts';
+import { readable } from '../../disk/read-file.ts';
 import { CatalogError, messageOf, systemErrorCode } from '../../errors.ts';
 import { CHECKSUM_LENGTH, checksumIn } from '../../json/checksum.ts';
 
@@ -45,24 +45,6 @@ export function listChanges(disk: Disk, directory: string): Listing {
     else if (!name.startsWith('.')) unexpected.push(join(path, name));
   }
   return { sequences: sequences.sort((a, b) => a - b), unexpected };
-}
-
-/**
- * @returns the bytes of a file, or null if there is none.
- * @throws CatalogError `store_unreadable`.
- */
-export function readFile(disk: Disk, path: string): Buffer | null {
-  return readable(path, () => disk.read(path));
-}
-
-/** Runs `read`; what the disk throws becomes `store_unreadable`. */
-export function readable<T>(path: string, read: () => T): T {
-  try {
-    return read();
-  } catch (cause) {
-    if (cause instanceof CatalogError) throw cause;
-    throw new CatalogError('store_unreadable', unreadable(path, cause), { cause });
-  }
 }
 
 /** As {@link checksumIn}. @throws CatalogError `store_damaged` if the bytes are not a checksum. */

@@ -10,8 +10,9 @@
  */
 import * as v from 'valibot';
 import type { Disk } from '../../disk/disk.ts';
+import { readFile } from '../../disk/read-file.ts';
 import { shapes } from './change-set.ts';
-import { parseShape, readFile, verifyChecksum } from './files.ts';
+import { parseShape, verifyChecksum } from './files.ts';
 import { withChecksum } from '../../json/checksum.ts';
 
 /** How often a reader reads a head that is being overwritten. */

@@ -11,12 +11,13 @@
  */
 import { join } from 'node:path';
 import type { Disk } from '../../disk/disk.ts';
+import { readFile } from '../../disk/read-file.ts';
 import { CatalogError } from '../../errors.ts';
 import { inTurns } from '../../slices.ts';
 import type { ChangeSet, EncodedChangeSet } from '../change-set.ts';
 import { decodeNextBeside } from './change-set-parts.ts';
 import { decodeNext } from './change-set.ts';
-import { changeSetName, DamagedFile, damaged, occupied, readFile } from './files.ts';
+import { changeSetName, DamagedFile, damaged, occupied } from './files.ts';
 
 /** Bytes of change sets that are kept after a checkpoint. */
 export const DEFAULT_HISTORY_BYTES = 256 * 1024 * 1024;

@@ -4,8 +4,8 @@ import * as v from 'valibot';
 import { DATA_FILES } from '../../data-files.ts';
 import type { Disk } from '../../disk/disk.ts';
 import { replaceFile } from '../../disk/durable-file.ts';
+import { readFile } from '../../disk/read-file.ts';
 import { CatalogError } from '../../errors.ts';
-import { readFile } from './files.ts';
 
 const lastBackup = v.pipe(
   v.string(),

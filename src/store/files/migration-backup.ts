@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { DATA_FILES, isMigrationBackup, migrationBackupName } from '../../data-files.ts';
 import type { Disk } from '../../disk/disk.ts';
 import { syncDirectory } from '../../disk/durable-file.ts';
-import { readFile } from './files.ts';
+import { readFile } from '../../disk/read-file.ts';
 import { HEAD_SINCE } from './schema.ts';
 
 /** @returns the directory for the files of a version. */

@@ -12,6 +12,7 @@
 import { join } from 'node:path';
 import { DATA_FILES } from '../../data-files.ts';
 import type { Disk } from '../../disk/disk.ts';
+import { readFile } from '../../disk/read-file.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
 import type { ChangeSet } from '../change-set.ts';
 import type { State } from '../state.ts';
@@ -19,7 +20,7 @@ import { earlierSchema } from './base.ts';
 import { type Base, type BaseReader, openBase, readBase } from './base/base-reader.ts';
 import { ChangeFiles } from './change-files.ts';
 import { decodeNext } from './change-set.ts';
-import { changeSetName, damaged, type Listing, readFile, unexpectedFile } from './files.ts';
+import { changeSetName, damaged, type Listing, unexpectedFile } from './files.ts';
 import { type Head, readHead } from './head.ts';
 import { type ChangeFile, type History, historyOf, verifyHistory } from './history.ts';
 import { HEAD_SINCE, migratedChangeSet, SCHEMA_VERSION } from './schema.ts';

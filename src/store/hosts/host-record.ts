@@ -21,9 +21,10 @@ import * as v from 'valibot';
 import { DATA_FILES } from '../../data-files.ts';
 import type { Disk } from '../../disk/disk.ts';
 import { replaceFile } from '../../disk/durable-file.ts';
+import { readFile } from '../../disk/read-file.ts';
 import { CatalogError, shellWord } from '../../errors.ts';
 import { shapes } from '../files/change-set.ts';
-import { DamagedFile, parseShape, readFile, verifyChecksum } from '../files/files.ts';
+import { DamagedFile, parseShape, verifyChecksum } from '../files/files.ts';
 import { withChecksum } from '../../json/checksum.ts';
 
 /** Epochs that are kept; a host that has missed more needs a new base in an empty directory. */

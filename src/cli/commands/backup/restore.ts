@@ -1,4 +1,5 @@
 /** `restore`: a data directory from a backup. */
+import { readable } from '../../../disk/read-file.ts';
 import type { Context } from '../../../app/context.ts';
 import {
   type BackedUpCredentials,
@@ -8,7 +9,7 @@ import {
 import type { DecryptWith } from '../../../auth/backup/encryption.ts';
 import { CatalogError } from '../../../errors.ts';
 import { type Backup, receiveBackup, restoreBackup, verifyBackup } from '../../../store/backup.ts';
-import { DamagedFile, readable } from '../../../store/files/files.ts';
+import { DamagedFile } from '../../../store/files/files.ts';
 import { describeState } from '../describe.ts';
 import { readIdentities, readPassphrase } from './secrets.ts';
 import { STANDARD_STREAM } from '../../standard-stream.ts';

@@ -13,10 +13,11 @@ import { join } from 'node:path';
 import { DATA_FILES } from '../../../data-files.ts';
 import type { Disk } from '../../../disk/disk.ts';
 import { writeVolatile } from '../../../disk/durable-file.ts';
+import { readFile } from '../../../disk/read-file.ts';
 import { CatalogError } from '../../../errors.ts';
 import { KIND_NAMES, type KindName } from '../../../model/kind.ts';
 import { shapes } from '../change-set.ts';
-import { parseShape, readFile, verifyChecksum } from '../files.ts';
+import { parseShape, verifyChecksum } from '../files.ts';
 import { withChecksum } from '../../../json/checksum.ts';
 
 /**
