@@ -1,5 +1,6 @@
 /** The metrics about other hosts: those that follow this one, and the one that it follows. */
-import { Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
+import { addGauge } from './gauge.ts';
 
 /** How far a host that follows another one is. */
 interface FollowingFigures {
@@ -19,16 +20,7 @@ export interface HostSources {
 /** Adds the metrics, which are read when Prometheus requests them. */
 export function measureHosts(registry: Registry, { followers, following }: HostSources): void {
   const gauge = (name: string, help: string, read: () => number | null) =>
-    new Gauge({
-      name,
-      help,
-      registers: [registry],
-      collect() {
-        const value = read();
-        if (value === null) this.remove();
-        else this.set(value);
-      },
-    });
+    addGauge(registry, name, help, read);
   const figure = (read: (figures: FollowingFigures) => number) => () => {
     const figures = following();
     return figures && read(figures);

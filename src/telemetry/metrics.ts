@@ -1,5 +1,6 @@
 /** The metrics for Prometheus: counters, gauges and histograms, in seconds and bytes. */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { addGauge } from './gauge.ts';
 import { measureHosts } from './host-metrics.ts';
 import type { ArchiveFigures, ChangeFigures, LogFigures, Sources } from './metric-sources.ts';
 import { LATENCIES, type ProcessFigures, type ProcessMetrics } from './process-metrics.ts';
@@ -77,7 +78,7 @@ export class Metrics {
       '1 while new data is refused because memory is short.',
       () => Number(memoryScarce()),
     );
-    this.#known(
+    this.#value(
       'catalog_backup_age_seconds',
       'Time since the last backup; no value if none was made, or if its time cannot be read.',
       () => ageOf(lastBackup),
@@ -90,12 +91,12 @@ export class Metrics {
   }
 
   #measureLog(read: () => LogFigures | null): void {
-    this.#known(
+    this.#value(
       'catalog_log_behind',
       'Change sets that the log of all hosts has and this host lacks; no value without a log.',
       () => read()?.behind ?? null,
     );
-    this.#known(
+    this.#value(
       'catalog_log_silence_seconds',
       'Time since the log of all hosts last responded; no value without a log.',
       () => read()?.silence ?? null,
@@ -128,12 +129,12 @@ export class Metrics {
   }
 
   #measureDisk(read: Sources['disk']): void {
-    this.#known(
+    this.#value(
       'catalog_disk_free_bytes',
       'Free space of the disk of the data directory; no value if it cannot be read.',
       () => read()?.free ?? null,
     );
-    this.#known(
+    this.#value(
       'catalog_disk_min_free_bytes',
       'Free space below which /readyz answers 503.',
       () => read()?.minimum ?? null,
@@ -141,12 +142,12 @@ export class Metrics {
   }
 
   #measureArchive(read: () => ArchiveFigures | null): void {
-    this.#known(
+    this.#value(
       'catalog_archive_behind_seconds',
       'Age of the oldest change set that is not in the archive; no value without an archive.',
       () => read()?.seconds ?? null,
     );
-    this.#known(
+    this.#value(
       'catalog_archive_behind_change_sets',
       'Change sets that are not in the archive; no value without an archive.',
       () => read()?.changeSets ?? null,
@@ -200,17 +201,8 @@ export class Metrics {
     });
   }
 
-  /** A value that is left out as long as `read` returns null. */
-  #known(name: string, help: string, read: () => number | null): void {
-    this.#gauge(name, help, [], (gauge) => {
-      const value = read();
-      if (value === null) gauge.remove();
-      else gauge.set(value);
-    });
-  }
-
-  #value(name: string, help: string, read: () => number): void {
-    this.#gauge(name, help, [], (gauge) => gauge.set(read()));
+  #value(name: string, help: string, read: () => number | null): void {
+    addGauge(this.#registry, name, help, read);
   }
 }
 

@@ -2,12 +2,12 @@
 import {
   AggregatorRegistry,
   Counter,
-  Gauge,
   Histogram,
   type MetricObjectWithValues,
   type MetricValue,
   Registry,
 } from 'prom-client';
+import { addGauge } from './gauge.ts';
 import type { AccessRecord } from './requests.ts';
 
 /** Seconds: from a response served from memory to a write on a slow disk. */
@@ -125,18 +125,8 @@ export class ProcessMetrics {
     return AggregatorRegistry.aggregate(all).metrics();
   }
 
-  /** A value that is left out as long as `read` returns null. */
   #value(name: string, help: string, read: () => number | null): void {
-    const gauge: Gauge = new Gauge({
-      name,
-      help,
-      registers: [this.#registry],
-      collect() {
-        const value = read();
-        if (value === null) gauge.remove();
-        else gauge.set(value);
-      },
-    });
+    addGauge(this.#registry, name, help, read);
   }
 
   /** A counter whose count is kept elsewhere. */
