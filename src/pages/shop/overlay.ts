@@ -2,9 +2,8 @@
 import type { Change } from '../../model/change.ts';
 import type { KindName, Row, Scalar } from '../../model/kind.ts';
 import type { RowOf } from '../../model/rows.ts';
+import type { IdPage, Selection } from '../../store/memory/selection.ts';
 import type { Catalog } from './catalog.ts';
-
-type Selection = Parameters<Catalog['selectIds']>[1];
 
 /**
  * Applies changes to the results of `get`, and of `selectIds` by ascending or descending id, which
@@ -47,7 +46,7 @@ export class OverlaidCatalog implements Catalog {
   }
 
   /** @throws Error if the selection is not sorted by id. */
-  selectIds(kind: KindName, selection: Selection): ReturnType<Catalog['selectIds']> {
+  selectIds(kind: KindName, selection: Selection): IdPage {
     const changed = this.#changed.get(kind);
     if (changed === undefined) return this.#catalog.selectIds(kind, selection);
     const { filters, sortby, order, offset, limit } = selection;
