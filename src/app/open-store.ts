@@ -36,7 +36,7 @@ export async function openStore(
   onDurable?: (sequence: number) => Promise<void>,
 ): Promise<OpenStore> {
   const { data, history, checkpointSize: smallestCheckpoint } = settings;
-  const cluster = openCluster(settings, disk);
+  const cluster = openCluster(settings);
   const store = await Store.open({
     directory: data,
     command: 'serve',

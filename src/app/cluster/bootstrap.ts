@@ -42,7 +42,7 @@ export async function findBootstrap(
   context: Pick<Context, 'disk' | 'env' | 'version'>,
   ports: Ports,
 ): Promise<Bootstrap | null> {
-  const cluster = openCluster(options, context.disk);
+  const cluster = openCluster(options);
   if (cluster === null || !isVacant(options.data, context.disk)) return null;
   if ((await cluster.origin()) !== null) return null;
   return new Bootstrap(cluster, options, context, ports);

@@ -65,7 +65,7 @@ function absolute(path: string | undefined): string | undefined {
 export function sharedFilesOf(directory: string, disk: Disk): SharedFiles | undefined {
   const settings = readClusterSettings(directory, disk);
   if (settings === null) return undefined;
-  return openCluster(settings, disk)?.credentials(disk, directory, () => {});
+  return openCluster(settings)?.credentials(disk, directory, () => {});
 }
 
 /**
