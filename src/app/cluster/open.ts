@@ -40,7 +40,6 @@ function loginOf({ logUser: name, logPasswordFile }: ClusterSettings): Login | n
 
 function textOf(flag: string, path: string | undefined): string | undefined {
   if (path === undefined) return undefined;
-  // The file may be a pipe, which only this call reads.
   const content = readShort(path, MAX_BYTES, 'usage');
   if (content !== null) return content.bytes.toString();
   throw new CatalogError('usage', `${flag}: there is no file ${path}`);
