@@ -9,6 +9,9 @@ const ADVICE: Readonly<Record<string, string>> = {
   EFTYPE: 'there is a pipe or a device where a file is expected: move it away',
   ENXIO: 'there is a socket or a device where a file is expected: move it away',
   ELOOP: 'its symbolic links lead in a circle: remove it',
+  EMFILE: 'too many files are open: raise the limit (ulimit -n)',
+  ENFILE: 'too many files are open on this machine: close some programs',
+  EIO: 'the disk fails: restore the file from a backup, or see "Damage" in docs/storage.md',
 };
 
 /**

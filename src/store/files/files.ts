@@ -126,6 +126,8 @@ const WRITING_ADVICE: Readonly<Record<string, string>> = {
   EROFS: 'mount its file system for writing',
   ENOSPC: 'free some space',
   EDQUOT: 'free some space',
+  EMFILE: 'raise the limit of open files (ulimit -n)',
+  ENFILE: 'close some programs',
 };
 
 /** @returns the cause as an error that names the directory; a CatalogError already does. */
