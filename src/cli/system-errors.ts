@@ -1,4 +1,6 @@
 /** Messages for system errors that say what to do (spec 8.8). */
+import { basename, dirname } from 'node:path';
+import { TEMPORARY } from '../disk/durable-file.ts';
 
 /** What to do about a path, by the code of the error. */
 const ADVICE: Readonly<Record<string, string>> = {
@@ -36,5 +38,10 @@ export function systemMessage(error: unknown): string | null {
   if (advice === undefined) return null;
   const [reason = ''] = error.message.split(',');
   if (path === undefined) return `${reason}; ${advice}`;
-  return `${path} cannot be used (${reason}); ${advice}`;
+  return `${lastingPath(path)} cannot be used (${reason}); ${advice}`;
+}
+
+/** A temporary file is gone when its name is read, and it is its directory that refused it. */
+function lastingPath(path: string): string {
+  return TEMPORARY.test(basename(path)) ? dirname(path) : path;
 }

@@ -43,6 +43,15 @@ test('for EACCES the message advises to grant the user access to the path', () =
   assert.is(systemMessage(error), `/srv/lock cannot be used (EACCES: permission denied); ${right}`);
 });
 
+test('the message names the directory in place of a temporary file in it', () => {
+  const path = '/srv/data/.6e243a52ace26fa2.tmp';
+  const error = Object.assign(new Error(`EACCES: permission denied, open '${path}'`), {
+    code: 'EACCES',
+    path,
+  });
+  assert.match(systemMessage(error) ?? '', /^\/srv\/data cannot be used \(EACCES: permission/);
+});
+
 test('for ENOSPC the message says that a disk is full, without a path', () => {
   const error = Object.assign(new Error('ENOSPC: no space left on device, write'), {
     code: 'ENOSPC',
