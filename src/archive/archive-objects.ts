@@ -231,7 +231,9 @@ export class ArchiveObjects {
     const { url } = this;
     if (id === null) throw keyError(`${url} is not encrypted; leave out --archive-key`);
     if (own === null) throw keyError(`${url} is encrypted; name its key with --archive-key`);
-    throw keyError(`${url} is encrypted with the key ${id}, not with ${own}`);
+    throw keyError(
+      `${url} is encrypted with the key ${id}, not with ${own}; name that key with --archive-key`,
+    );
   }
 
   /** Without this, a server could continue an encrypted archive in plain text. */

@@ -52,17 +52,19 @@ export function readKeyFile(path: string): Uint8Array {
   if (text !== undefined) return new Uint8Array(Buffer.from(text, 'base64url'));
   throw new CatalogError(
     'encryption',
-    `${path} is not a key file; make one with: catalog-server keys generate ${shellWord(path)}`,
+    `${path} is not a key file; move it away, and ${keyAdvice(path)}`,
   );
 }
 
 function contentOf(path: string): FileContent {
   const content = readShort(path, MAX_BYTES, 'encryption');
   if (content !== null) return content;
-  throw new CatalogError(
-    'encryption',
-    `there is no key file ${path}; make one with: catalog-server keys generate ${shellWord(path)}`,
-  );
+  throw new CatalogError('encryption', `there is no key file ${path}; ${keyAdvice(path)}`);
+}
+
+/** A new key opens no archive that exists. */
+function keyAdvice(path: string): string {
+  return `put the key of the archive there, or, for a new archive, make one with: catalog-server keys generate ${shellWord(path)}`;
 }
 
 /** @returns the id of a key, which does not help to find the key. */

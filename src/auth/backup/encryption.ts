@@ -45,6 +45,9 @@ export async function encrypt(text: string, to: EncryptTo): Promise<string> {
   return armor.encode(await encrypter.encrypt(text));
 }
 
+const DECRYPTION_ADVICE =
+  'name the file of the right one with --passphrase-file or --identity-file, or leave the keys out with --without-keys';
+
 /**
  * @param armoured an age file.
  * @throws CatalogError `backup_failed` if `using` does not open it, or if it is incomplete.
@@ -60,7 +63,7 @@ export async function decrypt(armoured: string, using: DecryptWith): Promise<str
     const what = 'passphrase' in using ? 'that passphrase' : 'those identities';
     throw new CatalogError(
       'backup_failed',
-      `the keys in the backup cannot be decrypted with ${what}: ${messageOf(cause)}`,
+      `the keys in the backup cannot be decrypted with ${what}: ${messageOf(cause)}; ${DECRYPTION_ADVICE}`,
       { cause },
     );
   }

@@ -319,7 +319,7 @@ test('a missing, different or superfluous key is refused, and the archive is not
   const [own, another] = [{ key: randomBytes(32) }, { key: randomBytes(32) }];
   for (const [written, given, reason, isWhole] of [
     [own, {}, 'is encrypted; name its key with --archive-key', true],
-    [own, another, 'is encrypted with the key', true],
+    [own, another, 'name that key with --archive-key', true],
     [{}, another, 'is not encrypted; leave out --archive-key', true],
     [own, {}, 'is encrypted; name its key with --archive-key', false],
     [own, another, 'was encrypted with another key', false],

@@ -36,10 +36,13 @@ test('a key file is never replaced', async () => {
 test('a key file that is missing, invalid or readable by others is refused', async () => {
   const directory = temporaryDirectory();
   const path = join(directory, 'archive.key');
-  assert.throws(() => readKeyFile(path), /there is no key file .*keys generate/);
+  assert.throws(
+    () => readKeyFile(path),
+    /there is no key file .*; put the key of the archive there/,
+  );
   for (const text of ['', 'catalog-key-short\n', '{"keys":[]}']) {
     writeFileSync(path, text, { mode: 0o600 });
-    assert.throws(() => readKeyFile(path), /is not a key file/);
+    assert.throws(() => readKeyFile(path), /is not a key file; move it away, .*keys generate/);
   }
   writeFileSync(path, 'x'.repeat(1025), { mode: 0o600 });
   assert.throws(() => readKeyFile(path), /it is longer than 1 KiB/);
