@@ -708,7 +708,9 @@ test('on a full disk an import that was unfinished does not keep the server from
   writeFileSync(join(folder, '9.json'), JSON.stringify(left));
   const refusal = { active: true };
   const again = await openService({ data: server.data, disk: refusableDisk(refusal) });
-  assert.ok(again.log.some((line) => line.includes('could not be saved: no space left on device')));
+  assert.ok(
+    again.log.some((line) => line.includes('could not be read or saved: no space left on device')),
+  );
   const path = '/admin/imports/9/';
   const shown = await send(again, 'GET', path);
   assert.equal([shown.json.state, shown.json.errors.length], ['failed', 1]);
@@ -737,7 +739,8 @@ test('a damaged import state is logged at each start, not listed, and kept', asy
       expected === 10 ? [id] : [10, id],
     );
     for (const name of Object.keys(damaged)) {
-      assert.ok(again.log.some((line) => line.includes(`imports/${name} is damaged: `)));
+      const damage = `could not be read or saved: imports/${name} is damaged: `;
+      assert.ok(again.log.some((line) => line.includes(damage)));
     }
     assert.is((await send(again, 'GET', '/admin/imports/9/')).status, 404);
     assert.is((await importOf('brands', csv('name', 'Two'), {}, again)).id, expected);

@@ -25,7 +25,7 @@ export async function openImports(
     jsonLimits: { depth: options.maxJsonDepth, elements: options.maxJsonElements },
     whenIndexed: () => audited.store.completeIndexes(),
     inSmallHeap: withSmallHeap,
-    onError: monitor.onError('an import could not be saved'),
+    onError: monitor.onError('the files of an import could not be read or saved'),
   });
   const onError = monitor.onError('imports of commands have to wait');
   const requests = await ImportRequests.open({ disk, data, imports, currency, maxImport, onError });
