@@ -52,8 +52,12 @@ export async function run(
   }: Surroundings = {},
 ): Promise<ExitStatus> {
   const verbose = argv.includes('--verbose') || isYes(env['CATALOG_VERBOSE']);
+  let hasFailed = false;
   let refusal: Error | null = null;
-  stdout.on('error', (error) => (refusal ??= lossOf(error)));
+  stdout.on('error', (error) => {
+    hasFailed = true;
+    refusal ??= lossOf(error);
+  });
   // There is nowhere to report it.
   stderr.on('error', () => {});
   const context: Context = {
@@ -88,7 +92,8 @@ export async function run(
   } catch (error) {
     status = report(error, context, words, program);
   }
-  await ended(stdout);
+  // A stream of Bun that has failed never calls back, and the process would end with 0.
+  if (!hasFailed) await ended(stdout);
   // A server does not fail because of what it could not print.
   if (status !== 0 || refusal === null || argv[0] === 'serve') return status;
   return report(refusal, context, argv, program);

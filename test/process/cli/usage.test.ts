@@ -127,4 +127,13 @@ test('a command whose output is lost because standard output is closed fails', a
   }
 });
 
+test('a command that works on after it has printed fails too if standard output is full', () => {
+  const data = join(temporaryDirectory(), 'data');
+  for (const args of [['--demo'], []]) {
+    const { status, stderr } = redirected('> /dev/full', ['migrate', '--data', data, ...args]);
+    assert.is(status, 1, args.join(' '));
+    assert.match(stderr, /^catalog-server: cannot write to standard output \(ENOSPC[^\n]*\n$/);
+  }
+});
+
 test.run();
