@@ -62,6 +62,15 @@ test('an archive with a pipe in place of an object is refused', () => {
   assert.match(stderr, 'EFTYPE');
 });
 
+test('an import from a pipe with a name is refused, and the message names standard input', async () => {
+  const data = await directoryWithStore();
+  const pipe = join(temporaryDirectory(), 'brands.csv');
+  putPipe(pipe);
+  const { status, stderr } = call('import', 'brands', pipe, '--data', data);
+  assert.is(status, 1);
+  assert.match(stderr, '; name a file, or "-" for standard input');
+});
+
 test('a server replies to a request for an import that is a pipe, and goes on', async () => {
   const server = await startServer();
   const request = join(server.data, 'imports', '00000000-0000-4000-8000-000000000001');

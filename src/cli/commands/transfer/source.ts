@@ -1,7 +1,7 @@
 /** The file that `import` reads, and its other settings. */
 import type { Context } from '../../../app/context.ts';
 import { bounded, readFile } from '../../../app/imports/import-files.ts';
-import { CatalogError, messageOf } from '../../../errors.ts';
+import { CatalogError, messageOf, systemErrorCode } from '../../../errors.ts';
 import type { Format } from '../../../resources/transfer/formats.ts';
 import type { ImportProgress } from '../../../resources/transfer/import-state.ts';
 import type { ImportTask } from '../../../resources/transfer/rows/matching.ts';
@@ -37,6 +37,9 @@ export function sourceOf(file: string, maxImport: number, context: Context): Sou
   return { size, read: () => limited(readFile(context.disk, file)) };
 }
 
+/** The file is read twice, which a pipe does not allow. */
+const FILE_OR_STREAM = '; name a file, or "-" for standard input';
+
 async function* readable(
   file: string,
   bytes: AsyncIterable<Uint8Array>,
@@ -45,9 +48,9 @@ async function* readable(
   try {
     yield* bytes;
   } catch (cause) {
-    throw new CatalogError('import_failed', `${name} cannot be read: ${messageOf(cause)}`, {
-      cause,
-    });
+    const advice = systemErrorCode(cause) === 'EFTYPE' ? FILE_OR_STREAM : '';
+    const message = `${name} cannot be read: ${messageOf(cause)}${advice}`;
+    throw new CatalogError('import_failed', message, { cause });
   }
 }
 
