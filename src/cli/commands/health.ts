@@ -131,8 +131,9 @@ async function get(url: URL, timeout: number): Promise<HealthResponse> {
 /** The reason is the server's own. A response of another program is not printed. */
 function notReady(url: URL, { status, body }: HealthResponse): CatalogError {
   const reason = /"error":"(not ready: [\w ,.:;%()-]{1,200})"/.exec(body)?.[1];
+  const advice = status === 404 ? '; give the address of the server with its base path' : '';
   return new CatalogError(
     'not_ready',
-    `${url.href}: ${reason ?? `the response has status ${status}`}`,
+    `${url.href}: ${reason ?? `the response has status ${status}${advice}`}`,
   );
 }

@@ -44,7 +44,10 @@ test('health exits 0 and prints one line if the server is ready', async () => {
   for (const { status, stdout, stderr } of [named, configured, flags]) {
     assert.equal([status, stdout, stderr], [0, 'ready\n', '']);
   }
-  await assertNotReady(server.url, 'the response has status 404');
+  await assertNotReady(
+    server.url,
+    'the response has status 404; give the address of the server with its base path',
+  );
 });
 
 test('health exits 1 and prints the reason if the server is not ready', async () => {
