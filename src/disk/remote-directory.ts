@@ -51,6 +51,8 @@ export class RemoteDirectory {
       if (directory !== this.#path) await syncDirectory(this.#path);
     } catch (error) {
       await fsp.rm(temporary, { force: true }).catch(() => {});
+      // With a new name in each attempt, the log would have the same failure again and again.
+      if (error instanceof Error) error.message = error.message.replaceAll(temporary, path);
       throw error;
     }
   }

@@ -48,6 +48,19 @@ test('a file has its name and its new content only when it is complete', async (
   assert.is(await textOf(directory, 'folder/a'), 'new content');
 });
 
+test('a write that fails again says the same, without the name of the temporary file', async () => {
+  const path = temporaryDirectory();
+  mkdirSync(join(path, 'a'));
+  const directory = new RemoteDirectory(path);
+  const messages = new Set<string>();
+  for (let times = 0; times < 2; times += 1) {
+    const written = directory.write('a', [Buffer.from('a')]);
+    await written.catch((error: unknown) => messages.add(String(error)));
+  }
+  assert.is(messages.size, 1);
+  assert.match([...messages].join(), join(path, 'a'));
+});
+
 /** The steps of a write that matter after a power loss, in order; paths are relative to `path`. */
 async function stepsOf(path: string, write: () => Promise<void>): Promise<string[]> {
   const steps: string[] = [];
