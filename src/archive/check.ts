@@ -37,6 +37,8 @@ export async function checkArchive(objects: ArchiveObjects): Promise<ArchiveRepo
   const findings: string[] = [];
   const gaps: string[] = [];
   let state: State | null = null;
+  /** The first change set after a gap that ends before the next base; null if there is none. */
+  let resumed: number | null = null;
   if (manifest === null) {
     findings.push(
       `${objects.url}: archive.json is missing; restart the server of this archive, which makes it again`,
@@ -50,9 +52,12 @@ export async function checkArchive(objects: ArchiveObjects): Promise<ArchiveRepo
       state = null;
       const found: State = await readBase(objects, base);
       if (before !== null && before.sequence < base.sequence) {
-        const missing = `change sets ${before.sequence + 1} to ${base.sequence}`;
-        if (known.has(before.sequence)) gaps.push(missing);
-        else findings.push(`${objects.url}: ${missing} are missing`);
+        if (known.has(before.sequence)) {
+          gaps.push(`change sets ${before.sequence + 1} to ${base.sequence}`);
+        } else {
+          const end = Math.min(base.sequence + 1, resumed ?? Number.POSITIVE_INFINITY);
+          findings.push(missingBetween(objects, before.sequence, end));
+        }
       } else if (before !== null) {
         const isSameVersion = bases[index - 1]?.schema === base.schema;
         if (!isSame(before, found, isSameVersion)) {
@@ -65,9 +70,9 @@ export async function checkArchive(objects: ArchiveObjects): Promise<ArchiveRepo
       const replay = new Replay(objects, base, found);
       await replay.run(({ sequence }) => sequence <= next);
       state = found;
-      if (index === bases.length - 1 && replay.next !== null) {
-        const missing = `change sets ${found.sequence + 1} to ${replay.next - 1}`;
-        findings.push(`${objects.url}: ${missing} are missing, and later ones are there`);
+      resumed = replay.next;
+      if (index === bases.length - 1 && resumed !== null) {
+        findings.push(missingBetween(objects, found.sequence, resumed));
       }
     } catch (error) {
       if (!(error instanceof CatalogError)) throw error;
@@ -76,6 +81,12 @@ export async function checkArchive(objects: ArchiveObjects): Promise<ArchiveRepo
   }
   if (state !== null && findings.length === 0) findings.push(...stateFaults(state));
   return { findings, gaps, bases: bases.length, first: bases[0]?.sequence ?? 0, state };
+}
+
+/** @returns the finding about the change sets after `last` and before `next`. */
+function missingBetween({ url }: ArchiveObjects, last: number, next: number): string {
+  const which = last + 2 === next ? `set ${last + 1} is` : `sets ${last + 1} to ${next - 1} are`;
+  return `${url}: change ${which} missing; --sequence ${last} restores the last state before`;
 }
 
 /**
