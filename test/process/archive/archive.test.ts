@@ -215,7 +215,12 @@ test('damaged accounts and keys are found by check, and the catalog can be resto
   );
   assert.not.ok(existsSync(join(data, 'catalog.json')));
   renameSync(path, join(directory, 'private'));
-  await run([...restore, data]);
+  const lacking = await runCommand(['check', ...args]);
+  assert.is(lacking.status, 1);
+  assert.match(lacking.stdout, ': accounts and keys are missing; restart the server');
+  const restored = await runCommand([...restore, data]);
+  assert.is(restored.status, 0, restored.stderr);
+  assert.match(restored.stderr, 'has lost its accounts and keys: add accounts');
   assert.is(textOf(readSnapshot(data)), textOf(readSnapshot(server.data)));
 });
 

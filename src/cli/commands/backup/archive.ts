@@ -37,15 +37,18 @@ export async function restoreArchive(
   requireNoStore(context.disk, data);
   const objects = openObjects({ archive, key }, context);
   const state = await readArchive(objects, target);
-  const files = key === null ? {} : await readPrivate(objects);
-  const names = Object.keys(files);
+  const files = key === null ? null : await readPrivate(objects);
+  const names = Object.keys(files ?? {});
   await restoreBackup(context.disk, state, data, async () => {
-    if (names.length > 0) await restoreCredentials(context.disk, data, files);
+    if (names.length > 0) await restoreCredentials(context.disk, data, files ?? {});
   });
   const also = names.length === 0 ? '' : `; with ${names.join(', ')}`;
   context.print(`restored ${data}: ${describeState(state)}${also}`);
-  if (key !== null) return;
-  context.warn('the archive is not encrypted, so accounts and keys are not in it');
+  if (key === null) {
+    context.warn('the archive is not encrypted, so accounts and keys are not in it');
+  } else if (files === null) {
+    context.warn(`${objects.url} has lost its accounts and keys: add accounts, and log in again`);
+  }
 }
 
 /**
@@ -84,13 +87,13 @@ export async function keysGenerate(file: string, { disk, print }: Context): Prom
 }
 
 /**
- * @returns the accounts and keys of an encrypted archive; empty if it has none.
+ * @returns the accounts and keys of an encrypted archive; null if they are missing.
  * @throws CatalogError `archive_failed`; `encryption`, `access_file`, `key_file` if they are damaged.
  */
-async function readPrivate(objects: ArchiveObjects): Promise<PrivateContents> {
+async function readPrivate(objects: ArchiveObjects): Promise<PrivateContents | null> {
   try {
     const copy = await objects.readPrivate();
-    return copy === null ? {} : privateFilesIn(copy);
+    return copy === null ? null : privateFilesIn(copy);
   } catch (cause) {
     if (!(cause instanceof CatalogError) || cause.code === 'archive_failed') throw cause;
     throw new CatalogError(
@@ -104,8 +107,10 @@ async function readPrivate(objects: ArchiveObjects): Promise<PrivateContents> {
 /** @returns what is wrong with the accounts and keys. @throws CatalogError `archive_failed`. */
 async function privateFaults(objects: ArchiveObjects): Promise<string[]> {
   try {
-    await readPrivate(objects);
-    return [];
+    if ((await readPrivate(objects)) !== null) return [];
+    return [
+      `${objects.url}: accounts and keys are missing; restart the server of this archive, which archives them again`,
+    ];
   } catch (error) {
     if (!(error instanceof CatalogError) || error.code === 'archive_failed') throw error;
     return [error.message];
