@@ -129,7 +129,7 @@ export async function issueFor(
     if (ahead > MAX_AHEAD_S) {
       throw new CatalogError(
         'access_file',
-        `tokens of ${caller.subject} are revoked until ${Math.floor(ahead)} seconds from now; correct the clock of this machine`,
+        `tokens of ${caller.subject} are revoked until ${Math.floor(ahead)} seconds from now; correct the clock of this machine, or wait if it is right now`,
       );
     }
     await pause((ahead - LEEWAY_S) * 1000);
