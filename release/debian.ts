@@ -79,6 +79,10 @@ function installed(
       source: compressed(work, 'third-party', readFileSync(shared.thirdParty)),
       path: 'usr/share/doc/catalog-server/THIRD-PARTY.gz',
     },
+    ...shared.documents.map((path) => ({
+      source: join(ROOT, path),
+      path: join('usr/share/doc/catalog-server', path),
+    })),
   ];
 }
 

@@ -107,6 +107,7 @@ function entriesOf(executable: string, shared: SharedFiles): Entry[] {
     { source: shared.completions.bash, path: 'completions/catalog-server.bash' },
     { source: shared.completions.zsh, path: 'completions/_catalog-server' },
     { source: shared.completions.fish, path: 'completions/catalog-server.fish' },
+    ...shared.documents.map((path) => ({ source: join(ROOT, path), path })),
   ];
 }
 

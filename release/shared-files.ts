@@ -1,6 +1,9 @@
-/** The files that every platform gets with the executable: licences, manual page, completions. */
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+/**
+ * The files that every platform gets with the executable: licences, manual page, completions, and
+ * the documents, which messages of the program name.
+ */
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { completionScript, type Shell } from '../src/cli/completion.ts';
 import { manualPage } from './manual.ts';
 import { ROOT } from './paths.ts';
@@ -13,6 +16,15 @@ export interface SharedFiles {
   readonly thirdParty: string;
   readonly manual: string;
   readonly completions: Readonly<Record<Shell, string>>;
+  /** Relative to the root of the source. */
+  readonly documents: readonly string[];
+}
+
+/** @returns the files of docs/, relative to the root of the source. */
+export function documents(): string[] {
+  const found = readdirSync(join(ROOT, 'docs'), { recursive: true, withFileTypes: true });
+  const files = found.filter((entry) => entry.isFile());
+  return files.map(({ parentPath, name }) => relative(ROOT, join(parentPath, name))).toSorted();
 }
 
 /**
@@ -40,6 +52,7 @@ export function writeSharedFiles(
     thirdParty: write('THIRD-PARTY', licences),
     manual: write('catalog-server.1', manualPage(program, version, dayOf(time))),
     completions: { bash: completion('bash'), zsh: completion('zsh'), fish: completion('fish') },
+    documents: documents(),
   };
 }
 
