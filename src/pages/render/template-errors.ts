@@ -10,6 +10,7 @@ import { Compiler } from 'nunjucks/src/compiler.js';
 import { parse } from 'nunjucks/src/parser.js';
 import { transform } from 'nunjucks/src/transformer.js';
 import { messageOf } from '../../errors.ts';
+import { countStep } from './steps.ts';
 
 /** An error with its place. */
 class PlacedError extends Error {
@@ -111,6 +112,7 @@ function runtimeOf(path: string): object {
     /** @param line of the statement that begins, from 0. */
     at(line: number) {
       current = { path, line };
+      countStep();
     },
     handleError(error: unknown) {
       if (error instanceof PlacedError) return error;

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import nunjucks from 'nunjucks';
 import { CatalogError, messageOf } from '../../errors.ts';
+import { beginSteps, range } from './steps.ts';
 import { type Code, compile } from './template-errors.ts';
 import type { TemplateSources } from './template-sources.ts';
 import type { Words } from './words.ts';
@@ -32,6 +33,7 @@ export class Templates {
       dev: true,
     });
     this.#environment.addGlobal('words', words);
+    this.#environment.addGlobal('range', range);
     this.style = sources.read('style.css').text;
     this.styleVersion = createHash('sha256').update(this.style).digest('hex').slice(0, 8);
   }
@@ -42,6 +44,7 @@ export class Templates {
    */
   render(name: string, context: object): string {
     try {
+      beginSteps();
       return this.#environment.render(name, context).replace(FORBIDDEN, '\uFFFD');
     } catch (cause) {
       throw new CatalogError('page_failed', messageOf(cause), { cause });

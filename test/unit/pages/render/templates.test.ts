@@ -6,6 +6,7 @@ import * as assert from 'uvu/assert';
 import { machineDisk } from '../../../../src/disk/disk.ts';
 import { TEMPLATE_NAMES, TemplateSources } from '../../../../src/pages/render/template-sources.ts';
 import { Templates } from '../../../../src/pages/render/templates.ts';
+import { MAX_STEPS } from '../../../../src/pages/render/steps.ts';
 import { wordsOf } from '../../../../src/pages/render/words.ts';
 import { directoryWith, temporaryDirectory } from '../../../support/directory.ts';
 
@@ -90,6 +91,66 @@ test('a template in another encoding is reported, and no page is made with it', 
       () => made.render('sku.njk', {}),
       (error: Error) => error.message.includes(`${path} is not UTF-8; save it in this encoding`),
     );
+  }
+});
+
+/** Templates whose statements are all in the second line. */
+const ENDLESS = {
+  'a long range': '{% for i in range(0, 1000000000000) %}{% endfor %}',
+  'a range whose step is too small':
+    '{% set x = range(10000000000000000, 100000000000000000, 1) %}',
+  'a range that falls without end': '{% set x = range(0, 0 - 1 / 0, 0 - 1) %}',
+  'nested loops':
+    '{% for i in range(100000) %}{% for j in range(100000) %}x{% endfor %}{% endfor %}',
+  'nested loops of a macro':
+    '{% macro m() %}{% for i in range(1000) %}{% set x = i %}{% endfor %}{% endmacro %}' +
+    '{% for i in range(100000) %}{{ m() }}{% endfor %}',
+  'nested loops of an included template':
+    '{% for i in range(100000) %}{% include "brand.njk" %}{% endfor %}',
+};
+
+for (const [what, text] of Object.entries(ENDLESS)) {
+  test(`a template that does not end is given up, and its line is reported: ${what}`, () => {
+    const directory = directoryWith({
+      'sku.njk': `\n${text}`,
+      'brand.njk': '\n{% for i in range(1000) %}{% endfor %}',
+      'spu.njk': '{% for i in range(5) %}{{ i }}{% endfor %}',
+    });
+    const made = new Templates(new TemplateSources(machineDisk, directory), wordsOf('en'));
+    assert.throws(
+      () => made.render('sku.njk', {}),
+      (error: Error) => {
+        assert.match(
+          error.message,
+          new RegExp(`^${directory}/(?:sku|brand)\\.njk:2: gave up after`),
+        );
+        return true;
+      },
+    );
+    assert.is(made.render('spu.njk', {}), '01234', 'other templates are rendered');
+  });
+}
+
+test('a template may take many steps, in every rendering anew', () => {
+  const steps = MAX_STEPS / 4;
+  const text = `{% for i in range(${steps}) %}x{% endfor %}`;
+  const directory = directoryWith({ 'sku.njk': text });
+  const made = new Templates(new TemplateSources(machineDisk, directory), wordsOf('en'));
+  for (const _ of [1, 2, 3]) assert.is(made.render('sku.njk', {}).length, steps);
+});
+
+test('ranges are those of nunjucks', () => {
+  for (const [call, numbers] of [
+    ['range(3)', '0,1,2'],
+    ['range(2, 5)', '2,3,4'],
+    ['range(0, 10, 4)', '0,4,8'],
+    ['range(3, 0, -1)', '3,2,1'],
+    ['range(0, 2, 0)', '0,1'],
+    ['range(3, 1)', ''],
+  ] as const) {
+    const directory = directoryWith({ 'sku.njk': `{{ ${call} }}` });
+    const made = new Templates(new TemplateSources(machineDisk, directory), wordsOf('en'));
+    assert.is(made.render('sku.njk', {}), numbers, call);
   }
 });
 
