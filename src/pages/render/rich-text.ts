@@ -65,9 +65,15 @@ export function richText(text: string): string {
   return html;
 }
 
-/** HTML allows `rel` only beside `href`, which an anchor may lack or may have lost. */
+/**
+ * HTML allows `rel` only beside `href`, which an anchor may lack or may have lost. A table may be
+ * wider than the page, so it is put into an element that scrolls, also by the keyboard.
+ */
 function sanitized(markup: string): string {
-  return sanitizeHtml(markup, ALLOWED).replaceAll(`<a rel="${REL}">`, '<a>');
+  return sanitizeHtml(markup, ALLOWED)
+    .replaceAll(`<a rel="${REL}">`, '<a>')
+    .replaceAll('<table>', '<div class="table" tabindex="0"><table>')
+    .replaceAll('</table>', '</table></div>');
 }
 
 /**

@@ -33,6 +33,15 @@ const RICH = [
   '<tbody><tr><td>Body</td><td>180 g</td></tr></tbody></table><ul><li>One</li><li>Two</li></ul>',
 ].join('');
 
+const COLUMNS = ['Model', 'Display', 'Memory', 'Battery', 'Weight', 'Dimensions', 'Material'];
+
+/** A table that a narrow window cannot show without a cut in a word. */
+const TABLE = [
+  '<table><caption>Comparison</caption><tr>',
+  COLUMNS.map((name) => `<th scope="col">${name}</th>`).join(''),
+  '</tr></table>',
+].join('');
+
 test.before(async () => {
   if (!available) return;
   server = await startServer({
@@ -62,6 +71,9 @@ async function fill(): Promise<void> {
   PAGES['list'] = `goods/${long.spu}.html`;
   PAGES['part'] = `categories/${long.chain[2]}/2.html`;
   PAGES['rich'] = `skus/${long.sku}.html`;
+  const table = await createCatalog(server, 'Table');
+  await send(server, 'PATCH', `/admin/goods/${table.spu}/`, { body: { desc_detail: TABLE } });
+  PAGES['table'] = `skus/${table.sku}.html`;
   PAGES['choices'] = `skus/${await choices(long)}.html`;
   PAGES['off'] = await page({ of: long, fields: { is_launched: false } });
   PAGES['empty'] =
@@ -191,6 +203,30 @@ testInBrowser(
     }
   },
 );
+
+testInBrowser('a wide table scrolls beside whole words, also by the keyboard', async () => {
+  const { page: own } = await open(browser, { width: 360 });
+  await own.goto(at('table'), { waitUntil: 'load' });
+  assert.is(await overflow(own), 0);
+  const lines = await own.evaluate<number[]>(
+    "[...document.querySelectorAll('th')].map((cell) => {" +
+      'const range = document.createRange(); range.selectNodeContents(cell);' +
+      'return range.getClientRects().length; })',
+  );
+  assert.equal(
+    lines,
+    COLUMNS.map(() => 1),
+  );
+  const last = own.getByRole('columnheader').last();
+  const edge = async () => (await last.boundingBox())?.x ?? 0;
+  assert.ok((await edge()) > 360, 'the last column is out of sight');
+  await own.locator('.text .table').focus();
+  await until('the last column is in sight', async () => {
+    await own.keyboard.press('ArrowRight');
+    return (await edge()) < 360;
+  });
+  await own.context().close();
+});
 
 testInBrowser('a page shows its content and its choices without JavaScript', async () => {
   const { page: plain } = await open(browser, { options: { javaScriptEnabled: false } });

@@ -415,6 +415,10 @@ const RICH: readonly (readonly [text: string, html: string])[] = [
   ['<a href="JaVa&#x53;cript:alert(1)">A</a>', '<p><a>A</a></p>'],
   ['<a href="//a.example/">A</a>', '<p><a>A</a></p>'],
   ['<a>A</a>', '<p><a>A</a></p>'],
+  [
+    '<table summary="A"><tr><td>A</table>',
+    '<div class="table" tabindex="0"><table><tr><td>A</td></tr></table></div>',
+  ],
   ['<p>never closed', '<p>never closed</p>'],
   ['', ''],
 ];
@@ -450,7 +454,7 @@ const NASTY = [
 
 /** The tags and attributes that are kept. */
 const HARMLESS =
-  /<\/?(?:p|br|h3|h4|ul|ol|li|blockquote|strong|b|em|i|u|s|sub|sup|code|table|thead|tbody|tr|th|td|caption)(?: ?\/)?>|<a(?: href="(?:https?|mailto|tel):[^"<>]*" rel="nofollow noopener")?>|<\/a>/g;
+  /<div class="table" tabindex="0">(?=<table>)|(?<=<\/table>)<\/div>|<\/?(?:p|br|h3|h4|ul|ol|li|blockquote|strong|b|em|i|u|s|sub|sup|code|table|thead|tbody|tr|th|td|caption)(?: ?\/)?>|<a(?: href="(?:https?|mailto|tel):[^"<>]*" rel="nofollow noopener")?>|<\/a>/g;
 
 for (const text of NASTY) {
   test(`only harmless tags of ${JSON.stringify(text)} are kept`, () => {
