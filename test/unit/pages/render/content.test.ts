@@ -200,9 +200,33 @@ const SHOWN: readonly Shown[] = [
     lacks: ['in stock', 'Home', 'Specification'],
   },
   {
-    what: 'words in English if the program has no other ones',
+    what: 'words in Spanish',
+    settings: { locale: 'es-MX' },
+    has: ['42 en stock', 'Precio de referencia', '<h2>Características</h2>', '>Inicio</a>'],
+    lacks: ['in stock', 'Home', 'Specification'],
+  },
+  {
+    what: 'words in French',
     settings: { locale: 'fr' },
-    has: ['<html lang="fr">', '42 in stock'],
+    has: ['42 en stock', 'Prix de référence', '<h2>Caractéristiques</h2>', '>Accueil</a>'],
+    lacks: ['in stock', 'Home', 'Specification'],
+  },
+  {
+    what: 'words in Italian',
+    settings: { locale: 'it' },
+    has: ['42 in magazzino', 'Prezzo di riferimento', '<h2>Caratteristiche</h2>'],
+    lacks: ['in stock', 'Specification'],
+  },
+  {
+    what: 'words in Dutch',
+    settings: { locale: 'nl-BE' },
+    has: ['42 op voorraad', 'Vergelijkingsprijs', '<h2>Kenmerken</h2>'],
+    lacks: ['in stock', 'Specification'],
+  },
+  {
+    what: 'words in English if the program has no other ones',
+    settings: { locale: 'ja' },
+    has: ['<html lang="ja">', '42 in stock'],
   },
   {
     what: 'the text direction of its language',
