@@ -283,6 +283,29 @@ for (const { what, page = 'skus/1.html', changes = [], settings, has = [], lacks
   });
 }
 
+test('no two pages of a long list have the same title', () => {
+  const store = catalog();
+  store.commit([
+    (transaction) => {
+      for (let left = 60; left > 0; left -= 1) {
+        addSku(transaction, 'More', 1, 3);
+        add(transaction, 'categories', { name: 'More', parent_id: null });
+      }
+    },
+  ]);
+  const pages = freshPages(store);
+  for (const [name, title] of [
+    ['index.html', 'Catalog'],
+    ['index/2.html', 'Catalog · Page 2'],
+    ['goods/1.html', 'Phone · Catalog'],
+    ['goods/1/2.html', 'Phone · Page 2 · Catalog'],
+    ['categories/3.html', 'SPU 3 · Catalog'],
+    ['categories/3/2.html', 'SPU 3 · Page 2 · Catalog'],
+  ] as const) {
+    assert.is(/<title>(.*)<\/title>/.exec(pages.get(name) ?? '')?.[1], title, name);
+  }
+});
+
 test('if a SKU has two records of one specification, the later one is shown', () => {
   const store = catalog();
   store.commit([
