@@ -252,6 +252,34 @@ testInBrowser('the style sheet of the shop applies in light and dark', async () 
   }
 });
 
+/** The contrast ratio of two colours `rgb(r, g, b)` (WCAG 2.2, "contrast ratio"). */
+function contrast(...colours: readonly [string, string]): number {
+  const [lighter = 0, darker = 0] = colours
+    .map((colour) => {
+      const [red = 0, green = 0, blue = 0] = (colour.match(/\d+/g) ?? []).map((text) => {
+        const part = Number(text) / 255;
+        return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+      });
+      return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+    })
+    .sort((a, b) => b - a);
+  return (lighter + 0.05) / (darker + 0.05);
+}
+
+testInBrowser('the line below a link in a text can be seen in light and dark', async () => {
+  for (const dark of [false, true]) {
+    const { page: own } = await open(browser, { dark });
+    await own.goto(at('rich'), { waitUntil: 'load' });
+    const [line, paper] = await own.evaluate<[string, string]>(
+      "[getComputedStyle(document.querySelector('.text a')).textDecorationColor, " +
+        'getComputedStyle(document.body).backgroundColor]',
+    );
+    assert.match(`${line} ${paper}`, /^rgb\(.*\) rgb\(.*\)$/);
+    assert.ok(contrast(line, paper) >= 3, `${line} on ${paper}`);
+    await own.context().close();
+  }
+});
+
 testInBrowser('the Tab key reaches the skip link first, then all links in order', async () => {
   const { page: own } = await open(browser);
   for (const name of ['sku', 'list', 'category', 'choices']) {
