@@ -69,7 +69,7 @@ export function skuContent(
         ]
       : [],
     sku,
-    spu: { ...shownSpu(spu), page: listPage('goods', spu.id) },
+    spu: shownSpu(spu),
     brand: shownBrand(brand),
     price: launched ? prices.shown(price) : null,
     exactPrice: launched ? prices.exact(price) : null,
@@ -157,9 +157,16 @@ function shownBrand(brand: Brand | null): (Named & { logo: string | null }) | nu
   return brand && { ...brand, logo: pictureUrl(brand.logo) };
 }
 
-/** The SPU with its descriptions as safe HTML. */
-function shownSpu({ id, name, detail, pack, service }: Spu): Spu {
-  return { id, name, detail: richText(detail), pack: richText(pack), service: richText(service) };
+/** The SPU with its first page, and with its descriptions as safe HTML. */
+function shownSpu({ id, name, detail, pack, service }: Spu): Spu & { page: PageName } {
+  return {
+    id,
+    name,
+    page: listPage('goods', id),
+    detail: richText(detail),
+    pack: richText(pack),
+    service: richText(service),
+  };
 }
 
 function shownChoices(

@@ -10,7 +10,7 @@ import { TEMPLATE_NAMES } from '../../../../src/pages/render/template-sources.ts
 import { wordsOf } from '../../../../src/pages/render/words.ts';
 import { MemoryStore } from '../../../support/memory-store.ts';
 import { ROOT } from '../../../support/paths.ts';
-import { addShop } from '../../../support/shop.ts';
+import { addShop, siteOf } from '../../../support/shop.ts';
 
 const DOCS = readFileSync(join(ROOT, 'docs', 'pages.md'), 'utf8');
 
@@ -92,6 +92,33 @@ test('docs/pages.md names exactly the attributes of a SKU that templates get', (
   const { sku } = JSON.parse(own ?? '') as SkuPageFacts;
   const [, listed = ''] = /`sku` \(([^;]+), as in the API/.exec(DOCS) ?? [];
   assert.equal(namesIn(listed).toSorted(), Object.keys(sku).toSorted());
+});
+
+/** Values of templates whose attributes are described once, for all pages that have them. */
+const DESCRIBED = [
+  { what: 'spu', text: /`spu` \((`id`[^)]+)\)/, pages: ['skus/1.html', 'goods/1.html'] },
+  { what: 'brand', text: /`brand` \((`id`[^)]+)\)/, pages: ['skus/1.html', 'goods/1.html'] },
+  { what: 'items', text: /An item has (.+?);/, pages: ['goods/1.html', 'categories/3.html'] },
+  {
+    what: 'categories',
+    text: /a category has (.+?)\./,
+    pages: ['categories/1.html', 'index.html'],
+  },
+] as const;
+
+test('docs/pages.md names exactly the attributes of other values, on each page that has them', () => {
+  const store = new MemoryStore();
+  store.commit([(transaction) => addShop(transaction, 1)]);
+  const gatherer = new Gatherer(store, false);
+  for (const { what, text, pages } of DESCRIBED) {
+    const listed = namesIn(text.exec(DOCS)?.[1] ?? '').toSorted();
+    for (const page of pages) {
+      const prepared = siteOf().renderer.prepare(atOnce(gatherer.facts(page)));
+      const context: Readonly<Record<string, unknown>> = { ...prepared?.context };
+      const [one] = [context[what]].flat();
+      assert.equal(Object.keys(one ?? {}).toSorted(), listed, `${what} on ${page}`);
+    }
+  }
 });
 
 test.run();
