@@ -354,11 +354,23 @@ testInBrowser('English words on a page from right to left are read from the left
   const { page: own } = await open(browser, { options: { bypassCSP: true } });
   await own.goto(at('sku'), { waitUntil: 'load' });
   await own.evaluate("document.documentElement.dir = 'rtl'");
-  const words = await fromTheLeft(own, '.stock', ['42', 'in stock']);
-  assert.equal(
-    words.map(([word]) => word),
-    ['42', 'in stock'],
-  );
+  for (const [selector, ...words] of [
+    ['.stock', '42', 'in stock'],
+    // The name of the shop, which ends in a quotation mark.
+    ['.top a', 'A', 'shop"'],
+    ['.bottom', 'A', 'shop"'],
+  ] as const) {
+    const found = await fromTheLeft(own, selector, words);
+    assert.equal(
+      found.map(([word]) => word),
+      words,
+      selector,
+    );
+  }
+  await own.goto(at('empty'), { waitUntil: 'load' });
+  await own.evaluate("document.documentElement.dir = 'rtl'");
+  const [[last] = []] = await fromTheLeft(own, '.empty', ['Nothing', 'yet.']);
+  assert.is(last, 'Nothing', 'the full stop is at the end');
   await own.context().close();
 });
 
