@@ -53,6 +53,8 @@ export class Templates {
 
   #compiled(name: string): { src: Code; path: string; noCache: boolean } {
     const { text, path } = this.#sources.read(name);
-    return { src: compile(text, path), path, noCache: false };
+    // Editors of Windows put a byte order mark first. A browser would end the head of a page at it.
+    const source = text.replace(/^\uFEFF/, '');
+    return { src: compile(source, path), path, noCache: false };
   }
 }

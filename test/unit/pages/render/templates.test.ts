@@ -94,6 +94,15 @@ test('a template in another encoding is reported, and no page is made with it', 
   }
 });
 
+test('a byte order mark at the beginning of a template is not on the page', () => {
+  const directory = directoryWith({
+    'sku.njk': '\uFEFF<head>{% include "meta.njk" %}</head>',
+    'meta.njk': '\uFEFF<meta name="a">',
+  });
+  const made = new Templates(new TemplateSources(machineDisk, directory), wordsOf('en'));
+  assert.is(made.render('sku.njk', {}), '<head><meta name="a"></head>');
+});
+
 /** Templates whose statements are all in the second line. */
 const ENDLESS = {
   'a long range': '{% for i in range(0, 1000000000000) %}{% endfor %}',
