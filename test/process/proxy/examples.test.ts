@@ -219,6 +219,8 @@ async function assertProxy({ start, hasCache }: Proxy): Promise<void> {
   if (hasCache) {
     await server.stop();
     assert.match(get(SHOP, '/skus/1.html').body, 'Auralune', 'from the cache');
+    const other = ['-H', 'Accept: text/html', '-H', 'Origin: https://other.example'];
+    assert.match(get(SHOP, '/skus/1.html', ...other).body, 'Auralune', 'for any browser');
   }
 }
 
