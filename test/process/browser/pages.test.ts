@@ -73,7 +73,9 @@ async function fill(): Promise<void> {
   PAGES['rich'] = `skus/${long.sku}.html`;
   const table = await createCatalog(server, 'Table');
   await send(server, 'PATCH', `/admin/goods/${table.spu}/`, { body: { desc_detail: TABLE } });
-  PAGES['table'] = `skus/${table.sku}.html`;
+  const spec = `/admin/specs/${table.silver.spec_id}/`;
+  await send(server, 'PATCH', spec, { body: { name: 'Betriebssysteme' } });
+  PAGES['table'] = await page({ of: table, fields: { specs: [table.silver] } });
   PAGES['choices'] = `skus/${await choices(long)}.html`;
   PAGES['off'] = await page({ of: long, fields: { is_launched: false } });
   PAGES['empty'] =
@@ -204,19 +206,33 @@ testInBrowser(
   },
 );
 
-testInBrowser('a wide table scrolls beside whole words, also by the keyboard', async () => {
+/** In how many lines the text of each element is. */
+function linesOf(on: Page, selector: string): Promise<number[]> {
+  return on.evaluate(
+    `[...document.querySelectorAll('${selector}')].map((element) => {
+      const range = document.createRange();
+      range.selectNodeContents(element);
+      return range.getClientRects().length;
+    })`,
+  );
+}
+
+testInBrowser('in a narrow window words of tables and of specifications stay whole', async () => {
+  const { page: own } = await open(browser, { width: 360 });
+  await own.goto(at('table'), { waitUntil: 'load' });
+  const headings = await linesOf(own, 'th');
+  assert.equal(
+    headings,
+    COLUMNS.map(() => 1),
+  );
+  assert.equal(await linesOf(own, 'dt'), [1]);
+  await own.context().close();
+});
+
+testInBrowser('a table that is wider than the window scrolls by the keyboard', async () => {
   const { page: own } = await open(browser, { width: 360 });
   await own.goto(at('table'), { waitUntil: 'load' });
   assert.is(await overflow(own), 0);
-  const lines = await own.evaluate<number[]>(
-    "[...document.querySelectorAll('th')].map((cell) => {" +
-      'const range = document.createRange(); range.selectNodeContents(cell);' +
-      'return range.getClientRects().length; })',
-  );
-  assert.equal(
-    lines,
-    COLUMNS.map(() => 1),
-  );
   const last = own.getByRole('columnheader').last();
   const edge = async () => (await last.boundingBox())?.x ?? 0;
   assert.ok((await edge()) > 360, 'the last column is out of sight');
