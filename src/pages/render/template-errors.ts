@@ -31,6 +31,9 @@ const STATEMENTS: ReadonlySet<string> = new Set(
   'Output Set If For Switch Include Import FromImport Extends'.split(' '),
 );
 
+/** The name of the runtime of a template in its code. */
+const OWN_RUNTIME = 'ownRuntime';
+
 /** How tags are read: those on lines of their own leave no white space. */
 const WHITE_SPACE = { trimBlocks: true, lstripBlocks: true };
 
@@ -47,8 +50,10 @@ class PlacingCompiler extends Compiler {
     super.compile(node, frame);
   }
 
+  /** The function runs with the runtime of its own template, whichever template calls it. */
   override _emitFuncBegin(node: TemplateNode, name: string): void {
     super._emitFuncBegin(node, name);
+    this._emitLine(`runtime = ${OWN_RUNTIME};`);
     this.#emitPlace(node);
   }
 
@@ -67,7 +72,7 @@ class PlacingCompiler extends Compiler {
 }
 // oxlint-enable no-underscore-dangle
 
-/** A compiled template, as a loader may return it. */
+/** A compiled template, as a loader may return it: its root, and each of its blocks. */
 export interface Code {
   readonly type: 'code';
   readonly obj: Readonly<Record<string, Render>>;
@@ -81,23 +86,12 @@ let current = { path: '', line: 0 };
  * @throws Error with path and line, if it does not compile.
  */
 export function compile(source: string, path: string): Code {
-  const runtime = runtimeOf(path);
-  const placed =
-    (render: Render): Render =>
-    (env, context, frame, _, done) =>
-      render(env, context, frame, runtime, done);
-  const functions = Object.entries(compiled(source, path));
-  const obj = Object.fromEntries(functions.map(([name, render]) => [name, placed(render)]));
-  return { type: 'code', obj };
-}
-
-/** The functions of a template: the root, and one for each block. */
-function compiled(source: string, path: string): Record<string, Render> {
   try {
     const compiler = new PlacingCompiler(path, true);
     compiler.compile(transform(parse(source, [], WHITE_SPACE), []));
     // oxlint-disable-next-line typescript/no-implied-eval -- nunjucks compiles templates to code
-    return new Function(compiler.getCode())() as Record<string, Render>;
+    const functions = new Function(OWN_RUNTIME, compiler.getCode());
+    return { type: 'code', obj: functions(runtimeOf(path)) as Record<string, Render> };
   } catch (error) {
     // If a tag is never closed, the error is at the end of the file and has no line number.
     const { lineno } = error as { lineno?: number };

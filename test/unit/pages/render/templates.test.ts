@@ -61,10 +61,16 @@ test('an error is reported with the file and line of the template that contains 
     ['picture.njk', '\n{% import "parts.njk" as parts %}\n{{ sku.name | shout }}', 3],
     ['picture.njk', '\n{% from "parts.njk" import nothing %}', 2],
     ['picture.njk', '\n{% include "brand.njk" %}\n{% set x = sku.name | shout %}', 3],
+    [
+      'picture.njk',
+      '{% extends "brand.njk" %}{% block b %}\n{{ super() }}\n{{ no }}{% endblock %}',
+      3,
+    ],
     ['parts.njk', '{% macro part() %}\n\n{{ 1 | shout }}{% endmacro %}', 3],
   ] as const) {
     const uses = '{% import "parts.njk" as parts %}{{ parts.part() }}';
     const directory = directoryWith({
+      'brand.njk': '{% block b %}B{% endblock %}',
       ...(file === 'parts.njk' && { 'picture.njk': uses }),
       [file]: text,
     });
@@ -79,6 +85,18 @@ test('an error is reported with the file and line of the template that contains 
       );
     }
   }
+});
+
+test('a block can contain the block that it replaces', () => {
+  const directory = directoryWith({
+    'sku.njk':
+      '{% extends "layout.njk" %}{% block title %}{{ super() }}, buy it{% endblock %}' +
+      '{% block main %}{{ super() }}Main{% endblock %}',
+    'layout.njk':
+      '<title>{% block title %}{{ name }}{% endblock %}</title>{% block main %}{% endblock %}',
+  });
+  const made = new Templates(new TemplateSources(machineDisk, directory), wordsOf('en'));
+  assert.is(made.render('sku.njk', { name: 'Phone' }), '<title>Phone, buy it</title>Main');
 });
 
 test('a template in another encoding is reported, and no page is made with it', () => {
