@@ -156,7 +156,7 @@ const BROKEN: readonly Broken[] = [
     what: 'a template that does not exist',
     file: 'sku.njk',
     text: '{% extends "lay.njk" %}\n',
-    says: '/sku.njk:1: there is no template lay.njk',
+    says: '/sku.njk:1: template not found: lay.njk',
   },
   {
     // nunjucks throws this error at a place where it cannot be caught.

@@ -16,7 +16,9 @@ import { countStep } from './steps.ts';
 class PlacedError extends Error {
   constructor(path: string, line: number, cause: unknown) {
     // A message of nunjucks states a place of its own on the lines before.
-    super(`${path}:${line}: ${messageOf(cause).replace(/^[\s\S]*\n\s*/, '')}`, { cause });
+    super(`${path}:${line}: ${messageOf(cause).replace(/^[\s\S]*\n\s*(?:Error: )?/, '')}`, {
+      cause,
+    });
   }
 
   /** nunjucks calls this to add the page's file to an error; this one already has its file. */

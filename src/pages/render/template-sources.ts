@@ -68,10 +68,11 @@ export class TemplateSources {
   }
 
   /**
-   * @returns the source, and the path by which messages name the template.
-   * @throws Error if there is no template of the name, or it is not UTF-8.
+   * @returns the source, and the path by which messages name the template; null if there is no
+   *   template of the name.
+   * @throws Error if it is not UTF-8.
    */
-  read(name: string): { readonly text: string; readonly path: string } {
+  read(name: string): { readonly text: string; readonly path: string } | null {
     const own = join(this.#directory ?? '', name);
     const bytes = this.#files().get(own);
     // A style sheet is UTF-8 too, but pages without it are better than none.
@@ -80,8 +81,7 @@ export class TemplateSources {
     }
     if (bytes !== undefined) return { text: bytes.toString(), path: own };
     const text = BUILT_IN[name];
-    if (text !== undefined) return { text, path: `templates/${name}` };
-    throw new Error(`there is no template ${name}`);
+    return text === undefined ? null : { text, path: `templates/${name}` };
   }
 
   /** Changes with every file of the operator's directory: a template may include any of them. */

@@ -34,7 +34,7 @@ export class Templates {
     });
     this.#environment.addGlobal('words', words);
     this.#environment.addGlobal('range', range);
-    this.style = sources.read('style.css').text;
+    this.style = sources.read('style.css')?.text ?? '';
     this.styleVersion = createHash('sha256').update(this.style).digest('hex').slice(0, 8);
   }
 
@@ -51,8 +51,11 @@ export class Templates {
     }
   }
 
-  #compiled(name: string): { src: Code; path: string; noCache: boolean } {
-    const { text, path } = this.#sources.read(name);
+  /** @returns null if there is no such template: an include may say that it can be missing. */
+  #compiled(name: string): { src: Code; path: string; noCache: boolean } | null {
+    const found = this.#sources.read(name);
+    if (found === null) return null;
+    const { text, path } = found;
     // Editors of Windows put a byte order mark first. A browser would end the head of a page at it.
     const source = text.replace(/^\uFEFF/, '');
     return { src: compile(source, path), path, noCache: false };

@@ -99,6 +99,19 @@ test('a block can contain the block that it replaces', () => {
   assert.is(made.render('sku.njk', { name: 'Phone' }), '<title>Phone, buy it</title>Main');
 });
 
+test('an include says whether its template may be missing', () => {
+  const directory = directoryWith({
+    'sku.njk': '{% include "none.njk" ignore missing %}Main',
+    'spu.njk': '\n{% include "none.njk" %}',
+  });
+  const made = new Templates(new TemplateSources(machineDisk, directory), wordsOf('en'));
+  assert.is(made.render('sku.njk', {}), 'Main');
+  assert.throws(
+    () => made.render('spu.njk', {}),
+    (error: Error) => error.message === `${directory}/spu.njk:2: template not found: none.njk`,
+  );
+});
+
 test('a template in another encoding is reported, and no page is made with it', () => {
   const directory = temporaryDirectory();
   const path = join(directory, 'sku.njk');
