@@ -268,6 +268,42 @@ testInBrowser('the style sheet of the shop applies in light and dark', async () 
   }
 });
 
+/**
+ * Puts a picture into an element; it runs in the browser.
+ *
+ * @returns how much wider it is shown than it is, relative to its height: 1 if it is not distorted.
+ */
+const DISTORTION = `async (parent, className, width, height) => {
+  const [canvas, picture] = ['canvas', 'img'].map((name) => document.createElement(name));
+  Object.assign(canvas, { width, height });
+  Object.assign(picture, { src: canvas.toDataURL(), className });
+  document.querySelector(parent).replaceChildren(picture);
+  await picture.decode();
+  const box = picture.getBoundingClientRect();
+  const { objectFit } = getComputedStyle(picture);
+  return objectFit === 'contain' ? 1 : (box.width / box.height) * (height / width);
+}`;
+
+testInBrowser('high pictures of an operator and wide logos are not distorted', async () => {
+  for (const width of [360, 1000]) {
+    const { page: own } = await open(browser, { width });
+    await own.goto(at('sku'), { waitUntil: 'load' });
+    for (const picture of [
+      ['figure', '', 48, 96],
+      ['.brand', 'logo', 480, 24],
+    ]) {
+      const distortion = await own.evaluate<number>(
+        `(${DISTORTION})(...${JSON.stringify(picture)})`,
+      );
+      assert.ok(
+        Math.abs(distortion - 1) < 0.01,
+        `${picture.join(' ')}: ${distortion} at ${width} px`,
+      );
+    }
+    await own.context().close();
+  }
+});
+
 /** The contrast ratio of two colours `rgb(r, g, b)` (WCAG 2.2, "contrast ratio"). */
 function contrast(...colours: readonly [string, string]): number {
   const [lighter = 0, darker = 0] = colours
