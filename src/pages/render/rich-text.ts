@@ -66,12 +66,14 @@ export function richText(text: string): string {
 }
 
 /**
- * HTML allows `rel` only beside `href`, which an anchor may lack or may have lost. A table may be
- * wider than the page, so it is put into an element that scrolls, also by the keyboard.
+ * HTML allows `rel` only beside `href`, which an anchor may lack or may have lost. Browsers ignore
+ * line breaks in an address, and {@link paragraphs} would take them for those of the text. A table
+ * may be wider than the page, so it is put into an element that scrolls, also by the keyboard.
  */
 function sanitized(markup: string): string {
   return sanitizeHtml(markup, ALLOWED)
     .replaceAll(`<a rel="${REL}">`, '<a>')
+    .replace(/<[^<>]*>/g, (tag) => tag.replace(/[\r\n]/g, ''))
     .replaceAll('<table>', '<div class="table" tabindex="0"><table>')
     .replaceAll('</table>', '</table></div>');
 }

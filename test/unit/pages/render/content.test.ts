@@ -458,6 +458,11 @@ const RICH: readonly (readonly [text: string, html: string])[] = [
     '<a href="https://a.example/">A</a>',
     '<p><a href="https://a.example/" rel="nofollow noopener">A</a></p>',
   ],
+  [
+    'One <a href="https://a.example/b\n\n/c\r\n">A</a>\nline',
+    '<p>One <a href="https://a.example/b/c" rel="nofollow noopener">A</a><br>\nline</p>',
+  ],
+  ['<a href="java\nscript:alert(1)">A</a>', '<p><a>A</a></p>'],
   ['<a href="javascript:alert(1)">A</a>', '<p><a>A</a></p>'],
   ['<a href="JaVa&#x53;cript:alert(1)">A</a>', '<p><a>A</a></p>'],
   ['<a href="//a.example/">A</a>', '<p><a>A</a></p>'],
