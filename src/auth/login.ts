@@ -1,9 +1,10 @@
 /** Issues a token for a user name and a password. */
 import { setTimeout as pause } from 'node:timers/promises';
-import pLimit from 'p-limit';
 import { CatalogError } from '../errors.ts';
+import { networkOf } from '../network.ts';
 import type { Access, Account } from './access.ts';
-import { type FailedAttempts, throttled } from './attempts.ts';
+import type { FailedAttempts } from './limits/attempts.ts';
+import { Turns } from './limits/turns.ts';
 import type { CredentialSource } from './credentials.ts';
 import { dummyHash, hashPassword, type PasswordCheck, verifyPassword } from './passwords.ts';
 import { LEEWAY_S } from './time.ts';
@@ -14,6 +15,9 @@ const MAX_CONCURRENT_HASHES = 2;
 
 /** Logins that may wait. */
 const MAX_WAITING_LOGINS = 100;
+
+/** Who waits for the hash of a new password: all changes of accounts together. It is no address. */
+const ACCOUNTS = 'accounts';
 
 /** Seconds by which a token may be issued ahead of the clock, after a revocation. */
 const MAX_AHEAD_S = 5;
@@ -28,7 +32,8 @@ export class Login {
   readonly #verify: PasswordCheck;
   readonly #attempts: FailedAttempts;
   readonly #dummy = dummyHash();
-  readonly #turns = pLimit(MAX_CONCURRENT_HASHES);
+  /** Clients take turns, by the networks of their addresses. */
+  readonly #turns = new Turns({ atOnce: MAX_CONCURRENT_HASHES, waiting: MAX_WAITING_LOGINS });
 
   constructor(
     credentials: CredentialSource,
@@ -51,8 +56,7 @@ export class Login {
   async issue(credential: Credential, lifetime: number, address: string): Promise<IssuedToken> {
     const username = credential.username.normalize('NFC');
     this.#attempts.requireAllowed(username, address);
-    if (this.#turns.pendingCount >= MAX_WAITING_LOGINS) throw throttled(1);
-    return this.#turns(async () => {
+    return this.#turns.run(networkOf(address), async () => {
       // Earlier logins in the queue may have failed in the meantime.
       this.#attempts.requireAllowed(username, address);
       const verified = await this.#accountWith(username, credential.password);
@@ -81,8 +85,7 @@ export class Login {
    * @throws CatalogError `account` if the password is not acceptable; `login_throttled`.
    */
   async hash(password: string): Promise<string> {
-    if (this.#turns.pendingCount >= MAX_WAITING_LOGINS) throw throttled(1);
-    return this.#turns(() => hashPassword(password));
+    return this.#turns.run(ACCOUNTS, async () => hashPassword(password));
   }
 
   /** @returns the account if it has this password and may log in; otherwise null. */

@@ -1,7 +1,6 @@
 /** Renews tokens, so that a user who has logged in can continue without the password (spec 6.8). */
-import pLimit from 'p-limit';
 import { CatalogError } from '../errors.ts';
-import { throttled } from './attempts.ts';
+import { Turns } from './limits/turns.ts';
 import type { CredentialSource } from './credentials.ts';
 import { issueFor } from './login.ts';
 import { type IssuedToken, unauthorized, type Verified } from './tokens.ts';
@@ -15,7 +14,8 @@ const MAX_WAITING = 100;
 export class Renewals {
   readonly #credentials: CredentialSource;
   readonly #now: () => number;
-  readonly #turns = pLimit(1);
+  /** Users take turns. */
+  readonly #turns = new Turns({ atOnce: 1, waiting: MAX_WAITING });
 
   /** @param now milliseconds since the epoch. */
   constructor(credentials: CredentialSource, now: () => number = Date.now) {
@@ -40,8 +40,7 @@ export class Renewals {
     }
     const end = loggedIn + MAX_SESSION_S;
     if (this.#now() / 1000 >= end) throw loginTooLongAgo();
-    if (this.#turns.pendingCount >= MAX_WAITING) throw throttled(1);
-    return this.#turns(() =>
+    return this.#turns.run(subject, () =>
       issueFor(
         this.#credentials,
         ({ users, subjects, tokens }) => {

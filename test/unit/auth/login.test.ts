@@ -3,7 +3,7 @@ import { decodeJwt } from 'jose';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { endTokens } from '../../../src/auth/accounts.ts';
-import { FailedAttempts } from '../../../src/auth/attempts.ts';
+import { FailedAttempts } from '../../../src/auth/limits/attempts.ts';
 import type { SigningKeys } from '../../../src/auth/keys.ts';
 import { issueFor, Login } from '../../../src/auth/login.ts';
 import { TokenVerifier } from '../../../src/auth/tokens.ts';
@@ -150,22 +150,49 @@ test('two passwords are hashed at a time, up to 100 logins wait, and further one
   await attempt(begun, 'ann', 'right');
 });
 
-test('new passwords wait in the queue of the logins, and are refused if 100 are waiting', async () => {
+test('clients take turns, and one that keeps 100 logins waiting does not keep others out', async () => {
+  const begun = await begin({ account: 1000, address: 1000, window: 60_000 });
+  const released = Promise.withResolvers<void>();
+  begun.meanwhile.run = () => released.promise;
+  const many = Array.from({ length: 102 }, () => attempt(begun, 'ann', 'right'));
+  await turn();
+  const order: string[] = [];
+  const others = ['192.0.2.2', '2001:db8::1', '2001:db8::2'].map((address) =>
+    attempt(begun, 'ann', 'right', address).then(() => order.push(address)),
+  );
+  const same = many.map((each) => each.then(() => order.push(HERE)));
+  released.resolve();
+  const results = await Promise.allSettled([...same, ...others]);
+  assert.equal(
+    results.map(({ status }) => status === 'fulfilled'),
+    results.map((_, nth) => nth < 99 || nth > 101),
+  );
+  // Two were in progress, and one network has two addresses.
+  assert.ok(order.lastIndexOf('2001:db8::2') < 10, order.slice(0, 10).join());
+});
+
+test('new passwords wait in the queue of the logins, which cannot keep them out', async () => {
   const begun = await begin();
   const released = Promise.withResolvers<void>();
   begun.meanwhile.run = () => released.promise;
-  // Two are in progress, and 99 wait.
-  const logins = Array.from({ length: 101 }, () => attempt(begun, 'ann', 'right'));
+  // Two are in progress, and 100 wait.
+  const logins = Array.from({ length: 102 }, () => attempt(begun, 'ann', 'right'));
   await turn();
-  const last = begun.login.hash('a new password');
-  const refused = [begun.login.hash('one too many'), attempt(begun, 'ann', 'right')].map(failureOf);
-  released.resolve();
-  for (const { code, headers } of await Promise.all(refused)) {
+  let isHashed = false;
+  const hashed = begun.login.hash('a new password').then((hash) => {
+    isHashed = true;
+    return hash;
+  });
+  const refused = [logins.at(-1), attempt(begun, 'ann', 'right')];
+  for (const login of refused) {
+    const { code, headers } = await failureOf(login ?? Promise.resolve());
     assert.is(code, 'login_throttled');
     assert.is(headers['Retry-After'], '1');
   }
-  assert.match(await last, /^\$argon2id\$/);
-  await Promise.all(logins);
+  assert.not(isHashed, 'it waits');
+  released.resolve();
+  assert.match(await hashed, /^\$argon2id\$/);
+  await Promise.all(logins.slice(0, -1));
 });
 
 test('a change of the account while the password is hashed is applied to the login', async () => {

@@ -1,4 +1,5 @@
 /** A renewal checks account and token as they are when the new token is issued (spec 6.8). */
+import { decodeJwt } from 'jose';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Access } from '../../../src/auth/access.ts';
@@ -61,6 +62,18 @@ test('a token of an account that was disabled or removed is not renewed', async 
   const disabled = usersOf(accountOf('ann', { disabled: true }));
   assert.is(await refusal(token, { users: disabled }), 'unauthorized');
   assert.is(await refusal(token, { users: new Map() }), 'unauthorized');
+});
+
+test('a user whose renewals take all places does not keep others from renewing', async () => {
+  const credentials = new FixedCredentials(KEYS, {
+    users: usersOf(accountOf('ann'), accountOf('bob')),
+  });
+  const renewals = new Renewals(credentials);
+  const mine = Array.from({ length: 150 }, () => renewals.renew(verified()));
+  const theirs = renewals.renew({ ...verified(), subject: 'bob' });
+  const results = await Promise.allSettled(mine);
+  assert.is(results.filter(({ status }) => status === 'fulfilled').length, 100);
+  assert.is(decodeJwt((await theirs).token).sub, 'bob');
 });
 
 test.run();
