@@ -127,7 +127,7 @@ async function complete(
   response: HttpResponse,
 ): Promise<void> {
   const { pipeline, listener, onError } = context;
-  const { outgoing, connection, body, started } = exchange;
+  const { incoming, outgoing, connection, body, started } = exchange;
   try {
     const finishing = body === null || body.finish();
     const received = finishing instanceof Promise ? await finishing : finishing;
@@ -136,6 +136,9 @@ async function complete(
     addRequestId(request, response);
     const milliseconds = performance.now() - started;
     const sending = sendResponse(exchange, response, request.method === 'HEAD');
+    // The engine would receive and drop the rest of the body for as long as the response takes,
+    // however small its chunks are.
+    if (!received && !outgoing.writableFinished) incoming.pause();
     const bytes = sending instanceof Promise ? await sending : sending;
     if (!request.trace.isTold && listener?.wants(response.status) === true) {
       const gone = connection.destroyed;

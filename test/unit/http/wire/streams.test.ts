@@ -119,6 +119,37 @@ test('the headers of a stream are sent before its first piece', () => {
   );
 });
 
+test('while a response is sent, no more is received of a body that is too long or too finely divided', () => {
+  let more = () => {};
+  const events = async function* () {
+    for (;;) {
+      yield 'event';
+      await new Promise<void>((resolve) => (more = resolve));
+    }
+  };
+  return staged(
+    () => streamed(events()),
+    async (stage) => {
+      const client = stage.connect();
+      client.send('GET /', ['Transfer-Encoding: chunked'], '1\r\na\r\n'.repeat(20_000));
+      await until('the stream has begun', () => client.text.endsWith('event\r\n'));
+      assert.match(client.text, /\r\nConnection: close\r\n/i);
+      // More than the buffers of the system hold.
+      const rest = Buffer.alloc(64 * 1024 * 1024, 'x');
+      let isTaken = false;
+      client.socket.write(`${rest.length.toString(16)}\r\n`);
+      client.socket.write(rest, () => (isTaken = true));
+      const nextEvent = () => {
+        const { received } = client;
+        more();
+        return until('the next event is there', () => client.received > received);
+      };
+      for (let turns = 0; turns < 100; turns += 1) await nextEvent();
+      assert.not(isTaken);
+    },
+  );
+});
+
 test('a stream waits for a client that does not read, and is closed when the client disconnects', () => {
   const source = new Source(10_000);
   return staged(
