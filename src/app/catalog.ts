@@ -1,5 +1,5 @@
 /** A catalog without sockets and signals: `serve` puts it on a port, tests call it directly. */
-import { FailedAttempts } from '../auth/limits/attempts.ts';
+import { FailedAttempts } from '../auth/attempts.ts';
 import { LiveCredentials } from '../auth/credentials.ts';
 import type { HostRole } from '../hosts/primary/host-role.ts';
 import type { Hosts } from '../hosts/primary/host-service.ts';

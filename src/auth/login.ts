@@ -2,9 +2,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { CatalogError } from '../errors.ts';
 import { networkOf } from '../network.ts';
+import { FairQueue } from '../turns.ts';
 import type { Access, Account } from './access.ts';
-import type { FailedAttempts } from './limits/attempts.ts';
-import { Turns } from './limits/turns.ts';
+import { type FailedAttempts, throttled } from './attempts.ts';
 import type { CredentialSource } from './credentials.ts';
 import { dummyHash, hashPassword, type PasswordCheck, verifyPassword } from './passwords.ts';
 import { LEEWAY_S } from './time.ts';
@@ -33,7 +33,11 @@ export class Login {
   readonly #attempts: FailedAttempts;
   readonly #dummy = dummyHash();
   /** Clients take turns, by the networks of their addresses. */
-  readonly #turns = new Turns({ atOnce: MAX_CONCURRENT_HASHES, waiting: MAX_WAITING_LOGINS });
+  readonly #queue = new FairQueue<string>({
+    atOnce: MAX_CONCURRENT_HASHES,
+    waiting: MAX_WAITING_LOGINS,
+    refusal: () => throttled(1),
+  });
 
   constructor(
     credentials: CredentialSource,
@@ -56,7 +60,7 @@ export class Login {
   async issue(credential: Credential, lifetime: number, address: string): Promise<IssuedToken> {
     const username = credential.username.normalize('NFC');
     this.#attempts.requireAllowed(username, address);
-    return this.#turns.run(networkOf(address), async () => {
+    return this.#queue.run(networkOf(address), async () => {
       // Earlier logins in the queue may have failed in the meantime.
       this.#attempts.requireAllowed(username, address);
       const verified = await this.#accountWith(username, credential.password);
@@ -85,7 +89,7 @@ export class Login {
    * @throws CatalogError `account` if the password is not acceptable; `login_throttled`.
    */
   async hash(password: string): Promise<string> {
-    return this.#turns.run(ACCOUNTS, async () => hashPassword(password));
+    return this.#queue.run(ACCOUNTS, async () => hashPassword(password));
   }
 
   /** @returns the account if it has this password and may log in; otherwise null. */

@@ -1,6 +1,7 @@
 /** Renews tokens, so that a user who has logged in can continue without the password (spec 6.8). */
 import { CatalogError } from '../errors.ts';
-import { Turns } from './limits/turns.ts';
+import { FairQueue } from '../turns.ts';
+import { throttled } from './attempts.ts';
 import type { CredentialSource } from './credentials.ts';
 import { issueFor } from './login.ts';
 import { type IssuedToken, unauthorized, type Verified } from './tokens.ts';
@@ -15,7 +16,7 @@ export class Renewals {
   readonly #credentials: CredentialSource;
   readonly #now: () => number;
   /** Users take turns. */
-  readonly #turns = new Turns({ atOnce: 1, waiting: MAX_WAITING });
+  readonly #queue = new FairQueue<string>({ waiting: MAX_WAITING, refusal: () => throttled(1) });
 
   /** @param now milliseconds since the epoch. */
   constructor(credentials: CredentialSource, now: () => number = Date.now) {
@@ -40,7 +41,7 @@ export class Renewals {
     }
     const end = loggedIn + MAX_SESSION_S;
     if (this.#now() / 1000 >= end) throw loginTooLongAgo();
-    return this.#turns.run(subject, () =>
+    return this.#queue.run(subject, () =>
       issueFor(
         this.#credentials,
         ({ users, subjects, tokens }) => {

@@ -74,6 +74,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'json',
     'network',
     'slices',
+    'turns',
   ],
   resources: ['backoff', 'store', 'model', 'delay', 'errors', 'json', 'slices'],
   pages: ['backoff', 'store', 'disk', 'model', 'data-files', 'delay', 'errors', 'markup', 'slices'],
@@ -91,7 +92,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'streams',
   ],
   store: ['backoff', 'disk', 'model', 'data-files', 'errors', 'json', 'slices'],
-  auth: ['disk', 'data-files', 'errors', 'json', 'network', 'slices'],
+  auth: ['disk', 'data-files', 'errors', 'json', 'network', 'slices', 'turns'],
   encryption: ['disk', 'errors'],
   disk: ['errors', 'slices'],
   model: ['errors', 'slices'],
@@ -106,6 +107,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   network: [],
   slices: [],
   streams: [],
+  turns: [],
 };
 
 /** The files outside src/disk that may import the file system, because they only read. */

@@ -17,7 +17,7 @@
  * 4. Deferred requests do not delay those that arrive later, and the clients of deferred requests
  *    take turns, so no client delays others by using many connections.
  */
-import { RoundRobin } from '../../resources/limits/round-robin.ts';
+import { RoundRobin } from '../../turns.ts';
 
 /** Requests that begin in one turn in addition to the first of each connection. */
 export const PIPELINED_A_TURN = 32;

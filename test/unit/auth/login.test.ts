@@ -3,7 +3,7 @@ import { decodeJwt } from 'jose';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { endTokens } from '../../../src/auth/accounts.ts';
-import { FailedAttempts } from '../../../src/auth/limits/attempts.ts';
+import { FailedAttempts } from '../../../src/auth/attempts.ts';
 import type { SigningKeys } from '../../../src/auth/keys.ts';
 import { issueFor, Login } from '../../../src/auth/login.ts';
 import { TokenVerifier } from '../../../src/auth/tokens.ts';

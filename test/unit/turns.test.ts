@@ -1,15 +1,21 @@
-/** Large bodies are parsed one at a time, and their owners take turns (spec 3.3). */
+/** Owners take turns: of large bodies that are parsed (spec 3.3), and of logins (spec 6.7). */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { FairQueue } from '../../../../src/resources/limits/fair-queue.ts';
-import { turn } from '../../../support/turns.ts';
+import { FairQueue } from '../../src/turns.ts';
+import { turn } from '../support/turns.ts';
 
 /** Tasks of a queue that end when the test says so. */
 class Site {
   /** The tasks that have begun, in order. */
   readonly begun: string[] = [];
-  readonly #queue = new FairQueue<string | null>();
+  readonly #queue: FairQueue<string | null>;
+  readonly #atOnce: number;
   readonly #ends: ((outcome: Error | null) => void)[] = [];
+
+  constructor({ atOnce = 1, waiting = Number.POSITIVE_INFINITY } = {}) {
+    this.#queue = new FairQueue({ atOnce, waiting, refusal: () => new Error('refused') });
+    this.#atOnce = atOnce;
+  }
 
   add(owner: string | null, task: string): Promise<string> {
     return this.#queue.run(owner, () => {
@@ -20,11 +26,17 @@ class Site {
     });
   }
 
-  /** Ends the task that runs. */
+  /** Ends the task that began first. */
   async end(failure: Error | null = null): Promise<void> {
     this.#ends.shift()?.(failure);
     await turn();
-    assert.ok(this.#ends.length <= 1, `${this.#ends.length} tasks run at once`);
+    assert.ok(this.#ends.length <= this.#atOnce, `${this.#ends.length} tasks run at once`);
+  }
+
+  /** Ends every task, one after the other. @returns the tasks that have begun. */
+  async finish(): Promise<readonly string[]> {
+    while (this.#ends.length > 0) await this.end();
+    return this.begun;
   }
 }
 
@@ -85,6 +97,34 @@ test('a task that fails rejects, and the next one runs', async () => {
   await site.end();
   void site.add('b', 'b0');
   assert.equal(site.begun, ['a0', 'a1', 'b0']);
+});
+
+test('as many tasks run at a time as may, also after all have ended', async () => {
+  const site = new Site({ atOnce: 2 });
+  const results = ['a1', 'a2', 'a3', 'a4'].map((task) => site.add('a', task));
+  assert.equal(site.begun, ['a1', 'a2']);
+  await site.end();
+  assert.equal(site.begun, ['a1', 'a2', 'a3']);
+  assert.equal(await site.finish(), ['a1', 'a2', 'a3', 'a4']);
+  results.push(site.add('a', 'a5'), site.add('a', 'a6'));
+  assert.equal(site.begun.slice(4), ['a5', 'a6']);
+  await site.finish();
+  await Promise.all(results);
+});
+
+test('an owner who has taken all places gives them to others, until each has as many', async () => {
+  const site = new Site({ waiting: 4 });
+  const outcome = (task: string) =>
+    site.add(task.charAt(0), task).catch((error: Error) => error.message);
+  const mine = ['a0', 'a1', 'a2', 'a3', 'a4'].map(outcome);
+  assert.is(await outcome('a5'), 'refused');
+  const others = ['b1', 'b2'].map(outcome);
+  assert.equal(await Promise.all(mine.slice(3)), ['refused', 'refused']);
+  for (const task of ['a6', 'b3']) assert.is(await outcome(task), 'refused');
+  others.push(outcome('c1'));
+  assert.is(await mine[2], 'refused');
+  assert.equal(await site.finish(), ['a0', 'a1', 'b1', 'c1', 'b2']);
+  assert.equal(await Promise.all([...mine.slice(0, 2), ...others]), ['a0', 'a1', 'b1', 'b2', 'c1']);
 });
 
 test.run();

@@ -1,8 +1,8 @@
 /** Failed logins are counted by name and by address, within a window, under a clock of the test. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { FailedAttempts } from '../../../../src/auth/limits/attempts.ts';
-import { CatalogError } from '../../../../src/errors.ts';
+import { FailedAttempts } from '../../../src/auth/attempts.ts';
+import { CatalogError } from '../../../src/errors.ts';
 
 const LIMITS = { account: 3, address: 5, window: 60_000 };
 

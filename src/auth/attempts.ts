@@ -1,7 +1,7 @@
 /** Failed logins, counted for each account name and each address, whether or not they exist. */
 import { LRUCache } from 'lru-cache';
-import { CatalogError } from '../../errors.ts';
-import { networkOf } from '../../network.ts';
+import { CatalogError } from '../errors.ts';
+import { networkOf } from '../network.ts';
 
 /** The failures that one window allows. A window begins with the first failure. */
 export interface AttemptLimits {
