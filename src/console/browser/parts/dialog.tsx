@@ -15,6 +15,20 @@ interface DialogProps {
   readonly asks?: boolean;
 }
 
+/** What has the focus first: a field, or the button of a question that changes nothing. */
+const FIRST = ':is(input, select, textarea, footer button):enabled';
+
+/** The cross is the first button: Enter on it would close the dialog. What it shows may come later. */
+function useFirstFocus(dialog: { readonly current: HTMLElement | null }): void {
+  const focused = useRef(false);
+  useLayoutEffect(() => {
+    if (focused.current) return;
+    const first = dialog.current?.querySelector<HTMLElement>(FIRST);
+    first?.focus();
+    focused.current = first instanceof HTMLElement;
+  });
+}
+
 /** It is open as long as it is there. The focus then returns to where it was before. */
 export function Dialog(props: DialogProps) {
   const { title, onClose, children, wide = false, alert = false, asks = false } = props;
@@ -37,6 +51,7 @@ export function Dialog(props: DialogProps) {
       if (before instanceof HTMLElement && before.isConnected) before.focus();
     };
   }, []);
+  useFirstFocus(dialog);
   return (
     <dialog
       ref={dialog}

@@ -17,7 +17,7 @@ testInBrowser('a dialog that closes returns the focus', async () => {
   for (const close of ['Escape', 'Enter']) {
     await button.press('Enter');
     await page.getByRole('alertdialog').waitFor();
-    // The first button is the one that closes it.
+    // Enter presses the button that changes nothing.
     await page.keyboard.press(close);
     await page.getByRole('alertdialog').waitFor({ state: 'hidden' });
     await focused(page, '.save-bar .danger');

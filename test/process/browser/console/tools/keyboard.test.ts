@@ -1,0 +1,36 @@
+/** Work without a pointer: where the focus begins in a dialog, and where it goes on (spec 13.4). */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { testInBrowser } from '../../browser.ts';
+import { faults, focused, hears, stage } from '../console.ts';
+
+const scene = stage();
+
+testInBrowser('a dialog begins at its first field, also if it comes later', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('admin');
+  const { page } = visitor;
+  await page.goto(at('/accounts'));
+  await page.getByRole('button', { name: 'New account' }).press('Enter');
+  await focused(page, '#account-name');
+  await page.keyboard.press('Escape');
+  await page.goto(at('/brands'));
+  await page.getByLabel('Select Auralune').press('Space');
+  await page.getByRole('button', { name: 'Edit…' }).press('Enter');
+  await focused(page, '#bulk-operation');
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'hidden' });
+  await page.getByRole('button', { name: 'Delete…' }).press('Enter');
+  await focused(page, 'footer button:first-child');
+  await page.goto(at('/goods/new'));
+  await page.getByLabel('Brand').fill('Typed in the form');
+  await page.getByRole('option', { name: 'Create' }).click();
+  await focused(page, '#create-name');
+  await page.keyboard.press('Enter');
+  await hears(page, 'status', 'Typed in the form is saved.');
+  await focused(page, '#field-brand_id');
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
+test.run();
