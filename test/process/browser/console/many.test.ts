@@ -175,6 +175,17 @@ testInBrowser(
     await page.getByRole('button', { name: 'Restore 1 item' }).click();
     await page.getByLabel('Select Aa first').waitFor();
     assert.is((await read(server, '/admin/brands/?q=Aa')).length, 1);
+    await hears(page, 'status', 'Undone.');
+    // What is restored cannot be undone once more.
+    assert.is(await page.getByRole('button', { name: 'Undo' }).count(), 0);
+    await page.getByRole('button', { name: 'Select none' }).click();
+    for (const name of ['Aa first', 'Auralune']) await page.getByLabel(`Select ${name}`).check();
+    await page.getByRole('button', { name: 'Delete…' }).click();
+    await page.getByRole('button', { name: 'Delete 2 items' }).click();
+    await page.getByRole('button', { name: 'Do not restore' }).click();
+    await hears(page, 'status', '1 item was deleted.');
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByLabel('Select Aa first').waitFor();
     assert.equal(faults(visitor, [/409/]), []);
     await page.context().close();
   },

@@ -3,7 +3,7 @@ import { type Signal, useSignal } from '@preact/signals';
 import type { Collection } from '../../api/collections.ts';
 import { remove } from '../../api/items.ts';
 import { readCategories } from '../../api/references.ts';
-import type { Item } from '../../api/types.ts';
+import type { CollectionName, Item } from '../../api/types.ts';
 import { t } from '../../messages/text.ts';
 import { titleOf } from '../../parts/attributes.ts';
 import { useOneAtATime } from '../../one-at-a-time.ts';
@@ -48,6 +48,16 @@ async function deleteAll(
   return { deleted, refusal: null };
 }
 
+/** @throws ApiError, TypeError. */
+function restore(name: CollectionName, deleted: readonly Item[]): Promise<void> {
+  return undoDeletion(name, deleted.map(({ id }) => id).toReversed());
+}
+
+function offerToRestore(name: CollectionName, deleted: readonly Item[]): void {
+  const run = () => restore(name, deleted);
+  announce(t('bulk.deleted', { count: deleted.length }), { label: t('undo'), run });
+}
+
 /** It can be stopped, or be refused, in between: what was deleted until then can be undone. */
 export function BulkDelete({ collection, selection, onClose, onDone }: BulkProps) {
   const deletion = { progress: useSignal<number | null>(null), cancelled: useSignal(false) };
@@ -61,23 +71,19 @@ export function BulkDelete({ collection, selection, onClose, onDone }: BulkProps
     selection.set(deleted, false);
     if (deleted.length > 0) {
       if (name === 'categories') await readCategories();
-      const label = t('undo');
-      announce(t('bulk.deleted', { count: deleted.length }), { label, run: () => undo(deleted) });
+      // If one was refused, the dialog offers it, unless it was closed before.
+      if (refusal === null || cancelled.value) offerToRestore(name, deleted);
       onDone();
     }
     if (refusal === null) onClose();
     else stopped.value = outcome;
     progress.value = null;
   });
-  const undo = (deleted: readonly Item[]) =>
-    undoDeletion(name, deleted.map(({ id }) => id).toReversed());
   const close = () => {
     cancelled.value = true;
     onClose();
   };
-  if (stopped.value !== null) {
-    return <Stopped outcome={stopped.value} onClose={onClose} onUndo={undo} />;
-  }
+  if (stopped.value !== null) return <Stopped {...{ name, onClose }} outcome={stopped.value} />;
   const count = items.length;
   return (
     <Dialog title={t('bulk.deleteTitle', { count })} onClose={close} alert>
@@ -110,17 +116,21 @@ export function BulkDelete({ collection, selection, onClose, onDone }: BulkProps
 }
 
 interface StoppedProps {
+  readonly name: CollectionName;
   readonly outcome: Outcome;
   readonly onClose: () => void;
-  readonly onUndo: (deleted: readonly Item[]) => Promise<void>;
 }
 
 /** One item was refused: what is gone already, and the offer to bring it back. */
-function Stopped({ outcome, onClose, onUndo }: StoppedProps) {
+function Stopped({ name, outcome, onClose }: StoppedProps) {
   const { deleted, refusal } = outcome;
   const count = deleted.length;
+  const leave = () => {
+    onClose();
+    if (count > 0) offerToRestore(name, deleted);
+  };
   return (
-    <Dialog title={t('bulk.stopped')} onClose={onClose} alert>
+    <Dialog title={t('bulk.stopped')} onClose={leave} alert>
       <div class="dialog-body">
         <div role="alert">
           <p class="problem">{refusal}</p>
@@ -133,13 +143,13 @@ function Stopped({ outcome, onClose, onUndo }: StoppedProps) {
             type="button"
             onClick={() => {
               onClose();
-              onUndo(deleted).catch(complain);
+              restore(name, deleted).catch(complain);
             }}
           >
             {t('bulk.bringBack', { count })}
           </button>
         )}
-        <button type="button" class="primary" onClick={onClose}>
+        <button type="button" class="primary" onClick={leave}>
           {t('bulk.leave')}
         </button>
       </footer>

@@ -1,7 +1,8 @@
-/** Options and specifications that are removed beside the form of an SPU (spec 13.5). */
+/** Options, specifications and items of a list that are removed (spec 13.5). */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { make, read } from '../../../../support/catalog.ts';
+import { until } from '../../../../support/until.ts';
 import { testInBrowser } from '../../browser.ts';
 import { faults, focused, hears, stage } from '../console.ts';
 
@@ -63,6 +64,37 @@ testInBrowser('a second click while an option is removed is no failure', async (
   await button.waitFor({ state: 'detached' });
   assert.is(await page.getByRole('alert').count(), 0);
   assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
+testInBrowser('a deletion that is refused after its dialog was closed can be undone', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await make(server, '/admin/brands/', { name: 'Aa first' });
+  let isAsked = false;
+  let answer = () => {};
+  const closed = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  // Other items refer to it.
+  await page.route('**/admin/brands/1/', async (route) => {
+    isAsked = true;
+    await closed;
+    await route.continue();
+  });
+  await page.goto(at('/brands?sortby=name'));
+  for (const name of ['Aa first', 'Auralune']) await page.getByLabel(`Select ${name}`).check();
+  await page.getByRole('button', { name: 'Delete…' }).click();
+  await page.getByRole('button', { name: 'Delete 2 items' }).click();
+  await until('the second deletion is asked for', () => isAsked);
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  answer();
+  await hears(page, 'status', '1 item was deleted.');
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await page.getByLabel('Select Aa first').waitFor();
+  assert.equal(faults(visitor, [/409/]), []);
+  await page.unrouteAll({ behavior: 'wait' });
   await page.context().close();
 });
 
