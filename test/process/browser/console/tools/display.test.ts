@@ -81,6 +81,22 @@ testInBrowser('the German screen of an SPU fits into a narrow window', async () 
   await page.context().close();
 });
 
+testInBrowser('the German screen of an SPU can be used with text of twice the size', async () => {
+  const { at, visit } = scene();
+  const { page } = await visit('editor', { width: 360, options: { locale: 'de-DE' } });
+  await page.goto(at('/goods/1'));
+  await page.getByRole('button', { name: 'Merkmal hinzufügen' }).waitFor();
+  await page.evaluate(`document.documentElement.style.fontSize = '200%'`);
+  assert.is(await overflow(page), 0);
+  for (const input of await page.locator('.joined input').all()) {
+    assert.ok(((await input.boundingBox())?.width ?? 0) > 200, 'a field has room for a word');
+  }
+  for (const help of await page.locator('.facts .help').all()) {
+    assert.ok(((await help.boundingBox())?.width ?? 0) > 200, 'a line has several words');
+  }
+  await page.context().close();
+});
+
 const HEBREW = 'טלפון';
 
 /** Where the two words of a text begin on the screen; it runs in the browser. */
