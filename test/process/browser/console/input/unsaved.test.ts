@@ -43,6 +43,7 @@ testInBrowser('a value of a list that could not be saved is not left unasked', a
     await stays(page);
     assert.is(await cell.inputValue(), '4321');
   }
+  assert.is(await page.getByLabel('Search').inputValue(), 'kettle');
   await page.unroute('**/admin/skus/1/');
   await cell.press('Enter');
   await hears(page, 'status', 'Stock is now 4,321.');
