@@ -92,8 +92,10 @@ test('a label that an id and a name have is that of the name', () => {
 const chosen = (text: string) =>
   readImportFile(new File([text], 'stock.csv', { type: 'text/csv' }));
 
-const sent = async (text: string, mapping: Mapping) =>
-  await mappedFile(await chosen(text), mapping).text();
+const EURO = { code: 'EUR', digits: 2 };
+
+const sent = async (text: string, mapping: Mapping, currency = EURO) =>
+  await mappedFile(await chosen(text), mapping, currency).file.text();
 
 test('a mapped file has the names of the catalog, without the columns that are left out', async () => {
   assert.is(
@@ -110,7 +112,7 @@ test('UTF-16 with a byte order mark, as Excel saves "Unicode Text", is sent as U
   for (const bytes of [little, big]) {
     const file = await readImportFile(new File([bytes], 'stock.txt'));
     assert.equal([file.table?.header, file.table?.converted], [['code', 'name'], true]);
-    const sentAs = await mappedFile(file, ['code', 'name']).text();
+    const sentAs = await mappedFile(file, ['code', 'name'], EURO).file.text();
     assert.is(sentAs, 'code,name\r\nA,"Grüner Tee, 你"\r\n');
   }
 });
@@ -122,15 +124,70 @@ test('a mapped file of one column has no delimiter outside quotes', async () => 
   );
 });
 
+test('cells of a German spreadsheet are sent as the server reads them', async () => {
+  const mapping = ['code', 'price EUR', 'market_price EUR', 'is_launched'];
+  const header = mapping.join(';');
+  const rewritten = [
+    ['12,50', '12.50'],
+    ['12,5', '12.50'],
+    ['0,99', '0.99'],
+    ['1.234,50', '1234.50'],
+    ['1234567,89 €', '1234567.89'],
+    ['12,50 EUR', '12.50'],
+  ] as const;
+  for (const [cell, price] of rewritten) {
+    const text = `${header}\r\n1,5;${cell};${cell};WAHR\r\n1,5;1;2;FALSCH\r\n`;
+    assert.is(
+      await sent(text, mapping),
+      `${mapping.join(',')}\r\n"1,5",${price},${price},true\r\n"1,5",1,2,false\r\n`,
+    );
+    const { example } = mappedFile(await chosen(text), mapping, EURO);
+    assert.equal(example, { before: cell, after: price });
+  }
+});
+
+test('a cell that could mean something else is sent as it is, and so is a file of such cells', async () => {
+  for (const cell of ['1,234', '1.234', '-5,00', '12,50 $', '1,2,50', 'a,50', ',', '']) {
+    const text = `code;price EUR\nWAHR;${cell}\n`;
+    assert.is(await sent(text, ['code', 'price EUR']), text);
+    assert.is(mappedFile(await chosen(text), ['code', 'price EUR'], EURO).example, null);
+  }
+  const whole = 'code;price EUR\n1;12,50\n';
+  assert.is(await sent(whole, ['code', 'price EUR'], { code: 'USD', digits: 2 }), whole);
+  assert.is(
+    await sent('c;p\n1;12,50\n', ['code', 'price JPY'], { code: 'JPY', digits: 0 }),
+    'code,price JPY\r\n1,"12,50"\r\n',
+  );
+  assert.is(
+    await sent('c;p\n1;12,50\n', ['code', 'price KWD'], { code: 'KWD', digits: 3 }),
+    'code,price KWD\r\n1,12.500\r\n',
+  );
+});
+
+test('a first line that names the delimiter is no row', async () => {
+  for (const line of ['sep=;\r\n', 'SEP=;\n', '\uFEFFsep=;\r\n', '"sep=;"\r\n']) {
+    const { table } = await chosen(`${line}code;name\r\nA;Tea, green\r\n`);
+    assert.equal(table?.header, ['code', 'name']);
+    assert.is(
+      await sent(`${line}code;name\r\nA;Tea, green\r\n`, ['code', 'name']),
+      'code,name\r\nA,"Tea, green"\r\n',
+    );
+  }
+  // The delimiter is that of the line, whatever the header has more of.
+  const { table } = await chosen('sep=\t\r\na, b, c\tname\r\n');
+  assert.equal(table?.header, ['a, b, c', 'name']);
+  assert.is(await sent('sep=,\ncode\nA\n', ['code']), 'code\r\nA\r\n');
+});
+
 test('a row of a mapped file that does not have the cells of the header is named', async () => {
   const header = 'SKU,Stock,Name\r\n';
   const mapping = ['code', 'stock', 'name'];
   const refusal = async (rows: string) => {
     const file = await chosen(`${header}${rows}`);
-    const unchanged = await mappedFile(file, ['SKU', 'Stock', 'Name']).text();
+    const unchanged = await mappedFile(file, ['SKU', 'Stock', 'Name'], EURO).file.text();
     assert.is(unchanged, `${header}${rows}`, 'the server judges a file that is sent as it is');
     try {
-      mappedFile(file, mapping);
+      mappedFile(file, mapping, EURO);
     } catch (error) {
       if (error instanceof BrokenRow) return [error.row, error.cells];
       throw error;

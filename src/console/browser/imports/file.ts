@@ -1,5 +1,7 @@
 /** The file of an import: what is in it, and how it is sent. */
+import type { Currency } from '../messages/typed-numbers.ts';
 import { type Delimiter, delimiterOf, readRecords, type Records, writeRecord } from './csv.ts';
+import { serverCell } from './spreadsheet-cells.ts';
 
 type Format = 'csv' | 'ndjson' | 'json';
 
@@ -26,6 +28,15 @@ interface CsvTable {
   readonly sample: readonly (readonly string[])[];
   /** Whether the file was not UTF-8, and was converted. */
   readonly converted: boolean;
+  /** Whether its first line, which only names the delimiter, was left out. */
+  readonly shortened: boolean;
+}
+
+/** What is sent to the server. */
+interface SentFile {
+  readonly file: Blob;
+  /** The first cell that is sent as the server reads it; null if every cell is sent as it is. */
+  readonly example: { readonly before: string; readonly after: string } | null;
 }
 
 /** A row whose cells cannot be assigned to the columns of the header. */
@@ -63,12 +74,17 @@ export async function readImportFile(file: File): Promise<ImportFile> {
   return { name: file.name, format, blob: file, table };
 }
 
+/** Excel reads it as the delimiter, and does not count it as a row. */
+const DELIMITER_LINE = /^"?sep=([,;\t])"?(?:\r\n|\n|\r)/i;
+
 function tableOf(bytes: Uint8Array): CsvTable {
-  const { text, converted } = decode(bytes);
-  const delimiter = delimiterOf(text);
+  const { text: whole, converted } = decode(bytes);
+  const [line = '', named] = DELIMITER_LINE.exec(whole) ?? [];
+  const text = whole.slice(line.length);
+  const delimiter = named === undefined ? delimiterOf(text) : (named as Delimiter);
   const { records } = readRecords(text, delimiter, SAMPLE_ROWS + 1);
   const [header = [], ...sample] = records;
-  return { text, delimiter, header, sample, converted };
+  return { text, delimiter, header, sample, converted, shortened: line !== '' };
 }
 
 /** Byte order marks of UTF-16: Excel saves "Unicode Text" with one. */
@@ -136,31 +152,48 @@ function alike(name: string, columns: readonly string[], labels: readonly string
 }
 
 /**
- * The file as it is sent: with the names of the catalog, without the columns that are left out.
+ * The file as it is sent: with the names of the catalog, without the columns that are left out. A
+ * spreadsheet whose decimal mark is a comma separates cells by other signs, and has cells that the
+ * server does not read.
  *
- * @throws BrokenRow if columns are renamed or left out, and a row does not have the cells of the header:
- *   the server, which refuses such a row, could not tell any more.
+ * @param currency of the shop.
+ * @throws BrokenRow if the file cannot be sent as it is, and a row does not have the cells of the
+ *   header: the server, which refuses such a row, could not tell any more.
  */
-export function mappedFile({ blob, table, format }: ImportFile, mapping: Mapping): Blob {
+export function mappedFile(
+  { blob, table, format }: ImportFile,
+  mapping: Mapping,
+  currency: Currency,
+): SentFile {
   const type = MEDIA_TYPES[format];
-  if (table === null) return new Blob([blob], { type });
-  const { text, delimiter, header } = table;
-  const same = mapping.every((name, at) => name === header[at]);
-  if (same && !table.converted) return new Blob([blob], { type });
+  const asItIs = { file: new Blob([blob], { type }), example: null };
+  if (table === null) return asItIs;
+  const { text, delimiter, header, converted, shortened } = table;
+  const named = mapping.every((name, at) => name === header[at]);
+  const same = named && !converted && !shortened;
+  if (same && delimiter === SENT_DELIMITER) return asItIs;
   const kept = mapping.flatMap((name, at) => (name === null ? [] : [at]));
   const names = kept.map((at) => mapping[at] ?? '');
   const found = readRecords(text, delimiter);
-  requireCells(found, header.length);
+  let example: SentFile['example'] = null;
+  const sentCell = (before: string, column: string) => {
+    if (delimiter === SENT_DELIMITER) return before;
+    const after = serverCell(column, before, currency);
+    if (after !== before) example ??= { before, after };
+    return after;
+  };
   // Empty lines count when the server names rows, so they stay.
   const lines = found.records.slice(1).map((cells) =>
     isEmptyLine(cells)
       ? '\r\n'
       : writeRecord(
-          kept.map((at) => cells[at] ?? ''),
+          kept.map((at) => sentCell(cells[at] ?? '', mapping[at] ?? '')),
           SENT_DELIMITER,
         ),
   );
-  return new Blob([writeRecord(names, SENT_DELIMITER), ...lines], { type });
+  if (same && example === null) return asItIs;
+  requireCells(found, header.length);
+  return { file: new Blob([writeRecord(names, SENT_DELIMITER), ...lines], { type }), example };
 }
 
 function isEmptyLine(cells: readonly string[]): boolean {

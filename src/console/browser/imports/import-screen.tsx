@@ -6,7 +6,7 @@ import { randomKey } from '../api/random-key.ts';
 import { readCategories } from '../api/references.ts';
 import { focusContent } from '../focus-content.ts';
 import { holdBack } from '../location.ts';
-import { t } from '../messages/text.ts';
+import { currency, t } from '../messages/text.ts';
 import { confirm } from '../parts/dialog.tsx';
 import { announce, complain } from '../parts/notices.tsx';
 import { useTitle } from '../parts/title.ts';
@@ -19,6 +19,8 @@ import { columnLabel } from './column-label.ts';
 import { Report } from './report.tsx';
 import { mustBeUnchanged } from './unchanged.ts';
 
+type Sent = ReturnType<typeof mappedFile>;
+
 type Step =
   | { readonly kind: 'choose'; readonly plan: Plan | null }
   | { readonly kind: 'map'; readonly plan: Plan }
@@ -27,6 +29,7 @@ type Step =
       readonly kind: 'report';
       readonly plan: Plan;
       readonly result: Import;
+      readonly example: Sent['example'];
       /** Of the import that follows the check: the same however often it is started. */
       readonly key: string;
     };
@@ -87,6 +90,7 @@ export function ImportScreen() {
         <Report
           plan={current.plan}
           result={current.result}
+          example={current.example}
           onBack={() => {
             const mapped = current.plan.file.table !== null;
             step.value = { kind: mapped ? 'map' : 'choose', plan: current.plan };
@@ -164,16 +168,17 @@ function useImport(step: Signal<Step>, progress: Signal<Import | null>): Start {
     step.value = { kind: 'running', plan, dryRun };
     try {
       await mustBeUnchanged(plan.file.blob);
+      const { file, example } = sentFile(plan);
       const result = await runImport(
         plan.collection,
-        sentFile(plan),
+        file,
         { ...plan, key },
         (state) => {
           progress.value = state;
         },
         controller.signal,
       );
-      step.value = { kind: 'report', plan, result, key: randomKey() };
+      step.value = { kind: 'report', plan, result, example, key: randomKey() };
       if (dryRun || result.state !== 'done') return;
       announce(t('import.done', { count: result.created + result.changed }));
       const categories = [plan.collection, ...plan.createMissing].includes('categories');
@@ -187,9 +192,9 @@ function useImport(step: Signal<Step>, progress: Signal<Import | null>): Start {
 }
 
 /** @throws Error if a row is broken. */
-function sentFile({ file, mapping }: Plan): Blob {
+function sentFile({ file, mapping }: Plan): Sent {
   try {
-    return mappedFile(file, mapping);
+    return mappedFile(file, mapping, currency.value);
   } catch (error) {
     if (!(error instanceof BrokenRow)) throw error;
     const { row, cells } = error;

@@ -19,6 +19,8 @@ const MAX_SHOWN = 200;
 interface ReportProps {
   readonly plan: Plan;
   readonly result: Import;
+  /** A cell that the console has changed before it was sent; null for none. */
+  readonly example: { readonly before: string; readonly after: string } | null;
   readonly onBack: () => void;
   readonly onApply: () => void;
   readonly onAgain: () => void;
@@ -28,7 +30,7 @@ const COUNTS = ['rows', 'created', 'changed', 'unchanged', 'refused'] as const;
 
 /** The same for a dry run, which offers to apply it, and for an import that has written. */
 export function Report(props: ReportProps) {
-  const { plan, result, onBack, onApply, onAgain } = props;
+  const { plan, result, example, onBack, onApply, onAgain } = props;
   const { dry_run: dryRun, state } = result;
   const applicable = dryRun && state === 'done' && result.created + result.changed > 0;
   return (
@@ -36,6 +38,7 @@ export function Report(props: ReportProps) {
       <div role="status">
         <h2>{t(`import.state.${dryRun && state === 'done' ? 'ready' : state}`)}</h2>
       </div>
+      {example !== null && <p class="notice-inline">{t('import.rewritten', example)}</p>}
       <dl class="counts">
         {COUNTS.map((name) => (
           <div key={name}>

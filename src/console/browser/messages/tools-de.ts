@@ -44,6 +44,8 @@ export const toolsDe: Readonly<Record<keyof typeof toolsEn, Message>> = {
   'import.check': 'Prüfen',
   'import.converted':
     'Die Datei ist nicht UTF-8. Sie wurde so gelesen, wie eine Tabellenkalkulation unter Windows sie speichert; prüfen Sie, ob Umlaute stimmen.',
+  'import.rewritten':
+    'Zellen wurden für den Server umgeschrieben: {before} wurde als {after} gelesen, und andere ebenso.',
   'import.recognised': {
     one: '{count} von {all} Spalten ist erkannt.',
     other: '{count} von {all} Spalten sind erkannt.',

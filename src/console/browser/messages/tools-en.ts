@@ -35,6 +35,8 @@ export const toolsEn = {
   'import.check': 'Check',
   'import.converted':
     'The file is not UTF-8. It was read as a spreadsheet of Windows saves it; look whether accents are right.',
+  'import.rewritten':
+    'Cells were rewritten for the server: {before} was read as {after}, and others like it.',
   'import.recognised': {
     one: '{count} of {all} columns is recognised.',
     other: '{count} of {all} columns are recognised.',

@@ -109,6 +109,28 @@ testInBrowser('a file that was changed since it was chosen has to be chosen agai
   await page.context().close();
 });
 
+testInBrowser('a file of a German spreadsheet is read, and the check says how', async () => {
+  const { server, visit } = scene();
+  const visitor = await visit('editor', { options: { locale: 'de-DE' } });
+  const { page } = visitor;
+  await page.goto(scene().at('/import'));
+  const text = 'sep=;\r\nID;Preis;Im Verkauf\r\n9;1.199,50;FALSCH\r\n';
+  const buffer = Buffer.from(text, 'latin1');
+  await page.getByLabel('Datei').setInputFiles({ name: 'a.csv', mimeType: 'text/csv', buffer });
+  await click(page, 'Weiter');
+  await page.getByText('3 von 3 Spalten sind erkannt.').waitFor();
+  await click(page, 'Prüfen');
+  await page.getByText('1.199,50 wurde als 1199.50 gelesen').waitFor();
+  await page.getByRole('row').filter({ hasText: '1.199,50 $' }).waitFor();
+  assert.is((await read(server, '/admin/skus/9/')).price, 122_900, 'nothing is written yet');
+  await click(page, '1 Änderung ausführen');
+  await page.getByRole('heading', { name: 'Importiert' }).waitFor();
+  const { price, is_launched } = await read(server, '/admin/skus/9/');
+  assert.equal([price, is_launched], [119_950, false]);
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
 testInBrowser(
   'a row that does not have the cells of the header is named before the check',
   async () => {
