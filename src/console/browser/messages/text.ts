@@ -26,6 +26,9 @@ const times = computed(
 
 export type Values = Readonly<Record<string, string | number>>;
 
+/** Hebrew, Arabic and others: a name in them would change the order of the text around it. */
+const RIGHT_TO_LEFT = /[\u0590-\u08ff]/;
+
 /**
  * A text of the catalog.
  *
@@ -39,7 +42,8 @@ export function t(key: MessageKey, values: Values = {}): string {
   const text = typeof message === 'string' ? message : pluralOf(message, values['count']);
   return text.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = values[name] ?? '';
-    return typeof value === 'number' ? numbers.value.format(value) : value;
+    if (typeof value === 'number') return numbers.value.format(value);
+    return RIGHT_TO_LEFT.test(value) ? `\u2068${value}\u2069` : value;
   });
 }
 

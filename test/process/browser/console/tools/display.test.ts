@@ -134,6 +134,19 @@ testInBrowser('a Hebrew name is read from the right, also if it ends in Latin', 
     );
     assert.ok(latin < hebrew, `${path}: ${latin} is left of ${hebrew}`);
   }
+  await page.getByRole('button', { name: 'Delete' }).click();
+  for (const selector of ['dialog h2', '.notice p']) {
+    if (selector === '.notice p') {
+      await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
+    }
+    await page.locator(selector).filter({ hasText: HEBREW }).waitFor();
+    const [hebrew = Number.NaN, latin = Number.NaN] = await page.evaluate<number[]>(
+      `(${BEGINNINGS})(${JSON.stringify(selector)})`,
+    );
+    assert.ok(latin < hebrew, `${selector}: ${latin} is left of ${hebrew}`);
+  }
+  await page.goto(at('/brands/1'));
+  await page.getByLabel('Name').waitFor();
   const direction = "getComputedStyle(document.querySelector('#field-name')).unicodeBidi";
   assert.is(await page.evaluate(direction), 'plaintext');
   await page.context().close();
