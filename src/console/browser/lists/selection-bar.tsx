@@ -1,5 +1,6 @@
 /** What can be done with the selected items. */
 import { useSignal } from '@preact/signals';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { listPages, MAX_ELEMENTS } from '../api/items.ts';
 import { mayWrite } from '../api/session.ts';
 import { t } from '../messages/text.ts';
@@ -19,23 +20,34 @@ export function SelectionBar(props: ListProps) {
   const count = selection.items.value.size;
   const page = shown.page.value;
   const total = page?.total ?? 0;
+  const most = Math.min(total, MAX_ELEMENTS);
+  const isAll = count >= most;
+  const bar = useRef<HTMLDivElement>(null);
+  const asked = useRef(false);
+  useLayoutEffect(() => {
+    // The button is removed when it has done its work, and what it has selected is to be changed.
+    const lost = asked.current && document.activeElement === document.body;
+    if (lost) bar.current?.querySelector('button')?.focus();
+    asked.current = false;
+  }, [isAll]);
   if (count === 0 || !mayWrite.value) return null;
   const close = () => {
     open.value = null;
   };
   const selectAll = async () => {
     if (page === null) return;
+    asked.current = true;
     for await (const { items, query } of listPages(collection.name, matching(page.query))) {
       selection.set(items, true, query);
     }
   };
   const given = { collection, selection, onClose: close, onDone: shown.reload };
   return (
-    <div class="selection" role="group" aria-label={t('select.label')}>
+    <div ref={bar} class="selection" role="group" aria-label={t('select.label')}>
       <p aria-live="polite">{t('select.count', { count })}</p>
-      {count < Math.min(total, MAX_ELEMENTS) && (
+      {!isAll && (
         <button type="button" class="plain" onClick={() => void selectAll().catch(complain)}>
-          {t('select.all', { count: Math.min(total, MAX_ELEMENTS) })}
+          {t('select.all', { count: most })}
         </button>
       )}
       <button

@@ -33,4 +33,20 @@ testInBrowser('a dialog begins at its first field, also if it comes later', asyn
   await page.context().close();
 });
 
+testInBrowser('the focus is among what can be done when everything is selected', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.goto(at('/skus'));
+  await page.getByLabel('Select all on this page').press('Space');
+  const all = page.getByRole('button', { name: 'Select all 36' });
+  await all.press('Enter');
+  await all.waitFor({ state: 'hidden' });
+  await focused(page, '.selection button');
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog', { name: 'Change 36 items' }).waitFor();
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
 test.run();
