@@ -21,6 +21,15 @@ interface ChooseProps {
 
 const MATCHES = { code: ['id', 'code', 'name'], other: ['id', 'name'] } as const;
 
+/** Files of spreadsheets that are not text, such as a field that shows all files can choose. */
+const WORKBOOK = /\.(?:xls[xmb]?|ods|numbers)$/i;
+
+/** Why a file cannot be read; null if it can be tried. */
+function problemOf(file: FormDataEntryValue | null): string | null {
+  if (!(file instanceof File) || file.size === 0) return t('import.noFile');
+  return WORKBOOK.test(file.name) ? t('import.workbook') : null;
+}
+
 /** Calls `onChosen` with a file that is not empty and was read. */
 export function ChooseFile({ before, onChosen }: ChooseProps) {
   const collection = useSignal<CollectionName>(before?.collection ?? 'skus');
@@ -30,8 +39,8 @@ export function ChooseFile({ before, onChosen }: ChooseProps) {
     if (busy.value) return;
     const form = new FormData(element);
     const file = form.get('file');
-    if (!(file instanceof File) || file.size === 0) {
-      problem.value = t('import.noFile');
+    problem.value = problemOf(file);
+    if (problem.value !== null || !(file instanceof File)) {
       requestAnimationFrame(() => focusProblem(element));
       return;
     }

@@ -25,6 +25,8 @@ export const toolsDe: Readonly<Record<keyof typeof toolsEn, Message>> = {
   'import.fileHelp':
     'CSV, NDJSON oder JSON, wie ein Export sie schreibt oder Ihre Tabellenkalkulation sie speichert.',
   'import.noFile': 'Wählen Sie eine Datei, die nicht leer ist.',
+  'import.workbook':
+    'Das ist eine Arbeitsmappe. Speichern Sie sie in Ihrer Tabellenkalkulation als CSV, und wählen Sie diese Datei aus.',
   'import.fileChanged':
     'Wählen Sie die Datei noch einmal aus: Sie wurde seit der Auswahl geändert oder gibt es nicht mehr.',
   'import.cells': {

@@ -17,6 +17,8 @@ export const toolsEn = {
   'import.fileHelp':
     'CSV, NDJSON or JSON, as an export writes them or as your spreadsheet saves them.',
   'import.noFile': 'Choose a file that is not empty.',
+  'import.workbook':
+    'This is a workbook. Save it as CSV in your spreadsheet, and choose the file that this makes.',
   'import.fileChanged': 'Choose the file again: it has changed, or is gone, since you chose it.',
   'import.cells': {
     one: 'Row {row} has {count} cell, but the header has {all}. Correct the file, and choose it again.',

@@ -73,6 +73,23 @@ testInBrowser('a bulk edit moves the focus to the value that is not valid', asyn
   await page.context().close();
 });
 
+testInBrowser('an import of a workbook says to save it as CSV', async () => {
+  const { at, visit } = scene();
+  const { page } = await visit('editor');
+  await page.goto(at('/import'));
+  const buffer = Buffer.from('PK\x03\x04');
+  await page.getByLabel('File').setInputFiles({ name: 'Prices.XLSX', mimeType: '', buffer });
+  await page.getByRole('button', { name: 'Next' }).click();
+  await page.getByText('This is a workbook. Save it as CSV').waitFor();
+  await focused(page, '#import-file');
+  const file = { name: 'prices.csv', mimeType: '', buffer: Buffer.from('id,name\n1,A\n') };
+  await page.getByLabel('File').setInputFiles(file);
+  await page.getByText('CSV, NDJSON or JSON').waitFor();
+  await page.getByRole('button', { name: 'Next' }).click();
+  await page.getByText('2 of 2 columns are recognised.').waitFor();
+  await page.context().close();
+});
+
 testInBrowser('an import without a file moves the focus to the field of the file', async () => {
   const { at, visit } = scene();
   const { page } = await visit('editor');
