@@ -10,7 +10,7 @@ import { href, navigate, path, visit } from './location.ts';
 import type { MessageKey } from './messages/message.ts';
 import { t } from './messages/text.ts';
 import { Questions } from './parts/dialog.tsx';
-import { clearNotices, complain, Notices, wordsFor } from './parts/notices.tsx';
+import { clearNotices, complain, Notices } from './parts/notices.tsx';
 import { Screens } from './screens.tsx';
 import { SignInDialog, SignInPage } from './sign-in.tsx';
 
@@ -57,7 +57,8 @@ function Guarded() {
   return (
     <div role="alert">
       <h1>{t('error.screen')}</h1>
-      <p>{wordsFor(error)}</p>
+      {/* A defect of the console. No request fails while a screen is rendered. */}
+      <p>{String(error)}</p>
     </div>
   );
 }

@@ -66,6 +66,22 @@ testInBrowser(
   },
 );
 
+testInBrowser('a defect of the console is not called a fault of the network', async () => {
+  const { at, visit } = scene();
+  const { page } = await visit('viewer');
+  // No server answers so; it makes the list fail while it is rendered.
+  const list = '**/admin/brands/?*';
+  await page.route(list, (route) => route.fulfill({ json: [null] }));
+  await page.goto(at('/brands'));
+  await page.getByRole('heading', { name: 'This cannot be shown' }).waitFor();
+  await hears(page, 'alert', /TypeError: Cannot read properties of null/);
+  assert.is(await page.getByText('The server does not answer').count(), 0);
+  await page.unroute(list);
+  await page.getByRole('link', { name: 'Categories' }).click();
+  await page.getByRole('table', { name: 'Categories' }).waitFor();
+  await page.context().close();
+});
+
 testInBrowser('the home screen warns in the language of the user', async () => {
   const { at, visit } = scene();
   for (const [locale, text] of [
