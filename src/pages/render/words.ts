@@ -88,7 +88,7 @@ const FR: Words = {
   outOfStock: 'En rupture de stock',
   offSale: 'Non disponible à la vente',
   marketPrice: 'Prix de référence',
-  chosen: 'Cette version\u202f:',
+  chosen: 'Cette version\u00a0:',
   unavailable: 'non disponible',
   specification: 'Caractéristiques',
   details: 'Description',
