@@ -117,6 +117,50 @@ test('rows that are added in any order are read by ascending id, in chunks of 10
   );
 });
 
+test('the ids of a table are those of its rows, ascending, in every slice and both directions', () => {
+  // Chunks without a gap, whose places are computed, and chunks whose rows are counted.
+  const block = fc.record({
+    chunk: fc.nat(3),
+    first: fc.constantFrom(0, 0, 5),
+    rows: fc.constantFrom(1, 2, 7, 1024),
+  });
+  const choices = fc.record({
+    blocks: fc.array(block, { maxLength: 4 }),
+    deleted: fc.array(fc.nat(4 * 1024), { maxLength: 8 }),
+    offset: fc.oneof(fc.nat(12), fc.nat(4 * 1024)),
+    count: fc.oneof(fc.nat(12), fc.nat(4 * 1024)),
+  });
+  fc.assert(
+    fc.property(choices, ({ blocks, deleted, offset, count }) => {
+      const plain = new Set<number>();
+      for (const { chunk, first, rows } of blocks) {
+        for (let at = first; at < Math.min(first + rows, 1024); at += 1)
+          plain.add(1024 * chunk + at);
+      }
+      plain.delete(0);
+      const table = new RowTable(Array.from(plain, (one) => ({ id: one })));
+      const before = [...plain].toSorted((a, b) => a - b);
+      const { ids } = table;
+      const [ascending, descending] = [ids.snapshot(), ids.snapshot(true)];
+      for (const one of deleted) {
+        plain.delete(one);
+        table.delete(one);
+      }
+      const wanted = [...plain].toSorted((a, b) => a - b);
+      assert.is(ids.length, wanted.length);
+      assert.is(ids.last, wanted.at(-1));
+      assert.equal(ids.values(), wanted);
+      assert.equal(ids.slice(offset, count), wanted.slice(offset, offset + count));
+      assert.equal([...ids.chunks(false)].flat(), wanted);
+      assert.equal([...ids.chunks(true)].flat(), wanted.toReversed());
+      // What was shared before shows no later deletion.
+      assert.equal([...ascending], before);
+      assert.equal([...descending], before.toReversed());
+    }),
+    { numRuns: 200 },
+  );
+});
+
 test('if two rows have the same id, the later one is kept and counted once', () => {
   const table = new RowTable([
     { id: 5, name: 'first' },
