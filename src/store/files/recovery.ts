@@ -246,7 +246,6 @@ class Recovery {
 
   #apply(path: string, state: State | null, changeSet: ChangeSet): void {
     if (state === null || changeSet.sequence !== state.sequence + 1) return;
-    if (changeSet.previous !== state.digest) return;
     this.#attempt(() => {
       this.#scrutiny?.onReplay(state, changeSet);
       try {
