@@ -105,7 +105,6 @@ export class OrderedIds implements IdList {
     if (leaving.length === 0 && follows(this.last, entering))
       return yield* this.#extended(entering);
     const made = new OrderedIds();
-    made.#snapshots = SHARED;
     let [left, entered] = [0, 0];
     for (const { ids } of this.#chunks) {
       const last = ids.at(-1) ?? 0;
