@@ -55,6 +55,23 @@ test('elements of arrays and members of objects are counted separately', async (
   assert.is(await excessOf({ elements: 5, members: 2 }, '[{"a":1,"b":2,"c":3}]'), 'members');
 });
 
+test('arrays and objects are counted down to the limit of the depth, and each on its own', async () => {
+  assert.is(await excessOf({ depth: 2, elements: 2 }, '[[1,2],[3,4],[5]]'), 'elements');
+  assert.is(await excessOf({ depth: 2, elements: 3 }, '[[1,2],[3,4],[5]]'), null);
+  assert.is(await excessOf({ depth: 2, elements: 2 }, '[[1,2,3]]'), 'elements');
+  assert.is(await excessOf({ depth: 2, members: 1 }, '[{"a":1},{"b":2}]'), null);
+  assert.is(await excessOf({ depth: 2, members: 1 }, '[{"a":1,"b":2}]'), 'members');
+  // Too deep, however many elements there are.
+  assert.is(await excessOf({ depth: 1, elements: 2 }, '[[1,2,3]]'), 'depth');
+  assert.is(await excessOf({ depth: 1, elements: 2 }, '[[1,2,3'), 'cut off');
+});
+
+test('a text that is not JSON, because commas are outside of any array, is left to the parser', async () => {
+  for (const text of [',,,,', '],,,,', '[],,,,']) {
+    assert.is(await excessOf({ depth: 2, elements: 2, members: 2 }, text), null, text);
+  }
+});
+
 test('the characters of strings and member names are counted as they are written, with escapes', async () => {
   for (const text of ['"\\u00e9"', '{"abcdef":1}', '["ab\\"\\\\"]']) {
     assert.is(await excessOf({ characters: 6 }, text), null, text);
