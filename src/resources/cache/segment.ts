@@ -89,7 +89,7 @@ export class Segment {
   take(other: Segment, offset: number): number {
     const end = this.#end;
     this.#end += other.#buffer.copy(this.#buffer, end, offset, offset + other.bytesOf(offset));
-    if (this.wasRead(end)) this.#numbers[end / 8 + 3] = this.#flagsOf(end) - READ;
+    this.#numbers[end / 8 + 3] = this.#flagsOf(end) & ~READ;
     return end;
   }
 

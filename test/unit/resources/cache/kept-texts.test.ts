@@ -1,0 +1,111 @@
+/** Kept texts are those of a plain map, except for those that were evicted. */
+import * as fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { KINDS } from '../../../../src/model/kinds.ts';
+import { KeptTexts } from '../../../../src/resources/cache/kept-texts.ts';
+import { NOWHERE } from '../../../../src/resources/cache/row-places.ts';
+import { entityTag } from '../../../../src/resources/entity-tag.ts';
+
+const NAMES = ['books', 'brands'] as const;
+
+/** On both sides of a border of the blocks in which places are kept. */
+const IDS = Array.from({ length: 8 }, (_, at) => 1020 + at);
+
+/** Of few segments of 8 KiB, and of more than all texts of a run take. */
+const SIZES = { small: 64 * 1024, large: 16 * 1024 * 1024 };
+
+const row = { name: fc.constantFrom(...NAMES), id: fc.constantFrom(...IDS) };
+
+const text = fc
+  .tuple(
+    fc.constantFrom('a', 'é', '€', '😀'),
+    fc.oneof(fc.nat(40), fc.nat(1000), fc.nat(9000), fc.nat(70_000)),
+  )
+  .map(([character, length]) => character.repeat(Math.ceil(length / Buffer.byteLength(character))));
+
+const step = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc.record({ act: fc.constant('add' as const), ...row, text, tagged: fc.boolean() }),
+  },
+  { weight: 5, arbitrary: fc.record({ act: fc.constant('read' as const), ...row }) },
+  { weight: 2, arbitrary: fc.record({ act: fc.constant('delete' as const), ...row }) },
+  { weight: 1, arbitrary: fc.record({ act: fc.constant('outdate' as const), ...row }) },
+);
+
+test('a text is found as it was added, until it is deleted, outdated or evicted', () => {
+  const run = fc.array(step, { minLength: 100, maxLength: 200 });
+  fc.assert(
+    fc.property(fc.constantFrom('small', 'large'), run, (size, steps) => {
+      const versions = { books: 1, brands: 1 };
+      const kept = new KeptTexts(
+        (kind) => (kind === 'books' ? versions.books : versions.brands),
+        SIZES[size],
+      );
+      const plain = new Map<string, { text: string; version: number }>();
+      const given: { text: string; bytes: Uint8Array }[] = [];
+      const check = (place: number, wanted: string) => {
+        const { text: bytes, etag } = kept.at(place);
+        assert.is(Buffer.from(bytes).toString(), wanted);
+        assert.is(etag, entityTag(wanted));
+        const target = Buffer.alloc(bytes.length + 3);
+        assert.is(kept.copy(place, target, 3), bytes.length);
+        assert.is(target.toString('utf8', 3), wanted);
+        given.push({ text: wanted, bytes });
+      };
+      for (const one of steps) {
+        const { name, id } = one;
+        const key = `${name} ${id}`;
+        if (one.act === 'delete') {
+          kept.delete(name, id);
+          plain.delete(key);
+        } else if (one.act === 'outdate') versions[name] += 1;
+        else if (one.act === 'add') {
+          const version = versions[name];
+          const etag = one.tagged ? entityTag(one.text) : null;
+          const place = kept.add(KINDS[name], id, version, { text: one.text, etag });
+          if (place !== NOWHERE) {
+            check(place, one.text);
+            plain.set(key, { text: one.text, version });
+          } else assert.ok(Buffer.byteLength(one.text) > SIZES[size] / 10);
+        } else {
+          const place = kept.find(name, id);
+          const known = plain.get(key);
+          if (place !== NOWHERE) {
+            assert.is(known?.version, versions[name]);
+            check(place, known?.text ?? '');
+          } else if (size === 'small') plain.delete(key);
+          else assert.is.not(known?.version, versions[name]);
+        }
+        assert.ok(kept.bytes <= SIZES[size], `${kept.bytes}`);
+      }
+      // What was evicted or replaced is not overwritten.
+      for (const { text: wanted, bytes } of given) assert.is(Buffer.from(bytes).toString(), wanted);
+      for (const name of NAMES) for (const id of IDS) kept.delete(name, id);
+      const segment = Math.min(SIZES[size] / 8, 256 * 1024);
+      assert.ok(kept.bytes <= segment, `${kept.bytes} bytes are left`);
+    }),
+    { numRuns: 150 },
+  );
+});
+
+/** Whether each of two texts is left after others were added; only the first of them was read. */
+function leftAfter(others: number): string {
+  const kept = new KeptTexts(() => 1, SIZES.small);
+  for (let id = 1; id <= 2 + others; id += 1) {
+    kept.add(KINDS.books, id, 1, { text: 'x'.repeat(1000), etag: null });
+    if (id === 1) kept.find('books', id);
+  }
+  return [1, 2].map((id) => kept.find('books', id) !== NOWHERE).join();
+}
+
+test('if room is needed, a text that was read stays longer than its neighbour, but not for ever', () => {
+  const left = Array.from({ length: 200 }, (_, others) => leftAfter(others));
+  assert.equal(
+    left.filter((one, at) => one !== left[at - 1]),
+    ['true,true', 'true,false', 'false,false'],
+  );
+});
+
+test.run();
