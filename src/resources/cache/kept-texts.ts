@@ -151,6 +151,7 @@ export class KeptTexts {
     }
   }
 
+  /** Deletes or moves its entries. It is forgotten with the last of them. */
   #letGo(segment: Segment): void {
     let toSpare = segment.capacity * MAX_SPARED_PART;
     for (const offset of segment.offsets()) {
@@ -169,8 +170,6 @@ export class KeptTexts {
         toSpare -= size;
       } else this.delete(kind.name, id);
     }
-    // If its last entry was deleted or moved, it is forgotten already.
-    if (this.#byAge.has(segment)) this.#forget(segment);
   }
 
   #forget(segment: Segment): void {

@@ -5,6 +5,7 @@ import * as assert from 'uvu/assert';
 import { KINDS } from '../../../../src/model/kinds.ts';
 import { KeptTexts } from '../../../../src/resources/cache/kept-texts.ts';
 import { NOWHERE } from '../../../../src/resources/cache/row-places.ts';
+import { entryBytes } from '../../../../src/resources/cache/segment.ts';
 import { entityTag } from '../../../../src/resources/entity-tag.ts';
 
 const NAMES = ['books', 'brands'] as const;
@@ -90,14 +91,23 @@ test('a text is found as it was added, until it is deleted, outdated or evicted'
   );
 });
 
+/** Texts of books for one version. */
+function keptBooks(most: number) {
+  const kept = new KeptTexts(() => 1, most);
+  const add = (id: number, length = 1000) =>
+    kept.add(KINDS.books, id, 1, { text: 'x'.repeat(length), etag: null });
+  const has = (id: number) => kept.find('books', id) !== NOWHERE;
+  return { kept, add, has };
+}
+
 /** Whether each of two texts is left after others were added; only the first of them was read. */
 function leftAfter(others: number): string {
-  const kept = new KeptTexts(() => 1, SIZES.small);
+  const { add, has } = keptBooks(SIZES.small);
   for (let id = 1; id <= 2 + others; id += 1) {
-    kept.add(KINDS.books, id, 1, { text: 'x'.repeat(1000), etag: null });
-    if (id === 1) kept.find('books', id);
+    add(id);
+    if (id === 1) has(id);
   }
-  return [1, 2].map((id) => kept.find('books', id) !== NOWHERE).join();
+  return [1, 2].map(has).join();
 }
 
 test('if room is needed, a text that was read stays longer than its neighbour, but not for ever', () => {
@@ -106,6 +116,84 @@ test('if room is needed, a text that was read stays longer than its neighbour, b
     left.filter((one, at) => one !== left[at - 1]),
     ['true,true', 'true,false', 'false,false'],
   );
+});
+
+/** Texts that fit into one of the segments that are evicted. */
+const IN_SEGMENT = Math.floor(SIZES.small / 8 / entryBytes(1000));
+
+/** Adds texts until those of the first segment have made room. @returns how many were added. */
+function addUntilFull(kept: KeptTexts, add: (id: number) => void): number {
+  let [id, grown] = [0, 0];
+  // Fifty are enough; the bound ends a cache that is never full.
+  while (id - grown < IN_SEGMENT + 1 && id < 500) {
+    const before = kept.bytes;
+    id += 1;
+    add(id);
+    if (kept.bytes > before) grown = id;
+  }
+  return id;
+}
+
+test('room is made by the oldest texts, and all others stay', () => {
+  const { kept, add, has } = keptBooks(SIZES.small);
+  const count = addUntilFull(kept, add);
+  const ids = Array.from({ length: count }, (_, at) => at + 1);
+  assert.equal(ids.filter(has), ids.slice(IN_SEGMENT));
+});
+
+test('at most half of the texts that make room are spared because they were read', () => {
+  const { kept, add, has } = keptBooks(SIZES.small);
+  addUntilFull(kept, (id) => {
+    add(id);
+    if (id <= IN_SEGMENT) has(id);
+  });
+  const spared = Array.from({ length: IN_SEGMENT }, (_, at) => at + 1).filter(has);
+  assert.ok(spared.length > 0 && spared.length <= IN_SEGMENT / 2, spared.join());
+});
+
+test('a text that was read for an earlier version is not spared', () => {
+  let version = 1;
+  const kept = new KeptTexts(() => version, SIZES.small);
+  addUntilFull(kept, (id) => {
+    kept.add(KINDS.books, id, version, { text: 'x'.repeat(1000), etag: null });
+    kept.find('books', id);
+    if (id === IN_SEGMENT) version = 2;
+  });
+  version = 1;
+  assert.is(kept.find('books', 1), NOWHERE);
+});
+
+test('short texts share memory, which is released when the last of them is deleted', () => {
+  const { kept, add } = keptBooks(SIZES.small);
+  add(1);
+  const one = kept.bytes;
+  add(2);
+  assert.is(kept.bytes, one);
+  for (let id = 3; id < 100; id += 1) {
+    for (const deleted of [1, 2, id - 1]) kept.delete('books', deleted);
+    add(id);
+    assert.ok(kept.bytes <= one, `${kept.bytes} after ${id}`);
+  }
+});
+
+test('the places of texts count as memory, so that few texts of ids far apart are kept', () => {
+  const { add, has } = keptBooks(SIZES.large);
+  const ids = Array.from({ length: 6000 }, (_, at) => 1024 * at + 1);
+  for (const id of ids) add(id, 100);
+  const left = ids.filter(has);
+  // Each has a place of four bytes for every one of 1024 ids.
+  assert.ok(left.length * 4096 <= SIZES.large, `${left.length} are kept`);
+  assert.ok(left.length > 1000, `${left.length} are kept`);
+  assert.equal(left, ids.slice(-left.length));
+});
+
+test('a text is kept although more memory was used and released than places can be numbered', () => {
+  // Each text has its own memory: the numbers of 2^32 places would last for 2^17 of them.
+  const { kept, add, has } = keptBooks(512);
+  for (let turn = 0; turn < 2 ** 17 + 2; turn += 1) add(1, 8);
+  add(1, 7);
+  assert.ok(has(1));
+  assert.is(Buffer.from(kept.at(kept.find('books', 1)).text).toString(), 'x'.repeat(7));
 });
 
 test.run();
