@@ -55,6 +55,33 @@ test('a list is sent whole up to 64 KiB, and otherwise in pieces that are cut be
   );
 });
 
+test('a list of 64 KiB is sent whole, and one of a byte more in pieces, each with its end', async () => {
+  for (const [length, isWhole] of [
+    [PIECE_UNITS - 1, true],
+    [PIECE_UNITS, true],
+    [PIECE_UNITS + 1, false],
+    [PIECE_UNITS + 2, false],
+  ] as const) {
+    for (const first of [[], ['"first"']]) {
+      const begun = `[${first.map((row) => `${row},`).join('')}`;
+      const last = JSON.stringify('x'.repeat(length - begun.length - '""]'.length));
+      const text = listText([...first, last], copyText, same);
+      assert.is(text instanceof PooledBuffer, isWhole, `${length} bytes`);
+      assert.ok((await piecesOf(text)).join('') === `${begun}${last}]`, `${length} bytes`);
+    }
+  }
+});
+
+test('the memory of a list that is too long for it is used for the next list', () => {
+  const first = new PooledBuffer();
+  const { buffer } = first;
+  first.release();
+  listText(['x'.repeat(2 * PIECE_UNITS)], copyText, same);
+  const next = new PooledBuffer();
+  assert.is(next.buffer, buffer);
+  next.release();
+});
+
 test('rows are read only as their pieces are requested, and not after the reader has closed', async () => {
   let read = 0;
   function* rows() {
