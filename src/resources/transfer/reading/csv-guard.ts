@@ -23,8 +23,6 @@ export class CsvGuard {
   /** Characters of the cell so far, outside quotes. */
   #units = 0;
   #inQuotes = false;
-  /** Whether the quotes around the cell may have ended with the last character. */
-  #isClosed = false;
 
   constructor(delimiter: string) {
     this.#delimiter = delimiter.charCodeAt(0);
@@ -35,18 +33,16 @@ export class CsvGuard {
     for (let at = 0; at < text.length; at += 1) {
       const code = text.charCodeAt(at);
       if (this.#inQuotes) {
-        if (code !== QUOTE) continue;
-        this.#inQuotes = false;
-        this.#isClosed = true;
+        if (code === QUOTE) this.#inQuotes = false;
       } else if (code === QUOTE) {
-        const begins = this.#units === 0 || this.#isClosed;
-        if (!begins && this.#units > MAX_TEXT_UNITS) {
+        if (this.#units > MAX_TEXT_UNITS) {
           return {
             at,
             message: 'the file is not CSV: a cell without quotes around it contains a quote',
           };
         }
-        this.#inQuotes = begins;
+        // A cell begins with a quote, or its quotes go on after a doubled one.
+        this.#inQuotes = this.#units === 0;
       } else {
         this.#pass(code);
         if (this.#cells >= MAX_CELLS) return { at, message: `has more than ${MAX_CELLS} cells` };
@@ -57,7 +53,6 @@ export class CsvGuard {
 
   /** Passes a character outside quotes. */
   #pass(code: number): void {
-    this.#isClosed = false;
     if (code === this.#delimiter) this.#cells += 1;
     else if (code === LINE_FEED || code === CARRIAGE_RETURN) this.#cells = 0;
     else {
