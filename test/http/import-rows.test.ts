@@ -170,6 +170,11 @@ test('an SPU that does not exist, or to which the specification does not belong,
     const report = await importInto(server, 'options', csv(header, row));
     assert.equal(errorsOf(report), [[2, column, message]], `${header}: ${row}`);
   }
+  const both = await importInto(server, 'options', csv('id,spec_id,spu', '1,one,Nope'));
+  assert.equal(errorsOf(both), [
+    [2, 'spu', none],
+    [2, 'spec_id', 'must be a whole number in digits'],
+  ]);
 });
 
 test('an SPU that fits the specification of an option, or is empty, changes nothing', async () => {
