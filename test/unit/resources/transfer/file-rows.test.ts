@@ -31,7 +31,7 @@ function piecesOf(text: string, sizes: readonly number[]): Uint8Array[] {
   return pieces;
 }
 
-test('each row may end with CRLF, LF or CR, wherever a piece ends', async () => {
+test('each row may end with CRLF, LF or CR, with each of the delimiters, wherever a piece ends', async () => {
   const rows = fc.array(
     fc.tuple(fc.stringMatching(/^[a-zé" ]{1,6}$/), fc.stringMatching(/^[\na;]{0,4}$/)),
     {
@@ -40,15 +40,16 @@ test('each row may end with CRLF, LF or CR, wherever a piece ends', async () => 
     },
   );
   const ends = fc.array(fc.constantFrom('\r\n', '\n', '\r'), { minLength: 1, maxLength: 4 });
+  const delimiters = fc.constantFrom(',', ';', '\t');
   const sizes = fc.array(fc.integer({ min: 1, max: 8 }), { minLength: 1, maxLength: 6 });
   await fc.assert(
-    fc.asyncProperty(rows, ends, sizes, async (cells, lineEnds, pieceSizes) => {
+    fc.asyncProperty(rows, delimiters, ends, sizes, async (cells, delimiter, lineEnds, pieces) => {
       const quoted = cells.map((row) => row.map((cell) => `"${cell.replaceAll('"', '""')}"`));
       const text = quoted
-        .map((row, index) => row.join(',') + (lineEnds[index % lineEnds.length] ?? ''))
+        .map((row, index) => row.join(delimiter) + (lineEnds[index % lineEnds.length] ?? ''))
         .join('');
       const wanted = cells.map((row, index) => [index + 1, row]);
-      assert.equal(await rowsOf(piecesOf(text, pieceSizes)), wanted);
+      assert.equal(await rowsOf(piecesOf(text, pieces)), wanted);
     }),
     { numRuns: 300 },
   );
@@ -69,6 +70,27 @@ test('a line of "" is a row with an empty cell, and an empty line is ignored, wh
     }),
     { numRuns: 300 },
   );
+});
+
+test('a long header is read whole, and the first rows before the end of the file', async () => {
+  const names = Array.from({ length: 2000 }, (_, at) => `name ${at}`);
+  const text = `${names.join(';')}\n${`${names.join(';')}\n`.repeat(20)}`;
+  let pulled = 0;
+  const source = (async function* () {
+    for (const piece of piecesOf(text, [1000])) {
+      pulled += piece.length;
+      yield piece;
+    }
+  })();
+  const headers: (readonly string[])[] = [];
+  const add = (header: readonly string[]) => headers.push(header);
+  for await (const rows of fileRows('csv', source, JSON_LIMITS, add)) {
+    if (rows.length === 0) continue;
+    assert.equal(headers, [names]);
+    assert.ok(pulled < text.length / 2, `${pulled} bytes for the first rows`);
+    return;
+  }
+  assert.unreachable('there are no rows');
 });
 
 test('a row is limited in bytes of CSV, and in characters of NDJSON and JSON', async () => {
