@@ -105,16 +105,17 @@ export function soughtByWrite(name: KindName): readonly Sought[] {
   return soughtByWrites[name];
 }
 
-/** Includes the look-ups for rows that are deleted with the row. */
+/** Includes the look-ups for rows that are deleted with the row, or checked because it moves. */
 function soughtByChange(kind: Kind): Sought[] {
   const unique = uniqueAttributes(kind).map((attribute) => ({ kind: kind.name, attribute }));
   const siblings = ownersOf(kind.name).map(({ foreignKey: attribute }) => ({
     kind: kind.name,
     attribute,
   }));
-  const referring = referrersOf(kind.name).flatMap(({ kind: other, attribute, cascade }) => [
-    { kind: other.name, attribute },
-    ...(cascade ? soughtByChange(other) : []),
-  ]);
+  const referring = referrersOf(kind.name).flatMap(({ kind: other, attribute, cascade }) => {
+    // Categories below a category are looked up by the same attributes.
+    const goesOn = other !== kind && (cascade || other.constrains.includes(attribute));
+    return [{ kind: other.name, attribute }, ...(goesOn ? soughtByChange(other) : [])];
+  });
   return [...unique, ...siblings, ...referring];
 }
