@@ -107,9 +107,9 @@ test('a column without a name is named by its position', async () => {
 test('a new path of an SPU sets the levels that are as exported, whatever the order of the columns', async () => {
   const names = ['category1_id', 'category2_id', 'category'];
   const { category1_id, category2_id, category3_id } = await read(server, '/admin/goods/1/');
-  const cells = [category1_id, category2_id, 'Electronics > Computers > Laptops'];
-  const laptops = await read(server, '/admin/goods/2/');
-  assert.is.not(laptops.category3_id, category3_id);
+  const cells = [category1_id, category2_id, 'Home and Kitchen > Coffee > Coffee Beans'];
+  const coffee = await read(server, '/admin/goods/6/');
+  assert.is.not(coffee.category1_id, category1_id);
   for (const order of [
     [0, 1, 2],
     [2, 0, 1],
@@ -120,12 +120,31 @@ test('a new path of an SPU sets the levels that are as exported, whatever the or
     const report = await importInto(server, 'goods', file, { query: 'dry_run=true' });
     assert.equal([report.state, errorsOf(report)], ['done', []], line(names));
     assert.equal(report.changes[0].fields, {
-      category2_id: [category2_id, laptops.category2_id],
-      category3_id: [category3_id, laptops.category3_id],
+      category1_id: [category1_id, coffee.category1_id],
+      category2_id: [category2_id, coffee.category2_id],
+      category3_id: [category3_id, coffee.category3_id],
     });
-    const wrong = csv(`id,${line(names)}`, `1,${line([2, category2_id, cells[2]])}`);
+    const wrong = csv(`id,${line(names)}`, `1,${line([3, category2_id, cells[2]])}`);
     const refused = await importInto(server, 'goods', wrong);
     assert.is(refused.state, 'refused', line(names));
+  }
+});
+
+test('an empty level of an SPU is taken from its path, and is an error without one', async () => {
+  const path = 'Electronics > Phones > Smartphones';
+  const withPath = csv('id,category1_id,category2_id,category', `1,,,${path}`);
+  const report = await importInto(server, 'goods', withPath);
+  assert.equal([report.state, report.unchanged, errorsOf(report)], ['done', 1, []]);
+  for (const columns of [
+    ['category1_id'],
+    ['category2_id'],
+    ['category1_id', 'category'],
+    ['category2_id', 'category'],
+  ]) {
+    const file = csv(`id,name,${columns.join(',')}`, `1,Phone${','.repeat(columns.length)}`);
+    const refused = await importInto(server, 'goods', file);
+    const wanted = columns.map((column) => [2, column, 'must not be empty']);
+    assert.equal(errorsOf(refused), wanted, columns.join());
   }
 });
 
