@@ -106,8 +106,9 @@ test('any sequence of requests and completions keeps the order, the limit and th
 });
 
 test('each connection begins one request in a turn, and the number of further ones is limited', async () => {
+  const now = 1000;
   const turns: (() => void)[] = [];
-  const loop = { now: () => 0, afterTurn: (work: () => void) => void turns.push(work) };
+  const loop = { now: () => now, afterTurn: (work: () => void) => void turns.push(work) };
   const pipeline = pipelineOf(1000, { loop });
   const [greedy, other] = [{ name: 'greedy' }, { name: 'other' }];
   let begun = 0;
@@ -116,7 +117,7 @@ test('each connection begins one request in a turn, and the number of further on
     pipeline.complete(greedy);
   };
   const admit = (connection: object) => {
-    const admission = pipeline.admit(connection, 'client', 0);
+    const admission = pipeline.admit(connection, 'client', now);
     if (admission.kind === 'start') carryOut();
     else if (admission.kind === 'wait') void admission.turn.then(carryOut);
   };
@@ -125,7 +126,11 @@ test('each connection begins one request in a turn, and the number of further on
     await Promise.resolve();
   }
   assert.is(begun, 1 + PIPELINED_A_TURN);
-  assert.is(pipeline.admit(other, 'client', 0).kind, 'start', 'another connection is not held up');
+  assert.is(
+    pipeline.admit(other, 'client', now).kind,
+    'start',
+    'another connection is not held up',
+  );
   pipeline.complete(other);
   for (const expected of [66, 99, 100]) {
     assert.is(turns.length, 1);
