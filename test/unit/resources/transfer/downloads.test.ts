@@ -26,6 +26,8 @@ class Site {
   held = 0;
   /** Milliseconds that it takes to make a piece. */
   makingMs = 0;
+  /** Pieces of a text. */
+  pieces = Number.POSITIVE_INFINITY;
   failure: Error | null = null;
   #clock = 0;
   readonly #timers = new Set<{ readonly due: number; readonly work: () => void }>();
@@ -62,7 +64,7 @@ class Site {
   async *#text(): AsyncGenerator<string> {
     this.held += 1;
     try {
-      for (;;) {
+      for (let piece = 0; piece < this.pieces; piece += 1) {
         if (this.failure !== null) throw this.failure;
         this.#clock += this.makingMs;
         yield PIECE;
@@ -107,6 +109,17 @@ test('a place becomes free when the client disconnects, whether or not it has re
   assert.is(site.held, 0);
 });
 
+test('a place becomes free when an export was read to its end', async () => {
+  const site = new Site();
+  site.pieces = 2;
+  for (let nth = 0; nth < 2 * MAX_OPEN; nth += 1) {
+    const { text } = await site.open('a');
+    assert.is((await Array.fromAsync(text)).length, site.pieces);
+    assert.equal(await text.next(), { done: true, value: undefined });
+  }
+  assert.is(site.held, 0);
+});
+
 test('a place becomes free when an export fails, at once or later', async () => {
   const site = new Site();
   for (let nth = 0; nth < 2 * MAX_OPEN; nth += 1) {
@@ -144,6 +157,19 @@ test('an export whose client reads less than 1 MiB in 60 seconds ends', async ()
   }
   assert.is(site.held, 1);
   site.pass(TIMEOUT_MS / STRETCH);
+  await requireLate(text);
+  assert.is(site.held, 0);
+});
+
+test('the 60 seconds begin again with each MiB, and not with each piece after the first one', async () => {
+  const site = new Site();
+  const { text } = await site.open('a');
+  for (let piece = 0; piece < STRETCH; piece += 1) await text.next();
+  site.pass(TIMEOUT_MS / 2);
+  for (let piece = 0; piece < STRETCH / 2; piece += 1) await text.next();
+  site.pass(TIMEOUT_MS / 2 - 1);
+  assert.is(site.held, 1);
+  site.pass(1);
   await requireLate(text);
   assert.is(site.held, 0);
 });
