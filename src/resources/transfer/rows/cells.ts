@@ -84,8 +84,7 @@ class CellReader {
     if (column.name === 'id' || this.#isOwner(column) || this.#isFromPath(cell)) return false;
     if (raw !== '') return true;
     return !this.#cells.some(
-      (other) =>
-        other.column !== column && other.column.attribute === column.attribute && other.raw !== '',
+      (other) => other.column.attribute === column.attribute && other.raw !== '',
     );
   }
 
