@@ -58,6 +58,8 @@ test('spaces around a name are removed, unless they are escaped with a backslash
 test('a name that is empty, cut off or longer than 255 characters is refused', () => {
   const longest = '\\\ud83d\\\ude00'.repeat(255);
   assert.equal(parsePath(longest), ['\u{1f600}'.repeat(255)]);
+  const spaces = ' '.repeat(1000);
+  assert.equal(parsePath(`${spaces}${longest}${spaces}`), ['\u{1f600}'.repeat(255)]);
   assert.is(
     problemOf(() => parsePath(`${longest}a`)),
     'has a name that is too long',
@@ -92,6 +94,25 @@ test('too many specifications, malformed ones and a path of more than three leve
       problemOf(() => pairsOf(text)),
       text,
     );
+});
+
+test('reading specifications pauses after each of them, and often within a long text', () => {
+  const pausesIn = (text: string) => {
+    const reading = parsePairs(text, 1000);
+    let pauses = 0;
+    try {
+      while (reading.next().done !== true) pauses += 1;
+    } catch (error) {
+      assert.instance(error, LabelError);
+    }
+    return pauses;
+  };
+  assert.ok(pausesIn('a=b;'.repeat(99).concat('a=b')) >= 100);
+  const million = 1024 * 1024;
+  for (const text of ['a'.repeat(million), '\\a'.repeat(million / 2)]) {
+    const pauses = pausesIn(text);
+    assert.ok(pauses >= 30 && pauses <= 100, `${pauses} pauses`);
+  }
 });
 
 test.run();
