@@ -6,7 +6,11 @@ import { KINDS } from '../../../../src/model/kinds.ts';
 import { AuditedStore } from '../../../../src/resources/audit/audited-store.ts';
 import { Records } from '../../../../src/resources/records.ts';
 import { representAll } from '../../../../src/resources/represent.ts';
-import { MAX_READ_FOR_LIST } from '../../../../src/resources/text/owned-rows.ts';
+import {
+  MAX_READ_AT_ONCE,
+  MAX_READ_FOR_LIST,
+  OwnedRows,
+} from '../../../../src/resources/text/owned-rows.ts';
 import { existingRow } from '../../../../src/model/rows.ts';
 import type { ReadableStore } from '../../../../src/store/readable-store.ts';
 import type { Store } from '../../../../src/store/store.ts';
@@ -44,20 +48,21 @@ test.before(async () => {
 
 test.after(() => store.close());
 
-/** The store, with the number of records that were read from it. */
-function counting(): { readonly seen: ReadableStore; readonly reads: () => number } {
-  let count = 0;
+/** The store, with the number of records that were read from it, and of snapshots of them. */
+function counting() {
+  let [count, snapshots] = [0, 0];
   const seen = new Proxy<ReadableStore>(store, {
     get(target, name) {
       const member: unknown = Reflect.get(target, name);
       if (typeof member !== 'function') return member;
       return (...given: unknown[]) => {
         if ((name === 'get' || name === 'peek') && given[0] === 'sku_specs') count += 1;
+        if (name === 'rowsBy') snapshots += 1;
         return Reflect.apply(member, target, given);
       };
     },
   });
-  return { seen, reads: () => count };
+  return { seen, reads: () => count, snapshots: () => snapshots };
 }
 
 test('the records of many SKUs are not all read in the turn of the request', async () => {
@@ -84,6 +89,26 @@ test('the records of many SKUs are not all read in the turn of the request', asy
   for (const { id, specs } of all) {
     assert.equal(specs, PAIRS, `SKU ${id}`);
   }
+});
+
+test('more than 256 records of one SKU are read one by one, of all such SKUs from one snapshot', async () => {
+  const pair = { spec_id: 1, option_id: 1 };
+  const counts = [MAX_READ_AT_ONCE, MAX_READ_AT_ONCE + 1, MAX_READ_AT_ONCE + 1];
+  const skus = counts.map((length) =>
+    skuFields({ spu: 1, chain: [1, 2, 3] }, { specs: Array.from({ length }, () => pair) }),
+  );
+  await records.createAll(KINDS.skus, skus, SENDER);
+  const { seen, reads, snapshots } = counting();
+  const owned = new OwnedRows(seen);
+  const found = counts.map((_, index) =>
+    owned.of('sku_specs', 'sku_id', existingRow(store, 'skus', SKUS + index + 1)),
+  );
+  assert.is(reads(), MAX_READ_AT_ONCE);
+  assert.is(snapshots(), 1);
+  assert.equal(
+    found.map((rows) => [...rows].length),
+    counts,
+  );
 });
 
 test.run();
