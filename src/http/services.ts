@@ -131,10 +131,11 @@ export interface PreviewService {
    * The page of a SKU or an SPU as it would be after a write. Nothing is written.
    *
    * @param body parsed JSON.
+   * @param subject who asks: subjects take turns.
    * @returns the page's text.
    * @throws CatalogError `invalid`, `integrity`, `busy`, `page_failed`.
    */
-  page(kind: Kind, body: unknown): Promise<string>;
+  page(kind: Kind, body: unknown, subject: string | null): Promise<string>;
 }
 
 /** A condition that an operator should attend to. */

@@ -173,4 +173,14 @@ test('of 40 concurrent previews at least 20 succeed, and the others are 503 with
   assert.is(refused?.headers.get('retry-after'), '1');
 });
 
+test('a user with many previews keeps no other from theirs', async () => {
+  const path = '/admin/skus/preview/';
+  const body = { id: 1 };
+  const token = await tokenFor('editor', { sub: 'another' });
+  const many = Array.from({ length: 60 }, () => preview(path, body));
+  const others = Array.from({ length: 5 }, () => send(server, 'POST', path, { body, token }));
+  for (const { status, text } of await Promise.all(others)) assert.is(status, 200, text);
+  await Promise.all(many);
+});
+
 test.run();

@@ -9,7 +9,7 @@ import { HTML_CONTENT } from '../operations/document.ts';
 import { operation, type RequestContext } from '../operations/operation.ts';
 import { definePath, type Path } from '../operations/path.ts';
 import { componentName, withArticle } from './kinds/names.ts';
-import { tagOf } from './kinds/place.ts';
+import { subjectOf, tagOf } from './kinds/place.ts';
 import { previewAttributes, previewOf } from './kinds/shapes.ts';
 import { POLICY } from './pages.ts';
 
@@ -52,13 +52,11 @@ function previewPath(kind: Kind): Path {
   });
 }
 
-async function preview(
-  { services, found: kind }: RequestContext<Kind>,
-  body: unknown,
-): Promise<HttpResponse> {
+async function preview(context: RequestContext<Kind>, body: unknown): Promise<HttpResponse> {
+  const { services, found: kind } = context;
   return {
     status: 200,
     headers: { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': POLICY },
-    body: await services.previews.page(kind, body),
+    body: await services.previews.page(kind, body, subjectOf(context)),
   };
 }
