@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { make, read } from '../../../support/catalog.ts';
+import { until } from '../../../support/until.ts';
 import { testInBrowser } from '../browser.ts';
 import { faults, hears, stage } from './console.ts';
 
@@ -142,7 +143,9 @@ testInBrowser('specifications that could not be read are read by Try again', asy
     await page.route('**/admin/goods/1/specs/**', (route) => route.abort());
     await page.goto(at(path));
     await hears(page, 'alert', 'The server does not answer');
-    assert.is(await page.getByText('Loading…').count(), 0);
+    // The editors of the descriptions are loaded at the same time.
+    const loading = page.getByText('Loading…');
+    await until('nothing is loading', async () => (await loading.count()) === 0);
     await page.unroute('**/admin/goods/1/specs/**');
     await page.getByRole('button', { name: 'Try again' }).click();
     await shown.waitFor();
