@@ -2,10 +2,9 @@
  * Copies every change set of a running store into an archive, and bases from time to time.
  *
  * Invariants:
- * 1. At most one upload of change sets and one of a base are under way, besides the last requests
- *    of uploads that were given up. The client of a bucket ends these after some minutes, and each
- *    holds up to 16 MiB until then. Writes do not wait for uploads: the archive reads change sets
- *    from the history of the store, so its memory does not grow while it is cut off.
+ * 1. At most one upload of change sets and one of a base are under way. Writes do not wait for
+ *    uploads: the archive reads change sets from the history of the store, so its memory does not
+ *    grow while it is cut off.
  * 2. Change sets are archived in order. The position moves when an upload is confirmed. If its
  *    outcome is unknown, its change sets are uploaded again. An object is never replaced by a
  *    different one, because the names differ.

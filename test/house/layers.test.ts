@@ -263,11 +263,15 @@ test('only src/disk imports the file system, except files that only read', () =>
   }
 });
 
-test('requests are sent in one file for other hosts and etcd, and in one for webhooks', () => {
+test('requests are sent in one file each: for hosts and etcd, for buckets, and for webhooks', () => {
   const senders = [...TEXTS]
     .filter(([file, text]) => layerOf(file) !== 'console' && /(?<![\w.#])fetch\(/.test(text))
     .map(([file]) => file);
-  assert.equal(senders.sort(), ['app/webhooks/sender.ts', 'hosts/direct-fetch.ts']);
+  assert.equal(senders.sort(), [
+    'app/webhooks/sender.ts',
+    'archive/storage/s3-client.ts',
+    'hosts/direct-fetch.ts',
+  ]);
 });
 
 test(`no file of the source has more than ${LONGEST_FILE} lines`, () => {

@@ -30,11 +30,12 @@ export function parseArchiveAddress(text: string): ArchiveAddress | null {
 /**
  * @param env with the credentials of a bucket: `S3_ACCESS_KEY_ID`, `S3_SECRET_ACCESS_KEY`,
  *   `S3_SESSION_TOKEN`, `S3_REGION`, `S3_ENDPOINT`, or the same names with `AWS_`.
- * @throws CatalogError `usage` if the credentials of a bucket are missing.
+ * @throws CatalogError `usage` if the credentials of a bucket are missing, or its region or endpoint
+ *   is not one.
  */
 export function openObjectStore(address: ArchiveAddress, env: Environment): ObjectStore {
   if (address.kind === 'directory') return directoryStore(address.path);
-  const setting = (name: string) => env[`S3_${name}`] ?? env[`AWS_${name}`];
+  const setting = (name: string) => [env[`S3_${name}`], env[`AWS_${name}`]].find(Boolean);
   const [accessKeyId, secretAccessKey] = [setting('ACCESS_KEY_ID'), setting('SECRET_ACCESS_KEY')];
   if (accessKeyId === undefined || secretAccessKey === undefined) {
     throw new CatalogError(
@@ -42,11 +43,11 @@ export function openObjectStore(address: ArchiveAddress, env: Environment): Obje
       'the archive is in a bucket: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and AWS_REGION or AWS_ENDPOINT',
     );
   }
-  const options = {
+  return s3Store(address, {
+    accessKeyId,
+    secretAccessKey,
     sessionToken: setting('SESSION_TOKEN'),
     region: setting('REGION'),
     endpoint: setting('ENDPOINT'),
-  };
-  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value));
-  return s3Store(address, { accessKeyId, secretAccessKey, ...given });
+  });
 }

@@ -1,0 +1,211 @@
+/**
+ * Requests to a bucket of an S3-compatible store.
+ *
+ * Every request is bounded in time, and ends when its time is over. A response that is read whole is
+ * bounded in bytes. A redirect is an error: the signature counts for one address only, and another
+ * host would get the session token and the object. S3 itself redirects only requests that were sent
+ * to the wrong region, and the error names the right one.
+ */
+import { withTimeout } from '../../delay.ts';
+import { CatalogError, messageOf } from '../../errors.ts';
+import { wholeOf } from '../../streams.ts';
+import { encodedPath, encodedQuery, type S3Keys, signatureHeaders } from './s3-signature.ts';
+import { parseError, printable } from './s3-xml.ts';
+
+/** How a store is reached. */
+export interface S3Access extends S3Keys {
+  /** Guessed from the endpoint if it is left out. */
+  readonly region?: string | undefined;
+  /** The address of a store that is not AWS. */
+  readonly endpoint?: string | undefined;
+}
+
+export interface S3Request {
+  /** The operation, for messages: `a write of private`. */
+  readonly what: string;
+  readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE';
+  /** Of the object; "" for the bucket. */
+  readonly key: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: Uint8Array | string;
+}
+
+/** A response that was read whole. */
+export interface S3Response {
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+/** Bytes of the longest response that is read whole: a page of a list has at most 1,000 keys. */
+const MAX_RESPONSE_BYTES = 8 * 1024 * 1024;
+
+/** Bytes of the longest response to a request that failed. */
+const MAX_ERROR_BYTES = 64 * 1024;
+
+const REGION = /^[a-z0-9-]{1,64}$/i;
+
+/** `https://s3.eu-central-1.amazonaws.com` has the region in its name. */
+const AWS_HOST = /(?:^|\.)s3[.-]([a-z0-9-]+)\.amazonaws\.com$/;
+
+export class S3Client {
+  readonly #url: URL;
+  readonly #path: string;
+  readonly #region: string;
+  readonly #keys: S3Keys;
+  readonly #deadlineMs: number;
+
+  /**
+   * @param deadlineMs milliseconds for a request.
+   * @throws CatalogError `usage` if the endpoint or the region is not one.
+   */
+  constructor(bucket: string, { region, endpoint, ...keys }: S3Access, deadlineMs: number) {
+    if (region !== undefined && !REGION.test(region)) {
+      throw new CatalogError(
+        'usage',
+        'the region of the bucket is not one: set AWS_REGION to a name such as eu-central-1',
+      );
+    }
+    this.#url = endpointOf(endpoint ?? `s3.${region ?? 'us-east-1'}.amazonaws.com`);
+    this.#path = `${this.#url.pathname.replace(/\/$/, '')}/${bucket}/`;
+    this.#region = region ?? regionOf(this.#url.hostname);
+    this.#keys = keys;
+    this.#deadlineMs = deadlineMs;
+  }
+
+  /** @throws Error that says what failed and why. */
+  async send(request: S3Request): Promise<S3Response> {
+    const ending = new AbortController();
+    const work = async () => {
+      const response = await this.#fetch(request, ending.signal);
+      if (!response.ok) throw await failureOf(response);
+      const text = await textOf(response, MAX_RESPONSE_BYTES);
+      return { headers: response.headers, text };
+    };
+    try {
+      return await this.#timed(request.what, work());
+    } finally {
+      ending.abort();
+    }
+  }
+
+  /**
+   * @param signal ends the transfer.
+   * @returns the body of an object, which may be of any length; null if there is no such object.
+   * @throws Error that says what failed and why.
+   */
+  async open(request: S3Request, signal: AbortSignal): Promise<Response['body']> {
+    const work = async () => {
+      const response = await this.#fetch(request, signal);
+      if (response.status === 200) return wholeBodyOf(response);
+      const failure = await failureOf(response);
+      if (failure.code === 'NoSuchKey') return null;
+      throw failure;
+    };
+    return this.#timed(request.what, work());
+  }
+
+  #fetch({ method, key, query = {}, body }: S3Request, signal: AbortSignal): Promise<Response> {
+    const { host, origin } = this.#url;
+    const path = encodedPath(`${this.#path}${key}`);
+    const search = encodedQuery(query);
+    const signed = { method, host, path, query: search };
+    return fetch(`${origin}${path}${search === '' ? '' : `?${search}`}`, {
+      method,
+      headers: {
+        ...signatureHeaders(signed, this.#keys, this.#region, new Date()),
+        'accept-encoding': 'identity',
+        'user-agent': 'catalog-server',
+        ...(body !== undefined && { 'content-type': 'application/octet-stream' }),
+      },
+      ...(body !== undefined && { body }),
+      redirect: 'manual',
+      // A compressed response is not unpacked: its length says nothing about what it takes.
+      decompress: false,
+      signal,
+    });
+  }
+
+  async #timed<T>(what: string, work: Promise<T>): Promise<T> {
+    const late = () => {
+      throw new Error(`${what} was not answered within ${this.#deadlineMs / 1000} s`);
+    };
+    const explained = work.catch((cause: unknown) => {
+      throw new Error(`${what} failed: ${messageOf(cause)}`, { cause });
+    });
+    // The HTTP client may outlive the signal, so the request is also raced with a timer.
+    return withTimeout(explained, this.#deadlineMs, late);
+  }
+}
+
+/** A response that is not a success. */
+class S3Failure extends Error {
+  /** Of S3; "" if the response has none. */
+  readonly code: string;
+
+  constructor(message: string, code = '') {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** @throws CatalogError `usage`. */
+function endpointOf(text: string): URL {
+  const full = /^https?:\/\//i.test(text) ? text : `https://${text}`;
+  const url = URL.canParse(full) ? new URL(full) : null;
+  if (url === null || `${url.username}${url.password}${url.search}${url.hash}` !== '') {
+    throw new CatalogError(
+      'usage',
+      'the address of the object store is not one: set AWS_ENDPOINT to one such as https://minio.example:9000',
+    );
+  }
+  return url;
+}
+
+/** @returns the region in the name of a host of AWS; `auto`, as other stores have it, elsewhere. */
+function regionOf(hostname: string): string {
+  if (hostname === 's3.amazonaws.com') return 'us-east-1';
+  return AWS_HOST.exec(hostname)?.[1] ?? 'auto';
+}
+
+/** @throws Error if the body is compressed. */
+function wholeBodyOf({ headers, body }: Response): Response['body'] {
+  const encoding = headers.get('content-encoding') ?? 'identity';
+  if (encoding === 'identity') return body;
+  throw new S3Failure(
+    `the response is compressed (${printable(encoding)}), which was not requested`,
+  );
+}
+
+/** @throws Error if the body has more bytes, or is compressed. */
+async function textOf(response: Response, limit: number): Promise<string> {
+  const body = wholeBodyOf(response);
+  if (body === null) return '';
+  const bytes = await wholeOf(body, limit + 1);
+  if (bytes.length <= limit) return bytes.toString();
+  throw new S3Failure(`the response has more than ${limit} bytes`);
+}
+
+async function failureOf(response: Response): Promise<S3Failure> {
+  const { status, headers } = response;
+  const error = await textOf(response, MAX_ERROR_BYTES)
+    .then(parseError)
+    .catch(() => null);
+  const region = headers.get('x-amz-bucket-region') ?? error?.region ?? '';
+  const isRedirect = status >= 300 && status < 400;
+  if (REGION.test(region) && (isRedirect || error?.region)) {
+    return new S3Failure(
+      `the bucket is in the region ${region}: set AWS_REGION=${region}, and leave out AWS_ENDPOINT or set it to an address of that region`,
+    );
+  }
+  if (error !== null) return new S3Failure(`${error.message} (${error.code})`, error.code);
+  const location = headers.get('location') ?? '';
+  if (isRedirect && URL.canParse(location)) {
+    const origin = printable(new URL(location).origin);
+    return new S3Failure(
+      `it was redirected to ${origin}, and redirects are not followed; if the object store is there, set AWS_ENDPOINT to its address`,
+    );
+  }
+  return new S3Failure(
+    `the response was an error without a reason (status ${status}); check the address, the proxy if HTTP_PROXY is set, and the log of the object store`,
+  );
+}

@@ -1,0 +1,274 @@
+/** Stores and other servers that answer wrongly, endlessly or not at all (spec 15.3). */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { ObjectStore } from '../../../src/archive/storage/object-store.ts';
+import { s3Store } from '../../../src/archive/storage/s3-store.ts';
+import { messageOf } from '../../../src/errors.ts';
+import { wholeOf } from '../../../src/streams.ts';
+import { until } from '../../support/until.ts';
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+
+const MIB = 1024 * 1024;
+
+/** Bytes of an object that is sent in parts. */
+const LARGE = 9 * MIB;
+
+const ends: (() => void)[] = [];
+
+test.after(() => {
+  for (const end of ends) end();
+});
+
+/** A server that answers a request once it has received it. */
+async function peer(handle: Handler) {
+  const requests: string[] = [];
+  const server = createServer((request, response) => {
+    requests.push(`${request.method} ${request.url}`);
+    response.on('error', () => {});
+    request.resume().on('end', () => handle(request, response));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  ends.push(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests };
+}
+
+/** @param deadlineMs of a call; long if the test is about something else. */
+function storeAt(endpoint: string, deadlineMs = 60_000): ObjectStore {
+  const keys = { accessKeyId: 'id', secretAccessKey: 'secret', sessionToken: 'session' };
+  return s3Store({ bucket: 'b', prefix: 'p/' }, { ...keys, endpoint }, deadlineMs);
+}
+
+const read = async (store: ObjectStore) => {
+  const pieces = await store.get('k');
+  return pieces === null ? null : (await wholeOf(pieces)).toString();
+};
+
+const names = (store: ObjectStore) => Array.fromAsync(store.list('c', ''));
+
+const CALLS: Readonly<Record<string, (store: ObjectStore) => Promise<unknown>>> = {
+  write: (store) => store.put('k', Buffer.from('content')),
+  'large write': (store) => store.put('k', Buffer.alloc(LARGE)),
+  read,
+  list: names,
+  removal: (store) => store.remove('k'),
+};
+
+const outcome = (call: Promise<unknown>) => call.then(String, messageOf);
+
+const contents = (key: string) => `<Contents><Key>${key}</Key></Contents>`;
+const list = (content: string, isTruncated = false) =>
+  `<ListBucketResult><IsTruncated>${isTruncated}</IsTruncated>${content}</ListBucketResult>`;
+
+test('a redirect is not followed, and the error names the region or the other address', async () => {
+  const other = await peer((_request, response) => response.writeHead(200, { etag: '"a"' }).end());
+  for (const status of [301, 302, 303, 307, 308]) {
+    const location = `${other.url}/elsewhere`;
+    const plain = await peer((_request, response) =>
+      response.writeHead(status, { location }).end('<html>Moved</html>'),
+    );
+    const headers = { location, 'x-amz-bucket-region': 'us-west-2' };
+    const regional = await peer((_request, response) => response.writeHead(status, headers).end());
+    for (const [name, call] of Object.entries(CALLS)) {
+      const moved = `failed: it was redirected to ${other.url}, and redirects are not followed; `;
+      assert.match(await outcome(call(storeAt(plain.url))), moved, `${status} ${name}`);
+      const region = 'failed: the bucket is in the region us-west-2: set AWS_REGION=us-west-2, ';
+      assert.match(await outcome(call(storeAt(regional.url))), region, `${status} ${name}`);
+    }
+  }
+  assert.equal(other.requests, [], 'it got no object and no session token');
+});
+
+test('the error for a request to the wrong region names the right one', async () => {
+  const error =
+    '<Error><Code>AuthorizationHeaderMalformed</Code><Region>eu-west-3</Region></Error>';
+  const { url } = await peer((_request, response) => response.writeHead(400).end(error));
+  assert.match(await outcome(names(storeAt(url))), 'set AWS_REGION=eu-west-3, ');
+});
+
+test('of an endless response only a few megabytes are read', async () => {
+  for (const status of [200, 500]) {
+    let sent = 0;
+    const { url } = await peer((_request, response) => {
+      const piece = Buffer.alloc(MIB, 'a');
+      response.writeHead(status, { etag: '"a"' });
+      // A client that reads everything would wait for more after this, for as long as it may.
+      const pump = () => {
+        while (sent < 256 * MIB && !response.destroyed) {
+          sent += piece.length;
+          if (!response.write(piece)) return void response.once('drain', pump);
+        }
+      };
+      pump();
+    });
+    const store = storeAt(url);
+    for (const [name, call] of Object.entries(CALLS)) {
+      if (name === 'read' && status === 200) continue;
+      sent = 0;
+      const expected =
+        status === 200
+          ? 'the response has more than 8388608 bytes'
+          : 'without a reason (status 500)';
+      assert.match(await outcome(call(store)), expected, name);
+      assert.ok(sent < 64 * MIB, `${name}: ${sent} bytes`);
+    }
+  }
+});
+
+test('a compressed response is refused, and not unpacked', async () => {
+  const packed = gzipSync(Buffer.alloc(64 * MIB));
+  const { url } = await peer((_request, response) =>
+    response.writeHead(200, { 'content-encoding': 'gzip', etag: '"a"' }).end(packed),
+  );
+  for (const [name, call] of Object.entries(CALLS)) {
+    const expected = 'failed: the response is compressed (gzip), which was not requested';
+    assert.match(await outcome(call(storeAt(url))), expected, name);
+  }
+});
+
+test('nothing counts as stored if the response is not that of an object store', async () => {
+  const { url } = await peer((_request, response) =>
+    response.writeHead(200, { 'content-type': 'text/html' }).end('<html>Sign in</html>'),
+  );
+  const store = storeAt(url);
+  const { write, 'large write': writeLarge } = CALLS;
+  assert.match(String(await write?.(store).catch(messageOf)), 'because it has no ETag');
+  assert.match(String(await writeLarge?.(store).catch(messageOf)), 'does not begin an upload');
+  assert.match(await outcome(names(store)), 'a list of c/ failed: the response is not a list');
+});
+
+test('an upload in parts that fails is an error, and its parts are removed', async () => {
+  const begin =
+    '<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>';
+  const failure = '<Error><Code>InternalError</Code><Message>try again</Message></Error>';
+  for (const failing of ['POST', 'PUT']) {
+    const { url, requests } = await peer((request, response) => {
+      const isBegin = request.url?.endsWith('?uploads=');
+      if (isBegin) return void response.writeHead(200).end(begin);
+      // S3 reports a failure of the last step with the status 200.
+      if (request.method !== failing) return void response.writeHead(200, { etag: '"a"' }).end();
+      response.writeHead(failing === 'POST' ? 200 : 503).end(failure);
+    });
+    const store = storeAt(url);
+    assert.is(
+      await outcome(store.put('k', Buffer.alloc(LARGE))),
+      'a write of k failed: try again (InternalError)',
+    );
+    await until('the parts are removed', () => requests.includes('DELETE /b/p/k?uploadId=u'));
+  }
+});
+
+test('a list has keys with references and characters that were cut in the middle', async () => {
+  const { url } = await peer((_request, response) => {
+    const bytes = Buffer.from(list(contents('p/c/a&amp;b') + contents('p/c/ä€😀')));
+    const pump = (at: number) => {
+      if (at === bytes.length) return void response.end();
+      response.write(bytes.subarray(at, at + 1), () => setImmediate(pump, at + 1));
+    };
+    pump(0);
+  });
+  assert.equal(await names(storeAt(url)), ['a&b', 'ä€😀']);
+});
+
+test('a list that is cut off, unordered or of another folder is an error', async () => {
+  const cases: readonly (readonly [string, string])[] = [
+    [list(contents('p/c/a')).slice(0, -5), 'the response is cut off'],
+    [list(contents('p/c/b') + contents('p/c/a')), 'after p/c/b came p/c/a'],
+    [list(contents('q/c/a')), 'it has q/c/a, which does not begin with p/c/'],
+    [list('', true), 'the store says that keys follow, and sends none'],
+  ];
+  for (const [text, expected] of cases) {
+    const { url } = await peer((_request, response) => response.writeHead(200).end(text));
+    assert.match(await outcome(names(storeAt(url))), `a list of c/ failed: ${expected}`);
+  }
+});
+
+test('a list continues after a page without keys, and ends if all pages have none', async () => {
+  const empty = list('<NextContinuationToken>t/1</NextContinuationToken>', true);
+  const { url, requests } = await peer((request, response) => {
+    const isSecond = request.url?.includes('continuation-token=t%2F1') === true;
+    response.writeHead(200).end(isSecond ? list(contents('p/c/a')) : empty);
+  });
+  assert.equal(await names(storeAt(url)), ['a']);
+  assert.is(requests.length, 2);
+  const endless = await peer((_request, response) => response.writeHead(200).end(empty));
+  assert.match(await outcome(names(storeAt(endless.url))), 'keys follow, and sends none');
+  assert.is(endless.requests.length, 100);
+});
+
+test('a body that ends early is an error, and an object of no bytes is none', async () => {
+  const cut = await peer((_request, response) => {
+    response.writeHead(200, { 'content-length': '100', etag: '"a"' });
+    response.write('x'.repeat(50), () => response.destroy());
+  });
+  for (const [name, call] of Object.entries(CALLS)) {
+    assert.match(await outcome(call(storeAt(cut.url))), ' failed: ', name);
+  }
+  const whole = await peer((_request, response) => response.writeHead(200).end());
+  assert.is(await read(storeAt(whole.url)), '');
+});
+
+test('only NoSuchKey means that there is no object', async () => {
+  const answers: readonly (readonly [number, string, string])[] = [
+    [404, '<Error><Code>NoSuchKey</Code></Error>', 'null'],
+    [404, '<Error><Code>NoSuchBucket</Code></Error>', 'a read of k failed:  (NoSuchBucket)'],
+    [404, '<html>Not Found</html>', 'without a reason (status 404)'],
+    [204, '', 'without a reason (status 204)'],
+  ];
+  for (const [status, text, expected] of answers) {
+    const { url } = await peer((_request, response) => response.writeHead(status).end(text));
+    assert.match(await outcome(read(storeAt(url))), expected);
+  }
+});
+
+test('a call that is not answered in time is ended, so that its connection is closed', async () => {
+  let [open, seen] = [0, 0];
+  const { url } = await peer((request) => {
+    [open, seen] = [open + 1, seen + 1];
+    request.socket.once('close', () => void (open -= 1));
+  });
+  const store = storeAt(url, 50);
+  for (const [name, call] of Object.entries(CALLS)) {
+    assert.match(await outcome(call(store)), 'was not answered within 0.05 s', name);
+  }
+  await until('all connections are closed', () => seen > 0 && open === 0);
+});
+
+test('an address or a region that is none is refused at the start', () => {
+  const keys = { accessKeyId: 'id', secretAccessKey: 'secret' };
+  const place = { bucket: 'b', prefix: '' };
+  for (const endpoint of [
+    'http://',
+    'https://id:secret@minio.example',
+    'https://minio.example?a',
+  ]) {
+    assert.throws(() => s3Store(place, { ...keys, endpoint }), /set AWS_ENDPOINT to one such as/);
+  }
+  assert.throws(
+    () => s3Store(place, { ...keys, region: 'a/b' }),
+    /set AWS_REGION to a name such as/,
+  );
+});
+
+test('the region is that of the address, and the path of the address is kept', async () => {
+  const scopes: (string | undefined)[] = [];
+  const { url, requests } = await peer((request, response) => {
+    scopes.push(/\d{8}\/([\w-]+)\/s3/.exec(request.headers.authorization ?? '')?.[1]);
+    response.writeHead(200, { etag: '"a"' }).end();
+  });
+  const keys = { accessKeyId: 'id', secretAccessKey: 'secret' };
+  const place = { bucket: 'b', prefix: '' };
+  for (const more of [{}, { region: 'eu-1' }]) {
+    await s3Store(place, { ...keys, endpoint: `${url}/base/`, ...more }).put('k', Buffer.alloc(0));
+  }
+  assert.equal(requests, ['PUT /base/b/k', 'PUT /base/b/k']);
+  assert.equal(scopes, ['auto', 'eu-1']);
+});
+
+test.run();
