@@ -20,3 +20,17 @@ export async function wholeOf(
   }
   return Buffer.concat(parts);
 }
+
+/** @returns the pieces. @throws what `tooLong` returns if they have more bytes than the limit. */
+export async function* bounded(
+  pieces: AsyncIterable<Uint8Array>,
+  limit: number,
+  tooLong: () => Error,
+): AsyncGenerator<Uint8Array> {
+  let size = 0;
+  for await (const piece of pieces) {
+    size += piece.length;
+    if (size > limit) throw tooLong();
+    yield piece;
+  }
+}

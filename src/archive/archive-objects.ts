@@ -18,7 +18,7 @@ import {
   WRITER,
 } from './names.ts';
 import { inTurns } from '../slices.ts';
-import { wholeOf } from '../streams.ts';
+import { bounded, wholeOf } from '../streams.ts';
 import type { ObjectStore } from './storage/object-store.ts';
 
 /** Change sets of one object at most, so that a listing can begin shortly before a sequence. */
@@ -26,6 +26,12 @@ export const MAX_CHANGE_SETS = 1000;
 
 /** Bytes of the manifest and of the claim: anyone who can write to the bucket can replace them. */
 const MAX_JSON_BYTES = 4096;
+
+/** Bytes of the accounts and keys: 100,000 accounts and revocations take some 20 MB. */
+const MAX_PRIVATE_BYTES = 64 * 1024 * 1024;
+
+/** Bytes of an object of change sets. A server could not have made one that is larger. */
+const MAX_CHANGES_BYTES = 2 * 1024 * 1024 * 1024;
 
 const manifestShape = v.object({
   format: v.literal(1),
@@ -42,11 +48,16 @@ const writerShape = v.object({ writer: v.string() });
 export class ArchiveObjects {
   readonly #store: ObjectStore;
   readonly #key: Uint8Array | null;
+  readonly #maxChangesBytes: number;
 
-  /** @param key of an encrypted archive, 32 bytes; null for one that is not. */
-  constructor(store: ObjectStore, key: Uint8Array | null) {
+  /**
+   * @param key of an encrypted archive, 32 bytes; null for one that is not.
+   * @param maxChangesBytes {@link MAX_CHANGES_BYTES} if left out.
+   */
+  constructor(store: ObjectStore, key: Uint8Array | null, maxChangesBytes = MAX_CHANGES_BYTES) {
     this.#store = store;
     this.#key = key;
+    this.#maxChangesBytes = maxChangesBytes;
   }
 
   get url(): string {
@@ -137,14 +148,17 @@ export class ArchiveObjects {
     return this.#read(`${BASES}/${name}`);
   }
 
+  /** @throws CatalogError `archive_failed`, `encryption`. */
   readChanges({ name }: Pick<ArchivedChanges, 'name'>): Promise<Buffer> {
-    return wholeOf(this.#read(`${CHANGES}/${name}`));
+    const object = `${CHANGES}/${name}`;
+    return this.#whole(object, this.#read(object), this.#maxChangesBytes);
   }
 
-  /** @returns null if there is none. */
+  /** @returns null if there is none. @throws CatalogError `archive_failed`, `encryption`. */
   async readPrivate(): Promise<Buffer | null> {
     const stream = await this.#get(PRIVATE);
-    return stream === null ? null : wholeOf(this.#content(PRIVATE, stream));
+    if (stream === null) return null;
+    return this.#whole(PRIVATE, this.#content(PRIVATE, stream), MAX_PRIVATE_BYTES);
   }
 
   async removeBase({ name }: ArchivedBase): Promise<void> {
@@ -168,6 +182,12 @@ export class ArchiveObjects {
     } catch (error) {
       throw this.#failure(error);
     }
+  }
+
+  /** Anyone who can write to the bucket can put another object in the place of one. */
+  #whole(name: string, content: AsyncIterable<Uint8Array>, limit: number): Promise<Buffer> {
+    const tooLong = () => failed(`${this.url}: ${name} has more than ${limit} bytes`);
+    return wholeOf(bounded(content, limit, tooLong));
   }
 
   #get(name: string): Promise<AsyncIterable<Uint8Array> | null> {

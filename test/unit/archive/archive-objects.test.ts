@@ -32,4 +32,28 @@ test('of an archive.json or a writer.json of many bytes only a few are read', as
   }
 });
 
+test('of an object that is larger than a server makes one, no more is read than that', async () => {
+  const network = new MemoryObjects();
+  const limit = 10 * PIECE;
+  const objects = new ArchiveObjects(network, null, limit);
+  let pieces = 0;
+  /** An object of 5 GB. */
+  network.get = async () =>
+    (async function* () {
+      const bytes = Buffer.alloc(1024 * PIECE, ' ');
+      for (let nth = 0; nth < 5000; nth += 1) {
+        pieces += 1;
+        yield bytes;
+      }
+    })();
+  const changes = await failureOf(objects.readChanges({ name: 'a' }));
+  assert.is(changes.code, 'archive_failed');
+  assert.is(changes.message, `memory:: changes/a has more than ${limit} bytes`);
+  assert.is(pieces, 1);
+  pieces = 0;
+  const { message } = await failureOf(objects.readPrivate());
+  assert.is(message, 'memory:: private has more than 67108864 bytes');
+  assert.is(pieces, 65);
+});
+
 test.run();
