@@ -7,8 +7,10 @@
  */
 import { withTimeout } from '../../delay.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
+import { inTurns } from '../../slices.ts';
 import { wholeOf } from '../../streams.ts';
 import { fetchDirectly } from '../direct-fetch.ts';
+import { linesOf } from '../following/lines.ts';
 
 /** How etcd is reached. */
 export interface EtcdAddress {
@@ -40,10 +42,10 @@ export interface EtcdOptions extends EtcdAddress {
 /** Milliseconds. A node does not answer for about one second while a leader is elected. */
 const CALL_TIMEOUT_MS = 3000;
 
-/** Bytes of the longest response; in a stream, characters of the longest line. */
+/** Bytes of the longest response; in a stream, of the longest line. */
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 
-/** Characters of a refusal that an error quotes if it is not JSON. */
+/** Characters of a refusal that an error quotes. */
 const MAX_REASON_LENGTH = 200;
 
 /** gRPC's `UNAUTHENTICATED`: the token of the login has expired. */
@@ -118,20 +120,23 @@ export class EtcdClient {
    */
   async *stream(path: string, body: object, signal: AbortSignal): AsyncGenerator {
     await (this.#found ??= this.#findNode());
+    const ending = new AbortController();
+    const end = () => ending.abort();
+    signal.addEventListener('abort', end, { once: true });
+    if (signal.aborted) end();
     try {
-      const response = await answered(this.#fetch(path, body, signal), this.#timeoutMs);
+      const response = await answered(this.#fetch(path, body, ending.signal), this.#timeoutMs);
       if (response.body === null) return;
-      const decoder = new TextDecoder();
-      let rest = '';
-      for await (const chunk of response.body) {
-        const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
-        rest = lines.pop() ?? '';
-        if (rest.length > MAX_RESPONSE_BYTES) throw new Error('the answer is too long');
-        for (const line of lines) if (line !== '') yield JSON.parse(line) as unknown;
+      for await (const line of inTurns(linesOf(response.body, MAX_RESPONSE_BYTES))) {
+        if (line.length > 1) yield parsed(line.toString());
       }
     } catch (error) {
       this.#node = (this.#node + 1) % this.#options.endpoints.length;
       throw unreachable(error);
+    } finally {
+      signal.removeEventListener('abort', end);
+      // Otherwise a node that is frozen would keep a connection of each attempt.
+      end();
     }
   }
 
@@ -169,10 +174,10 @@ export class EtcdClient {
 
   async #authenticate({ name, password }: Login): Promise<void> {
     this.#token = null;
-    const response = (await this.#once('auth/authenticate', { name, password })) as {
-      token: string;
-    };
-    this.#token = response.token;
+    const response = await this.#once('auth/authenticate', { name, password });
+    const { token } = Object(response) as { token?: unknown };
+    if (typeof token !== 'string') throw notEtcd();
+    this.#token = token;
   }
 
   #once(path: string, body: object): Promise<unknown> {
@@ -192,7 +197,7 @@ export class EtcdClient {
   async #post(path: string, body: object, signal: AbortSignal): Promise<unknown> {
     const response = await this.#fetch(path, body, signal);
     const text = await textOf(response);
-    if (response.ok) return JSON.parse(text) as unknown;
+    if (response.ok) return parsed(text);
     throw failureOf(text);
   }
 
@@ -228,7 +233,7 @@ class EtcdFailure extends Error {
   readonly code: number;
 
   constructor(message: string, code: number) {
-    super(message);
+    super(message.slice(0, MAX_REASON_LENGTH));
     this.code = code;
   }
 }
@@ -236,11 +241,25 @@ class EtcdFailure extends Error {
 /** Some refusals of etcd's gateway are not JSON. */
 function failureOf(text: string): EtcdFailure {
   try {
-    const { error = text, code = 0 } = JSON.parse(text) as { error?: string; code?: number };
-    return new EtcdFailure(error, code);
+    const { error, code } = JSON.parse(text) as { error?: unknown; code?: unknown };
+    const message = typeof error === 'string' ? error : text;
+    return new EtcdFailure(message, typeof code === 'number' ? code : 0);
   } catch {
-    return new EtcdFailure(text.slice(0, MAX_REASON_LENGTH), 0);
+    return new EtcdFailure(text, 0);
   }
+}
+
+/** @throws Error if it is not JSON. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw notEtcd();
+  }
+}
+
+function notEtcd(): Error {
+  return new Error('the answer is not from etcd; check that the address is that of etcd');
 }
 
 function unreachable(cause: unknown): CatalogError {

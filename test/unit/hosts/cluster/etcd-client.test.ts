@@ -1,10 +1,12 @@
 /** To which node of etcd a call is sent. */
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { messageOf } from '../../../../src/errors.ts';
 import { EtcdClient } from '../../../../src/hosts/cluster/etcd-client.ts';
+import { until } from '../../../support/until.ts';
 
 const TIMEOUT_MS = 500;
 
@@ -103,6 +105,116 @@ test('a response of more than 64 MiB is refused, without its length or compresse
   for (const path of ['plain', 'packed']) {
     const failure = await client.call(path, {}).catch((thrown: unknown) => String(thrown));
     assert.match(String(failure), 'the answer is too long', path);
+  }
+});
+
+/** A node that handles requests itself, and the number of its open connections. */
+async function rawNode(handle: (response: ServerResponse) => void) {
+  let open = 0;
+  const server = createServer((request, response) => {
+    response.on('error', () => {});
+    request.resume().on('end', () => handle(response));
+  });
+  server.on('connection', (socket) => {
+    open += 1;
+    socket.once('close', () => void (open -= 1));
+  });
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, open: () => open };
+}
+
+const watched = (client: EtcdClient, signal = new AbortController().signal) =>
+  Array.fromAsync(client.stream('watch', {}, signal)).catch((thrown: unknown) => String(thrown));
+
+test('a watch that is not answered in time is ended, so that its connection is closed', async () => {
+  const { url, open } = await rawNode(() => {});
+  const client = new EtcdClient({ endpoints: [url], prefix: '/', timeoutMs: 50 });
+  for (let nth = 0; nth < 5; nth += 1) assert.match(String(await watched(client)), 'in 50 ms');
+  await until('its connections are closed', () => open() === 0);
+});
+
+test('a watch that is ended closes its connection', async () => {
+  const { url, open } = await rawNode((response) => response.writeHead(200).write('{"a":1}\n'));
+  const ending = new AbortController();
+  const client = new EtcdClient({ endpoints: [url], prefix: '/', timeoutMs: 60_000 });
+  for await (const message of client.stream('watch', {}, ending.signal)) {
+    assert.equal(message, { a: 1 });
+    break;
+  }
+  await until('its connection is closed', () => open() === 0);
+  const watch = watched(client, ending.signal);
+  await until('another one is open', () => open() === 1);
+  ending.abort();
+  assert.match(String(await watch), 'was aborted');
+  await until('it is closed too', () => open() === 0);
+});
+
+test('a message of a watch that does not end is refused without reading it again and again', async () => {
+  const { url } = await rawNode((response) => {
+    const piece = Buffer.alloc(64 * 1024, 'a');
+    const pump = () => {
+      while (!response.destroyed) if (!response.write(piece)) return response.once('drain', pump);
+      return null;
+    };
+    pump();
+  });
+  let turns = 0;
+  const timer = setInterval(() => void (turns += 1), 1);
+  const client = new EtcdClient({ endpoints: [url], prefix: '/', timeoutMs: 60_000 });
+  assert.match(String(await watched(client)), 'a line is longer than 67108864 bytes');
+  clearInterval(timer);
+  assert.ok(turns > 0);
+});
+
+test('messages that do not end leave turns of the event loop to others', async () => {
+  const { url } = await rawNode((response) => {
+    const piece = Buffer.from('{}\n'.repeat(10_000));
+    const pump = () => {
+      while (!response.destroyed) if (!response.write(piece)) return response.once('drain', pump);
+      return null;
+    };
+    pump();
+  });
+  const client = new EtcdClient({ endpoints: [url], prefix: '/', timeoutMs: 60_000 });
+  const ending = new AbortController();
+  let messages = 0;
+  setTimeout(() => ending.abort(), 1);
+  const read = async () => {
+    for await (const message of client.stream('watch', {}, ending.signal)) {
+      assert.equal(message, {});
+      messages += 1;
+    }
+  };
+  assert.match(String(await read().catch(String)), 'was aborted');
+  assert.ok(messages < 1_000_000, `${messages}`);
+});
+
+test('of the text of a refusal only the beginning is quoted, whatever its form', async () => {
+  const long = 'x'.repeat(1_000_000);
+  const bodies: readonly (readonly [string, string])[] = [
+    [JSON.stringify({ error: long }), `etcd does not answer: ${'x'.repeat(200)}`],
+    [long, `etcd does not answer: ${'x'.repeat(200)}`],
+    ['{"error":{"a":1},"code":"b"}', 'etcd does not answer: {"error":{"a":1},"code":"b"}'],
+    ['null', 'etcd does not answer: null'],
+  ];
+  for (const [body, expected] of bodies) {
+    const { url } = await rawNode((response) => response.writeHead(500).end(body));
+    const client = new EtcdClient({ endpoints: [url], prefix: '/', timeoutMs: 60_000 });
+    const failure = await client.call('kv/txn', {}).catch(messageOf);
+    assert.is(failure, expected);
+  }
+});
+
+test('an answer that is not of etcd says so, also the one to the login', async () => {
+  const expected = 'the answer is not from etcd; check that the address is that of etcd';
+  for (const body of ['<html>Sign in</html>', '', 'null', '{"token":5}']) {
+    const { url } = await rawNode((response) => response.writeHead(200).end(body));
+    const login = { name: 'user', password: 'password' };
+    const client = new EtcdClient({ endpoints: [url], prefix: '/', timeoutMs: 60_000, login });
+    const failure = await client.call('kv/txn', {}).catch(messageOf);
+    assert.is(failure, `etcd does not answer: ${expected}`, body);
   }
 });
 
