@@ -32,7 +32,8 @@ export class ProgressTimer {
 
   /** @throws the failure that ended the request, and what `work` rejects with. */
   async within<T>(work: Promise<T>): Promise<T> {
-    const done = await Promise.race([work, this.#over.promise]);
+    // In this order, because the HTTP client rejects too once the request has ended.
+    const done = await Promise.race([this.#over.promise, work]);
     this.touch();
     return done;
   }

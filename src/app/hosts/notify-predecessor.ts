@@ -34,8 +34,9 @@ export function notifyPredecessors(
     const address = parseHostAddress(text);
     if (address === null) return;
     const epoch = { history: own.history, number: currentEpoch(own).number };
-    const predecessor = new HttpPrimary({ address, token, version });
-    await reportEpoch(epoch, predecessor, { role, log, signal: stopped.signal });
+    const { signal } = stopped;
+    const predecessor = new HttpPrimary({ address, token, version, signal });
+    await reportEpoch(epoch, predecessor, { role, log, signal });
   };
   const notifying =
     record?.role === 'primary' ? record.predecessors.map((text) => notify(record, text)) : [];
@@ -78,6 +79,7 @@ export async function reportEpoch(
         return;
       }
     } catch (error) {
+      if (signal.aborted) return;
       const trouble = messageOf(error);
       if (trouble !== reported) {
         log.warn(`the previous primary could not be notified of epoch ${epoch.number}: ${trouble}`);

@@ -89,7 +89,8 @@ export class Replica {
     this.#origin = address.origin;
     const token = () => readSecretFile(follow.tokenFile);
     const { version } = context;
-    this.#primary = ports.primary ?? new HttpPrimary({ address, token, version });
+    const { signal } = this.#stopped;
+    this.#primary = ports.primary ?? new HttpPrimary({ address, token, version, signal });
     this.#secret = secretFingerprint(context.env['CATALOG_JWT_SECRET']);
     this.#confirmation = new Confirmation(follow.maxUnconfirmed);
     this.#forwarder = new Forwarder({

@@ -7,7 +7,6 @@
  */
 import { withTimeout } from '../../delay.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
-import { inTurns } from '../../slices.ts';
 import { wholeOf } from '../../streams.ts';
 import { fetchDirectly } from '../direct-fetch.ts';
 import { linesOf } from '../following/lines.ts';
@@ -127,7 +126,7 @@ export class EtcdClient {
     try {
       const response = await answered(this.#fetch(path, body, ending.signal), this.#timeoutMs);
       if (response.body === null) return;
-      for await (const line of inTurns(linesOf(response.body, MAX_RESPONSE_BYTES))) {
+      for await (const line of linesOf(response.body, MAX_RESPONSE_BYTES)) {
         if (line.length > 1) yield parsed(line.toString());
       }
     } catch (error) {

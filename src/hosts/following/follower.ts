@@ -136,7 +136,7 @@ export class Follower {
         this.#connected = false;
         if (this.#ended.signal.aborted) return;
         if (error instanceof HistoryGone) this.#leaveGap(error);
-        else this.#report(error);
+        else if (!(error instanceof StreamEnded)) this.#report(error);
       }
       await pause(this.#backoff.delay(), this.#ended.signal);
     }

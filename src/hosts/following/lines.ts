@@ -1,4 +1,5 @@
 /** Lines of a stream of bytes. */
+import { Slice } from '../../slices.ts';
 
 /** A line is longer than the limit. */
 export class LineTooLong extends Error {}
@@ -7,7 +8,8 @@ const LINE_FEED = 0x0a;
 
 /**
  * The lines of a stream, each with its line feed. Bytes after the last line feed are dropped,
- * because their line was cut off. Memory holds one line.
+ * because their line was cut off. Memory holds one line. The event loop turns now and then, also if
+ * the stream never pauses.
  *
  * @param limit bytes of a line.
  * @throws LineTooLong if a line is longer; and what `pieces` throws.
@@ -18,6 +20,7 @@ export async function* linesOf(
 ): AsyncGenerator<Buffer, void, void> {
   let held: Uint8Array[] = [];
   let size = 0;
+  const slice = new Slice();
   for await (const piece of pieces) {
     let start = 0;
     for (;;) {
@@ -31,6 +34,7 @@ export async function* linesOf(
       held = [];
       size = 0;
       start = end + 1;
+      if (slice.isOver) await slice.next();
     }
   }
 }

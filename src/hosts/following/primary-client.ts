@@ -14,6 +14,9 @@ import { isProxyRefusal, proxyRefusal } from '../proxy-refusals.ts';
 /** Milliseconds without a byte after which a request fails, if its response is received whole. */
 const RESPONSE_TIMEOUT_MS = 10_000;
 
+/** Milliseconds for the whole of such a response: one that drips is never silent. */
+const MAX_RESPONSE_MS = 60_000;
+
 /** Milliseconds without a byte after which a stream is given up: it has an empty line every 2 s. */
 const SILENCE_MS = 10_000;
 
@@ -39,14 +42,17 @@ const credentialsShape = v.object({ digest: shapes.digest, files: credentialFile
 /** The requested change sets cannot be had from the primary, so a base has to be fetched. */
 export class HistoryGone extends Error {}
 
-/** The caller has ended the stream. */
+/** The caller has ended the stream, or all of its requests. */
 export class StreamEnded extends Error {}
 
 /** A host that others follow, as they reach it. */
 export interface Primary {
   /** For messages. */
   readonly address: string;
-  /** @param known the latest epoch that this host knows. */
+  /**
+   * @param known the latest epoch that this host knows.
+   * @throws StreamEnded once the host ends its requests.
+   */
   state(known: KnownEpoch | null): Promise<HostState>;
   credentials(): Promise<{ readonly digest: string; readonly files: CredentialFiles }>;
   /** The bytes of a base. @param signal ends the transfer. @throws StreamEnded once it has. */
@@ -80,6 +86,10 @@ interface Options {
   readonly version: string;
   /** What a refusal of the token means; {@link FOLLOWING} if left out. */
   readonly refusals?: Refusals | undefined;
+  /** Ends every request. */
+  readonly signal?: AbortSignal | undefined;
+  /** {@link MAX_RESPONSE_MS} if left out. */
+  readonly maxResponseMs?: number | undefined;
 }
 
 export class HttpPrimary implements Primary {
@@ -110,29 +120,34 @@ export class HttpPrimary implements Primary {
   }
 
   async #json(path: string, headers: Readonly<Record<string, string>>): Promise<unknown> {
+    const { signal, maxResponseMs = MAX_RESPONSE_MS } = this.#options;
     const timer = new ProgressTimer(RESPONSE_TIMEOUT_MS, `${this.address} does not answer`);
+    const release = endedBy(timer, signal);
+    const late = setTimeout(() => {
+      timer.fail(new Error(`the answer of ${this.address} takes longer than ${maxResponseMs} ms`));
+    }, maxResponseMs);
     try {
       const response = await this.#request(path, headers, timer);
       const bytes = await wholeOf(this.#pieces(response, timer), MAX_RESPONSE_BYTES + 1);
-      if (bytes.length <= MAX_RESPONSE_BYTES) return JSON.parse(bytes.toString());
+      if (bytes.length <= MAX_RESPONSE_BYTES) return this.#parsed(bytes.toString());
       throw new Error(`the answer of ${this.address} is too long`);
     } catch (error) {
       timer.fail(error);
       throw error;
     } finally {
+      clearTimeout(late);
+      release();
       timer.stop();
     }
   }
 
   async *#stream(path: string, signal: AbortSignal): AsyncGenerator<Uint8Array, void, void> {
     const timer = new ProgressTimer(SILENCE_MS, `${this.address} has gone silent`);
-    const onAbort = () => timer.fail(new StreamEnded('the connection was ended'));
-    signal.addEventListener('abort', onAbort, { once: true });
-    if (signal.aborted) onAbort();
+    const releases = [endedBy(timer, signal), endedBy(timer, this.#options.signal)];
     try {
       yield* this.#pieces(await this.#request(path, {}, timer), timer);
     } finally {
-      signal.removeEventListener('abort', onAbort);
+      for (const release of releases) release();
       timer.fail(new Error('the stream is over'));
     }
   }
@@ -202,6 +217,26 @@ export class HttpPrimary implements Primary {
   #parse<const S extends v.GenericSchema>(shape: S, value: unknown): v.InferOutput<S> {
     const parsed = v.safeParse(shape, value);
     if (parsed.success) return parsed.output;
-    throw new Error(`the answer of ${this.address} is not that of a catalog-server`);
+    throw this.#strange();
   }
+
+  #parsed(text: string): unknown {
+    try {
+      return JSON.parse(text) as unknown;
+    } catch {
+      throw this.#strange();
+    }
+  }
+
+  #strange(): Error {
+    return new Error(`the answer of ${this.address} is not that of a catalog-server`);
+  }
+}
+
+/** Ends a request once the signal aborts. @returns a function to call when the request is over. */
+function endedBy(timer: ProgressTimer, signal: AbortSignal | undefined): () => void {
+  const end = () => timer.fail(new StreamEnded('the connection was ended'));
+  signal?.addEventListener('abort', end, { once: true });
+  if (signal?.aborted === true) end();
+  return () => signal?.removeEventListener('abort', end);
 }

@@ -122,4 +122,20 @@ test('a predecessor of another history by now changes nothing but that it is not
   assert.is(currentEpoch(role.record ?? FIRST).number, 2);
 });
 
+test('a report that is ended while the predecessor does not answer is not logged', async () => {
+  const { role, warnings } = await promotedHost();
+  const ending = new AbortController();
+  const { signal } = ending;
+  const predecessor = {
+    address: 'https://predecessor',
+    async state(): Promise<HostState> {
+      ending.abort();
+      throw new Error('the connection was ended');
+    },
+  };
+  const log = { warn: (message: string) => void warnings.push(message) };
+  await reportEpoch({ history, number: 2 }, predecessor, { role, log, signal });
+  assert.equal(warnings, []);
+});
+
 test.run();

@@ -299,6 +299,22 @@ test('a primary that does not answer is asked until it does, and the log says bo
   await close(follower);
 });
 
+test('requests that the host itself has ended are no trouble of the primary', async () => {
+  const { source, replica, state, start, close, warnings } = await pair();
+  await write(source, 2);
+  let failures = 3;
+  const { follower } = start({
+    async state() {
+      failures -= 1;
+      if (failures >= 0) throw new StreamEnded('the connection was ended');
+      return state();
+    },
+  });
+  await inStep(source, replica);
+  assert.equal(warnings, []);
+  await close(follower);
+});
+
 test('a follower that is stopped during a request for the state ends', async () => {
   const { source, replica, state, start } = await pair();
   const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
