@@ -1,6 +1,6 @@
 /** spec 14.6: a delivery over HTTP, with all kinds of responses. */
 import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { type AddressInfo, createServer as createSocketServer, type Socket } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { httpSender } from '../../../src/app/webhooks/sender.ts';
@@ -109,6 +109,27 @@ test('a delivery fails without a connection, for an unknown name and if the resp
   const closed = await receiver(({ socket }) => socket.destroy());
   for (const target of [url, closed.url, 'http://127.0.0.1:1/', 'http://receiver.invalid/']) {
     assert.match(await failure(send(request(target))), /^the request failed: ./, target);
+  }
+});
+
+test('the error of a response that is not HTTP has no address, which may contain a secret', async () => {
+  const responses = [
+    'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n',
+    'HTTP/1.1 99999 None\r\n\r\n',
+  ];
+  for (const text of responses) {
+    const sockets: Socket[] = [];
+    const server = createSocketServer((socket) => {
+      sockets.push(socket);
+      socket.on('error', () => {});
+      socket.on('data', () => socket.write(text));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const message = await failure(send(request(`http://127.0.0.1:${port}/hook/s3cret?key=s3cret`)));
+    assert.match(message, /^the request failed: \w+$/);
+    for (const socket of sockets) socket.destroy();
+    server.close();
   }
 });
 
