@@ -147,7 +147,7 @@ export class Registry {
         { get: WRITER },
       ],
     );
-    this.#members = (found[1] ?? []).map(memberOf);
+    this.#members = (found[1] ?? []).flatMap(memberOf);
     this.#writer = await this.#settled(holderIn(found[2]), lease);
     this.#membersReadAt = this.#now();
   }
@@ -201,13 +201,15 @@ export class Registry {
  */
 export async function readMembers(client: EtcdClient): Promise<readonly Member[]> {
   const { found } = await transact(client, [], [{ get: HOSTS, end: HOSTS_END }]);
-  return (found[0] ?? []).map(memberOf);
+  return (found[0] ?? []).flatMap(memberOf);
 }
 
-function memberOf({ key, value }: KeyValue): Member {
-  const parsed = understood(memberShape, JSON.parse(value.toString()));
-  const { origin, sequence, base_bytes: baseBytes, in_step: isInSync } = parsed;
-  return { name: key.slice(HOSTS.length), origin, sequence, baseBytes, isInSync };
+/** @returns none for a value that no host wrote: it must not keep the hosts from each other. */
+function memberOf({ key, value }: KeyValue): readonly Member[] {
+  const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), memberShape), value.toString());
+  if (!parsed.success) return [];
+  const { origin, sequence, base_bytes: baseBytes, in_step: isInSync } = parsed.output;
+  return [{ name: key.slice(HOSTS.length), origin, sequence, baseBytes, isInSync }];
 }
 
 function isReachable({ origin, isInSync }: Member): boolean {

@@ -3,7 +3,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { messageOf } from '../../../../src/errors.ts';
 import type { ReplicationState } from '../../../../src/hosts/cluster/log-follower.ts';
-import { Registry } from '../../../../src/hosts/cluster/registry.ts';
+import { transact } from '../../../../src/hosts/cluster/etcd-keys.ts';
+import { readMembers, Registry } from '../../../../src/hosts/cluster/registry.ts';
 import { MemoryEtcd } from '../../../support/memory-etcd.ts';
 import { until } from '../../../support/until.ts';
 
@@ -38,6 +39,21 @@ test('a single host becomes the writer, even without an address', async () => {
   const { registry } = member('a', null);
   await until('it is the writer', () => registry.term !== null);
   assert.is(registry.writerOrigin, null);
+  await close();
+});
+
+test('a key among those of the hosts that none of them wrote does not keep them from each other', async () => {
+  const { client, errors, member, close } = world();
+  for (const [nth, value] of ['', 'x', 'null', '{"origin":1}'].entries()) {
+    await transact(client, [], [{ put: `hosts/${nth}`, value }]);
+  }
+  const a = member('a');
+  await until('the first one writes', () => a.registry.term !== null);
+  const b = member('b');
+  await until('the second one knows', () => b.registry.writerOrigin === 'http://a');
+  assert.equal(b.registry.members.map(({ name }) => name).toSorted(), ['a', 'b']);
+  assert.equal((await readMembers(client)).map(({ name }) => name).toSorted(), ['a', 'b']);
+  assert.equal(errors, []);
   await close();
 });
 
