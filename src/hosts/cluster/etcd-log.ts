@@ -27,6 +27,8 @@ const PART_BYTES = 512 * 1024;
 /** Bytes of the largest change set. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
+const MAX_PARTS = MAX_BYTES / PART_BYTES;
+
 /** Change sets that one request reads. */
 const READ_LIMIT = 16;
 
@@ -42,7 +44,7 @@ const headerShape = v.object({
   schema: v.pipe(v.number(), v.safeInteger()),
   digest: v.string(),
   /** How many keys hold its bytes; 0 if they follow the header. */
-  parts: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
+  parts: v.pipe(v.number(), v.safeInteger(), v.minValue(0), v.maxValue(MAX_PARTS)),
 });
 
 type Header = v.InferOutput<typeof headerShape>;
