@@ -95,9 +95,8 @@ export class Forwarder {
    * @param origin of the other host, such as `https://primary.example:8000`.
    * @returns its response, whatever its status.
    * @throws CatalogError `primary_unreachable` if nothing was sent, or only a read, or if a proxy
-   *   refused the request;
-   *   `write_unknown` if a write was sent and no response came; `busy`; `malformed_request`; and
-   *   the failures of the client's body.
+   *   refused the request; `write_unknown` if a write was sent and no response came; `busy`;
+   *   `malformed_request`; and the failures of the client's body.
    */
   async forward(request: HttpRequest, origin: string): Promise<HttpResponse> {
     if (isLoop(request.headers, this.pseudonym)) {
@@ -163,6 +162,8 @@ export class Forwarder {
     done: () => void,
   ): Promise<HttpResponse> {
     const { status } = response;
+    // Others are not final, and the client cannot get them (RFC 9110, section 15).
+    if (status < 200 || status > 599) throw broken(method, `status ${status}`, this.#to);
     const headers = responseHeaders(response.headers.entries());
     const length = response.headers.get('content-length');
     if (response.body === null || method === 'HEAD') {
@@ -273,8 +274,7 @@ function streamOf(
 }
 
 function failureOf({ method }: HttpRequest, error: unknown, to: string): CatalogError {
-  const code = (error as { readonly code?: unknown }).code;
-  if (typeof code === 'string' && NOTHING_SENT.has(code)) {
+  if (NOTHING_SENT.has(String((error as { readonly code?: unknown }).code))) {
     return unreachable(`${to} cannot be reached; nothing was changed, try again`, error);
   }
   return broken(method, error, to);

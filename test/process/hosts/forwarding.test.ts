@@ -280,6 +280,23 @@ test('a write whose response is truncated is write_unknown', async () => {
   );
 });
 
+test('a response with a status that is none is not passed on', async () => {
+  for (const status of ['000', '199', '600', '999']) {
+    await withPrimary(
+      ({ socket }) => void socket.end(`HTTP/1.1 ${status} None\r\nContent-Length: 2\r\n\r\n{}`),
+      async (origin) => {
+        const forwarder = new Forwarder({ maxBody: MIB, maxOpen: 1, idleMs: 1000 });
+        assert.is(await outcomeOf(forwarder.forward(request('DELETE'), origin)), 'write_unknown');
+        assert.is(
+          await outcomeOf(forwarder.forward(request('GET'), origin)),
+          'primary_unreachable',
+        );
+        assert.is(forwarder.open, 0);
+      },
+    );
+  }
+});
+
 test('a write to a primary that does not respond is write_unknown after the idle timeout', async () => {
   await withPrimary(
     () => {},
