@@ -5,6 +5,7 @@ import type { Context } from '../app/context.ts';
 import { blockingDisk, type Disk, machineDisk } from '../disk/disk.ts';
 import { closedOutput, isOutputClosed } from '../disk/system/closed-output.ts';
 import { CatalogError, messageOf } from '../errors.ts';
+import { escaped } from '../telemetry/text.ts';
 import { parseSwitch } from './flags/flag.ts';
 import { createProgram } from './program.ts';
 import { systemMessage } from './system-errors.ts';
@@ -73,7 +74,8 @@ export async function run(
         stdout.write(bytes, (error) => (error ? reject(error) : resolve()));
       }),
     warn(line, error) {
-      stderr.write(`catalog-server: ${line}\n`);
+      // It may quote a name that someone else has given, such as that of an archived object.
+      stderr.write(`catalog-server: ${escaped(line)}\n`);
       if (verbose && error instanceof Error) stderr.write(`${error.stack}\n`);
     },
   };

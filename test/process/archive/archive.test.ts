@@ -224,6 +224,25 @@ test('damaged accounts and keys are found by check, and the catalog can be resto
   assert.is(textOf(readSnapshot(data)), textOf(readSnapshot(server.data)));
 });
 
+test('names that someone else has put into an archive do not reach the terminal as they are', async () => {
+  const place = join(temporaryDirectory(), 'archive');
+  mkdirSync(place);
+  const url = `file://${place}`;
+  const server = await startServer({ args: ['--archive', url] });
+  await addBooks(server, 1);
+  await inStep(server);
+  await server.stop();
+  for (const folder of ['changes', 'bases']) {
+    mkdirSync(join(place, folder), { recursive: true });
+    // It would clear the screen, and write a line of its own.
+    writeFileSync(join(place, folder, 'x\u001b[2J\u001b[Hall is well\n'), '');
+    const { status, stdout, stderr } = await runCommand(['check', '--archive', url]);
+    assert.is(status, 1);
+    assert.not.match(stdout + stderr, '\u001b');
+    assert.match(stdout + stderr, String.raw`\u001b[2J\u001b[Hall is well`);
+  }
+});
+
 /** A bucket, and the methods of the requests to it. */
 async function recordedBucket() {
   const s3 = await startS3Server();
