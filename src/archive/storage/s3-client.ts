@@ -6,14 +6,18 @@
  * host would get the session token and the object. S3 itself redirects only requests that were sent
  * to the wrong region, and the error names the right one.
  */
+import { AwsV4Signer } from 'aws4fetch';
 import { withTimeout } from '../../delay.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
 import { wholeOf } from '../../streams.ts';
-import { encodedPath, encodedQuery, type S3Keys, signatureHeaders } from './s3-signature.ts';
 import { parseError, printable } from './s3-xml.ts';
 
 /** How a store is reached. */
-export interface S3Access extends S3Keys {
+export interface S3Access {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  /** Of temporary credentials. */
+  readonly sessionToken?: string | undefined;
   /** Guessed from the endpoint if it is left out. */
   readonly region?: string | undefined;
   /** The address of a store that is not AWS. */
@@ -51,7 +55,7 @@ export class S3Client {
   readonly #url: URL;
   readonly #path: string;
   readonly #region: string;
-  readonly #keys: S3Keys;
+  readonly #keys: Pick<S3Access, 'accessKeyId' | 'secretAccessKey' | 'sessionToken'>;
   readonly #deadlineMs: number;
 
   /**
@@ -104,19 +108,28 @@ export class S3Client {
     return this.#timed(request.what, work());
   }
 
-  #fetch({ method, key, query = {}, body }: S3Request, signal: AbortSignal): Promise<Response> {
-    const { host, origin } = this.#url;
-    const path = encodedPath(`${this.#path}${key}`);
-    const search = encodedQuery(query);
-    const signed = { method, host, path, query: search };
-    return fetch(`${origin}${path}${search === '' ? '' : `?${search}`}`, {
+  async #fetch(
+    { method, key, query = {}, body }: S3Request,
+    signal: AbortSignal,
+  ): Promise<Response> {
+    const { accessKeyId, secretAccessKey, sessionToken } = this.#keys;
+    const signer = new AwsV4Signer({
       method,
-      headers: {
-        ...signatureHeaders(signed, this.#keys, this.#region, new Date()),
-        'accept-encoding': 'identity',
-        'user-agent': 'catalog-server',
-        ...(body !== undefined && { 'content-type': 'application/octet-stream' }),
-      },
+      url: `${this.#url.origin}${encodedPath(`${this.#path}${key}`)}${encodedQuery(query)}`,
+      accessKeyId,
+      secretAccessKey,
+      ...(sessionToken !== undefined && { sessionToken }),
+      service: 's3',
+      region: this.#region,
+    });
+    const { url, headers } = await signer.sign();
+    // Not signed, because proxies change it.
+    headers.set('accept-encoding', 'identity');
+    headers.set('user-agent', 'catalog-server');
+    if (body !== undefined) headers.set('content-type', 'application/octet-stream');
+    return fetch(url, {
+      method,
+      headers,
       ...(body !== undefined && { body }),
       redirect: 'manual',
       // A compressed response is not unpacked: its length says nothing about what it takes.
@@ -146,6 +159,18 @@ class S3Failure extends Error {
     super(message);
     this.code = code;
   }
+}
+
+function encodedPath(path: string): string {
+  return path.split('/').map(encodeURIComponent).join('/');
+}
+
+/** @returns "" if there are no parameters. Spaces become `%20`, as they are signed. */
+function encodedQuery(parameters: Readonly<Record<string, string>>): string {
+  const pairs = Object.entries(parameters).map(
+    ([name, value]) => `${name}=${encodeURIComponent(value)}`,
+  );
+  return pairs.length === 0 ? '' : `?${pairs.join('&')}`;
 }
 
 /** @throws CatalogError `usage`. */

@@ -256,6 +256,21 @@ test('an address or a region that is none is refused at the start', () => {
   );
 });
 
+test('requests are signed with the session token, and name no encoding that a proxy may change', async () => {
+  const seen: IncomingMessage['headers'][] = [];
+  const { url } = await peer((request, response) => {
+    seen.push(request.headers);
+    response.writeHead(200, { etag: '"a"' }).end();
+  });
+  await storeAt(url).put('k', Buffer.from('content'));
+  const [headers] = seen;
+  assert.is(headers?.['x-amz-security-token'], 'session');
+  assert.match(
+    headers?.authorization ?? '',
+    /^AWS4-HMAC-SHA256 Credential=id\/\d{8}\/auto\/s3\/aws4_request, SignedHeaders=host;x-amz-content-sha256;x-amz-date;x-amz-security-token, Signature=[0-9a-f]{64}$/,
+  );
+});
+
 test('the region is that of the address, and the path of the address is kept', async () => {
   const scopes: (string | undefined)[] = [];
   const { url, requests } = await peer((request, response) => {
