@@ -49,6 +49,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'json',
     'network',
     'slices',
+    'streams',
     'turns',
   ],
   hosts: [

@@ -7,6 +7,7 @@ import { removeTemporaries, replaceFile } from '../../disk/durable-file.ts';
 import { readFile as readWhole } from '../../disk/read-file.ts';
 import { CatalogError } from '../../errors.ts';
 import type { ImportStorage } from '../../resources/transfer/imports.ts';
+import { bounded } from '../../streams.ts';
 
 const STATE = /^(\d+)\.json$/;
 const FILE = /^(\d+)\.file$/;
@@ -71,20 +72,13 @@ async function receive(
  * @param most bytes. @param setting names the setting of the limit, for the message.
  * @throws CatalogError `body_too_large` as soon as there are more.
  */
-export async function* bounded(
+export function limitedFile(
   file: AsyncIterable<Uint8Array>,
   most: number,
   setting: string,
-): AsyncGenerator<Uint8Array> {
-  let size = 0;
-  for await (const piece of file) {
-    size += piece.length;
-    if (size > most) {
-      const message = `the file is larger than ${most} bytes (${setting})`;
-      throw new CatalogError('body_too_large', message);
-    }
-    yield piece;
-  }
+): AsyncIterable<Uint8Array> {
+  const message = `the file is larger than ${most} bytes (${setting})`;
+  return bounded(file, most, () => new CatalogError('body_too_large', message));
 }
 
 /** The bytes of a file from an offset on, in small pieces, one for each turn of the event loop. */

@@ -1,6 +1,6 @@
 /** The file that `import` reads, and its other settings. */
 import type { Context } from '../../../app/context.ts';
-import { bounded, readFile } from '../../../app/imports/import-files.ts';
+import { limitedFile, readFile } from '../../../app/imports/import-files.ts';
 import { CatalogError, messageOf, systemErrorCode } from '../../../errors.ts';
 import type { Format } from '../../../resources/transfer/formats.ts';
 import type { ImportProgress } from '../../../resources/transfer/import-state.ts';
@@ -30,7 +30,7 @@ export interface Source {
 /** @param maxImport bytes. @throws CatalogError `import_failed` if there is no such file. */
 export function sourceOf(file: string, maxImport: number, context: Context): Source {
   const limited = (bytes: AsyncIterable<Uint8Array>) =>
-    bounded(readable(file, bytes), maxImport, '--max-import');
+    limitedFile(readable(file, bytes), maxImport, '--max-import');
   if (file === STANDARD_STREAM) return { size: null, read: () => limited(context.input()) };
   const size = context.disk.size(file);
   if (size === null) throw new CatalogError('import_failed', `there is no file ${file}`);
