@@ -286,6 +286,7 @@ test('spec 15.14: a store of another history or of a later epoch cannot follow',
   assert.is((await runCommand(['promote', '--data', copy])).status, 0);
   const ahead = await startServer({ data: copy });
   assert.is((await send(ahead, 'POST', '/books/', { body: book('Alone') })).status, 201);
+  await until('the primary knows of it', () => ahead.said().includes('knows that another host'));
   await ahead.stop();
   const late = await refusal(copy);
   assert.is(late.status, 1);
