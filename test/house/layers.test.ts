@@ -59,7 +59,6 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'auth',
     'disk',
     'telemetry',
-    'data-files',
     'delay',
     'errors',
     'slices',
@@ -185,6 +184,25 @@ test('a layer imports only layers below it', () => {
     return layer !== layerOf(to) && !LAYERS[layer]?.includes(layerOf(to));
   });
   assert.equal(wrong, []);
+});
+
+test('docs/architecture.md lists what each layer may import', () => {
+  const text = readFileSync(join(ROOT, 'docs', 'architecture.md'), 'utf8');
+  const files = [...text.matchAll(/^\| `src\/([\w-]+)\.ts` \| .* which (.+) import \|/gm)];
+  assert.ok(files.length >= 4, `${files.length} files that name the layers above them`);
+  for (const [, file = '', importers = ''] of files) {
+    const may = Object.keys(LAYERS).filter((layer) => LAYERS[layer]?.includes(file));
+    assert.equal(importers.split(/, | and /).sort(), may.sort(), file);
+  }
+  // Their rows name the layers above them; those of the folders do not repeat them.
+  const elsewhere = new Set([...files.map(([, file]) => file), 'slices']);
+  const rows = text.matchAll(/^\| `src\/([\w-]+)` \| .* \| ([\w-]+(?:, [\w-]+)*) \|$/gm);
+  const folders = [...rows].filter(([, , below]) => below !== 'nothing');
+  assert.ok(folders.length >= 10, `${folders.length} folders`);
+  for (const [, folder = '', below = ''] of folders) {
+    const may = LAYERS[folder]?.filter((layer) => !elsewhere.has(layer)) ?? [];
+    assert.equal(below.split(', ').sort(), may.sort(), folder);
+  }
 });
 
 test('the layers have no cycle', () => {
