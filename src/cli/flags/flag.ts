@@ -15,9 +15,13 @@ export class Flag extends Option {
     return `CATALOG_${this.name().replaceAll('-', '_').toUpperCase()}`;
   }
 
-  /** Makes the flag mandatory. commander's own check comes before variables are read. */
+  /**
+   * Makes the flag mandatory, and says so in the help. commander's own check comes before variables
+   * are read.
+   */
   needed(): this {
     this.isNeeded = true;
+    this.description += ' (required)';
     return this;
   }
 

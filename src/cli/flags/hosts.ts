@@ -74,7 +74,7 @@ export function addHostFlags(serve: Command): void {
 export function notifyFlag(): Flag {
   return flag(
     '--notify <url>',
-    'also inform the host at this address, which must take no more writes; may be repeated',
+    'also tell the host at this address to take no more writes; may be repeated',
     parseNotified,
   );
 }

@@ -108,6 +108,12 @@ test('serve --help groups its flags, and ends with examples', async () => {
   ]);
 });
 
+test('the help and the error agree on the flag that a command needs', async () => {
+  assert.match((await callProgram(['issue-token', '--help'])).stdout, /--subject .*\(required\)/);
+  const { stderr } = await callProgram(['issue-token']);
+  assert.match(stderr, "required option '--subject <name>' not specified");
+});
+
 test('the help shows default durations with their unit', async () => {
   assert.match((await callProgram(['issue-token', '--help'])).stdout, 'default: 8h');
   assert.match((await callProgram(['keys', 'rotate', '--help'])).stdout, 'default: 1d');
