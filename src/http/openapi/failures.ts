@@ -124,7 +124,7 @@ const FAILURES = {
   503: {
     name: 'Unavailable',
     description:
-      'The server is shutting down, is overloaded, is short of memory, or cannot reach the host or log that takes its writes. Nothing was changed, unless `error` says that the write may still take effect.',
+      'The server is shutting down, is overloaded, is short of memory, or cannot reach the host or log that takes its writes. Nothing was changed, unless `error` says that the write may have been carried out or may still take effect.',
     schema: 'Fault',
     header: 'Retry-After?',
     examples: {

@@ -77,7 +77,7 @@ const policy = {
 const OWN: Named = {
   'X-Request-IdPerhaps': {
     description:
-      'The id of the request in the log of the server. It is sent with every 5xx, and if the request had this header. It is the id in the request only if a trusted proxy sent the request.',
+      'The id of the request in the log of the server. It is sent with every 500 and 503, and if the request had this header. It is the id in the request only if a trusted proxy sent the request.',
     schema: { ...text, pattern: '^[\\w.:-]{1,128}$' },
     example: FAULT_EXAMPLE.request_id,
   },

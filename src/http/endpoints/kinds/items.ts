@@ -101,7 +101,7 @@ function updateOperation(place: Place, mode: Mode): Operation<Item> {
   const { name, about } = namesOf(place, '');
   const whole = mode === 'whole';
   const rest = whole
-    ? 'An attribute that is left out gets its default.'
+    ? 'An optional attribute that is left out gets its default.'
     : 'An attribute that is left out stays as it is.';
   return operation({
     id: `${whole ? 'replace' : 'change'}${name}`,
