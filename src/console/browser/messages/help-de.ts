@@ -38,8 +38,10 @@ export const helpDe: Readonly<Record<keyof typeof helpEn, string>> = {
   'help.skus.sales': 'Bisher verkaufte Stück. Sie sind hier nicht änderbar.',
   'help.skus.id': 'Die Nummer der SKU in der API und in der Adresse ihrer Seite.',
   'help.brands.name': 'Wie Kunden sie kennen.',
-  'help.brands.logo': 'Die Adresse eines Bildes. Sie darf leer sein.',
-  'help.brands.first_letter': 'Der Buchstabe, unter dem die Marke geführt wird.',
+  'help.brands.logo':
+    'Die Adresse eines Bildes. Beginnt sie mit https: oder einem Schrägstrich, zeigen die Seiten das Bild. Sie darf leer sein.',
+  'help.brands.first_letter':
+    'Ein Buchstabe für Listen von Marken. Die Seiten des Geschäfts zeigen ihn nicht.',
   'help.brands.id': 'Die Nummer der Marke in der API.',
   'help.categories.name': 'Wie die Navigation des Geschäfts sie zeigt.',
   'help.categories.parent_id': 'Die Kategorie über dieser; keine auf der ersten der drei Ebenen.',

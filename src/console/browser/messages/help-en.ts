@@ -44,8 +44,9 @@ export const helpEn = {
   'help.skus.sales': 'Pieces sold so far. They cannot be changed here.',
   'help.skus.id': 'The number of the SKU in the API and in the address of its page.',
   'help.brands.name': 'As customers know it.',
-  'help.brands.logo': 'The address of a picture. It may be empty.',
-  'help.brands.first_letter': 'The letter under which the brand is listed.',
+  'help.brands.logo':
+    'The address of a picture. Pages show it if it begins with https: or with one slash. It may be empty.',
+  'help.brands.first_letter': 'A letter for lists of brands. The pages of the shop do not show it.',
   'help.brands.id': 'The number of the brand in the API.',
   'help.categories.name': 'As the shop’s navigation shows it.',
   'help.categories.parent_id':
