@@ -20,6 +20,7 @@ import { CatalogError, messageOf } from '../../errors.ts';
 import { parseHostAddress, requireSecure } from '../../hosts/address.ts';
 import { ConfirmedCredentials, Confirmation } from '../../hosts/following/confirmation.ts';
 import { Follower, type FollowerFigures, isRefusal } from '../../hosts/following/follower.ts';
+import { FollowingLog } from '../../hosts/following/following-log.ts';
 import { requireFollowable } from '../../hosts/following/lineage.ts';
 import { HttpPrimary, type Primary } from '../../hosts/following/primary-client.ts';
 import { takeBase } from '../../hosts/following/take-base.ts';
@@ -57,6 +58,7 @@ export class Replica {
   readonly #options: ReplicaOptions;
   readonly #context: Pick<Context, 'disk'>;
   readonly #ports: Ports;
+  readonly #log: FollowingLog;
   readonly #primary: Primary;
   readonly #origin: string;
   readonly #secret: string | null;
@@ -86,6 +88,7 @@ export class Replica {
     this.#options = options;
     this.#context = context;
     this.#ports = ports;
+    this.#log = new FollowingLog(ports.log);
     this.#origin = address.origin;
     const token = () => readSecretFile(follow.tokenFile);
     const { version } = context;
@@ -129,7 +132,7 @@ export class Replica {
         await this.close(0);
         throw error;
       }
-      this.#ports.log.warn(`not following yet: ${messageOf(error)}`);
+      this.#log.trouble(`not following yet: ${messageOf(error)}`);
     }
   }
 
@@ -200,7 +203,7 @@ export class Replica {
       secret: this.#secret,
       confirmation: this.#confirmation,
       replaceCredentials: (files) => replaceCredentialFiles(this.#context.disk, data, files),
-      log: this.#ports.log,
+      log: this.#log,
     });
     this.#ports.use(catalog);
   }
@@ -258,7 +261,7 @@ export class Replica {
         if (signal.aborted) return null;
         if (messageOf(error) !== reported) {
           reported = messageOf(error);
-          this.#ports.log.warn(`no base yet: ${reported}`);
+          this.#log.trouble(`no base yet: ${reported}`);
         }
       }
       await pause(backoff.delay(), signal);

@@ -17,6 +17,7 @@ import { decodeNextBeside } from '../../store/files/change-set-parts.ts';
 import { currentEpoch, followerRecord, type HostRecord } from '../../store/hosts/host-record.ts';
 import type { Store } from '../../store/store.ts';
 import type { Confirmation } from './confirmation.ts';
+import type { FollowingLog } from './following-log.ts';
 import { divergent, requireFollowable } from './lineage.ts';
 import { LineTooLong, linesOf } from './lines.ts';
 import { HistoryGone, type Primary, StreamEnded } from './primary-client.ts';
@@ -43,7 +44,7 @@ export interface FollowerOptions {
   readonly confirmation: Confirmation;
   /** Replaces this host's files by those of the primary. */
   readonly replaceCredentials: (files: CredentialFiles) => Promise<void>;
-  readonly log: { info(message: string): void; warn(message: string): void };
+  readonly log: FollowingLog;
   readonly pollMs?: number | undefined;
   readonly backoff?: Backoff | undefined;
 }
@@ -239,17 +240,15 @@ export class Follower {
   #connect(): void {
     if (this.#connected) return;
     this.#connected = true;
-    // An operator who was told that the host does not follow must learn that it follows again.
-    const level = this.#trouble === null ? 'info' : 'warn';
     this.#trouble = null;
     this.#backoff.reset();
-    this.#options.log[level](`following ${this.#options.primary.address}`);
+    this.#options.log.following(this.#options.primary.address);
   }
 
   #leaveGap(error: HistoryGone): void {
     this.#hasGap = true;
     this.#backoff.reset();
-    this.#options.log.warn(
+    this.#options.log.trouble(
       `${error.message}; fetching a new base, and serving the old state meanwhile`,
     );
     this.#needsBase.resolve();
@@ -260,7 +259,7 @@ export class Follower {
     const trouble = messageOf(error);
     if (trouble === this.#trouble) return;
     this.#trouble = trouble;
-    this.#options.log.warn(`not following: ${trouble}`);
+    this.#options.log.trouble(`not following: ${trouble}`);
   }
 
   #judgeStep(): void {

@@ -76,11 +76,12 @@ async function follower() {
   };
   const follow = { address: ADDRESS, tokenFile, forward: true, maxUnconfirmed: 10_000 };
   const used: (Catalog | null)[] = [];
+  const warnings: string[] = [];
   const replica = new Replica(
     { data, basePath: '', maxBody: 1, maxImport: 1, follow: { ...follow, insecure: false } },
     { disk: quickDisk, env: {}, version: 'test' } as unknown as Context,
     {
-      log: { info() {}, warn() {}, failure() {} },
+      log: { info() {}, warn: (message) => void warnings.push(message), failure() {} },
       open,
       use: (catalog) => void used.push(catalog),
       primary,
@@ -89,7 +90,7 @@ async function follower() {
   await replica.begin();
   const has = (...steps: readonly string[]) =>
     until(`the steps are ${steps.join()}`, () => done.join() === steps.join());
-  return { replica, done, gates, has, used, end: () => source.close() };
+  return { replica, done, gates, has, used, warnings, end: () => source.close() };
 }
 
 test('a catalog is replaced by a base, and the new one is closed at the end', async () => {
@@ -101,6 +102,19 @@ test('a catalog is replaced by a base, and the new one is closed at the end', as
   await running;
   assert.equal(done, ['open', 'close', 'open', 'close']);
   assert.is(used.at(-1), null);
+  await end();
+});
+
+test('a host that has warned that it does not follow warns when it follows again', async () => {
+  const { replica, warnings, end } = await follower();
+  const running = replica.run();
+  await until('it follows', () => warnings.length === 2);
+  assert.equal(warnings, [
+    'it does not keep them; fetching a new base, and serving the old state meanwhile',
+    'following https://primary',
+  ]);
+  await replica.close(0);
+  await running;
   await end();
 });
 

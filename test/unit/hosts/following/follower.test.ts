@@ -5,6 +5,7 @@ import * as assert from 'uvu/assert';
 import { Backoff } from '../../../../src/backoff.ts';
 import { Confirmation } from '../../../../src/hosts/following/confirmation.ts';
 import { Follower } from '../../../../src/hosts/following/follower.ts';
+import { FollowingLog } from '../../../../src/hosts/following/following-log.ts';
 import {
   HistoryGone,
   type Primary,
@@ -82,7 +83,7 @@ async function pair() {
       secret: null,
       confirmation,
       replaceCredentials: async (files) => void taken.push(files),
-      log: { info() {}, warn: (message) => void warnings.push(message) },
+      log: new FollowingLog({ info() {}, warn: (message) => void warnings.push(message) }),
       pollMs: 5,
       backoff: new Backoff(() => -0.99),
     });
