@@ -1,12 +1,9 @@
 /** Opens a host's part in a cluster from its settings. */
-import { readShort } from '../../disk/watched-file.ts';
-import { CatalogError } from '../../errors.ts';
+import { type FileContent, readWithMode } from '../../disk/watched-file.ts';
+import { CatalogError, messageOf, systemErrorCode } from '../../errors.ts';
 import { Cluster } from '../../hosts/cluster/cluster.ts';
 import type { Certificates, Login } from '../../hosts/cluster/etcd-client.ts';
 import { type ClusterSettings, DEFAULT_LOG_TIMEOUT_MS } from './options.ts';
-
-/** Bytes: more than the certificates of a machine have; it bounds the reading of a device. */
-const MAX_BYTES = 1024 * 1024;
 
 /**
  * @returns null if the host shares no log.
@@ -40,7 +37,19 @@ function loginOf({ logUser: name, logPasswordFile }: ClusterSettings): Login | n
 
 function textOf(flag: string, path: string | undefined): string | undefined {
   if (path === undefined) return undefined;
-  const content = readShort(path, MAX_BYTES, 'usage');
+  const content = read(flag, path);
   if (content !== null) return content.bytes.toString();
   throw new CatalogError('usage', `${flag}: there is no file ${path}`);
+}
+
+function read(flag: string, path: string): FileContent | null {
+  try {
+    return readWithMode(path);
+  } catch (cause) {
+    const what =
+      systemErrorCode(cause) === 'EFTYPE'
+        ? `${path} is a pipe or a device; name a file, which commands can read as well`
+        : `${path} cannot be read: ${messageOf(cause)}`;
+    throw new CatalogError('usage', `${flag}: ${what}`, { cause });
+  }
 }

@@ -81,6 +81,18 @@ test('a server replies to a request for an import that is a pipe, and goes on', 
   assert.is((await server.stop()).status, 0);
 });
 
+test('a pipe is refused for a file of the shared log, which commands read again', () => {
+  const folder = temporaryDirectory();
+  const pipe = join(folder, 'password');
+  putPipe(pipe);
+  const log = ['--log', 'etcd://127.0.0.1:2379/shop', '--log-user', 'shop'];
+  const data = join(folder, 'data');
+  const args = ['--data', data, '--port', '0', ...log, '--log-password-file', pipe];
+  const { status, stderr } = call('serve', ...args);
+  assert.is(status, 2, stderr);
+  assert.match(stderr, `--log-password-file: ${pipe} is a pipe or a device; name a file`);
+});
+
 test('a backup can still be restored from a pipe', async () => {
   const data = await directoryWithStore();
   const { stdout } = await callProgram(['backup', '-', '--data', data]);

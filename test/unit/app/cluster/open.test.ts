@@ -9,9 +9,15 @@ import { failureMessage } from '../../../support/failure.ts';
 
 const log = parseLogAddress('etcd://127.0.0.1:2379/shop');
 
-test('a device without an end is not read to its end', async () => {
+test('a device without an end is refused', async () => {
   const message = await failureMessage(() => openCluster({ log, logCa: '/dev/zero' }), 'usage');
-  assert.match(message, '/dev/zero cannot be read: it is longer than 1024 KiB');
+  assert.match(message, '--log-ca: /dev/zero is a pipe or a device');
+});
+
+test('a directory is refused with its flag', async () => {
+  const path = temporaryDirectory();
+  const message = await failureMessage(() => openCluster({ log, logCa: path }), 'usage');
+  assert.match(message, `--log-ca: ${path} cannot be read: EISDIR`);
 });
 
 test('a missing file is named with its flag', async () => {
