@@ -64,6 +64,8 @@ export class Dispatcher {
   #timer: ReturnType<typeof setTimeout> | null = null;
   #saving: Promise<void> = Promise.resolve();
   #stopping = false;
+  /** Whether a failure was logged since the start, when its reason may have become another one. */
+  #reported = false;
 
   constructor(context: DispatchContext, id: number, state: DeliveryState) {
     this.#context = context;
@@ -206,10 +208,13 @@ export class Dispatcher {
       this.state.gaveUp();
       warn(`webhook ${this.#id} is deactivated: ${why}`);
       await this.#mark(webhook, { active: false, failing_since: since });
-    } else if (failing === null) {
-      warn(`a delivery to webhook ${this.#id} failed and is tried again: ${why}`);
-      await this.#mark(webhook, { failing_since: since });
+    } else {
+      if (failing === null || !this.#reported) {
+        warn(`a delivery to webhook ${this.#id} failed and is tried again: ${why}`);
+      }
+      if (failing === null) await this.#mark(webhook, { failing_since: since });
     }
+    this.#reported = true;
     this.#save();
   }
 

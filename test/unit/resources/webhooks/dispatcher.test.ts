@@ -1,6 +1,7 @@
 /** spec 14.7: where the deliveries of a webhook continue, and which responses are successes. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { CatalogError } from '../../../../src/errors.ts';
 import { Arrivals } from '../../../../src/resources/changes/arrivals.ts';
 import { Dispatcher, type DispatchContext } from '../../../../src/resources/webhooks/dispatcher.ts';
 import { DeliveryState } from '../../../../src/resources/webhooks/delivery-state.ts';
@@ -124,6 +125,31 @@ test('only a response from 200 to 299 is a success', async () => {
     const [{ state: outcome, status: listed } = {}] = state.deliveries;
     assert.equal([outcome, listed], [isSuccess ? 'delivered' : 'failed', status]);
   }
+});
+
+test('the first failure since the start is logged, also of a webhook that has been failing', async () => {
+  const webhook = { ...webhookOf(0), failing_since: '2026-01-01T00:00:00.000Z' };
+  const { context, warnings } = world(webhook, 1);
+  let attempts = 0;
+  const dispatcher = new Dispatcher(
+    {
+      ...context,
+      secrets: {
+        id: async () => '',
+        secretOf() {
+          throw new CatalogError('key_file', 'the key is missing');
+        },
+      },
+      retryDelay: () => 1,
+      onAttempt: () => (attempts += 1),
+    },
+    webhook.id,
+    new DeliveryState(0),
+  );
+  dispatcher.start();
+  await until('it has failed more than once', () => attempts > 2);
+  await dispatcher.stop(0);
+  assert.equal(warnings, ['a delivery to webhook 1 failed and is tried again: the key is missing']);
 });
 
 test('a host that is no longer the writer sends nothing more, also in the middle of its work', async () => {
