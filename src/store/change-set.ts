@@ -53,6 +53,18 @@ export function charactersOf(row: Row): number {
   return sum;
 }
 
+/**
+ * A change set by its number, for a message.
+ *
+ * @param sequence as a client asked for it; the largest safe integer stands for every number from
+ *   there on, so it is not the number that the client sent.
+ */
+export function changeSetLabel(sequence: number): string {
+  return sequence < Number.MAX_SAFE_INTEGER
+    ? `change set ${sequence}`
+    : 'a change set with such a large number';
+}
+
 /** How many rows a change set puts and deletes. */
 export function rowsIn({ put, delete: deleted }: ChangeSetContent): number {
   const lists = [...Object.values(put), ...Object.values(deleted)];

@@ -1,5 +1,6 @@
 /** Reads that wait until the state contains a change set (spec 14.2, 15.2). Their number is bounded. */
 import { CatalogError } from '../../errors.ts';
+import { changeSetLabel } from '../../store/change-set.ts';
 import { Places } from '../limits/places.ts';
 import type { ChangeSource } from './change-source.ts';
 
@@ -66,7 +67,7 @@ export class AwaitedSequences {
     const last = this.#source.sequence;
     throw new CatalogError(
       'busy',
-      `change set ${sequence} has not arrived yet; the last one is ${last}; try again`,
+      `${changeSetLabel(sequence)} has not arrived yet; the last one is ${last}; try again`,
     );
   }
 

@@ -14,7 +14,7 @@ import type { Disk } from '../../disk/disk.ts';
 import { readFile } from '../../disk/read-file.ts';
 import { CatalogError } from '../../errors.ts';
 import { inTurns } from '../../slices.ts';
-import type { ChangeSet, EncodedChangeSet } from '../change-set.ts';
+import { type ChangeSet, changeSetLabel, type EncodedChangeSet } from '../change-set.ts';
 import { decodeNextBeside } from './change-set-parts.ts';
 import { decodeNext } from './change-set.ts';
 import { changeSetName, DamagedFile, damaged, occupied } from './files.ts';
@@ -219,9 +219,9 @@ export async function* changeSetsOf(
  */
 export function requireKept(sequence: number, oldest: number, last: number): void {
   if (sequence >= oldest && sequence <= last) return;
-  const what = sequence > last ? `there is no change set ${sequence}` : 'they are too old';
+  const what = sequence > last ? 'there is no such change set' : 'they are too old';
   throw new CatalogError(
     'history_gone',
-    `the changes after ${sequence} cannot be given: ${what}; ask for those after ${oldest} to ${last}`,
+    `the changes after ${changeSetLabel(sequence)} cannot be given: ${what}; ask for those after ${oldest} to ${last}`,
   );
 }

@@ -97,7 +97,10 @@ test('beyond the limit, the oldest change sets are removed, and reading them fai
   }
   const { code, message } = await failureOf(() => store.since(31));
   assert.is(code, 'history_gone');
-  assert.match(message, `there is no change set 31; ask for those after ${base - 5} to 30`);
+  assert.match(
+    message,
+    `after change set 31 cannot be given: there is no such change set; ask for those after ${base - 5} to 30`,
+  );
   await store.close();
 });
 
