@@ -41,7 +41,8 @@ const atMostThreeLevels: Rule<'categories'> = (row, lookup) =>
     ? null
     : {
         attribute: 'parent_id',
-        message: `category ${row.id} under ${row.parent_id} would be on a fourth level or below itself`,
+        // Without the id of the category: a new one does not get it, because it is refused.
+        message: `under category ${row.parent_id} it would be on a fourth level or below itself`,
       };
 
 /** The category of a SKU is on the third level. */

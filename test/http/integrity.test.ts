@@ -151,8 +151,12 @@ test('a SKU may be in another third-level category than its SPU', async () => {
 });
 
 test('a category below the third level is a database error', async () => {
-  const body = { name: 'Fourth', parent_id: catalog.chain[2] };
-  await breaks('POST', '/admin/categories/', body, ['parent_id', catalog.chain[2]]);
+  const parent = catalog.chain[2];
+  const body = { name: 'Fourth', parent_id: parent };
+  await breaks('POST', '/admin/categories/', body, ['parent_id', parent]);
+  const { json } = await send(server, 'POST', '/admin/categories/', { body });
+  const numbers = json.error.match(/\d+/g);
+  assert.equal(numbers, [String(parent)], 'the new category has no id, since it is refused');
 });
 
 test('a category cannot be moved below itself or below its descendants', async () => {

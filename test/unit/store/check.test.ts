@@ -283,7 +283,7 @@ const ROWS: readonly Planted[] = [
       [6, 5],
     ].map(
       ([id, parent]) =>
-        `category ${id}: parent_id: category ${id} under ${parent} would be on a fourth level or below itself`,
+        `category ${id}: parent_id: under category ${parent} it would be on a fourth level or below itself`,
     ),
   },
   {
