@@ -104,6 +104,41 @@ test('categories can be moved with the columns of an export, in any order of the
   assert.match(errorsOf(refused)[0]?.join(' '), /^2 parent_id .*below itself$/);
 });
 
+test('an exported file in which only the names of categories are changed leaves every parent', async () => {
+  const category = async (name: string, parent_id: number | null) =>
+    Number((await make(server, '/admin/categories/', { name, parent_id })).id);
+  const [red, blue] = [await category('Red', null), await category('Blue', null)];
+  const below = [await category('Dark', red), await category('Light', blue)];
+  for (const parent of below) await category('Leaf', parent);
+  // So that the last rows are in another commit than the first.
+  for (let id = 0; id < COMMIT_ROWS; id += 1) await category(`Other ${id}`, null);
+  await category('Late', below[0] ?? 0);
+  const list = '/admin/categories/?limit=1000';
+  const before: { id: number; name: string; parent_id: number }[] = await read(server, list);
+  // The first two take the name of each other, so each path still means a category.
+  const renamed = new Map([
+    [red, 'Blue'],
+    [blue, 'Red'],
+    [below[0], 'Deep'],
+  ]);
+  const rows = before.map((row) => ({ ...row, name: renamed.get(row.id) ?? row.name }));
+  for (const header of ['id,name,parent_id,parent', 'id,name,parent']) {
+    const old = await send(server, 'GET', '/admin/categories/export/');
+    const paths = old.text.trimEnd().split('\r\n').slice(1);
+    const lines = rows.map(({ id, name, parent_id }, at) => {
+      const path = paths[at]?.split(',')[3];
+      return header.includes('parent_id')
+        ? `${id},${name},${parent_id ?? ''},${path}`
+        : `${id},${name},${path}`;
+    });
+    const report = await importInto(server, 'categories', csv(header, ...lines));
+    assert.equal([report.state, errorsOf(report), report.changed], ['done', [], renamed.size]);
+    assert.equal(await read(server, list), rows);
+    const undone = before.map(({ id, name }) => `${id},${name}`);
+    assert.is((await importInto(server, 'categories', csv('id,name', ...undone))).state, 'done');
+  }
+});
+
 test('each row that breaks a rule has its own error, and rows beside it have none', async () => {
   const [a = 0, b = 0, c = 0, d = 0] = await skusWith(['A1', 'A2', 'A3', 'A4']);
   const [top, , third] = catalog.chain;

@@ -4,6 +4,7 @@ import { CatalogError } from '../../../errors.ts';
 import type { Kind, Row, Scalar } from '../../../model/kind.ts';
 import type { Money } from '../../../model/money.ts';
 import { existingRow } from '../../../model/rows.ts';
+import type { View } from '../../../store/view.ts';
 import type { Transaction } from '../../../store/writer/draft.ts';
 import { specsInParts } from '../columns.ts';
 import { guardFormula, unguardFormula } from '../formulas.ts';
@@ -28,6 +29,8 @@ interface Reading {
   readonly kind: Kind;
   readonly money: Money;
   readonly transaction: Transaction;
+  /** The rows without the changes of the import. */
+  readonly before: View;
   readonly references: References;
   /** The row that is changed; null if one is created. */
   readonly target: Row | null;
@@ -154,10 +157,15 @@ class CellReader {
     else this.#say(attribute, plainValue(this.#reading.kind, attribute, unguardFormula(raw)), sent);
   }
 
-  /** Whether an export would write the cell for the row as it is now. */
+  /**
+   * Whether an export would write the cell for the row: now, or with the names that other rows had
+   * before the import, if an earlier row of the file has changed them.
+   */
   #isUnchanged({ text }: SentColumn, raw: string): boolean {
-    const { target, transaction } = this.#reading;
-    return target !== null && raw === guardFormula(text(target, transaction));
+    const { target, transaction, before } = this.#reading;
+    if (target === null) return false;
+    if (raw === guardFormula(text(target, transaction))) return true;
+    return before !== transaction && raw === guardFormula(text(target, before));
   }
 
   /** Whether the row names another SPU than that of the option's specification. */

@@ -19,6 +19,7 @@ import { type ImportTask, matchedBy, requiredText, type TextOf } from './matchin
 import { MAX_NAMED, type Names } from './names.ts';
 import { type CreatedMissing, References } from './references.ts';
 import { type RowProblem, RowProblems } from './row-problems.ts';
+import { RowsBefore } from './rows-before.ts';
 import type { Seen } from './seen.ts';
 import { pairsIn, replacePairs } from './sku-specs.ts';
 
@@ -49,6 +50,7 @@ export class RowWriter {
   readonly #names: Names;
   /** Null in the second pass over a file, in which every row was seen before. */
   readonly #seen: Seen | null;
+  readonly #before: RowsBefore;
   #columns: readonly (SentColumn | null)[] = [];
   #last: { readonly transaction: Transaction; readonly references: References } | null = null;
 
@@ -57,6 +59,7 @@ export class RowWriter {
     this.#money = money;
     this.#names = names;
     this.#seen = seen;
+    this.#before = new RowsBefore(task.kind);
   }
 
   /** @param columns of a CSV file. */
@@ -104,7 +107,8 @@ export class RowWriter {
     const references = this.#referencesOf(transaction, createMissing);
     const money = this.#money;
     const maxSpecs = jsonLimits.elements;
-    const reading = { kind, money, transaction, references, target, maxSpecs };
+    const before = this.#before.in(transaction);
+    const reading = { kind, money, transaction, before, references, target, maxSpecs };
     const said = yield* readCells(cells, reading);
     return yield* this.#put(transaction, target, said, textOf);
   }
@@ -228,6 +232,7 @@ export class RowWriter {
     }
     const row: Row = { ...target, ...input.values, id: target.id };
     if (Object.keys(fields).length > 0) {
+      this.#before.add(target);
       transaction.put(kind.name, row);
       this.#names.add(kind.name, row);
     }
