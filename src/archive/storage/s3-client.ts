@@ -48,6 +48,12 @@ const MAX_ERROR_BYTES = 64 * 1024;
 
 const REGION = /^[a-z0-9-]{1,64}$/i;
 
+/** Errors about the region of a request. Garage and MinIO name theirs in every other error as well. */
+const REGION_CODES: ReadonlySet<string> = new Set([
+  'AuthorizationHeaderMalformed',
+  'InvalidRegion',
+]);
+
 /** `https://s3.eu-central-1.amazonaws.com` has the region in its name. */
 const AWS_HOST = /(?:^|\.)s3[.-]([a-z0-9-]+)\.amazonaws\.com$/;
 
@@ -81,7 +87,7 @@ export class S3Client {
     const ending = new AbortController();
     const work = async () => {
       const response = await this.#fetch(request, ending.signal);
-      if (!response.ok) throw await failureOf(response);
+      if (!response.ok) throw await failureOf(response, this.#region);
       const text = await textOf(response, MAX_RESPONSE_BYTES);
       return { headers: response.headers, text };
     };
@@ -101,7 +107,7 @@ export class S3Client {
     const work = async () => {
       const response = await this.#fetch(request, signal);
       if (response.status === 200) return wholeBodyOf(response);
-      const failure = await failureOf(response);
+      const failure = await failureOf(response, this.#region);
       if (failure.code === 'NoSuchKey') return null;
       throw failure;
     };
@@ -210,16 +216,18 @@ async function textOf(response: Response, limit: number): Promise<string> {
   throw new S3Failure(`the response has more than ${limit} bytes`);
 }
 
-async function failureOf(response: Response): Promise<S3Failure> {
+/** @param signed the region for which the request was signed. */
+async function failureOf(response: Response, signed: string): Promise<S3Failure> {
   const { status, headers } = response;
   const error = await textOf(response, MAX_ERROR_BYTES)
     .then(parseError)
     .catch(() => null);
   const region = headers.get('x-amz-bucket-region') ?? error?.region ?? '';
   const isRedirect = status >= 300 && status < 400;
-  if (REGION.test(region) && (isRedirect || error?.region)) {
+  const isOfOther = region !== signed && REGION_CODES.has(error?.code ?? '');
+  if (REGION.test(region) && (isRedirect || isOfOther)) {
     return new S3Failure(
-      `the bucket is in the region ${region}: set AWS_REGION=${region}, and leave out AWS_ENDPOINT or set it to an address of that region`,
+      `the bucket is in the region ${region}: set AWS_REGION=${region}, and leave out AWS_ENDPOINT if it names another region`,
     );
   }
   if (error !== null) return new S3Failure(`${error.message} (${error.code})`, error.code);

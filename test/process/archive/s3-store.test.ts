@@ -92,6 +92,20 @@ test('the error for a request to the wrong region names the right one', async ()
   assert.match(await outcome(names(storeAt(url))), 'set AWS_REGION=eu-west-3, ');
 });
 
+test('a store may name its region in every error, as Garage and MinIO do', async () => {
+  const errors: readonly (readonly [number, string, string])[] = [
+    [404, 'NoSuchKey', 'null'],
+    [403, 'AccessDenied', 'a read of k failed: why (AccessDenied)'],
+    // The request was signed for this region, so another part of the header is wrong.
+    [400, 'AuthorizationHeaderMalformed', 'failed: why (AuthorizationHeaderMalformed)'],
+  ];
+  for (const [status, code, expected] of errors) {
+    const error = `<Error><Code>${code}</Code><Message>why</Message><Region>auto</Region></Error>`;
+    const { url } = await peer((_request, response) => response.writeHead(status).end(error));
+    assert.match(await outcome(read(storeAt(url))), expected);
+  }
+});
+
 test('of an endless response only a few megabytes are read', async () => {
   for (const status of [200, 500]) {
     let sent = 0;
