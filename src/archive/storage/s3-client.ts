@@ -10,7 +10,7 @@ import { AwsV4Signer } from 'aws4fetch';
 import { withTimeout } from '../../delay.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
 import { wholeOf } from '../../streams.ts';
-import { parseError, printable } from './s3-xml.ts';
+import { parseError, printable, reasonOf } from './s3-xml.ts';
 
 /** How a store is reached. */
 export interface S3Access {
@@ -230,7 +230,7 @@ async function failureOf(response: Response, signed: string): Promise<S3Failure>
       `the bucket is in the region ${region}: set AWS_REGION=${region}, and leave out AWS_ENDPOINT if it names another region`,
     );
   }
-  if (error !== null) return new S3Failure(`${error.message} (${error.code})`, error.code);
+  if (error !== null) return new S3Failure(reasonOf(error), error.code);
   const location = headers.get('location') ?? '';
   if (isRedirect && URL.canParse(location)) {
     const origin = printable(new URL(location).origin);

@@ -9,7 +9,14 @@ import { withTimeout } from '../../delay.ts';
 import { messageOf } from '../../errors.ts';
 import type { ObjectStore } from './object-store.ts';
 import { type S3Access, S3Client, type S3Request } from './s3-client.ts';
-import { isCompleted, type ListPage, parseError, parseList, parseUpload } from './s3-xml.ts';
+import {
+  isCompleted,
+  type ListPage,
+  parseError,
+  parseList,
+  parseUpload,
+  reasonOf,
+} from './s3-xml.ts';
 
 /** Milliseconds for a call, or for a stream to deliver another {@link STRETCH_BYTES}. */
 const DEADLINE_MS = 30_000;
@@ -197,7 +204,7 @@ function completion(tags: readonly string[]): string {
 function requireCompleted(xml: string): void {
   if (isCompleted(xml)) return;
   const error = parseError(xml);
-  if (error !== null) throw new Error(`${error.message} (${error.code})`);
+  if (error !== null) throw new Error(reasonOf(error));
   throw new Error('the response does not say that the object is complete');
 }
 

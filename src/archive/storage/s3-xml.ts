@@ -47,6 +47,11 @@ export function parseError(xml: string): S3Error | null {
   return { code: printable(code), message: of('Message'), region: of('Region') };
 }
 
+/** @returns why a request failed. Ceph gives no messages, only codes. */
+export function reasonOf({ code, message }: S3Error): string {
+  return message === '' ? code : `${message} (${code})`;
+}
+
 /** @returns the name of a new upload in parts. @throws Error if the response has none. */
 export function parseUpload(xml: string): string {
   const id = first(xml, 'UploadId') ?? '';

@@ -231,7 +231,7 @@ test('a body that ends early is an error, and an object of no bytes is none', as
 test('only NoSuchKey means that there is no object', async () => {
   const answers: readonly (readonly [number, string, string])[] = [
     [404, '<Error><Code>NoSuchKey</Code></Error>', 'null'],
-    [404, '<Error><Code>NoSuchBucket</Code></Error>', 'a read of k failed:  (NoSuchBucket)'],
+    [404, '<Error><Code>NoSuchBucket</Code></Error>', 'a read of k failed: NoSuchBucket'],
     [404, '<html>Not Found</html>', 'without a reason (status 404)'],
     [204, '', 'without a reason (status 204)'],
   ];
