@@ -6,9 +6,11 @@
  * host would get the session token and the object. S3 itself redirects only requests that were sent
  * to the wrong region, and the error names the right one.
  */
+import { createHash } from 'node:crypto';
 import { AwsV4Signer } from 'aws4fetch';
 import { withTimeout } from '../../delay.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
+import { inSlices } from '../../slices.ts';
 import { wholeOf } from '../../streams.ts';
 import { parseError, printable, reasonOf } from './s3-xml.ts';
 
@@ -42,6 +44,9 @@ export interface S3Response {
 
 /** Bytes of the longest response that is read whole: a page of a list has at most 1,000 keys. */
 const MAX_RESPONSE_BYTES = 8 * 1024 * 1024;
+
+/** Bytes that are hashed between two chances for the event loop to turn. */
+const HASHED_BYTES = 64 * 1024;
 
 /** Bytes of the longest response to a request that failed. */
 const MAX_ERROR_BYTES = 64 * 1024;
@@ -122,6 +127,9 @@ export class S3Client {
     const signer = new AwsV4Signer({
       method,
       url: `${this.#url.origin}${encodedPath(`${this.#path}${key}`)}${encodedQuery(query)}`,
+      // With it, a store refuses a body that was changed on the way. S3 requires it for a bucket with
+      // a retention period (Object Lock).
+      ...(body !== undefined && { headers: { 'content-md5': await md5Of(body) } }),
       accessKeyId,
       secretAccessKey,
       ...(sessionToken !== undefined && { sessionToken }),
@@ -165,6 +173,21 @@ class S3Failure extends Error {
     super(message);
     this.code = code;
   }
+}
+
+/** @returns the MD5 of a body in base64. */
+function md5Of(body: Uint8Array | string): Promise<string> {
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+  return inSlices(
+    (function* () {
+      const hash = createHash('md5');
+      for (let at = 0; at < bytes.length; at += HASHED_BYTES) {
+        hash.update(bytes.subarray(at, at + HASHED_BYTES));
+        yield;
+      }
+      return hash.digest('base64');
+    })(),
+  );
 }
 
 function encodedPath(path: string): string {

@@ -1,5 +1,6 @@
 /** Stores and other servers that answer wrongly, endlessly or not at all (spec 15.3). */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createHash } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { test } from 'uvu';
@@ -31,12 +32,17 @@ async function peer(handle: Handler) {
     response.on('error', () => {});
     request.resume().on('end', () => handle(request, response));
   });
+  return { url: await listen(server), requests };
+}
+
+/** @returns the address. */
+async function listen(server: Server): Promise<string> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   ends.push(() => {
     server.closeAllConnections();
     server.close();
   });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests };
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 /** @param deadlineMs of a call; long if the test is about something else. */
@@ -281,8 +287,36 @@ test('requests are signed with the session token, and name no encoding that a pr
   assert.is(headers?.['x-amz-security-token'], 'session');
   assert.match(
     headers?.authorization ?? '',
-    /^AWS4-HMAC-SHA256 Credential=id\/\d{8}\/auto\/s3\/aws4_request, SignedHeaders=host;x-amz-content-sha256;x-amz-date;x-amz-security-token, Signature=[0-9a-f]{64}$/,
+    /^AWS4-HMAC-SHA256 Credential=id\/\d{8}\/auto\/s3\/aws4_request, SignedHeaders=content-md5;host;x-amz-content-sha256;x-amz-date;x-amz-security-token, Signature=[0-9a-f]{64}$/,
   );
+});
+
+test('every body has its MD5, with which a store refuses one that was changed on the way', async () => {
+  const bodies: (readonly [string, string | undefined, string])[] = [];
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    const body = Buffer.concat(await Array.fromAsync(request));
+    const digest = createHash('md5').update(body).digest('base64');
+    const sent = request.headersDistinct['content-md5']?.[0];
+    bodies.push([`${request.method} ${body.length}`, sent, digest]);
+    const isBegin = request.url?.endsWith('?uploads=');
+    const xml = isBegin
+      ? '<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>'
+      : '<CompleteMultipartUploadResult></CompleteMultipartUploadResult>';
+    response.writeHead(200, { etag: '"a"' }).end(xml);
+  };
+  const server = createServer((request, response) => {
+    answer(request, response).catch((error: unknown) => response.destroy(error as Error));
+  });
+  const store = storeAt(await listen(server));
+  await store.put('k', Buffer.from('content'));
+  await store.put('k', Buffer.alloc(0));
+  await store.put('k', Buffer.alloc(LARGE, 'x'));
+  const withBody = bodies.filter(([, sent]) => sent !== undefined);
+  assert.equal(
+    withBody.map(([name]) => name),
+    ['PUT 7', 'PUT 0', `PUT ${8 * MIB}`, `PUT ${MIB}`, 'POST 161'],
+  );
+  for (const [name, sent, digest] of withBody) assert.is(sent, digest, name);
 });
 
 test('the region is that of the address, and the path of the address is kept', async () => {
