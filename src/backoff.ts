@@ -14,6 +14,14 @@ export function backoffDelay(failures: number, { first, longest }: DelayRange): 
   return Math.min(first * 2 ** (failures - 1), longest);
 }
 
+/**
+ * @param chance from 0 to 1.
+ * @returns the delay, half of it random, so that several processes do not retry at once.
+ */
+export function withJitter(milliseconds: number, chance = Math.random()): number {
+  return milliseconds * (0.5 + chance / 2);
+}
+
 /** The longest delay is half of the default time for which unconfirmed tokens are accepted. */
 const RANGE_MS: DelayRange = { first: 100, longest: 5000 };
 
@@ -30,7 +38,7 @@ export class Backoff {
   /** Counts a failure. @returns milliseconds to wait before the next attempt, half of them random. */
   delay(): number {
     this.#failures += 1;
-    return backoffDelay(this.#failures, RANGE_MS) * (0.5 + this.#random() / 2);
+    return withJitter(backoffDelay(this.#failures, RANGE_MS), this.#random());
   }
 
   /** Returns to the first delay, after an attempt has succeeded. */

@@ -31,8 +31,8 @@ export interface ArchiverOptions {
   readonly warn: (message: string) => void;
   /** Milliseconds since the epoch. */
   readonly now?: (() => number) | undefined;
-  /** Milliseconds to the next attempt, by the number of failures in a row. */
-  readonly retryDelay?: ((failures: number) => number) | undefined;
+  /** Milliseconds to the next attempt, by the number of failures in a row and the last of them. */
+  readonly retryDelay?: ((failures: number, error: unknown) => number) | undefined;
   /** Milliseconds that change sets are gathered for one object; 200 if left out. */
   readonly gatherMs?: number | undefined;
 }

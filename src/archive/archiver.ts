@@ -13,7 +13,6 @@
  * 4. Only the server that claimed the archive last writes to it. Others stop when they notice.
  */
 import { randomUUID } from 'node:crypto';
-import { backoffDelay } from '../backoff.ts';
 import { withTimeout } from '../delay.ts';
 import { CatalogError, hasCode, messageOf } from '../errors.ts';
 import type { LogPosition } from '../store/change-log.ts';
@@ -24,6 +23,7 @@ import { BaseUpload } from './base-upload.ts';
 import { readBatch } from './batch.ts';
 import { changesName } from './names.ts';
 import { prune } from './retention.ts';
+import { retryDelay } from './retry.ts';
 
 /** A fifth of the second within which a change set is to be archived. */
 const GATHER_MS = 200;
@@ -33,8 +33,6 @@ const TICK_MS = 500;
 
 /** An hour. Removal is not urgent. */
 const PRUNE_INTERVAL_MS = 3_600_000;
-
-const DELAY_MS = { first: 500, longest: 30_000 };
 
 export class Archiver {
   readonly #options: ArchiverOptions;
@@ -110,7 +108,7 @@ export class Archiver {
         this.#failures += 1;
         this.#report(error);
         if (this.#closing || isFinal(error)) return;
-        await this.#wait(this.#delay(this.#failures), false);
+        await this.#wait(this.#delay(this.#failures, error), false);
       }
     }
   }
@@ -185,7 +183,7 @@ export class Archiver {
       },
       (error: unknown) => {
         this.#baseFailures += 1;
-        this.#baseAfter = performance.now() + this.#delay(this.#baseFailures);
+        this.#baseAfter = performance.now() + this.#delay(this.#baseFailures, error);
         this.#report(error);
       },
     );
@@ -255,8 +253,8 @@ export class Archiver {
     this.#failing = failure;
   }
 
-  #delay(failures: number): number {
-    return this.#options.retryDelay?.(failures) ?? backoffDelay(failures, DELAY_MS);
+  #delay(failures: number, error: unknown): number {
+    return (this.#options.retryDelay ?? retryDelay)(failures, error);
   }
 
   /** @param commits whether a commit ends the wait. Closing ends every wait. */

@@ -1,6 +1,6 @@
 /** A store with its archive, as a server has them, over objects in memory. */
 import { Archiver } from '../../src/archive/archiver.ts';
-import type { PrivateFiles } from '../../src/archive/archiver-options.ts';
+import type { ArchiverOptions, PrivateFiles } from '../../src/archive/archiver-options.ts';
 import { ArchiveObjects } from '../../src/archive/archive-objects.ts';
 import { archiveRecord } from '../../src/archive/record.ts';
 import { messageOf } from '../../src/errors.ts';
@@ -21,6 +21,7 @@ interface Options {
   readonly keep?: number;
   readonly privateFiles?: PrivateFiles;
   readonly now?: () => number;
+  readonly retryDelay?: ArchiverOptions['retryDelay'];
 }
 
 /** A change set counts for as much on the disk. */
@@ -50,7 +51,7 @@ export class Archived {
       now: options.now,
       onError: (error) => log.push(messageOf(error)),
       warn: (message) => log.push(message),
-      retryDelay: () => 1,
+      retryDelay: options.retryDelay ?? (() => 1),
       gatherMs: 1,
     });
   }

@@ -23,3 +23,22 @@ export interface ObjectStore {
   /** Removes an object, if it exists. */
   remove(name: string): Promise<void>;
 }
+
+/** The failure of a call to a store. */
+export class StoreFailure extends Error {
+  /** Milliseconds for which the store wants no further call; 0 if it does not say. */
+  readonly retryAfterMs: number;
+
+  constructor(message: string, retryAfterMs = 0) {
+    super(message);
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** @returns milliseconds for which a store wants no further call, by an error or its causes. */
+export function requestedDelay(error: unknown): number {
+  for (let at = error; at instanceof Error; at = at.cause) {
+    if (at instanceof StoreFailure) return at.retryAfterMs;
+  }
+  return 0;
+}

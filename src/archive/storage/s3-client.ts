@@ -12,6 +12,7 @@ import { withTimeout } from '../../delay.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
 import { inSlices } from '../../slices.ts';
 import { wholeOf } from '../../streams.ts';
+import { StoreFailure } from './object-store.ts';
 import { parseError, printable, reasonOf } from './s3-xml.ts';
 
 /** How a store is reached. */
@@ -165,12 +166,12 @@ export class S3Client {
 }
 
 /** A response that is not a success. */
-class S3Failure extends Error {
+class S3Failure extends StoreFailure {
   /** Of S3; "" if the response has none. */
   readonly code: string;
 
-  constructor(message: string, code = '') {
-    super(message);
+  constructor(message: string, code = '', retryAfterMs = 0) {
+    super(message, retryAfterMs);
     this.code = code;
   }
 }
@@ -253,7 +254,8 @@ async function failureOf(response: Response, signed: string): Promise<S3Failure>
       `the bucket is in the region ${region}: set AWS_REGION=${region}, and leave out AWS_ENDPOINT if it names another region`,
     );
   }
-  if (error !== null) return new S3Failure(reasonOf(error), error.code);
+  const retryAfterMs = retryAfterOf(headers);
+  if (error !== null) return new S3Failure(reasonOf(error), error.code, retryAfterMs);
   const location = headers.get('location') ?? '';
   if (isRedirect && URL.canParse(location)) {
     const origin = printable(new URL(location).origin);
@@ -263,5 +265,14 @@ async function failureOf(response: Response, signed: string): Promise<S3Failure>
   }
   return new S3Failure(
     `the response was an error without a reason (status ${status}); check the address, the proxy if HTTP_PROXY is set, and the log of the object store`,
+    '',
+    retryAfterMs,
   );
+}
+
+/** @returns milliseconds; 0 if the store does not say when to try again. */
+function retryAfterOf(headers: Headers): number {
+  const value = headers.get('retry-after') ?? '';
+  const milliseconds = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
+  return Math.max(milliseconds, 0) || 0;
 }

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { ObjectStore } from '../../../src/archive/storage/object-store.ts';
+import { type ObjectStore, requestedDelay } from '../../../src/archive/storage/object-store.ts';
 import { s3Store } from '../../../src/archive/storage/s3-store.ts';
 import { messageOf } from '../../../src/errors.ts';
 import { wholeOf } from '../../../src/streams.ts';
@@ -182,6 +182,31 @@ test('an upload in parts that fails is an error, and its parts are removed', asy
     );
     await until('the parts are removed', () => requests.includes('DELETE /b/p/k?uploadId=u'));
   }
+});
+
+test('an error has the time for which the store wants no request', async () => {
+  const slow = '<Error><Code>SlowDown</Code></Error>';
+  const cases: readonly (readonly [string, string, number])[] = [
+    ['7', slow, 7000],
+    ['7', '', 7000],
+    ['Fri, 31 Dec 1999 23:59:59 GMT', slow, 0],
+    ['soon', slow, 0],
+  ];
+  for (const [value, text, expected] of cases) {
+    const { url } = await peer((_request, response) =>
+      response.writeHead(503, { 'retry-after': value }).end(text),
+    );
+    for (const [name, call] of Object.entries(CALLS)) {
+      const error = await call(storeAt(url)).catch((reason: unknown) => reason);
+      assert.is(requestedDelay(error), expected, `${name} ${value}`);
+    }
+  }
+  const date = new Date(Date.now() + 3_600_000).toUTCString();
+  const { url } = await peer((_request, response) =>
+    response.writeHead(429, { 'retry-after': date }).end(),
+  );
+  const error = await names(storeAt(url)).catch((reason: unknown) => reason);
+  assert.ok(requestedDelay(error) > 3_000_000);
 });
 
 test('a list has keys with references and characters that were cut in the middle', async () => {
