@@ -2,9 +2,9 @@
  * Copies every change set of a running store into an archive, and bases from time to time.
  *
  * Invariants:
- * 1. At most one upload of change sets and one of a base are under way. Writes do not wait for
- *    uploads: the archive reads change sets from the history of the store, so its memory does not
- *    grow while it is cut off.
+ * 1. At most one upload of change sets and one of a base are under way, and one removal of old
+ *    objects. None of them waits for another, and writes wait for none: the archive reads change
+ *    sets from the history of the store, so its memory does not grow while it is cut off.
  * 2. Change sets are archived in order. The position moves when an upload is confirmed. If its
  *    outcome is unknown, its change sets are uploaded again. An object is never replaced by a
  *    different one, because the names differ.
@@ -19,6 +19,7 @@ import type { LogPosition } from '../store/change-log.ts';
 import { attach } from './attach.ts';
 import { MAX_CHANGE_SETS } from './archive-objects.ts';
 import type { ArchiveFigures, ArchiverOptions, PrivateFiles } from './archiver-options.ts';
+import { BackgroundWork } from './background-work.ts';
 import { BaseUpload } from './base-upload.ts';
 import { readBatch } from './batch.ts';
 import { changesName } from './names.ts';
@@ -46,13 +47,11 @@ export class Archiver {
   #lostAfter: number | null = null;
   /** When the oldest change set that is not archived was made, in milliseconds since the epoch. */
   #behindSince: number | null = null;
-  /** Failures in a row, of change sets and of bases. */
+  /** Failures in a row, of change sets. */
   #failures = 0;
-  #baseFailures = 0;
   #failing: CatalogError | null = null;
-  /** When the next base may be uploaded, and the archive pruned, by `performance.now`. */
-  #baseAfter = 0;
-  #pruneAfter = 0;
+  readonly #baseUploads: BackgroundWork;
+  readonly #pruning: BackgroundWork;
   #privateArchived = false;
   #closing = false;
   #over = false;
@@ -63,6 +62,12 @@ export class Archiver {
     this.#options = options;
     this.#now = options.now ?? Date.now;
     this.#bases = new BaseUpload(options.objects, options.store);
+    const background = {
+      retryDelay: (failures: number, error: unknown) => this.#delay(failures, error),
+      onError: (error: unknown) => this.#report(error),
+    };
+    this.#baseUploads = new BackgroundWork(background);
+    this.#pruning = new BackgroundWork(background);
   }
 
   get figures(): ArchiveFigures {
@@ -122,7 +127,7 @@ export class Archiver {
     if (this.#position.sequence < store.sequence) await this.#archiveChanges(this.#position);
     if (this.#position?.sequence === store.sequence) this.#behindSince = null;
     await this.#archivePrivate();
-    await this.#prune();
+    this.#prune();
   }
 
   async #attach(): Promise<void> {
@@ -170,23 +175,13 @@ export class Archiver {
     );
   }
 
-  /** In the background, because a base takes longer than change sets may wait. */
   #uploadBase(): void {
-    if (!this.#bases.isDue || performance.now() < this.#baseAfter || this.#closing) return;
-    const uploaded = this.#requireClaim().then(() => this.#bases.upload());
-    this.#baseAfter = Number.POSITIVE_INFINITY;
-    uploaded.then(
-      () => {
-        this.#baseFailures = 0;
-        this.#baseAfter = 0;
-        this.#pruneAfter = 0;
-      },
-      (error: unknown) => {
-        this.#baseFailures += 1;
-        this.#baseAfter = performance.now() + this.#delay(this.#baseFailures, error);
-        this.#report(error);
-      },
-    );
+    if (!this.#bases.isDue || !this.#baseUploads.mayBegin || this.#closing) return;
+    this.#baseUploads.begin(async () => {
+      await this.#requireClaim();
+      await this.#bases.upload();
+      this.#pruning.endPause();
+    }, 0);
   }
 
   async #archivePrivate(): Promise<void> {
@@ -228,17 +223,18 @@ export class Archiver {
     }
   }
 
-  async #prune(): Promise<void> {
+  #prune(): void {
     const { keep, objects } = this.#options;
-    if (keep === null || performance.now() < this.#pruneAfter || this.#closing) return;
-    await this.#requireClaim();
-    await prune(objects, this.#now() - keep);
-    this.#pruneAfter = performance.now() + PRUNE_INTERVAL_MS;
+    if (keep === null || !this.#pruning.mayBegin || this.#closing) return;
+    this.#pruning.begin(async () => {
+      await this.#requireClaim();
+      await prune(objects, this.#now() - keep);
+    }, PRUNE_INTERVAL_MS);
   }
 
   #succeeded(): void {
     this.#failures = 0;
-    if (this.#baseFailures > 0 || this.#failing === null) return;
+    if (this.#failing === null || this.#baseUploads.isFailing || this.#pruning.isFailing) return;
     this.#failing = null;
     this.#options.warn(`${this.#url} can be reached again`);
   }

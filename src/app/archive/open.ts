@@ -96,7 +96,7 @@ export function openArchive(
     record: archiveRecord(disk, data),
     keep: archiveKeep ?? null,
     now: seams.clock?.now,
-    onError: monitor.onError('the server continues, but changes are not archived'),
+    onError: monitor.onError('the server continues, but its archive fails'),
     warn: (message) => monitor.log.warn(message),
   });
   archiver.start();
