@@ -13,12 +13,19 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 
+/** A slash or a null byte in the name of a file. */
+const IMPOSSIBLE = /%(?:2f|00)/i;
+
+/** Credentials have visible characters only; those in a file often end with a line feed. */
+const CREDENTIAL = /^[\x21-\x7e]+$/;
+
 /** @returns null if the text is not the address of an archive. */
 export function parseArchiveAddress(text: string): ArchiveAddress | null {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || url.search !== '' || url.hash !== '' || url.username !== '') return null;
   if (url.protocol === 'file:') {
-    return url.host === '' ? { kind: 'directory', path: fileURLToPath(url) } : null;
+    if (url.host !== '' || IMPOSSIBLE.test(url.pathname)) return null;
+    return { kind: 'directory', path: fileURLToPath(url) };
   }
   if (url.protocol !== 's3:' || !BUCKET.test(url.host)) return null;
   const path = url.pathname.replace(/^\//, '');
@@ -30,13 +37,22 @@ export function parseArchiveAddress(text: string): ArchiveAddress | null {
 /**
  * @param env with the credentials of a bucket: `S3_ACCESS_KEY_ID`, `S3_SECRET_ACCESS_KEY`,
  *   `S3_SESSION_TOKEN`, `S3_REGION`, `S3_ENDPOINT`, or the same names with `AWS_`.
- * @throws CatalogError `usage` if the credentials of a bucket are missing, or its region or endpoint
- *   is not one.
+ * @throws CatalogError `usage` if the credentials of a bucket are missing or have white space, or its
+ *   region or endpoint is not one.
  */
 export function openObjectStore(address: ArchiveAddress, env: Environment): ObjectStore {
   if (address.kind === 'directory') return directoryStore(address.path);
   const setting = (name: string) => [env[`S3_${name}`], env[`AWS_${name}`]].find(Boolean);
-  const [accessKeyId, secretAccessKey] = [setting('ACCESS_KEY_ID'), setting('SECRET_ACCESS_KEY')];
+  const credential = (name: string) => {
+    const value = setting(name);
+    if (value === undefined || CREDENTIAL.test(value)) return value;
+    throw new CatalogError(
+      'usage',
+      `AWS_${name} or S3_${name} has a space, a line feed or another character that no credential has; remove it`,
+    );
+  };
+  const accessKeyId = credential('ACCESS_KEY_ID');
+  const secretAccessKey = credential('SECRET_ACCESS_KEY');
   if (accessKeyId === undefined || secretAccessKey === undefined) {
     throw new CatalogError(
       'usage',
@@ -46,7 +62,7 @@ export function openObjectStore(address: ArchiveAddress, env: Environment): Obje
   return s3Store(address, {
     accessKeyId,
     secretAccessKey,
-    sessionToken: setting('SESSION_TOKEN'),
+    sessionToken: credential('SESSION_TOKEN'),
     region: setting('REGION'),
     endpoint: setting('ENDPOINT'),
   });

@@ -49,6 +49,8 @@ test('the address of an archive is a bucket with an optional prefix, or a direct
     '',
     '/mnt/a',
     'file://host/a',
+    'file:///a%2Fb',
+    'file:///a%00b',
     'https://bucket/a',
     's3://Bucket_1/a',
     's3:///a',
@@ -67,6 +69,18 @@ test('a bucket without both credentials is refused, and the message names the va
   }
   const env = { S3_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 'b' };
   assert.is(openObjectStore(address, env).url, 's3://my-bucket/');
+});
+
+test('credentials with white space are refused, and the message names the variable', () => {
+  const address = { kind: 's3', bucket: 'my-bucket', prefix: '' } as const;
+  const env = { AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 'b', AWS_SESSION_TOKEN: 'c' };
+  for (const name of Object.keys(env)) {
+    for (const value of ['a\n', ' a', 'ä']) {
+      const failure = new RegExp(`^${name} or S3_.* has a space, a line feed`);
+      const open = () => openObjectStore(address, { ...env, [name]: value });
+      assert.throws(open, (error: Error) => failure.test(error.message), `${name} ${value}`);
+    }
+  }
 });
 
 test.run();
