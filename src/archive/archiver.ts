@@ -22,7 +22,7 @@ import type { ArchiveFigures, ArchiverOptions, PrivateFiles } from './archiver-o
 import { BackgroundWork } from './background-work.ts';
 import { BaseUpload } from './base-upload.ts';
 import { readBatch } from './batch.ts';
-import { changesName } from './names.ts';
+import { changesName, withoutNames } from './names.ts';
 import { prune } from './retention.ts';
 import { retryDelay } from './retry.ts';
 
@@ -239,13 +239,17 @@ export class Archiver {
     this.#options.warn(`${this.#url} can be reached again`);
   }
 
-  /** Reports a failure, unless it is the same as the last one. */
+  /**
+   * Reports a failure, unless it is the same as the last one. The name of an object does not count:
+   * with the writes since the last attempt, each attempt has another one.
+   */
   #report(error: unknown): void {
     const failure =
       error instanceof CatalogError
         ? error
         : new CatalogError('archive_failed', messageOf(error), { cause: error });
-    if (this.#failing?.message !== failure.message) this.#options.onError(failure);
+    const last = this.#failing === null ? null : withoutNames(this.#failing.message);
+    if (last !== withoutNames(failure.message)) this.#options.onError(failure);
     this.#failing = failure;
   }
 

@@ -84,6 +84,11 @@ export function gapName(sequence: number): string {
   return digits(sequence);
 }
 
+/** @returns a text without the names of bases and of change sets. */
+export function withoutNames(text: string): string {
+  return text.replace(/\d{12}-[\dTZa-f-]+/g, '');
+}
+
 /** @returns a name that sorts before those from `sequence` on, and after all others. */
 export function namesBefore(sequence: number): string {
   return digits(Math.max(sequence, 0));

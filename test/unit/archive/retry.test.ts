@@ -43,8 +43,29 @@ test('an archiver waits as the error says', async () => {
   });
   await archived.archived();
   await until('it has waited', () => requested.length > 0);
-  assert.equal(requested, [7000]);
   await archived.close();
+  assert.equal(requested, [7000]);
+});
+
+test('a failure is logged once, although each attempt writes an object of another name', async () => {
+  const archived = await Archived.open(temporaryDirectory());
+  await archived.archived();
+  const failed = new Set<string>();
+  archived.network.before = (call, name) => {
+    if (call !== 'put' || !name.startsWith('changes/')) return;
+    failed.add(name);
+    throw new Error(`a write of ${name} failed: AccessDenied`);
+  };
+  for (let names = 1; names <= 3; names += 1) {
+    await archived.commit(1);
+    await until('it has failed', () => failed.size >= names);
+  }
+  archived.network.before = () => {};
+  await archived.archived();
+  await archived.close();
+  const [failure, ...others] = archived.log;
+  assert.match(failure ?? '', /a write of changes\/0{11}1-\S+ failed: AccessDenied$/);
+  assert.equal(others, ['memory: can be reached again']);
 });
 
 test.run();
