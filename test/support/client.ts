@@ -35,6 +35,9 @@ export interface Received {
   readonly json: any;
 }
 
+/** Seconds: longer than any process of tests runs, which makes some tokens once (test/run.ts). */
+const TOKEN_LIFETIME = 24 * 60 * 60;
+
 /** A token of the role, signed with the secret of the test servers. */
 export function tokenFor(
   role: string,
@@ -45,7 +48,7 @@ export function tokenFor(
     sub: 'tester',
     role,
     iat: now,
-    exp: now + 600,
+    exp: now + TOKEN_LIFETIME,
     // Of two tokens that one second brings, only the one that is meant may be revoked.
     jti: `test-${crypto.randomUUID()}`,
     iss: 'catalog-server',
