@@ -173,9 +173,9 @@ testInBrowser(
       ['Zz last'],
     );
     await page.getByRole('button', { name: 'Restore 1 item' }).click();
-    await page.getByLabel('Select Aa first').waitFor();
-    assert.is((await read(server, '/admin/brands/?q=Aa')).length, 1);
     await hears(page, 'status', 'Undone.');
+    assert.is((await read(server, '/admin/brands/?q=Aa')).length, 1);
+    await page.getByLabel('Select Aa first').waitFor();
     // What is restored cannot be undone once more.
     assert.is(await page.getByRole('button', { name: 'Undo' }).count(), 0);
     await page.getByRole('button', { name: 'Select none' }).click();
