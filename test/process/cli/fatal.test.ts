@@ -1,10 +1,11 @@
 /** A server that cannot continue logs one line and exits with 1 (spec 8.8), for any reader. */
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { temporaryDirectory } from '../../support/directory.ts';
 import { collect } from '../../support/server.ts';
 import { ROOT } from '../../support/paths.ts';
 
@@ -19,11 +20,18 @@ const FULL_SOCKET = `
   while (send(2, Buffer.from('x\\n'), 2, dontWait) > 0);
   (await import('node:fs')).writeSync(1, 'full');`;
 
-/** Fills the pipe of standard error. */
+/** Fills the pipe of standard error, and then writes "full" to stdout. */
 const FULL_PIPE = `
   const fs = await import('node:fs');
   const pipe = fs.openSync('/proc/self/fd/2', fs.constants.O_WRONLY | fs.constants.O_NONBLOCK);
-  try { for (;;) fs.writeSync(pipe, 'x\\n'); } catch (error) { if (error.code !== 'EAGAIN') throw error; }`;
+  try { for (;;) fs.writeSync(pipe, 'x\\n'); } catch (error) { if (error.code !== 'EAGAIN') throw error; }
+  fs.writeSync(1, 'full');`;
+
+/** Milliseconds after which the reader begins: before the process stops waiting for it. */
+const LATE_MS = 200;
+
+/** Milliseconds after which a reader counts as one that waits for a process that has ended. */
+const HANGS_MS = 60_000;
 
 const ENDS = {
   'the store fails': `observability.onFatal(new Error('it broke'));`,
@@ -59,10 +67,17 @@ for (const [name, end] of Object.entries(ENDS)) {
   }
 
   test(`if ${name}, a late reader of a full pipe gets the line`, async () => {
-    // The reader begins before the process stops waiting.
-    const shell = `"$0" -e "$1" 2>&1 >&3 | { sleep 1; cat; }`;
-    const args = ['-c', `{ ${shell}; } 3>&1`, process.execPath, programOf(end, 'warn', FULL_PIPE)];
-    const { stdout } = await collect(spawn('sh', args, { stdio: ['ignore', 'pipe', 'pipe'] }));
+    const pipe = join(temporaryDirectory(), 'pipe');
+    assert.is(spawnSync('mkfifo', [pipe]).status, 0);
+    // Opening a FIFO for reading and writing never blocks, and nothing reads what is written.
+    const args = ['-c', 'exec 2<>"$0" && exec "$@"', pipe, process.execPath, '-e'];
+    const child = spawn('sh', [...args, programOf(end, 'warn', FULL_PIPE)], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    await once(child.stdout, 'data');
+    await sleep(LATE_MS);
+    const reader = spawn('cat', [pipe], { stdio: ['ignore', 'pipe', 'ignore'], timeout: HANGS_MS });
+    const { stdout } = await collect(reader);
     assert.match(stdout, /: it broke; restart the server"\}\n/);
   });
 
@@ -70,8 +85,7 @@ for (const [name, end] of Object.entries(ENDS)) {
     const child = start(end, 'warn', FULL_SOCKET);
     const closed = once(child, 'close');
     await once(child.stdout, 'data');
-    // The reader begins before the process stops waiting.
-    await sleep(500);
+    await sleep(LATE_MS);
     let said = '';
     child.stderr.on('data', (chunk) => (said += chunk));
     const [status] = await closed;
