@@ -51,7 +51,8 @@ const BLOWS: readonly ((nth: number) => Promise<void>)[] = [
     await hostAt(nth).start();
   },
   async (nth) => {
-    etcd.signal(nth % 3, 'SIGKILL');
+    // Until it has ended, it holds its port and its files.
+    await etcd.kill(nth % 3);
     await pause(300);
     etcd.start(nth % 3);
   },
