@@ -1,6 +1,7 @@
 /** Messages about failures, how long and where they are shown; the session of a tab (spec 13.5). */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { until } from '../../../../support/until.ts';
 import { shoot, testInBrowser } from '../../browser.ts';
 import { faults, hears, makeAccount, signIn, stage } from '../console.ts';
 
@@ -57,13 +58,16 @@ for (const [width, height] of [
       await page.route(`**/admin/${path}/`, (route) => route.abort());
       await page.getByRole('button', { name: 'Save' }).click();
       await hears(page, 'alert', 'The server does not answer.');
+      // It takes its place in the frame after the one in which it appears.
+      await until(`${path}: the message is in sight and does not cover the bar`, async () => {
+        const message = await page.locator('.notice').boundingBox();
+        const bar = await page.locator('.save-bar').boundingBox();
+        assert.ok(message !== null && bar !== null);
+        const end = message.y + message.height;
+        const isBeside = end <= bar.y || message.y >= bar.y + bar.height;
+        return isBeside && message.y >= 0 && end <= height;
+      });
       await shoot(page, `notice-${width}-${path.replace('/', '-')}`, false);
-      const message = await page.locator('.notice').boundingBox();
-      const bar = await page.locator('.save-bar').boundingBox();
-      assert.ok(message !== null && bar !== null);
-      const above = message.y + message.height <= bar.y;
-      assert.ok(above || message.y >= bar.y + bar.height, `${path}: the message covers the bar`);
-      assert.ok(message.y >= 0 && message.y + message.height <= height, 'the message is in sight');
     }
     await page.context().close();
   });
