@@ -34,6 +34,9 @@ export interface Look {
   readonly options?: BrowserContextOptions;
 }
 
+/** Milliseconds after which a step counts as one that hangs: many times what any of them takes. */
+const STEP_TIMEOUT_MS = 180_000;
+
 /** Opens a page in a context of its own, and records its events; close the context at the end. */
 export async function open(
   browser: Browser,
@@ -44,6 +47,7 @@ export async function open(
     colorScheme: dark ? 'dark' : 'light',
     ...options,
   });
+  context.setDefaultTimeout(STEP_TIMEOUT_MS);
   const page = await context.newPage();
   const visit: Visit = { page, complaints: [], foreign: [], bytes: new Map() };
   page.on('console', (message) => {

@@ -25,13 +25,13 @@ test.after(async () => {
 /** Waits for the groups of operations, and opens one. */
 async function openGroup(page: Page, tag: string): Promise<void> {
   const group = page.locator(`#operations-tag-${tag}`);
-  await group.getByRole('button').first().click({ timeout: 60_000 });
+  await group.getByRole('button').first().click();
   await page.locator(`[id^="operations-${tag}-"]`).first().waitFor();
 }
 
 /** Puts a token into the dialog of the viewer. */
 async function authorize(page: Page, token: string): Promise<void> {
-  await page.locator('.btn.authorize').first().click({ timeout: 60_000 });
+  await page.locator('.btn.authorize').first().click();
   await page.locator('.auth-container input').fill(token);
   await page.locator('.auth-btn-wrapper .authorize').click();
   await page.locator('.auth-btn-wrapper .btn-done').click();
@@ -40,10 +40,10 @@ async function authorize(page: Page, token: string): Promise<void> {
 /** Sends an operation that is open, as the viewer has filled it in. @returns the status. */
 async function tryOut(page: Page, tag: string, operation: string): Promise<string> {
   const block = page.locator(`#operations-${tag}-${operation}`);
-  await block.locator('.try-out__btn').click({ timeout: 60_000 });
+  await block.locator('.try-out__btn').click();
   await block.locator('.execute').click();
   const status = block.locator('.live-responses-table .response .response-col_status');
-  await status.waitFor({ timeout: 60_000 });
+  await status.waitFor();
   return (await status.textContent())?.trim() ?? '';
 }
 
@@ -85,7 +85,7 @@ async function shorten(page: Page, ...shown: readonly string[]): Promise<void> {
 
 /** Groups are closed at first, and have the paths of their collection. */
 async function showsOperations(page: Page): Promise<void> {
-  await page.locator('.opblock-tag').first().waitFor({ timeout: 60_000 });
+  await page.locator('.opblock-tag').first().waitFor();
   assert.is(await page.locator('.opblock').count(), 0, 'groups are closed at first');
   await shoot(page, 'docs', false);
   for (const [tag, path] of [
