@@ -1,11 +1,10 @@
 /** Three nodes of etcd on loopback, to be killed and paused. Without etcd installed there are none. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePorts } from './ports.ts';
 import { until } from './until.ts';
 
 export const HAS_ETCD = spawnSync('etcd', ['--version']).status === 0;
@@ -34,32 +33,6 @@ export interface Etcd {
   /** Starts a node that was killed. @param directory of its data, if it has moved. */
   readonly start: (nth: number, directory?: string) => void;
   readonly close: () => Promise<void>;
-}
-
-/**
- * Ports below those that systems give out by themselves: while a node or a host is down, nothing
- * else of the machine takes its port.
- */
-const PORTS = { from: 10_000, below: 32_000 } as const;
-
-/** @returns a server that holds a port; null if another process has it. */
-function hold(port: number): Promise<Server | null> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(port, '127.0.0.1', () => resolve(server));
-    server.on('error', () => resolve(null));
-  });
-}
-
-/** @returns ports that are free now. All are held until all are known, so that they differ. */
-export async function freePorts(count: number): Promise<number[]> {
-  const held: { readonly port: number; readonly server: Server }[] = [];
-  while (held.length < count) {
-    const port = randomInt(PORTS.from, PORTS.below);
-    const server = await hold(port);
-    if (server !== null) held.push({ port, server });
-  }
-  await Promise.all(held.map(({ server }) => new Promise((resolve) => server.close(resolve))));
-  return held.map(({ port }) => port);
 }
 
 /** Paths of files in PEM. */

@@ -6,7 +6,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import * as assert from 'uvu/assert';
 import { send } from '../../support/client.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
-import { type Etcd, freePorts } from '../../support/etcd.ts';
+import type { Etcd } from '../../support/etcd.ts';
+import { freePorts } from '../../support/ports.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
 import { until } from '../../support/until.ts';
 

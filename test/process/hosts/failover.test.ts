@@ -8,6 +8,7 @@ import * as assert from 'uvu/assert';
 import { HttpPrimary } from '../../../src/hosts/following/primary-client.ts';
 import { send, tokenFor } from '../../support/client.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
+import { portFlags } from '../../support/ports.ts';
 import { killServers, runCommand, startServer, type TestServer } from '../../support/server.ts';
 import { until } from '../../support/until.ts';
 
@@ -19,7 +20,8 @@ const port = ({ url }: { readonly url: string }) => ['--port', new URL(url).port
 async function follow(primary: TestServer): Promise<TestServer> {
   const file = join(temporaryDirectory(), 'token');
   writeFileSync(file, await tokenFor('admin'), { mode: 0o600 });
-  const args = ['--followers', '--follow', primary.url, '--token-file', file];
+  const following = ['--followers', '--follow', primary.url, '--token-file', file];
+  const args = [...following, ...(await portFlags())];
   const follower = await startServer({ data: temporaryDirectory(), args });
   const ready = { undescribed: 'the catalog may be closed' };
   await until(
@@ -46,7 +48,7 @@ const isRefused = (server: TestServer) =>
   until('it takes no more writes', async () => (await write(server)).status === 503);
 
 test('spec 15.15: a former primary that is promoted again begins a later epoch than its successor, and informs it', async () => {
-  const a = await startServer({ demo: true, args: ['--followers'] });
+  const a = await startServer({ demo: true, args: ['--followers', ...(await portFlags())] });
   const b = await follow(a);
   await b.stop();
   const { primary: successor } = await promote(b);
@@ -63,7 +65,7 @@ test('spec 15.15: a former primary that is promoted again begins a later epoch t
 });
 
 test('spec 15.15: a primary that was lost two promotions ago is informed when it comes back', async () => {
-  const a = await startServer({ demo: true, args: ['--followers'] });
+  const a = await startServer({ demo: true, args: ['--followers', ...(await portFlags())] });
   const b = await follow(a);
   await a.kill();
   await b.stop();

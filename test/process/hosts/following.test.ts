@@ -8,6 +8,7 @@ import { changeSetName } from '../../../src/store/files/files.ts';
 import { readerAheadContinues } from '../../support/ahead.ts';
 import { send, tokenFor } from '../../support/client.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
+import { portFlags } from '../../support/ports.ts';
 import { killServers, runCommand, startServer, type TestServer } from '../../support/server.ts';
 import { faultsOf } from '../../support/shop.ts';
 import { until } from '../../support/until.ts';
@@ -179,10 +180,10 @@ test('spec 15.13: a follower that is too far behind fetches a new base by itself
 
 test('spec 15.13, 15.15, 15.16: kills lose no answered write; after promote the old primary is 503', async () => {
   const data = temporaryDirectory();
-  let primary = await startPrimary();
+  const args = await portFlags();
+  let primary = await startPrimary({ args });
   let replica = await follow(primary, { data });
   await ready(replica);
-  const { port } = new URL(primary.url);
   const writer = writeBooks(primary);
   const written = (count: number) =>
     until(`${count} more writes were answered`, () => writer.answered.length >= count);
@@ -192,7 +193,7 @@ test('spec 15.13, 15.15, 15.16: kills lose no answered write; after promote the 
   replica = await follow(primary, { data });
   await written(writer.answered.length + 20);
   await primary.kill();
-  primary = await startPrimary({ data: primary.data, args: ['--port', port] });
+  primary = await startPrimary({ data: primary.data, args });
   await written(writer.answered.length + 20);
   await writer.stop();
   await ready(replica);
@@ -210,7 +211,7 @@ test('spec 15.13, 15.15, 15.16: kills lose no answered write; after promote the 
   assert.is(promotion.status, 0, promotion.stderr);
   assert.match(promotion.stdout, /epoch 2 begins after change set \d+/);
   assert.match(promotion.stderr, /WARNING: .* are lost/);
-  primary = await startPrimary({ data: primary.data, args: ['--port', port] });
+  primary = await startPrimary({ data: primary.data, args });
   const successor = await startServer({ data });
   assert.is((await send(successor, 'POST', '/books/', { body: book('After') })).status, 201);
   await until('the old primary was told', async () => {
@@ -225,8 +226,8 @@ test('spec 15.13, 15.15, 15.16: kills lose no answered write; after promote the 
 });
 
 test('spec 15.14, 15.15: a host stays succeeded when it notifies a predecessor that comes back', async () => {
-  const first = await startPrimary();
-  const { port } = new URL(first.url);
+  const args = await portFlags();
+  const first = await startPrimary({ args });
   const replica = await follow(first);
   await ready(replica);
   await first.kill();
@@ -239,7 +240,7 @@ test('spec 15.14, 15.15: a host stays succeeded when it notifies a predecessor t
   assert.is((await runCommand(['promote', '--data', another.data])).status, 0);
   await startServer({ data: another.data });
   await until('the second primary was notified', async () => !(await isReady(second)));
-  const back = await startPrimary({ data: first.data, args: ['--port', port] });
+  const back = await startPrimary({ data: first.data, args });
   await until('the first one was notified', async () => !(await isReady(back)));
   await until('the second one knows that', () => second.said().includes('knows that another host'));
   for (const { url } of [back, second]) {

@@ -5,7 +5,8 @@ import { EtcdClient } from '../../../src/hosts/cluster/etcd-client.ts';
 import { EtcdLog } from '../../../src/hosts/cluster/etcd-log.ts';
 import { send } from '../../support/client.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
-import { type Etcd, freePorts, HAS_ETCD, startEtcd } from '../../support/etcd.ts';
+import { type Etcd, HAS_ETCD, startEtcd } from '../../support/etcd.ts';
+import { freePorts } from '../../support/ports.ts';
 import {
   killServers,
   runCommand,

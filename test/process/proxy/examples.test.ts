@@ -1,8 +1,6 @@
 /** The configurations for nginx and Caddy in docs/examples/, tested in front of a server. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -10,6 +8,7 @@ import { pageWith } from '../../support/catalog.ts';
 import { send, tokenFor } from '../../support/client.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { ROOT } from '../../support/paths.ts';
+import { freePorts } from '../../support/ports.ts';
 import { succeed } from '../../support/release.ts';
 import { killServers, startServer, type TestServer } from '../../support/server.ts';
 import { until } from '../../support/until.ts';
@@ -103,15 +102,6 @@ test.after(async () => {
   await killServers();
 });
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}
-
 interface Asked {
   readonly status: number;
   readonly version: string;
@@ -180,7 +170,7 @@ async function assertProxy({ start, hasCache }: Proxy): Promise<void> {
   await until('the front page is written', async () => {
     return (await send(server, 'GET', '/pages/', { token: null })).status === 200;
   });
-  const [plain, port] = [await freePort(), await freePort()];
+  const [plain = 0, port = 0] = await freePorts(2);
   proxies.push(start(server, plain, port, ''));
   await until('the proxy answers', () => typeof ask(SITE, port, '/books/1/') !== 'string');
   const get = (host: string, path: string, ...args: readonly string[]): Asked =>
@@ -227,7 +217,7 @@ async function assertProxy({ start, hasCache }: Proxy): Promise<void> {
 async function assertBasePath({ start }: Proxy): Promise<void> {
   const args = ['--trust-proxy', 'loopback', '--base-path', '/api'];
   const server = await startServer({ demo: true, args });
-  const [plain, port] = [await freePort(), await freePort()];
+  const [plain = 0, port = 0] = await freePorts(2);
   proxies.push(start(server, plain, port, '/api'));
   await until('the proxy answers', () => typeof ask(SITE, port, '/api/books/1/') !== 'string');
   const statusOf = (host: string, path: string, ...more: readonly string[]): number =>

@@ -18,6 +18,7 @@ import { readerAheadContinues } from '../../support/ahead.ts';
 import { send, tokenFor } from '../../support/client.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { PROGRAM } from '../../support/paths.ts';
+import { freePorts, portFlags } from '../../support/ports.ts';
 import { request as rawRequest } from '../../support/raw.ts';
 import { killServers, runCommand, startServer, type TestServer } from '../../support/server.ts';
 import { until } from '../../support/until.ts';
@@ -287,13 +288,13 @@ testOfExecutable(
 );
 
 test('workers end if the main process is killed, and the server can be started again', async () => {
-  const server = await startServer({ args: WORKERS });
+  const args = [...WORKERS, ...(await portFlags())];
+  const server = await startServer({ args });
   const workers = workersOf(server);
-  const port = new URL(server.url).port;
   await send(server, 'POST', '/books/', { body: book('Answered') });
   await server.kill();
   await until('no worker is left', () => !workers.some(isThere));
-  const again = await startServer({ data: server.data, args: [...WORKERS, '--port', port] });
+  const again = await startServer({ data: server.data, args });
   assert.is((await send(again, 'GET', '/books/')).json.length, 1);
   assert.is(again.url, server.url);
 });
@@ -351,10 +352,8 @@ test('a revoked token, and a token of a disabled account, is 401 in every worker
 });
 
 test('the metrics count the requests of all workers', async () => {
-  const taken = await startServer();
-  const { port } = new URL(taken.url);
-  await taken.stop();
-  const server = await startServer({ args: [...WORKERS, '--metrics-port', port] });
+  const [port] = await freePorts(1);
+  const server = await startServer({ args: [...WORKERS, '--metrics-port', `${port}`] });
   const connections = await connectionsOf(server);
   for (const [nth, socket] of connections.entries()) {
     for (let sent = 0; sent < 10 + nth; sent += 1) await statusOver(socket, '/books/', []);

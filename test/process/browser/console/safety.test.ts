@@ -3,6 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { make, read } from '../../../support/catalog.ts';
 import { send, tokenFor } from '../../../support/client.ts';
+import { portFlags } from '../../../support/ports.ts';
 import { startServer } from '../../../support/server.ts';
 import { until } from '../../../support/until.ts';
 import { open, testInBrowser } from '../browser.ts';
@@ -251,8 +252,8 @@ testInBrowser(
 );
 
 testInBrowser('unsaved input survives a crash and a restart of the server', async () => {
-  const first = await startServer({ demo: true, args: ['--base-path', '/api'] });
-  const { port } = new URL(first.url);
+  const args = ['--base-path', '/api', ...(await portFlags())];
+  const first = await startServer({ demo: true, args });
   const visitor = await open(scene().browser);
   const { page } = visitor;
   const token = await tokenFor('editor');
@@ -262,10 +263,7 @@ testInBrowser('unsaved input survives a crash and a restart of the server', asyn
   await first.kill();
   await page.getByRole('button', { name: 'Save' }).click();
   await hears(page, 'alert', 'The server does not answer.');
-  const second = await startServer({
-    data: first.data,
-    args: ['--base-path', '/api', '--port', port],
-  });
+  const second = await startServer({ data: first.data, args });
   assert.is(await page.getByLabel('Name').inputValue(), 'Survives a crash');
   await page.getByRole('button', { name: 'Save' }).click();
   await hears(page, 'status', 'Survives a crash is saved.');
