@@ -142,10 +142,16 @@ function OptionName(props: OptionNameProps) {
   const { option } = props;
   const editing = useSignal(false);
   const button = useRef<HTMLButtonElement>(null);
+  const refocuses = useRef(false);
+  // Not in the next frame, before which the user may go on.
+  useLayoutEffect(() => {
+    if (refocuses.current) button.current?.focus();
+    refocuses.current = false;
+  }, [editing.value]);
   if (!mayWrite.value) return <bdi>{option.value}</bdi>;
   const end = (refocus: boolean) => {
+    refocuses.current = refocus;
     editing.value = false;
-    if (refocus) requestAnimationFrame(() => button.current?.focus());
   };
   if (editing.value) return <OptionField {...props} onEnd={end} />;
   return (

@@ -31,12 +31,17 @@ export function EditableCell(props: CellProps) {
   const editing = useSignal(false);
   const cell = useRef<HTMLTableCellElement>(null);
   const button = useRef<HTMLButtonElement>(null);
+  const refocus = useRef(false);
   const end = () => {
     // While the response was on its way, the user may have gone on to another field.
-    const refocus = cell.current?.contains(document.activeElement) === true;
+    refocus.current = cell.current?.contains(document.activeElement) === true;
     editing.value = false;
-    if (refocus) requestAnimationFrame(() => button.current?.focus());
   };
+  // Not in the next frame, before which the user may go on.
+  useLayoutEffect(() => {
+    if (refocus.current) button.current?.focus();
+    refocus.current = false;
+  }, [editing.value]);
   return (
     <td ref={cell} class="number editable">
       {editing.value ? (

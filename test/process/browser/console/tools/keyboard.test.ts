@@ -1,4 +1,5 @@
 /** Work without a pointer: where the focus begins in a dialog, and where it goes on (spec 13.4). */
+import type { Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { testInBrowser } from '../../browser.ts';
@@ -49,6 +50,30 @@ testInBrowser('the focus is among what can be done when everything is selected',
   await page.keyboard.press('Enter');
   await page.getByRole('dialog', { name: 'Change 36 items' }).waitFor();
   assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
+testInBrowser('a frame that comes late does not take the focus from the user', async () => {
+  const { at, visit } = scene();
+  const { page } = await visit('editor');
+  for (const [path, field, next] of [
+    ['/skus', (each: Page) => each.getByRole('row').nth(1).getByTitle('Change').last(), '#search'],
+    [
+      '/goods/2',
+      (each: Page) => each.locator('.chips button.value').first(),
+      '[aria-label="New specification"]',
+    ],
+  ] as const) {
+    await page.goto(at(path));
+    await field(page).click();
+    await page.evaluate(`
+      globalThis.frames = [];
+      globalThis.requestAnimationFrame = (run) => frames.push(run);`);
+    await page.keyboard.press('Escape');
+    await page.locator(next).focus();
+    await page.evaluate('for (const run of frames) run()');
+    assert.ok(await page.locator(next).evaluate((element) => element.matches(':focus')), path);
+  }
   await page.context().close();
 });
 
