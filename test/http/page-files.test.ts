@@ -105,6 +105,31 @@ test('If-Modified-Since is 200 if it is older, malformed, or sent with another E
   assert.is((await getPage(1, both)).status, 200);
 });
 
+test('If-Unmodified-Since is 412 if it is older, and ignored if it is malformed or sent with If-Match', async () => {
+  const { headers } = await getPage(1);
+  const etag = headers.get('etag') ?? '';
+  const modified = headers.get('last-modified') ?? '';
+  const earlier = new Date(Date.parse(modified) - 1000).toUTCString();
+  assert.is((await getPage(1, { 'if-unmodified-since': modified })).status, 200);
+  const changed = await getPage(1, { 'if-unmodified-since': earlier });
+  assert.is(changed.status, 412);
+  assert.match(changed.text, '"error"');
+  assert.is((await getPage(1, { 'if-unmodified-since': 'yesterday' })).status, 200);
+  // RFC 9110, section 13.2.2: a tag takes precedence, and a false precondition over a 304.
+  const tagged = { 'if-unmodified-since': earlier, 'if-match': etag };
+  assert.is((await getPage(1, tagged)).status, 200);
+  const both = { 'if-unmodified-since': earlier, 'if-none-match': etag };
+  assert.is((await getPage(1, both)).status, 412);
+  // Books have no date of their last change.
+  assert.is((await get('/books/', { 'if-unmodified-since': earlier })).status, 200);
+});
+
+test('a Range is ignored', async () => {
+  const page = await getPage(1, { range: 'bytes=0-9' });
+  assert.is(page.status, 200);
+  assert.match(page.text, '</html>');
+});
+
 test('If-None-Match is 304 while the page is unchanged, and 200 after a change', async () => {
   const { id } = await make(server, '/admin/skus/', skuFields(catalog));
   await pageWith(server, id, 'Phone, silver');

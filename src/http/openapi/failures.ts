@@ -77,7 +77,7 @@ const FAILURES = {
   412: {
     name: 'PreconditionFailed',
     description:
-      '`If-Match` or `If-None-Match` failed. A collection has no entity tag: a write to it fails with any `If-Match` other than `*`.',
+      '`If-Match`, `If-None-Match` or `If-Unmodified-Since` failed. A collection has no entity tag: a write to it fails with any `If-Match` other than `*`.',
     examples: {
       stale: 'the item has changed since it was read; read it again and repeat the change',
     },

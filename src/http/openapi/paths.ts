@@ -8,6 +8,7 @@ import {
   IF_MATCH,
   IF_MODIFIED_SINCE,
   IF_NONE_MATCH,
+  IF_UNMODIFIED_SINCE,
   type Parameter,
   PREFER,
 } from '../operations/parameters.ts';
@@ -42,7 +43,12 @@ export function parametersOf(path: Path, method: string, operation: Described): 
   const dated = Object.values(operation.responses).some(({ headers = [] }) =>
     headers.includes('Last-Modified?'),
   );
-  return [...own, IF_MATCH, IF_NONE_MATCH, ...(dated ? [IF_MODIFIED_SINCE] : [])];
+  return [
+    ...own,
+    IF_MATCH,
+    IF_NONE_MATCH,
+    ...(dated ? [IF_MODIFIED_SINCE, IF_UNMODIFIED_SINCE] : []),
+  ];
 }
 
 function operationObject(path: Path, method: string, operation: Described): JsonObject {

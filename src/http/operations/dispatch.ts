@@ -16,6 +16,7 @@ import {
   isUnmodified,
   namesCurrent,
   requireMatch,
+  requireUnmodified,
   requireWritable,
 } from '../rules/preconditions.ts';
 import type { Services } from '../services.ts';
@@ -128,6 +129,7 @@ function judge(
     return null;
   }
   requireMatch(conditions, etag);
+  requireUnmodified(conditions, modified);
   return namesCurrent(conditions, etag) || isUnmodified(conditions, modified)
     ? { status: 304, headers: { ...caching, ETag: etag }, body: null }
     : null;

@@ -88,6 +88,15 @@ export const IF_MODIFIED_SINCE: Parameter = {
   example: 'Sat, 21 Nov 2026 12:00:00 GMT',
 };
 
+export const IF_UNMODIFIED_SINCE: Parameter = {
+  component: 'ifUnmodifiedSince',
+  name: 'If-Unmodified-Since',
+  in: 'header',
+  description: 'Send the page only if it is not newer than this.',
+  schema: { type: 'string' },
+  example: 'Sat, 21 Nov 2026 12:00:00 GMT',
+};
+
 export const CATALOG_MIN_SEQUENCE: Parameter = {
   component: 'catalogMinSequence',
   name: 'Catalog-Min-Sequence',

@@ -10,6 +10,8 @@ export interface Conditions {
   readonly ifNoneMatch: Tags | null;
   /** Milliseconds since the epoch; null also if `If-None-Match`, which is more exact, was sent. */
   readonly ifModifiedSince: number | null;
+  /** The same; null also if `If-Match`, which is more exact, was sent. */
+  readonly ifUnmodifiedSince: number | null;
 }
 
 /** The conditions of a request; null if it has none. */
@@ -17,11 +19,13 @@ export function conditionsOf(request: HttpRequest): Conditions | null {
   const ifMatch = header(request, 'if-match');
   const ifNoneMatch = header(request, 'if-none-match');
   const since = header(request, 'if-modified-since');
-  if (ifMatch === undefined && ifNoneMatch === undefined && since === undefined) return null;
+  const until = header(request, 'if-unmodified-since');
+  if ([ifMatch, ifNoneMatch, since, until].every((each) => each === undefined)) return null;
   return {
     ifMatch: parseTags(ifMatch),
     ifNoneMatch: parseTags(ifNoneMatch),
     ifModifiedSince: ifNoneMatch === undefined ? parseDate(since) : null,
+    ifUnmodifiedSince: ifMatch === undefined ? parseDate(until) : null,
   };
 }
 
@@ -32,7 +36,24 @@ export function conditionsOf(request: HttpRequest): Conditions | null {
  */
 export function requireMatch({ ifMatch }: Conditions, etag: string): void {
   if (ifMatch === null || ifMatch === 'any' || ifMatch.includes(etag)) return;
-  throw new CatalogError(
+  throw changed();
+}
+
+/**
+ * Checks `If-Unmodified-Since`. It is ignored without a date of the representation (section 13.1.4).
+ *
+ * @throws CatalogError `precondition_failed`.
+ */
+export function requireUnmodified(
+  { ifUnmodifiedSince }: Conditions,
+  modified: Date | undefined,
+): void {
+  if (ifUnmodifiedSince === null || modified === undefined) return;
+  if (modified.getTime() > ifUnmodifiedSince) throw changed();
+}
+
+function changed(): CatalogError {
+  return new CatalogError(
     'precondition_failed',
     'the item has changed since it was read; read it again and repeat the change',
   );
