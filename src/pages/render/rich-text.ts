@@ -36,6 +36,11 @@ const CACHE_SIZE = 4 * 1024 * 1024;
 
 const BLOCK = /<(?:p|h[34]|ul|ol|blockquote|table)\b/;
 
+/** Splits the sanitizer's output, in which every element but `br` has its end tag. */
+const TAG_OR_BLANK_LINE = /(<[^<>]*>|\r?\n[ \t]*\r?\n\s*)/;
+
+const BLANK_LINE = /^\r?\n[ \t]*\r?\n/;
+
 const TAG = /<(\/?)([a-z][^\s/>]*)/gi;
 
 /** Elements that have no content. */
@@ -135,9 +140,17 @@ function nestingIsBounded(text: string): boolean {
   return true;
 }
 
+/** A blank line inside an element stays a blank line: two paragraphs cannot share an element. */
 function paragraphs(html: string): string {
-  return html
-    .split(/\r?\n[ \t]*\r?\n\s*/)
+  const parts = [''];
+  let depth = 0;
+  for (const piece of html.split(TAG_OR_BLANK_LINE)) {
+    if (piece.startsWith('</')) depth -= 1;
+    else if (piece.startsWith('<') && !piece.startsWith('<br')) depth += 1;
+    if (depth === 0 && BLANK_LINE.test(piece)) parts.push('');
+    else parts.push(`${parts.pop()}${piece}`);
+  }
+  return parts
     .map((part) => part.trim())
     .filter((part) => part !== '')
     .map((part) => `<p>${part.replace(/\r?\n/g, '<br>\n')}</p>`)

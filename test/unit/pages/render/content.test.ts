@@ -438,6 +438,11 @@ for (const [logo, shown] of LOGOS) {
 const RICH: readonly (readonly [text: string, html: string])[] = [
   ['Plain & <simple>', '<p>Plain &amp; &lt;simple&gt;</p>'],
   ['One\n\nTwo\nlines', '<p>One</p>\n<p>Two<br>\nlines</p>'],
+  [
+    'One <b>two\n\nthree</b> four\n\nFive',
+    '<p>One <b>two<br>\n<br>\nthree</b> four</p>\n<p>Five</p>',
+  ],
+  ['One<br>\n\n<i>Two</i> \r\n \r\nThree', '<p>One<br /></p>\n<p><i>Two</i></p>\n<p>Three</p>'],
   ['3 < 5 & 5 > 3', '<p>3 &lt; 5 &amp; 5 &gt; 3</p>'],
   ['<p>A <b>bold</b> word</p>', '<p>A <b>bold</b> word</p>'],
   ['<p style="color:red" onclick="a()" class="x">A</p>', '<p>A</p>'],
