@@ -41,7 +41,6 @@ export function product({ sku, name, description, brand, category, offer, url }:
       price: offer.price,
       priceCurrency: offer.currency,
       availability: `https://schema.org/${offer.inStock ? 'InStock' : 'OutOfStock'}`,
-      itemCondition: 'https://schema.org/NewCondition',
       ...(url !== null && { url }),
     },
   };

@@ -631,7 +631,6 @@ test('Product and Offer contain the data of the page, and a SKU that is off sale
       price: '649.00',
       priceCurrency: 'USD',
       availability: 'https://schema.org/InStock',
-      itemCondition: 'https://schema.org/NewCondition',
       url,
     },
   });
