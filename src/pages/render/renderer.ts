@@ -143,7 +143,16 @@ export class Renderer {
 /** The direction of text, as the HTML attribute `dir` names it. */
 type Direction = 'ltr' | 'rtl';
 
-/** @throws RangeError if the locale is malformed. */
+/** The scripts of today that run from right to left, by their codes in ISO 15924. */
+const RIGHT_TO_LEFT = new Set('Adlm Arab Aran Hebr Mand Nkoo Rohg Samr Syrc Thaa'.split(' '));
+
+/**
+ * By the script, because `getTextInfo` answers `ltr` for a language of which the engine has no data,
+ * such as Dhivehi.
+ *
+ * @throws RangeError if the locale is malformed.
+ */
 function directionOf(locale: string): Direction {
-  return new Intl.Locale(locale).getTextInfo().direction ?? 'ltr';
+  const { script } = new Intl.Locale(locale).maximize();
+  return RIGHT_TO_LEFT.has(script ?? '') ? 'rtl' : 'ltr';
 }

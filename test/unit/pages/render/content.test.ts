@@ -401,6 +401,18 @@ function metadataOf(html = ''): Record<string, unknown>[] {
   );
 }
 
+test('the direction of the pages is that of the script of their language', () => {
+  const rightToLeft = 'ar ar-EG he fa ur ur-Aran dv ckb ku-IQ ku-Arab az-Arab pa-PK yi ff-Adlm nqo';
+  for (const locale of rightToLeft.split(' ')) {
+    const html = pagesAfter([], { locale }).get('skus/1.html') ?? '';
+    assert.match(html, `<html lang="${locale}" dir="rtl">`);
+  }
+  for (const locale of 'en ja zh-TW ar-Latn ku az pa sd-Deva'.split(' ')) {
+    const html = pagesAfter([], { locale }).get('skus/1.html') ?? '';
+    assert.match(html, `<html lang="${locale}">`);
+  }
+});
+
 test('JSON-LD contains hostile values unchanged, and none of them can end its element', () => {
   const html = pagesAfter(sku({ name: HOSTILE })).get('skus/1.html') ?? '';
   const [product] = metadataOf(html);
