@@ -122,6 +122,30 @@ const IT: Words = {
   noVersions: 'Ancora nessuna versione.',
 };
 
+const JA: Words = {
+  skip: '本文へスキップ',
+  home: 'ホーム',
+  breadcrumb: 'パンくずリスト',
+  empty: 'まだ何もありません。',
+  pages: 'ページ',
+  previous: '前へ',
+  next: '次へ',
+  page: 'ページ',
+  by: 'ブランド',
+  inStock: '点の在庫あり',
+  outOfStock: '在庫切れ',
+  offSale: '販売していません',
+  marketPrice: '参考価格',
+  chosen: '選択中：',
+  unavailable: '販売していません',
+  specification: '仕様',
+  details: '商品説明',
+  pack: '同梱品',
+  service: 'アフターサービス',
+  versions: 'すべてのバリエーション',
+  noVersions: 'バリエーションはまだありません。',
+};
+
 const NL: Words = {
   skip: 'Naar de inhoud',
   home: 'Home',
@@ -146,14 +170,90 @@ const NL: Words = {
   noVersions: 'Nog geen uitvoeringen.',
 };
 
-/** By the primary language of a locale (BCP 47). */
+const PL: Words = {
+  skip: 'Przejdź do treści',
+  home: 'Strona główna',
+  breadcrumb: 'Ścieżka nawigacji',
+  empty: 'Nic tu jeszcze nie ma.',
+  pages: 'Strony',
+  previous: 'Poprzednia',
+  next: 'Następna',
+  page: 'Strona',
+  by: 'marka',
+  inStock: 'w magazynie',
+  outOfStock: 'Brak w magazynie',
+  offSale: 'Nie jest w sprzedaży',
+  marketPrice: 'Cena rynkowa',
+  chosen: 'Ten wariant:',
+  unavailable: 'niedostępne',
+  specification: 'Specyfikacja',
+  details: 'Opis',
+  pack: 'Zawartość opakowania',
+  service: 'Obsługa posprzedażowa',
+  versions: 'Wszystkie warianty',
+  noVersions: 'Nie ma jeszcze wariantów.',
+};
+
+const PT: Words = {
+  skip: 'Ir para o conteúdo',
+  home: 'Início',
+  breadcrumb: 'Navegação estrutural',
+  empty: 'Ainda não há nada aqui.',
+  pages: 'Páginas',
+  previous: 'Anterior',
+  next: 'Próxima',
+  page: 'Página',
+  by: 'de',
+  inStock: 'em estoque',
+  outOfStock: 'Esgotado',
+  offSale: 'Não está à venda',
+  marketPrice: 'Preço de referência',
+  chosen: 'Esta versão:',
+  unavailable: 'indisponível',
+  specification: 'Especificações',
+  details: 'Descrição',
+  pack: 'Conteúdo da embalagem',
+  service: 'Serviço pós-venda',
+  versions: 'Todas as versões',
+  noVersions: 'Ainda não há versões.',
+};
+
+const ZH_HANS: Words = {
+  skip: '跳到内容',
+  home: '首页',
+  breadcrumb: '面包屑导航',
+  empty: '这里还没有内容。',
+  pages: '分页',
+  previous: '上一页',
+  next: '下一页',
+  page: '页码',
+  by: '品牌',
+  inStock: '件有货',
+  outOfStock: '缺货',
+  offSale: '已下架',
+  marketPrice: '市场价',
+  chosen: '当前选择：',
+  unavailable: '已下架',
+  specification: '规格参数',
+  details: '商品详情',
+  pack: '包装清单',
+  service: '售后服务',
+  versions: '全部规格',
+  noVersions: '还没有可选规格。',
+};
+
+/** By the primary language of a locale (BCP 47), with its script if a language is written in several. */
 const LANGUAGES: Readonly<Record<string, Words>> = {
   en: EN,
   de: DE,
   es: ES,
   fr: FR,
   it: IT,
+  ja: JA,
   nl: NL,
+  pl: PL,
+  pt: PT,
+  'zh-Hans': ZH_HANS,
 };
 
 /**
@@ -162,5 +262,6 @@ const LANGUAGES: Readonly<Record<string, Words>> = {
  * @throws RangeError if the locale is malformed.
  */
 export function wordsOf(locale: string): Words {
-  return LANGUAGES[new Intl.Locale(locale).language] ?? EN;
+  const { language, script } = new Intl.Locale(locale).maximize();
+  return LANGUAGES[language] ?? LANGUAGES[`${language}-${script}`] ?? EN;
 }

@@ -224,10 +224,34 @@ const SHOWN: readonly Shown[] = [
     lacks: ['in stock', 'Specification'],
   },
   {
-    what: 'words in English if the program has no other ones',
+    what: 'words in Japanese',
     settings: { locale: 'ja' },
-    has: ['<html lang="ja">', '42 in stock'],
+    has: ['42 点の在庫あり', '参考価格', '<h2>仕様</h2>', '>ホーム</a>', 'ブランド Works'],
+    lacks: ['in stock', 'Home', 'Specification'],
   },
+  {
+    what: 'words in Polish',
+    settings: { locale: 'pl' },
+    has: ['42 w magazynie', 'Cena rynkowa', '<h2>Specyfikacja</h2>', 'marka Works'],
+    lacks: ['in stock', 'Home', 'Specification'],
+  },
+  {
+    what: 'words in Portuguese',
+    settings: { locale: 'pt-BR' },
+    has: ['42 em estoque', 'Preço de referência', '<h2>Especificações</h2>', '>Início</a>'],
+    lacks: ['in stock', 'Home', 'Specification'],
+  },
+  ...['zh', 'zh-CN', 'zh-SG'].map((locale) => ({
+    what: `words in simplified Chinese for ${locale}`,
+    settings: { locale },
+    has: ['42 件有货', '市场价', '<h2>规格参数</h2>', '>首页</a>', '品牌 Works'],
+    lacks: ['in stock', 'Home', 'Specification'],
+  })),
+  ...['ko', 'zh-TW', 'zh-HK'].map((locale) => ({
+    what: `words in English for ${locale}, as the program has no other ones`,
+    settings: { locale },
+    has: [`<html lang="${locale}">`, '42 in stock'],
+  })),
   {
     what: 'the text direction of its language',
     settings: { locale: 'ar' },
