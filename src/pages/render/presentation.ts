@@ -1,5 +1,5 @@
 /** The values that templates get, by page: docs/pages.md lists them for authors of templates. */
-import { choicesOf, type Specification, type Variant } from '../shop/choices.ts';
+import { choicesOf, type Variant } from '../shop/choices.ts';
 import type {
   Brand,
   CategoryPageFacts,
@@ -75,7 +75,7 @@ export function skuContent(
     exactPrice: launched ? prices.exact(price) : null,
     marketPrice: launched && market > price ? prices.shown(market) : null,
     specifications,
-    choices: shownChoices(variants, specifications),
+    choices: shownChoices(variants, { id, launched, specifications }),
   };
 }
 
@@ -169,11 +169,8 @@ function shownSpu({ id, name, detail, pack, service }: Spu): Spu & { page: PageN
   };
 }
 
-function shownChoices(
-  variants: readonly Variant[],
-  specifications: readonly Specification[],
-): object[] {
-  return choicesOf(variants, specifications).map(({ name, options }) => ({
+function shownChoices(variants: readonly Variant[], own: Variant): object[] {
+  return choicesOf(variants, own).map(({ name, options }) => ({
     name,
     options: options.map(({ value, sku, launched: available }) => ({
       value,

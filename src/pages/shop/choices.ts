@@ -31,16 +31,14 @@ export interface Choice {
  * For every specification in which the variants differ, its options. Each leads to the variant that
  * has it and otherwise agrees best with the SKU; among equals, to the first.
  *
- * @param variants by ascending id.
- * @param specifications of the SKU.
+ * @param variants by ascending id. An SPU may have so many SKUs that the page's own is not among
+ *   them; its options are choices all the same.
+ * @param sku the page's own.
  */
-export function choicesOf(
-  variants: readonly Variant[],
-  specifications: readonly Specification[],
-): readonly Choice[] {
-  const own = new Map(specifications.map(({ id, optionId }) => [id, optionId]));
+export function choicesOf(variants: readonly Variant[], sku: Variant): readonly Choice[] {
+  const own = new Map(sku.specifications.map(({ id, optionId }) => [id, optionId]));
   const choices = new Map<number, { name: string; options: Map<number, Candidate> }>();
-  for (const variant of variants) {
+  for (const variant of [...variants, sku]) {
     const agreement = agreementOf(variant, own);
     for (const { id, name, optionId, value } of variant.specifications) {
       let choice = choices.get(id);

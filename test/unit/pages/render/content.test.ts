@@ -3,6 +3,7 @@ import Validator from '@adobe/structured-data-validator';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { KindName, Scalar } from '../../../../src/model/kind.ts';
+import { MAX_CHOICE_SKUS } from '../../../../src/pages/shop/gather.ts';
 import { SITEMAP_PART } from '../../../../src/pages/shop/names.ts';
 import { PriceFormat } from '../../../../src/pages/render/price.ts';
 import {
@@ -424,6 +425,26 @@ function metadataOf(html = ''): Record<string, unknown>[] {
     ([, json = '']) => JSON.parse(json),
   );
 }
+
+test('a SKU after the first 200 of its SPU has its own options among its choices', () => {
+  const store = catalog();
+  store.commit([
+    (transaction) => {
+      for (let left = MAX_CHOICE_SKUS; left > 0; left -= 1) addSku(transaction, 'More', 1, 3);
+      const id = addSku(transaction, 'Last', 1, 3);
+      const option_id = add(transaction, 'options', { value: 'Green', spec_id: 1 });
+      add(transaction, 'sku_specs', { sku_id: id, spec_id: 1, option_id });
+    },
+  ]);
+  const html = freshPages(store, siteOf({})).get(`skus/${MAX_CHOICE_SKUS + 4}.html`) ?? '';
+  const shown = html.replace(/>\s+</g, '><');
+  assert.match(
+    shown,
+    '<h2>Colour</h2><ul><li><a href="../skus/1.html">Silver</a></li>' +
+      '<li><a href="../skus/2.html">Black</a></li>' +
+      '<li><span class="chosen"><span class="hidden">This one: </span>Green</span></li></ul>',
+  );
+});
 
 test('the direction of the pages is that of the script of their language', () => {
   const rightToLeft = 'ar ar-EG he fa ur ur-Aran dv ckb ku-IQ ku-Arab az-Arab pa-PK yi ff-Adlm nqo';
