@@ -12,13 +12,20 @@ import { transform } from 'nunjucks/src/transformer.js';
 import { messageOf } from '../../errors.ts';
 import { countStep } from './steps.ts';
 
+const ENDLESS =
+  'a template or a macro uses itself without end; a template cannot extend or include the built-in one that it replaces: begin with a copy of that one';
+
+/** Whether the engine's stack was not deep enough. */
+function isOverflow(cause: unknown): boolean {
+  return cause instanceof RangeError && cause.message.startsWith('Maximum call stack');
+}
+
 /** An error with its place. */
 class PlacedError extends Error {
   constructor(path: string, line: number, cause: unknown) {
     // A message of nunjucks states a place of its own on the lines before.
-    super(`${path}:${line}: ${messageOf(cause).replace(/^[\s\S]*\n\s*(?:Error: )?/, '')}`, {
-      cause,
-    });
+    const message = messageOf(cause).replace(/^[\s\S]*\n\s*(?:Error: )?/, '');
+    super(`${path}:${line}: ${isOverflow(cause) ? ENDLESS : message}`, { cause });
   }
 
   /** nunjucks calls this to add the page's file to an error; this one already has its file. */

@@ -171,6 +171,24 @@ for (const [what, text] of Object.entries(ENDLESS)) {
   });
 }
 
+test('a template or a macro that uses itself is reported as such', () => {
+  for (const text of [
+    '{% extends "sku.njk" %}',
+    '{% include "sku.njk" %}',
+    '{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}',
+  ]) {
+    // On one line: the stack may end at the beginning of the template or at the tag.
+    const directory = directoryWith({ 'sku.njk': text });
+    const made = new Templates(new TemplateSources(machineDisk, directory), wordsOf('en'));
+    assert.throws(
+      () => made.render('sku.njk', {}),
+      (error: Error) =>
+        error.message.startsWith(`${directory}/sku.njk:1: a template or a macro uses itself`),
+      text,
+    );
+  }
+});
+
 test('a template may take many steps, in every rendering anew', () => {
   const steps = MAX_STEPS / 4;
   const text = `{% for i in range(${steps}) %}x{% endfor %}`;
