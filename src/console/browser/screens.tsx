@@ -1,10 +1,9 @@
 /** Which screen an address shows. All but the lists are loaded when they are needed. */
 import type { ComponentType } from 'preact';
-import { Route, Router, Switch } from 'wouter-preact';
 import { collectionNamed } from './api/collections.ts';
 import { isAdmin, mayWrite } from './api/session.ts';
 import { ListScreen } from './lists/list-screen.tsx';
-import { navigate, path } from './location.ts';
+import { path } from './location.ts';
 import { t } from './messages/text.ts';
 import { later } from './parts/later.tsx';
 import { useTitle } from './parts/title.ts';
@@ -16,36 +15,23 @@ const HomeScreen = later(async () => (await moreScreens()).HomeScreen);
 const ImportScreen = later(async () => (await moreScreens()).ImportScreen);
 const ItemScreen = later(async () => (await moreScreens()).ItemScreen);
 
-/** The location that the router matches. */
-function useConsoleLocation(): [string, (to: string) => void] {
-  return [path.value, (to) => void navigate(to)];
-}
-
 /** A screen that the role of the user does not allow is shown as one that does not exist. */
 export function Screens() {
-  return (
-    <Router hook={useConsoleLocation}>
-      <Switch>
-        <Route path="/">
-          <HomeScreen />
-        </Route>
-        <Route path="/import">{allowed(mayWrite.value, ImportScreen)}</Route>
-        <Route path="/audits">{allowed(isAdmin.value, AuditScreen)}</Route>
-        <Route path="/accounts">{allowed(isAdmin.value, AccountScreen)}</Route>
-        <Route path="/:collection">
-          {({ collection }: { collection: string }) => <List name={collection} />}
-        </Route>
-        <Route path="/:collection/:id">
-          {({ collection, id }: { collection: string; id: string }) => (
-            <Single name={collection} id={id} />
-          )}
-        </Route>
-        <Route>
-          <NotFound />
-        </Route>
-      </Switch>
-    </Router>
-  );
+  const [, name = '', id, ...rest] = path.value.split('/');
+  if (rest.length > 0) return <NotFound />;
+  if (id !== undefined) return <Single name={name} id={id} />;
+  switch (name) {
+    case '':
+      return <HomeScreen />;
+    case 'import':
+      return allowed(mayWrite.value, ImportScreen);
+    case 'audits':
+      return allowed(isAdmin.value, AuditScreen);
+    case 'accounts':
+      return allowed(isAdmin.value, AccountScreen);
+    default:
+      return <List name={name} />;
+  }
 }
 
 function allowed(may: boolean, Screen: ComponentType) {
