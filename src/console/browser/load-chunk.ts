@@ -1,4 +1,5 @@
 /** Files of the console that are loaded after its start, and whether the server still has them. */
+import { answer } from './api/answer.ts';
 import { CONSOLE_PATH } from './base.ts';
 
 /** The server has another version of the console now, without the files of this one. */
@@ -11,7 +12,7 @@ export class ConsoleUpdated extends Error {}
  */
 export async function loadChunk<T>(load: () => Promise<T>): Promise<T> {
   try {
-    return await load();
+    return await answer(load());
   } catch (error) {
     if (await isUpdated()) throw new ConsoleUpdated();
     throw error;
@@ -25,7 +26,7 @@ export async function loadChunk<T>(load: () => Promise<T>): Promise<T> {
  * @throws TypeError if the server does not answer.
  */
 async function isUpdated(): Promise<boolean> {
-  const response = await fetch(`${CONSOLE_PATH}/`, { cache: 'no-store' });
+  const response = await answer(fetch(`${CONSOLE_PATH}/`, { cache: 'no-store' }));
   const own = import.meta.url.slice(import.meta.url.lastIndexOf('/') + 1);
-  return response.ok && !(await response.text()).includes(own);
+  return response.ok && !(await answer(response.text())).includes(own);
 }

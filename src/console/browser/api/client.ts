@@ -1,4 +1,5 @@
 /** Requests to the API, and their failures. */
+import { answer } from './answer.ts';
 import { authorizedFetch } from './session.ts';
 
 /** A response that is not a success. */
@@ -47,7 +48,12 @@ export async function send(path: string, sent: Sent = {}): Promise<Response> {
 
 /** @throws ApiError, TypeError. */
 export async function receive<T>(path: string, sent: Sent = {}): Promise<T> {
-  return (await (await send(path, sent)).json()) as T;
+  return jsonOf(await send(path, sent));
+}
+
+/** The body of a response. @throws TypeError if it breaks off. */
+export async function jsonOf<T>(response: Response): Promise<T> {
+  return answer(response.json() as Promise<T>);
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Items and lists of any collection. */
-import { ApiError, errorOf, receive, send, type Sent } from './client.ts';
+import { answer } from './answer.ts';
+import { ApiError, errorOf, jsonOf, receive, send, type Sent } from './client.ts';
 import { authorizedFetch } from './session.ts';
 import { collectionOf } from './collections.ts';
 import { listPath, type Query } from './paths.ts';
@@ -36,7 +37,7 @@ export async function list(
   signal?: AbortSignal,
 ): Promise<Page> {
   const response = await send(listPath(name, query), signal === undefined ? {} : { signal });
-  const items = (await response.json()) as Item[];
+  const items = await jsonOf<Item[]>(response);
   return { items, total: Number(response.headers.get('X-Total-Count') ?? items.length) };
 }
 
@@ -151,10 +152,10 @@ export async function exported(
   const disposition = response.headers.get('Content-Disposition') ?? '';
   const fileName =
     /filename="([^"]+)"/.exec(disposition)?.[1] ?? `${name}.${query['format'] ?? ''}`;
-  return { file: await response.blob(), fileName };
+  return { file: await answer(response.blob()), fileName };
 }
 
 async function loadedOf(response: Response): Promise<Loaded> {
-  const item = (await response.json()) as Item;
+  const item = await jsonOf<Item>(response);
   return { item, etag: response.headers.get('ETag') ?? '' };
 }

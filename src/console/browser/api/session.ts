@@ -4,6 +4,7 @@
  */
 import { computed, signal } from '@preact/signals';
 import { BASE_PATH } from '../base.ts';
+import { answer } from './answer.ts';
 import { endEarly, SESSION_KEY, takeEarly } from '../start/early-requests.ts';
 import type { Role } from './types.ts';
 
@@ -72,11 +73,13 @@ endEarly();
 
 /** @throws SignInError if the server refuses, TypeError if it does not answer. */
 export async function signIn(username: string, password: string): Promise<void> {
-  const response = await fetch(`${BASE_PATH}/admin/tokens/`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify({ username, password, expires: LIFETIME }),
-  });
+  const response = await answer(
+    fetch(`${BASE_PATH}/admin/tokens/`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ username, password, expires: LIFETIME }),
+    }),
+  );
   const body = (await response.json().catch(() => ({}))) as { token?: string; error?: string };
   if (!response.ok || body.token === undefined) {
     const retry = Number(response.headers.get('Retry-After') ?? Number.NaN);
@@ -117,7 +120,7 @@ export async function authorizedFetch(path: string, init: RequestInit = {}): Pro
     const isRead = (init.method ?? 'GET') === 'GET';
     const early = isRead ? takeEarly(url, token) : null;
     const sent = performance.now();
-    const response = await (early ?? fetch(url, { ...init, headers }));
+    const response = await answer(early ?? fetch(url, { ...init, headers }));
     answered.value = { sent, written: !isRead && response.ok };
     // An early request goes on whoever waits for it.
     init.signal?.throwIfAborted();

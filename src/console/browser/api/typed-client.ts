@@ -2,6 +2,7 @@
 import createClient from 'openapi-fetch';
 import type { paths } from '../../../../dist/console/api.d.ts';
 import { BASE_PATH } from '../base.ts';
+import { answer } from './answer.ts';
 import { ApiError } from './client.ts';
 import { authorizedFetch } from './session.ts';
 
@@ -30,7 +31,7 @@ interface Result<T> {
  * @throws ApiError if it is not a success, TypeError if there is none.
  */
 export async function unwrap<T>(pending: Promise<Result<T>>): Promise<T> {
-  const { data, error, response } = await pending;
+  const { data, error, response } = await answer(pending);
   if (response.ok) return data as T;
   const { error: message, fields } = (error ?? {}) as {
     error?: string;

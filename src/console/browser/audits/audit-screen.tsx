@@ -1,7 +1,7 @@
 /** The audit trail: who changed what and when, before and after side by side, and back again. */
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { ApiError, isAborted, send } from '../api/client.ts';
+import { ApiError, isAborted, jsonOf, send } from '../api/client.ts';
 import { collectionNamed } from '../api/collections.ts';
 import { needCategories, readCategories } from '../api/references.ts';
 import { textOf } from '../api/text-of.ts';
@@ -56,7 +56,7 @@ function instantOf(date: string, time: string): string {
 
 async function readTrail(parameters: string, signal: AbortSignal): Promise<Trail> {
   const response = await send(`/admin/audits/?order=desc&${parameters}`, { signal });
-  const entries = (await response.json()) as AuditEntry[];
+  const entries = await jsonOf<AuditEntry[]>(response);
   return { entries, total: Number(response.headers.get('X-Total-Count') ?? entries.length) };
 }
 

@@ -1,6 +1,7 @@
 /** The page in the shop as it will be: the server renders what is typed and stores nothing. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import { answer } from '../api/answer.ts';
 import { ApiError, isAborted, send } from '../api/client.ts';
 import { t } from '../messages/text.ts';
 import { Failure, wordsFor } from '../parts/notices.tsx';
@@ -91,5 +92,5 @@ async function render(path: string, body: string, signal: AbortSignal): Promise<
     headers: { Accept: 'text/html' },
     signal,
   });
-  return response.text();
+  return answer(response.text());
 }

@@ -1,6 +1,7 @@
 /** Imports at the server. */
 import type { components } from '../../../../dist/console/api.d.ts';
-import { errorOf, receive, send } from '../api/client.ts';
+import { answer, NoAnswer } from '../api/answer.ts';
+import { errorOf, jsonOf, receive, send } from '../api/client.ts';
 import { collectionOf } from '../api/collections.ts';
 import { randomKey } from '../api/random-key.ts';
 import { authorizedFetch } from '../api/session.ts';
@@ -27,7 +28,8 @@ export interface ImportOptions {
 export async function columnsOf(name: CollectionName): Promise<string[]> {
   // A search that finds nothing leaves the header alone.
   const path = `${collectionOf(name).path}export/?format=csv&q=${randomKey()}`;
-  const text = await (await send(path, { headers: { Accept: 'text/csv' } })).text();
+  const response = await send(path, { headers: { Accept: 'text/csv' } });
+  const text = await answer(response.text());
   const [header = ''] = text.replace(/^\uFEFF/, '').split(/\r?\n/);
   return header.split(',');
 }
@@ -54,7 +56,7 @@ export async function runImport(
     signal,
   });
   if (!response.ok) throw await errorOf(response);
-  let state = (await response.json()) as Import;
+  let state = await jsonOf<Import>(response);
   let answered = true;
   while (state.state === 'checking' || state.state === 'writing') {
     onProgress(state);
@@ -64,7 +66,7 @@ export async function runImport(
       answered = true;
     } catch (error) {
       // The import goes on at the server. Started again, it would create its rows twice.
-      if (!(error instanceof TypeError)) throw error;
+      if (!(error instanceof NoAnswer)) throw error;
       if (answered) complain(error);
       answered = false;
     }

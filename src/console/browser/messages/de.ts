@@ -66,6 +66,8 @@ export const de: Messages = {
     'Der Server antwortet nicht. Was Sie eingegeben haben, ist noch da; versuchen Sie es gleich noch einmal.',
   'error.server':
     'Auf dem Server ist etwas schiefgegangen. Was Sie eingegeben haben, ist noch da; versuchen Sie es gleich noch einmal. Geschieht es wieder, sagen Sie es der Person, die den Server betreibt.',
+  'error.defect':
+    'In der Konsole ist etwas schiefgegangen ({what}). Geschieht es wieder, sagen Sie es der Person, die den Server betreibt.',
   'error.updated':
     'Die Konsole wurde auf dem Server aktualisiert. Laden Sie die Seite neu, um fortzufahren. Nicht gespeicherte Änderungen in Formularen bleiben erhalten.',
   'error.reload': 'Neu laden',

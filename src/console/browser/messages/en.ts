@@ -59,6 +59,8 @@ export const en = {
     'The server does not answer. What you have typed is still here; try again in a moment.',
   'error.server':
     'Something went wrong on the server. What you have typed is still here; try again in a moment. If it happens again, tell the person who runs the server.',
+  'error.defect':
+    'Something went wrong in the console ({what}). If it happens again, tell the person who runs the server.',
   'error.updated':
     'The console has been updated on the server. Reload the page to go on. Unsaved changes in forms are kept.',
   'error.reload': 'Reload',

@@ -1,5 +1,6 @@
 /** Messages that are shown for a while and announced: `status` for news, `alert` for failures. */
 import { effect, signal } from '@preact/signals';
+import { NoAnswer } from '../api/answer.ts';
 import { ApiError, isAborted } from '../api/client.ts';
 import { answered } from '../api/session.ts';
 import { ConsoleUpdated } from '../load-chunk.ts';
@@ -68,7 +69,7 @@ export function complain(error: unknown): void {
 }
 
 function endOf(error: unknown): Notice['until'] {
-  if (error instanceof TypeError) return 'answered';
+  if (error instanceof NoAnswer) return 'answered';
   return error instanceof ApiError && error.status >= 500 ? 'written' : null;
 }
 
@@ -88,8 +89,9 @@ export function wordsFor(error: unknown): string {
       : error.message;
   }
   if (error instanceof ConsoleUpdated) return t('error.updated');
-  if (error instanceof TypeError) return t('error.network');
-  return error instanceof Error ? error.message : String(error);
+  if (error instanceof NoAnswer) return t('error.network');
+  const isDefect = !(error instanceof Error) || error.name !== 'Error';
+  return isDefect ? t('error.defect', { what: String(error) }) : error.message;
 }
 
 /** What a 5xx means. The text of a 500 says nothing, that of a 503 says why. */
@@ -127,7 +129,7 @@ function show({ id, kind, text, action }: Notice) {
             close(id);
             action.run().catch((error: unknown) => {
               complain(error);
-              if (error instanceof TypeError) add(kind, text, action);
+              if (error instanceof NoAnswer) add(kind, text, action);
             });
           }}
         >

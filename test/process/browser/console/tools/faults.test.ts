@@ -96,4 +96,24 @@ testInBrowser('the home screen warns in the language of the user', async () => {
   }
 });
 
+testInBrowser(
+  'a defect that a button meets is not called a fault of the network either',
+  async () => {
+    const { at, visit } = scene();
+    for (const [locale, save, text] of [
+      ['en-US', 'Save', 'Something went wrong in the console (TypeError: Cannot read'],
+      ['de-DE', 'Speichern', 'In der Konsole ist etwas schiefgegangen (TypeError: Cannot read'],
+    ] as const) {
+      const { page } = await visit('editor', { options: { locale } });
+      await page.goto(at('/brands/2'));
+      await page.getByLabel('Name', { exact: true }).fill(`A name in ${locale}`);
+      // No server answers so; the console fails when it shows what was saved.
+      await page.route('**/admin/brands/2/', (route) => route.fulfill({ json: null }));
+      await page.getByRole('button', { name: save }).click();
+      await hears(page, 'alert', text);
+      await page.context().close();
+    }
+  },
+);
+
 test.run();
