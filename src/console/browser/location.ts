@@ -18,7 +18,10 @@ export const query = computed(() => new URLSearchParams(address.value.search));
 /** Resolves to whether the user really wants to leave. */
 type Question = () => Promise<boolean>;
 
-let question: Question | null = null;
+const question = signal<Question | null>(null);
+
+/** Whether the user may be asked before the address changes. */
+export const isHeldBack = computed(() => question.value !== null);
 
 /** Whether the question is asked before another address of the same screen, too. */
 let asksWithin = false;
@@ -35,7 +38,7 @@ function here(): { path: string; search: string } {
  * @param within whether another address of the same screen would lose it, too.
  */
 export function holdBack(ask: Question | null, { within = false } = {}): void {
-  question = ask;
+  question.value = ask;
   asksWithin = within;
 }
 
@@ -78,7 +81,8 @@ export function scrollBack(): void {
 
 /** Shows another address. @param replace whether "back" is to skip the one that is shown now. */
 export async function navigate(to: string, { replace = false } = {}): Promise<void> {
-  if (question !== null && (asksWithin || !sameScreen(to)) && !(await question())) return;
+  const ask = question.value;
+  if (ask !== null && (asksWithin || !sameScreen(to)) && !(await ask())) return;
   scrolled = 0;
   // As with every link of the web, the address that is shown is not in the history twice.
   const same = new URL(href(to), location.origin).href === location.href;
@@ -110,7 +114,8 @@ function settle(): void {
 export function followLocation(): void {
   let leaving = false;
   addEventListener('popstate', ({ state }: PopStateEvent) => {
-    if (question === null || leaving) {
+    const ask = question.value;
+    if (ask === null || leaving) {
       leaving = false;
       scrolled = (state as { scrolled?: number } | null)?.scrolled ?? 0;
       settle();
@@ -118,7 +123,7 @@ export function followLocation(): void {
     }
     // The browser has gone there already: it is sent back until the user has answered.
     history.pushState(null, '', settledUrl);
-    void question().then((leaves) => {
+    void ask().then((leaves) => {
       if (!leaves) return;
       // The address asked for is the one before: written here, it would be in the history twice.
       leaving = true;

@@ -1,7 +1,7 @@
 /** The field that searches as one types. */
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { query as address } from '../location.ts';
+import { isHeldBack, query as address } from '../location.ts';
 import { t } from '../messages/text.ts';
 import type { ListProps } from './list-props.ts';
 
@@ -30,13 +30,13 @@ export function SearchField({ query, show }: ListProps) {
       // An effect is ended after the next paint: a key, or another address, may have come first.
       if (typed.value !== typing || latest.current.q !== over) return;
       latest.current.show({ q: text }, true);
-      // The user may be asked first, and stay.
+      // The user may be asked first, and stay: it is shown when there is nothing to ask any more.
       if ((address.value.get('q') ?? '') !== text.trim()) return;
       // The address has no white space at its ends; the field keeps it for the next word.
       typed.value = { text, over: text.trim() };
     }, PAUSE_MS);
     return () => clearTimeout(timer);
-  }, [typing, typed]);
+  }, [typing, typed, isHeldBack.value]);
   return (
     <div class="filter search" role="search">
       <label for="search">{t('list.search')}</label>

@@ -47,6 +47,8 @@ testInBrowser('a value of a list that could not be saved is not left unasked', a
   await page.unroute('**/admin/skus/1/');
   await cell.press('Enter');
   await hears(page, 'status', 'Stock is now 4,321.');
+  // The search that was typed before is shown now that nothing would be lost.
+  await page.waitForURL((url) => url.searchParams.get('q') === 'kettle');
   assert.is((await read(server, '/admin/skus/1/')).stock, 4321);
   await page.getByRole('link', { name: 'Books', exact: true }).click();
   await page.getByRole('table', { name: 'Books' }).waitFor();
