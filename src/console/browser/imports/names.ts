@@ -3,12 +3,14 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { collectionOf, referencesOf, responseName } from '../api/collections.ts';
 import { labelOf, needCategories } from '../api/references.ts';
-import type { CollectionName } from '../api/types.ts';
+import type { CollectionName, Pair } from '../api/types.ts';
 import { complain } from '../parts/notices.tsx';
 import type { Import } from './api.ts';
 
 /** Items that are asked for; others are shown by their ids. */
 const MAX_NAMES = 100;
+
+type Change = Import['changes'][number];
 
 /** Names by the attribute and the id. */
 export type Names = ReadonlyMap<string, string>;
@@ -24,31 +26,65 @@ interface Wanted {
   readonly id: number;
 }
 
-/** What the changes refer to, each item once. */
-function referredTo(changed: CollectionName, changes: Import['changes']): Wanted[] {
-  const collection = collectionOf(changed);
-  const found = new Map<string, Wanted>();
-  for (const [attribute, target] of referencesOf(collection)) {
-    for (const name of new Set([attribute, responseName(collection, attribute)])) {
-      for (const id of changes.flatMap(({ fields }) => fields[name] ?? [])) {
-        const key = nameKey(name, id);
-        if (typeof id === 'number') found.set(key, { key, target, id });
-      }
-    }
-  }
-  return [...found.values()];
+/** @param id null for no item. */
+function reference(name: string, target: CollectionName, id: unknown): Wanted[] {
+  return typeof id === 'number' ? [{ key: nameKey(name, id), target, id }] : [];
 }
 
-/** Reads the names one after the other, and shows them as they arrive. */
-export function useNames(name: CollectionName, changes: Import['changes']): Names {
+/** What one change refers to. */
+function referencesIn(changed: CollectionName, { fields }: Change): Wanted[] {
+  const collection = collectionOf(changed);
+  const found = referencesOf(collection).flatMap(([attribute, target]) =>
+    [...new Set([attribute, responseName(collection, attribute)])].flatMap((name) =>
+      (fields[name] ?? []).flatMap((id) => reference(name, target, id)),
+    ),
+  );
+  const pairs = (fields['specs'] ?? []).flatMap((value) => (value ?? []) as readonly Pair[]);
+  const specs = pairs.flatMap(({ spec_id: spec, option_id: option }) => [
+    ...reference('spec_id', 'specs', spec),
+    ...reference('option_id', 'options', option),
+  ]);
+  return [...found, ...specs];
+}
+
+/**
+ * The names of items that the import itself creates. A check gives them ids that nothing has yet.
+ * Ids ascend: of those that a row refers to, the last ones are of what was created for the row.
+ */
+function createdFor(wanted: readonly Wanted[], row: number, { created_missing: all = [] }: Import) {
+  const names = new Map<string, string>();
+  for (const [target, found] of Map.groupBy(wanted, (each) => each.target)) {
+    const created = all.filter((each) => each.row === row && each.resource === target);
+    const ids = [...new Set(found.map(({ id }) => id))].sort((a, b) => b - a);
+    for (const [at, { name }] of created.toReversed().entries()) {
+      for (const { key, id } of found) if (id === ids[at]) names.set(key, name);
+    }
+  }
+  return names;
+}
+
+/**
+ * Reads the names one after the other, and shows them as they arrive.
+ *
+ * @param changes those of the result that are shown.
+ */
+export function useNames(name: CollectionName, result: Import, changes: Import['changes']): Names {
   const names = useSignal<Names>(new Map());
   useEffect(() => {
     const abort = new AbortController();
-    const wanted = referredTo(name, changes);
-    const categories = wanted.filter(({ target }) => target === 'categories');
+    const wanted = new Map<string, Wanted>();
+    const created = new Map<string, string>();
+    for (const change of changes) {
+      const found = referencesIn(name, change);
+      for (const each of found) wanted.set(each.key, each);
+      for (const [key, text] of createdFor(found, change.row, result)) created.set(key, text);
+    }
+    names.value = created;
+    const existing = [...wanted.values()].filter(({ key }) => !created.has(key));
+    const categories = existing.filter(({ target }) => target === 'categories');
     if (categories.length > 0) needCategories(categories.map(({ id }) => id)).catch(complain);
     const read = async () => {
-      const others = wanted.filter(({ target }) => target !== 'categories');
+      const others = existing.filter(({ target }) => target !== 'categories');
       for (const { key, target, id } of others.slice(0, MAX_NAMES)) {
         const label = await labelOf(target, id, abort.signal);
         names.value = new Map([...names.value, [key, label]]);
@@ -57,6 +93,6 @@ export function useNames(name: CollectionName, changes: Import['changes']): Name
     // An item that cannot be read is shown by its id.
     read().catch(() => null);
     return () => abort.abort();
-  }, [name, changes, names]);
+  }, [name, result, changes, names]);
   return names.value;
 }

@@ -2,6 +2,7 @@
 import { useMemo } from 'preact/hooks';
 import { collectionOf } from '../api/collections.ts';
 import { textOf } from '../api/text-of.ts';
+import type { Pair } from '../api/types.ts';
 import { href } from '../location.ts';
 import { formatNumber, t } from '../messages/text.ts';
 import { shownValue } from '../parts/attributes.ts';
@@ -130,7 +131,7 @@ interface ChangesProps {
 
 function Changes({ plan, result }: ChangesProps) {
   const shown = useMemo(() => result.changes.slice(0, MAX_SHOWN), [result]);
-  const names = useNames(plan.collection, shown);
+  const names = useNames(plan.collection, result, shown);
   return (
     <>
       <h3>{t('import.changes', { count: result.change_count })}</h3>
@@ -183,8 +184,8 @@ interface FieldsProps {
 }
 
 function FieldChanges({ change: { fields, action }, names }: FieldsProps) {
-  const text = (name: string, value: unknown) => {
-    if (Array.isArray(value) && value.length === 0) return '–';
+  const text = (name: string, value: unknown): string => {
+    if (Array.isArray(value)) return specsText(value as readonly Pair[], text);
     return (names.get(nameKey(name, value)) ?? shownValue(name, value)) || '–';
   };
   return (
@@ -202,6 +203,15 @@ function FieldChanges({ change: { fields, action }, names }: FieldsProps) {
       ))}
     </ul>
   );
+}
+
+/** The specifications of a SKU, as a file has them. @param text of the value of an attribute. */
+function specsText(pairs: readonly Pair[], text: (name: string, value: unknown) => string): string {
+  const named = pairs.map(
+    ({ spec_id: spec, option_id: option }) =>
+      `${text('spec_id', spec)}=${text('option_id', option)}`,
+  );
+  return named.join('; ') || '–';
 }
 
 function downloadReport({ file }: Plan, result: Import): void {

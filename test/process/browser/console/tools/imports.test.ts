@@ -49,6 +49,35 @@ testInBrowser(
   },
 );
 
+testInBrowser('a check names what it would create itself', async () => {
+  const { visit } = scene();
+  const { page } = await visit('editor');
+  const numbers = '1,1,1,0,true';
+  await choose(page, [
+    'name,spu,caption,category,price USD,cost_price USD,market_price USD,stock,is_launched,specs',
+    `One,Auralune Phone 12,,Shoes > Boots > Warm,${numbers},Smell=Leather; Colour=Mauve`,
+    `Two,Auralune Phone 12,,Shoes > Boots > Warm,${numbers},Colour=Silver`,
+    `Three,Auralune Phone 12,,Shoes > Boots > Cold,${numbers},Colour=Mauve; Smell=Wax`,
+  ]);
+  for (const name of ['Categories', 'Specifications', 'Options']) {
+    await page.getByRole('checkbox', { name }).check();
+  }
+  await click(page, 'Next');
+  await click(page, 'Check');
+  const table = page.getByRole('table', { name: 'Changed rows' });
+  for (const [name, category, specs] of [
+    ['One', 'Warm', 'Smell=Leather; Colour=Mauve'],
+    ['Two', 'Warm', 'Colour=Silver'],
+    ['Three', 'Cold', 'Colour=Mauve; Smell=Wax'],
+  ] as const) {
+    const row = table.getByRole('row').filter({ hasText: `Name ${name}` });
+    await row.getByText(specs, { exact: true }).waitFor();
+    await row.getByText(category, { exact: true }).waitFor();
+    await row.getByText('Auralune Phone 12').waitFor();
+  }
+  await page.context().close();
+});
+
 testInBrowser('a check with many errors says how many it does not show', async () => {
   const { visit } = scene();
   const { page } = await visit('editor');
