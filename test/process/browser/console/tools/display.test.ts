@@ -97,6 +97,40 @@ testInBrowser('the German screen of an SPU can be used with text of twice the si
   await page.context().close();
 });
 
+/** Words of a title that are broken, which so have a part in each of two lines; it runs in the browser. */
+const BROKEN = `(() => {
+  const title = document.querySelector('dialog[open] h2');
+  const text = title.firstChild;
+  return [...text.nodeValue.matchAll(/\\S+/g)].filter(({ 0: word, index }) => {
+    const range = document.createRange();
+    range.setStart(text, index);
+    range.setEnd(text, index + word.length);
+    return range.getClientRects().length > 1;
+  }).map(([word]) => word);
+})()`;
+
+testInBrowser('the titles of dialogs break no word in text of twice the size', async () => {
+  const { at, visit } = scene();
+  const { page } = await visit('editor', { width: 360, options: { locale: 'de-DE' } });
+  await page.goto(at('/skus'));
+  await page.evaluate(`document.documentElement.style.fontSize = '200%'`);
+  await page.getByLabel('Alle auf dieser Seite auswählen').check();
+  for (const button of ['Spalten', 'Bearbeiten …', 'Löschen …']) {
+    await page.getByRole('button', { name: button, exact: true }).click();
+    await page.locator('dialog[open] h2').waitFor();
+    assert.equal(await page.evaluate(BROKEN), [], button);
+    await page.keyboard.press('Escape');
+    await page.locator('dialog[open]').waitFor({ state: 'detached' });
+  }
+  await page.getByRole('link', { name: 'Neu', exact: true }).click();
+  await page.getByLabel('Untertitel').fill('x');
+  await page.getByRole('link', { name: 'Zurück zur Liste' }).click();
+  await page.getByRole('alertdialog', { name: 'Ohne Speichern verlassen?' }).waitFor();
+  assert.equal(await page.evaluate(BROKEN), []);
+  assert.is(await overflow(page), 0);
+  await page.context().close();
+});
+
 const HEBREW = 'טלפון';
 
 /** Where the two words of a text begin on the screen; it runs in the browser. */
