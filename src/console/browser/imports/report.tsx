@@ -4,7 +4,7 @@ import { collectionOf } from '../api/collections.ts';
 import { textOf } from '../api/text-of.ts';
 import type { Pair } from '../api/types.ts';
 import { href } from '../location.ts';
-import { formatNumber, t } from '../messages/text.ts';
+import { formatNumber, refusalText, t } from '../messages/text.ts';
 import { shownValue } from '../parts/attributes.ts';
 import { download } from '../parts/download.ts';
 import type { Import } from './api.ts';
@@ -101,7 +101,7 @@ function Errors({ result }: { readonly result: Import }) {
               <tr key={`${row} ${column} ${message}`}>
                 <td class="number">{row ?? '–'}</td>
                 <td>{column ?? '–'}</td>
-                <td class="wraps problem">{message}</td>
+                <td class="wraps problem">{refusalText(message)}</td>
               </tr>
             ))}
           </tbody>

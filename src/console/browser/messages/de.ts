@@ -1,9 +1,12 @@
 /** German. */
+import { refusalDe } from '../api/refusals-de.ts';
 import { attributesDe } from './attributes-de.ts';
 import { formsDe } from './forms-de.ts';
 import { helpDe } from './help-de.ts';
 import { toolsDe } from './tools-de.ts';
 import type { Messages } from './message.ts';
+
+export { refusalDe };
 
 export const de: Messages = {
   ...attributesDe,

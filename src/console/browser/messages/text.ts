@@ -137,9 +137,17 @@ export async function startLanguage(): Promise<void> {
   await speak(preferredLanguage());
 }
 
+let translated: (refusal: string) => string | null = () => null;
+
+/** @param text of the server. @returns it in the language that is shown, if that has it. */
+export function refusalText(text: string): string {
+  return translated(text) ?? text;
+}
+
 async function speak(chosen: Language): Promise<void> {
-  messages.value =
-    chosen === 'de' ? (await loadChunk(async () => await import('./de.ts'))).de : english;
+  const german = chosen === 'de' ? await loadChunk(async () => await import('./de.ts')) : null;
+  translated = german?.refusalDe ?? (() => null);
+  messages.value = german?.de ?? english;
   language.value = chosen;
   document.documentElement.lang = chosen;
 }

@@ -4,7 +4,7 @@ import { NoAnswer } from '../api/answer.ts';
 import { ApiError, isAborted } from '../api/client.ts';
 import { answered } from '../api/session.ts';
 import { ConsoleUpdated } from '../load-chunk.ts';
-import { t } from '../messages/text.ts';
+import { refusalText, t } from '../messages/text.ts';
 
 export interface Notice {
   readonly id: number;
@@ -86,7 +86,7 @@ export function wordsFor(error: unknown): string {
     if (error.status >= 500) return faultText(error);
     return error.message === ''
       ? t('error.status', { status: String(error.status) })
-      : error.message;
+      : refusalText(error.message);
   }
   if (error instanceof ConsoleUpdated) return t('error.updated');
   if (error instanceof NoAnswer) return t('error.network');

@@ -78,6 +78,18 @@ testInBrowser('a check names what it would create itself', async () => {
   await page.context().close();
 });
 
+testInBrowser('a check says in German what is wrong with a file', async () => {
+  const { at, visit } = scene();
+  const { page } = await visit('editor', { options: { locale: 'de-DE' } });
+  await page.goto(at('/import'));
+  const buffer = Buffer.from('id,name\n1,\n');
+  await page.getByLabel('Datei').setInputFiles({ name: 'a.csv', mimeType: 'text/csv', buffer });
+  await click(page, 'Weiter');
+  await click(page, 'Prüfen');
+  await page.getByText('darf nicht leer sein oder nur aus Leerraum bestehen').waitFor();
+  await page.context().close();
+});
+
 testInBrowser('a check with many errors says how many it does not show', async () => {
   const { visit } = scene();
   const { page } = await visit('editor');

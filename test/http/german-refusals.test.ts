@@ -1,0 +1,167 @@
+/** The console recognises refusals by their text, so the texts of the server decide what is German. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { refusalDe } from '../../src/console/browser/api/refusals-de.ts';
+import { type Catalog, createCatalog, make, makeChain, makePair } from '../support/catalog.ts';
+import { type Received, send } from '../support/client.ts';
+import { importInto } from '../support/imports.ts';
+import { closeServices, openService, type Service } from '../support/service.ts';
+
+let server: Service;
+let catalog: Catalog;
+
+test.before(async () => {
+  server = await openService();
+  catalog = await createCatalog(server);
+});
+
+test.after(closeServices);
+
+/** All that the server says of a request. */
+async function refusals(method: string, path: string, body?: unknown): Promise<string[]> {
+  const { status, json } = await send(server, method, path, {
+    ...(body !== undefined && { body }),
+  });
+  assert.ok(status === 409 || status === 422, `${method} ${path}: ${status}`);
+  const fields = Object.values<string[]>(json.fields ?? {}).flat();
+  return fields.length > 0 ? fields : [json.error];
+}
+
+async function german(method: string, path: string, body?: unknown): Promise<string> {
+  const texts = await refusals(method, path, body);
+  return texts.map((text) => refusalDe(text) ?? `English: ${text}`).join('; ');
+}
+
+test('references, rules and a code that is taken', async () => {
+  const { sku, spu, chain, silver, large } = catalog;
+  const [first, second, third] = chain;
+  await send(server, 'PATCH', `/admin/skus/${sku}/`, { body: { code: 'A:1' } });
+  const { id: other } = await make(server, '/admin/skus/', {
+    ...(await send(server, 'GET', `/admin/skus/${sku}/`)).json,
+    spu_id: spu,
+    code: null,
+  });
+  const path = `/admin/skus/${other}/`;
+  assert.is(
+    await german('PATCH', path, { code: 'A:1' }),
+    `Artikelnummer: A:1 ist schon die Artikelnummer der SKU ${sku}`,
+  );
+  assert.is(await german('PATCH', path, { spu_id: 99 }), 'SPU: den Eintrag 99 gibt es nicht');
+  assert.is(
+    await german('PATCH', path, { category_id: first }),
+    `Kategorie: Kategorie ${first} ist nicht auf der dritten Ebene`,
+  );
+  assert.is(
+    await german('PATCH', '/admin/skus/bulk/', [{ id: other, category_id: 99 }]),
+    'Kategorie: den Eintrag 99 gibt es nicht',
+  );
+  assert.match(
+    await german('PATCH', path, { specs: [{ ...silver, option_id: large.option_id }] }),
+    /^Ausprägung: Ausprägung \d+ gehört nicht zum Merkmal \d+$/,
+  );
+  assert.is(
+    await german('PATCH', `/admin/goods/${spu}/`, { category1_id: second }),
+    `Kategorie 1: Kategorie ${second} ist nicht auf der ersten Ebene`,
+  );
+  const [, strange] = await makeChain(server, 'Other');
+  assert.is(
+    await german('PATCH', `/admin/goods/${spu}/`, { category2_id: strange }),
+    `Kategorie 2: Kategorie ${strange} steht nicht unter ${first}`,
+  );
+  assert.match(
+    await german('PATCH', `/admin/categories/${first}/`, { parent_id: third }),
+    /^Übergeordnet: Kategorie \d+ stünde unter \d+ auf einer vierten Ebene oder unter sich selbst$/,
+  );
+  assert.match(
+    await german('PATCH', `/admin/categories/${third}/`, { parent_id: first }),
+    /^Kategorie.* \((?:SPU|SKU) \d+\): Kategorie \d+ /,
+  );
+});
+
+test('what is still in use', async () => {
+  const { brand, chain, spu, silver, sku } = catalog;
+  await send(server, 'PATCH', `/admin/skus/${sku}/`, { body: { specs: [silver] } });
+  assert.is(
+    await german('DELETE', `/admin/brands/${brand}/`),
+    `Andere Einträge verweisen darauf: SPU ${spu}`,
+  );
+  assert.match(
+    await german('DELETE', `/admin/categories/${chain[2]}/`),
+    /^Andere Einträge verweisen darauf: SPU \d+; SKUs \d+, \d+$/,
+  );
+  assert.match(
+    await german('DELETE', `/admin/options/${silver.option_id}/`),
+    /^Andere Einträge verweisen darauf: SKU \d+$/,
+  );
+  for (const value of ['S', 'M', 'L']) await makePair(server, silver.spec_id, value);
+  assert.match(
+    await german('DELETE', `/admin/specs/${silver.spec_id}/`),
+    /^Andere Einträge verweisen darauf: Ausprägungen \d+, \d+, \d+ und weitere; SKU \d+$/,
+  );
+});
+
+test('values that are not valid', async () => {
+  assert.is(
+    await german('POST', '/admin/brands/', { name: ' ' }),
+    'darf nicht leer sein oder nur aus Leerraum bestehen',
+  );
+  assert.is(
+    await german('PATCH', '/admin/brands/1/', { name: 'x'.repeat(256) }),
+    'darf höchstens 255 Zeichen lang sein',
+  );
+  assert.is(
+    await german('PATCH', '/admin/skus/1/', { price: -1, code: ' x' }),
+    'muss 0 oder mehr sein; darf nicht mit Leerraum beginnen oder enden',
+  );
+  assert.match(
+    await german('POST', '/books/', { name: 'A', pub_date: '2026-02-30' }),
+    /^muss ein Datum sein/,
+  );
+  const account = { name: 'ann', role: 'admin', password: 'correct horse battery' };
+  await make(server, '/admin/users/', account);
+  assert.is(await german('POST', '/admin/users/', account), 'so heißt schon ein anderer Benutzer');
+  assert.is(
+    await german('POST', '/admin/users/', { ...account, name: 'bob', password: 'short' }),
+    'muss mindestens 8 Zeichen haben',
+  );
+  assert.match(await german('DELETE', '/admin/users/ann/'), /^ann ist der letzte aktive Verwalter/);
+});
+
+test('the errors of a file', async () => {
+  const required = 'name,spu,caption,category,price USD,cost_price USD,market_price USD,stock';
+  for (const [collection, query, lines, wanted] of [
+    ['brands', '', ['id,name', '99,x', 'x,x'], ['Marke 99 gibt es nicht', 'muss eine ID aus']],
+    ['goods', '', ['id,brand', '1,Nope'], ['Marke "Nope" gibt es nicht']],
+    ['skus', '', ['id,stock', '1,', '2,x'], ['darf nicht leer', 'muss eine ganze']],
+    ['skus', '', ['id,price USD', '1,x'], ['muss ein Betrag in USD sein: Ziffern']],
+    ['skus', '', ['id,price EUR', '1,1'], ['ist in EUR, die Preise sind aber in USD']],
+    ['skus', '', ['id,colour', '1,1'], ['ist keine Spalte; die Spalten sind id, name,']],
+    ['skus', '', ['id,stock,stock', '1,1,1'], ['kommt zweimal vor']],
+    ['skus', '', ['id,is_launched', '1,ja'], ['muss „true“ oder „false“ sein']],
+    ['skus', '', ['id,category', '1,Phone 1'], ['muss drei Ebenen haben']],
+    ['skus', 'match=code', ['code,stock', 'A,1', 'A,2'], ['steht zweimal', 'muss angegeben']],
+    ['skus', '', [required, ',,,,1,1,1,1,1'], ['hat 9 Zellen, die Kopfzeile aber 8']],
+  ] as const) {
+    const report: Received['json'] = await importInto(server, collection, lines.join('\n'), {
+      query: `dry_run=true&${query}`,
+    });
+    assert.is(report.state, 'refused');
+    const found: string[] = report.errors.map(
+      ({ message }: { readonly message: string }) => refusalDe(message) ?? `English: ${message}`,
+    );
+    for (const text of found) assert.not.match(text, 'English');
+    for (const text of wanted)
+      assert.ok(
+        found.some((each) => each.includes(text)),
+        `${text}: ${found.join('; ')}`,
+      );
+  }
+});
+
+test('a text that is not known stays as it is', () => {
+  for (const text of ['', 'something else', 'colour: is required', 'name: is unknown']) {
+    assert.is(refusalDe(text), null, text);
+  }
+});
+
+test.run();
