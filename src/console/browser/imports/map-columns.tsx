@@ -32,15 +32,14 @@ export function MapColumns({ plan, onChange, onBack, onNext }: MapProps) {
           <thead>
             <tr>
               <th scope="col">{t('import.inFile')}</th>
-              <th scope="col">{t('import.examples')}</th>
               <th scope="col">{t('import.inCatalog')}</th>
+              <th scope="col">{t('import.examples')}</th>
             </tr>
           </thead>
           <tbody>
             {header.map((name, at) => (
               <tr key={`${at} ${name}`}>
                 <th scope="row">{name === '' ? '–' : name}</th>
-                <td class="wraps soft">{sample.map((row) => row[at] ?? '').join(' · ')}</td>
                 <td>
                   <ColumnChoice
                     label={t('import.columnFor', { name })}
@@ -49,6 +48,7 @@ export function MapColumns({ plan, onChange, onBack, onNext }: MapProps) {
                     onChange={(chosen) => set(at, chosen)}
                   />
                 </td>
+                <td class="wraps soft">{sample.map((row) => row[at] ?? '').join(' · ')}</td>
               </tr>
             ))}
           </tbody>

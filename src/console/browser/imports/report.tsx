@@ -1,8 +1,9 @@
 /** What an import has done, or would do. */
-import { useMemo } from 'preact/hooks';
+import { useMemo, useRef } from 'preact/hooks';
 import { collectionOf } from '../api/collections.ts';
 import { textOf } from '../api/text-of.ts';
 import type { Pair } from '../api/types.ts';
+import { useClearOfNotices } from '../forms/keep-clear.ts';
 import { href } from '../location.ts';
 import { formatNumber, refusalText, t } from '../messages/text.ts';
 import { shownValue } from '../parts/attributes.ts';
@@ -33,6 +34,8 @@ const COUNTS = ['rows', 'created', 'changed', 'unchanged', 'refused'] as const;
 export function Report(props: ReportProps) {
   const { plan, result, example, onBack, onApply, onAgain } = props;
   const { dry_run: dryRun, state } = result;
+  const bar = useRef<HTMLDivElement>(null);
+  useClearOfNotices(bar);
   const applicable = dryRun && state === 'done' && result.created + result.changed > 0;
   return (
     <section class="panel">
@@ -51,7 +54,8 @@ export function Report(props: ReportProps) {
       {result.errors.length > 0 && <Errors result={result} />}
       <CreatedMissing result={result} />
       {result.changes.length > 0 && <Changes plan={plan} result={result} />}
-      <div class="buttons">
+      {/* The lists above it may be some thirty windows long. */}
+      <div ref={bar} class="save-bar">
         {dryRun && (
           <button type="button" onClick={onBack}>
             {t('import.back')}

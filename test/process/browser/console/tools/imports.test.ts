@@ -40,6 +40,9 @@ testInBrowser(
     await made.getByText('Electronics › Phones › Smartphones').waitFor();
     await made.getByText('Auralune Phone 12').waitFor();
     await page.getByText('and 1,301 more').waitFor();
+    // Two hundred rows are above it.
+    const apply = await page.getByRole('button', { name: /^Apply/ }).boundingBox();
+    assert.ok(apply !== null && apply.y + apply.height <= 800, 'the button is in sight');
     assert.is(await made.getByRole('link').count(), 0);
     assert.is(await table.getByRole('link', { name: 'Renamed by a file' }).count(), 1);
     await shoot(page, 'import-check', false);
