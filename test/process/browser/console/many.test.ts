@@ -186,6 +186,10 @@ testInBrowser(
     await hears(page, 'status', '1 item was deleted.');
     await page.getByRole('button', { name: 'Undo' }).click();
     await page.getByLabel('Select Aa first').waitFor();
+    await page.getByRole('button', { name: 'Delete…' }).click();
+    await page.getByRole('button', { name: 'Delete 1 item' }).click();
+    // Nothing was deleted, so there is nothing to restore.
+    await page.getByRole('button', { name: 'Done', exact: true }).click();
     assert.equal(faults(visitor, [/409/]), []);
     await page.context().close();
   },

@@ -150,7 +150,7 @@ function Stopped({ name, outcome, onClose }: StoppedProps) {
           </button>
         )}
         <button type="button" class="primary" onClick={leave}>
-          {t('bulk.leave')}
+          {t(count > 0 ? 'bulk.leave' : 'dialog.done')}
         </button>
       </footer>
     </Dialog>
