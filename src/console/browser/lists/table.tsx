@@ -45,6 +45,7 @@ export function ItemTable(props: ListProps) {
           ))}
         </tbody>
       </table>
+      {page === null && shown.failure.value === null && <p class="empty">{t('loading')}</p>}
       {page?.total === 0 && (
         <div class="empty">
           <p>{t(isFiltered ? 'list.nothingFound' : 'list.empty')}</p>

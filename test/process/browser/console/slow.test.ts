@@ -173,6 +173,19 @@ testInBrowser('a preview that could not be rendered is rendered by Try again', a
   await page.context().close();
 });
 
+testInBrowser('a list that is not there yet says that it is loading', async () => {
+  const { at, visit } = scene();
+  const { page } = await visit('viewer');
+  const release = await hold(page, '**/admin/skus/?*');
+  await page.goto(at('/skus?q=no-such-word'));
+  const list = page.getByRole('region', { name: 'SKUs' });
+  await list.getByText('Loading…').waitFor();
+  release();
+  await list.getByText('Nothing matches the search and the filters.').waitFor();
+  assert.is(await list.getByText('Loading…').count(), 0);
+  await page.context().close();
+});
+
 testInBrowser('leaving an import that is being written asks for confirmation', async () => {
   const { at, visit } = scene();
   const visitor = await visit('editor');
