@@ -51,7 +51,7 @@ export function Report(props: ReportProps) {
           </div>
         ))}
       </dl>
-      {result.errors.length > 0 && <Errors result={result} />}
+      {result.errors.length > 0 && <Errors plan={plan} result={result} />}
       <CreatedMissing result={result} />
       {result.changes.length > 0 && <Changes plan={plan} result={result} />}
       {/* The lists above it may be some thirty windows long. */}
@@ -84,7 +84,7 @@ export function Report(props: ReportProps) {
   );
 }
 
-function Errors({ result }: { readonly result: Import }) {
+function Errors({ plan, result }: ChangesProps) {
   return (
     <>
       <h3>{t('import.errors', { count: result.error_count })}</h3>
@@ -104,7 +104,7 @@ function Errors({ result }: { readonly result: Import }) {
             {result.errors.slice(0, MAX_SHOWN).map(({ row, column, message }) => (
               <tr key={`${row} ${column} ${message}`}>
                 <td class="number">{row ?? '–'}</td>
-                <td>{column ?? '–'}</td>
+                <td>{column === null ? '–' : nameInFile(plan, column)}</td>
                 <td class="wraps problem">{refusalText(message)}</td>
               </tr>
             ))}
@@ -114,6 +114,12 @@ function Errors({ result }: { readonly result: Import }) {
       <More count={result.error_count} listed={result.errors.length} />
     </>
   );
+}
+
+/** What the file calls a column, which the server names as the catalog does. */
+function nameInFile({ file, mapping }: Plan, column: string): string {
+  if (file.table === null) return column;
+  return file.table.header[mapping.indexOf(column)] ?? columnLabel(column);
 }
 
 interface MoreProps {

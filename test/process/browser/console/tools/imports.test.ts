@@ -81,15 +81,18 @@ testInBrowser('a check names what it would create itself', async () => {
   await page.context().close();
 });
 
-testInBrowser('a check says in German what is wrong with a file', async () => {
+testInBrowser('a check says in German what is wrong with a file, by its own columns', async () => {
   const { at, visit } = scene();
   const { page } = await visit('editor', { options: { locale: 'de-DE' } });
   await page.goto(at('/import'));
-  const buffer = Buffer.from('id,name\n1,\n');
+  const buffer = Buffer.from('Nr;Bezeichnung\n1;\n');
   await page.getByLabel('Datei').setInputFiles({ name: 'a.csv', mimeType: 'text/csv', buffer });
   await click(page, 'Weiter');
+  await page.getByLabel('Spalte Nr im Katalog').selectOption('id');
+  await page.getByLabel('Spalte Bezeichnung im Katalog').selectOption('name');
   await click(page, 'Prüfen');
   await page.getByText('darf nicht leer sein oder nur aus Leerraum bestehen').waitFor();
+  await page.getByRole('cell', { name: 'Bezeichnung', exact: true }).waitFor();
   await page.context().close();
 });
 
