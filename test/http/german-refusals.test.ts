@@ -70,7 +70,7 @@ test('references, rules and a code that is taken', async () => {
   );
   assert.match(
     await german('PATCH', `/admin/categories/${first}/`, { parent_id: third }),
-    /^Übergeordnet: Kategorie \d+ stünde unter \d+ auf einer vierten Ebene oder unter sich selbst$/,
+    /^Übergeordnet: unter Kategorie \d+ wäre sie auf einer vierten Ebene oder unter sich selbst$/,
   );
   assert.match(
     await german('PATCH', `/admin/categories/${third}/`, { parent_id: first }),

@@ -55,8 +55,8 @@ const KNOWN: readonly (readonly [RegExp, string])[] = [
   [/^category (\d+) is not a first-level/, 'Kategorie $1 ist nicht auf der ersten Ebene'],
   [/^category (\d+) is not a child of category (\d+)$/, 'Kategorie $1 steht nicht unter $2'],
   [
-    /^category (\d+) under (\d+) would be on a fourth level or below itself$/,
-    'Kategorie $1 stünde unter $2 auf einer vierten Ebene oder unter sich selbst',
+    /^under category (\d+) it would be on a fourth level or below itself$/,
+    'unter Kategorie $1 wäre sie auf einer vierten Ebene oder unter sich selbst',
   ],
   [
     /^specification (\d+) does not belong to SPU (\d+) of SKU (\d+)$/,
