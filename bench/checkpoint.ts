@@ -5,22 +5,12 @@
  * request at a time (probe.ts). Its latencies are split by whether a checkpoint was under way: the
  * load is the same, so the difference is the cost of the checkpoint.
  */
-import { spawn } from 'node:child_process';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { latencyLine, latencyTitle, probe } from './latency.ts';
+import { requestsPerSecond } from './load.ts';
 import type { Sample } from './probe.ts';
-import {
-  build,
-  EXECUTABLE,
-  fill,
-  inDirectory,
-  issueToken,
-  need,
-  pagesMade,
-  ROOT,
-  start,
-} from './server.ts';
+import { build, fill, inDirectory, issueToken, need, pagesMade, serve } from './server.ts';
 
 const SKUS = Number(process.argv[2] ?? 100_000);
 const SECONDS = Number(process.argv[3] ?? 60);
@@ -63,36 +53,24 @@ class Checkpoints {
   }
 }
 
-void inDirectory(async (directory, children) => {
+void inDirectory(async (directory) => {
   need('wrk');
   build();
   const data = join(directory, 'data');
   fill(data, SKUS);
   const token = issueToken(data);
-  const server = await start(EXECUTABLE, 'serve', '--port', '0', '--data', data);
-  children.push(server.child);
+  const { url } = await serve(data);
   await pagesMade(data, SKUS);
-  // biome-ignore format: one option a line says less than one group a line.
-  const load = spawn(
-    'wrk',
-    [
-      '-t', '1', '-c', String(WRITERS), '-d', `${SECONDS + 2}s`,
-      '-s', 'bench/requests.lua', '-H', `Authorization: Bearer ${token}`, server.url,
-      '--', 'put', String(SKUS),
-    ],
-    { cwd: ROOT, stdio: 'ignore' },
-  );
-  children.push(load);
   const checkpoints = new Checkpoints(data);
   const timer = setInterval(() => checkpoints.look(), LOOK_EVERY);
-  const samples = await probe({
-    url: server.url,
-    token,
-    skus: SKUS,
-    seconds: SECONDS,
-    methods: ['GET', 'PATCH'],
-  });
-  clearInterval(timer);
+  const methods = ['GET', 'PATCH'] as const;
+  const script = { name: 'put', skus: SKUS };
+  const load = { url, token, connections: WRITERS, seconds: SECONDS + 2, script };
+  const task = { url, token, skus: SKUS, seconds: SECONDS, methods };
+  const [samples] = await Promise.all([
+    probe(task).finally(() => clearInterval(timer)),
+    requestsPerSecond(load),
+  ]);
 
   const during = ({ at, latency }: Sample) =>
     checkpoints.spans.some(({ from, to }) => at + latency >= from && at <= to);
@@ -101,7 +79,7 @@ void inDirectory(async (directory, children) => {
     `${SKUS} SKUs, ${WRITERS} connections writing; ${lengths.length} checkpoints of ${lengths.join(', ')} s\n\n` +
       latencyTitle(),
   );
-  for (const method of ['GET', 'PATCH'] as const) {
+  for (const method of methods) {
     const own = samples.filter((sample) => sample.method === method);
     process.stdout.write(
       latencyLine(

@@ -11,7 +11,6 @@ import { startEtcd } from '../test/support/etcd.ts';
 import { requestsPerSecond } from './load.ts';
 import {
   build,
-  EXECUTABLE,
   fill,
   inDirectory,
   issueToken,
@@ -19,7 +18,7 @@ import {
   need,
   pagesMade,
   type Running,
-  start,
+  serve,
 } from './server.ts';
 
 const SKUS = Number(process.argv[2] ?? 10_000);
@@ -46,7 +45,7 @@ function report(what: string, values: readonly number[], base: readonly number[]
 need('wrk');
 need('etcd');
 build();
-await inDirectory(async (directory, children) => {
+await inDirectory(async (directory) => {
   const [plain, first, second] = ['plain', 'first', 'second'].map((each) => join(directory, each));
   if (plain === undefined || first === undefined || second === undefined) return;
   fill(plain, SKUS);
@@ -54,22 +53,21 @@ await inDirectory(async (directory, children) => {
   for (const copy of [first, second]) cpSync(plain, copy, { recursive: true });
   const etcd = await startEtcd();
   const log = ['--log', etcd.url('bench')];
-  const serve = async (data: string, ...args: string[]): Promise<Running> => {
-    const running = await start(EXECUTABLE, 'serve', '--data', data, '--port', '0', ...args);
-    children.push(running.child);
+  const begin = async (data: string, ...args: string[]): Promise<Running> => {
+    const running = await serve(data, ...args);
     await pagesMade(data, SKUS);
     return running;
   };
   try {
-    const alone = await serve(plain);
-    const sharing = await serve(first, ...log);
+    const alone = await begin(plain);
+    const sharing = await begin(first, ...log);
     const [writes, shared]: [number[], number[]] = [[], []];
     for (let round = 0; round < ROUNDS; round += 1) {
       writes.push(await load(alone.url, 'put', token));
       shared.push(await load(sharing.url, 'put', token));
     }
     report('PUT with --log', shared, writes);
-    const other = await serve(second, ...log);
+    const other = await begin(second, ...log);
     const [one, two]: [number[], number[]] = [[], []];
     for (let round = 0; round < ROUNDS; round += 1) {
       one.push(await load(sharing.url, 'get', token));

@@ -9,7 +9,7 @@
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { launch } from '../test/support/chromium.ts';
-import { build, EXECUTABLE, inDirectory, issueToken, output, quantile, start } from './server.ts';
+import { build, EXECUTABLE, inDirectory, issueToken, output, quantile, serve } from './server.ts';
 
 const ROUNDS = Number(process.argv[2] ?? 7);
 const SLOWER_CPU = Number(process.argv[4] ?? 4);
@@ -57,12 +57,11 @@ async function measure(browser: Browser, url: string, token: string): Promise<Me
   }
 }
 
-await inDirectory(async (directory, children) => {
+await inDirectory(async (directory) => {
   if (process.argv[3] !== 'built') build();
   const data = join(directory, 'data');
   output(EXECUTABLE, 'migrate', '--demo', '--data', data);
-  const { url, child } = await start(EXECUTABLE, 'serve', '--data', data, '--port', '0');
-  children.push(child);
+  const { url } = await serve(data);
   const browser = await launch();
   try {
     const rounds: Measured[] = [];

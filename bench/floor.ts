@@ -12,7 +12,6 @@ import { requestsPerSecond } from './load.ts';
 import {
   build,
   cpuSecondsOf,
-  EXECUTABLE,
   fill,
   inDirectory,
   issueToken,
@@ -20,6 +19,7 @@ import {
   need,
   pagesMade,
   type Running,
+  serve,
   start,
 } from './server.ts';
 
@@ -52,18 +52,13 @@ async function responseOf({ url }: Running, path: string, token: string): Promis
   return { headers: Object.fromEntries(headers), body: await response.text() };
 }
 
-void inDirectory(async (directory, children) => {
+void inDirectory(async (directory) => {
   need('wrk');
   build();
   const data = join(directory, 'data');
   fill(data, SKUS);
   const token = issueToken(data);
-  const begin = async (...command: readonly [string, ...string[]]) => {
-    const server = await start(...command);
-    children.push(server.child);
-    return server;
-  };
-  const ours = await begin(EXECUTABLE, 'serve', '--port', '0', '--data', data);
+  const ours = await serve(data);
   await pagesMade(data, SKUS);
   process.stdout.write(
     `${SKUS} SKUs, ${ROUNDS} rounds of ${SECONDS} s; microseconds of CPU a request, medians\n\n` +
@@ -79,7 +74,7 @@ void inDirectory(async (directory, children) => {
     ];
     const bare: Running[] = [];
     for (const one of responses) {
-      bare.push(await begin(process.execPath, 'bench/bare.ts', JSON.stringify(one)));
+      bare.push(await start(process.execPath, 'bench/bare.ts', JSON.stringify(one)));
     }
     const servers = [...bare, ours];
     const costs: number[][] = servers.map(() => []);

@@ -4,21 +4,21 @@
  * Measures throughput and memory before; with idle connections open; after the hostile requests, of
  * every kind in turn, with the idle connections still open; and after all of them have closed.
  */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { requestsPerSecond } from './load.ts';
 import {
   build,
-  EXECUTABLE,
   fill,
   inDirectory,
   issueToken,
   median,
+  memoryOf,
   need,
   pagesMade,
   quantile,
-  start,
+  serve,
 } from './server.ts';
 
 const REQUESTS = Number(process.argv[2] ?? 10_000);
@@ -113,27 +113,20 @@ async function rate(url: string, token: string): Promise<number> {
   return median(rates);
 }
 
-function memory(pid: number): number {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1024;
-}
-
 async function main(): Promise<void> {
   need('wrk');
   build();
-  await inDirectory(async (directory, children) => {
+  await inDirectory(async (directory) => {
     const data = join(directory, 'data');
     fill(data, SKUS);
     const token = issueToken(data);
-    const { url, child } = await start(EXECUTABLE, 'serve', '--port', '0', '--data', data);
-    children.push(child);
+    const { url, child } = await serve(data);
     await pagesMade(data, SKUS);
-    const pid = child.pid ?? 0;
     const port = Number(new URL(url).port);
     const tell = async (what: string) => {
       const requests = (await rate(url, token)).toFixed(0).padStart(9);
-      const descriptors = String(readdirSync(`/proc/${pid}/fd`).length).padStart(7);
-      const mebibytes = memory(pid).toFixed(0).padStart(6);
+      const descriptors = String(readdirSync(`/proc/${child.pid}/fd`).length).padStart(7);
+      const mebibytes = memoryOf(child, 'VmRSS').toFixed(0).padStart(6);
       process.stdout.write(`${what.padEnd(44)}${requests}${mebibytes}${descriptors}\n`);
     };
     process.stdout.write(
@@ -154,7 +147,7 @@ async function main(): Promise<void> {
       }
     };
     const watch = setInterval(() => {
-      most = Math.max(most, memory(pid));
+      most = Math.max(most, memoryOf(child, 'VmRSS'));
       const asked = performance.now();
       void fetch(`${url}/healthz`).then(() => delays.push(performance.now() - asked));
     }, 100);

@@ -6,7 +6,6 @@
  * client reads SKUs, one request after the other. Pages wait until the import has ended. Memory is
  * the growth from before the import to the peak, including the new rows.
  */
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { latencyLine, latencyTitle, probe } from './latency.ts';
 import type { Sample } from './probe.ts';
@@ -14,12 +13,13 @@ import { categories, categoriesOf, specificationsOf, spuOf, spusFor } from './sh
 import {
   build,
   cpuSecondsOf,
-  EXECUTABLE,
   fill,
   inDirectory,
   issueToken,
+  memoryOf,
   pagesMade,
-  start,
+  type Running,
+  serve,
 } from './server.ts';
 
 const ROWS = Number(process.argv[2] ?? 100_000);
@@ -33,12 +33,6 @@ interface Report {
   readonly created: number;
   readonly changed: number;
   readonly errors: readonly unknown[];
-}
-
-/** MiB. */
-function residentOf(pid: number): number {
-  const kib = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
-  return Number(kib) / 1024;
 }
 
 function created(): string {
@@ -62,11 +56,14 @@ function created(): string {
 async function measure(
   title: string,
   file: string,
-  { url, pid, token }: { readonly url: string; readonly pid: number; readonly token: string },
+  { url, child }: Running,
+  token: string,
 ): Promise<void> {
   const headers = { Authorization: `Bearer ${token}` };
+  const { pid } = child;
   const paths = [`/proc/${pid}/stat`, `/proc/${pid}/task/${pid}/stat`];
-  const before = { cpu: paths.map(cpuSecondsOf), memory: residentOf(pid), at: performance.now() };
+  const resident = () => memoryOf(child, 'VmRSS');
+  const before = { cpu: paths.map(cpuSecondsOf), memory: resident(), at: performance.now() };
   const { headers: accepted } = await fetch(`${url}/admin/skus/imports/`, {
     method: 'POST',
     headers: { ...headers, 'Content-Type': 'text/csv' },
@@ -84,7 +81,7 @@ async function measure(
   let report: Report;
   do {
     await Bun.sleep(SAMPLE_MS);
-    peak = Math.max(peak, residentOf(pid));
+    peak = Math.max(peak, resident());
     report = (await (
       await fetch(`${url}${accepted.get('location')}`, { headers })
     ).json()) as Report;
@@ -105,19 +102,16 @@ async function measure(
   );
 }
 
-void inDirectory(async (directory, children) => {
+void inDirectory(async (directory) => {
   build();
   const data = join(directory, 'data');
   fill(data, SKUS, SPUS);
   const token = issueToken(data);
-  const flags = ['--port', '0', '--page-delay', '1h'];
-  const { url, child } = await start(EXECUTABLE, 'serve', ...flags, '--data', data);
-  children.push(child);
+  const server = await serve(data, '--page-delay', '1h');
   await pagesMade(data, SKUS);
-  const server = { url, pid: child.pid ?? 0, token };
-  await measure('creating', created(), server);
+  await measure('creating', created(), server, token);
   await pagesMade(data, SKUS + ROWS);
   const headers = { Authorization: `Bearer ${token}` };
-  const exported = await (await fetch(`${url}/admin/skus/export/`, { headers })).text();
-  await measure('changing', exported.replaceAll(',4999.00,', ',4998.00,'), server);
+  const exported = await (await fetch(`${server.url}/admin/skus/export/`, { headers })).text();
+  await measure('changing', exported.replaceAll(',4999.00,', ',4998.00,'), server, token);
 });

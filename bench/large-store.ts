@@ -13,10 +13,10 @@ import { perKind } from '../src/model/per-kind.ts';
 import { CHUNK_SIZE } from '../src/store/memory/chunk-rows.ts';
 import { createStore } from '../src/store/files/create.ts';
 import { recover } from '../src/store/files/recovery.ts';
+import { print } from './server.ts';
 
 const MEBIBYTE = 2 ** 20;
 
-const print = (line: string) => process.stdout.write(`${line}\n`);
 const megabytes = (bytes: number) => Math.round(bytes / MEBIBYTE);
 
 /** Books of about 4 KiB each, made as they are written. */

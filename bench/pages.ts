@@ -6,17 +6,7 @@
  */
 import { join } from 'node:path';
 import { requestsPerSecond } from './load.ts';
-import {
-  build,
-  EXECUTABLE,
-  fill,
-  inDirectory,
-  issueToken,
-  median,
-  need,
-  pagesMade,
-  start,
-} from './server.ts';
+import { build, fill, inDirectory, issueToken, median, need, pagesMade, serve } from './server.ts';
 
 const SKUS = Number(process.argv[2] ?? 100_000);
 const SECONDS = Number(process.argv[3] ?? 2);
@@ -50,25 +40,24 @@ const CASES: readonly Case[] = [
   { title: 'of one category by price', search: () => 'category_id=3&sortby=price&page=2' },
 ];
 
-void inDirectory(async (directory, children) => {
+void inDirectory(async (directory) => {
   need('wrk');
   build();
-  const serve = async (skus: number) => {
+  const begin = async (skus: number) => {
     const data = join(directory, String(skus));
     fill(data, skus);
     const token = issueToken(data);
-    const server = await start(EXECUTABLE, 'serve', '--port', '0', '--data', data);
-    children.push(server.child);
+    const { url } = await serve(data);
     await pagesMade(data, skus);
     return (search: string) =>
       requestsPerSecond({
-        url: `${server.url}/admin/skus/?per_page=${SIZE}&${search}`,
+        url: `${url}/admin/skus/?per_page=${SIZE}&${search}`,
         token,
         connections: CONNECTIONS,
         seconds: SECONDS,
       });
   };
-  const [many, few] = [await serve(SKUS), await serve(FEW_SKUS)];
+  const [many, few] = [await begin(SKUS), await begin(FEW_SKUS)];
   process.stdout.write(
     `pages of ${SIZE} SKUs, requests per second, medians of ${ROUNDS} rounds of ${SECONDS} s\n\n` +
       `${'case'.padEnd(30)}${String(SKUS).padStart(10)}${String(FEW_SKUS).padStart(10)}${'ratio'.padStart(8)}\n`,

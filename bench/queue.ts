@@ -6,7 +6,7 @@
  */
 import { join } from 'node:path';
 import { latencyLine, latencyTitle, probe } from './latency.ts';
-import { build, EXECUTABLE, fill, inDirectory, issueToken, pagesMade, start } from './server.ts';
+import { build, fill, inDirectory, issueToken, pagesMade, serve } from './server.ts';
 
 const SKUS = Number(process.argv[2] ?? 100_000);
 const SECONDS = Number(process.argv[3] ?? 20);
@@ -17,14 +17,12 @@ async function queueLength(): Promise<number> {
   return Number(/^catalog_page_queue_length (\d+)/m.exec(text)?.[1]);
 }
 
-void inDirectory(async (directory, children) => {
+void inDirectory(async (directory) => {
   build();
   const data = join(directory, 'data');
   fill(data, SKUS);
   const token = issueToken(data);
-  const ports = ['--port', '0', '--metrics-port', String(METRICS_PORT)];
-  const { url, child } = await start(EXECUTABLE, 'serve', ...ports, '--data', data);
-  children.push(child);
+  const { url } = await serve(data, '--metrics-port', String(METRICS_PORT));
   await pagesMade(data, SKUS);
   const task = { url, token, skus: SKUS, seconds: SECONDS, methods: ['GET'] } as const;
   const idle = await probe(task);

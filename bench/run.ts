@@ -6,7 +6,6 @@
  * noisy, so the servers take turns in every case: medians and their ratios are what counts. To bind
  * the servers to one processor, and the load to another: `SERVERS_ON=1 taskset -c 0 bun run bench`.
  */
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { renameCeiling } from './ceiling.ts';
 import { requestsPerSecond } from './load.ts';
@@ -17,8 +16,10 @@ import {
   inDirectory,
   issueToken,
   median,
+  memoryOf,
   need,
   pagesMade,
+  print,
   type Running,
   start,
 } from './server.ts';
@@ -54,10 +55,6 @@ const rateOf =
   (name, connections, seconds = SECONDS) =>
     requestsPerSecond({ url, token, connections, seconds, script: { name, skus: SKUS } });
 
-function print(line: string): void {
-  process.stdout.write(`${line}\n`);
-}
-
 const cell = (value: number, digits = 0) => value.toFixed(digits).padStart(10);
 
 async function compare(
@@ -76,11 +73,7 @@ async function compare(
   return ours;
 }
 
-/** MiB at the peak of a process. */
-function peakOf({ child: { pid } }: Running): number {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  return Number(/^VmHWM:\s+(\d+)/m.exec(status)?.[1]) / 1024;
-}
+const peakOf = ({ child }: Running) => memoryOf(child, 'VmHWM').toFixed(0);
 
 async function end({ child }: Running): Promise<void> {
   const ended = new Promise((resolve) => child.removeAllListeners('exit').once('exit', resolve));
@@ -108,27 +101,22 @@ async function startTimes(commands: readonly Command[], token: string): Promise<
 async function main(): Promise<void> {
   need('wrk');
   build();
-  await inDirectory(async (directory, children) => {
+  await inDirectory(async (directory) => {
     const data = fillAtRest(directory, SKUS);
     const secret = 'a secret of the benchmark, 32 bytes';
     process.env['CATALOG_JWT_SECRET'] = secret;
     const token = issueToken(data);
-    const begin = async (command: Command) => {
-      const server = await start(...command);
-      children.push(server.child);
-      return server;
-    };
     const catalog: Command = [EXECUTABLE, 'serve', '--port', '0', '--data', data];
     const tuned: Command = [process.execPath, 'bench/sqlite.ts', directory, String(SKUS), secret];
     for (const command of [catalog, tuned]) {
-      const server = await begin(command);
+      const server = await start(...command);
       if (command === catalog) await pagesMade(data, SKUS);
       await end(server);
     }
     const times = await startTimes([catalog, tuned], token);
-    const ours = await begin(catalog);
-    const bare = await begin([process.execPath, 'bench/bare.ts']);
-    const sqlite = await begin(tuned);
+    const ours = await start(...catalog);
+    const bare = await start(process.execPath, 'bench/bare.ts');
+    const sqlite = await start(...tuned);
     const servers = [ours, bare, sqlite].map((server) => rateOf(server, token));
     for (const rate of servers) await rate('sku', 64, WARM_UP);
     print(`${SKUS} SKUs, ${ROUNDS} rounds of ${SECONDS} s; requests per second, medians\n`);
@@ -142,9 +130,7 @@ async function main(): Promise<void> {
     );
     const [first = 0, second = 0] = times;
     print(`start to the first answer: ${first.toFixed(0)} ms, SQLite ${second.toFixed(0)} ms`);
-    print(
-      `peak of memory: ${peakOf(ours).toFixed(0)} MiB, SQLite ${peakOf(sqlite).toFixed(0)} MiB`,
-    );
+    print(`peak of memory: ${peakOf(ours)} MiB, SQLite ${peakOf(sqlite)} MiB`);
   });
 }
 

@@ -12,7 +12,7 @@ import type { RowOf } from '../src/model/rows.ts';
 import { foldText, wordsOf } from '../src/model/text-folding.ts';
 import { RowTable } from '../src/store/memory/row-table.ts';
 import { Tables } from '../src/store/memory/tables.ts';
-import { median } from './server.ts';
+import { median, print } from './server.ts';
 
 const SKUS = Number(process.argv[2] ?? 100_000);
 const SPUS = Math.max(1000, SKUS / 20);
@@ -157,10 +157,6 @@ function writes(tables: Tables): number {
   const begun = cpu();
   for (let nth = 1; nth <= WRITES; nth += 1) rename(tables, ((nth * 7919) % SKUS) + 1);
   return ((cpu() - begun) * 1000) / WRITES;
-}
-
-function print(line: string): void {
-  process.stdout.write(`${line}\n`);
 }
 
 async function main(): Promise<void> {

@@ -14,16 +14,19 @@ export interface Running {
 
 const { SERVERS_ON: processor } = process.env;
 
+const started: ChildProcess[] = [];
+
 /** A command that runs a server on the processor that `SERVERS_ON` names, if it names one. */
 export function bound(command: readonly string[]): [string, ...string[]] {
   const [program = '', ...args] = command;
   return processor === undefined ? [program, ...args] : ['taskset', '-c', processor, ...command];
 }
 
-/** Starts a server, and returns once it prints its address. */
+/** Starts a server, and returns once it prints its address. {@link inDirectory} ends it. */
 export function start(command: string, ...args: string[]): Promise<Running> {
   const [program, ...rest] = bound([command, ...args]);
   const child = spawn(program, rest, { cwd: ROOT, stdio: ['ignore', 'pipe', 'inherit'] });
+  started.push(child);
   return new Promise((resolve, reject) => {
     child.stdout.on('data', (chunk: Buffer) => {
       const url = /listening on (http:\S+)/.exec(chunk.toString())?.[1];
@@ -31,6 +34,11 @@ export function start(command: string, ...args: string[]): Promise<Running> {
     });
     child.on('exit', (status) => reject(new Error(`${command} ended with ${status}`)));
   });
+}
+
+/** Starts the program on a store. */
+export function serve(data: string, ...flags: string[]): Promise<Running> {
+  return start(EXECUTABLE, 'serve', '--port', '0', '--data', data, ...flags);
 }
 
 /** Runs a command to its end. @returns what it printed. */
@@ -75,6 +83,12 @@ export async function pagesMade(data: string, skus: number): Promise<void> {
   await Bun.sleep(1000);
 }
 
+/** MiB of a process: resident memory now (`VmRSS`), or at its peak (`VmHWM`). */
+export function memoryOf({ pid }: ChildProcess, figure: 'VmRSS' | 'VmHWM'): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Number(new RegExp(`^${figure}:\\s+(\\d+)`, 'm').exec(status)?.[1]) / 1024;
+}
+
 /** The unit in which `/proc` counts CPU times. */
 const TICKS_A_SECOND = 100;
 
@@ -98,18 +112,19 @@ export function need(program: string): void {
 }
 
 /** Runs a benchmark in a directory of its own, which is removed at the end with all its servers. */
-export async function inDirectory(
-  run: (directory: string, children: ChildProcess[]) => Promise<void>,
-): Promise<never> {
+export async function inDirectory(run: (directory: string) => Promise<void>): Promise<never> {
   const directory = mkdtempSync(join(tmpdir(), 'catalog-server-bench-'));
-  const children: ChildProcess[] = [];
   try {
-    await run(directory, children);
+    await run(directory);
   } finally {
-    for (const child of children) child.kill('SIGKILL');
+    for (const child of started) child.kill('SIGKILL');
     rmSync(directory, { recursive: true, force: true });
   }
   process.exit(process.exitCode ?? 0);
+}
+
+export function print(line: string): void {
+  process.stdout.write(`${line}\n`);
 }
 
 /** The value below which a share of the sorted values lies. */

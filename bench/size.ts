@@ -4,20 +4,14 @@
  * Start is the time from the start of the process to its first response. Memory is resident memory,
  * at the first response (with its peak until then) and when the work of the start is done.
  */
-import { mkdirSync, readFileSync, statSync } from 'node:fs';
+import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { build, EXECUTABLE, fillAtRest, inDirectory, output, start } from './server.ts';
+import { build, EXECUTABLE, fillAtRest, inDirectory, memoryOf, output, serve } from './server.ts';
 
 const SIZES = process.argv.length > 2 ? process.argv.slice(2).map(Number) : [1e4, 1e5, 1e6];
 
 /** Seconds of rest after which memory counts as settled. */
 const SETTLED = 20;
-
-/** In MiB, of a running process: `VmRSS`, `VmHWM`. */
-function memory(pid: number, name: string): number {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  return Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1]) / 1024;
-}
 
 const seconds = (since: number) => (performance.now() - since) / 1000;
 const column = (value: number, digits = 0) => value.toFixed(digits).padStart(12);
@@ -26,15 +20,14 @@ async function measure(directory: string, skus: number): Promise<string> {
   mkdirSync(directory);
   const data = fillAtRest(directory, skus);
   const begun = performance.now();
-  const server = await start(EXECUTABLE, 'serve', '--port', '0', '--data', data);
-  const { status } = await fetch(`${server.url}/books/1/`);
+  const { url, child } = await serve(data);
+  const { status } = await fetch(`${url}/books/1/`);
   if (status !== 200) throw new Error(`GET /books/1/: ${status}`);
   const started = seconds(begun);
-  const pid = server.child.pid as number;
-  const [first, peak] = [memory(pid, 'VmRSS'), memory(pid, 'VmHWM')];
+  const [first, peak] = [memoryOf(child, 'VmRSS'), memoryOf(child, 'VmHWM')];
   await Bun.sleep(SETTLED * 1000);
-  const settled = memory(pid, 'VmRSS');
-  server.child.kill('SIGKILL');
+  const settled = memoryOf(child, 'VmRSS');
+  child.kill('SIGKILL');
   const checking = performance.now();
   output(EXECUTABLE, 'check', '--data', data);
   const checked = seconds(checking);

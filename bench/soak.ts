@@ -3,7 +3,6 @@
  * SKUs by default. It fails if memory keeps growing, if the tail of the latencies grows too long, if
  * a response is not as expected, or if the store is not in order at the end.
  */
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { latencyLine, latencyTitle, probe } from './latency.ts';
 import {
@@ -13,11 +12,13 @@ import {
   inDirectory,
   issueToken,
   median,
+  memoryOf,
   output,
   pagesMade,
+  print,
   quantile,
   type Running,
-  start,
+  serve,
 } from './server.ts';
 
 const MINUTES = Number(process.argv[2] ?? 60);
@@ -40,8 +41,6 @@ const ALLOWANCE_MIB = 48;
 
 /** Bounds of the measured client's latencies: milliseconds by quantile. */
 const MAX_LATENCY_MS = { 0.99: 50, 0.999: 250 } as const;
-
-const print = (line: string) => process.stdout.write(`${line}\n`);
 
 /** The requests of one client, in turn. It deletes what it creates. */
 class Client {
@@ -95,16 +94,9 @@ class Client {
   }
 }
 
-/** MiB of resident memory of a process. */
-function residentMemory(pid: number): number {
-  const line = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
-  return Number(line?.[1]) / 1024;
-}
-
 /** Keeps every client busy. @returns MiB of resident memory, one figure a second. */
 async function work(server: Running, token: string, seconds: number): Promise<number[]> {
   const end = performance.now() + seconds * 1000;
-  const pid = server.child.pid ?? 0;
   const memory: number[] = [];
   const busy = async (rest: number, run: () => Promise<void>) => {
     while (performance.now() < end) {
@@ -114,7 +106,7 @@ async function work(server: Running, token: string, seconds: number): Promise<nu
   };
   const bulky = new Client(server, token, CLIENTS);
   await Promise.all([
-    busy(1000, async () => void memory.push(residentMemory(pid))),
+    busy(1000, async () => void memory.push(memoryOf(server.child, 'VmRSS'))),
     busy(BULK_INTERVAL_MS, () => bulky.bulk()),
     ...Array.from({ length: CLIENTS }, (_, index) => {
       const client = new Client(server, token, index);
@@ -141,11 +133,10 @@ function excesses(memory: readonly number[][], latencies: readonly number[]): st
 }
 
 build();
-await inDirectory(async (directory, children) => {
+await inDirectory(async (directory) => {
   const data = join(directory, 'data');
   fill(data, SKUS);
-  const server = await start(EXECUTABLE, 'serve', '--data', data, '--port', '0');
-  children.push(server.child);
+  const server = await serve(data);
   const token = issueToken(data);
   await pagesMade(data, SKUS);
   const seconds = (MINUTES * 60) / PARTS;

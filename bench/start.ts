@@ -7,8 +7,16 @@
  * the servers to one processor: `SERVERS_ON=1 bun bench/start.ts`.
  */
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { bound, build, EXECUTABLE, fillAtRest, inDirectory, issueToken, median } from './server.ts';
+import {
+  bound,
+  build,
+  EXECUTABLE,
+  fillAtRest,
+  inDirectory,
+  issueToken,
+  median,
+  memoryOf,
+} from './server.ts';
 
 const SKUS = Number(process.argv[2] ?? 100_000);
 const EXECUTABLES = process.argv.length > 3 ? process.argv.slice(3) : [EXECUTABLE];
@@ -45,8 +53,7 @@ async function firstResponse(command: string[], url: string, token: string): Pro
       await Bun.sleep(1);
     }
     const milliseconds = performance.now() - begun;
-    const peak = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1];
-    return { milliseconds, megabytes: Number(peak) / 1024 };
+    return { milliseconds, megabytes: memoryOf(child, 'VmHWM') };
   } finally {
     const ended = new Promise((resolve) => child.once('exit', resolve));
     child.kill('SIGKILL');

@@ -11,7 +11,6 @@ import { join } from 'node:path';
 import { requestsPerSecond } from './load.ts';
 import {
   build,
-  EXECUTABLE,
   fill,
   inDirectory,
   issueToken,
@@ -19,7 +18,7 @@ import {
   need,
   pagesMade,
   type Running,
-  start,
+  serve,
 } from './server.ts';
 
 const SKUS = Number(process.argv[2] ?? 100_000);
@@ -49,15 +48,10 @@ function memoryOf({ child: { pid } }: Running): number {
 async function main(): Promise<void> {
   need('wrk');
   build();
-  await inDirectory(async (directory, children) => {
+  await inDirectory(async (directory) => {
     const data = join(directory, 'one');
     fill(data, SKUS);
     const token = issueToken(data);
-    const serve = async (at: string, ...args: string[]) => {
-      const server = await start(EXECUTABLE, 'serve', '--port', '0', '--data', at, ...args);
-      children.push(server.child);
-      return server;
-    };
     const one = await serve(data);
     await pagesMade(data, SKUS);
     const copy = join(directory, 'several');

@@ -15,7 +15,6 @@ import { requestsPerSecond } from './load.ts';
 import {
   build,
   cpuSecondsOf,
-  EXECUTABLE,
   fill,
   inDirectory,
   issueToken,
@@ -23,6 +22,7 @@ import {
   need,
   pagesMade,
   type Running,
+  serve,
   start,
 } from './server.ts';
 
@@ -42,15 +42,14 @@ const CASES = [
 
 const cpuOf = ({ child: { pid } }: Running) => cpuSecondsOf(`/proc/${pid}/stat`);
 
-void inDirectory(async (directory, children) => {
+void inDirectory(async (directory) => {
   need('wrk');
   build();
   process.env['CATALOG_JWT_SECRET'] = 'a secret of the benchmark, 32 bytes';
   const begin = async (name: string) => {
     const data = join(directory, name);
     fill(data, SKUS);
-    const server = await start(EXECUTABLE, 'serve', '--port', '0', '--data', data);
-    children.push(server.child);
+    const server = await serve(data);
     await pagesMade(data, SKUS);
     return server;
   };
@@ -59,7 +58,6 @@ void inDirectory(async (directory, children) => {
   const withoutPages = await begin('without-pages');
   new FileLock(pagesLockPath(join(directory, 'without-pages'))).lock();
   const bare = await start(process.execPath, 'bench/bare-writer.ts', join(directory, 'bare'));
-  children.push(bare.child);
   const servers = [bare, withoutPages, ours];
   const run = (server: Running, name: string, connections: number, seconds: number) => {
     const script = { name, skus: SKUS };
