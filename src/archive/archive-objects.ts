@@ -211,16 +211,17 @@ export class ArchiveObjects {
   ): Promise<v.InferOutput<S> | null> {
     const stream = await this.#get(name);
     if (stream === null) return null;
-    const bytes = await this.#reaching(() => wholeOf(stream, MAX_JSON_BYTES + 1));
+    const invalid = (why: string, cause?: unknown) =>
+      failed(
+        `${this.url}: ${name} is not valid in an archive of this version (${why}); ${advice}`,
+        cause,
+      );
+    const tooLong = () => invalid(`more than ${MAX_JSON_BYTES} bytes`);
+    const bytes = await this.#reaching(() => wholeOf(bounded(stream, MAX_JSON_BYTES, tooLong)));
     try {
-      if (bytes.length > MAX_JSON_BYTES) throw new Error(`more than ${MAX_JSON_BYTES} bytes`);
       return v.parse(shape, JSON.parse(bytes.toString()));
     } catch (cause) {
-      throw new CatalogError(
-        'archive_failed',
-        `${this.url}: ${name} is not valid in an archive of this version (${messageOf(cause)}); ${advice}`,
-        { cause },
-      );
+      throw invalid(messageOf(cause), cause);
     }
   }
 

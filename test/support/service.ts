@@ -26,6 +26,7 @@ import { DEFAULT_AUDIT_BYTES } from '../../src/resources/audit.ts';
 import { PooledBuffer } from '../../src/resources/text/pooled-buffer.ts';
 import { DEFAULT_CHECKPOINT_BYTES } from '../../src/store/files/file-log.ts';
 import { DEFAULT_HISTORY_BYTES } from '../../src/store/files/history.ts';
+import { bounded, wholeOf } from '../../src/streams.ts';
 import { temporaryDirectory } from './directory.ts';
 import { quickDisk } from './disk.ts';
 import { SECRET } from './secret.ts';
@@ -193,17 +194,13 @@ async function call(
 
 /** A body that is read when the application asks for it, and no earlier. */
 function bodyOf(sent: ReadableStream<Uint8Array>, most: number): RequestBody {
-  async function* stream(limit: number): AsyncGenerator<Uint8Array> {
-    let size = 0;
-    for await (const chunk of sent) {
-      size += chunk.length;
-      if (size > limit) {
-        throw new CatalogError('body_too_large', `the body is larger than ${limit} bytes`);
-      }
-      yield chunk;
-    }
-  }
-  return { stream, bytes: async () => Buffer.concat(await Array.fromAsync(stream(most))) };
+  const stream = (limit: number) =>
+    bounded(
+      sent,
+      limit,
+      () => new CatalogError('body_too_large', `the body is larger than ${limit} bytes`),
+    );
+  return { stream, bytes: () => wholeOf(stream(most)) };
 }
 
 /** What the server adds to a response that is seen by its receiver as well. */

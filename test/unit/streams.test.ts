@@ -1,7 +1,8 @@
 /** Bytes that arrive in pieces, read as one. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { wholeOf } from '../../src/streams.ts';
+import { messageOf } from '../../src/errors.ts';
+import { bounded, wholeOf } from '../../src/streams.ts';
 
 test('a stream is read whole, although its owner uses the memory of a piece again', async () => {
   const memory = Buffer.alloc(3);
@@ -10,12 +11,11 @@ test('a stream is read whole, although its owner uses the memory of a piece agai
       memory.write(text);
       yield memory;
     }
-    yield '7';
   }
-  assert.is((await wholeOf(pieces())).toString(), 'onetwosix7');
+  assert.is((await wholeOf(pieces())).toString(), 'onetwosix');
 });
 
-test('a stream is ended when enough of it is read', async () => {
+test('a stream with more bytes than the limit is refused, and ended', async () => {
   let [read, isEnded] = [0, false];
   async function* endless() {
     try {
@@ -24,7 +24,8 @@ test('a stream is ended when enough of it is read', async () => {
       isEnded = true;
     }
   }
-  assert.is((await wholeOf(endless(), 6)).length, 6);
+  const tooLong = () => new Error('more than 5');
+  assert.is(await wholeOf(bounded(endless(), 5, tooLong)).then(String, messageOf), 'more than 5');
   assert.is(read, 3);
   assert.ok(isEnded);
 });

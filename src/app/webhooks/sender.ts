@@ -5,6 +5,7 @@
 import { withTimeout } from '../../delay.ts';
 import { messageOf } from '../../errors.ts';
 import type { OutgoingRequest, Send } from '../../resources/webhooks/ports.ts';
+import { bounded, wholeOf } from '../../streams.ts';
 
 /** Milliseconds for the status of the response. */
 const TIMEOUT_MS = 15_000;
@@ -76,9 +77,5 @@ async function post(
 /** @throws Error if it is longer than {@link MAX_REST_BYTES}, or is cut off. */
 async function readToEnd({ body }: Response): Promise<void> {
   if (body === null) return;
-  let bytes = 0;
-  for await (const piece of body) {
-    bytes += piece.length;
-    if (bytes > MAX_REST_BYTES) throw new Error('the answer is too long');
-  }
+  await wholeOf(bounded(body, MAX_REST_BYTES, () => new Error('the answer is too long')));
 }

@@ -11,7 +11,7 @@ import { AwsV4Signer } from 'aws4fetch';
 import { withTimeout } from '../../delay.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
 import { inSlices } from '../../slices.ts';
-import { wholeOf } from '../../streams.ts';
+import { bounded, wholeOf } from '../../streams.ts';
 import { StoreFailure } from './object-store.ts';
 import { parseError, printable, reasonOf } from './s3-xml.ts';
 
@@ -235,9 +235,8 @@ function wholeBodyOf({ headers, body }: Response): Response['body'] {
 async function textOf(response: Response, limit: number): Promise<string> {
   const body = wholeBodyOf(response);
   if (body === null) return '';
-  const bytes = await wholeOf(body, limit + 1);
-  if (bytes.length <= limit) return bytes.toString();
-  throw new S3Failure(`the response has more than ${limit} bytes`);
+  const tooLong = () => new S3Failure(`the response has more than ${limit} bytes`);
+  return String(await wholeOf(bounded(body, limit, tooLong)));
 }
 
 /** @param signed the region for which the request was signed. */

@@ -7,7 +7,7 @@
  */
 import { withTimeout } from '../../delay.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
-import { wholeOf } from '../../streams.ts';
+import { bounded, wholeOf } from '../../streams.ts';
 import { fetchDirectly } from '../direct-fetch.ts';
 import { linesOf } from '../following/lines.ts';
 
@@ -221,8 +221,9 @@ export class EtcdClient {
 /** @throws Error if the unpacked body has more than {@link MAX_RESPONSE_BYTES}. */
 async function textOf({ body }: Response): Promise<string> {
   if (body === null) return '';
-  const bytes = await wholeOf(body, MAX_RESPONSE_BYTES + 1);
-  if (bytes.length > MAX_RESPONSE_BYTES) throw new Error('the answer is too long');
+  const bytes = await wholeOf(
+    bounded(body, MAX_RESPONSE_BYTES, () => new Error('the answer is too long')),
+  );
   return bytes.toString();
 }
 

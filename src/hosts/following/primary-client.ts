@@ -5,7 +5,7 @@ import { CatalogError, messageOf } from '../../errors.ts';
 import type { HostState, KnownEpoch } from '../../http/services.ts';
 import { shapes } from '../../store/files/change-set.ts';
 import { lineageShape, predecessorsShape } from '../../store/hosts/host-record.ts';
-import { wholeOf } from '../../streams.ts';
+import { bounded, wholeOf } from '../../streams.ts';
 import { type HostAddress, textOf } from '../address.ts';
 import { fetchDirectly } from '../direct-fetch.ts';
 import { ProgressTimer } from '../progress-timer.ts';
@@ -128,9 +128,9 @@ export class HttpPrimary implements Primary {
     }, maxResponseMs);
     try {
       const response = await this.#request(path, headers, timer);
-      const bytes = await wholeOf(this.#pieces(response, timer), MAX_RESPONSE_BYTES + 1);
-      if (bytes.length <= MAX_RESPONSE_BYTES) return this.#parsed(bytes.toString());
-      throw new Error(`the answer of ${this.address} is too long`);
+      const tooLong = () => new Error(`the answer of ${this.address} is too long`);
+      const pieces = bounded(this.#pieces(response, timer), MAX_RESPONSE_BYTES, tooLong);
+      return this.#parsed(String(await wholeOf(pieces)));
     } catch (error) {
       timer.fail(error);
       throw error;

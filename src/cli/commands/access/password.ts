@@ -1,8 +1,8 @@
 /** A password: typed twice on a terminal, without being shown, or one line of standard input. */
-import { Writable } from 'node:stream';
+import { type Readable, Writable } from 'node:stream';
 import { CatalogError } from '../../../errors.ts';
 import type { Context } from '../../../app/context.ts';
-import { wholeOf } from '../../../streams.ts';
+import { bounded, wholeOf } from '../../../streams.ts';
 
 /** More than a password has, which is judged later; it bounds what is read. */
 const MAX_BYTES = 4096;
@@ -14,7 +14,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
  * @throws CatalogError `account` if no password is given, or the two differ.
  */
 export async function askPassword(name: string, { input, terminal }: Context): Promise<string> {
-  const stream: NodeJS.ReadableStream & { isTTY?: boolean } = input();
+  const stream: Readable & { isTTY?: boolean } = input();
   if (stream.isTTY !== true || terminal === null) return oneLine(await allOf(stream));
   const [first, again] = await typeLines(stream, terminal, [
     `Password of ${name}: `,
@@ -27,13 +27,9 @@ export async function askPassword(name: string, { input, terminal }: Context): P
   throw new CatalogError('account', 'the two passwords differ; nothing was changed');
 }
 
-async function allOf(stream: AsyncIterable<string | Uint8Array>): Promise<Buffer> {
-  const bytes = await wholeOf(stream, MAX_BYTES + 1);
-  if (bytes.length <= MAX_BYTES) return bytes;
-  throw new CatalogError(
-    'account',
-    `standard input has more than ${MAX_BYTES} bytes; it must be one line with the password`,
-  );
+function allOf(stream: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const message = `standard input has more than ${MAX_BYTES} bytes; it must be one line with the password`;
+  return wholeOf(bounded(stream, MAX_BYTES, () => new CatalogError('account', message)));
 }
 
 /** @returns the line typed at each prompt, without echo; fewer if Ctrl-C or Ctrl-D ended it. */
