@@ -9,6 +9,15 @@ export const delayed: Delay = (work, milliseconds) => {
   return () => clearTimeout(timer);
 };
 
+/** A clock and its timers; tests inject their own. */
+export interface Clock {
+  /** Milliseconds of a clock that never goes back. */
+  now(): number;
+  readonly after: Delay;
+}
+
+export const machineClock: Clock = { now: () => performance.now(), after: delayed };
+
 /**
  * Resolves after a time, or when the signal aborts: at once if it has.
  *

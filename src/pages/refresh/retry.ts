@@ -4,24 +4,9 @@
  * week gives a dozen lines in the log.
  */
 import { backoffDelay } from '../../backoff.ts';
+import { type Clock, machineClock } from '../../delay.ts';
 
 const DELAY_MS = { first: 500, longest: 60_000 };
-
-/** The clock and timers; tests inject their own. */
-export interface Clock {
-  /** Milliseconds of a clock that never goes back. */
-  now(): number;
-  /** @returns a function that cancels it. */
-  after(milliseconds: number, run: () => void): () => void;
-}
-
-const machineClock: Clock = {
-  now: () => performance.now(),
-  after(milliseconds, run) {
-    const timer = setTimeout(run, milliseconds);
-    return () => clearTimeout(timer);
-  },
-};
 
 export class Retry<T> {
   readonly #again: (values: readonly T[]) => void;
@@ -70,7 +55,7 @@ export class Retry<T> {
     const isPowerOfTwo = (this.#rounds & (this.#rounds - 1)) === 0;
     if (isPowerOfTwo || this.#ended) this.#onOutage(error);
     if (this.#ended) return;
-    this.#cancel = this.#clock.after(backoffDelay(this.#rounds, DELAY_MS), () => this.#next());
+    this.#cancel = this.#clock.after(() => this.#next(), backoffDelay(this.#rounds, DELAY_MS));
   }
 
   /** An outage is over when everything that failed in it has succeeded. */

@@ -4,7 +4,7 @@
  * Invariant: an export takes a place, and keeps old versions of changed rows, until its client has
  * taken it, has gone, or was too slow. A client that stalls cannot keep either.
  */
-import { delayed } from '../../delay.ts';
+import { type Clock, machineClock } from '../../delay.ts';
 import { CatalogError } from '../../errors.ts';
 import type { Kind } from '../../model/kind.ts';
 import type { Selection } from '../../store/memory/selection.ts';
@@ -24,18 +24,6 @@ const RETRY_AFTER_S = '10';
 /** Bytes after which the time of a client begins again. */
 const STRETCH_BYTES = 1024 * 1024;
 
-export interface Clock {
-  /** Milliseconds on a clock that does not go back. */
-  readonly now: () => number;
-  /** Calls `work` after a time in milliseconds. @returns a function that cancels the call. */
-  readonly after: (milliseconds: number, work: () => void) => () => void;
-}
-
-const CLOCK: Clock = {
-  now: () => performance.now(),
-  after: (milliseconds, work) => delayed(work, milliseconds),
-};
-
 /** As an `ExportFile` (exports.ts). */
 export interface Download {
   readonly name: string;
@@ -50,7 +38,7 @@ export class Downloads {
   readonly #places = new Places({ total: MAX_OPEN, share: MAX_OF_SUBJECT, refusal });
 
   /** @param timeout milliseconds for a client to take each MiB of an export, or the rest of it. */
-  constructor(exports: Pick<Exports, 'open'>, timeout: number, clock = CLOCK) {
+  constructor(exports: Pick<Exports, 'open'>, timeout: number, clock = machineClock) {
     this.#exports = exports;
     this.#timeout = timeout;
     this.#clock = clock;
@@ -161,7 +149,7 @@ class TimedText implements AsyncIterableIterator<string, void> {
 
   #wait(): void {
     const begun = this.#clock.now();
-    const stop = this.#clock.after(this.#timeout - this.#waited, () => this.#end());
+    const stop = this.#clock.after(() => this.#end(), this.#timeout - this.#waited);
     this.#stop = () => {
       this.#stop = () => {};
       stop();

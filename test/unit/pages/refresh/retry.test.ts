@@ -2,7 +2,8 @@
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Clock, Retry } from '../../../../src/pages/refresh/retry.ts';
+import type { Clock } from '../../../../src/delay.ts';
+import { Retry } from '../../../../src/pages/refresh/retry.ts';
 import { UniqueQueue } from '../../../../src/pages/refresh/unique-queue.ts';
 
 /** A clock that moves only when a test moves it. */
@@ -15,7 +16,7 @@ class StoppedClock implements Clock {
     return this.#now;
   }
 
-  after(milliseconds: number, run: () => void): () => void {
+  after(run: () => void, milliseconds: number): () => void {
     assert.is(this.#set, null, 'one round at a time');
     this.delays.push(milliseconds);
     this.#set = { at: this.#now + milliseconds, run };

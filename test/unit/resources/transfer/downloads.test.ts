@@ -41,7 +41,7 @@ class Site {
     TIMEOUT_MS,
     {
       now: () => this.#clock,
-      after: (milliseconds, work) => {
+      after: (work, milliseconds) => {
         const timer = { due: this.#clock + milliseconds, work };
         this.#timers.add(timer);
         return () => this.#timers.delete(timer);
