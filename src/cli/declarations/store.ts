@@ -11,7 +11,7 @@ import { promote } from '../commands/promote.ts';
 import { migrate } from '../commands/migrate.ts';
 import { undo } from '../commands/undo.ts';
 import { parseSubject } from '../flags/access.ts';
-import { keyFlag, parseAddress, parseInstant, parseSequence } from '../flags/archive.ts';
+import { keyFlag, parseAddress, parseSequence } from '../flags/archive.ts';
 import { flag, toggle } from '../flags/flag.ts';
 import { notifyFlag } from '../flags/hosts.ts';
 import {
@@ -143,7 +143,7 @@ function addArchiveSource(restoring: Command): void {
       flag(
         '--at <time>',
         'restore the state at this date or time',
-        parseInstant,
+        parseUntil,
       ).insteadOfArguments(),
     )
     .addOption(

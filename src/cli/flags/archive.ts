@@ -1,7 +1,6 @@
 /** The flags for archives: of `serve`, and of the commands that read one. */
 import { type Command, InvalidArgumentError } from 'commander';
 import { type ArchiveAddress, parseArchiveAddress } from '../../archive/storage/address.ts';
-import { parsePeriodEnd, PERIOD_BOUND } from '../../resources/query/instants.ts';
 import { parseLifetime } from './access.ts';
 import { type Flag, flag } from './flag.ts';
 import { parseFile } from './values.ts';
@@ -51,16 +50,6 @@ export function parseAddress(text: string): ArchiveAddress {
 /** @returns milliseconds. */
 function parseKeep(text: string): number {
   return parseLifetime(text) * 1000;
-}
-
-/**
- * @returns ISO 8601, UTC, with milliseconds: the last instant of the given period.
- * @throws InvalidArgumentError.
- */
-export function parseInstant(text: string): string {
-  const instant = parsePeriodEnd(text);
-  if (instant !== null) return instant;
-  throw new InvalidArgumentError(`Give ${PERIOD_BOUND}.`);
 }
 
 /**

@@ -41,12 +41,15 @@ export function parseEntryIds(text: string, before: readonly number[] = []): num
   throw new InvalidArgumentError('Give ids of audit entries in digits.');
 }
 
-/** @returns ISO 8601, UTC, with milliseconds. @throws InvalidArgumentError. */
+/**
+ * @returns the first instant of the given period: ISO 8601, UTC, with milliseconds.
+ * @throws InvalidArgumentError.
+ */
 export function parseSince(text: string): string {
   return requireBound(parsePeriodStart(text));
 }
 
-/** @returns ISO 8601, UTC, with milliseconds. @throws InvalidArgumentError. */
+/** @returns the last instant of the given period, as {@link parseSince}. */
 export function parseUntil(text: string): string {
   return requireBound(parsePeriodEnd(text));
 }
