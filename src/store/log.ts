@@ -8,7 +8,7 @@
  *    CatalogError `durability_unknown`. After that and after `second_writer` the process has to end.
  * 3. The state that `open` returns is the fold of {@link State.apply} over all change sets.
  */
-import type { ChangeSet, EncodedChangeSet } from './change-set.ts';
+import type { EncodedChangeSet } from './change-set.ts';
 import type { StoreSize } from './observer.ts';
 import type { State } from './state.ts';
 
@@ -32,9 +32,7 @@ export interface Log {
    * @throws CatalogError `history_gone` if some of them are not kept any more, or if the sequence
    *   is beyond the last one; `store_damaged`, `store_unreadable`.
    */
-  since(sequence: number): AsyncIterable<ChangeSet>;
-  /** As {@link Log.since}, with the bytes of each. @throws as {@link Log.since}. */
-  encodedSince(sequence: number): AsyncIterable<EncodedChangeSet>;
+  since(sequence: number): AsyncIterable<EncodedChangeSet>;
   /** Whether so much has been appended that the state should be written as a new base. */
   readonly checkpointDue: boolean;
   /**

@@ -183,12 +183,12 @@ export class Store extends StoreReader {
 
   /** See {@link StoreLog.since}. */
   since(sequence: number): AsyncIterable<ChangeSet> {
-    return this.#log.since(sequence);
+    return changeSetsOf(this.#log.since(sequence));
   }
 
-  /** See {@link StoreLog.encodedSince}. */
+  /** As {@link since}, with the bytes of each. */
   encodedSince(sequence: number): AsyncIterable<EncodedChangeSet> {
-    return this.#log.encodedSince(sequence);
+    return this.#log.since(sequence);
   }
 
   /** See {@link StoreLog.baseSequence}. */
@@ -258,4 +258,8 @@ function errorHandler({ onError, onFatal }: Reports): (error: unknown) => void {
   return (error) => {
     (endsWriting(error) ? onFatal : onError)(error);
   };
+}
+
+async function* changeSetsOf(encoded: AsyncIterable<EncodedChangeSet>): AsyncGenerator<ChangeSet> {
+  for await (const { changeSet } of encoded) yield changeSet;
 }

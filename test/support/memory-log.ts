@@ -30,11 +30,7 @@ export class MemoryLog implements Log {
     return this.encoded.map(({ changeSet }) => changeSet);
   }
 
-  async *since(sequence: number): AsyncGenerator<ChangeSet> {
-    for await (const { changeSet } of this.encodedSince(sequence)) yield changeSet;
-  }
-
-  async *encodedSince(sequence: number): AsyncGenerator<EncodedChangeSet> {
+  async *since(sequence: number): AsyncGenerator<EncodedChangeSet> {
     if (sequence > this.encoded.length) throw new CatalogError('history_gone', 'not yet');
     yield* this.encoded.slice(sequence);
   }

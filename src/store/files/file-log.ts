@@ -15,7 +15,7 @@ import { removeTemporaries } from '../../disk/durable-file.ts';
 import { removeStaging, Staging } from '../../disk/staging.ts';
 import { readFile } from '../../disk/read-file.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
-import type { ChangeSet, EncodedChangeSet } from '../change-set.ts';
+import type { EncodedChangeSet } from '../change-set.ts';
 import type { StoreLog } from '../log.ts';
 import type { StoreObserver, StoreSize } from '../observer.ts';
 import type { Snapshot, State } from '../state.ts';
@@ -25,7 +25,6 @@ import { Descriptors } from './descriptors.ts';
 import { encodeHead } from './head.ts';
 import {
   type ChangeFile,
-  changeSetsOf,
   DEFAULT_HISTORY_BYTES,
   KeptChangeSets,
   occupiedBy,
@@ -152,11 +151,7 @@ export class FileLog implements StoreLog {
     this.#last = sequence;
   }
 
-  since(sequence: number): AsyncIterable<ChangeSet> {
-    return changeSetsOf(this.encodedSince(sequence));
-  }
-
-  encodedSince(sequence: number): AsyncIterable<EncodedChangeSet> {
+  since(sequence: number): AsyncIterable<EncodedChangeSet> {
     requireKept(sequence, this.oldest, this.#last);
     return this.#read(sequence, this.#last);
   }

@@ -205,13 +205,6 @@ function referToCheck(error: unknown): never {
   throw error.advising('run catalog-server check, which says what to do');
 }
 
-/** The change sets without their bytes. */
-export async function* changeSetsOf(
-  encoded: AsyncIterable<EncodedChangeSet>,
-): AsyncGenerator<ChangeSet> {
-  for await (const { changeSet } of encoded) yield changeSet;
-}
-
 /**
  * @param oldest the lowest sequence after which all change sets are kept.
  * @param last the last change set.

@@ -4,10 +4,10 @@
  */
 import type { Disk } from '../../disk/disk.ts';
 import { CatalogError } from '../../errors.ts';
-import type { ChangeSet, EncodedChangeSet } from '../change-set.ts';
+import type { EncodedChangeSet } from '../change-set.ts';
 import type { StoreLog } from '../log.ts';
 import type { State } from '../state.ts';
-import { changeSetsOf, readChangeSets, requireKept } from './history.ts';
+import { readChangeSets, requireKept } from './history.ts';
 import { recover } from './recovery.ts';
 
 export class ReadOnlyLog implements StoreLog {
@@ -44,11 +44,7 @@ export class ReadOnlyLog implements StoreLog {
     this.#oldest = oldest;
   }
 
-  since(sequence: number): AsyncIterable<ChangeSet> {
-    return changeSetsOf(this.encodedSince(sequence));
-  }
-
-  encodedSince(sequence: number): AsyncIterable<EncodedChangeSet> {
+  since(sequence: number): AsyncIterable<EncodedChangeSet> {
     requireKept(sequence, this.oldest, this.#last);
     return this.read(sequence, this.#last);
   }
