@@ -10,26 +10,14 @@ import { type Adapter, Low } from 'lowdb';
 import type { Log } from './log.ts';
 import { State } from './state.ts';
 
-class LogAdapter implements Adapter<State> {
-  readonly #log: Log;
-
-  constructor(log: Log) {
-    this.#log = log;
-  }
-
-  read(): Promise<State | null> {
-    return this.#log.open();
-  }
-
-  write(state: State): Promise<void> {
-    return this.#log.checkpoint(state);
-  }
-}
-
 /**
  * @param origin see {@link State.empty}.
  * @returns a database whose data is an empty state until `read()`.
  */
 export function databaseOver(log: Log, origin?: string): Low<State> {
-  return new Low<State>(new LogAdapter(log), State.empty(origin));
+  const adapter: Adapter<State> = {
+    read: () => log.open(),
+    write: (state) => log.checkpoint(state),
+  };
+  return new Low(adapter, State.empty(origin));
 }
