@@ -44,8 +44,6 @@ export interface RowParts {
 
 /** The rows of a table as they were at one moment. */
 export interface RowSnapshot extends Iterable<Row>, Columns, RowParts {
-  /** How many rows there are. */
-  readonly size: number;
   has(id: number): boolean;
   get(id: Scalar): Row | undefined;
   /** See {@link ChunkRows.peek}. */
@@ -178,7 +176,6 @@ export class RowTable implements Columns {
     const shared = new Map(chunks.map(({ number, rows }) => [number, rows]));
     const chunkOf = (id: number) => shared.get(Math.floor(id / CHUNK_SIZE));
     return {
-      size: this.#size,
       has: (id) => chunkOf(id)?.has(id % CHUNK_SIZE) === true,
       get: (id) => (typeof id === 'number' ? chunkOf(id)?.get(id % CHUNK_SIZE) : undefined),
       peek: (id) => (typeof id === 'number' ? chunkOf(id)?.peek(id % CHUNK_SIZE) : undefined),
