@@ -1,8 +1,8 @@
 /** The pages' lock as a server takes it: for each piece of work, without blocking requests. */
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DATA_FILES } from '../../data-files.ts';
 import type { FileLock } from '../../disk/lock.ts';
-import { sleep } from './turns.ts';
 
 /** Milliseconds between two attempts to take a lock that another process holds. */
 const RETRY_MS = 25;
