@@ -6,12 +6,13 @@ import { Draft, type Transaction } from '../../src/store/writer/draft.ts';
 import { baseSlices } from '../../src/store/files/base.ts';
 import { decodeBase } from '../../src/store/files/base/base-reader.ts';
 import { encodeChangeSet } from '../../src/store/files/change-set.ts';
+import { atOnce } from '../../src/slices.ts';
 import { State } from '../../src/store/state.ts';
 import { StoreReader } from '../../src/store/store-reader.ts';
 
 /** Moves a state by what a draft over it would do. */
 export function settle(state: State, draft: Draft): readonly Change[] {
-  const content = draft.changeSet(new Date().toISOString());
+  const content = atOnce(draft.changeSet(new Date().toISOString()));
   return content === null ? [] : state.apply(encodeChangeSet(content).changeSet);
 }
 

@@ -230,18 +230,13 @@ export class Draft implements Transaction {
   }
 
   /**
-   * What the draft would do to the committed state.
+   * What the draft would do to the committed state, in steps.
    *
-   * @param time ISO 8601, UTC.
+   * @param time ISO 8601, UTC. @param writer see {@link ChangeSetContent.writer}.
    * @returns null if it would do nothing. Assigning an id counts as a change: ids stay used even if
    *   the rows that had them are deleted within the group.
    */
-  changeSet(time: string): ChangeSetContent | null {
-    return atOnce(this.changeSetInParts(time));
-  }
-
-  /** The same, in steps. @param writer see {@link ChangeSetContent.writer}. */
-  *changeSetInParts(time: string, writer?: string): Generator<undefined, ChangeSetContent | null> {
+  *changeSet(time: string, writer?: string): Generator<undefined, ChangeSetContent | null> {
     const put: Partial<Record<KindName, Row[]>> = {};
     const deleted: Partial<Record<KindName, number[]>> = {};
     const before: Partial<Record<KindName, Row[]>> = {};

@@ -65,6 +65,6 @@ export async function runGroup(
     if (job.alone || jobs.length === MAX_GROUP.transactions) break;
     if (draft.characters >= MAX_GROUP.characters || performance.now() >= end) break;
   }
-  const content = await inSlices(draft.changeSetInParts(new Date().toISOString(), writer));
+  const content = await inSlices(draft.changeSet(new Date().toISOString(), writer));
   return { jobs, content, characters: draft.characters, settle, dependent };
 }

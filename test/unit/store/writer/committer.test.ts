@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert';
 import { messageOf } from '../../../../src/errors.ts';
 import type { ChangeSetContent } from '../../../../src/store/change-set.ts';
 import { encodeChangeSet } from '../../../../src/store/files/change-set.ts';
+import { atOnce } from '../../../../src/slices.ts';
 import type { State } from '../../../../src/store/state.ts';
 import { Committer } from '../../../../src/store/writer/committer.ts';
 import { Draft, type Transaction } from '../../../../src/store/writer/draft.ts';
@@ -177,7 +178,7 @@ test('transactions that wait while an observer throws are rejected', async () =>
 function madeElsewhere(state: State, transaction: (draft: Transaction) => unknown) {
   const draft = new Draft(state);
   draft.run(transaction);
-  return encodeChangeSet(draft.changeSet('2026-01-01T00:00:00.000Z') as ChangeSetContent);
+  return encodeChangeSet(atOnce(draft.changeSet('2026-01-01T00:00:00.000Z')) as ChangeSetContent);
 }
 
 test('a change set of another host is applied in turn, unchanged, and listeners get it', async () => {

@@ -12,6 +12,7 @@ import { Draft } from '../../../../src/store/writer/draft.ts';
 import { perKind } from '../../../../src/model/per-kind.ts';
 import { RowTable } from '../../../../src/store/memory/row-table.ts';
 import { indexedAttributes } from '../../../support/indexed-attributes.ts';
+import { atOnce } from '../../../../src/slices.ts';
 import { State } from '../../../../src/store/state.ts';
 import { failureMessage, failureOf } from '../../../support/failure.ts';
 import { settle } from '../../../support/memory-store.ts';
@@ -87,7 +88,7 @@ test('a transaction that throws is undone completely: rows, deletions, look-ups 
       code: null,
     });
   });
-  const [before, changes] = [viewOf(draft, 8), draft.changeSet(TIME)];
+  const [before, changes] = [viewOf(draft, 8), atOnce(draft.changeSet(TIME))];
   const thrown = new Error('on second thoughts');
   assert.throws(
     () =>
@@ -129,7 +130,7 @@ test('a transaction that throws is undone completely: rows, deletions, look-ups 
     (error: unknown) => error === thrown,
   );
   assert.equal(viewOf(draft, 8), before);
-  assert.equal(draft.changeSet(TIME), changes);
+  assert.equal(atOnce(draft.changeSet(TIME)), changes);
   assert.is(
     draft.run((transaction) => transaction.nextId('brands')),
     2,
@@ -180,7 +181,7 @@ test('a draft in which every transaction threw is not dirty and has no change se
     });
   assert.throws(failing, 'no');
   assert.is(draft.dirty, false);
-  assert.is(draft.changeSet(TIME), null);
+  assert.is(atOnce(draft.changeSet(TIME)), null);
 });
 
 test('a look-up by value returns committed and drafted rows, each once', () => {
@@ -217,7 +218,7 @@ test('deleting a SKU deletes its specification records, drafted ones too', () =>
   assert.is(draft.get('sku_specs', 1), undefined);
   assert.is(draft.get('sku_specs', 2), undefined);
   // A row that was added and deleted in one draft is not a change.
-  const { put, delete: deleted } = draft.changeSet(TIME) ?? {};
+  const { put, delete: deleted } = atOnce(draft.changeSet(TIME)) ?? {};
   assert.equal(put, {});
   assert.equal(deleted, { skus: [1], sku_specs: [1] });
 });
@@ -349,7 +350,7 @@ test('a row cannot be moved if that breaks a row that refers to it', async () =>
     );
     assert.is(code, 'integrity', kind);
     assert.match(message, said);
-    assert.is(draft.changeSet(TIME), null);
+    assert.is(atOnce(draft.changeSet(TIME)), null);
   }
 });
 
