@@ -54,12 +54,8 @@ export class Site {
   }
 }
 
-export function siteOf(settings: Partial<PageSettings> = {}): Site {
-  return new Site(settings);
-}
-
 /** The site of {@link SETTINGS}. It keeps nothing but its compiled templates, so one is enough. */
-const SITE = siteOf();
+const SITE = new Site();
 
 /** Every page that there should be, by name, from nothing but the store. */
 export function freshPages(store: ReadableStore, site = SITE): Map<PageName, string> {
@@ -260,7 +256,7 @@ export function folderOf(data: string): Map<PageName, string> {
 
 /** What the folder of a data directory should hold. */
 export function wantedFolder(data: string): Map<PageName, string> {
-  return freshPages(readSnapshot(data), siteOf(keptSettings(machineDisk, data)));
+  return freshPages(readSnapshot(data), new Site(keptSettings(machineDisk, data)));
 }
 
 /** How the folder of a data directory differs from what it should hold. */

@@ -15,7 +15,7 @@ import {
 import { MAX_DESCRIPTION_LENGTH } from '../../../../src/pages/shop/description.ts';
 import type { PageSettings } from '../../../../src/pages/shop/settings.ts';
 import { add, change, MemoryStore } from '../../../support/memory-store.ts';
-import { addChain, addSku, addSpu, freshPages, siteOf } from '../../../support/shop.ts';
+import { addChain, addSku, addSpu, freshPages, Site } from '../../../support/shop.ts';
 
 type Fields = Readonly<Record<string, Scalar>>;
 
@@ -73,7 +73,7 @@ function pagesAfter(changes: Changes, settings: Partial<PageSettings> = {}): Map
   for (const [kind, id, fields] of changes) {
     store.commit([(transaction) => change(transaction, kind, id, fields)]);
   }
-  const pages = freshPages(store, siteOf(settings));
+  const pages = freshPages(store, new Site(settings));
   return new Map([...pages].map(([name, text]) => [name, text.replace(/>\s+</g, '><')]));
 }
 
@@ -436,7 +436,7 @@ test('a SKU after the first 200 of its SPU has its own options among its choices
       add(transaction, 'sku_specs', { sku_id: id, spec_id: 1, option_id });
     },
   ]);
-  const html = freshPages(store, siteOf({})).get(`skus/${MAX_CHOICE_SKUS + 4}.html`) ?? '';
+  const html = freshPages(store, new Site({})).get(`skus/${MAX_CHOICE_SKUS + 4}.html`) ?? '';
   const shown = html.replace(/>\s+</g, '><');
   assert.match(
     shown,
@@ -722,7 +722,7 @@ test('the sitemap lists every page once, except later parts of lists, by its abs
     (transaction) => transaction.delete('skus', 2),
   ]);
   const publicUrl = "https://shop.example/a&b'c";
-  const pages = freshPages(store, siteOf({ publicUrl }));
+  const pages = freshPages(store, new Site({ publicUrl }));
   const files = addressesOf(pages.get('sitemap.xml'));
   assert.equal(
     files.toSorted(),

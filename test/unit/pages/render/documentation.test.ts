@@ -10,7 +10,7 @@ import { TEMPLATE_NAMES } from '../../../../src/pages/render/template-sources.ts
 import { wordsOf } from '../../../../src/pages/render/words.ts';
 import { MemoryStore } from '../../../support/memory-store.ts';
 import { ROOT } from '../../../support/paths.ts';
-import { addShop, siteOf } from '../../../support/shop.ts';
+import { addShop, Site } from '../../../support/shop.ts';
 
 const DOCS = readFileSync(join(ROOT, 'docs', 'pages.md'), 'utf8');
 
@@ -113,7 +113,7 @@ test('docs/pages.md names exactly the attributes of other values, on each page t
   for (const { what, text, pages } of DESCRIBED) {
     const listed = namesIn(text.exec(DOCS)?.[1] ?? '').toSorted();
     for (const page of pages) {
-      const prepared = siteOf().renderer.prepare(atOnce(gatherer.facts(page)));
+      const prepared = new Site().renderer.prepare(atOnce(gatherer.facts(page)));
       const context: Readonly<Record<string, unknown>> = { ...prepared?.context };
       const [one] = [context[what]].flat();
       assert.equal(Object.keys(one ?? {}).toSorted(), listed, `${what} on ${page}`);
