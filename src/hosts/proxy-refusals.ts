@@ -37,7 +37,6 @@ export class ProxyRefusals {
     throw new CatalogError(
       'primary_unreachable',
       `a proxy before ${to} refuses the requests of this host; nothing was changed`,
-      { headers: { 'Retry-After': '1' } },
     );
   }
 }

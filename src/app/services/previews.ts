@@ -37,7 +37,5 @@ export class Previews implements PreviewService {
 }
 
 function tooMany(): CatalogError {
-  return new CatalogError('busy', 'too many previews at once; try again later', {
-    headers: { 'Retry-After': '1' },
-  });
+  return new CatalogError('busy', 'too many previews at once; try again later');
 }

@@ -288,13 +288,10 @@ function broken(method: string, cause: unknown, to: string): CatalogError {
   return new CatalogError(
     'write_unknown',
     `${to} did not answer, and may have carried out the request; check before you repeat it, or repeat it with the same Idempotency-Key`,
-    { cause: new Error(messageOf(cause), { cause }), headers: { 'Retry-After': '1' } },
+    { cause: new Error(messageOf(cause), { cause }) },
   );
 }
 
 function unreachable(message: string, cause?: unknown): CatalogError {
-  return new CatalogError('primary_unreachable', message, {
-    cause,
-    headers: { 'Retry-After': '1' },
-  });
+  return new CatalogError('primary_unreachable', message, { cause });
 }

@@ -41,7 +41,7 @@ function fault(error: unknown, request: HttpRequest, report: FaultReporter): Htt
   const known = error instanceof CatalogError ? error : null;
   const passing = known !== null && PASSING.has(known.code);
   if (!passing) report(requestId, error);
-  const headers = passing && { 'Retry-After': '1', ...known.headers };
+  const headers = passing && { 'Retry-After': RETRY_AFTER_S, ...known.headers };
   return {
     status: known?.status ?? 500,
     headers: { ...headers, 'Content-Type': JSON_TYPE },
@@ -51,6 +51,9 @@ function fault(error: unknown, request: HttpRequest, report: FaultReporter): Htt
     }),
   };
 }
+
+/** Seconds after which a client may try again, unless the failure itself says. */
+const RETRY_AFTER_S = '1';
 
 /** Temporary states. They are not faults, so the client gets their messages; metrics count them. */
 const PASSING: ReadonlySet<Code> = new Set<Code>([

@@ -224,7 +224,5 @@ function tooFine(): CatalogError {
 const refusals = { 'too large': tooLarge, 'too fine': tooFine, 'over budget': noRoom };
 
 function noRoom(): CatalogError {
-  return new CatalogError('busy', 'too many large bodies arrive at once; try again later', {
-    headers: { 'Retry-After': '1' },
-  });
+  return new CatalogError('busy', 'too many large bodies arrive at once; try again later');
 }

@@ -46,11 +46,13 @@ test('a server that is shutting down answers 503 without internal details', () =
 });
 
 test('a temporary failure is answered with Retry-After and is not reported to the operator', () => {
-  const { status, headers, json, reported, id } = responseTo(new CatalogError('busy', 'try again'));
-  assert.is(status, 503);
-  assert.equal(json, { error: 'try again', request_id: id });
-  assert.is(headers['Retry-After'], '1');
-  assert.equal(reported, []);
+  for (const code of ['busy', 'primary_unreachable', 'write_unknown'] as const) {
+    const { status, headers, json, reported, id } = responseTo(new CatalogError(code, 'try again'));
+    assert.is(status, 503);
+    assert.equal(json, { error: 'try again', request_id: id });
+    assert.is(headers['Retry-After'], '1');
+    assert.equal(reported, []);
+  }
   const later = { headers: { 'Retry-After': '7' } };
   const named = responseTo(new CatalogError('log_unavailable', 'no answer', later));
   assert.is(named.headers['Retry-After'], '7');
