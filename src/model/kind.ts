@@ -13,11 +13,10 @@ export interface Row {
 }
 
 /**
- * Tables of the store. `sku_specs` holds the specification records of SKUs, `idempotency_keys` the
- * responses to requests that clients may retry, `audits` who wrote what under `/admin/`, `webhooks`
- * where changes are delivered.
+ * The tables whose changes are published, under their names there; `sku_specs` holds the
+ * specification records of SKUs.
  */
-export const KIND_NAMES = [
+export const RESOURCES = [
   'books',
   'brands',
   'categories',
@@ -26,10 +25,13 @@ export const KIND_NAMES = [
   'options',
   'skus',
   'sku_specs',
-  'idempotency_keys',
-  'audits',
-  'webhooks',
 ] as const;
+
+/**
+ * Tables of the store. `idempotency_keys` holds the responses to requests that clients may retry,
+ * `audits` who wrote what under `/admin/`, `webhooks` where changes are delivered.
+ */
+export const KIND_NAMES = [...RESOURCES, 'idempotency_keys', 'audits', 'webhooks'] as const;
 
 export type KindName = (typeof KIND_NAMES)[number];
 

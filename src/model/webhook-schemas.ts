@@ -1,24 +1,10 @@
 /** The values of webhooks (spec 14.5): where changes are sent, and which. */
 import * as v from 'valibot';
+import { RESOURCES } from './kind.ts';
 import { shortText } from './schemas.ts';
 
 /** Characters of an address, at most. */
 const MAX_URL = 2048;
-
-/**
- * The names of resources in changes, in the order of the collections. A test compares them with the
- * kinds that are published.
- */
-export const RESOURCES = [
-  'books',
-  'brands',
-  'categories',
-  'goods',
-  'specs',
-  'options',
-  'skus',
-  'sku_specs',
-] as const;
 
 /** The characters of a URI (RFC 3986), in which brackets may only enclose an IPv6 address. */
 const URI_CHARACTERS = /^https?:\/\/(?:\[[\da-f:.]+\])?(?:[\w.~:/?#@!$&'()*+,;=-]|%[\da-f]{2})*$/i;

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { RESOURCES } from '../../src/model/webhook-schemas.ts';
+import { RESOURCES } from '../../src/model/kind.ts';
 import { ALL_KINDS, KINDS } from '../../src/model/kinds.ts';
 import { MAX_WAITING_OF_SUBJECT } from '../../src/resources/changes/awaited-sequences.ts';
 import { createCatalog, type Fields, make, read, skuFields } from '../support/catalog.ts';

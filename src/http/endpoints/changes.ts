@@ -2,7 +2,7 @@
 import { durationIn } from '../../auth/duration.ts';
 import { mayActAs } from '../../auth/roles.ts';
 import { CatalogError } from '../../errors.ts';
-import { RESOURCES } from '../../model/webhook-schemas.ts';
+import { RESOURCES } from '../../model/kind.ts';
 import type { Reader } from '../../resources/changes/change-feed.ts';
 import { malformed, parseParameters, type Parameters } from '../../resources/query/parameters.ts';
 import { header, type HttpResponse } from '../message.ts';
