@@ -10,6 +10,7 @@ import {
   RepresentationCache,
 } from '../../../../src/resources/cache/representation-cache.ts';
 import { represent } from '../../../../src/resources/represent.ts';
+import { inSlices } from '../../../../src/slices.ts';
 import type { Transaction } from '../../../../src/store/writer/draft.ts';
 import { Store } from '../../../../src/store/store.ts';
 import { temporaryDirectory } from '../../../support/directory.ts';
@@ -304,6 +305,16 @@ test('rows that are read for their representations are not kept as objects', asy
   await store.close();
 });
 
+/** Takes the turns of long work, so that none that begins now is over before the result is called. */
+function delayLongWork(): () => void {
+  const over = new AbortController();
+  function* work(): Generator<undefined, void> {
+    while (!over.signal.aborted) yield;
+  }
+  for (let count = 0; count < 100; count += 1) void inSlices(work());
+  return () => over.abort();
+}
+
 test('a representation of many records is made in steps, as of the request, and then cached', async () => {
   const store = await filled();
   const cache = new RepresentationCache(store);
@@ -318,27 +329,35 @@ test('a representation of many records is made in steps, as of the request, and 
   await add(5000);
   const fresh = () => shown(represent(KINDS.skus, existingRow(store, 'skus', 1), store));
   assert.is(cache.get(KINDS.skus, 1), null, 'of many not at once');
+  assert.is(cache.copyText(KINDS.skus, 1, Buffer.alloc(1_000_000), 0), 0);
+  let endDelay = delayLongWork();
   const preparing = cache.prepare(KINDS.skus, 1);
   assert.is(cache.prepare(KINDS.skus, 1), preparing, 'once, whoever asks');
   const expected = fresh();
   await add(1);
   const after = cache.prepare(KINDS.skus, 1);
   assert.is.not(after, preparing, 'anew for who asks after a commit');
+  endDelay();
   assert.equal(shown(await preparing), expected, 'that of the request');
   assert.equal(shown(await after), fresh(), 'that of the later request');
   assert.equal(shown(cache.get(KINDS.skus, 1)), fresh(), 'of the row as it is');
+  assert.is.not(cache.prepare(KINDS.skus, 1), after, 'of what is made only the cache is kept');
   await add(1);
+  endDelay = delayLongWork();
   const early = cache.prepare(KINDS.skus, 1);
   await store.transact(changed('goods', 1));
   const renamed = cache.prepare(KINDS.skus, 1);
   assert.is.not(renamed, early, 'anew for who asks after its SPU was renamed');
+  endDelay();
   assert.equal(shown(await renamed), fresh(), 'with the new name');
   await early;
   assert.equal(shown(cache.get(KINDS.skus, 1)), fresh(), 'whichever ends last');
   await add(1);
   assert.is(cache.get(KINDS.skus, 1), null, 'of a row that has changed');
+  endDelay = delayLongWork();
   const late = cache.prepare(KINDS.skus, 1);
   await add(1);
+  endDelay();
   await late;
   assert.is(cache.get(KINDS.skus, 1), null, 'of a row that changed meanwhile');
   await store.close();
