@@ -86,6 +86,7 @@ test('a malformed If-Match is treated as one that does not match', () => {
     `${CURRENT}x`,
     `"a"${CURRENT}`,
     `current, x${CURRENT}`,
+    ', current',
     `${CURRENT}, current`,
     `${CURRENT}, "a"x`,
   ]) {
