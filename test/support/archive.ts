@@ -22,6 +22,7 @@ interface Options {
   readonly privateFiles?: PrivateFiles;
   readonly now?: () => number;
   readonly retryDelay?: ArchiverOptions['retryDelay'];
+  readonly gatherMs?: number;
 }
 
 /** A change set counts for as much on the disk. */
@@ -52,7 +53,7 @@ export class Archived {
       onError: (error) => log.push(messageOf(error)),
       warn: (message) => log.push(message),
       retryDelay: options.retryDelay ?? (() => 1),
-      gatherMs: 1,
+      gatherMs: options.gatherMs ?? 1,
     });
   }
 

@@ -20,6 +20,9 @@ import { until } from '../../support/until.ts';
 
 test.after(closeServices);
 
+/** Longer than {@link Archived.close} waits, in milliseconds. */
+const LONG_MS = 120_000;
+
 /** Asserts that an archive is complete and equals its store, and closes both. */
 async function assertComplete(archived: Archived): Promise<void> {
   await archived.archived();
@@ -113,20 +116,60 @@ test('change sets are archived while the upload of a base is slow', async () => 
 });
 
 test('the lag of an archive is counted from the oldest change set that it lacks', async () => {
-  let now = Date.now();
-  const archived = await Archived.open(storeDirectory(), { now: () => now });
+  let stopped: number | null = null;
+  const now = () => stopped ?? Date.now() + 1;
+  const archived = await Archived.open(storeDirectory(), { now, retryDelay: () => LONG_MS });
+  const { archiver, network } = archived;
   await archived.archived();
-  await until('it is not behind', () => archived.archiver.figures.seconds === 0);
-  archived.network.before = unreachable;
-  await archived.commit(2);
-  now = Date.now() + 60_000;
-  const { changeSets, seconds } = archived.archiver.figures;
-  assert.is(changeSets, 2);
+  await until('it is not behind', () => archiver.figures.seconds === 0);
+  network.before = unreachable;
+  await archived.commit(1);
+  await until('it failed', () => archiver.figures.failing !== null);
+  stopped = Date.now() + 60_000;
+  const { seconds } = archiver.figures;
   assert.ok(seconds >= 59 && seconds < 120, `${seconds}`);
-  archived.network.before = () => {};
-  await archived.archived();
-  await until('it is in step', () => archived.archiver.figures.seconds === 0);
+  const first = Date.now();
+  await until('the clock moves on', () => Date.now() > first);
+  // The archive may hear of the last one only after this.
+  await archived.commit(2);
+  assert.is(archiver.figures.changeSets, 3);
+  assert.is(archiver.figures.seconds, seconds);
+  network.before = () => {};
   await archived.close();
+  assert.is(archiver.figures.changeSets, 0);
+});
+
+test('an archive that cannot be reached when the server starts is behind from then on', async () => {
+  const network = new MemoryObjects();
+  network.before = unreachable;
+  let now = Date.now();
+  const archived = await Archived.open(storeDirectory(), { network, now: () => now });
+  now += 60_000;
+  assert.is(archived.archiver.figures.seconds, 60);
+  network.before = () => {};
+  await assertComplete(archived);
+});
+
+test('after a restart the lag is that of the oldest change set that the archive lacks', async () => {
+  const directory = storeDirectory();
+  const first = await Archived.open(directory);
+  const { network } = first;
+  await first.archived();
+  network.before = unreachable;
+  await first.commit(1);
+  await first.kill();
+  network.before = (call) => {
+    if (call === 'put') unreachable();
+  };
+  const now = Date.now() + 60_000;
+  const next = await Archived.open(directory, { network, now: () => now });
+  assert.is(next.archiver.figures.seconds, 0, 'of what is missing nothing is known yet');
+  network.before = (call, name) => {
+    if (call === 'put' && name.startsWith('changes/')) unreachable();
+  };
+  await until('the change set is read', () => next.archiver.figures.seconds >= 60);
+  network.before = () => {};
+  await assertComplete(next);
 });
 
 test('a server that is restarted continues where the archive ends', async () => {
@@ -197,6 +240,182 @@ test('an orderly shutdown archives the remaining change sets', async () => {
   await archived.commit(3);
   await archived.close();
   assert.is((await readArchive(archived.objects, {})).sequence, archived.store.sequence);
+});
+
+test('the pause after a failure grows with the failures in a row, and no commit ends it', async () => {
+  const failures: number[] = [];
+  const archived = await Archived.open(storeDirectory(), {
+    retryDelay(count) {
+      failures.push(count);
+      return count === 3 ? LONG_MS : 1;
+    },
+  });
+  const { network } = archived;
+  await archived.archived();
+  let lost = 0;
+  network.before = () => {
+    lost += 1;
+    if (lost <= 2) unreachable();
+  };
+  await archived.commit(1);
+  await archived.archived();
+  network.before = unreachable;
+  await archived.commit(1);
+  await until('it has failed three times', () => failures.length === 5);
+  assert.equal(failures, [1, 2, 1, 2, 3]);
+  const { length } = network.calls;
+  await archived.commit(2);
+  assert.is(network.calls.length, length);
+  await archived.close();
+});
+
+test('a shutdown does not wait for the next attempt, and archives until nothing is left', async () => {
+  const archived = await Archived.open(storeDirectory(), { retryDelay: () => LONG_MS });
+  const { network } = archived;
+  await archived.archived();
+  network.before = unreachable;
+  await archived.commit(1);
+  await until('it failed', () => archived.archiver.figures.failing !== null);
+  network.before = async (call, name) => {
+    if (call !== 'put' || !name.startsWith('changes/')) return;
+    network.before = () => {};
+    await archived.commit(1);
+  };
+  await archived.close();
+  assert.is(network.in('changes').length, 2);
+  assert.is((await readArchive(archived.objects, {})).sequence, 2);
+});
+
+test('change sets are gathered for one object, for which a shutdown does not wait', async () => {
+  const archived = await Archived.open(storeDirectory(), { gatherMs: LONG_MS });
+  const { network } = archived;
+  await archived.archived();
+  await archived.commit(3);
+  network.before = async (call, name) => {
+    if (call !== 'put' || !name.startsWith('changes/')) return;
+    network.before = () => {};
+    await archived.commit(1);
+  };
+  await archived.close();
+  assert.is(network.in('changes').length, 2);
+  assert.is((await readArchive(archived.objects, {})).sequence, 4);
+});
+
+test('a shutdown while the archive cannot be reached makes one attempt', async () => {
+  let failures = 0;
+  const archived = await Archived.open(storeDirectory(), {
+    retryDelay() {
+      failures += 1;
+      return 1;
+    },
+  });
+  await archived.archived();
+  archived.network.before = unreachable;
+  await archived.commit(1);
+  await until('it failed', () => failures > 0);
+  const closing = archived.close();
+  const before = failures;
+  await closing;
+  assert.is(failures, before);
+});
+
+test('a shutdown ends after its grace although an upload hangs, and the next start archives the rest', async () => {
+  const directory = storeDirectory();
+  const archived = await Archived.open(directory);
+  const { archiver, network, store } = archived;
+  await archived.archived();
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+  network.before = async (call, name) => {
+    if (call !== 'put' || !name.startsWith('changes/')) return;
+    begin();
+    await released;
+  };
+  await archived.commit(1);
+  await begun;
+  await archived.commit(1);
+  await archiver.close(1);
+  release();
+  // Once more, to wait for the upload that hung.
+  await archiver.close(60_000);
+  assert.is(network.in('changes').length, 1);
+  await store.close();
+  await assertComplete(await Archived.open(directory, { network }));
+});
+
+/** Commits until the store has a checkpoint that the archive has no base of. */
+async function commitToCheckpoint(archived: Archived): Promise<void> {
+  const { baseSequence } = archived.store;
+  while (archived.store.baseSequence === baseSequence) await archived.commit(1);
+}
+
+test('a base that cannot be archived is reported once, and tried again after growing pauses', async () => {
+  const failures: number[] = [];
+  const archived = await Archived.open(storeDirectory(), {
+    retryDelay(count) {
+      failures.push(count);
+      return 1;
+    },
+  });
+  const { archiver, network } = archived;
+  await archived.archived();
+  let lost = 0;
+  network.before = (call, name) => {
+    if (call !== 'put' || !name.startsWith('bases/')) return;
+    lost += 1;
+    if (lost !== 3) unreachable();
+  };
+  await commitToCheckpoint(archived);
+  await archived.archived();
+  assert.is(network.in('bases').length, 2);
+  assert.equal(archived.log, [
+    'memory: cannot be reached: connection refused',
+    'memory: can be reached again',
+  ]);
+  while (archiver.figures.failing === null) await archived.commit(1);
+  assert.equal(failures.slice(0, 3), [1, 2, 1]);
+  network.before = () => {};
+  await assertComplete(archived);
+});
+
+test('change sets are archived during the pause after a base that failed, and the base is not tried', async () => {
+  const archived = await Archived.open(storeDirectory(), { retryDelay: () => LONG_MS });
+  const { archiver, network } = archived;
+  await archived.archived();
+  network.before = (call, name) => {
+    if (call === 'put' && name.startsWith('bases/')) unreachable();
+  };
+  await commitToCheckpoint(archived);
+  await until('the base failed', () => archiver.figures.failing !== null);
+  network.before = () => {};
+  const { sequence } = archived.store;
+  await archived.commit(2);
+  await archived.close();
+  assert.is(network.in('bases').length, 1);
+  assert.is((await readArchive(archived.objects, {})).sequence, sequence + 2);
+});
+
+test('an archive keeps what a restore within its retention needs, and loses what is older', async () => {
+  const hour = 3_600_000;
+  let ahead = 0;
+  const now = () => Date.now() + ahead;
+  const archived = await Archived.open(storeDirectory(), { keep: hour, now });
+  const { network } = archived;
+  await archived.archived();
+  const looks = () => network.calls.filter((call) => call === 'list bases').length;
+  await until('it has looked for old bases', () => looks() > 0);
+  const before = looks();
+  const [oldest] = network.in('bases');
+  await commitToCheckpoint(archived);
+  await archived.archived();
+  await until('it has looked again', () => looks() > before);
+  await archived.commit(1);
+  await archived.archived();
+  assert.is(network.in('bases')[0], oldest);
+  assert.is((await readArchive(archived.objects, { sequence: 1 })).sequence, 1);
+  ahead = 2 * hour;
+  while (network.in('bases').length > 1) await archived.commit(1);
+  await assertComplete(archived);
 });
 
 test('if the history is too short, a new base is archived, and the lost change sets are logged', async () => {
@@ -383,8 +602,30 @@ test('accounts and keys whose upload fails are uploaded again, though they have 
   await archived.close();
 });
 
+test('accounts and keys that cannot be read are tried again', async () => {
+  let failures = 0;
+  const privateFiles = {
+    changed: () => false,
+    read() {
+      failures += 1;
+      if (failures <= 2) throw new Error('input/output error');
+      return Buffer.from('whole');
+    },
+  };
+  const archived = await Archived.open(storeDirectory(), { privateFiles, key: randomBytes(32) });
+  await until('they are archived', async () => {
+    return (await archived.objects.readPrivate())?.toString() === 'whole';
+  });
+  await archived.archived();
+  assert.equal(archived.log, ['input/output error', 'memory: can be reached again']);
+  await archived.close();
+});
+
 test('damaged accounts and keys do not replace those of the archive, and changes go on', async () => {
-  const damage = new CatalogError('key_file', 'keys.json is damaged');
+  const damages = [
+    new CatalogError('key_file', 'keys.json is damaged'),
+    new CatalogError('access_file', 'access.json is damaged'),
+  ];
   let [content, changed]: [string | Error, boolean] = ['whole', true];
   const privateFiles = {
     changed: () => changed,
@@ -397,18 +638,18 @@ test('damaged accounts and keys do not replace those of the archive, and changes
   const archived = await Archived.open(storeDirectory(), { privateFiles, key: randomBytes(32) });
   const copy = async () => (await archived.objects.readPrivate())?.toString();
   await until('they are archived', async () => (await copy()) === 'whole');
-  [content, changed] = [damage, true];
-  await archived.commit(1);
-  await archived.archived();
-  await until('the damage is reported', () => archived.log.length > 0);
-  await archived.commit(1);
-  await archived.archived();
-  assert.is(await copy(), 'whole');
-  assert.is(archived.log.length, 1, archived.log.join('\n'));
-  assert.match(
-    archived.log[0] ?? '',
-    /keeps the accounts and keys that it has: keys\.json is damaged$/,
-  );
+  for (const [index, damage] of damages.entries()) {
+    [content, changed] = [damage, true];
+    await archived.commit(1);
+    await archived.archived();
+    await until('the damage is reported', () => archived.log.length > index);
+    await archived.commit(1);
+    await archived.archived();
+    assert.is(await copy(), 'whole');
+    assert.equal(archived.log.slice(index), [
+      `memory: keeps the accounts and keys that it has: ${damage.message}`,
+    ]);
+  }
   [content, changed] = ['mended', true];
   await until('the new ones are archived', async () => (await copy()) === 'mended');
   await archived.close();
