@@ -11,6 +11,8 @@ const GET = 'GET /x HTTP/1.1\r\nHost: a\r\n\r\n';
 const POST = 'POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nx';
 const LAST_GET = GET.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n');
 const GARBAGE = 'garbage\r\n\r\n';
+/** Its body has a chunk without a size. */
+const MALFORMED_POST = 'POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n';
 const LIMIT = 4;
 
 /** An application whose POSTs wait for the test. */
@@ -53,6 +55,40 @@ test('garbage after too many pipelined requests is not answered in place of a pe
     },
     { pipelined: LIMIT },
   );
+});
+
+test('a request whose handler waits for the rest of a malformed body is 400', () => {
+  const { application, gates } = held();
+  return staged(application, async (stage) => {
+    const client = stage.connect();
+    client.socket.write(MALFORMED_POST);
+    assert.equal(statusesOf(await client.end()), [400]);
+    await assertIdle(stage);
+    assert.is(gates.length, 0);
+  });
+});
+
+test('a request with a malformed body is not begun after the one before it, which is answered first', () => {
+  const { application, gates } = held();
+  let begun = 0;
+  const counting = (request: HttpRequest) => {
+    begun += 1;
+    return application(request);
+  };
+  return staged(counting, async (stage) => {
+    const client = stage.connect();
+    client.socket.write(POST + MALFORMED_POST);
+    await until('the write has begun', () => gates.length === 1);
+    // Time for a wrong response to be sent: a second connection is served meanwhile.
+    const other = stage.connect();
+    other.socket.write(LAST_GET);
+    assert.equal(statusesOf(await other.end()), [200]);
+    assert.is(client.text, '');
+    gates[0]?.();
+    assert.equal(statusesOf(await client.end()), [201, 400]);
+    await assertIdle(stage);
+    assert.is(begun, 2, 'the write and the request of the other connection');
+  });
 });
 
 test('after garbage on a connection a shutdown still waits for requests on other connections', () => {

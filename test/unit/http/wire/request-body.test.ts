@@ -12,7 +12,7 @@ const MIB = 1024 * 1024;
 interface Setting {
   /** Milliseconds. */
   readonly timeout?: number;
-  readonly onTimeout?: () => void;
+  readonly onTimeout?: () => unknown;
   /** Whether the client waits for `100 Continue`. */
   readonly waits?: boolean;
   readonly length?: number;
@@ -25,13 +25,14 @@ function open({ timeout = 60_000, onTimeout = () => {}, waits = false, length }:
     length === undefined ? { 'transfer-encoding': 'chunked' } : { 'content-length': `${length}` };
   const incoming = Object.assign(arriving, { headers, complete: false, socket: null });
   const budget = new BodyBudget({ limit: MIB, largest: MIB, isMemoryScarce: () => false });
-  const response = { writeContinue() {} } as unknown as ServerResponse;
+  const continues: true[] = [];
+  const response = { writeContinue: () => continues.push(true) } as unknown as ServerResponse;
   const body = new IncomingBody(
     incoming as unknown as IncomingMessage,
     { limit: MIB, timeout, budget, onTimeout },
     waits ? response : null,
   );
-  return { arriving, incoming, body };
+  return { arriving, incoming, body, budget, continues };
 }
 
 test('a rest that will not come, or is too long, is not waited for', () => {
@@ -52,6 +53,66 @@ test('a rest that may still come is received to its end', async () => {
   incoming.complete = true;
   arriving.end('123456789');
   assert.is(await finishing, true);
+});
+
+test('a client that waits is asked to continue, unless its body is too large', async () => {
+  for (const [length, count] of [
+    [MIB, 1],
+    [MIB + 1, 0],
+  ] as const) {
+    const { arriving, body, continues } = open({ waits: true, length });
+    const reading = body.bytes(null).then(String, String);
+    assert.is(continues.length, count);
+    arriving.destroy();
+    assert.match(await reading, count === 0 ? 'the body is larger than' : 'the body is cut off');
+  }
+});
+
+test('a body that ends early is cut off, although what arrived of it is whole JSON', async () => {
+  const ways = {
+    whole: (body: IncomingBody) => body.bytes(null),
+    stream: async (body: IncomingBody) => {
+      for await (const _ of body.stream(MIB)) continue;
+    },
+  };
+  const ends = {
+    'it ends': (arriving: PassThrough) => void arriving.end(),
+    'the client disconnects': (arriving: PassThrough) => void arriving.destroy(),
+  };
+  for (const [way, read] of Object.entries(ways)) {
+    for (const [what, end] of Object.entries(ends)) {
+      const { arriving, body } = open({ length: 3 });
+      const reading = read(body).then(String, String);
+      arriving.write('{}');
+      await pause(0);
+      end(arriving);
+      assert.match(await reading, 'the body is cut off', `${way}, ${what}`);
+    }
+  }
+});
+
+test('after a whole body has arrived its time limit is over', async () => {
+  let isLate = false;
+  const { arriving, incoming, body } = open({ timeout: 20, onTimeout: () => (isLate = true) });
+  const reading = body.bytes(null);
+  incoming.complete = true;
+  arriving.end('{}');
+  assert.is(Buffer.from(await reading).toString(), '{}');
+  await pause(40);
+  assert.is(isLate, false);
+});
+
+test('what arrives of a body after it was rejected takes no memory', async () => {
+  const { arriving, incoming, body, budget } = open({});
+  const reading = body.bytes(null).then(String, String);
+  arriving.write(Buffer.alloc(MIB + 1));
+  assert.match(await reading, 'the body is larger than');
+  body.release();
+  const finishing = body.finish();
+  incoming.complete = true;
+  arriving.end(Buffer.alloc(1000));
+  assert.is(await finishing, true);
+  assert.is(budget.held, 0);
 });
 
 test('the waits for the pieces of one MiB of a stream are added up', async () => {
