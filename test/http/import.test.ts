@@ -512,6 +512,7 @@ test('an import is 401 without a token, 403 for a viewer, 400 with a wrong param
     'dry_run=yes',
     'match=price',
     'create_missing=skus',
+    'create_missing=brands,skus',
     'limit=1',
   ]) {
     assert.is((await post('skus', '', { query })).status, 400, query);
