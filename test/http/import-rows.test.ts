@@ -295,4 +295,16 @@ test('what a row creates is discarded if the row is invalid, and a later row cre
   assert.equal([done.state, done.created], ['done', 2]);
 });
 
+test('in a file of categories a path is resolved as the rows before it leave the categories', async () => {
+  const columns = 'id,name,parent';
+  const { created } = await importInto(server, 'categories', csv(columns, ',Before,'));
+  assert.is(created, 1);
+  const [{ id }] = JSON.parse(await exportOf(server, 'categories', '?format=json&q=Before'));
+  const renamed = [',First,Before', `${id},After,`, ',Second,After'];
+  const refused = await importInto(server, 'categories', csv(columns, ...renamed, ',Third,Before'));
+  assert.equal(errorsOf(refused), [[5, 'parent', 'there is no category "Before"']]);
+  const done = await importInto(server, 'categories', csv(columns, ...renamed));
+  assert.equal([done.state, done.created, done.changed], ['done', 2, 1]);
+});
+
 test.run();
