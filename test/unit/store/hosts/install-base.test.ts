@@ -69,6 +69,45 @@ test('a base that cannot be synced is not received, and one that is received is 
   await received.abandon();
 });
 
+test('a base that cannot be moved into place leaves the older state, and install fails', async () => {
+  const source = await open(temporaryDirectory(), true);
+  await add(source, 2);
+  const directory = temporaryDirectory();
+  await (await receiveBase(quickDisk, directory, cut(baseOf(source), 100), () => {})).install();
+  const replica = await open(directory, false);
+  await add(replica, 1);
+  const { digest } = replica;
+  await replica.close();
+  await add(source, 5);
+  const disk = new RefusingDisk();
+  const received = await receiveBase(disk, directory, cut(baseOf(source), 100), () => {});
+  disk.refusal = (step, path) => {
+    return step === 'rename' && path === join(directory, DATA_FILES.base) ? 'EIO' : null;
+  };
+  assert.is(await received.install().then(() => 'installed', systemErrorCode), 'EIO');
+  assert.is(readSnapshot(directory, quickDisk).sequence, 3);
+  const store = await open(directory, false);
+  assert.is(store.digest, digest);
+  await store.close();
+  await source.close();
+});
+
+test('without a head that a start takes for an interrupted creation, no base is moved into place', async () => {
+  const source = await open(temporaryDirectory(), true);
+  const directory = temporaryDirectory();
+  const disk = new RefusingDisk();
+  const received = await receiveBase(disk, directory, cut(baseOf(source), 100), () => {});
+  await source.close();
+  disk.refusal = (step, path) => {
+    return step === 'rename' && path === join(directory, DATA_FILES.head) ? 'EIO' : null;
+  };
+  assert.is(await received.install().then(() => 'installed', systemErrorCode), 'EIO');
+  assert.ok(isVacant(directory, disk));
+  disk.refusal = null;
+  await received.install();
+  assert.not.ok(isVacant(directory, disk));
+});
+
 test('spec 15.13: a base replaces an older state and its change sets when it is installed', async () => {
   const source = await open(temporaryDirectory(), true);
   await add(source, 2);
