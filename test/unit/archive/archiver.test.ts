@@ -269,6 +269,16 @@ test('the pause after a failure grows with the failures in a row, and no commit 
   await archived.close();
 });
 
+/** Commits once more when change sets are next uploaded, after which the network works. */
+function commitDuringUpload(archived: Archived): void {
+  const { network } = archived;
+  network.before = async (call, name) => {
+    if (call !== 'put' || !name.startsWith('changes/')) return;
+    network.before = () => {};
+    await archived.commit(1);
+  };
+}
+
 test('a shutdown does not wait for the next attempt, and archives until nothing is left', async () => {
   const archived = await Archived.open(storeDirectory(), { retryDelay: () => LONG_MS });
   const { network } = archived;
@@ -276,11 +286,7 @@ test('a shutdown does not wait for the next attempt, and archives until nothing 
   network.before = unreachable;
   await archived.commit(1);
   await until('it failed', () => archived.archiver.figures.failing !== null);
-  network.before = async (call, name) => {
-    if (call !== 'put' || !name.startsWith('changes/')) return;
-    network.before = () => {};
-    await archived.commit(1);
-  };
+  commitDuringUpload(archived);
   await archived.close();
   assert.is(network.in('changes').length, 2);
   assert.is((await readArchive(archived.objects, {})).sequence, 2);
@@ -291,11 +297,7 @@ test('change sets are gathered for one object, for which a shutdown does not wai
   const { network } = archived;
   await archived.archived();
   await archived.commit(3);
-  network.before = async (call, name) => {
-    if (call !== 'put' || !name.startsWith('changes/')) return;
-    network.before = () => {};
-    await archived.commit(1);
-  };
+  commitDuringUpload(archived);
   await archived.close();
   assert.is(network.in('changes').length, 2);
   assert.is((await readArchive(archived.objects, {})).sequence, 4);

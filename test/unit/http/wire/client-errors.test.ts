@@ -31,6 +31,13 @@ function held() {
 
 const statusesOf = (text: string) => responsesIn(text).map(({ status }) => status);
 
+/** Serves a second connection, which gives the first one time for a wrong response. */
+async function serveAnother(stage: Stage): Promise<void> {
+  const other = stage.connect();
+  other.socket.write(LAST_GET);
+  assert.equal(statusesOf(await other.end()), [200]);
+}
+
 /** Waits until no request is active, so that a shutdown does not wait. */
 async function assertIdle({ server }: Stage): Promise<void> {
   await until('no request is active', () => server.requests === 0);
@@ -44,10 +51,7 @@ test('garbage after too many pipelined requests is not answered in place of a pe
       const client = stage.connect();
       client.socket.write(POST + GET.repeat(LIMIT + 2) + GARBAGE);
       await until('the write has begun', () => gates.length === 1);
-      // Time for a wrong response to be sent: a second connection is served meanwhile.
-      const other = stage.connect();
-      other.socket.write(LAST_GET);
-      assert.equal(statusesOf(await other.end()), [200]);
+      await serveAnother(stage);
       assert.is(client.text, '');
       gates[0]?.();
       assert.equal(statusesOf(await client.end()), [201, 200, 200, 200, 200, 503]);
@@ -79,10 +83,7 @@ test('a request with a malformed body is not begun after the one before it, whic
     const client = stage.connect();
     client.socket.write(POST + MALFORMED_POST);
     await until('the write has begun', () => gates.length === 1);
-    // Time for a wrong response to be sent: a second connection is served meanwhile.
-    const other = stage.connect();
-    other.socket.write(LAST_GET);
-    assert.equal(statusesOf(await other.end()), [200]);
+    await serveAnother(stage);
     assert.is(client.text, '');
     gates[0]?.();
     assert.equal(statusesOf(await client.end()), [201, 400]);
