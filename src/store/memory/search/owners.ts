@@ -1,13 +1,27 @@
 /** Where the texts that a search of a kind reads are stored: in its own rows, or in joined ones. */
-import type { Kind, KindName } from '../../../model/kind.ts';
+import type { Attribute, Kind, KindName } from '../../../model/kind.ts';
+import { perKind } from '../../../model/per-kind.ts';
 import { joinOf } from '../../../model/rules.ts';
-import { searchedAttributes } from '../../../model/searched.ts';
 
 export interface Owner {
   readonly kind: KindName;
   readonly attribute: string;
   /** The attribute through which the text is joined; null if it is the row's own. */
   readonly foreignKey: string | null;
+}
+
+const SEARCHED = perKind((kind) =>
+  Object.entries<Attribute>(kind.attributes).filter(([, declared]) => isSearched(declared)),
+);
+
+/** The attributes of a kind whose texts a search reads (spec 4.7), its own and joined ones. */
+export function searchedAttributes({ name }: Kind): readonly (readonly [string, Attribute])[] {
+  return SEARCHED[name];
+}
+
+function isSearched(declared: Attribute): boolean {
+  if (declared.role === 'lookup') return true;
+  return (declared.role === 'input' || declared.role === 'serverSet') && declared.searched === true;
 }
 
 /** Where the text of an attribute is stored. */

@@ -15,12 +15,18 @@ import { type Lookup, lookupIn } from '../../../model/rows.ts';
 import { KINDS } from '../../../model/kinds.ts';
 import { perKind } from '../../../model/per-kind.ts';
 import { valueOf } from '../../../model/rules.ts';
-import { searchedAttributes } from '../../../model/searched.ts';
 import { foldText } from '../../../model/text-folding.ts';
 import { inSlices } from '../../../slices.ts';
 import { DependentRows, type References } from './dependent-rows.ts';
 import { Bitmap } from './id-set.ts';
-import { concerns, foreignKeysOf, joinsTo, type Owner, ownersOf } from './owners.ts';
+import {
+  concerns,
+  foreignKeysOf,
+  joinsTo,
+  type Owner,
+  ownersOf,
+  searchedAttributes,
+} from './owners.ts';
 import { TextIndex } from './text-index.ts';
 
 /** What a search reads of the tables. */

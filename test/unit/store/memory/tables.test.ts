@@ -6,7 +6,7 @@ import { KIND_NAMES, type KindName, type Row, type Scalar } from '../../../../sr
 import { ALL_KINDS, KINDS } from '../../../../src/model/kinds.ts';
 import { lookupIn } from '../../../../src/model/rows.ts';
 import { referrersOf } from '../../../../src/model/relations.ts';
-import { searchedAttributes } from '../../../../src/model/searched.ts';
+import { searchedAttributes } from '../../../../src/store/memory/search/owners.ts';
 import { foldText } from '../../../../src/model/text-folding.ts';
 import { referencesOf, valueOf } from '../../../../src/model/rules.ts';
 import { scalarAttributes } from '../../../../src/resources/visible-attributes.ts';
