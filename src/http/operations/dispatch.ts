@@ -81,22 +81,8 @@ function proceed<Found>(
   const reads = isRead(request.method);
   const awaited =
     reads && path.catalogFree !== true ? awaitSequence(request, services.changes) : undefined;
-  if (awaited !== undefined) {
-    return awaited.then(() => examine(path, operation, request, params, services, caller));
-  }
-  return examine(path, operation, request, params, services, caller);
-}
-
-function examine<Found>(
-  path: Checked<Found>,
-  operation: Operation<Found>,
-  request: HttpRequest,
-  params: Params,
-  services: Services,
-  caller: Verified | null,
-): HttpResponse | Promise<HttpResponse> {
-  const reads = isRead(request.method);
-  return whenReady(path.resolve(params, services, reads), (found) => {
+  const resolved = whenReady(awaited, () => path.resolve(params, services, reads));
+  return whenReady(resolved, (found) => {
     const mediaType = chooseMediaType(path.offers, request, reads);
     const conditions = conditionsOf(request);
     const handle = () =>
