@@ -6,6 +6,7 @@
  */
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { cutBetweenCharacters } from '../../model/characters.ts';
 import { PooledBuffer } from '../../resources/text/pooled-buffer.ts';
 import type { BodyStream, HttpResponse } from '../message.ts';
 
@@ -106,16 +107,10 @@ function* piecesOf(body: string | Uint8Array): Generator<Uint8Array> {
   // A UTF-16 unit takes at most three bytes of UTF-8.
   const units = Math.floor(PIECE_BYTES / 3);
   for (let at = 0; at < body.length; ) {
-    let end = at + units;
-    // The two halves of a surrogate pair are encoded together.
-    if (isHighSurrogate(body.charCodeAt(end - 1))) end -= 1;
+    const end = cutBetweenCharacters(body, at + units);
     yield Buffer.from(body.slice(at, end));
     at = end;
   }
-}
-
-function isHighSurrogate(unit: number): boolean {
-  return unit >= 0xd800 && unit <= 0xdbff;
 }
 
 async function sendStream(sink: ResponseSink, body: BodyStream): Promise<number> {

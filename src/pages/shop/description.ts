@@ -1,4 +1,5 @@
 /** Limits the length of descriptions, before they are sent to be rendered. */
+import { cutBetweenCharacters } from '../../model/characters.ts';
 
 /**
  * UTF-16 units of a description that pages show; the rest is left out. Every description that the
@@ -13,6 +14,5 @@ export function cutDescription(text: string): string {
 
 /** The first `length` UTF-16 units, without half a surrogate pair at the end. */
 export function cut(text: string, length: number): string {
-  const end = /[\uD800-\uDBFF]/.test(text.charAt(length - 1)) ? length - 1 : length;
-  return text.slice(0, end);
+  return text.slice(0, cutBetweenCharacters(text, length));
 }

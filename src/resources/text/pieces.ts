@@ -1,4 +1,5 @@
 /** Long texts in pieces, each made on demand. */
+import { cutBetweenCharacters } from '../../model/characters.ts';
 import { inLaterSlices, inSlices } from '../../slices.ts';
 
 /** UTF-16 units of one piece, at most. */
@@ -20,7 +21,7 @@ export async function* inPieces(texts: Iterable<string>): AsyncGenerator<string>
       rest += value;
       yield;
     }
-    const cut = rest.length < PIECE_UNITS ? rest.length : endOfPiece(rest);
+    const cut = cutBetweenCharacters(rest, PIECE_UNITS);
     const piece = rest.slice(0, cut);
     rest = rest.slice(cut);
     return piece;
@@ -34,10 +35,4 @@ export async function* inPieces(texts: Iterable<string>): AsyncGenerator<string>
   } finally {
     iterator.return?.();
   }
-}
-
-/** @returns where the first piece of a text ends. The halves of a surrogate pair stay together. */
-function endOfPiece(text: string): number {
-  const last = text.charCodeAt(PIECE_UNITS - 1);
-  return last >= 0xd800 && last <= 0xdbff ? PIECE_UNITS - 1 : PIECE_UNITS;
 }

@@ -4,6 +4,7 @@
  * read in pieces (base/base-reader.ts).
  */
 import { CatalogError, shellWord } from '../../errors.ts';
+import { cutBetweenCharacters } from '../../model/characters.ts';
 import type { Row, Scalar } from '../../model/kind.ts';
 import { ALL_KINDS } from '../../model/kinds.ts';
 import { perKind } from '../../model/per-kind.ts';
@@ -131,18 +132,12 @@ function isLong(value: Scalar | undefined): value is string {
 function* addLongText(slice: SliceMemory, value: string): Generator<Uint8Array, void> {
   slice.add('"');
   for (let start = 0; start < value.length; ) {
-    const end = endOfPiece(value, start);
+    const end = cutBetweenCharacters(value, start + PIECE_LENGTH);
     slice.add(JSON.stringify(value.slice(start, end)).slice(1, -1));
     if (slice.isFull) yield slice.take();
     start = end;
   }
   slice.add('"');
-}
-
-/** @returns where a piece ends: not within a surrogate pair, which is one character of UTF-8. */
-function endOfPiece(text: string, start: number): number {
-  const end = start + PIECE_LENGTH;
-  return /^[\uD800-\uDBFF]$/.test(text.charAt(end - 1)) ? end + 1 : end;
 }
 
 /** @returns the error for a store that an earlier version of the program has written. */
