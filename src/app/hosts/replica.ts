@@ -253,16 +253,12 @@ export class Replica {
   async #retrying<T>(work: (state: HostState) => Promise<T>): Promise<T | null> {
     const { signal } = this.#stopped;
     const backoff = new Backoff();
-    let reported = '';
     while (!signal.aborted) {
       try {
         return await work(await this.#primary.state(null));
       } catch (error) {
         if (signal.aborted) return null;
-        if (messageOf(error) !== reported) {
-          reported = messageOf(error);
-          this.#log.trouble(`no base yet: ${reported}`);
-        }
+        this.#log.trouble(`no base yet: ${messageOf(error)}`);
       }
       await pause(backoff.delay(), signal);
     }

@@ -71,8 +71,6 @@ export class Follower {
   #inStepAt = performance.now();
   /** The digest of the files that were last taken from the primary. */
   #credentials: string | null = null;
-  /** Why the last attempt failed. */
-  #trouble: string | null = null;
   readonly #needsBase = Promise.withResolvers<void>();
   #hasGap = false;
 
@@ -128,6 +126,7 @@ export class Follower {
   }
 
   async #run(): Promise<void> {
+    const { log } = this.#options;
     while (!this.#ended.signal.aborted) {
       try {
         await this.poll();
@@ -137,7 +136,7 @@ export class Follower {
         this.#connected = false;
         if (this.#ended.signal.aborted) return;
         if (error instanceof HistoryGone) this.#leaveGap(error);
-        else if (!(error instanceof StreamEnded)) this.#report(error);
+        else if (!(error instanceof StreamEnded)) log.trouble(`not following: ${messageOf(error)}`);
       }
       await pause(this.#backoff.delay(), this.#ended.signal);
     }
@@ -240,7 +239,6 @@ export class Follower {
   #connect(): void {
     if (this.#connected) return;
     this.#connected = true;
-    this.#trouble = null;
     this.#backoff.reset();
     this.#options.log.following(this.#options.primary.address);
   }
@@ -252,14 +250,6 @@ export class Follower {
       `${error.message}; fetching a new base, and serving the old state meanwhile`,
     );
     this.#needsBase.resolve();
-  }
-
-  /** Logs a failure, unless it is the same as the last one. */
-  #report(error: unknown): void {
-    const trouble = messageOf(error);
-    if (trouble === this.#trouble) return;
-    this.#trouble = trouble;
-    this.#options.log.trouble(`not following: ${trouble}`);
   }
 
   #judgeStep(): void {

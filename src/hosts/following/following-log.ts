@@ -10,22 +10,22 @@ interface Lines {
 
 export class FollowingLog {
   readonly #log: Lines;
-  /** Whether the last line says that the host does not follow. */
-  #hasTrouble = false;
+  /** Why the host does not follow, as the last line says; null if it says that the host follows. */
+  #trouble: string | null = null;
 
   constructor(log: Lines) {
     this.#log = log;
   }
 
-  /** Warns that the host does not follow. @param message says why. */
+  /** Warns that the host does not follow, unless the last line says the same. @param message why. */
   trouble(message: string): void {
-    this.#hasTrouble = true;
-    this.#log.warn(message);
+    if (message !== this.#trouble) this.#log.warn(message);
+    this.#trouble = message;
   }
 
   /** Says that the host follows. @param address of its primary. */
   following(address: string): void {
-    this.#log[this.#hasTrouble ? 'warn' : 'info'](`following ${address}`);
-    this.#hasTrouble = false;
+    this.#log[this.#trouble === null ? 'info' : 'warn'](`following ${address}`);
+    this.#trouble = null;
   }
 }

@@ -37,7 +37,7 @@ export function requireFollowable(own: Follower, theirs: HostState, address: str
       `the signing keys of ${address} are not those of this host: set CATALOG_JWT_SECRET to the same value on both hosts, or on neither`,
     );
   }
-  requireSameHistory(own, theirs, address);
+  requireCommonHistory(own, theirs, address);
 }
 
 function requirePrimary({ record }: Follower, theirs: HostState, address: string): void {
@@ -63,7 +63,7 @@ function requirePrimary({ record }: Follower, theirs: HostState, address: string
   }
 }
 
-function requireSameHistory({ record, at }: Follower, theirs: HostState, address: string): void {
+function requireCommonHistory({ record, at }: Follower, theirs: HostState, address: string): void {
   if (at === null) return;
   if (record === null) {
     throw differs(
