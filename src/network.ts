@@ -1,4 +1,4 @@
-/** Which addresses count as one client, for limits on each client and for its turns. */
+/** Which addresses count as one client, for limits on each client and for fair queues. */
 import { isIPv6 } from 'node:net';
 
 /** The 16-bit groups of an IPv6 address, and how many of them name its network. */

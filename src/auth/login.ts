@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { CatalogError } from '../errors.ts';
 import { networkOf } from '../network.ts';
-import { FairQueue } from '../turns.ts';
+import { FairQueue } from '../fair-queue.ts';
 import type { Access, Account } from './access.ts';
 import { type FailedAttempts, throttled } from './attempts.ts';
 import type { CredentialSource } from './credentials.ts';

@@ -1,6 +1,6 @@
 /** Renews tokens, so that a user who has logged in can continue without the password (spec 6.8). */
 import { CatalogError } from '../errors.ts';
-import { FairQueue } from '../turns.ts';
+import { FairQueue } from '../fair-queue.ts';
 import { throttled } from './attempts.ts';
 import type { CredentialSource } from './credentials.ts';
 import { issueFor } from './login.ts';

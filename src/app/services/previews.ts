@@ -6,7 +6,7 @@ import type { PagePreviews } from '../../pages/refresh/previews.ts';
 import { listPage, skuPage } from '../../pages/shop/names.ts';
 import { draftWrite } from '../../resources/drafting.ts';
 import type { Store } from '../../store/store.ts';
-import { FairQueue } from '../../turns.ts';
+import { FairQueue } from '../../fair-queue.ts';
 
 /** Previews that are made at a time, and that may wait. */
 const MAX_CONCURRENT = 2;

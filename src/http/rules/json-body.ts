@@ -4,7 +4,7 @@ import { header, type HttpRequest } from '../message.ts';
 import type { JsonLimits } from '../../json/json-limits.ts';
 import { hasFraction } from '../../json/json-numbers.ts';
 import { type KeptNames, parseInSlices } from '../../json/json-parser.ts';
-import { FairQueue } from '../../turns.ts';
+import { FairQueue } from '../../fair-queue.ts';
 import { requireWithinLimits } from './json-limits.ts';
 import { JSON_TYPE } from './negotiation.ts';
 

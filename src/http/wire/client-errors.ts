@@ -45,7 +45,7 @@ export class ClientErrors {
     } else if (body?.breakOff() === 'current') {
       // The request in progress waits for bytes that will not come, so this is its response.
       this.#end(response, socket);
-    } else this.#endInTurn(response, socket);
+    } else this.#endInOrder(response, socket);
   }
 
   /** Responds to a request whose body takes too long, and ends its connection. */
@@ -56,10 +56,10 @@ export class ClientErrors {
 
   /** CONNECT (RFC 9110, section 9.3.6): node:http hands over the connection, not a request. */
   rejectTunnel(socket: Socket): void {
-    this.#endInTurn(ERROR_RESPONSES.tunnel, socket);
+    this.#endInOrder(ERROR_RESPONSES.tunnel, socket);
   }
 
-  #endInTurn(response: ErrorResponse, socket: Socket): void {
+  #endInOrder(response: ErrorResponse, socket: Socket): void {
     const admission = this.#pipeline.admit(socket, { socket, headers: {} }, performance.now());
     switch (admission.kind) {
       case 'start':
@@ -67,7 +67,7 @@ export class ClientErrors {
         this.#pipeline.complete(socket);
         return;
       case 'wait':
-        void admission.turn.then(() => {
+        void admission.handling.then(() => {
           this.#end(response, socket);
           this.#pipeline.complete(socket);
         });

@@ -17,7 +17,7 @@
  * 4. Deferred requests do not delay those that arrive later, and the clients of deferred requests
  *    take turns, so no client delays others by using many connections.
  */
-import { RoundRobin } from '../../turns.ts';
+import { RoundRobin } from '../../fair-queue.ts';
 
 /** Requests that begin in one turn in addition to the first of each connection. */
 export const PIPELINED_A_TURN = 32;
@@ -56,7 +56,7 @@ const EVENT_LOOP: Loop = {
 };
 
 /** A request that waits for its turn is served, or rejected if it is the first beyond the limit. */
-export type Turn = 'serve' | 'reject';
+export type Handling = 'serve' | 'reject';
 
 /** What happens with a request that has just been read. */
 export type Admission =
@@ -66,7 +66,7 @@ export type Admission =
    * Wait for its turn, then carry it out or reject it, and complete it. `isDeferred` if it is the
    * first request of its connection, and waits only because of those of other connections.
    */
-  | { readonly kind: 'wait'; readonly turn: Promise<Turn>; readonly isDeferred: boolean }
+  | { readonly kind: 'wait'; readonly handling: Promise<Handling>; readonly isDeferred: boolean }
   /** Drop it: an earlier request is rejected, which ends the connection. Do not complete it. */
   | { readonly kind: 'ignore' }
   /** Drop it and cut the connection: the client keeps on sending. Do not complete it. */
@@ -158,14 +158,13 @@ export class Pipeline<Request> {
     }
     this.#active += 1;
     queue.full = queue.waiting.length >= this.#limit;
-    const turn = queue.full ? 'reject' : 'serve';
-    const waits = new Promise<Turn>((resolve) => {
-      queue.waiting.push({ request, begin: () => resolve(turn) });
-    });
+    const { promise: handling, resolve } = Promise.withResolvers<Handling>();
+    const whenBegun = queue.full ? 'reject' : 'serve';
+    queue.waiting.push({ request, begin: () => resolve(whenBegun) });
     // A queue that has begun a request in this turn is deferred at the end of the turn.
     const isDeferred = isFirst && !queue.hasBegunInTurn;
     if (isDeferred) this.#defer(queue);
-    return { kind: 'wait', turn: waits, isDeferred };
+    return { kind: 'wait', handling, isDeferred };
   }
 
   /** Ends the request in progress; the next one of its connection begins. */

@@ -20,7 +20,7 @@ import type { Connections } from './connections.ts';
 import type { ResponseBatch } from './response-batch.ts';
 import { rejection } from './error-responses.ts';
 import type { Limits } from './limits.ts';
-import type { Pipeline, Turn } from './pipeline.ts';
+import type { Handling, Pipeline } from './pipeline.ts';
 import { type BodySettings, hasBody, IncomingBody } from './request-body.ts';
 import { syntaxError, targetOf } from './request-syntax.ts';
 import { type ResponseSink, sendResponse, waitFor } from './response-body.ts';
@@ -76,7 +76,7 @@ export function handleRequest(
         : (send: () => void) => send();
       // A client may have closed its side after its last request, so responses must not be held.
       if (!admission.isDeferred) context.responseBatch.flush();
-      void admission.turn.then((turn) => serve(context, exchange, turn, schedule));
+      void admission.handling.then((how) => serve(context, exchange, how, schedule));
       return;
     }
     case 'ignore':
@@ -87,20 +87,20 @@ export function handleRequest(
 }
 
 /**
- * Carries out a request in its turn, and completes it. Awaits only values that are not ready yet.
+ * Handles a request once it may begin, and completes it. Awaits only values that are not ready yet.
  *
  * @param schedule sends the response to a read, at once or together with others.
  */
 async function serve(
   context: ServerContext,
   exchange: Exchange,
-  turn: Turn,
+  handling: Handling,
   schedule: (send: () => void) => void,
 ): Promise<void> {
   try {
     if (!canBegin(context, exchange)) return abandon(context, exchange);
     const request = toHttpRequest(context, exchange);
-    const responding = respond(context, exchange, request, turn);
+    const responding = respond(context, exchange, request, handling);
     const response = responding instanceof Promise ? await responding : responding;
     const send = () => void complete(context, exchange, request, response);
     // Responses to writes come together anyway: a group of writes waits for one commit.
@@ -171,14 +171,14 @@ function respond(
   context: ServerContext,
   { incoming, connection }: Exchange,
   request: HttpRequest,
-  turn: Turn,
+  handling: Handling,
 ): HttpResponse | Promise<HttpResponse> {
   const { application, connections, limits } = context;
   const error = syntaxError(incoming);
-  if (turn === 'reject' || error !== null) {
+  if (handling === 'reject' || error !== null) {
     // The end of a malformed request is uncertain, so nothing after it is read as a request.
     connections.stopReading(connection);
-    return error === null || turn === 'reject'
+    return error === null || handling === 'reject'
       ? rejection(503, `more than ${limits.pipelined} requests are waiting on this connection`)
       : rejection(400, error);
   }

@@ -50,7 +50,7 @@ class Site {
       else this.open.set(sent.name, connection);
     };
     if (admission.kind === 'start') carryOut();
-    else if (admission.kind === 'wait') void admission.turn.then(carryOut);
+    else if (admission.kind === 'wait') void admission.handling.then(carryOut);
     return admission.kind;
   }
 

@@ -3,16 +3,16 @@ import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import {
+  type Handling,
   Pipeline,
   PIPELINED_A_TURN,
   PIPELINED_MS,
   type PipelineOptions,
-  type Turn,
 } from '../../../../src/http/wire/pipeline.ts';
 
 /** A connection according to the rules: admitted requests that are not complete, in order. */
 interface Model {
-  queue: { readonly id: number; readonly turn: Turn }[];
+  queue: { readonly id: number; readonly handling: Handling }[];
   full: boolean;
   ignored: number;
 }
@@ -76,18 +76,18 @@ test('any sequence of requests and completions keeps the order, the limit and th
           } else {
             assert.is(admission.kind, model.queue.length === 0 ? 'start' : 'wait');
             model.full = model.queue.length > limit;
-            model.queue.push({ id, turn: model.full ? 'reject' : 'serve' });
+            model.queue.push({ id, handling: model.full ? 'reject' : 'serve' });
             if (admission.kind === 'start') begun.push(`${id} serve`);
             if (admission.kind === 'wait') {
-              void admission.turn.then((turn) => begun.push(`${id} ${turn}`));
+              void admission.handling.then((handling) => begun.push(`${id} ${handling}`));
             }
           }
         }
         await Promise.resolve();
-        // Exactly the first request of each connection has begun, with the expected turn.
+        // Exactly the first request of each connection has begun, to be handled as expected.
         for (const { queue } of models) {
-          for (const [position, { id, turn }] of queue.entries()) {
-            assert.is(begun.includes(`${id} ${turn}`), position === 0);
+          for (const [position, { id, handling }] of queue.entries()) {
+            assert.is(begun.includes(`${id} ${handling}`), position === 0);
           }
         }
         const active = models.reduce((sum, { queue }) => sum + queue.length, 0);
@@ -119,7 +119,7 @@ test('each connection begins one request in a turn, and the number of further on
   const admit = (connection: object) => {
     const admission = pipeline.admit(connection, 'client', now);
     if (admission.kind === 'start') carryOut();
-    else if (admission.kind === 'wait') void admission.turn.then(carryOut);
+    else if (admission.kind === 'wait') void admission.handling.then(carryOut);
   };
   for (let each = 0; each < 100; each += 1) {
     admit(greedy);
@@ -157,7 +157,7 @@ test('after five requests, a connection begins none later than 2 ms after the fi
   for (let each = 0; each < 12; each += 1) {
     const admission = pipeline.admit(connection, 'client', clock);
     if (admission.kind === 'start') carryOut();
-    else if (admission.kind === 'wait') void admission.turn.then(carryOut);
+    else if (admission.kind === 'wait') void admission.handling.then(carryOut);
   }
   const begunInTurns: number[] = [];
   for (;;) {

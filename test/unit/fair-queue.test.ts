@@ -1,7 +1,7 @@
 /** Owners take turns: of large bodies that are parsed (spec 3.3), and of logins (spec 6.7). */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { FairQueue } from '../../src/turns.ts';
+import { FairQueue } from '../../src/fair-queue.ts';
 import { turn } from '../support/turns.ts';
 
 /** Tasks of a queue that end when the test says so. */

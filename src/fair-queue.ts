@@ -1,7 +1,7 @@
-/** Owners take turns, so that none of them can hold up the others by waiting many times over. */
+/** Queues that no owner can hold up for the others by waiting many times over. */
 
 /**
- * Items of several owners, which are taken in turns.
+ * Items of several owners, of which one is taken after the other.
  *
  * Invariant: between two items of one owner, every other owner that has items has one taken. The
  * items of one owner are taken in order.
@@ -83,14 +83,14 @@ export class FairQueue<Owner> {
   }
 
   /**
-   * Runs a task when its turn comes: at once if fewer than `atOnce` run.
+   * Runs a task when it is the next one: at once if fewer than `atOnce` run.
    *
    * @returns what the task returns.
    * @throws what the task throws; what `refusal` returns if too many tasks wait.
    */
   async run<T>(owner: Owner, task: () => Promise<T>): Promise<T> {
     if (this.#running < this.#atOnce) this.#running += 1;
-    else await this.#turnOf(owner);
+    else await this.#placeFor(owner);
     try {
       return await task();
     } finally {
@@ -98,7 +98,7 @@ export class FairQueue<Owner> {
     }
   }
 
-  #turnOf(owner: Owner): Promise<void> {
+  #placeFor(owner: Owner): Promise<void> {
     if (this.#count < this.#most) {
       this.#count += 1;
     } else {
