@@ -8,7 +8,7 @@ import { identifier } from '../../../model/schemas.ts';
 import { isObject } from '../../../model/schemas.ts';
 import type { Transaction } from '../../../store/writer/draft.ts';
 import { type Input, parseInput } from '../../input.ts';
-import { visibleAttributes } from '../../visible-attributes.ts';
+import { membersOf } from '../../members.ts';
 import { insertUnseen } from '../../rows.ts';
 import { lengthProblem } from './cell-limit.ts';
 import { type Cell, readCells } from './cells.ts';
@@ -139,14 +139,8 @@ export class RowWriter {
   }
 
   *#writeObject(transaction: Transaction, object: Readonly<Record<string, unknown>>): RowSteps {
-    const known = new Set(
-      visibleAttributes(this.#task.kind).flatMap(([name, declared]) =>
-        declared.role === 'input' && declared.request !== undefined
-          ? [name, declared.request]
-          : [name],
-      ),
-    );
-    const strange = Object.keys(object).filter((name) => !known.has(name));
+    const { names } = membersOf(this.#task.kind);
+    const strange = Object.keys(object).filter((name) => !names.has(name));
     if (strange.length > 0) {
       throw new RowProblems(
         strange.slice(0, MAX_STRANGE).map((column) => ({ column, message: 'is not an attribute' })),
