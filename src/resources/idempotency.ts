@@ -38,12 +38,12 @@ export interface Retry {
   readonly request: unknown;
 }
 
-/** @returns null for a request without a key. */
-export function retryOf(
-  { subject, key }: { readonly subject: string | null; readonly key: string | null },
-  request: unknown,
-): Retry | null {
-  return key === null ? null : { subject, key, request };
+/** Who sends a request that creates something. */
+export interface Sender {
+  /** Whom the token is for; null if no token is required. */
+  readonly subject: string | null;
+  /** `Idempotency-Key`, as the client chose it; null without one. */
+  readonly key: string | null;
 }
 
 /** The response to a creation, or to a file that was received. */
@@ -56,33 +56,64 @@ export interface Created {
   readonly etag: string | null;
 }
 
+export interface Creation extends Created {
+  /** Whether this is the response to an earlier request with the same key. */
+  readonly replayed: boolean;
+}
+
+/**
+ * Creates something, unless an earlier request with the same key has created it.
+ *
+ * @param request what it asks for, as a JSON value.
+ * @param now milliseconds since the epoch.
+ * @throws CatalogError `key_reused`; what `create` throws.
+ */
+export function* createOnce(
+  transaction: Transaction,
+  { subject, key }: Sender,
+  request: unknown,
+  now: number,
+  create: () => Generator<undefined, Created>,
+): Generator<undefined, Creation> {
+  const retry: Retry | null = key === null ? null : { subject, key, request };
+  const first = retry && recall(transaction, retry, now);
+  if (first !== null) return { ...first, replayed: true };
+  const created = yield* create();
+  if (retry !== null) remember(transaction, retry, created, now);
+  return { ...created, replayed: false };
+}
+
 /**
  * @param now milliseconds since the epoch.
  * @returns the response to the first request with the key; null if there was none in its lifetime.
  * @throws CatalogError `key_reused` if the first request was a different one.
  */
 export function recall(view: View, retry: Retry, now: number): Created | null {
-  for (const id of view.matching(KEYS, 'key', nameOf(retry))) {
-    const row = existingRow(view, KEYS, id);
-    if (isOver(row, now)) continue;
-    if (row.digest !== digestOf(retry)) {
-      throw new CatalogError(
-        'key_reused',
-        'the Idempotency-Key was used with another request; choose a new one',
-      );
-    }
-    const { created, body, etag } = row;
-    return { id: created, text: body, etag: etag === '' ? null : etag };
+  const row = keptRow(view, retry, now);
+  if (row === null) return null;
+  if (row.digest !== digestOf(retry)) {
+    throw new CatalogError(
+      'key_reused',
+      'the Idempotency-Key was used with another request; choose a new one',
+    );
   }
-  return null;
+  const { created, body, etag } = row;
+  return { id: created, text: body, etag: etag === '' ? null : etag };
 }
 
 /** Whether the answer to a request with the key is stored, whatever it asked for. */
 export function isKept(view: View, retry: Pick<Retry, 'subject' | 'key'>, now: number): boolean {
+  return keptRow(view, retry, now) !== null;
+}
+
+type KeyRow = RowOf<typeof KEYS>;
+
+function keptRow(view: View, retry: Pick<Retry, 'subject' | 'key'>, now: number): KeyRow | null {
   for (const id of view.matching(KEYS, 'key', nameOf(retry))) {
-    if (!isOver(existingRow(view, KEYS, id), now)) return true;
+    const row = existingRow(view, KEYS, id);
+    if (!isOver(row, now)) return row;
   }
-  return false;
+  return null;
 }
 
 /** Stores the response, and removes the subject's oldest ones that have expired or are too many. */
@@ -103,7 +134,7 @@ export function remember(
 
 const KEYS = 'idempotency_keys';
 
-function isOver({ time }: RowOf<typeof KEYS>, now: number): boolean {
+function isOver({ time }: KeyRow, now: number): boolean {
   return now - time >= KEY_LIFETIME_MS;
 }
 

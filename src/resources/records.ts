@@ -12,7 +12,7 @@ import type { Selection } from '../store/memory/selection.ts';
 import { type Address, requireParent, requireRow } from './address.ts';
 import type { AuditedStore } from './audit/audited-store.ts';
 import { requireTargets, writeEach } from './bulk.ts';
-import { type Created, recall, remember, retryOf } from './idempotency.ts';
+import { createOnce, type Creation, type Sender } from './idempotency.ts';
 import { type Input, type Mode, parseInput, parseInputs, parseUpdates } from './input.ts';
 import { type ListText, listText } from './text/listing.ts';
 import { representAll, representInParts } from './represent.ts';
@@ -28,19 +28,6 @@ export interface Listing {
   readonly text: ListText;
   /** Rows in all pages together. */
   readonly total: number;
-}
-
-/** Who sends a request that creates something. */
-export interface Sender {
-  /** Whom the token is for; null if no token is required. */
-  readonly subject: string | null;
-  /** `Idempotency-Key`, as the client chose it; null without one. */
-  readonly key: string | null;
-}
-
-export interface Creation extends Created {
-  /** Whether this is the response to an earlier request with the same key. */
-  readonly replayed: boolean;
 }
 
 /** A write that concerns more rows runs in slices. */
@@ -152,16 +139,14 @@ export class Records {
     const { kind, parent } = address;
     const input = await inSlices(parseInput(kind, body, 'whole'));
     await this.#store.prepareIndexes(soughtByWrite(kind.name));
-    const retry = retryOf(sender, [kind.name, parent?.id ?? null, body]);
+    const request = [kind.name, parent?.id ?? null, body];
     const isLong = isMany(input.owned.length);
     return this.#commit(kind, sender.subject, isLong, function* (transaction, now) {
       requireParent(address, transaction);
-      const first = retry && recall(transaction, retry, now);
-      if (first !== null) return { ...first, replayed: true };
-      const { id, representation } = yield* insert(transaction, address, input);
-      const created = { id, text: representation.text, etag: representation.etag };
-      if (retry !== null) remember(transaction, retry, created, now);
-      return { ...created, replayed: false };
+      return yield* createOnce(transaction, sender, request, now, function* () {
+        const { id, representation } = yield* insert(transaction, address, input);
+        return { id, text: representation.text, etag: representation.etag };
+      });
     });
   }
 
@@ -176,18 +161,15 @@ export class Records {
     const address = { kind, parent: null };
     const inputs = await parseInputs(kind, body);
     await this.#store.prepareIndexes(soughtByWrite(kind.name));
-    const retry = retryOf(sender, [kind.name, null, body]);
-    return this.#commit(kind, sender.subject, true, function* (transaction, now) {
-      const first = retry && recall(transaction, retry, now);
-      if (first !== null) return { ...first, replayed: true };
-      const write = function* (input: Input) {
-        return (yield* insert(transaction, address, input)).representation;
-      };
-      const text = yield* writeEach(transaction, inputs, write);
-      const created = { id: null, text, etag: null };
-      if (retry !== null) remember(transaction, retry, created, now);
-      return { ...created, replayed: false };
-    });
+    const request = [kind.name, null, body];
+    return this.#commit(kind, sender.subject, true, (transaction, now) =>
+      createOnce(transaction, sender, request, now, function* () {
+        const write = function* (input: Input) {
+          return (yield* insert(transaction, address, input)).representation;
+        };
+        return { id: null, text: yield* writeEach(transaction, inputs, write), etag: null };
+      }),
+    );
   }
 
   /**

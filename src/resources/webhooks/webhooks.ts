@@ -7,10 +7,9 @@ import { inSlices } from '../../slices.ts';
 import type { AuditedStore } from '../audit/audited-store.ts';
 import type { ChangeSource } from '../changes/change-source.ts';
 import { changesAfter, type ReadOlder } from '../changes/older-changes.ts';
-import { type Created, recall, remember, retryOf } from '../idempotency.ts';
+import { type Created, createOnce, type Creation, type Sender } from '../idempotency.ts';
 import { parseInput } from '../input.ts';
-import type { Creation, Sender } from '../records.ts';
-import { represent } from '../represent.ts';
+import { representInParts } from '../represent.ts';
 import { Dispatcher, type DispatchContext } from './dispatcher.ts';
 import { type Delivery, DeliveryState } from './delivery-state.ts';
 import type { Webhook } from './ports.ts';
@@ -108,28 +107,25 @@ export class Webhooks {
     const input = await inSlices(parseInput(KIND, body, 'whole'));
     // Checked by the schemas of the kind.
     const values = input.values as InputOf<'webhooks'>;
-    const retry = retryOf(sender, [KIND.name, null, body]);
+    const request = [KIND.name, null, body];
     const key = await secrets.id();
     await audited.store.prepareIndexes(soughtByWrite(KIND.name));
-    const creation = await audited.transact(sender.subject, false, function* (transaction, now) {
-      yield;
-      const first = retry && recall(transaction, retry, now);
-      if (first !== null) return { ...first, replayed: true };
-      if ([...transaction.ids('webhooks')].length >= MAX_WEBHOOKS) throw tooMany();
-      const row: Webhook = {
-        id: transaction.nextId('webhooks'),
-        ...values,
-        created: new Date(now).toISOString(),
-        failing_since: null,
-        origin: transaction.sequence,
-        key,
-      };
-      transaction.put('webhooks', row);
-      const { text, etag } = represent(KIND, row, transaction);
-      const created: Created = { id: row.id, text, etag };
-      if (retry !== null) remember(transaction, retry, created, now);
-      return { ...created, replayed: false };
-    });
+    const creation = await audited.transact(sender.subject, false, (transaction, now) =>
+      createOnce(transaction, sender, request, now, function* () {
+        if ([...transaction.ids('webhooks')].length >= MAX_WEBHOOKS) throw tooMany();
+        const row: Webhook = {
+          id: transaction.nextId('webhooks'),
+          ...values,
+          created: new Date(now).toISOString(),
+          failing_since: null,
+          origin: transaction.sequence,
+          key,
+        };
+        transaction.put('webhooks', row);
+        const { text, etag } = yield* representInParts(KIND, row, transaction);
+        return { id: row.id, text, etag };
+      }),
+    );
     return { ...creation, text: this.#withSecret(creation, key) };
   }
 

@@ -10,6 +10,7 @@ import type { KindName } from '../../../src/model/kind.ts';
 import { KINDS } from '../../../src/model/kinds.ts';
 import {
   type Created,
+  type Creation,
   isKept,
   recall,
   remember,
@@ -17,7 +18,7 @@ import {
 } from '../../../src/resources/idempotency.ts';
 import type { Address } from '../../../src/resources/address.ts';
 import { AuditedStore } from '../../../src/resources/audit/audited-store.ts';
-import { type Creation, Records } from '../../../src/resources/records.ts';
+import { Records } from '../../../src/resources/records.ts';
 import { boundFaults } from '../../../src/store/bounded.ts';
 import { checkStore } from '../../../src/store/check.ts';
 import { State } from '../../../src/store/state.ts';
