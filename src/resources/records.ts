@@ -81,7 +81,7 @@ export class Records {
       );
       return { text, total };
     }
-    const { ids, total } = this.#store.selectIds(kind.name, narrowed);
+    const { ids, total } = this.#store.select(kind.name, narrowed);
     const rowOf = (id: number): Row => existingRow<KindName>(this.#store, kind.name, id);
     const text = listText(
       ids,

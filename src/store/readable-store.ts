@@ -4,7 +4,7 @@ import type { KindName, Scalar } from '../model/kind.ts';
 import type { Sought } from '../model/relations.ts';
 import type { RowOf } from '../model/rows.ts';
 import type { FrozenView } from './memory/frozen-view.ts';
-import type { IdPage, Page, RowsOf, Selection } from './memory/selection.ts';
+import type { Page, RowsOf, Selection } from './memory/selection.ts';
 import type { View } from './view.ts';
 
 /** What readers of a store see: durable rows only. */
@@ -30,10 +30,8 @@ export interface ReadableStore extends View {
    * @throws CatalogError `busy`, as a rejection.
    */
   prepare(kind: KindName, selection: Selection): Promise<void> | undefined;
-  /** One page of a collection. */
-  select<K extends KindName>(kind: K, selection: Selection): Page<K>;
-  /** The ids of the rows of the same page. Rows are read only if necessary. */
-  selectIds(kind: KindName, selection: Selection): IdPage;
+  /** One page of a collection. Rows are read only if necessary. */
+  select(kind: KindName, selection: Selection): Page;
   /** All rows of a selection as of the time of the call, looked up as they are read. */
   selectAll<K extends KindName>(kind: K, selection: Selection): RowsOf<K>;
   /**

@@ -21,7 +21,7 @@ import type { IdList } from './memory/id-list.ts';
 import type { OrderedIds } from './memory/orders/ordered-ids.ts';
 import type { TablesPlan } from './memory/plan.ts';
 import { type RowParts, RowTable } from './memory/row-table.ts';
-import type { IdPage, Page, RowsOf, Selection } from './memory/selection.ts';
+import type { Page, RowsOf, Selection } from './memory/selection.ts';
 import { Tables } from './memory/tables.ts';
 import type { ReadableStore } from './readable-store.ts';
 
@@ -215,12 +215,8 @@ export class State implements ReadableStore {
     return this.#tables.queries.prepare(kind, selection);
   }
 
-  select<K extends KindName>(kind: K, selection: Selection): Page<K> {
+  select(kind: KindName, selection: Selection): Page {
     return this.#tables.queries.select(kind, selection);
-  }
-
-  selectIds(kind: KindName, selection: Selection): IdPage {
-    return this.#tables.queries.selectIds(kind, selection);
   }
 
   selectAll<K extends KindName>(kind: K, selection: Selection): RowsOf<K> {

@@ -4,7 +4,7 @@ import type { KindName, Scalar } from '../model/kind.ts';
 import type { Sought } from '../model/relations.ts';
 import type { RowOf } from '../model/rows.ts';
 import type { FrozenView } from './memory/frozen-view.ts';
-import type { IdPage, Page, RowsOf, Selection } from './memory/selection.ts';
+import type { Page, RowsOf, Selection } from './memory/selection.ts';
 import type { ReadableStore } from './readable-store.ts';
 
 export abstract class StoreReader implements ReadableStore {
@@ -42,12 +42,8 @@ export abstract class StoreReader implements ReadableStore {
     return this.state.prepare(kind, selection);
   }
 
-  select<K extends KindName>(kind: K, selection: Selection): Page<K> {
+  select(kind: KindName, selection: Selection): Page {
     return this.state.select(kind, selection);
-  }
-
-  selectIds(kind: KindName, selection: Selection): IdPage {
-    return this.state.selectIds(kind, selection);
   }
 
   selectAll<K extends KindName>(kind: K, selection: Selection): RowsOf<K> {

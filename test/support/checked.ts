@@ -176,5 +176,5 @@ function indexQuestions(kind: Kind, disk: ReadableStore) {
 }
 
 function idsOf(from: ReadableStore, kind: KindName, selection: Selection): readonly number[] {
-  return from.select(kind, selection).rows.map(({ id }) => id);
+  return from.select(kind, selection).ids;
 }

@@ -10,7 +10,7 @@ export type Catalog = Pick<
   | 'peek'
   | 'has'
   | 'matching'
-  | 'selectIds'
+  | 'select'
   | 'rank'
   | 'ids'
   | 'count'

@@ -225,7 +225,7 @@ export class Gatherer {
     const filters = [[attribute, value]] as const;
     const selection = { filters, sortby: 'id', order, offset, limit };
     const source = NUMEROUS.has(kind) ? this.#numerous : this.#catalog;
-    return this.#catalog.selectIds(kind, selection).ids.map((id) => existingRow(source, kind, id));
+    return this.#catalog.select(kind, selection).ids.map((id) => existingRow(source, kind, id));
   }
 }
 

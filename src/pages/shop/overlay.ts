@@ -2,11 +2,11 @@
 import type { Change } from '../../model/change.ts';
 import type { KindName, Row, Scalar } from '../../model/kind.ts';
 import type { RowOf } from '../../model/rows.ts';
-import type { IdPage, Selection } from '../../store/memory/selection.ts';
+import type { Page, Selection } from '../../store/memory/selection.ts';
 import type { Catalog } from './catalog.ts';
 
 /**
- * Applies changes to the results of `get`, and of `selectIds` by ascending or descending id, which
+ * Applies changes to the results of `get`, and of `select` by ascending or descending id, which
  * is how pages read lists. All other results are the catalog's. The extra cost of a selection is
  * linear in the number of changes.
  */
@@ -46,13 +46,13 @@ export class OverlaidCatalog implements Catalog {
   }
 
   /** @throws Error if the selection is not sorted by id. */
-  selectIds(kind: KindName, selection: Selection): IdPage {
+  select(kind: KindName, selection: Selection): Page {
     const changed = this.#changed.get(kind);
-    if (changed === undefined) return this.#catalog.selectIds(kind, selection);
+    if (changed === undefined) return this.#catalog.select(kind, selection);
     const { filters, sortby, order, offset, limit } = selection;
     if (sortby !== 'id') throw new Error('changes are laid over lists by id alone');
     const reach = { ...selection, offset: 0, limit: offset + limit + changed.size };
-    const page = this.#catalog.selectIds(kind, reach);
+    const page = this.#catalog.select(kind, reach);
     const stayed = page.ids.filter((id) => !changed.has(id));
     const isSelected = (row: Row) => filters.every(([name, value]) => row[name] === value);
     const added = [...changed].flatMap(([id, row]) =>

@@ -19,7 +19,7 @@ import type { IdList } from './id-list.ts';
 import { orderOfRange, type Restriction, Restrictions, type Sources } from './restrictions.ts';
 import { foreignKeysOf } from './search/owners.ts';
 import { Bitmap } from './search/id-set.ts';
-import type { IdPage, Page, RowsOf, Selection } from './selection.ts';
+import type { Page, RowsOf, Selection } from './selection.ts';
 import { precedes } from './orders/sort-key.ts';
 import type { Direction } from './orders/order.ts';
 import { keyOf } from './orders/sorting.ts';
@@ -68,22 +68,11 @@ export class Queries {
   }
 
   /** One page; an ordering that is not prepared is built at once. */
-  select<K extends KindName>(name: K, selection: Selection): Page<K> {
-    const { ids, total } = this.selectIds(name, selection);
-    return { rows: this.#rowsOf(name, ids), total };
-  }
-
-  /** The ids of {@link Queries.select}. */
-  selectIds(name: KindName, selection: Selection): IdPage {
-    const { offset, limit } = selection;
+  select(name: KindName, selection: Selection): Page {
     const { order, backwards, value, restrictions } = this.#planOf(name, selection);
     const list = this.#sources.orderings.list(KINDS[name], order, value);
     if (restrictions.length > 0) return this.#restricted(name, selection, list, restrictions);
-    const total = list.length;
-    if (!backwards) return { ids: list.slice(offset, limit), total };
-    const end = Math.max(total - offset, 0);
-    const start = Math.max(end - limit, 0);
-    return { ids: list.slice(start, end - start).reverse(), total };
+    return pageOf(list, list.length, backwards, selection);
   }
 
   /**
@@ -164,7 +153,7 @@ export class Queries {
     selection: Selection,
     list: IdList,
     restrictions: readonly Restriction[],
-  ): IdPage {
+  ): Page {
     const [smallest, ...others] = restrictions.toSorted((a, b) => a.size - b.size);
     if (smallest === undefined) throw new Error('there is no restriction');
     const isWhole = list.length === this.#sources.rows[name].size;
@@ -174,7 +163,7 @@ export class Queries {
       return this.#gathered(name, selection, smallest.ids(), others);
     }
     const passing = this.#passing(name, restrictions);
-    if (isById) return pageById(selection, passing);
+    if (isById) return pageOf(passing, passing.count(), selection.order === 'desc', selection);
     return this.#walked(selection, list, passing, isWhole ? passing.count() : null);
   }
 
@@ -184,7 +173,7 @@ export class Queries {
     { filters, sortby, order, offset, limit }: Selection,
     ids: readonly number[],
     others: readonly Restriction[],
-  ): IdPage {
+  ): Page {
     const rows = this.#rowsOf(name, ids).filter(
       (row: Row) =>
         filters.every(([attribute, value]) => (row[attribute] ?? null) === value) &&
@@ -216,7 +205,7 @@ export class Queries {
     list: IdList,
     passing: Bitmap,
     known: number | null,
-  ): IdPage {
+  ): Page {
     const found: number[] = [];
     let passed = 0;
     for (const ids of list.chunks(sortby === 'id' && order === 'desc')) {
@@ -253,13 +242,17 @@ export class Queries {
   }
 }
 
-/** A page by id of rows that match. */
-function pageById({ order, offset, limit }: Selection, matching: Bitmap): IdPage {
-  const total = matching.count();
-  if (order === 'asc') return { ids: matching.slice(offset, limit), total };
+/** A page of ids in their order, or backwards. */
+function pageOf(
+  ids: Pick<IdList, 'slice'>,
+  total: number,
+  backwards: boolean,
+  { offset, limit }: Selection,
+): Page {
+  if (!backwards) return { ids: ids.slice(offset, limit), total };
   const end = Math.max(total - offset, 0);
   const start = Math.max(end - limit, 0);
-  return { ids: matching.slice(start, end - start).reverse(), total };
+  return { ids: ids.slice(start, end - start).reverse(), total };
 }
 
 function passesAll(restrictions: readonly Restriction[], row: Row): boolean {

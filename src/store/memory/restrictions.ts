@@ -67,12 +67,12 @@ export class Restrictions {
   }
 
   search(kind: Kind, words: readonly string[]): Restriction {
-    const matches = this.#sources.searches.matches(kind, words);
+    const { size, bitmap } = this.#sources.searches.matches(kind, words);
     return {
-      size: matches.size,
-      passes: ({ id }) => matches.has(id),
-      ids: () => matches.slice(0, Number.POSITIVE_INFINITY),
-      bitmap: () => matches.bitmap,
+      size,
+      passes: ({ id }) => bitmap.has(id),
+      ids: () => [...bitmap],
+      bitmap: () => bitmap,
     };
   }
 

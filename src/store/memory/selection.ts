@@ -27,17 +27,11 @@ export interface Range {
   readonly max: Scalar;
 }
 
-export interface Page<K extends KindName = KindName> {
-  /** In their order. */
-  readonly rows: readonly RowOf<K>[];
-  /** Rows that match the filters, on all pages together. */
-  readonly total: number;
-}
-
-/** The same by their ids. */
-export interface IdPage {
+/** The rows of a page, by their ids. */
+export interface Page {
   /** In the order of the rows. */
   readonly ids: readonly number[];
+  /** Rows that match the filters, on all pages together. */
   readonly total: number;
 }
 

@@ -97,7 +97,7 @@ for (const [what, body, status, said] of [
      store.select = (kind, asked) => {
        const page = select.call(store, kind, asked);
        if (kind !== 'brands' || asked.sortby !== 'name') return page;
-       return { ...page, rows: page.rows.slice(1) };
+       return { ...page, ids: page.ids.slice(1) };
      };`,
     1,
     /another order by name asc under all of brands than the disk/,

@@ -54,10 +54,7 @@ const MAX_RESULTS = 16;
 /** The rows that match. */
 export interface Matches {
   readonly size: number;
-  readonly has: (id: number) => boolean;
-  /** Ascending, from the `offset`-th on, at most `limit`. */
-  readonly slice: (offset: number, limit: number) => number[];
-  /** All of them; must not be changed. */
+  /** Their ids; must not be changed. */
   readonly bitmap: Bitmap;
 }
 
@@ -263,13 +260,8 @@ export class Searches {
   }
 }
 
-function matchesIn(ids: Bitmap): Matches {
-  return {
-    size: ids.count(),
-    has: (id) => ids.has(id),
-    slice: (offset, limit) => ids.slice(offset, limit),
-    bitmap: ids,
-  };
+function matchesIn(bitmap: Bitmap): Matches {
+  return { size: bitmap.count(), bitmap };
 }
 
 function nameOf(kind: Kind, words: readonly string[]): string {

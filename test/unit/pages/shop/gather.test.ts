@@ -23,13 +23,13 @@ function counted(): { store: MemoryStore; catalog: Catalog; reads: () => number 
   let reads = 0;
   const catalog = new Proxy<Catalog>(store, {
     get(target, member) {
-      if (member !== 'selectIds') {
+      if (member !== 'select') {
         const value: unknown = Reflect.get(target, member, target);
         return typeof value === 'function' ? value.bind(target) : value;
       }
-      return (...[kind, selection]: Parameters<Catalog['selectIds']>) => {
+      return (...[kind, selection]: Parameters<Catalog['select']>) => {
         if (kind === 'skus') reads += 1;
-        return target.selectIds(kind, selection);
+        return target.select(kind, selection);
       };
     },
   });

@@ -52,8 +52,8 @@ test('lists and rows of an overlay are the same as after the commit of its chang
           const filters = [['parent_id', value]] as const;
           const selection = { filters, sortby: 'id', order, offset, limit };
           assert.equal(
-            overlaid.selectIds('categories', selection),
-            after.selectIds('categories', selection),
+            overlaid.select('categories', selection),
+            after.select('categories', selection),
           );
         }
         for (let id = 1; id <= PARENTS + 16; id += 1) {
@@ -70,7 +70,7 @@ test('a list of an overlay can be sorted only by id', () => {
   const changes = after.commit([(transaction) => put(transaction, 3, 1)]);
   const overlaid = new OverlaidCatalog(storeOf([]), changes);
   const selection = { filters: [], sortby: 'name', order: 'asc', offset: 0, limit: 1 } as const;
-  assert.throws(() => overlaid.selectIds('categories', selection), /by id alone/);
+  assert.throws(() => overlaid.select('categories', selection), /by id alone/);
 });
 
 test.run();
