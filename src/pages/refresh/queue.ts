@@ -72,7 +72,7 @@ export class PageQueue {
   #notedAt = 0;
   /** Whether all pages were checked since the start, and those that differed are made or queued. */
   #isCompared = false;
-  /** Whether half-written files of a killed run are still to be removed. */
+  /** Whether half-written files of a killed run are still to be removed: no work has begun. */
   #mustSweep = true;
   /** When the remaining work is left to the next start, by performance.now(). */
   #deadline = Number.POSITIVE_INFINITY;
@@ -166,7 +166,9 @@ export class PageQueue {
     this.#isAbandoned ||= this.#running !== null;
     for (const { finish } of this.#builds.splice(0)) finish();
     const saving = Math.max(grace * SAVE_SHARE, 100);
-    if (!this.#isAbandoned) await withTimeout(this.#save(), saving, () => {});
+    const mustSave = !this.#isAbandoned && !this.#mustSweep;
+    // A start that failed has no news: without its mark the next start would read every page.
+    if (mustSave) await withTimeout(this.#save(), saving, () => {});
     this.#isDrained = true;
     lock.close();
   }

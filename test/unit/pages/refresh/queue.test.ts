@@ -14,6 +14,7 @@ import { Gatherer } from '../../../../src/pages/shop/gather.ts';
 import { isSkuPage } from '../../../../src/pages/shop/names.ts';
 import { PageList } from '../../../../src/pages/shop/page-list.ts';
 import { createWriter } from '../../../../src/pages/writer/create-writer.ts';
+import type { PageMaker } from '../../../../src/pages/writer/page-writer.ts';
 import type { Transaction } from '../../../../src/store/writer/draft.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import { openStore, storeDirectory } from '../../../support/checked.ts';
@@ -37,6 +38,7 @@ class Bench {
   readonly data: string;
   readonly store: Store;
   readonly queue: PageQueue;
+  readonly maker: PageMaker;
   /** Names of the pages in the order in which they were written. */
   readonly written: string[] = [];
   readonly reports: string[] = [];
@@ -64,6 +66,7 @@ class Bench {
       },
     };
     const maker = createWriter(disk, data, SETTINGS);
+    this.maker = maker;
     const onError = (error: unknown) => this.reports.push(messageOf(error));
     this.queue = new PageQueue({
       store,
@@ -91,6 +94,16 @@ class Bench {
     bench.requireFresh();
     bench.written.length = 0;
     return bench;
+  }
+
+  /** What the next start opens over the same directory. */
+  next(): Bench {
+    return new Bench(this.data, this.store);
+  }
+
+  /** Whether the manifest says that every page is of the state of the store. */
+  isMarked(): Promise<boolean> {
+    return this.maker.knows(this.store);
   }
 
   /** Holds the lock like a rebuild in another process, so that no page is written meanwhile. */
@@ -374,6 +387,17 @@ test('a build reports that the folder cannot be listed, however many pages have 
   assert.is(build.unlisted?.message, './: permission denied');
   bench.refused.clear();
   await bench.close();
+});
+
+test('a start that fails before it looks at pages leaves their manifest as it is', async () => {
+  const bench = await Bench.open();
+  bench.queue.compare();
+  await until('all pages are compared', () => bench.queue.waiting === 0);
+  await bench.queue.drain(10_000);
+  assert.ok(await bench.next().isMarked());
+  await bench.next().queue.drain(0);
+  assert.ok(await bench.next().isMarked(), 'otherwise the next start reads every page');
+  await bench.close(Promise.resolve());
 });
 
 test('draining waits for a build only up to its time limit', async () => {
