@@ -27,7 +27,7 @@ import { AuditedStore } from '../resources/audit/audited-store.ts';
 import { lastBackupTime } from '../store/files/last-backup.ts';
 import type { Store } from '../store/store.ts';
 import { type Archive, archivePlace, type ArchiveSeams, openArchive } from './archive/open.ts';
-import { type OpenStore, openStore } from './open-store.ts';
+import { openStore } from './open-store.ts';
 import type { Membership } from './cluster/join.ts';
 import type { ClusterSettings } from './cluster/options.ts';
 import type { Monitor } from './catalog-monitor.ts';
@@ -119,26 +119,22 @@ export async function openCatalog(
   const { CATALOG_JWT_SECRET: secret } = env;
   if (secret !== undefined) secretKeys(secret);
   void archivePlace(options, env, seams);
-  const follows = seams.confirmed !== undefined;
-  const opened = await openStore(options, { disk, env }, monitor, follows, seams.onDurable);
-  const endSaving = await keepSavingSettings(
-    disk,
-    options.data,
-    options.pages,
-    monitor.onError('the page settings could not be saved for rebuild-pages; this is tried again'),
-  );
-  const parts = { ...opened, close: () => endSaving().then(opened.close) };
+  const opened = new AsyncDisposableStack();
   try {
-    return await compose(parts, options, { disk, env, version }, monitor, seams);
+    return await compose(opened, options, { disk, env, version }, monitor, seams);
   } catch (error) {
-    await parts.close();
+    await opened.disposeAsync();
     throw error;
   }
 }
 
-/** Everything that answers requests from an open store. */
+/**
+ * Opens the parts, each one after those that it writes to. So they are closed in reverse order.
+ *
+ * @param opened closes what was opened.
+ */
 async function compose(
-  { store, membership, close: closeStore }: OpenStore,
+  opened: AsyncDisposableStack,
   options: CatalogOptions,
   { disk, env, version }: Pick<Context, 'disk' | 'env' | 'version'>,
   monitor: Monitor,
@@ -146,21 +142,27 @@ async function compose(
 ): Promise<Catalog> {
   const { data, auditSize: auditBytes } = options;
   const { clock, requireRoom, openConsole: open = openConsole } = seams;
+  const follows = seams.confirmed !== undefined;
+  const opening = await openStore(options, { disk, env }, monitor, follows, seams.onDurable);
+  opened.defer(opening.close);
+  const { store, membership } = opening;
   const shared = membership?.credentials;
-  const pages = openPages(
-    options,
-    store,
-    disk,
-    monitor.onError('a page could not be written; the server will try again'),
-    seams,
-  );
+  opened.defer(await savingSettings(options, disk, monitor));
+  const archive = openArchive(options, store, { disk, env }, monitor, seams);
+  opened.defer(archive.close);
+  const pages = openPages(options, store, disk, monitor, seams);
+  let pagesGrace = 0;
+  opened.defer(() => pages.close(pagesGrace));
   const { credentials, login, renewals } = await openAccess(data, env, shared, seams);
   const audited = new AuditedStore(store, { now: clock?.now, auditBytes, requireRoom });
-  const { imports, close: endImports } = await openImports(options, audited, disk, monitor);
   const delivering = membership?.deliveries ?? (seams.confirmed === undefined ? 'always' : 'never');
   const changes = await openChanges(data, audited, { disk, version }, monitor, seams, delivering);
+  opened.defer(changes.close);
+  await changes.start();
   const { role, hosts } = openHosts(options, { store, changes }, { disk, env }, monitor, seams);
-  const archive = openArchive(options, store, { disk, env }, monitor, seams);
+  const { imports, close: endImports } = await openImports(options, audited, disk, monitor);
+  opened.defer(endImports);
+  archive.start();
   const readinessDetails = detailsOf(archive, seams);
   const application = createApplication({
     ...commonOptions(options, audited, monitor, version, clock?.now),
@@ -190,27 +192,25 @@ async function compose(
     cluster: membership,
     hosts,
     role,
-    close: closing({ endImports, changes, pages, archive, closeStore }),
+    close(grace) {
+      pagesGrace = grace;
+      return opened.disposeAsync();
+    },
   };
 }
 
-/** Closes the parts in this order: each one before those that it writes to. */
-function closing(parts: {
-  readonly endImports: () => Promise<void>;
-  readonly changes: Pick<Changes, 'close'>;
-  readonly pages: Pages;
-  readonly archive: Pick<Archive, 'close'>;
-  readonly closeStore: () => Promise<void>;
-}): Catalog['close'] {
-  const { endImports, changes, pages, archive, closeStore } = parts;
-  return async (grace) => {
-    await endImports();
-    await changes.close();
-    await pages.queue.drain(grace);
-    pages.close();
-    await archive.close();
-    await closeStore();
-  };
+/** @returns what ends the attempts to save the settings of pages. */
+function savingSettings(
+  { data, pages }: CatalogOptions,
+  disk: Context['disk'],
+  monitor: Monitor,
+): Promise<() => Promise<void>> {
+  return keepSavingSettings(
+    disk,
+    data,
+    pages,
+    monitor.onError('the page settings could not be saved for rebuild-pages; this is tried again'),
+  );
 }
 
 async function openAccess(

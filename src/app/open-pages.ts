@@ -14,14 +14,15 @@ import { PageFiles } from '../pages/writer/files.ts';
 import type { PageMaker } from '../pages/writer/page-writer.ts';
 import { PageThread } from '../pages/writer/page-thread.ts';
 import type { Store } from '../store/store.ts';
+import type { Monitor } from './catalog-monitor.ts';
 import type { ServeOptions } from './server-options.ts';
 
 export interface Pages {
   readonly queue: PageQueue;
   readonly served: ServedPages;
   readonly previews: PagePreviews;
-  /** Ends the thread. */
-  close(): void;
+  /** Makes the pages that wait, for at most `grace` milliseconds, and ends the thread. */
+  close(grace: number): Promise<void>;
 }
 
 /** What a test provides. */
@@ -30,7 +31,7 @@ export interface PageSeams {
   readonly pageMaker?: PageMaker | undefined;
 }
 
-/** @param onError called for pages that could not be made; they are retried. */
+/** Opens the pages. Those that cannot be made are reported to `monitor`, and retried. */
 export function openPages(
   {
     data,
@@ -40,9 +41,10 @@ export function openPages(
   }: Pick<ServeOptions, 'data' | 'pages' | 'pageDelay' | 'basePath'>,
   store: Store,
   disk: Disk,
-  onError: (error: unknown) => void,
+  monitor: Pick<Monitor, 'onError'>,
   { pageMaker }: PageSeams,
 ): Pages {
+  const onError = monitor.onError('a page could not be written; the server will try again');
   const list = new PageList(settings.publicUrl !== null);
   const thread = new PageThread({ dataDirectory: data, settings });
   const maker = pageMaker ?? thread;
@@ -69,5 +71,13 @@ export function openPages(
   });
   const root = `${basePath}/pages/`;
   const previews = new PagePreviews({ catalog: store, maker, turn, root });
-  return { queue, served, previews, close: () => thread.close() };
+  return {
+    queue,
+    served,
+    previews,
+    async close(grace) {
+      await queue.drain(grace);
+      thread.close();
+    },
+  };
 }

@@ -37,6 +37,8 @@ export interface Archive {
   /** Null if nothing is archived. */
   readonly figures: (() => ArchiveFigures) | null;
   readonly details: () => ReadinessDetails;
+  /** Starts to archive in the background. */
+  readonly start: () => void;
   readonly close: () => Promise<void>;
 }
 
@@ -84,7 +86,8 @@ export function openArchive(
   seams: ArchiveSeams,
 ): Archive {
   const place = archivePlace(options, env, seams);
-  if (place === null) return { figures: null, details: () => ({}), close: async () => {} };
+  if (place === null)
+    return { figures: null, details: () => ({}), start() {}, close: async () => {} };
   const { data, archiveKeep } = options;
   const { key } = place;
   const objects = new ArchiveObjects(place.objects, key);
@@ -99,10 +102,10 @@ export function openArchive(
     onError: monitor.onError('the server continues, but its archive fails'),
     warn: (message) => monitor.log.warn(message),
   });
-  archiver.start();
   return {
     figures: () => archiver.figures,
     details: () => ({ archive: detailsOf(archiver.figures) }),
+    start: () => archiver.start(),
     async close() {
       await archiver.close(ARCHIVE_GRACE_MS);
       privateFiles?.close();

@@ -32,6 +32,8 @@ export interface Changes {
   readonly webhooks: Webhooks;
   readonly arrivals: ChangeSource['arrivals'];
   readonly figures: () => WebhookFigures & { readonly open: number };
+  /** Begins the deliveries, if this host makes them. @throws what the disk throws. */
+  readonly start: () => Promise<void>;
   /** Answers the requests that wait for changes, and ends the streams. */
   readonly endWaits: () => void;
   /** Ends the deliveries: another host makes them. */
@@ -76,9 +78,6 @@ export async function openChanges(
     await shared.storage.offer(files);
     const onError = monitor.onError('this host could not begin deliveries to webhooks');
     duty = new DeliveryDuty({ shared, webhooks, arrivals: source.arrivals, onError });
-    duty.start();
-  } else if (delivering === 'always') {
-    await webhooks.start();
   }
   const endDeliveries = async () => {
     if (duty === null) await webhooks.stop(DELIVERY_GRACE_MS);
@@ -91,6 +90,10 @@ export async function openChanges(
     arrivals: source.arrivals,
     endDeliveries,
     figures: () => ({ ...webhooks.figures, open: feed.open }),
+    async start() {
+      duty?.start();
+      if (delivering === 'always') await webhooks.start();
+    },
     endWaits,
     async close() {
       endWaits();

@@ -1,0 +1,74 @@
+/** A catalog that cannot be opened: what was opened by then is closed (src/app/catalog.ts). */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { DATA_FILES } from '../../../src/data-files.ts';
+import { messageOf } from '../../../src/errors.ts';
+import { sent } from '../../support/client.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
+import { quickDisk } from '../../support/disk.ts';
+import { closeServices, openService } from '../../support/service.ts';
+
+test.after.each(closeServices);
+
+/** Longer than the time between two looks for imports of commands. */
+const SOME_LOOKS_MS = 500;
+
+test('a catalog whose webhooks cannot be read takes no imports of commands', async () => {
+  const data = temporaryDirectory();
+  let looks = 0;
+  const disk = {
+    ...quickDisk,
+    list(path: string) {
+      if (basename(path) === DATA_FILES.webhooks) throw new Error('no webhooks');
+      if (basename(path) === DATA_FILES.imports) looks += 1;
+      return quickDisk.list(path);
+    },
+  };
+  assert.is(await openService({ data, disk }).then(String, messageOf), 'no webhooks');
+  const before = looks;
+  await pause(SOME_LOOKS_MS);
+  assert.is(looks, before);
+});
+
+test('a catalog whose imports cannot be read ends its deliveries, and frees its directory', async () => {
+  const data = temporaryDirectory();
+  const first = await openService({ data, send: () => Promise.resolve(503) });
+  await sent(first, 201, 'POST', '/admin/webhooks/', {
+    body: { url: 'https://receiver.example/' },
+  });
+  await sent(first, 201, 'POST', '/admin/brands/', { body: { name: 'New' } });
+  await first.stop();
+  const folder = join(data, DATA_FILES.imports);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, `.${'0'.repeat(16)}.tmp`), '');
+
+  const begun = Promise.withResolvers<void>();
+  const answer = Promise.withResolvers<number>();
+  const steps: string[] = [];
+  const disk = {
+    ...quickDisk,
+    async unlink(path: string) {
+      if (!path.startsWith(folder)) return quickDisk.unlink(path);
+      await begun.promise;
+      throw new Error('no imports');
+    },
+  };
+  const send = () => {
+    begun.resolve();
+    return answer.promise;
+  };
+  const failed = openService({ data, disk, send, retryDelay: () => 0 }).catch((error: unknown) => {
+    steps.push(messageOf(error));
+  });
+  await Promise.race([failed, pause(SOME_LOOKS_MS)]);
+  steps.push('the delivery ends');
+  answer.resolve(204);
+  await failed;
+  assert.equal(steps, ['the delivery ends', 'no imports']);
+  await openService({ data });
+});
+
+test.run();
