@@ -1,6 +1,5 @@
 /** `serve`: a catalog on a port, from start to the last response. */
-import { trustIn } from '../http/wire/client-address.ts';
-import { freePorts, type HttpServer, startServer } from '../http/wire/server.ts';
+import { freePorts, type HttpServer } from '../http/wire/server.ts';
 import { hasStore } from '../store/directory.ts';
 import { lastBackupTime } from '../store/files/last-backup.ts';
 import { findBootstrap } from './cluster/bootstrap.ts';
@@ -14,11 +13,8 @@ import { runStartupChecks } from './startup-checks.ts';
 import type { ServeOptions } from './server-options.ts';
 import { firstSignal, REQUESTS_GRACE_MS } from './signals.ts';
 import { endStart } from './engine/start-policy.ts';
-import { notBehind } from './workers/not-behind.ts';
-import { WorkerPool } from './workers/pool.ts';
-import { socketPath } from './workers/socket-path.ts';
-import { startWorkers } from './workers/serve-workers.ts';
-import { startWorker, workerPort } from './workers/worker-process.ts';
+import { type Processes, processesOf } from './workers/processes.ts';
+import { workerPort } from './workers/worker-process.ts';
 import { serveWorker } from './workers/worker.ts';
 
 /** Milliseconds for which queued pages are still written; the next start writes the rest. */
@@ -42,9 +38,14 @@ async function serveAsOwner(options: ServeOptions, context: Context): Promise<vo
     follow === undefined
       ? null
       : openReplica({ ...options, follow }, context, observability, current);
-  const pool = openPool(options, observability, current);
-  const seams = pool ? { onDurable: pool.reach } : {};
-  const open = async () => current.use(await current.open(seams));
+  const processes = processesOf(options, {
+    disk: context.disk,
+    log: observability.log,
+    catalog: () => current.catalog,
+  });
+  observability.readiness.also(processes.reason);
+  const { onDurable } = processes;
+  const open = async () => current.use(await current.open(onDurable ? { onDurable } : {}));
   // A mistake in the addresses leaves no new store behind.
   if (!hasStore(options.data, context.disk)) await requireFreePorts(options);
   const bootstrap =
@@ -63,7 +64,7 @@ async function serveAsOwner(options: ServeOptions, context: Context): Promise<vo
   const server = await openServer(options, context, {
     observability,
     current,
-    pool,
+    processes,
     replica,
   }).catch(async (error: unknown) => {
     current.cancelBackground();
@@ -101,32 +102,10 @@ async function requireFreePorts(options: ServeOptions): Promise<void> {
   await freePorts([{ host, port }, ...(metrics === null ? [] : [metrics])]);
 }
 
-/** @returns null if this process serves alone. @throws CatalogError `usage`. */
-function openPool(
-  { workers, data }: ServeOptions,
-  observability: Observability,
-  current: CurrentCatalog,
-): WorkerPool | null {
-  if (workers === 1) return null;
-  // Fails before a store is created if the path of the directory is too long.
-  socketPath(data);
-  const pool = new WorkerPool({
-    count: workers,
-    start: startWorker,
-    state: () => ({
-      sequence: current.catalog?.store.sequence ?? 0,
-      oldest: current.catalog?.store.oldest ?? 0,
-    }),
-    log: observability.log,
-  });
-  observability.readiness.also(pool.reason);
-  return pool;
-}
-
 interface Parts {
   readonly observability: Observability;
   readonly current: CurrentCatalog;
-  readonly pool: WorkerPool | null;
+  readonly processes: Processes;
   readonly replica: Replica | null;
 }
 
@@ -134,15 +113,18 @@ interface Parts {
 async function openServer(
   options: ServeOptions,
   context: Context,
-  { observability, current, pool, replica }: Parts,
+  { observability, current, processes, replica }: Parts,
 ): Promise<HttpServer> {
-  const server = await listen(options, context, observability, current, pool);
+  const { host, port } = options;
+  const { application } = current;
+  const settings = { application, host, port, ...observability.serverSettings };
+  const server = await processes.listen(settings);
   try {
     await observability.open({
       catalog: () => current.catalog,
       following: () => replica?.figures ?? null,
       server,
-      others: async () => pool?.figures() ?? [],
+      others: processes.figures,
       lastBackup: () => lastBackupTime(context.disk, options.data),
     });
   } catch (error) {
@@ -150,31 +132,6 @@ async function openServer(
     throw error;
   }
   return server;
-}
-
-function listen(
-  options: ServeOptions,
-  { disk }: Context,
-  observability: Observability,
-  current: CurrentCatalog,
-  pool: WorkerPool | null,
-): Promise<HttpServer> {
-  const { data, host, port } = options;
-  const settings = {
-    application: current.application,
-    host,
-    port,
-    ...observability.serverSettings,
-  };
-  if (pool !== null) {
-    const application = notBehind(current.application, {
-      shown: () => pool.sequence,
-      arrivals: () => current.catalog?.changes.arrivals ?? null,
-      readiness: `${options.basePath}/readyz`,
-    });
-    return startWorkers({ ...settings, application, data, disk, pool });
-  }
-  return startServer({ ...settings, trusts: trustIn(options.trustProxy ?? []) });
 }
 
 function openReplica(
