@@ -78,15 +78,29 @@ export function readWithMode(path: string): FileContent | null {
 }
 
 /**
- * Reads a file that an operator names: it may be a pipe, or a device without an end.
+ * Reads a file that an operator names. The program reads it again later, so it cannot be a pipe.
  *
  * @returns null if there is none.
- * @throws CatalogError `code` if it cannot be read, or has more than `maxBytes`.
+ * @throws CatalogError `code` if it cannot be read, has more than `maxBytes`, or is a pipe or a device.
  */
 export function readShort(path: string, maxBytes: number, code: Code): FileContent | null {
+  return readUpTo(maxBytes, openRegular, path, code);
+}
+
+/** The same for a file that is read once: it may be a pipe, for whose writer the call waits. */
+export function readShortOnce(path: string, maxBytes: number, code: Code): FileContent | null {
+  return readUpTo(maxBytes, (name) => fs.openSync(name, 'r'), path, code);
+}
+
+function readUpTo(
+  maxBytes: number,
+  open: (path: string) => number,
+  path: string,
+  code: Code,
+): FileContent | null {
   let fd: number | null = null;
   try {
-    fd = existing((name) => fs.openSync(name, 'r'), path);
+    fd = existing(open, path);
     if (fd === null) return null;
     const bytes = Buffer.alloc(maxBytes + 1);
     let length = 0;
@@ -99,7 +113,11 @@ export function readShort(path: string, maxBytes: number, code: Code): FileConte
     }
     throw new Error(`it is longer than ${maxBytes / 1024} KiB`);
   } catch (cause) {
-    throw new CatalogError(code, `${path} cannot be read: ${messageOf(cause)}`, { cause });
+    const what =
+      systemErrorCode(cause) === 'EFTYPE'
+        ? 'is a pipe or a device; name a file, because it is read more than once'
+        : `cannot be read: ${messageOf(cause)}`;
+    throw new CatalogError(code, `${path} ${what}`, { cause });
   } finally {
     if (fd !== null) fs.closeSync(fd);
   }

@@ -41,12 +41,13 @@ export async function createKeyFile(disk: Disk, path: string): Promise<string> {
 }
 
 /**
+ * @param read reads the file: {@link readShortOnce} if it is read only once, and may be a pipe.
  * @returns the key, 32 bytes.
  * @throws CatalogError `encryption` if the file is missing, is not a key file, or others may read
  *   it.
  */
-export function readKeyFile(path: string): Uint8Array {
-  const { bytes, mode } = contentOf(path);
+export function readKeyFile(path: string, read = readShort): Uint8Array {
+  const { bytes, mode } = contentOf(path, read);
   requirePrivate(path, mode, 'encryption');
   const text = LINE.exec(bytes.toString('latin1'))?.[1];
   if (text !== undefined) return new Uint8Array(Buffer.from(text, 'base64url'));
@@ -56,8 +57,8 @@ export function readKeyFile(path: string): Uint8Array {
   );
 }
 
-function contentOf(path: string): FileContent {
-  const content = readShort(path, MAX_BYTES, 'encryption');
+function contentOf(path: string, read: typeof readShort): FileContent {
+  const content = read(path, MAX_BYTES, 'encryption');
   if (content !== null) return content;
   throw new CatalogError('encryption', `there is no key file ${path}; ${keyAdvice(path)}`);
 }

@@ -1,9 +1,13 @@
 /** Opens a host's part in a cluster from its settings. */
-import { type FileContent, readWithMode } from '../../disk/watched-file.ts';
-import { CatalogError, messageOf, systemErrorCode } from '../../errors.ts';
+import { createSecureContext } from 'node:tls';
+import { type FileContent, readShort } from '../../disk/watched-file.ts';
+import { CatalogError, messageOf } from '../../errors.ts';
 import { Cluster } from '../../hosts/cluster/cluster.ts';
 import type { Certificates, Login } from '../../hosts/cluster/etcd-client.ts';
 import { type ClusterSettings, DEFAULT_LOG_TIMEOUT_MS } from './options.ts';
+
+/** More than a bundle of certificates has. */
+const MAX_BYTES = 4 * 1024 * 1024;
 
 /**
  * @returns null if the host shares no log.
@@ -21,11 +25,21 @@ function certificatesOf({ logCa, logCert, logKey }: ClusterSettings): Certificat
   if ((logCert === undefined) !== (logKey === undefined)) {
     throw new CatalogError('usage', 'give --log-cert and --log-key together');
   }
-  return {
-    ca: textOf('--log-ca', logCa),
-    cert: textOf('--log-cert', logCert),
-    key: textOf('--log-key', logKey),
-  };
+  const ca = textOf('--log-ca', logCa);
+  const cert = textOf('--log-cert', logCert);
+  const key = textOf('--log-key', logKey);
+  requirePem(`--log-ca: ${logCa} has no certificate`, { ca });
+  requirePem(`${logCert} and ${logKey} are not a certificate and its key`, { cert, key });
+  return { ca, cert, key };
+}
+
+/** The HTTP client would report a mistake as an address that cannot be reached. */
+function requirePem(mistake: string, certificates: Certificates): void {
+  try {
+    createSecureContext(certificates);
+  } catch (cause) {
+    throw new CatalogError('usage', `${mistake} in PEM format: ${messageOf(cause)}`, { cause });
+  }
 }
 
 function loginOf({ logUser: name, logPasswordFile }: ClusterSettings): Login | null {
@@ -38,18 +52,17 @@ function loginOf({ logUser: name, logPasswordFile }: ClusterSettings): Login | n
 function textOf(flag: string, path: string | undefined): string | undefined {
   if (path === undefined) return undefined;
   const content = read(flag, path);
-  if (content !== null) return content.bytes.toString();
-  throw new CatalogError('usage', `${flag}: there is no file ${path}`);
+  if (content === null) throw new CatalogError('usage', `${flag}: there is no file ${path}`);
+  if (content.bytes.length === 0) throw new CatalogError('usage', `${flag}: ${path} is empty`);
+  // Without the byte order mark that some editors write.
+  return new TextDecoder().decode(content.bytes);
 }
 
+/** Commands that change accounts and keys read the file again. */
 function read(flag: string, path: string): FileContent | null {
   try {
-    return readWithMode(path);
+    return readShort(path, MAX_BYTES, 'usage');
   } catch (cause) {
-    const what =
-      systemErrorCode(cause) === 'EFTYPE'
-        ? `${path} is a pipe or a device; name a file, which commands can read as well`
-        : `${path} cannot be read: ${messageOf(cause)}`;
-    throw new CatalogError('usage', `${flag}: ${what}`, { cause });
+    throw new CatalogError('usage', `${flag}: ${messageOf(cause)}`, { cause });
   }
 }

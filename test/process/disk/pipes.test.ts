@@ -1,6 +1,6 @@
 /** A pipe in place of a file: to open it would wait for a process that writes to it. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -81,16 +81,33 @@ test('a server replies to a request for an import that is a pipe, and goes on', 
   assert.is((await server.stop()).status, 0);
 });
 
-test('a pipe is refused for a file of the shared log, which commands read again', () => {
+for (const [flag, ...others] of [
+  ['--log-password-file', '--log', 'etcd://127.0.0.1:2379/shop', '--log-user', 'shop'],
+  ['--token-file', '--follow', 'http://127.0.0.1:1'],
+  ['--archive-key', '--archive', `file://${temporaryDirectory()}`],
+] as const) {
+  test(`serve refuses a pipe for ${flag}, whose file it reads more than once`, () => {
+    const folder = temporaryDirectory();
+    const pipe = join(folder, 'pipe');
+    putPipe(pipe);
+    const data = join(folder, 'data');
+    const { signal, stderr } = call('serve', '--data', data, '--port', '0', ...others, flag, pipe);
+    assert.is(signal, null);
+    assert.match(stderr, `${pipe} is a pipe or a device; name a file`);
+    assert.not.ok(existsSync(data));
+  });
+}
+
+test('a command reads the key of an archive from a pipe', async () => {
   const folder = temporaryDirectory();
-  const pipe = join(folder, 'password');
+  const [key, pipe] = [join(folder, 'key'), join(folder, 'pipe')];
+  assert.is(call('keys', 'generate', key).status, 0);
   putPipe(pipe);
-  const log = ['--log', 'etcd://127.0.0.1:2379/shop', '--log-user', 'shop'];
-  const data = join(folder, 'data');
-  const args = ['--data', data, '--port', '0', ...log, '--log-password-file', pipe];
-  const { status, stderr } = call('serve', ...args);
-  assert.is(status, 2, stderr);
-  assert.match(stderr, `--log-password-file: ${pipe} is a pipe or a device; name a file`);
+  chmodSync(pipe, 0o600);
+  const writer = Bun.spawn(['sh', '-c', 'cat "$0" > "$1"', key, pipe]);
+  const { stderr } = call('check', '--archive', `file://${folder}`, '--archive-key', pipe);
+  assert.match(stderr, 'holds no archive');
+  assert.is(await writer.exited, 0);
 });
 
 test('a backup can still be restored from a pipe', async () => {

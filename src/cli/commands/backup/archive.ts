@@ -6,6 +6,7 @@ import { type ArchiveAddress, openObjectStore } from '../../../archive/storage/a
 import { restoreCredentials } from '../../../auth/backup/credentials.ts';
 import { privateFilesIn } from '../../../auth/backup/private-files.ts';
 import type { PrivateContents } from '../../../auth/sharing/private-contents.ts';
+import { readShortOnce } from '../../../disk/watched-file.ts';
 import { createKeyFile, readKeyFile } from '../../../encryption/key-file.ts';
 import { CatalogError } from '../../../errors.ts';
 import { requireNoStore, restoreBackup } from '../../../store/backup.ts';
@@ -122,6 +123,6 @@ function openObjects(
   { archive, key }: ArchiveOptions,
   { env }: Pick<Context, 'env'>,
 ): ArchiveObjects {
-  const bytes = key === null ? null : readKeyFile(key);
+  const bytes = key === null ? null : readKeyFile(key, readShortOnce);
   return new ArchiveObjects(openObjectStore(archive, env), bytes);
 }

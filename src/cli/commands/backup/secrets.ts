@@ -1,5 +1,5 @@
 /** The files with which an operator encrypts and decrypts the keys in a backup. */
-import { readShort } from '../../../disk/watched-file.ts';
+import { readShortOnce } from '../../../disk/watched-file.ts';
 import { CatalogError, messageOf } from '../../../errors.ts';
 
 /** Bytes: more than any passphrase or list of identities has; it bounds the reading of a device. */
@@ -29,7 +29,7 @@ export function readIdentities(path: string): string[] {
 
 /** It may be a pipe, so it is read once, to its end. @throws CatalogError `backup_failed`. */
 function readSecret(path: string): string {
-  const content = readShort(path, MAX_BYTES, 'backup_failed');
+  const content = readShortOnce(path, MAX_BYTES, 'backup_failed');
   try {
     if (content === null) throw new Error('there is no such file');
     return new TextDecoder('utf-8', { fatal: true }).decode(content.bytes);
