@@ -9,7 +9,7 @@ import { CatalogError, hasCode, messageOf, shellWord } from '../errors.ts';
 import { KEY_BYTES } from './encrypted-stream.ts';
 
 const PREFIX = 'catalog-key-';
-const LINE = /^catalog-key-([A-Za-z0-9_-]{43})\n?$/;
+const LINE = /^catalog-key-([A-Za-z0-9_-]{43})$/;
 
 /** More than a key file has; it bounds the reading of a device. */
 const MAX_BYTES = 1024;
@@ -49,7 +49,7 @@ export async function createKeyFile(disk: Disk, path: string): Promise<string> {
 export function readKeyFile(path: string, read = readShort): Uint8Array {
   const { bytes, mode } = contentOf(path, read);
   requirePrivate(path, mode, 'encryption');
-  const text = LINE.exec(bytes.toString('latin1'))?.[1];
+  const text = LINE.exec(bytes.toString().trim())?.[1];
   if (text !== undefined) return new Uint8Array(Buffer.from(text, 'base64url'));
   throw new CatalogError(
     'encryption',

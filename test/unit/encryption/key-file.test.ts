@@ -52,4 +52,14 @@ test('a key file that is missing, invalid or readable by others is refused', asy
   assert.throws(() => readKeyFile(open), /chmod 600/);
 });
 
+test('a key file that an editor has saved in its own way is still the same key', async () => {
+  const path = join(temporaryDirectory(), 'archive.key');
+  const id = await createKeyFile(quickDisk, path);
+  const line = readFileSync(path, 'utf8').trim();
+  for (const text of [line, `${line}\r\n`, `\ufeff${line}\n`]) {
+    writeFileSync(path, text);
+    assert.is(keyId(readKeyFile(path)), id, JSON.stringify(text));
+  }
+});
+
 test.run();
