@@ -1,4 +1,4 @@
-/** Bytes that arrive in pieces. */
+/** Streams, of bytes in pieces and of other values. */
 
 /** @returns the bytes of a stream in one piece. @throws what the stream throws. */
 export async function wholeOf(pieces: AsyncIterable<Uint8Array>): Promise<Buffer> {
@@ -20,4 +20,18 @@ export async function* bounded(
     if (size > limit) throw tooLong();
     yield piece;
   }
+}
+
+/** @returns the values of a stream. @throws what `tooMany` returns if there are more than the limit. */
+export async function allOf<T>(
+  values: AsyncIterable<T>,
+  limit: number,
+  tooMany: () => Error,
+): Promise<T[]> {
+  const all: T[] = [];
+  for await (const value of values) {
+    if (all.length === limit) throw tooMany();
+    all.push(value);
+  }
+  return all;
 }

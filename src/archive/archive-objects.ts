@@ -1,6 +1,6 @@
 /** The objects of one archive: what they contain, encrypted if the archive has a key. */
 import * as v from 'valibot';
-import { decrypted, encrypted, isEncrypted } from '../encryption/encrypted-stream.ts';
+import { decrypted, encrypted } from '../encryption/encrypted-stream.ts';
 import { keyId } from '../encryption/key-file.ts';
 import { CatalogError, messageOf } from '../errors.ts';
 import {
@@ -17,8 +17,8 @@ import {
   PRIVATE,
   WRITER,
 } from './names.ts';
-import { inTurns } from '../slices.ts';
-import { bounded, wholeOf } from '../streams.ts';
+import { allOf, bounded, wholeOf } from '../streams.ts';
+import { plain, sliced } from './content.ts';
 import type { ObjectStore } from './storage/object-store.ts';
 
 /** Change sets of one object at most, so that a listing can begin shortly before a sequence. */
@@ -32,6 +32,11 @@ const MAX_PRIVATE_BYTES = 64 * 1024 * 1024;
 
 /** Bytes of an object of change sets. A server could not have made one that is larger. */
 const MAX_CHANGES_BYTES = 2 * 1024 * 1024 * 1024;
+
+/**
+ * Names of bases, or of gaps. A server that removes none makes so many bases in 250 million commits.
+ */
+const MAX_NAMES = 250_000;
 
 const manifestShape = v.object({
   format: v.literal(1),
@@ -99,13 +104,11 @@ export class ArchiveObjects {
 
   /** All bases, by ascending sequence and schema. */
   async bases(): Promise<ArchivedBase[]> {
-    const bases: ArchivedBase[] = [];
-    for await (const name of this.#list(BASES, '')) {
+    return (await this.#names(BASES)).map((name) => {
       const base = parseBaseName(name);
       if (base === null) throw foreign(`${this.url}: ${BASES}/${name}`);
-      bases.push(base);
-    }
-    return bases;
+      return base;
+    });
   }
 
   /** The objects that contain change sets after `sequence`, by their first change set. */
@@ -134,9 +137,7 @@ export class ArchiveObjects {
 
   /** @returns the change sets after which some are missing. */
   async gaps(): Promise<ReadonlySet<number>> {
-    const gaps = new Set<number>();
-    for await (const name of this.#list(GAPS, '')) gaps.add(Number(name));
-    return gaps;
+    return new Set((await this.#names(GAPS)).map(Number));
   }
 
   async putPrivate(content: Uint8Array): Promise<void> {
@@ -225,6 +226,11 @@ export class ArchiveObjects {
     }
   }
 
+  async #names(folder: string): Promise<string[]> {
+    const tooMany = () => failed(`${this.url}: ${folder}/ lists more than ${MAX_NAMES} objects`);
+    return allOf(this.#list(folder, ''), MAX_NAMES, tooMany);
+  }
+
   async *#list(folder: string, after: string): AsyncGenerator<string> {
     try {
       yield* this.#store.list(folder, after);
@@ -265,25 +271,6 @@ export class ArchiveObjects {
     await pieces.next();
     await pieces.return(undefined);
   }
-}
-
-/** Passes on the pieces of an object that is expected not to be encrypted. */
-async function* plain(name: string, stream: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let isFirst = true;
-  for await (const piece of stream) {
-    if (isFirst && isEncrypted(piece)) {
-      throw keyError(`${name} is encrypted; name its key with --archive-key`);
-    }
-    isFirst = false;
-    yield piece;
-  }
-}
-
-/** Lets the event loop turn during encryption: a change set may have tens of megabytes. */
-async function sliced(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array[]> {
-  const found: Uint8Array[] = [];
-  for await (const chunk of inTurns(chunks)) found.push(chunk);
-  return found;
 }
 
 function failed(message: string, cause?: unknown): CatalogError {

@@ -5,7 +5,7 @@ import type { LogPosition } from '../store/change-log.ts';
 import type { Store } from '../store/store.ts';
 import type { ArchiveObjects, Manifest } from './archive-objects.ts';
 import { anotherHistory, readBatch } from './batch.ts';
-import type { ArchivedBase, ArchivedChanges } from './names.ts';
+import type { ArchivedBase } from './names.ts';
 import type { ArchiveRecord } from './record.ts';
 
 export interface Attached {
@@ -88,28 +88,28 @@ async function beforeMissing(
     bases.findLastIndex(({ sequence }) => sequence <= oldest),
     0,
   );
-  const [first, ...others] = bases.slice(kept);
+  const [first, ...later] = bases.slice(kept);
   if (first === undefined) return null;
   const known = await objects.gaps();
-  const changes = await Array.fromAsync(objects.changesAfter(first.sequence));
-  let base = first;
-  for (const next of others) {
-    const end = endOfChain(base, changes);
-    const isMissing = end.sequence < next.sequence && !known.has(end.sequence);
-    if (isMissing && end.sequence >= oldest) return end;
-    base = next;
+  const others = later.values();
+  /** The last change set that is there, without a gap since the last base before it. */
+  let end: LogPosition = first;
+  const isMissingBefore = ({ sequence }: ArchivedBase) =>
+    end.sequence < sequence && end.sequence >= oldest && !known.has(end.sequence);
+  for await (const changes of objects.changesAfter(first.sequence)) {
+    while (changes.first > end.sequence + 1) {
+      const { value: base } = others.next();
+      if (base === undefined) return null;
+      if (isMissingBefore(base)) return end;
+      if (base.sequence > end.sequence) end = base;
+    }
+    if (changes.last > end.sequence) end = { sequence: changes.last, digest: changes.digest };
+  }
+  for (const base of others) {
+    if (isMissingBefore(base)) return end;
+    if (base.sequence > end.sequence) end = base;
   }
   return null;
-}
-
-/** The last change set before the first gap after a base. @param changes in their order. */
-function endOfChain(base: LogPosition, changes: readonly ArchivedChanges[]): LogPosition {
-  let end = base;
-  for (const { first, last, digest } of changes) {
-    if (first > end.sequence + 1) break;
-    if (last > end.sequence) end = { sequence: last, digest };
-  }
-  return end;
 }
 
 /**

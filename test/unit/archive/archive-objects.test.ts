@@ -56,4 +56,26 @@ test('of an object that is larger than a server makes one, no more is read than 
   assert.is(pieces, 65);
 });
 
+test('of a list of bases or gaps without an end only so much is read', async () => {
+  const network = new MemoryObjects();
+  const objects = new ArchiveObjects(network, null);
+  let names = 0;
+  network.list = async function* () {
+    for (; names < 1_000_000; names += 1) {
+      const sequence = String(names).padStart(12, '0');
+      yield `${sequence}-0005-20261121T142737505Z-${'0'.repeat(64)}`;
+    }
+  };
+  for (const [folder, list] of [
+    ['bases', () => objects.bases()],
+    ['gaps', () => objects.gaps()],
+  ] as const) {
+    names = 0;
+    const { code, message } = await failureOf(list());
+    assert.is(code, 'archive_failed');
+    assert.is(message, `memory:: ${folder}/ lists more than 250000 objects`);
+    assert.is(names, 250_000);
+  }
+});
+
 test.run();

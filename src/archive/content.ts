@@ -1,0 +1,35 @@
+/** The content of an archive's objects. */
+import { isEncrypted } from '../encryption/encrypted-stream.ts';
+import { CatalogError } from '../errors.ts';
+import { inTurns } from '../slices.ts';
+
+/**
+ * Passes on the pieces of an object that is expected not to be encrypted.
+ *
+ * @param name of the object, for messages.
+ * @throws CatalogError `encryption` if it is.
+ */
+export async function* plain(
+  name: string,
+  stream: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  let isFirst = true;
+  for await (const piece of stream) {
+    if (isFirst && isEncrypted(piece)) {
+      throw new CatalogError('encryption', `${name} is encrypted; name its key with --archive-key`);
+    }
+    isFirst = false;
+    yield piece;
+  }
+}
+
+/**
+ * Lets the event loop turn during encryption: a change set may have tens of megabytes.
+ *
+ * @returns the chunks.
+ */
+export async function sliced(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array[]> {
+  const found: Uint8Array[] = [];
+  for await (const chunk of inTurns(chunks)) found.push(chunk);
+  return found;
+}

@@ -1,0 +1,106 @@
+/** spec 15.3: what a server does first with an archive that is already there. */
+import { Readable } from 'node:stream';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { ArchiveObjects } from '../../../src/archive/archive-objects.ts';
+import { attach } from '../../../src/archive/attach.ts';
+import { baseName, changesName } from '../../../src/archive/names.ts';
+import { SCHEMA_VERSION } from '../../../src/store/files/schema.ts';
+import { MemoryObjects } from '../../support/object-store.ts';
+
+const TIME = '2026-11-21T14:27:37.505Z';
+
+/** The digest of a change set in these tests. */
+const digestOf = (sequence: number) => String(sequence).padStart(64, '0');
+
+const base = (sequence: number) =>
+  baseName({ sequence, schema: SCHEMA_VERSION, time: TIME, digest: digestOf(sequence) });
+
+const changes = (first: number, last: number) =>
+  changesName({ first, last, time: TIME, digest: digestOf(last) });
+
+/** Lists only these names; the names of the gaps may be left out. */
+class Listed extends MemoryObjects {
+  readonly #folders: Readonly<Record<string, readonly string[]>>;
+  /** The names of change sets that were listed, each time that they were. */
+  readonly lists: string[][] = [];
+
+  constructor(folders: Readonly<Record<string, readonly string[]>>) {
+    super();
+    this.#folders = folders;
+  }
+
+  override async *list(folder: string, after: string): AsyncGenerator<string> {
+    const listed: string[] = [];
+    if (folder === 'changes') this.lists.push(listed);
+    for (const name of this.#folders[folder] ?? []) {
+      if (name <= after) continue;
+      listed.push(name);
+      yield name;
+    }
+  }
+}
+
+/** Attaches a store whose history begins after `oldest`, and whose last change set is `sequence`. */
+async function attached(network: MemoryObjects, oldest: number, sequence: number) {
+  const objects = new ArchiveObjects(network, null);
+  await objects.createManifest('archive');
+  const digest = digestOf(sequence);
+  const store = { sequence, digest, oldest, encodedSince: () => Readable.from([]) };
+  const record = { read: () => 'archive', write: async () => {} };
+  return (await attach(objects, store, record, 'writer')).position?.sequence;
+}
+
+const HISTORIES: readonly (readonly [string, number, number, Record<string, string[]>])[] = [
+  [
+    'change sets before the second base are missing',
+    20,
+    30,
+    { bases: [base(10), base(30)], changes: [changes(11, 15), changes(16, 20)] },
+  ],
+  [
+    'those after the second base are there, and those before it are missing',
+    15,
+    35,
+    { bases: [base(10), base(30)], changes: [changes(11, 15), changes(31, 35)] },
+  ],
+  [
+    'nothing is missing',
+    30,
+    30,
+    { bases: [base(10), base(20)], changes: [changes(11, 15), changes(15, 25), changes(26, 30)] },
+  ],
+  [
+    'a gap is known, and later change sets are missing',
+    25,
+    50,
+    {
+      bases: [base(10), base(20), base(50)],
+      changes: [changes(11, 15), changes(19, 25), changes(40, 45)],
+      gaps: ['000000000015'],
+    },
+  ],
+  [
+    'the first base has none, and the second one has',
+    10,
+    25,
+    { bases: [base(10), base(20)], changes: [changes(21, 25)] },
+  ],
+];
+
+for (const [what, expected, sequence, folders] of HISTORIES) {
+  test(`archiving continues after change set ${expected}: ${what}`, async () => {
+    assert.is(await attached(new Listed(folders), 0, sequence), expected);
+  });
+}
+
+test('the list of change sets is not read beyond those that are missing', async () => {
+  const network = new Listed({
+    bases: [base(10), base(30)],
+    changes: [changes(11, 20), changes(25, 28), changes(31, 40), changes(41, 50)],
+  });
+  assert.is(await attached(network, 0, 50), 20);
+  assert.equal(network.lists.at(-1), [changes(11, 20), changes(25, 28)]);
+});
+
+test.run();
