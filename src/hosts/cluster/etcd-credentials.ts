@@ -7,6 +7,7 @@
  *    concurrent changes are not lost.
  * 2. A host accepts no token if its copy was last confirmed more than {@link UNCONFIRMED_MS} ago.
  *    The age counts from when the request was sent. A response counts once the files contain it.
+ * 3. No file is replaced by an invalid one, and no invalid one becomes the original.
  */
 import { basename } from 'node:path';
 import * as v from 'valibot';
@@ -16,10 +17,14 @@ import {
   type PrivateFile,
   privateFile,
   type PrivateName,
-  readPrivate,
-  writePrivate,
 } from '../../auth/private-file.ts';
-import { type PrivateContents } from '../../auth/sharing/private-contents.ts';
+import {
+  changedContents,
+  judge,
+  judged,
+  type PrivateContents,
+  writeContents,
+} from '../../auth/sharing/private-contents.ts';
 import type { SharedFiles } from '../../auth/sharing/shared-files.ts';
 import type { Disk } from '../../disk/disk.ts';
 import { readWithMode } from '../../disk/watched-file.ts';
@@ -82,7 +87,7 @@ export class EtcdCredentials implements SharedFiles {
    * host become the original.
    *
    * @param make makes the keys of a directory that has none.
-   * @throws CatalogError `log_unavailable`, and as {@link writePrivate}.
+   * @throws CatalogError `log_unavailable`, `access_file`, `key_file`, `durability_unknown`.
    */
   async open(make: () => Promise<void>): Promise<void> {
     const { client, directory, onError } = this.#options;
@@ -169,26 +174,25 @@ export class EtcdCredentials implements SharedFiles {
     return { revision: there.revision, contents: decode(there.value), sent };
   }
 
-  /** Writes the files that differ. The caller holds the lock. */
+  /** Writes the files that differ, damaged ones too. The caller holds the lock. */
   async #take({ sent, ...shared }: Asked): Promise<void> {
     const { disk, directory } = this.#options;
-    const own = this.#read();
-    for (const name of PRIVATE_NAMES) {
-      const content = shared.contents[name];
-      if (content === undefined || isSame(content, own[name])) continue;
-      await writePrivate(disk, privateFile(directory, name), content);
-    }
+    const contents = judged(`of the key ${KEY} in etcd`, shared.contents);
+    await writeContents(disk, directory, changedContents(directory, contents));
     this.#shared = shared;
     this.#confirmation.confirm(sent);
   }
 
-  /** The contents of those files that exist on this host. */
+  /**
+   * @returns the contents of those files that exist on this host.
+   * @throws CatalogError `access_file`, `key_file` if a start would refuse one of them.
+   */
   #read(): PrivateContents {
     const contents: Partial<Record<PrivateName, object>> = {};
     for (const name of PRIVATE_NAMES) {
-      const file = privateFile(this.#options.directory, name);
-      const content = readPrivate(file, () => readWithMode(file.path));
-      if (content !== null) contents[name] = content.json as object;
+      const { path } = privateFile(this.#options.directory, name);
+      const content = judge(name, path, () => readWithMode(path));
+      if (content !== null) contents[name] = content;
     }
     return contents;
   }
@@ -212,10 +216,6 @@ function requireSize(bytes: number, { path, code }: PrivateFile): void {
     code,
     `${path}: accounts, revocations and keys that hosts share take at most ${MAX_BYTES} bytes, and would take ${bytes}; nothing was changed`,
   );
-}
-
-function isSame(one: object, other: object | undefined): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
 }
 
 function isUnavailable(error: unknown): boolean {

@@ -1,13 +1,19 @@
-/** spec 15.25: a change of accounts or keys whose first response is lost. */
-import { join } from 'node:path';
+/** spec 15.25: changes of accounts or keys whose first response is lost, and damaged copies. */
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { accessPath, changeAccess, readAccess } from '../../../../src/auth/access.ts';
+import { addAccount } from '../../../../src/auth/accounts.ts';
+import { PrivateFiles, privateFilesIn } from '../../../../src/auth/backup/private-files.ts';
 import { machineDisk } from '../../../../src/disk/disk.ts';
 import { CatalogError } from '../../../../src/errors.ts';
 import { EtcdCredentials } from '../../../../src/hosts/cluster/etcd-credentials.ts';
 import { transact } from '../../../../src/hosts/cluster/etcd-keys.ts';
+import { accountOf } from '../../../support/credentials.ts';
 import { temporaryDirectory } from '../../../support/directory.ts';
-import { outcomeOf } from '../../../support/failure.ts';
+import { quickDisk } from '../../../support/disk.ts';
+import { codeOf, outcomeOf } from '../../../support/failure.ts';
 import { MemoryEtcd } from '../../../support/memory-etcd.ts';
 
 /**
@@ -41,6 +47,68 @@ test('its outcome is unknown if another host has changed accounts since', async 
   const value = '{"access.json":{"users":"ann, bob"}}';
   const code = await change((client) => transact(client, [], [{ put: 'credentials', value }]));
   assert.is(code, 'write_unknown');
+});
+
+/** A host without files of its own. */
+function hostOf(client: MemoryEtcd) {
+  const directory = temporaryDirectory();
+  const onError = (error: unknown) => {
+    throw error;
+  };
+  const credentials = new EtcdCredentials({ client, disk: quickDisk, directory, onError });
+  return { credentials, access: accessPath(directory) };
+}
+
+const put = (client: MemoryEtcd, contents: object) =>
+  transact(client, [], [{ put: 'credentials', value: JSON.stringify(contents) }]);
+
+const ACCESS = { users: [], revoked_subjects: [], revoked_tokens: [] };
+
+const DAMAGES: Readonly<Record<string, (path: string) => void>> = {
+  'is not JSON': (path) => writeFileSync(path, '', { mode: 0o600 }),
+  'has another content than its checksum': (path) =>
+    writeFileSync(path, readFileSync(path, 'utf8').replace('revoked_tokens', 'revoked_token')),
+  'may be read by others': (path) => chmodSync(path, 0o644),
+};
+
+for (const [what, damage] of Object.entries(DAMAGES)) {
+  test(`a copy that ${what} is replaced by the original`, async () => {
+    const client = new MemoryEtcd();
+    await put(client, { 'access.json': ACCESS });
+    const { credentials, access } = hostOf(client);
+    await credentials.pull();
+    damage(access);
+    assert.throws(() => readAccess(access));
+    await credentials.pull();
+    assert.is(readAccess(access)?.users.size, 0);
+  });
+
+  test(`accounts whose file ${what} do not become the original`, async () => {
+    const client = new MemoryEtcd();
+    const { credentials, access } = hostOf(client);
+    await changeAccess(quickDisk, dirname(access), (draft) => addAccount(draft, accountOf('ann')));
+    damage(access);
+    const opened = credentials.open(async () => {}).finally(() => credentials.close());
+    assert.is(await codeOf(opened), 'access_file');
+    assert.equal(client.values, {});
+  });
+}
+
+test('if a file of the original is invalid, no copy is replaced', async () => {
+  const client = new MemoryEtcd();
+  await put(client, { 'access.json': ACCESS });
+  const { credentials, access } = hostOf(client);
+  await credentials.pull();
+  const before = readFileSync(access, 'utf8');
+  const other = temporaryDirectory();
+  await changeAccess(quickDisk, other, (draft) => addAccount(draft, accountOf('ann')));
+  const changed = privateFilesIn(new PrivateFiles(other).read());
+  await put(client, { ...changed, 'keys.json': { keys: [] } });
+  assert.is(await codeOf(credentials.pull()), 'key_file');
+  assert.is(readFileSync(access, 'utf8'), before);
+  await put(client, changed);
+  await credentials.pull();
+  assert.is(readAccess(access)?.users.size, 1);
 });
 
 test.run();
