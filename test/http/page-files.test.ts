@@ -124,6 +124,20 @@ test('If-Unmodified-Since is 412 if it is older, and ignored if it is malformed 
   assert.is((await get('/books/', { 'if-unmodified-since': earlier })).status, 200);
 });
 
+test('the obsolete formats of dates are accepted in both conditions', async () => {
+  const { headers } = await getPage(1);
+  const modified = Date.parse(headers.get('last-modified') ?? '');
+  const [earlier, later] = [obsolete(modified - 1000), obsolete(modified + 60_000)];
+  for (const date of earlier) {
+    assert.is((await getPage(1, { 'if-modified-since': date })).status, 200, date);
+    assert.is((await getPage(1, { 'if-unmodified-since': date })).status, 412, date);
+  }
+  for (const date of later) {
+    assert.is((await getPage(1, { 'if-modified-since': date })).status, 304, date);
+    assert.is((await getPage(1, { 'if-unmodified-since': date })).status, 200, date);
+  }
+});
+
 test('a Range is ignored', async () => {
   const page = await getPage(1, { range: 'bytes=0-9' });
   assert.is(page.status, 200);
@@ -236,5 +250,18 @@ test('with a base path, pages exist only below it', async () => {
   assert.is((await send(own, 'GET', '/pages/skus/1.html', { token: null })).status, 404);
   await own.stop();
 });
+
+/** A time as RFC 850 and as `asctime` write it (RFC 9110, section 5.6.7). */
+function obsolete(time: number): readonly string[] {
+  const date = new Date(time);
+  const [weekday = '', day = '', month = '', year = '', clock = ''] = date
+    .toUTCString()
+    .split(/,? /);
+  const long = date.toLocaleDateString('en', { weekday: 'long', timeZone: 'UTC' });
+  return [
+    `${long}, ${day}-${month}-${year.slice(2)} ${clock} GMT`,
+    `${weekday} ${month} ${day.replace(/^0/, ' ')} ${clock} ${year}`,
+  ];
+}
 
 test.run();

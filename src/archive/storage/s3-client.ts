@@ -10,6 +10,7 @@ import { createHash } from 'node:crypto';
 import { AwsV4Signer } from 'aws4fetch';
 import { withTimeout } from '../../delay.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
+import { parseHttpDate } from '../../http-date.ts';
 import { inSlices } from '../../slices.ts';
 import { bounded, wholeOf } from '../../streams.ts';
 import { StoreFailure } from './object-store.ts';
@@ -272,6 +273,7 @@ async function failureOf(response: Response, signed: string): Promise<S3Failure>
 /** @returns milliseconds; 0 if the store does not say when to try again. */
 function retryAfterOf(headers: Headers): number {
   const value = headers.get('retry-after') ?? '';
-  const milliseconds = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
-  return Math.max(milliseconds, 0) || 0;
+  if (/^\d+$/.test(value)) return Number(value) * 1000;
+  const now = Date.now();
+  return Math.max((parseHttpDate(value, now) ?? now) - now, 0);
 }

@@ -1,5 +1,6 @@
 /** Conditional requests (RFC 9110, section 13). */
 import { CatalogError } from '../../errors.ts';
+import { parseHttpDate } from '../../http-date.ts';
 import { header, type HttpRequest } from '../message.ts';
 
 /** `any` is `*`: any current representation. */
@@ -24,8 +25,8 @@ export function conditionsOf(request: HttpRequest): Conditions | null {
   return {
     ifMatch: parseTags(ifMatch),
     ifNoneMatch: parseTags(ifNoneMatch),
-    ifModifiedSince: ifNoneMatch === undefined ? parseDate(since) : null,
-    ifUnmodifiedSince: ifMatch === undefined ? parseDate(until) : null,
+    ifModifiedSince: ifNoneMatch === undefined ? dateOf(since) : null,
+    ifUnmodifiedSince: ifMatch === undefined ? dateOf(until) : null,
   };
 }
 
@@ -83,6 +84,11 @@ export function requireWritable(conditions: Conditions, etag: string): void {
   }
 }
 
+/** Null also if it is not a date: then the condition is ignored (sections 13.1.3 and 13.1.4). */
+function dateOf(text: string | undefined): number | null {
+  return text === undefined ? null : parseHttpDate(text, Date.now());
+}
+
 /** White space and separators: a list may have empty elements (RFC 9110, section 5.6.1). */
 const GAP = /[ \t,]*/y;
 
@@ -91,15 +97,6 @@ const TAG = /(?:W\/)?"[\x20\x21\x23-\x7e\x80-\xff]*"/y;
 
 /** What follows a tag: white space, then a separator or the end of the list. */
 const AFTER_TAG = /[ \t]*(?:,|$)/y;
-
-/** The preferred format of dates (RFC 9110, section 5.6.7). */
-const DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
-
-/** Null if it is not a date: then the condition is ignored (section 13.1.3). */
-function parseDate(text: string | undefined): number | null {
-  const time = text !== undefined && DATE.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(time) ? null : time;
-}
 
 /** Entity tags of a list; a malformed list has none, so that `If-Match` fails closed. */
 export function parseTags(text: string | undefined): Tags | null {
