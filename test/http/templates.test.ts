@@ -159,6 +159,12 @@ const BROKEN: readonly Broken[] = [
     says: '/sku.njk:1: template not found: lay.njk',
   },
   {
+    what: 'a block that the layout does not have',
+    file: 'sku.njk',
+    text: '{% extends "layout.njk" %}\n{% block contnet %}\n<h1>Ours</h1>\n{% endblock %}\n',
+    says: '/sku.njk:2: no block is called contnet in a template that this one extends; there are main, meta, title',
+  },
+  {
     // nunjucks throws this error at a place where it cannot be caught.
     what: 'a syntax error in an included template',
     file: 'picture.njk',

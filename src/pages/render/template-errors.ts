@@ -7,7 +7,9 @@
  */
 import nunjucks from 'nunjucks';
 import { Compiler } from 'nunjucks/src/compiler.js';
-import { parse } from 'nunjucks/src/parser.js';
+import { lex } from 'nunjucks/src/lexer.js';
+import type { Root } from 'nunjucks/src/nodes.js';
+import { Parser } from 'nunjucks/src/parser.js';
 import { transform } from 'nunjucks/src/transformer.js';
 import { messageOf } from '../../errors.ts';
 import { countStep } from './steps.ts';
@@ -92,20 +94,41 @@ let current = { path: '', line: 0 };
 
 /**
  * @param path as messages name the template.
+ * @throws Error with path and line, if it is not a template.
+ */
+export function parse(source: string, path: string): Root {
+  const tokens = lex(source, WHITE_SPACE);
+  try {
+    return new Parser(tokens).parseAsRoot();
+  } catch (error) {
+    // Some errors have no line. If a tag is never closed, the error is at the end of the file.
+    const last = source.trimEnd().split('\n').length;
+    throw new PlacedError(path, lineOf(error) || Math.min(tokens.lineno + 1, last), error);
+  }
+}
+
+/**
+ * @param root of {@link parse}; it is changed.
+ * @param path as messages name the template.
+ * @param check throws an Error with `lineno`, from 1, if the template makes no sense.
  * @throws Error with path and line, if it does not compile.
  */
-export function compile(source: string, path: string): Code {
+export function compile(root: Root, path: string, check: (root: Root) => void): Code {
   try {
+    check(root);
     const compiler = new PlacingCompiler(path, true);
-    compiler.compile(transform(parse(source, [], WHITE_SPACE), []));
+    compiler.compile(transform(root, []));
     // oxlint-disable-next-line typescript/no-implied-eval -- nunjucks compiles templates to code
     const functions = new Function(OWN_RUNTIME, compiler.getCode());
     return { type: 'code', obj: functions(runtimeOf(path)) as Record<string, Render> };
   } catch (error) {
-    // If a tag is never closed, the error is at the end of the file and has no line number.
-    const { lineno } = error as { lineno?: number };
-    throw new PlacedError(path, lineno || source.trimEnd().split('\n').length, error);
+    if (error instanceof PlacedError) throw error;
+    throw new PlacedError(path, lineOf(error) || 1, error);
   }
+}
+
+function lineOf(error: unknown): number | undefined {
+  return (error as { lineno?: number }).lineno;
 }
 
 /** The runtime of nunjucks, with the path of the template that it runs in every error. */

@@ -2,8 +2,10 @@
 import { createHash } from 'node:crypto';
 import nunjucks from 'nunjucks';
 import { CatalogError, messageOf } from '../../errors.ts';
+import type { Root } from 'nunjucks/src/nodes.js';
+import { checkBlocks } from './blocks.ts';
 import { beginSteps, range } from './steps.ts';
-import { type Code, compile } from './template-errors.ts';
+import { type Code, compile, parse } from './template-errors.ts';
 import type { TemplateSources } from './template-sources.ts';
 import type { Words } from './words.ts';
 
@@ -53,11 +55,19 @@ export class Templates {
 
   /** @returns null if there is no such template: an include may say that it can be missing. */
   #compiled(name: string): { src: Code; path: string; noCache: boolean } | null {
+    const found = this.#parsed(name);
+    if (found === null) return null;
+    const { root, path } = found;
+    const check = (template: Root): void =>
+      checkBlocks(template, (extended) => this.#parsed(extended)?.root ?? null);
+    return { src: compile(root, path, check), path, noCache: false };
+  }
+
+  #parsed(name: string): { root: Root; path: string } | null {
     const found = this.#sources.read(name);
     if (found === null) return null;
     const { text, path } = found;
     // Editors of Windows put a byte order mark first. A browser would end the head of a page at it.
-    const source = text.replace(/^\uFEFF/, '');
-    return { src: compile(source, path), path, noCache: false };
+    return { root: parse(text.replace(/^\uFEFF/, ''), path), path };
   }
 }

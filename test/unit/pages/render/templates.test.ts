@@ -49,7 +49,7 @@ test('an error is reported with the file and line of the template that contains 
     crumbs: [],
   };
   for (const [file, text, line] of [
-    ['layout.njk', '<html>\n\n{{ nobody }}', 3],
+    ['layout.njk', '<html>{% block main %}{% endblock %}\n\n{{ nobody }}', 3],
     ['brand.njk', 'by\n{{ no }}', 2],
     ['texts.njk', '\n\n{% bad %}', 3],
     ['picture.njk', '\n{{ sku.name | shout }}', 2],
@@ -67,6 +67,9 @@ test('an error is reported with the file and line of the template that contains 
       3,
     ],
     ['parts.njk', '{% macro part() %}\n\n{{ 1 | shout }}{% endmacro %}', 3],
+    // The parser gives these errors no line.
+    ['picture.njk', '\n{{ sku.name | replace(r/[/, "") }}\n\n\n', 2],
+    ['picture.njk', '\n#}\n\n', 2],
   ] as const) {
     const uses = '{% import "parts.njk" as parts %}{{ parts.part() }}';
     const directory = directoryWith({
@@ -97,6 +100,73 @@ test('a block can contain the block that it replaces', () => {
   });
   const made = new Templates(new TemplateSources(machineDisk, directory), wordsOf('en'));
   assert.is(made.render('sku.njk', { name: 'Phone' }), '<title>Phone, buy it</title>Main');
+});
+
+/** A layout, a template that extends it, and one that includes another with a block of its own. */
+const FAMILY = {
+  'layout.njk': '{% block title %}T{% endblock %}{% block main %}{% endblock %}',
+  'shelf.njk':
+    '{% extends "layout.njk" %}{% block main %}{% block item %}{% endblock %}{% endblock %}',
+  'picture.njk': '{% block picture %}P{% endblock %}',
+  'brand.njk': 'B',
+};
+
+test('a template that extends others may fill the blocks of all of them, and nest new ones', () => {
+  for (const [text, page] of [
+    ['{% extends "shelf.njk" %}{% block title %}N{% endblock %}', 'N'],
+    ['{% extends "shelf.njk" %}{% block item %}I{% endblock %}', 'TI'],
+    [
+      '{% extends "layout.njk" %}{% block main %}{% block new %}N{% endblock %}{% endblock %}',
+      'TN',
+    ],
+    ['{% extends "layout.njk" %}{% block main %}{% include "picture.njk" %}{% endblock %}', 'TP'],
+    ['{% set to = "layout.njk" %}{% extends to %}{% block more %}M{% endblock %}', 'T'],
+    ['\n{# Ours #}\n{% extends "layout.njk" %}\n\n{% set x = 1 %}\n', 'T'],
+    ['{% block contents %}C{% endblock %}', 'C'],
+    // A layout may leave these out, although built-in templates fill them.
+    [
+      '{% extends "picture.njk" %}{% block title %}{% endblock %}{% block meta %}{% endblock %}',
+      'P',
+    ],
+  ] as const) {
+    const directory = directoryWith({ ...FAMILY, 'sku.njk': text });
+    const made = new Templates(new TemplateSources(machineDisk, directory), wordsOf('en'));
+    assert.is(made.render('sku.njk', {}).trim(), page, text);
+  }
+});
+
+test('a block that is on no page, text outside of blocks, and a name of two blocks are reported', () => {
+  for (const [text, says] of [
+    [
+      '{% extends "shelf.njk" %}\n\n{% block mian %}{% endblock %}',
+      '3: no block is called mian in a template that this one extends; there are item, main, title',
+    ],
+    [
+      '{% block titel %}\n{% endblock %}{% extends "layout.njk" %}',
+      '1: no block is called titel in a template that this one extends; there are main, title',
+    ],
+    [
+      '{% extends "layout.njk" %}\n{% if 1 %}\n{% block a %}{% endblock %}{% endif %}',
+      '3: no block is called a in a template that this one extends; there are main, title',
+    ],
+    [
+      '{% extends "brand.njk" %}\n{% block main %}{% endblock %}',
+      '2: no block is called main in a template that this one extends; there are none',
+    ],
+    ['{% extends "picture.njk" %}\n\n\n<p>Lost</p>', '4: only what is in a block is on the page'],
+    ['{% block a %}{% endblock %}\n{% block a %}{% endblock %}\n\n', '2: two blocks are called a'],
+    ['{% extends "picture.njk" %}\n{{ 1 }}', '2: only what is in a block is on the page'],
+  ] as const) {
+    const directory = directoryWith({ ...FAMILY, 'sku.njk': text });
+    const made = new Templates(new TemplateSources(machineDisk, directory), wordsOf('en'));
+    assert.throws(
+      () => made.render('sku.njk', {}),
+      (error: Error) => {
+        assert.ok(error.message.startsWith(`${directory}/sku.njk:${says}`), error.message);
+        return true;
+      },
+    );
+  }
 });
 
 test('an include says whether its template may be missing', () => {
