@@ -8,11 +8,11 @@
 import nunjucks from 'nunjucks';
 import { Compiler } from 'nunjucks/src/compiler.js';
 import { lex } from 'nunjucks/src/lexer.js';
-import type { Root } from 'nunjucks/src/nodes.js';
+import { Output, type Root, TemplateData } from 'nunjucks/src/nodes.js';
 import { Parser } from 'nunjucks/src/parser.js';
 import { transform } from 'nunjucks/src/transformer.js';
 import { messageOf } from '../../errors.ts';
-import { countStep } from './steps.ts';
+import { countLength, countSteps } from './steps.ts';
 
 const ENDLESS =
   'a template or a macro uses itself without end; a template cannot extend or include the built-in one that it replaces: begin with a copy of that one';
@@ -51,13 +51,13 @@ const WHITE_SPACE = { trimBlocks: true, lstripBlocks: true };
 // oxlint-disable no-underscore-dangle -- nunjucks names its methods so
 /**
  * Emits `runtime.at(line)` at the start of every statement, block and template, and where a
- * statement continues after another template has run.
+ * statement continues after another template has run; with the length of the text that it outputs.
  */
 class PlacingCompiler extends Compiler {
   #line = 0;
 
   override compile(node: TemplateNode, frame?: unknown): void {
-    if (STATEMENTS.has(node.typename)) this.#emitPlace(node);
+    if (STATEMENTS.has(node.typename)) this.#emitPlace(node, textLengthOf(node));
     super.compile(node, frame);
   }
 
@@ -72,16 +72,23 @@ class PlacingCompiler extends Compiler {
     return `${super._makeCallback(result)} ${this.#place()}`;
   }
 
-  #emitPlace({ lineno }: TemplateNode): void {
+  #emitPlace({ lineno }: TemplateNode, length = 0): void {
     this.#line = lineno;
-    this._emitLine(this.#place());
+    this._emitLine(this.#place(length));
   }
 
-  #place(): string {
-    return `runtime.at(${this.#line});`;
+  #place(length = 0): string {
+    return `runtime.at(${this.#line}, ${length});`;
   }
 }
 // oxlint-enable no-underscore-dangle
+
+/** UTF-16 units of the text that a statement outputs as it is. */
+function textLengthOf(node: TemplateNode): number {
+  if (!(node instanceof Output)) return 0;
+  const texts = node.children.map((child) => (child instanceof TemplateData ? child.value : ''));
+  return texts.join('').length;
+}
 
 /** A compiled template, as a loader may return it: its root, and each of its blocks. */
 export interface Code {
@@ -135,10 +142,11 @@ function lineOf(error: unknown): number | undefined {
 function runtimeOf(path: string): object {
   return {
     ...nunjucks.runtime,
-    /** @param line of the statement that begins, from 0. */
-    at(line: number) {
+    /** @param line of the statement that begins, from 0. @param length of the text in it. */
+    at(line: number, length: number) {
       current = { path, line };
-      countStep();
+      countSteps(1);
+      countLength(length);
     },
     handleError(error: unknown) {
       if (error instanceof PlacedError) return error;
@@ -146,7 +154,10 @@ function runtimeOf(path: string): object {
     },
     /** @param line of the output, from 0. */
     ensureDefined(value: unknown, line: number) {
-      if (value !== null && value !== undefined) return value;
+      if (value !== null && value !== undefined) {
+        countLength((value as { readonly length?: number }).length ?? 0);
+        return value;
+      }
       throw new PlacedError(path, line + 1, new Error('attempted to output null or undefined'));
     },
   };

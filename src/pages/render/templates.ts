@@ -4,7 +4,7 @@ import nunjucks from 'nunjucks';
 import { CatalogError, messageOf } from '../../errors.ts';
 import type { Root } from 'nunjucks/src/nodes.js';
 import { checkBlocks } from './blocks.ts';
-import { beginSteps, range } from './steps.ts';
+import { beginSteps, boundFilters, range } from './steps.ts';
 import { type Code, compile, parse } from './template-errors.ts';
 import type { TemplateSources } from './template-sources.ts';
 import type { Words } from './words.ts';
@@ -36,6 +36,7 @@ export class Templates {
     });
     this.#environment.addGlobal('words', words);
     this.#environment.addGlobal('range', range);
+    boundFilters(this.#environment);
     this.style = sources.read('style.css')?.text ?? '';
     this.styleVersion = createHash('sha256').update(this.style).digest('hex').slice(0, 8);
   }

@@ -241,6 +241,52 @@ for (const [what, text] of Object.entries(ENDLESS)) {
   });
 }
 
+/** Templates whose second line makes a longer text than a page may have. */
+const LONG = {
+  'a centered word': '{{ "x" | center(2000000000) }}',
+  'an indented text': '{{ "x\\ny" | indent(1000000000) }}',
+  'many indented lines': '{{ lines | indent(10000) }}',
+  'a batch that is filled': '{% set x = [1] | batch(1000000000, 0) %}',
+  'a list in many slices': '{% set x = [1] | slice(1000000000) %}',
+  'a word that is doubled':
+    '{% set s = "x" %}{% for i in range(28) %}{% set s = s ~ s %}{% endfor %}{{ s }}',
+  'a text that is repeated': `{% for i in range(900000) %}${'x'.repeat(100)}{% endfor %}`,
+  'a value that is repeated': '{% for i in range(9000) %}{{ lines }}{% endfor %}',
+};
+
+for (const [what, text] of Object.entries(LONG)) {
+  test(`a template whose page is too long is given up, and its line is reported: ${what}`, () => {
+    const directory = directoryWith({ 'sku.njk': `\n${text}`, 'spu.njk': '{{ lines }}' });
+    const made = new Templates(new TemplateSources(machineDisk, directory), wordsOf('en'));
+    const lines = 'x\n'.repeat(2000);
+    assert.throws(
+      () => made.render('sku.njk', { lines }),
+      (error: Error) => {
+        assert.match(error.message, new RegExp(`^${directory}/sku\\.njk:2: gave up after`));
+        return true;
+      },
+    );
+    assert.is(made.render('spu.njk', { lines }), lines, 'other templates are rendered');
+  });
+}
+
+test('padding is that of nunjucks', () => {
+  for (const [filter, text] of [
+    ['center(5)', ' ab  '],
+    ['center', ' '.repeat(39) + 'ab' + ' '.repeat(39)],
+    ['center(1)', 'ab'],
+    ['indent(2, true)', '  ab'],
+    ['batch(1) | length', '2'],
+    ['batch(3, "-") | join("/")', 'a,b,-'],
+    ['slice(2) | join("/")', 'a/b'],
+  ] as const) {
+    const value = /batch|slice/.test(filter) ? '["a", "b"]' : '"ab"';
+    const directory = directoryWith({ 'sku.njk': `{{ ${value} | ${filter} }}` });
+    const made = new Templates(new TemplateSources(machineDisk, directory), wordsOf('en'));
+    assert.is(made.render('sku.njk', {}), text, filter);
+  }
+});
+
 test('a template or a macro that uses itself is reported as such', () => {
   for (const text of [
     '{% extends "sku.njk" %}',
