@@ -85,13 +85,12 @@ interface Waiting<Request> {
   readonly begin: () => void;
 }
 
-/** The requests of a connection that has one in progress, begins one later, or began one in this turn. */
+/** The requests of a connection. */
 interface Queue<Request> {
-  readonly connection: object;
   readonly waiting: Waiting<Request>[];
   isUnderWay: boolean;
   hasBegunInTurn: boolean;
-  /** Whether the last request that waits will be rejected. */
+  /** Whether a request is rejected, or will be: the last one of the connection. */
   full: boolean;
   /** Requests that were dropped after that one. */
   ignored: number;
@@ -113,7 +112,8 @@ export class Pipeline<Request> {
   readonly #limit: number;
   readonly #clientOf: (request: Request) => string;
   readonly #onDeferredBegun: () => void;
-  readonly #queues = new Map<object, Queue<Request>>();
+  /** By connection. */
+  readonly #queues = new WeakMap<object, Queue<Request>>();
   readonly #idle: (() => void)[] = [];
   readonly #loop: Loop;
   #active = 0;
@@ -144,17 +144,17 @@ export class Pipeline<Request> {
   /** @param now on the clock of the loop. */
   admit(connection: object, request: Request, now: number): Admission {
     const queue = this.#queueOf(connection);
-    const isFirst = !queue.isUnderWay && queue.waiting.length === 0;
-    if (isFirst && this.#mayBegin(queue, now)) {
-      this.#active += 1;
-      this.#note(queue, now);
-      return START;
-    }
     if (queue.full) {
       // Reading a request costs time even if it is dropped. A client that sends as many again does
       // not read its responses.
       queue.ignored += 1;
       return queue.ignored > this.#limit ? DISCONNECT : IGNORE;
+    }
+    const isFirst = !queue.isUnderWay && queue.waiting.length === 0;
+    if (isFirst && this.#mayBegin(queue, now)) {
+      this.#active += 1;
+      this.#note(queue, now);
+      return START;
     }
     this.#active += 1;
     queue.full = queue.waiting.length >= this.#limit;
@@ -181,7 +181,6 @@ export class Pipeline<Request> {
     const found = this.#queues.get(connection);
     if (found !== undefined) return found;
     const queue: Queue<Request> = {
-      connection,
       waiting: [],
       isUnderWay: false,
       hasBegunInTurn: false,
@@ -228,15 +227,14 @@ export class Pipeline<Request> {
     this.#pipelinedInTurn = 0;
     this.#counted = NO_ARRIVAL;
     for (const queue of queues) queue.hasBegunInTurn = false;
-    for (const queue of queues) {
-      if (queue.isUnderWay) continue;
-      if (queue.waiting.length === 0) this.#forget(queue);
-      else this.#defer(queue);
-    }
+    for (const queue of queues) if (!queue.isUnderWay) this.#defer(queue);
     if (!this.#deferred.isEmpty) void this.#beginDeferred();
   }
 
-  /** At least one request of the turn has begun, so the end of the turn is scheduled. */
+  /**
+   * Defers the first request that waits, if one does. At least one request of the turn has begun, so
+   * the end of the turn is scheduled.
+   */
   #defer(queue: Queue<Request>): void {
     const [first] = queue.waiting;
     if (first !== undefined) this.#deferred.add(this.#clientOf(first.request), queue);
@@ -257,13 +255,7 @@ export class Pipeline<Request> {
 
   /** Begins the next request of a connection with none in progress, now or in a later turn. */
   #proceed(queue: Queue<Request>): void {
-    if (queue.waiting.length === 0) {
-      queue.full = false;
-      queue.ignored = 0;
-      // A queue that began a request in this turn is kept until the end of the turn.
-      if (!queue.hasBegunInTurn) this.#forget(queue);
-      return;
-    }
+    if (queue.waiting.length === 0) return;
     if (!queue.hasBegunInTurn && this.#ofTurn.length > 0) {
       // A commit completes many requests in one turn. Those that begin after them have not run yet,
       // so nothing is known about their time.
@@ -274,10 +266,6 @@ export class Pipeline<Request> {
     if (!this.#mayBegin(queue, now)) return;
     this.#note(queue, now);
     queue.waiting.shift()?.begin();
-  }
-
-  #forget({ connection }: Queue<Request>): void {
-    this.#queues.delete(connection);
   }
 
   /** Resolves when no request is active. */

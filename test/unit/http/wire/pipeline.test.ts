@@ -63,7 +63,6 @@ test('any sequence of requests and completions keeps the order, the limit and th
         if (complete) {
           if (model.queue.length === 0) continue;
           model.queue.shift();
-          if (model.queue.length === 0) Object.assign(model, { full: false, ignored: 0 });
           pipeline.complete(connection);
         } else {
           requests += 1;
@@ -171,12 +170,18 @@ test('after five requests, a connection begins none later than 2 ms after the fi
   assert.is(pipeline.active, 0);
 });
 
-test('every call of idle() is resolved', async () => {
+test('every call of idle() is resolved, once no request is active', async () => {
   const pipeline = pipelineOf(1);
-  pipeline.admit(pipeline, 'client', 0);
-  const both = Promise.all([pipeline.idle(), pipeline.idle()]);
-  pipeline.complete(pipeline);
-  await both;
+  const connections = [{}, {}];
+  for (const connection of connections) pipeline.admit(connection, 'client', 0);
+  const activeAtIdle: number[] = [];
+  const both = [1, 2].map(() => pipeline.idle().then(() => activeAtIdle.push(pipeline.active)));
+  for (const connection of connections) {
+    pipeline.complete(connection);
+    await Promise.resolve();
+  }
+  await Promise.all(both);
+  assert.equal(activeAtIdle, [0, 0]);
 });
 
 test.run();
