@@ -83,12 +83,11 @@ function exactnessOf({ type, version }: Range, offered: string): number {
   return type === '*/*' ? versioned : MISMATCH;
 }
 
-/** The media ranges of an `Accept` header; malformed ones are ignored. */
+/** The media ranges of an `Accept` header. The type of a malformed one is equal to no other. */
 export function parseAccept(accept: string): Range[] {
   const ranges: Range[] = [];
   for (const element of splitOutsideQuotes(accept, ',')) {
     const [type = '', ...parameters] = splitOutsideQuotes(element, ';').map((part) => part.trim());
-    if (!/^[\w!#$&^.+*-]+\/[\w!#$&^.+*-]+$/.test(type)) continue;
     let version: string | undefined;
     let quality = 1;
     for (const parameter of parameters) {

@@ -48,6 +48,7 @@ const TABLES: Readonly<Record<string, readonly Case[]>> = {
   'an unknown version is refused, unless another type is accepted too': [
     [`${VENDOR};version=2.0`, 406],
     [`${VENDOR};version=1`, 406],
+    [`${VENDOR};Version=2.0`, 406],
     [`${VENDOR};version=1.00`, 406],
     [`${VENDOR};version=`, 406],
     [`${VENDOR};version=""`, 406],
@@ -92,6 +93,7 @@ const TABLES: Readonly<Record<string, readonly Case[]>> = {
     ['application/json;q=0', 406],
     ['application/json;q=0.000', 406],
     ['*/*;q=0', 406],
+    ['application/json;Q=0', 406],
     ['application/*;q=0', 406],
     ['application/json;q=0, */*', VENDOR_TYPE],
     [`${VENDOR};q=0, */*`, JSON_TYPE],
@@ -129,6 +131,8 @@ const TABLES: Readonly<Record<string, readonly Case[]>> = {
     ['application/json; charset=utf-8', JSON_TYPE],
     ['application/json; profile="a,b;q=0"', JSON_TYPE],
     [`${VENDOR}; charset=utf-8; version=1.0`, VENDOR_TYPE],
+    ['application/json; qs', JSON_TYPE],
+    [`${VENDOR}; versions`, VENDOR_TYPE],
   ],
 };
 for (const [rule, cases] of Object.entries(TABLES)) {
