@@ -58,11 +58,10 @@ export class ChecksumMismatch extends Error {
  * @throws ChecksumMismatch; SyntaxError if the file is not JSON.
  */
 export function parseChecked(bytes: Buffer): unknown {
-  const end = Math.max(bytes.length - CHECKSUM_LENGTH, 0);
-  const stated = checksumIn(bytes.subarray(end));
-  if (stated !== undefined && stated !== hash('sha256', bytes.subarray(0, end), 'hex')) {
+  const stated = checksumIn(bytes.subarray(-CHECKSUM_LENGTH));
+  const content = bytes.subarray(0, -CHECKSUM_LENGTH);
+  if (stated !== undefined && stated !== hash('sha256', content, 'hex'))
     throw new ChecksumMismatch();
-  }
   const value: unknown = JSON.parse(bytes.toString());
   if (typeof value === 'object' && value !== null) Reflect.deleteProperty(value, 'sha256');
   return value;
