@@ -29,7 +29,10 @@ function wait(attempts: FailedAttempts, account: string, address = '192.0.2.1'):
     assert.is(error.status, 429);
     const seconds = Number(error.headers['Retry-After']);
     assert.ok(seconds >= 1 && Number.isInteger(seconds), error.headers['Retry-After']);
-    assert.match(error.message, new RegExp(`\\b${seconds} second`));
+    assert.match(
+      error.message,
+      new RegExp(` ${seconds === 1 ? '1 second' : `${seconds} seconds`}$`),
+    );
     return seconds;
   }
 }
