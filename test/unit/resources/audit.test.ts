@@ -16,6 +16,7 @@ import { recover } from '../../../src/store/files/recovery.ts';
 import { Store } from '../../../src/store/store.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { quickDisk, refusableDisk } from '../../support/disk.ts';
+import { codeOf } from '../../support/failure.ts';
 import { openQuickStore } from '../../support/quick-store.ts';
 
 const TIME = Date.UTC(2026, 0, 1);
@@ -295,6 +296,42 @@ test('a smaller limit is applied by the next write that gets an entry', async ()
     [19, 20, 21],
   );
   await close(smaller);
+});
+
+/** The SKUs and the records that are stored. */
+const skusIn = (opened: Opened) =>
+  Object.keys(stored(opened)).filter((name) => name.startsWith('sku'));
+
+/** The entry of the creation of a SKU. */
+const creationOf = (opened: Opened, id: number) =>
+  trail(opened).find((row) => row['resource'] === 'skus' && row['resource_id'] === id)?.id ?? 0;
+
+test('undoing a SKU of a bulk write undoes its records, and not the other SKUs of the request', async () => {
+  const opened = await open();
+  for (const step of FOUNDATION) await perform(opened, step);
+  assert.equal(skusIn(opened), [
+    'skus 1',
+    'skus 2',
+    ...[1, 2, 3, 4].map((id) => `sku_specs ${id}`),
+  ]);
+  await new Undo(opened.audited).entries([creationOf(opened, 1)], false, 'carl');
+  assert.equal(skusIn(opened), ['skus 2', 'sku_specs 3', 'sku_specs 4']);
+  await close(opened);
+});
+
+test('undoing a write undoes no write of another subject, even at the same time', async () => {
+  const opened = await open();
+  for (const step of FOUNDATION) await perform(opened, step);
+  const { records } = opened;
+  await records.create(at('skus'), bodyOf('skus', [1, 1, 0]), ann);
+  const [nesting] = KINDS.sku_specs.nestings;
+  assert.ok(nesting);
+  const ofSku = { kind: KINDS.sku_specs, parent: { nesting, id: 3 } };
+  await records.create(ofSku, { spec_id: 1, option_id: 1 }, { ...ann, subject: 'bob' });
+  const undone = new Undo(opened.audited).entries([creationOf(opened, 3)], false, 'carl');
+  assert.is(await codeOf(undone), 'changed_since');
+  assert.ok(skusIn(opened).includes('skus 3'));
+  await close(opened);
 });
 
 test('undoing any writes from the newest on restores the original rows byte for byte', async () => {
