@@ -266,6 +266,8 @@ test('a wrong signature is refused', async () => {
   await requireRefused(`${header}.${payload}.`, 'no signature');
   await requireRefused(`${header}.${payload}.${signature.slice(0, 20)}`, 'half a signature');
   await requireRefused(`${header}.${payload}.${signature}${signature}`, 'two signatures');
+  const { message } = await refusal(`Bearer ${await sign(CLAIMS, {}, bytes(3))}`);
+  assert.is(message, 'the token is not valid', 'it is not called expired');
 });
 
 test('a token that marks an unknown extension as critical is refused', async () => {
