@@ -67,17 +67,27 @@ function Header() {
   // The menu of a narrow window closes when it has done its work: when a link of it was followed.
   const openedAt = useSignal<object | null>(null);
   const isOpen = openedAt.value === visit.value;
+  const button = useRef<HTMLButtonElement>(null);
   const menu = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     const hidden = !isOpen && openedAt.value !== null;
     if (hidden && menu.current?.contains(document.activeElement)) focusContent();
   }, [isOpen]);
   return (
-    <header class="top">
+    <header
+      class="top"
+      onKeyDown={({ key }) => {
+        if (key !== 'Escape' || !isOpen) return;
+        // Before the menu is hidden, which would move the focus to the content.
+        button.current?.focus();
+        openedAt.value = null;
+      }}
+    >
       <a class="home" href={href('/')} aria-current={path.value === '/' ? 'page' : undefined}>
         {t('app.name')}
       </a>
       <button
+        ref={button}
         type="button"
         class="menu"
         aria-expanded={isOpen}

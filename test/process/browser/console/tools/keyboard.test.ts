@@ -77,4 +77,23 @@ testInBrowser('a frame that comes late does not take the focus from the user', a
   await page.context().close();
 });
 
+testInBrowser(
+  'Escape closes the menu of a narrow window, and its button has the focus',
+  async () => {
+    const { at, visit } = scene();
+    const visitor = await visit('viewer', { width: 360 });
+    const { page } = visitor;
+    await page.goto(at('/skus'));
+    const menu = page.getByRole('button', { name: 'Menu' });
+    for (const within of [menu, page.getByRole('link', { name: 'Brands', exact: true })]) {
+      await menu.press('Enter');
+      await within.press('Escape');
+      assert.is(await menu.getAttribute('aria-expanded'), 'false');
+      await focused(page, 'button.menu');
+    }
+    assert.equal(faults(visitor), []);
+    await page.context().close();
+  },
+);
+
 test.run();
