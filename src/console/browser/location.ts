@@ -7,7 +7,7 @@ import { CONSOLE_PATH } from './base.ts';
 
 const address = signal(here());
 
-/** The path below `/console`, with its slash at the beginning and none at the end. */
+/** The path below `/console` in small letters, with its slash at the beginning and none at the end. */
 export const path = computed(() => address.value.path);
 
 /** Another object for each address that is shown, also if it was shown before. */
@@ -30,7 +30,7 @@ function here(): { path: string; search: string } {
   const { pathname, search } = location;
   let below = pathname.slice(CONSOLE_PATH.length);
   while (below.endsWith('/')) below = below.slice(0, -1);
-  return { path: below === '' ? '/' : below, search };
+  return { path: below === '' ? '/' : below.toLowerCase(), search };
 }
 
 /**

@@ -148,6 +148,18 @@ testInBrowser(
   },
 );
 
+testInBrowser('an address in capital letters shows the same screen', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.goto(at('/IMPORT'));
+  await page.getByRole('heading', { level: 1, name: 'Import' }).waitFor();
+  await page.goto(at('/Brands/NEW'));
+  await page.getByRole('heading', { level: 1, name: 'New brand' }).waitFor();
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
 testInBrowser(
   'beyond the last page of the audit trail, Previous leads to the last page',
   async () => {
