@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type { components } from '../../../../dist/console/api.d.ts';
 import { client, unwrap } from '../api/typed-client.ts';
+import { whileSaving } from '../saving.ts';
 import { session } from '../api/session.ts';
 import { NewAccount, NewPassword } from './account-dialogs.tsx';
 import { named } from './accounts.ts';
@@ -128,7 +129,9 @@ function useUserActions({ user, onChanged }: RowProps) {
   return {
     change: (body: Partial<Pick<User, 'role' | 'disabled'>>) =>
       run(async () => {
-        await unwrap(client.PATCH('/admin/users/{name}/', { params: named(name), body }));
+        await whileSaving(() =>
+          unwrap(client.PATCH('/admin/users/{name}/', { params: named(name), body })),
+        );
         announce(t('form.saved', { name }));
       }),
     endTokens: () =>
@@ -140,7 +143,9 @@ function useUserActions({ user, onChanged }: RowProps) {
           danger: true,
         });
         if (!agreed) return;
-        await unwrap(client.DELETE('/admin/users/{name}/tokens/', { params: named(name) }));
+        await whileSaving(() =>
+          unwrap(client.DELETE('/admin/users/{name}/tokens/', { params: named(name) })),
+        );
         announce(t('accounts.tokensEnded', { name }));
       }),
     remove: () =>
@@ -152,7 +157,9 @@ function useUserActions({ user, onChanged }: RowProps) {
           danger: true,
         });
         if (!agreed) return;
-        await unwrap(client.DELETE('/admin/users/{name}/', { params: named(name) }));
+        await whileSaving(() =>
+          unwrap(client.DELETE('/admin/users/{name}/', { params: named(name) })),
+        );
         announce(t('accounts.removed', { name }));
       }),
   };

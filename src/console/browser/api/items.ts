@@ -1,6 +1,7 @@
 /** Items and lists of any collection. */
 import { answer } from './answer.ts';
-import { ApiError, errorOf, jsonOf, receive, send, type Sent } from './client.ts';
+import { ApiError, errorOf, jsonOf, send, type Sent } from './client.ts';
+import { whileSaving } from '../saving.ts';
 import { authorizedFetch } from './session.ts';
 import { collectionOf } from './collections.ts';
 import { listPath, type Query } from './paths.ts';
@@ -86,7 +87,7 @@ export async function load(
 /** @param key makes a repeated request create the item once. */
 export async function create(name: CollectionName, changes: Changes, key: string): Promise<Loaded> {
   const sent = { method: 'POST', body: changes, headers: { 'Idempotency-Key': key } } as const;
-  return loadedOf(await send(collectionOf(name).path, sent));
+  return loadedOf(await save(collectionOf(name).path, sent));
 }
 
 /** Changes some attributes. @param etag null writes whatever the item is now. */
@@ -100,10 +101,14 @@ export async function change(
   return loadedOf(await write(name, id, { method: 'PATCH', body: changes, headers }));
 }
 
+function save(path: string, sent: Sent): Promise<Response> {
+  return whileSaving(() => send(path, sent));
+}
+
 /** @throws ApiError `410` if the item is gone, as a read does: the server answers a write with 404. */
 async function write(name: CollectionName, id: number, sent: Sent): Promise<Response> {
   try {
-    return await send(itemPath(name, id), sent);
+    return await save(itemPath(name, id), sent);
   } catch (error) {
     if (error instanceof ApiError && error.status === 404) throw new ApiError(410, error.message);
     throw error;
@@ -124,21 +129,22 @@ export async function remove(
 }
 
 /** Changes all items or none. */
-export function changeMany(
+export async function changeMany(
   name: CollectionName,
   elements: readonly (Changes & { readonly id: number })[],
 ): Promise<Item[]> {
-  return receive(`${collectionOf(name).path}bulk/`, { method: 'PATCH', body: elements });
+  return jsonOf(await save(`${collectionOf(name).path}bulk/`, { method: 'PATCH', body: elements }));
 }
 
 /** Creates all items or none. @param key makes a repeated request create them once. */
-export function createMany(
+export async function createMany(
   name: CollectionName,
   elements: readonly Changes[],
   key: string,
 ): Promise<Item[]> {
   const headers = { 'Idempotency-Key': key };
-  return receive(`${collectionOf(name).path}bulk/`, { method: 'POST', body: elements, headers });
+  const sent = { method: 'POST', body: elements, headers } as const;
+  return jsonOf(await save(`${collectionOf(name).path}bulk/`, sent));
 }
 
 /** The file that an export answers with, and its name. */

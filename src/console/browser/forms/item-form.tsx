@@ -3,6 +3,7 @@ import { type Signal, useSignal, useSignalEffect } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { ApiError } from '../api/client.ts';
 import { readCategories } from '../api/references.ts';
+import { whileSaving } from '../saving.ts';
 import { mayWrite } from '../api/session.ts';
 import { BASE_PATH } from '../base.ts';
 import { holdBack, navigate, scrollBack } from '../location.ts';
@@ -77,7 +78,7 @@ function useSaving(form: FormState, root: { current: HTMLElement | null }): Savi
 async function write(form: FormState, isShown: () => boolean): Promise<void> {
   const isNew = form.base.value === null;
   const sent = form.typed.value;
-  const loaded = await save(form);
+  const loaded = await whileSaving(() => save(form));
   const { collection } = form;
   if (isShown()) form.saved(loaded, sent);
   else catalogVersion.value += 1;

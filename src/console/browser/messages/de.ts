@@ -15,6 +15,7 @@ export const de: Messages = {
   ...toolsDe,
   'app.name': 'Katalog',
   loading: 'Wird geladen …',
+  saving: 'Wird gespeichert …',
   yes: 'Ja',
   no: 'Nein',
   undo: 'Rückgängig',

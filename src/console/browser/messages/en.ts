@@ -5,6 +5,7 @@ export const en = {
   ...attributesEn,
   'app.name': 'Catalog',
   loading: 'Loading…',
+  saving: 'Saving…',
   yes: 'Yes',
   no: 'No',
   undo: 'Undo',

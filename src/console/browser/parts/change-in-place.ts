@@ -2,6 +2,7 @@
 import { ApiError } from '../api/client.ts';
 import type { Collection } from '../api/collections.ts';
 import { change, load } from '../api/items.ts';
+import { whileSaving } from '../saving.ts';
 import type { Item, Value } from '../api/types.ts';
 import { t } from '../messages/text.ts';
 import { attributeLabel, shownValue, titleOf } from './attributes.ts';
@@ -26,7 +27,11 @@ export interface Place {
  *
  * @throws ApiError `412` if another user has changed the attribute; what the server refuses.
  */
-export async function changeInPlace(place: Place, value: Value): Promise<void> {
+export function changeInPlace(place: Place, value: Value): Promise<void> {
+  return whileSaving(() => write(place, value));
+}
+
+async function write(place: Place, value: Value): Promise<void> {
   const { collection, shown, attribute, onChange } = place;
   for (let attempt = 1; ; attempt += 1) {
     const { item, etag } = await load(collection.name, shown.id);

@@ -2,6 +2,7 @@
 import { effect, signal } from '@preact/signals';
 import { NoAnswer } from '../api/answer.ts';
 import { ApiError, isAborted } from '../api/client.ts';
+import { isSaving, whileSaving } from '../saving.ts';
 import { answered } from '../api/session.ts';
 import { ConsoleUpdated } from '../load-chunk.ts';
 import { refusalText, t } from '../messages/text.ts';
@@ -111,7 +112,14 @@ export function clearNotices(): void {
 export function Notices() {
   return (
     <div class="notices">
-      <div role="status">{notices.value.filter(({ kind }) => kind === 'status').map(show)}</div>
+      <div role="status">
+        {notices.value.filter(({ kind }) => kind === 'status').map(show)}
+        {isSaving.value && (
+          <div class="notice status">
+            <p>{t('saving')}</p>
+          </div>
+        )}
+      </div>
       {notices.value.filter(({ kind }) => kind === 'alert').map(show)}
     </div>
   );
@@ -127,7 +135,7 @@ function show({ id, kind, text, action }: Notice) {
           class="plain"
           onClick={() => {
             close(id);
-            action.run().catch((error: unknown) => {
+            whileSaving(action.run).catch((error: unknown) => {
               complain(error);
               if (error instanceof NoAnswer) add(kind, text, action);
             });

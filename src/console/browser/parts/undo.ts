@@ -2,6 +2,7 @@
 import { receive, send } from '../api/client.ts';
 import { collectionOf } from '../api/collections.ts';
 import { readCategories } from '../api/references.ts';
+import { whileSaving } from '../saving.ts';
 import type { CollectionName } from '../api/types.ts';
 import { t } from '../messages/text.ts';
 import { announce } from './notices.tsx';
@@ -23,5 +24,6 @@ export async function undoDeletion(name: CollectionName, ids: readonly number[])
 
 /** Undoes the write of an audit entry. @throws ApiError `409` if the row has changed since. */
 export async function reverse(entry: number, force = false): Promise<void> {
-  await send(`/admin/audits/${entry}/reversal/`, { method: 'POST', body: { force } });
+  const sent = { method: 'POST', body: { force } } as const;
+  await whileSaving(() => send(`/admin/audits/${entry}/reversal/`, sent));
 }

@@ -71,6 +71,7 @@ function Editor({ collection, column, item, onChange, onEnd }: EditorProps) {
   const input = useRef<HTMLInputElement>(null);
   const problem = useSignal<string | null>(null);
   const markUnsaved = useUnsavedCell();
+  const saving = useSignal(false);
   const done = useRef(false);
   const help = useId();
   const value = Number(item[column]);
@@ -84,6 +85,7 @@ function Editor({ collection, column, item, onChange, onEnd }: EditorProps) {
     if (next === null) markUnsaved(true);
     if (next === null) return;
     done.current = true;
+    saving.value = true;
     try {
       const place = { collection, shown: item, attribute: column, onChange };
       if (next !== value) await changeInPlace(place, next);
@@ -91,6 +93,7 @@ function Editor({ collection, column, item, onChange, onEnd }: EditorProps) {
     } catch (error) {
       // What is typed stays, so that it can be sent again.
       done.current = false;
+      saving.value = false;
       markUnsaved(true);
       complain(error);
     }
@@ -102,13 +105,16 @@ function Editor({ collection, column, item, onChange, onEnd }: EditorProps) {
         autofocus
         inputMode="decimal"
         autocomplete="off"
+        // What is typed now would not be sent.
+        readOnly={saving.value}
+        aria-busy={saving.value}
         aria-label={attributeLabel(column)}
         aria-invalid={problem.value !== null}
         aria-describedby={problem.value === null ? undefined : help}
         defaultValue={isPrice(column) ? priceInput(value) : String(value)}
         onKeyDown={(event) => {
           if (event.key === 'Enter') void save();
-          if (event.key !== 'Escape') return;
+          if (event.key !== 'Escape' || saving.value) return;
           done.current = true;
           onEnd();
         }}

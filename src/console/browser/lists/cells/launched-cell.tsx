@@ -1,5 +1,5 @@
 /** Whether a SKU is on sale: a switch for those who may write. */
-import { useRef } from 'preact/hooks';
+import { useSignal } from '@preact/signals';
 import type { Collection } from '../../api/collections.ts';
 import { mayWrite } from '../../api/session.ts';
 import type { Item } from '../../api/types.ts';
@@ -17,10 +17,8 @@ interface CellProps {
 /** A click writes at once; further clicks do nothing until the list shows the result. */
 export function LaunchedCell({ collection, item, onChange }: CellProps) {
   const launched = item['is_launched'] === true;
-  const latest = useRef(launched);
-  latest.current = launched;
   /** What is being written; null if nothing is. */
-  const wanted = useRef<boolean | null>(null);
+  const wanted = useSignal<boolean | null>(null);
   if (!mayWrite.value) return <td>{t(launched ? 'yes' : 'no')}</td>;
   return (
     <td>
@@ -28,21 +26,21 @@ export function LaunchedCell({ collection, item, onChange }: CellProps) {
         type="checkbox"
         role="switch"
         aria-label={attributeLabel('is_launched')}
-        checked={launched}
+        checked={wanted.value ?? launched}
+        aria-busy={wanted.value !== null}
         onChange={(event) => {
           const { currentTarget } = event;
-          if (wanted.current !== null) {
+          if (wanted.value !== null) {
             // The list still shows what was before, so another click cannot be compared with it.
-            currentTarget.checked = wanted.current;
+            currentTarget.checked = wanted.value;
             return;
           }
-          wanted.current = currentTarget.checked;
+          wanted.value = currentTarget.checked;
           const place = { collection, shown: item, attribute: 'is_launched', onChange };
-          changeInPlace(place, wanted.current)
+          changeInPlace(place, wanted.value)
             .catch(complain)
             .finally(() => {
-              wanted.current = null;
-              currentTarget.checked = latest.current;
+              wanted.value = null;
             });
         }}
       />

@@ -1,0 +1,120 @@
+/** What is being saved is shown, is announced, moves nothing, and is not cut off (spec 13.4, 13.5). */
+import type { Page } from 'playwright-core';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { read } from '../../../../support/catalog.ts';
+import { testInBrowser } from '../../browser.ts';
+import { faults, hears, makeAccount, stage } from '../console.ts';
+
+const scene = stage();
+
+/** Delays the writes to a path until the returned function is called. */
+async function holdWrites(page: Page, path: string): Promise<() => void> {
+  const held = Promise.withResolvers<void>();
+  await page.route(path, async (route) => {
+    if (route.request().method() !== 'GET') await held.promise;
+    await route.continue();
+  });
+  return held.resolve;
+}
+
+async function saved(page: Page, text: string): Promise<void> {
+  await hears(page, 'status', text);
+  await page.getByText('Saving…').waitFor({ state: 'detached' });
+}
+
+/** Where everything in the table is; it runs in the browser. */
+const PLACES = `JSON.stringify([...document.querySelectorAll('tr, td, th, td *')].map((each) => {
+  const { x, y, width, height } = each.getBoundingClientRect();
+  return [x, y, width, height];
+}))`;
+
+testInBrowser('a price and a switch that are being saved are busy, and say so', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.goto(at('/skus'));
+  const row = page.getByRole('row').nth(1);
+  await row.locator('.editable').getByRole('button').first().click();
+  const price = row.getByRole('textbox', { name: 'Price' });
+  await price.fill('611');
+  const before = await page.evaluate(PLACES);
+  const release = await holdWrites(page, '**/admin/skus/1/');
+  await price.press('Enter');
+  await hears(page, 'status', 'Saving…');
+  assert.is(await price.getAttribute('aria-busy'), 'true');
+  assert.is(await page.evaluate(PLACES), before, 'nothing moves');
+  await price.press('5');
+  await price.press('Escape');
+  assert.is(await price.inputValue(), '611');
+  release();
+  await saved(page, 'Price is now $611.00.');
+  assert.is((await read(server, '/admin/skus/1/')).price, 61_100);
+  await page.unroute('**/admin/skus/1/');
+  const launched = row.getByRole('switch');
+  const releaseSwitch = await holdWrites(page, '**/admin/skus/1/');
+  await launched.click();
+  await hears(page, 'status', 'Saving…');
+  assert.is(await launched.getAttribute('aria-busy'), 'true');
+  releaseSwitch();
+  await saved(page, 'On sale is now');
+  assert.is(await launched.getAttribute('aria-busy'), 'false');
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
+testInBrowser('a form, an undo and an account that are being saved say so', async () => {
+  const { server, at, visit } = scene();
+  await makeAccount(server, 'slow', 'viewer');
+  const visitor = await visit('admin');
+  const { page } = visitor;
+  await page.goto(at('/brands/3'));
+  await page.getByLabel('Name').fill('Saved slowly');
+  const release = await holdWrites(page, '**/admin/brands/3/');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await hears(page, 'status', 'Saving…');
+  release();
+  await saved(page, 'Saved slowly is saved.');
+  await page.goto(at('/skus'));
+  await page.getByRole('switch').first().click();
+  await hears(page, 'status', 'On sale is now');
+  const releaseUndo = await holdWrites(page, '**/admin/skus/1/');
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await hears(page, 'status', 'Saving…');
+  releaseUndo();
+  await saved(page, 'On sale is now');
+  await page.goto(at('/accounts'));
+  const releaseAccount = await holdWrites(page, '**/admin/users/slow/');
+  await page.getByRole('switch', { name: 'slow is active' }).click();
+  await hears(page, 'status', 'Saving…');
+  releaseAccount();
+  await saved(page, 'slow is saved.');
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
+testInBrowser('a reload while a price is being saved asks first', async () => {
+  const { server, at, visit } = scene();
+  const { page } = await visit('editor');
+  await page.goto(at('/skus'));
+  const row = page.getByRole('row').nth(2);
+  await row.locator('.editable').getByRole('button').first().click();
+  const release = await holdWrites(page, '**/admin/skus/2/');
+  await page.keyboard.type('722');
+  await page.keyboard.press('Enter');
+  await hears(page, 'status', 'Saving…');
+  const asked = page.waitForEvent('dialog');
+  const reloading = page.evaluate('location.reload()');
+  const question = await asked;
+  assert.is(question.type(), 'beforeunload');
+  await question.dismiss();
+  await reloading;
+  release();
+  await saved(page, 'Price is now $722.00.');
+  assert.is((await read(server, '/admin/skus/2/')).price, 72_200);
+  await page.reload();
+  await row.getByText('$722.00').waitFor();
+  await page.context().close();
+});
+
+test.run();
