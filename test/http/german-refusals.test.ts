@@ -158,6 +158,32 @@ test('the errors of a file', async () => {
   }
 });
 
+test('what has changed since a write that is to be undone', async () => {
+  const { sku, silver, large } = catalog;
+  const newest = async (path: string): Promise<number> =>
+    (await send(server, 'GET', `${path}audits/?order=desc&per_page=1`)).json[0].id;
+  const undo = (entry: number) => german('POST', `/admin/audits/${entry}/reversal/`, {});
+  const path = `/admin/skus/${sku}/`;
+  await send(server, 'PATCH', path, { body: { price: 1 } });
+  const entry = await newest(path);
+  await send(server, 'PATCH', path, { body: { price: 2, caption: 'Other' } });
+  assert.is(
+    await undo(entry),
+    `SKU ${sku} wurde seit Protokolleintrag ${entry} geändert: Untertitel, Preis`,
+  );
+  const fields = (await send(server, 'GET', path)).json;
+  const { id } = await make(server, '/admin/skus/', { ...fields, code: null, specs: [] });
+  const created = await newest(`/admin/skus/${id}/`);
+  for (const pair of [silver, large]) await make(server, `/admin/skus/${id}/specs/`, pair);
+  const added = `Merkmal \\d+ ist seitdem zu SKU ${id} hinzugekommen`;
+  assert.match(await undo(created), new RegExp(`^${added}; ${added}$`));
+  await send(server, 'DELETE', `/admin/skus/${id}/`);
+  const deleted = await newest(`/admin/skus/${id}/`);
+  assert.is(await undo(created), `SKU ${id} wurde seit Protokolleintrag ${created} gelöscht`);
+  await send(server, 'POST', `/admin/audits/${deleted}/reversal/`, { body: {} });
+  assert.match(await undo(deleted), `SKU ${id} gibt es seit Protokolleintrag ${deleted} wieder`);
+});
+
 test('a text that is not known stays as it is', () => {
   for (const text of ['', 'something else', 'colour: is required', 'name: is unknown']) {
     assert.is(refusalDe(text), null, text);

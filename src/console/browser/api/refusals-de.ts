@@ -1,8 +1,9 @@
 /**
- * Refusals of the server in German. The API words them in English, for programs as well, so they
+ * Refusals and warnings of the server in German. The API words them in English, for programs as well, so they
  * are recognised by their text: one that is not known stays as it is.
  */
 import { attributesDe } from '../messages/attributes-de.ts';
+import { textOf } from './text-of.ts';
 
 /** What the server calls a kind, and what the console calls it: one, and several. */
 const KINDS: Readonly<Record<string, string>> = {
@@ -20,10 +21,11 @@ const KINDS: Readonly<Record<string, string>> = {
   specifications: 'Merkmale',
   option: 'Ausprägung',
   options: 'Ausprägungen',
+  'specification record': 'Merkmal',
   'specification records': 'Merkmale',
 };
 
-/** `$k1` is the kind that the first group names. */
+/** `$k1` is the kind that the first group names, `$a1` are attributes, and `$t1` is another text. */
 const KNOWN: readonly (readonly [RegExp, string])[] = [
   [/^is required$/, 'muss angegeben werden'],
   [/^is required, because/, 'muss angegeben werden, weil die Zeile einen neuen Eintrag anlegt'],
@@ -72,6 +74,57 @@ const KNOWN: readonly (readonly [RegExp, string])[] = [
     /^(.+) is the last active user with the role admin;/,
     '$1 ist der letzte aktive Verwalter; geben Sie die Rolle zuerst einem anderen Benutzer',
   ],
+  [
+    /^(\w+|specification record) (\d+) has changed since audit entry (\d+): (.+)$/,
+    '$k1 $2 wurde seit Protokolleintrag $3 geändert: $a4',
+  ],
+  [
+    /^(\w+|specification record) (\d+) was deleted since audit entry (\d+)$/,
+    '$k1 $2 wurde seit Protokolleintrag $3 gelöscht',
+  ],
+  [
+    /^(\w+|specification record) (\d+) exists again since audit entry (\d+)$/,
+    '$k1 $2 gibt es seit Protokolleintrag $3 wieder',
+  ],
+  [
+    /^(\w+|specification record) (\d+) was added to (\w+) (\d+) since$/,
+    '$k1 $2 ist seitdem zu $k3 $4 hinzugekommen',
+  ],
+  [/^and (\d+) more$/, '$1 weitere'],
+  [/^The disk is nearly full: (\d+) MiB/, 'Die Festplatte ist fast voll: Noch $1 MiB sind frei.'],
+  [/^The free disk space cannot/, 'Der freie Platz auf der Festplatte lässt sich nicht bestimmen.'],
+  [/^No backup has been made yet/, 'Es wurde noch nie eine Sicherung erstellt.'],
+  [/^The last backup was made (\d+) days/, 'Die letzte Sicherung ist $1 Tage alt.'],
+  [/^The time of the last backup/, 'Der Zeitpunkt der letzten Sicherung lässt sich nicht lesen.'],
+  [
+    /^Memory is nearly used up/,
+    'Der Arbeitsspeicher ist fast aufgebraucht: Neue Daten werden abgelehnt.',
+  ],
+  [/^The server is not ready: (.+)\.$/, 'Der Server nimmt zurzeit keine Änderungen an: $t1.'],
+  [
+    /^1 page of the shop cannot/,
+    '1 Seite des Geschäfts lässt sich nicht schreiben; das Protokoll des Servers sagt, warum.',
+  ],
+  [
+    /^(\d+) pages of the shop cannot/,
+    '$1 Seiten des Geschäfts lassen sich nicht schreiben; das Protokoll des Servers sagt, warum.',
+  ],
+  [/^the server is shutting down$/, 'Der Server wird beendet'],
+  [/^the disk refused a write$/, 'Die Festplatte hat eine Änderung abgelehnt'],
+  [
+    /^the server has just started/,
+    'Der Server ist gerade erst gestartet und baut seine Verzeichnisse auf',
+  ],
+  [
+    /^this host can no longer follow the log/,
+    'Dieser Server kann den anderen nicht mehr folgen; seine Meldungen sagen, warum',
+  ],
+  [/^the log that the hosts share does not/, 'Das gemeinsame Protokoll der Server antwortet nicht'],
+  [/^this host is not in step/, 'Dieser Server ist noch nicht auf dem Stand der anderen'],
+  [
+    /^the server is short of memory/,
+    'Der Server hat zu wenig Arbeitsspeicher und nimmt zurzeit keine neuen Daten an',
+  ],
 ];
 
 const REFERRED = /^\w+ \d+ is referred to (by the .+)$/s;
@@ -85,15 +138,14 @@ const ATTRIBUTE = /^(?:\d+\.)?(\w+)(?: of (\w+) (\d+))?: (.+)$/s;
 /** @param text of the server, for a request or for one attribute. @returns null if it is not known. */
 export function refusalDe(text: string): string | null {
   const bare = text.replace(/^database error: (?:element \d+: )?/, '');
-  return attributeText(bare) ?? knownText(bare) ?? referredText(bare);
+  return attributeText(bare) ?? knownText(bare) ?? referredText(bare) ?? severalTexts(bare);
 }
 
 function attributeText(text: string): string | null {
   const [, attribute = '', kind = '', id = '', rest = ''] = ATTRIBUTE.exec(text) ?? [];
-  const labels: Readonly<Record<string, unknown>> = attributesDe;
-  const label = labels[`attribute.${attribute}`];
+  const label = labelOf(attribute);
   const refusal = knownText(rest);
-  if (typeof label !== 'string' || refusal === null) return null;
+  if (label === '' || refusal === null) return null;
   return `${label}${kind === '' ? '' : ` (${KINDS[kind] ?? kind} ${id})`}: ${refusal}`;
 }
 
@@ -101,12 +153,26 @@ function knownText(text: string): string | null {
   for (const [pattern, german] of KNOWN) {
     const found = pattern.exec(text);
     if (found === null) continue;
-    return german.replace(/\$(k?)(\d)/g, (_, isKind: string, at: string) => {
+    return german.replace(/\$([kat]?)(\d)/g, (_, form: string, at: string) => {
       const value = found[Number(at)] ?? '';
-      return isKind === '' ? value : (KINDS[value] ?? value);
+      if (form === 'k') return KINDS[value] ?? value;
+      if (form === 'a') return value.replace(/\w+/g, (name) => labelOf(name) || name);
+      return form === 't' ? (knownText(value) ?? value) : value;
     });
   }
   return null;
+}
+
+/** @returns "" if the console does not know the attribute. */
+function labelOf(attribute: string): string {
+  const labels: Readonly<Record<string, unknown>> = attributesDe;
+  return textOf(labels[`attribute.${attribute}`]);
+}
+
+/** What differs in several rows. */
+function severalTexts(text: string): string | null {
+  const parts = text.split('; ').map(knownText);
+  return parts.includes(null) ? null : parts.join('; ');
 }
 
 function referredText(text: string): string | null {

@@ -7,7 +7,7 @@ import { needCategories, readCategories } from '../api/references.ts';
 import { textOf } from '../api/text-of.ts';
 import { href, query as address, scrollBack } from '../location.ts';
 import type { MessageKey } from '../messages/message.ts';
-import { formatTime, t } from '../messages/text.ts';
+import { formatTime, serverText, t } from '../messages/text.ts';
 import { useOneAtATime } from '../one-at-a-time.ts';
 import { shownValue } from '../parts/attributes.ts';
 import { confirm } from '../parts/dialog.tsx';
@@ -152,7 +152,7 @@ async function undo({ entry, onUndone }: EntryProps): Promise<void> {
     if (!(error instanceof ApiError && error.status === 409)) throw error;
     const force = await confirm({
       title: t('audits.conflict'),
-      text: error.message,
+      text: serverText(error.message),
       yes: t('audits.overwrite'),
       danger: true,
     });

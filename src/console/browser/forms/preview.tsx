@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { answer } from '../api/answer.ts';
 import { ApiError, isAborted, send } from '../api/client.ts';
-import { refusalText, t } from '../messages/text.ts';
+import { serverText, t } from '../messages/text.ts';
 import { Failure, wordsFor } from '../parts/notices.tsx';
 import { useVersion } from '../parts/version.ts';
 import type { FormState } from './form-state.ts';
@@ -63,7 +63,7 @@ export function Preview({ form }: { readonly form: FormState }) {
           if (isAborted(error)) return;
           const isInvalid = error instanceof ApiError && error.status === 422;
           problem.value = isInvalid
-            ? t('preview.invalid', { what: refusalText(error.message) })
+            ? t('preview.invalid', { what: serverText(error.message) })
             : null;
           failure.value = isInvalid ? null : wordsFor(error);
         },

@@ -3,7 +3,7 @@ import { ApiError, receive, send } from '../api/client.ts';
 import { change, create, load, type Loaded } from '../api/items.ts';
 import { responseName } from '../api/collections.ts';
 import type { Item, Pair } from '../api/types.ts';
-import { refusalText } from '../messages/text.ts';
+import { serverText } from '../messages/text.ts';
 import type { FormState } from './form-state.ts';
 
 /** Another user has changed the item since it was read. */
@@ -146,9 +146,9 @@ export function refusalsOf(form: FormState, error: ApiError): Record<string, str
     found[names.has(attribute) ? attribute : ''] = text;
   };
   for (const [path, texts] of Object.entries(error.fields))
-    add(path, texts.map(refusalText).join('; '));
+    add(path, texts.map(serverText).join('; '));
   const [, attribute, text = ''] = DATABASE_ERROR.exec(error.message) ?? [];
-  if (attribute !== undefined) add(attribute, refusalText(text));
-  if (Object.keys(found).length === 0) found[''] = refusalText(error.message);
+  if (attribute !== undefined) add(attribute, serverText(text));
+  if (Object.keys(found).length === 0) found[''] = serverText(error.message);
   return found;
 }

@@ -6,8 +6,7 @@ import { session } from '../api/session.ts';
 import { readSummary, type Summary } from '../api/summary.ts';
 import type { CollectionName } from '../api/types.ts';
 import { href, navigate } from '../location.ts';
-import type { MessageKey } from '../messages/message.ts';
-import { formatNumber, formatTime, formatUnit, t } from '../messages/text.ts';
+import { formatNumber, formatTime, formatUnit, serverText, t } from '../messages/text.ts';
 import { resourceLabel } from '../audits/entries.ts';
 import { Failure, wordsFor } from '../parts/notices.tsx';
 import { useTitle } from '../parts/title.ts';
@@ -63,8 +62,7 @@ function State({ summary }: { readonly summary: Summary }) {
       <h2 id="state">{t(warnings.length > 0 ? 'home.warnings' : 'home.state')}</h2>
       <ul class="warnings">
         {warnings.map(({ code, message }) => (
-          // A newer server may have others.
-          <li key={code}>{t(`warning.${code}` as MessageKey, { message }) || message}</li>
+          <li key={code}>{serverText(message)}</li>
         ))}
       </ul>
       <p class="soft">

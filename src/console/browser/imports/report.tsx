@@ -5,7 +5,7 @@ import { textOf } from '../api/text-of.ts';
 import type { Pair } from '../api/types.ts';
 import { useClearOfNotices } from '../forms/keep-clear.ts';
 import { href } from '../location.ts';
-import { formatNumber, refusalText, t } from '../messages/text.ts';
+import { formatNumber, serverText, t } from '../messages/text.ts';
 import { shownValue } from '../parts/attributes.ts';
 import { download } from '../parts/download.ts';
 import type { Import } from './api.ts';
@@ -105,7 +105,7 @@ function Errors({ plan, result }: ChangesProps) {
               <tr key={`${row} ${column} ${message}`}>
                 <td class="number">{row ?? '–'}</td>
                 <td>{column === null ? '–' : nameInFile(plan, column)}</td>
-                <td class="wraps problem">{refusalText(message)}</td>
+                <td class="wraps problem">{serverText(message)}</td>
               </tr>
             ))}
           </tbody>

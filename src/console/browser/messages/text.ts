@@ -137,10 +137,10 @@ export async function startLanguage(): Promise<void> {
   await speak(preferredLanguage());
 }
 
-let translated: (refusal: string) => string | null = () => null;
+let translated: (text: string) => string | null = () => null;
 
 /** @param text of the server. @returns it in the language that is shown, if that has it. */
-export function refusalText(text: string): string {
+export function serverText(text: string): string {
   return translated(text) ?? text;
 }
 

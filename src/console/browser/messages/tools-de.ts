@@ -3,19 +3,6 @@ import type { Message } from './message.ts';
 import type { toolsEn } from './tools-en.ts';
 
 export const toolsDe: Readonly<Record<keyof typeof toolsEn, Message>> = {
-  'warning.disk_nearly_full': 'Die Festplatte ist fast voll. (Meldung des Servers: {message})',
-  'warning.disk_unknown':
-    'Der freie Platz auf der Festplatte lässt sich nicht bestimmen. (Meldung des Servers: {message})',
-  'warning.no_backup':
-    'Seit mehr als 7 Tagen wurde keine Sicherung erstellt, oder noch nie. (Meldung des Servers: {message})',
-  'warning.backup_unknown':
-    'Der Zeitpunkt der letzten Sicherung lässt sich nicht lesen. (Meldung des Servers: {message})',
-  'warning.memory_scarce':
-    'Der Arbeitsspeicher ist fast aufgebraucht: Neue Daten werden abgelehnt. (Meldung des Servers: {message})',
-  'warning.not_ready':
-    'Der Server nimmt zurzeit keine Änderungen an. (Meldung des Servers: {message})',
-  'warning.pages_failing':
-    'Seiten des Geschäfts lassen sich nicht schreiben. (Meldung des Servers: {message})',
   'import.step.choose': 'Datei',
   'import.step.map': 'Spalten',
   'import.step.check': 'Prüfen',

@@ -1,13 +1,5 @@
 /** The texts of the home screen, imports, the audit trail and accounts in English. */
 export const toolsEn = {
-  // The server says it in English.
-  'warning.disk_nearly_full': '{message}',
-  'warning.disk_unknown': '{message}',
-  'warning.no_backup': '{message}',
-  'warning.backup_unknown': '{message}',
-  'warning.memory_scarce': '{message}',
-  'warning.not_ready': '{message}',
-  'warning.pages_failing': '{message}',
   'import.step.choose': 'File',
   'import.step.map': 'Columns',
   'import.step.check': 'Check',

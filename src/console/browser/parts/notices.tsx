@@ -5,7 +5,7 @@ import { ApiError, isAborted } from '../api/client.ts';
 import { isSaving, whileSaving } from '../saving.ts';
 import { answered } from '../api/session.ts';
 import { ConsoleUpdated } from '../load-chunk.ts';
-import { refusalText, t } from '../messages/text.ts';
+import { serverText, t } from '../messages/text.ts';
 
 export interface Notice {
   readonly id: number;
@@ -87,7 +87,7 @@ export function wordsFor(error: unknown): string {
     if (error.status >= 500) return faultText(error);
     return error.message === ''
       ? t('error.status', { status: String(error.status) })
-      : refusalText(error.message);
+      : serverText(error.message);
   }
   if (error instanceof ConsoleUpdated) return t('error.updated');
   if (error instanceof NoAnswer) return t('error.network');
@@ -97,7 +97,9 @@ export function wordsFor(error: unknown): string {
 
 /** What a 5xx means. The text of a 500 says nothing, that of a 503 says why. */
 export function faultText({ status, message }: { status: number; message: string }): string {
-  return status === 503 && message !== '' ? `${t('error.server')} (${message})` : t('error.server');
+  return status === 503 && message !== ''
+    ? `${t('error.server')} (${serverText(message)})`
+    : t('error.server');
 }
 
 /** For signing out: the next user of the window does not see them. */

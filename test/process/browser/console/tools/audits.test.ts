@@ -70,6 +70,27 @@ testInBrowser('the trail can be limited to accounts', async () => {
   await page.context().close();
 });
 
+testInBrowser('a conflict of an undo is explained in German', async () => {
+  const { server, at, visit } = scene();
+  const token = await tokenFor('editor');
+  for (const first_letter of ['Y', 'Z']) {
+    await send(server, 'PATCH', '/admin/brands/4/', { body: { first_letter }, token });
+  }
+  const visitor = await visit('admin', { options: { locale: 'de-DE' } });
+  const { page } = visitor;
+  await page.goto(at('/audits?resource=brands&resource_id=4'));
+  await page
+    .getByRole('button', { name: /^Rückgängig/ })
+    .nth(1)
+    .click();
+  await page
+    .getByRole('alertdialog')
+    .getByText(/^Marke 4 wurde seit Protokolleintrag \d+ geändert: Anfangsbuchstabe$/)
+    .waitFor();
+  assert.equal(faults(visitor, [/409/]), []);
+  await page.context().close();
+});
+
 testInBrowser(
   'the trail names webhooks and specifications of SKUs, and can be limited',
   async () => {
