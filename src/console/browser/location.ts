@@ -49,34 +49,40 @@ export function href(to: string): string {
 
 let scrolled = 0;
 
-/** Milliseconds for which a screen may grow until the user is where "back" leads to. */
-const GROWTH_MS = 3000;
-
 let stopScrolling = () => {};
 
 /**
  * Scrolls to where the user has left the screen that "back" leads to. The browser does it too soon:
- * a screen is short until the server has answered. Parts of it may come later still.
+ * a screen is short until the server has answered. Parts of it may come later still, however slow the
+ * network is.
  */
 export function scrollBack(): void {
   const to = scrolled;
   scrolled = 0;
   if (to === 0) return;
-  const growth = new ResizeObserver(() => {
+  let reached = 0;
+  const follow = () => {
     scrollTo(0, to);
-    if (Math.abs(scrollY - to) < 1) stop();
-  });
-  const inputs = ['wheel', 'touchmove', 'keydown', 'pointerdown'];
+    reached = scrollY;
+    if (Math.abs(reached - to) < 1) stop();
+  };
+  const growth = new ResizeObserver(follow);
+  const inputs = ['wheel', 'touchmove', 'keydown', 'pointerdown', 'resize'];
+  // A scroll bar that is dragged is no other input. It reports where follow() scrolls to, too.
+  const look = () => {
+    if (scrollY !== reached) stop();
+  };
   const stop = () => {
     growth.disconnect();
     for (const input of inputs) removeEventListener(input, stop);
+    removeEventListener('scroll', look);
   };
   stopScrolling = stop;
   // The user has the last word.
   for (const input of inputs) addEventListener(input, stop);
-  setTimeout(stop, GROWTH_MS);
-  scrollTo(0, to);
+  addEventListener('scroll', look);
   growth.observe(document.body);
+  follow();
 }
 
 /** Shows another address. @param replace whether "back" is to skip the one that is shown now. */
