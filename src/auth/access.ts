@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import * as v from 'valibot';
 import { DATA_FILES } from '../data-files.ts';
 import type { Disk } from '../disk/disk.ts';
-import { type FileContent, readWithMode } from '../disk/watched-file.ts';
+import type { FileContent } from '../disk/watched-file.ts';
 import { CatalogError } from '../errors.ts';
 import { MAX_LIFETIME_S } from './duration.ts';
 import { exclusively, privateFile, readPrivate } from './private-file.ts';
@@ -68,14 +68,11 @@ export function accessPath(directory: string): string {
 }
 
 /**
- * @param read reads the file.
+ * @param read see {@link readPrivate}.
  * @returns null if there is no file.
  * @throws CatalogError `access_file`.
  */
-export function readAccess(
-  path: string,
-  read: () => FileContent | null = () => readWithMode(path),
-): Access | null {
+export function readAccess(path: string, read?: () => FileContent | null): Access | null {
   const content = readPrivate({ path, code: 'access_file' }, read);
   if (content === null) return null;
   const parsed = v.safeParse(accessFile, content.json);

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { DATA_FILES } from '../data-files.ts';
-import { type FileContent, readWithMode } from '../disk/watched-file.ts';
+import type { FileContent } from '../disk/watched-file.ts';
 import { CatalogError } from '../errors.ts';
 import { createPrivate, type PrivateFile, readPrivate } from './private-file.ts';
 import { isoSeconds, toIso, wholeSeconds } from './time.ts';
@@ -73,14 +73,11 @@ export function secretKeys(fromEnvironment: string): SigningKeys {
 }
 
 /**
- * @param read reads the file.
+ * @param read see {@link readPrivate}.
  * @returns null if there is no file.
  * @throws CatalogError `key_file`.
  */
-export function readKeys(
-  path: string,
-  read: () => FileContent | null = () => readWithMode(path),
-): SigningKeys | null {
+export function readKeys(path: string, read?: () => FileContent | null): SigningKeys | null {
   const content = readPrivate({ path, code: 'key_file' }, read);
   if (content === null) return null;
   const parsed = v.safeParse(keyFile, content.json);

@@ -4,7 +4,7 @@ import { type Disk, machineDisk } from '../disk/disk.ts';
 import { replaceFile, writeOnce } from '../disk/durable-file.ts';
 import { FileLock } from '../disk/lock.ts';
 import { requirePrivate } from '../disk/modes.ts';
-import { type FileContent } from '../disk/watched-file.ts';
+import { type FileContent, readWithMode } from '../disk/watched-file.ts';
 import { readable } from '../disk/read-file.ts';
 import { CatalogError, type Code, messageOf, systemErrorCode } from '../errors.ts';
 import { ChecksumMismatch, parseChecked, withChecksum } from '../json/checksum.ts';
@@ -38,14 +38,14 @@ const LOCK_TIMEOUT_MS = 10_000;
 const MAX_WRITE_ATTEMPTS = 3;
 
 /**
- * @param read reads the file.
+ * @param read reads the file; once, from the disk, if left out.
  * @returns the parsed JSON, undefined if the file is not JSON; null if there is no file.
  * @throws CatalogError with the code of the file, if it cannot be read, others may read it, or its
  *   checksum does not match.
  */
 export function readPrivate(
   { path, code }: PrivateFile,
-  read: () => FileContent | null,
+  read: () => FileContent | null = () => readWithMode(path),
 ): { readonly json: unknown } | null {
   const content = readable(path, read, code);
   if (content === null) return null;

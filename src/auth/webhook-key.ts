@@ -9,7 +9,7 @@ import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { DATA_FILES } from '../data-files.ts';
-import { type FileContent, readWithMode } from '../disk/watched-file.ts';
+import type { FileContent } from '../disk/watched-file.ts';
 import { CatalogError } from '../errors.ts';
 import { createPrivate, type PrivateFile, readPrivate } from './private-file.ts';
 
@@ -92,14 +92,11 @@ export function webhookKeyPath(directory: string): string {
 }
 
 /**
- * @param read reads the file.
+ * @param read see {@link readPrivate}.
  * @returns the key; null if there is no file.
  * @throws CatalogError `key_file`.
  */
-export function readWebhookKey(
-  path: string,
-  read: () => FileContent | null = () => readWithMode(path),
-): Uint8Array | null {
+export function readWebhookKey(path: string, read?: () => FileContent | null): Uint8Array | null {
   const content = readPrivate({ path, code: 'key_file' }, read);
   if (content === null) return null;
   const parsed = v.safeParse(keyFile, content.json);

@@ -9,7 +9,6 @@ import { isDeepStrictEqual } from 'node:util';
 import { join } from 'node:path';
 import { DATA_FILES } from '../../data-files.ts';
 import type { Disk } from '../../disk/disk.ts';
-import { readWithMode } from '../../disk/watched-file.ts';
 import { CatalogError } from '../../errors.ts';
 import { exclusively, PRIVATE_NAMES, type PrivateName } from '../private-file.ts';
 import { judge, judged, type PrivateContents, writeContents } from '../sharing/private-contents.ts';
@@ -62,8 +61,7 @@ const isEmptyList = (value: unknown) => Array.isArray(value) && value.length ===
 
 /** @returns the parsed file; null if there is no file. @throws CatalogError if it is not valid. */
 function contentOf(directory: string, name: PrivateName): object | null {
-  const path = join(directory, name);
-  return judge(name, path, () => readWithMode(path));
+  return judge(name, join(directory, name));
 }
 
 /**

@@ -31,15 +31,15 @@ const READERS: Readonly<
 };
 
 /**
+ * @param path of the file; for messages only if `read` is given.
  * @param read returns the bytes and the mode of the file.
- * @param path for messages.
  * @returns the content of the file, without its checksum; null if there is no file.
  * @throws CatalogError `access_file`, `key_file` if a start would refuse the file.
  */
 export function judge(
   name: PrivateName,
   path: string,
-  read: () => FileContent | null,
+  read: () => FileContent | null = () => readWithMode(path),
 ): object | null {
   let content: FileContent | null = null;
   READERS[name](path, () => (content = read()));
@@ -85,9 +85,8 @@ export function changedContents(directory: string, contents: PrivateContents): P
 }
 
 function isStored(directory: string, name: PrivateName, content: object): boolean {
-  const file = privateFile(directory, name);
   try {
-    const stored = readPrivate(file, () => readWithMode(file.path));
+    const stored = readPrivate(privateFile(directory, name));
     return JSON.stringify(stored?.json) === JSON.stringify(content);
   } catch {
     return false;

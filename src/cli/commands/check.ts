@@ -4,7 +4,6 @@ import { readClusterSettings } from '../../app/cluster/settings-file.ts';
 import { archiveRecord } from '../../archive/record.ts';
 import { PRIVATE_NAMES } from '../../auth/private-file.ts';
 import { judge } from '../../auth/sharing/private-contents.ts';
-import { readWithMode } from '../../disk/watched-file.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
 import { keptSettings } from '../../pages/shop/settings.ts';
 import { checkStore } from '../../store/check.ts';
@@ -41,10 +40,7 @@ export function check({ data }: CheckOptions, context: Context): void {
 /** @returns what reads each file beside the store that a server or a command refuses if damaged. */
 function filesBeside({ disk }: Context, data: string): (() => unknown)[] {
   return [
-    ...PRIVATE_NAMES.map((name) => {
-      const path = join(data, name);
-      return () => judge(name, path, () => readWithMode(path));
-    }),
+    ...PRIVATE_NAMES.map((name) => () => judge(name, join(data, name))),
     () => readHostRecord(disk, data),
     () => archiveRecord(disk, data).read(),
     () => readClusterSettings(data, disk),

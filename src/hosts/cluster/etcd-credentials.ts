@@ -27,7 +27,6 @@ import {
 } from '../../auth/sharing/private-contents.ts';
 import type { SharedFiles } from '../../auth/sharing/shared-files.ts';
 import type { Disk } from '../../disk/disk.ts';
-import { readWithMode } from '../../disk/watched-file.ts';
 import { CatalogError, hasCode } from '../../errors.ts';
 import { type Clocks, Confirmation, type Instant } from '../following/confirmation.ts';
 import type { EtcdClient } from './etcd-client.ts';
@@ -190,8 +189,7 @@ export class EtcdCredentials implements SharedFiles {
   #read(): PrivateContents {
     const contents: Partial<Record<PrivateName, object>> = {};
     for (const name of PRIVATE_NAMES) {
-      const { path } = privateFile(this.#options.directory, name);
-      const content = judge(name, path, () => readWithMode(path));
+      const content = judge(name, privateFile(this.#options.directory, name).path);
       if (content !== null) contents[name] = content;
     }
     return contents;
