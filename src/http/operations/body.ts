@@ -77,12 +77,14 @@ function keptFor(request: HttpRequest, known: ReadonlySet<string>): KeptNames {
  * @param name of the component in the description.
  * @param refuse is called with the body before it is validated; it throws failures other than those
  *   of the schema.
+ * @param absent the value of a missing body; if left out, a missing body is malformed.
  */
 export function json<T>(
   name: string,
   schema: v.GenericSchema<unknown, T>,
   example: Example,
   refuse: (body: unknown) => void = () => {},
+  absent?: object,
 ): BodyDeclaration<T> {
   const shape = {
     name,
@@ -94,7 +96,7 @@ export function json<T>(
     attributes: () => attributesOf(jsonSchemaOf(schema)),
     async read(request, limits) {
       const kept = keptFor(request, propertiesIn(schema));
-      const body = await readJson(request, limits, { kept, isBulky: false });
+      const body = await readJson(request, limits, { kept, isBulky: false, absent });
       refuse(body);
       return parseFor(request, schema, body);
     },
@@ -107,15 +109,7 @@ export function optionalJson<T>(
   schema: v.GenericSchema<unknown, T>,
   example: Example,
 ): BodyDeclaration<T> {
-  return {
-    ...json(name, schema, example),
-    optional: true,
-    async read(request, limits) {
-      const kept = keptFor(request, propertiesIn(schema));
-      const body = await readJson(request, limits, { kept, isBulky: false, absent: {} });
-      return parseFor(request, schema, body);
-    },
-  };
+  return { ...json(name, schema, example, undefined, {}), optional: true };
 }
 
 /**

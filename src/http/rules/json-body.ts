@@ -30,7 +30,7 @@ export interface ExpectedJson {
   /** Whether users may send long bodies often, so that more of them are parsed natively. */
   readonly isBulky: boolean;
   /** The value of an empty body; if it is left out, an empty body is malformed. */
-  readonly absent?: object;
+  readonly absent?: object | undefined;
 }
 
 /**
