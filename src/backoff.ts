@@ -18,7 +18,7 @@ export function backoffDelay(failures: number, { first, longest }: DelayRange): 
  * @param chance from 0 to 1.
  * @returns the delay, half of it random, so that several processes do not retry at once.
  */
-export function withJitter(milliseconds: number, chance = Math.random()): number {
+export function withJitter(milliseconds: number, chance: number): number {
   return milliseconds * (0.5 + chance / 2);
 }
 
