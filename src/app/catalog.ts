@@ -12,12 +12,7 @@ import { TokenVerifier } from '../auth/tokens.ts';
 import type { OpenConsole } from '../console/assets.ts';
 import { onceOpened, openConsole } from '../console/open.ts';
 import { diskSpace } from '../disk/free-space.ts';
-import {
-  type Application,
-  type ApplicationOptions,
-  createApplication,
-  type Forward,
-} from '../http/router.ts';
+import { type Application, createApplication } from '../http/router.ts';
 import { PageBuilds } from '../pages/refresh/page-builds.ts';
 import type { PageQueue } from '../pages/refresh/queue.ts';
 import { openPages, type Pages, type PageSeams } from './open-pages.ts';
@@ -28,12 +23,11 @@ import { lastBackupTime } from '../store/files/last-backup.ts';
 import type { Store } from '../store/store.ts';
 import { type Archive, archivePlace, type ArchiveSeams, openArchive } from './archive/open.ts';
 import { openStore } from './open-store.ts';
-import type { Membership } from './cluster/join.ts';
-import type { ClusterSettings } from './cluster/options.ts';
 import type { Monitor } from './catalog-monitor.ts';
 import type { Context } from './context.ts';
 import { type HostSeams, openHosts } from './hosts/open-hosts.ts';
 import { openImports } from './imports/open.ts';
+import { alone, type HostMode, type Membership } from './membership.ts';
 import type { ServeOptions } from './server-options.ts';
 import type { ReadinessDetails } from '../http/services.ts';
 import { commonOptions } from './services/common-options.ts';
@@ -62,8 +56,7 @@ export type CatalogOptions = Pick<
   | 'archiveKey'
   | 'archiveKeep'
   | 'followers'
-> &
-  ClusterSettings;
+>;
 
 /** What the composition or a test provides: the clock, password hashing, memory and so on. */
 export interface Seams extends ChangeSeams, ArchiveSeams, HostSeams, PageSeams {
@@ -78,12 +71,8 @@ export interface Seams extends ChangeSeams, ArchiveSeams, HostSeams, PageSeams {
   readonly freeSpace?: () => Promise<number>;
   /** The files of the console. */
   readonly openConsole?: OpenConsole;
-  /** How requests are forwarded to another host; null while all are carried out here. */
-  readonly forwarding?: () => Forward | null;
-  /** Called when a change set is durable; its writes wait until this resolves. Never rejects. */
-  readonly onDurable?: (sequence: number) => Promise<void>;
-  /** How far this host is behind the one that it follows. */
-  readonly following?: () => ReadinessDetails['following'];
+  /** How the host works with others; alone, if left out. */
+  readonly mode?: HostMode;
 }
 
 /** An open catalog; it owns its data directory. */
@@ -96,8 +85,7 @@ export interface Catalog {
   readonly readinessDetails: () => ReadinessDetails;
   readonly hosts: Hosts;
   readonly role: HostRole;
-  /** Null if this host shares no log. */
-  readonly cluster: Pick<Membership, 'figures'> | null;
+  readonly membership: Pick<Membership, 'figures'>;
   /** Writes the pages that wait, for at most `grace` milliseconds, and closes the store. */
   readonly close: (grace: number) => Promise<void>;
 }
@@ -141,12 +129,12 @@ async function compose(
   seams: Seams,
 ): Promise<Catalog> {
   const { data, auditSize: auditBytes } = options;
-  const { clock, requireRoom, openConsole: open = openConsole } = seams;
-  const follows = seams.confirmed !== undefined;
-  const opening = await openStore(options, { disk, env }, monitor, follows, seams.onDurable);
-  opened.defer(opening.close);
-  const { store, membership } = opening;
-  const shared = membership?.credentials;
+  const { clock, requireRoom, openConsole: open = openConsole, mode = alone() } = seams;
+  const store = await openStore(options, disk, monitor, mode);
+  opened.defer(() => store.close());
+  const membership = await mode.join(store);
+  opened.defer(membership.close);
+  const { shared, deliveries } = membership;
   opened.defer(await savingSettings(options, disk, monitor));
   const archive = openArchive(options, store, { disk, env }, monitor, seams);
   opened.defer(archive.close);
@@ -155,21 +143,21 @@ async function compose(
   opened.defer(() => pages.close(pagesGrace));
   const { credentials, login, renewals } = await openAccess(data, env, shared, seams);
   const audited = new AuditedStore(store, { now: clock?.now, auditBytes, requireRoom });
-  const delivering = membership?.deliveries ?? (seams.confirmed === undefined ? 'always' : 'never');
-  const changes = await openChanges(data, audited, { disk, version }, monitor, seams, delivering);
+  const changes = await openChanges(data, audited, { disk, version }, monitor, seams, deliveries);
   opened.defer(changes.close);
   await changes.start();
-  const { role, hosts } = openHosts(options, { store, changes }, { disk, env }, monitor, seams);
+  const settings = { ...options, follows: mode.follows };
+  const { role, hosts } = openHosts(settings, { store, changes }, { disk, env }, monitor, seams);
   const { imports, close: endImports } = await openImports(options, audited, disk, monitor);
   opened.defer(endImports);
   archive.start();
-  const readinessDetails = detailsOf(archive, seams);
+  const readinessDetails = detailsOf(archive, membership);
   const application = createApplication({
     ...commonOptions(options, audited, monitor, version, clock?.now),
     changes: changes.feed,
     webhooks: changes.webhooks,
     imports,
-    tokens: new TokenVerifier(seams.confirmed?.(credentials) ?? credentials, clock?.now),
+    tokens: new TokenVerifier(membership.confirmed(credentials), clock?.now),
     tokenService: createTokenService(login, renewals, { data, disk, shared }),
     users: openUsers(options, { credentials, shared, login, audited }, disk, monitor),
     page: (name) => pages.served.read(name),
@@ -177,7 +165,7 @@ async function compose(
     hosts,
     previews: new Previews(store, pages.previews),
     pageBuilds: new PageBuilds(pages.queue, store),
-    ...forwardingOf(membership, seams),
+    forwarding: (place) => (place === 'writer' ? membership.forwarding() : null),
     readiness: () => monitor.readiness.reason() ?? role.reason(),
     readinessDetails,
     openConsole: onceOpened(open),
@@ -189,7 +177,7 @@ async function compose(
     changes,
     archive,
     readinessDetails,
-    cluster: membership,
+    membership,
     hosts,
     role,
     close(grace) {
@@ -226,19 +214,14 @@ async function openAccess(
   return { credentials, login, renewals: new Renewals(credentials, clock?.now) };
 }
 
-function detailsOf(archive: Pick<Archive, 'details'>, seams: Seams): () => ReadinessDetails {
+function detailsOf(
+  archive: Pick<Archive, 'details'>,
+  membership: Pick<Membership, 'following'>,
+): () => ReadinessDetails {
   return () => {
-    const following = seams.following?.();
+    const following = membership.following();
     return { ...archive.details(), ...(following !== undefined && { following }) };
   };
-}
-
-function forwardingOf(
-  membership: Membership | null,
-  { forwarding = membership?.forwarding }: Seams,
-): Pick<ApplicationOptions, 'forwarding'> {
-  if (forwarding === undefined) return {};
-  return { forwarding: (place) => (place === 'writer' ? forwarding() : null) };
 }
 
 function openUsers(

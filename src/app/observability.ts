@@ -2,7 +2,7 @@
 import { messageOf } from '../errors.ts';
 import type { Limits } from '../http/wire/limits.ts';
 import type { Archive } from './archive/open.ts';
-import type { Membership } from './cluster/join.ts';
+import type { Membership } from './membership.ts';
 import { ReplicationLog } from './cluster/replication-log.ts';
 import { operatorApplication } from './operator.ts';
 import type { AccessListener } from '../http/wire/access-record.ts';
@@ -43,8 +43,7 @@ interface WatchedCatalog {
   readonly changes: Pick<Changes, 'figures'>;
   readonly archive: Pick<Archive, 'figures'>;
   readonly readinessDetails: () => ReadinessDetails;
-  /** Null if the host shares no log. */
-  readonly cluster: Pick<Membership, 'figures'> | null;
+  readonly membership: Pick<Membership, 'figures'>;
   readonly hosts: Pick<Hosts, 'followers'>;
 }
 
@@ -226,7 +225,7 @@ export class Observability {
       memoryScarce: memory.isScarce,
       disk: this.#disk.read,
       lastBackup,
-      log: read(({ cluster }) => cluster?.figures() ?? null, null),
+      log: read(({ membership }) => membership.figures(), null),
     };
     const measured = await this.measure(server, readers);
     const telemetry = await import('../telemetry/metrics.ts');

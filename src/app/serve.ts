@@ -1,12 +1,15 @@
 /** `serve`: a catalog on a port, from start to the last response. */
-import { freePorts, type HttpServer } from '../http/wire/server.ts';
+import { freePorts } from '../http/wire/server.ts';
 import { hasStore } from '../store/directory.ts';
 import { lastBackupTime } from '../store/files/last-backup.ts';
-import { findBootstrap } from './cluster/bootstrap.ts';
+import { openCluster } from './cluster/open.ts';
 import type { Context } from './context.ts';
+import { ClusterHost } from './hosts/cluster-host.ts';
 import { CurrentCatalog } from './hosts/current-catalog.ts';
+import type { Host, HostParts } from './hosts/host.ts';
+import { Primary } from './hosts/primary.ts';
 import { Replica } from './hosts/replica.ts';
-import { notifyPredecessors } from './hosts/notify-predecessor.ts';
+import { alone } from './membership.ts';
 import { printHints } from './terminal-hints.ts';
 import { metricsAddress, Observability } from './observability.ts';
 import { runStartupChecks } from './startup-checks.ts';
@@ -32,119 +35,78 @@ async function serveAsOwner(options: ServeOptions, context: Context): Promise<vo
   const observability = new Observability(options, context.version);
   process.on('uncaughtException', observability.onFault);
   process.on('unhandledRejection', observability.onFault);
+  const { log, readiness } = observability;
   const current = new CurrentCatalog(options, context, observability);
-  const { follow } = options;
-  const replica =
-    follow === undefined
-      ? null
-      : openReplica({ ...options, follow }, context, observability, current);
-  const processes = processesOf(options, {
-    disk: context.disk,
+  const ports = { disk: context.disk, log, catalog: () => current.catalog };
+  const processes = processesOf(options, ports);
+  const host = hostOf({ options, context, observability, current }, processes);
+  for (const { reason } of [processes, host]) readiness.also(reason);
+  // A start that fails waits for nothing.
+  let grace = { requests: 0, pages: 0 };
+  const opened = new AsyncDisposableStack();
+  try {
+    opened.defer(() => observability.close());
+    // A mistake in the addresses leaves no new store behind.
+    if (!hasStore(options.data, context.disk)) await requireFreePorts(options);
+    opened.defer(() => host.close(grace.pages));
+    await host.begin();
+    // There may be no catalog yet, and no directory.
+    context.disk.mkdir(options.data);
+    runStartupChecks(options.data, context.disk, log);
+    for (const warning of options.warnings ?? []) log.warn(warning);
+    const server = await processes.listen({
+      application: current.application,
+      host: options.host,
+      port: options.port,
+      ...observability.serverSettings,
+    });
+    opened.defer(async () => void (await server.close(grace.requests)));
+    await observability.open({
+      catalog: () => current.catalog,
+      following: host.following,
+      server,
+      others: processes.figures,
+      lastBackup: () => lastBackupTime(context.disk, options.data),
+    });
+    // Only now: a start that fails has one line, its error.
+    announce(server.url, options, context, current.catalog?.store.created === true);
+    opened.defer(() => current.endWaits());
+    opened.defer(() => host.stop());
+    await Promise.race([stop, host.run().then(() => stop)]);
+    readiness.raise('closing');
+    grace = { requests: REQUESTS_GRACE_MS, pages: PAGES_GRACE_MS };
+  } finally {
+    await opened.disposeAsync();
+  }
+}
+
+/** Chooses the host. Nothing is opened yet. @throws CatalogError `usage`. */
+function hostOf(parts: HostParts, { onDurable }: Processes): Host {
+  const { options, context, observability, current } = parts;
+  const { follow, log } = options;
+  if (log !== undefined) return new ClusterHost(openCluster({ ...options, log }), parts);
+  if (follow === undefined) return new Primary(parts, alone({ onDurable }));
+  return new Replica({ ...options, follow }, context, {
     log: observability.log,
-    catalog: () => current.catalog,
+    open: (mode) => current.open(mode),
+    use: (catalog) => current.use(catalog),
   });
-  observability.readiness.also(processes.reason);
-  const { onDurable } = processes;
-  const open = async () => current.use(await current.open(onDurable ? { onDurable } : {}));
-  // A mistake in the addresses leaves no new store behind.
-  if (!hasStore(options.data, context.disk)) await requireFreePorts(options);
-  const bootstrap =
-    replica === null
-      ? await findBootstrap(options, context, { log: observability.log, open })
-      : null;
-  if (bootstrap !== null) observability.readiness.also(bootstrap.reason);
-  else if (replica === null) await open();
-  else await replica.begin();
-  // There may be no catalog yet, and no directory.
-  if (current.catalog === null) context.disk.mkdir(options.data);
-  runStartupChecks(options.data, context.disk, observability.log);
-  for (const warning of options.warnings ?? []) observability.log.warn(warning);
-  const closeCatalog = (grace: number) =>
-    replica === null ? current.catalog?.close(grace) : replica.close(grace);
-  const server = await openServer(options, context, {
-    observability,
-    current,
-    processes,
-    replica,
-  }).catch(async (error: unknown) => {
-    current.cancelBackground();
-    await closeCatalog(0);
-    throw error;
-  });
-  // Only now: a start that fails has one line, its error.
-  if (current.catalog?.store.created === true) {
+}
+
+function announce(url: string, options: ServeOptions, context: Context, created: boolean): void {
+  const { data, basePath } = options;
+  if (created) {
     context.warn(
-      `created an empty store in ${options.data}; to serve another directory, name it with --data`,
+      `created an empty store in ${data}; to serve another directory, name it with --data`,
     );
   }
-  context.print(`listening on ${server.url}`);
+  context.print(`listening on ${url}`);
   endStart();
-  printHints({ url: server.url, basePath: options.basePath, data: options.data }, context);
-  const role = replica === null ? current.catalog?.role : undefined;
-  const { data: directory } = options;
-  const notifying =
-    role && notifyPredecessors({ directory, role, log: observability.log }, context);
-  const following = replica?.run() ?? bootstrap?.run();
-  await (following === undefined ? stop : Promise.race([stop, following.then(() => stop)]));
-  observability.readiness.raise('closing');
-  current.cancelBackground();
-  await notifying?.stop();
-  await bootstrap?.stop();
-  current.catalog?.changes.endWaits();
-  await server.close(REQUESTS_GRACE_MS);
-  await closeCatalog(PAGES_GRACE_MS);
-  await observability.close();
+  printHints({ url, basePath, data }, context);
 }
 
 async function requireFreePorts(options: ServeOptions): Promise<void> {
   const { host, port } = options;
   const metrics = metricsAddress(options);
   await freePorts([{ host, port }, ...(metrics === null ? [] : [metrics])]);
-}
-
-interface Parts {
-  readonly observability: Observability;
-  readonly current: CurrentCatalog;
-  readonly processes: Processes;
-  readonly replica: Replica | null;
-}
-
-/** Listens for clients, and for the operator. If it cannot do both, it does neither. */
-async function openServer(
-  options: ServeOptions,
-  context: Context,
-  { observability, current, processes, replica }: Parts,
-): Promise<HttpServer> {
-  const { host, port } = options;
-  const { application } = current;
-  const settings = { application, host, port, ...observability.serverSettings };
-  const server = await processes.listen(settings);
-  try {
-    await observability.open({
-      catalog: () => current.catalog,
-      following: () => replica?.figures ?? null,
-      server,
-      others: processes.figures,
-      lastBackup: () => lastBackupTime(context.disk, options.data),
-    });
-  } catch (error) {
-    await server.close(0);
-    throw error;
-  }
-  return server;
-}
-
-function openReplica(
-  options: ConstructorParameters<typeof Replica>[0],
-  context: Context,
-  observability: Observability,
-  current: CurrentCatalog,
-): Replica {
-  const replica = new Replica(options, context, {
-    log: observability.log,
-    open: (seams) => current.open(seams),
-    use: (catalog) => current.use(catalog),
-  });
-  observability.readiness.also(replica.reason);
-  return replica;
 }

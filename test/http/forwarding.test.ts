@@ -1,12 +1,18 @@
 /** Which requests a replica forwards to the primary (spec 15.11). */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { ALONE, alone, type HostMode } from '../../src/app/membership.ts';
 import { CatalogError } from '../../src/errors.ts';
-import type { HttpRequest } from '../../src/http/message.ts';
+import type { Forward } from '../../src/http/router.ts';
 import { send } from '../support/client.ts';
 import { closeServices, openService } from '../support/service.ts';
 
 test.after.each(closeServices);
+
+/** A host whose writes another one carries out. */
+function forwarding(forward: Forward): HostMode {
+  return { ...alone(), join: async () => ({ ...ALONE, forwarding: () => forward }) };
+}
 
 /** A primary and a replica, which forwards to the primary and records it in `passed`. */
 async function pair() {
@@ -14,10 +20,10 @@ async function pair() {
   const primary = await openService({ demo: true });
   const replica = await openService({
     demo: true,
-    forwarding: () => async (request: HttpRequest) => {
+    mode: forwarding(async (request) => {
       passed.push(`${request.method} ${request.path}`);
       return primary.application(request);
-    },
+    }),
   });
   return { primary, replica, passed };
 }
@@ -57,7 +63,7 @@ test('a replica answers page builds, previews, unknown paths and unknown methods
 test('if forwarding fails, the response is 503 with Retry-After and the message of the error', async () => {
   for (const code of ['primary_unreachable', 'write_unknown', 'not_primary'] as const) {
     const replica = await openService({
-      forwarding: () => () => Promise.reject(new CatalogError(code, 'the words for the client')),
+      mode: forwarding(() => Promise.reject(new CatalogError(code, 'the words for the client'))),
     });
     const failed = await send(replica, 'DELETE', '/books/1/');
     assert.is(failed.status, 503, code);

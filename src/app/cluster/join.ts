@@ -1,39 +1,26 @@
 /** The start of a host that shares its log: first its store, then its accounts and keys. */
 import { loadKeys } from '../../auth/keys.ts';
 import { exclusively } from '../../auth/private-file.ts';
-import type { SharedFiles } from '../../auth/sharing/shared-files.ts';
 import { WebhookKey } from '../../auth/webhook-key.ts';
-import type { Disk } from '../../disk/disk.ts';
 import type { Cluster } from '../../hosts/cluster/cluster.ts';
 import { responds } from '../../hosts/cluster/probe.ts';
 import { WriterForwarding } from '../../hosts/cluster/writer-forwarding.ts';
 import { Forwarder } from '../../hosts/forwarding/forwarder.ts';
-import type { Forward } from '../../http/router.ts';
 import type { Store } from '../../store/store.ts';
 import type { Monitor } from '../catalog-monitor.ts';
 import type { Context } from '../context.ts';
 import { maxForwards } from '../engine/http-client.ts';
-import type { SharedDeliveries } from '../webhooks/duty.ts';
+import { ALONE, type Membership } from '../membership.ts';
 import { type ClusterSettings, DEFAULT_LOG_TIMEOUT_MS } from './options.ts';
 import { keepClusterSettings } from './settings-file.ts';
 
 /** Milliseconds for the writer beyond the time after which it answers without the log. */
 const WRITER_SILENCE_MS = 5000;
 
-interface Host {
+interface Settings extends ClusterSettings {
   /** The data directory. */
   readonly data: string;
-  readonly disk: Disk;
-  readonly env: Context['env'];
-}
-
-/** What a catalog needs of the cluster that its host has joined. */
-export interface Membership {
-  readonly credentials: SharedFiles;
-  readonly forwarding: () => Forward | null;
-  readonly deliveries: SharedDeliveries;
-  readonly figures: () => Cluster['figures'];
-  readonly close: () => Promise<void>;
+  readonly maxImport: number;
 }
 
 /**
@@ -45,10 +32,11 @@ export interface Membership {
 export async function joinCluster(
   cluster: Cluster,
   store: Store,
-  settings: ClusterSettings & { readonly maxImport: number },
-  { data, disk, env }: Host,
+  settings: Settings,
+  { disk, env }: Pick<Context, 'disk' | 'env'>,
   monitor: Monitor,
 ): Promise<Membership> {
+  const { data } = settings;
   await cluster.requireSameHistory(store);
   await keepClusterSettings(disk, data, settings);
   const onError = monitor.onError('accounts and keys of the other hosts could not be fetched');
@@ -77,7 +65,8 @@ export async function joinCluster(
     pullAccounts: () => exclusively(data, () => credentials.pull()),
   });
   return {
-    credentials,
+    ...ALONE,
+    shared: credentials,
     forwarding: () => writerForwarding.forwarding(),
     deliveries: {
       term: () => cluster.term,

@@ -4,18 +4,14 @@ import { type FileContent, readShort } from '../../disk/watched-file.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
 import { Cluster } from '../../hosts/cluster/cluster.ts';
 import type { Certificates, Login } from '../../hosts/cluster/etcd-client.ts';
-import { type ClusterSettings, DEFAULT_LOG_TIMEOUT_MS } from './options.ts';
+import { type ClusterSettings, DEFAULT_LOG_TIMEOUT_MS, type SharedLogSettings } from './options.ts';
 
 /** More than a bundle of certificates has. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
-/**
- * @returns null if the host shares no log.
- * @throws CatalogError `usage` if settings do not fit together, or a file cannot be read.
- */
-export function openCluster(settings: ClusterSettings): Cluster | null {
+/** @throws CatalogError `usage` if settings do not fit together, or a file cannot be read. */
+export function openCluster(settings: SharedLogSettings): Cluster {
   const { log: address, logTimeout: timeoutMs = DEFAULT_LOG_TIMEOUT_MS } = settings;
-  if (address === undefined) return null;
   const certificates = certificatesOf(settings);
   const origin = settings.advertise ?? null;
   return new Cluster({ address, certificates, login: loginOf(settings), timeoutMs, origin });

@@ -18,3 +18,6 @@ export interface ClusterSettings {
   /** The origin at which the other hosts reach this one. */
   readonly advertise?: string | undefined;
 }
+
+/** The settings of a host that certainly shares its log. */
+export type SharedLogSettings = ClusterSettings & { readonly log: LogAddress };

@@ -13,7 +13,7 @@ import { readFile } from '../../disk/read-file.ts';
 import { CatalogError } from '../../errors.ts';
 import { formatLogAddress, parseLogAddress } from '../../hosts/cluster/address.ts';
 import { openCluster } from './open.ts';
-import type { ClusterSettings } from './options.ts';
+import type { ClusterSettings, SharedLogSettings } from './options.ts';
 
 const shape = v.object({
   log: v.string(),
@@ -65,7 +65,7 @@ function absolute(path: string | undefined): string | undefined {
 export function sharedFilesOf(directory: string, disk: Disk): SharedFiles | undefined {
   const settings = readClusterSettings(directory, disk);
   if (settings === null) return undefined;
-  return openCluster(settings)?.credentials(disk, directory, () => {});
+  return openCluster(settings).credentials(disk, directory, () => {});
 }
 
 /**
@@ -73,7 +73,7 @@ export function sharedFilesOf(directory: string, disk: Disk): SharedFiles | unde
  * @throws CatalogError `usage` if it is not what `serve` writes, `store_unreadable` if it cannot be
  *   read.
  */
-export function readClusterSettings(directory: string, disk: Disk): ClusterSettings | null {
+export function readClusterSettings(directory: string, disk: Disk): SharedLogSettings | null {
   const path = join(directory, DATA_FILES.cluster);
   const bytes = readFile(disk, path);
   return bytes === null ? null : settingsIn(path, bytes);
@@ -89,7 +89,7 @@ export function changeShared<T>(
   return changeAccess(disk, directory, change, { shared });
 }
 
-function settingsIn(path: string, bytes: Buffer): ClusterSettings {
+function settingsIn(path: string, bytes: Buffer): SharedLogSettings {
   try {
     const { log, ...files } = v.parse(shape, JSON.parse(bytes.toString()));
     return { ...files, log: parseLogAddress(log) };

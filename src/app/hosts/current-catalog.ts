@@ -3,8 +3,9 @@ import { healthResponse, readinessResponse } from '../../http/endpoints/health.t
 import { type HttpRequest, type HttpResponse, isRead } from '../../http/message.ts';
 import type { Application } from '../../http/router.ts';
 import { uncachedJson } from '../../http/rules/uncached-json.ts';
-import { type Catalog, openCatalog, type Seams } from '../catalog.ts';
+import { type Catalog, openCatalog } from '../catalog.ts';
 import type { Context } from '../context.ts';
+import type { HostMode } from '../membership.ts';
 import type { Observability } from '../observability.ts';
 import type { ServeOptions } from '../server-options.ts';
 
@@ -35,19 +36,24 @@ export class CurrentCatalog {
   }
 
   /** Opens the catalog of the data directory. @throws as `openCatalog`. */
-  open(seams: Seams): Promise<Catalog> {
+  open(mode: HostMode): Promise<Catalog> {
     const { memory } = this.#observability;
     return openCatalog(this.#options, this.#context, this.#observability, {
-      ...seams,
+      mode,
       requireRoom: memory.requireRoom,
       isMemoryScarce: memory.isScarce,
     });
   }
 
+  /** Opens the catalog of the data directory, and serves from it. @throws as `openCatalog`. */
+  async begin(mode: HostMode): Promise<void> {
+    this.use(await this.open(mode));
+  }
+
   /** Serves from a catalog from now on; from none if it is null. */
   use(catalog: Catalog | null): void {
     this.#catalog = catalog;
-    this.cancelBackground();
+    clearTimeout(this.#background);
     if (catalog === null) return;
     const { promise: background, resolve } = Promise.withResolvers<void>();
     this.#background = setTimeout(resolve, BACKGROUND_DELAY_MS);
@@ -70,9 +76,17 @@ export class CurrentCatalog {
     );
   }
 
-  /** Must be called before a catalog is closed: work that has not begun would outlive it. */
-  cancelBackground(): void {
+  /** Begins no more background work, and answers the requests that wait for changes. */
+  endWaits(): void {
     clearTimeout(this.#background);
+    this.#catalog?.changes.endWaits();
+  }
+
+  /** Closes the catalog, if there is one. @param grace milliseconds for pages that wait. */
+  async close(grace: number): Promise<void> {
+    // Work that has not begun would outlive the catalog.
+    clearTimeout(this.#background);
+    await this.#catalog?.close(grace);
   }
 
   readonly application: Application = (request) =>

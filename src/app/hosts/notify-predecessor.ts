@@ -12,51 +12,42 @@ import type { HostRole } from '../../hosts/primary/host-role.ts';
 import type { KnownEpoch } from '../../http/services.ts';
 import { currentEpoch, type Epoch, type HostRecord } from '../../store/hosts/host-record.ts';
 import type { Monitor } from '../catalog-monitor.ts';
-import type { Context } from '../context.ts';
+import type { HostParts } from './host.ts';
 import { hostToken } from './host-token.ts';
 
 interface Options {
-  /** The data directory, with the keys that both hosts have. */
-  readonly directory: string;
   readonly role: Pick<HostRole, 'record' | 'learn' | 'predecessorKnows'>;
   readonly log: Pick<Monitor['log'], 'warn'>;
+  /** Ends the attempts. */
+  readonly signal: AbortSignal;
 }
 
-/** Reports to the predecessors that do not know yet. @returns `stop`, to end the attempts. */
-export function notifyPredecessors(
-  { directory, role, log }: Options,
-  { env, version }: Pick<Context, 'env' | 'version'>,
-): { readonly stop: () => Promise<void> } {
-  const stopped = new AbortController();
+/** Reports to the predecessors that do not know yet. @param signal ends the attempts. */
+export async function notifyPredecessors(
+  { options, context, observability: { log }, current }: HostParts,
+  signal: AbortSignal,
+): Promise<void> {
+  const role = current.catalog?.role;
+  if (role?.record?.role !== 'primary') return;
   const { record } = role;
-  const token = () => hostToken(directory, env['CATALOG_JWT_SECRET']);
-  const notify = async (own: HostRecord, text: string) => {
+  const { env, version } = context;
+  const epoch = { history: record.history, number: currentEpoch(record).number };
+  // Both hosts have the same keys.
+  const token = () => hostToken(options.data, env['CATALOG_JWT_SECRET']);
+  const notify = async (text: string) => {
     const address = parseHostAddress(text);
     if (address === null) return;
-    const epoch = { history: own.history, number: currentEpoch(own).number };
-    const { signal } = stopped;
     const predecessor = new HttpPrimary({ address, token, version, signal });
     await reportEpoch(epoch, predecessor, { role, log, signal });
   };
-  const notifying =
-    record?.role === 'primary' ? record.predecessors.map((text) => notify(record, text)) : [];
-  return {
-    async stop() {
-      stopped.abort();
-      await Promise.all(notifying);
-    },
-  };
+  await Promise.all(record.predecessors.map(notify));
 }
 
-/**
- * Reports an epoch until the predecessor knows it or a later one, or has another history.
- *
- * @param signal ends the attempts.
- */
+/** Reports an epoch until the predecessor knows it or a later one, or has another history. */
 export async function reportEpoch(
   epoch: KnownEpoch,
   predecessor: Pick<Primary, 'address' | 'state'>,
-  { role, log, signal }: Pick<Options, 'role' | 'log'> & { readonly signal: AbortSignal },
+  { role, log, signal }: Options,
   backoff = new Backoff(),
 ): Promise<void> {
   const { address } = predecessor;

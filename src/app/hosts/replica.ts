@@ -31,10 +31,12 @@ import type { HostState } from '../../http/services.ts';
 import { ownDirectory } from '../../store/directory.ts';
 import { followerRecord, readHostRecord, writeHostRecord } from '../../store/hosts/host-record.ts';
 import { type ReceivedBase, removeReceptions } from '../../store/hosts/install-base.ts';
-import type { Catalog, Seams } from '../catalog.ts';
+import type { Catalog } from '../catalog.ts';
 import type { Monitor } from '../catalog-monitor.ts';
 import type { Context } from '../context.ts';
 import { maxForwards } from '../engine/http-client.ts';
+import type { Host } from './host.ts';
+import { ALONE, type HostMode, type Membership } from '../membership.ts';
 import type { FollowOptions, ServeOptions } from '../server-options.ts';
 
 /** Milliseconds for which queued pages are still written before a catalog is replaced. */
@@ -47,14 +49,14 @@ type ReplicaOptions = Pick<ServeOptions, 'data' | 'basePath' | 'maxBody' | 'maxI
 interface Ports {
   readonly log: Monitor['log'] & { info(message: string): void };
   /** Opens the catalog of the data directory. */
-  readonly open: (seams: Seams) => Promise<Catalog>;
+  readonly open: (mode: HostMode) => Promise<Catalog>;
   /** Serves from a catalog from now on; from none while it is replaced. */
   readonly use: (catalog: Catalog | null) => void;
   /** The host to follow; the one at the address if left out. */
   readonly primary?: Primary;
 }
 
-export class Replica {
+export class Replica implements Host {
   readonly #options: ReplicaOptions;
   readonly #context: Pick<Context, 'disk'>;
   readonly #ports: Ports;
@@ -106,9 +108,7 @@ export class Replica {
   }
 
   /** Null until the catalog is open. */
-  get figures(): FollowerFigures | null {
-    return this.#follower?.figures ?? null;
-  }
+  readonly following = (): FollowerFigures | null => this.#follower?.figures ?? null;
 
   /** Why the host is not ready, in words for `/readyz`; null if it is. */
   readonly reason = (): string | null =>
@@ -123,15 +123,14 @@ export class Replica {
    */
   async begin(): Promise<void> {
     this.#requireNotPromoted();
-    if (this.#hasBase()) await this.#open();
+    const base = join(this.#options.data, DATA_FILES.base);
+    // A head without a base is an interrupted installation of a base, which is repeated.
+    if (this.#context.disk.size(base) !== null) await this.#open();
     try {
       if (this.#follower === null) await this.#judgeFromNothing();
       else await this.#follower.poll();
     } catch (error) {
-      if (isRefusal(error)) {
-        await this.close(0);
-        throw error;
-      }
+      if (isRefusal(error)) throw error;
       this.#log.trouble(`not following yet: ${messageOf(error)}`);
     }
   }
@@ -165,6 +164,9 @@ export class Replica {
     }
   }
 
+  /** Nothing ends: requests under way may wait for change sets that are on their way. */
+  readonly stop = async (): Promise<void> => {};
+
   /** Stops following. @param grace milliseconds for pages that wait. */
   async close(grace: number): Promise<void> {
     this.#stopped.abort();
@@ -189,11 +191,15 @@ export class Replica {
   }
 
   async #open(): Promise<void> {
-    const catalog = await this.#ports.open({
-      confirmed: (credentials) => new ConfirmedCredentials(credentials, this.#confirmation),
-      following: () => detailsOf(this.figures),
+    const membership: Membership = {
+      ...ALONE,
+      confirmed: (own) => new ConfirmedCredentials(own, this.#confirmation),
+      deliveries: 'never',
       forwarding: () => (request) => this.#forward(request),
-    });
+      following: () => detailsOf(this.following()),
+    };
+    const joined = async () => membership;
+    const catalog = await this.#ports.open({ follows: true, storeOptions: {}, join: joined });
     const { data } = this.#options;
     this.#catalog = catalog;
     this.#follower = new Follower({
@@ -269,11 +275,6 @@ export class Replica {
     const record = readHostRecord(this.#context.disk, this.#options.data);
     const state = await this.#primary.state(null);
     requireFollowable({ record, at: null, secret: this.#secret }, state, this.#primary.address);
-  }
-
-  /** A head without a base is an interrupted installation of a base, which is repeated. */
-  #hasBase(): boolean {
-    return this.#context.disk.size(join(this.#options.data, DATA_FILES.base)) !== null;
   }
 
   async #forward(request: HttpRequest): Promise<HttpResponse> {

@@ -42,7 +42,7 @@ export interface Changes {
 }
 
 /** Whether this host delivers to webhooks: of hosts that share a log, one at a time does. */
-type Delivering = 'always' | 'never' | SharedDeliveries;
+export type Delivering = 'always' | 'never' | SharedDeliveries;
 
 /**
  * @param data the data directory.

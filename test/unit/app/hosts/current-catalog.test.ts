@@ -23,9 +23,13 @@ function serving() {
   const indexes = Promise.withResolvers<void>();
   const copy = Promise.withResolvers<void>();
   const store = { completeIndexes: () => indexes.promise, copyBase: () => copy.promise };
-  const catalog = { store, pages: { compare() {} } } as unknown as Catalog;
+  const catalog = {
+    store,
+    pages: { compare() {} },
+    changes: { endWaits() {} },
+  } as unknown as Catalog;
   current.use(catalog);
-  current.cancelBackground();
+  current.endWaits();
   return { current, readiness, fatal, indexes, copy };
 }
 

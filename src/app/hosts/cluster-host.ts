@@ -1,9 +1,10 @@
 /**
- * A host whose data directory is empty, and whose log no longer keeps all change sets since its
- * beginning (spec 15.24): it serves without a catalog while it fetches a base from another host, and
- * then opens its catalog like every host of the log.
+ * A host that shares its log with others (spec 15.20).
  *
- * The hosts share the signing keys, so this host signs the token for its requests itself.
+ * An empty data directory begins with the history of the log. If the log no longer keeps all change
+ * sets since its beginning (spec 15.24), the host serves without a catalog while it fetches a base
+ * from another host, and then opens its catalog like every host of the log. The hosts share the
+ * signing keys, so this host signs the token for its requests itself.
  */
 import { exclusively } from '../../auth/private-file.ts';
 import { Backoff } from '../../backoff.ts';
@@ -13,11 +14,11 @@ import { HttpPrimary, type Refusals } from '../../hosts/following/primary-client
 import { takeBase } from '../../hosts/following/take-base.ts';
 import { ownDirectory } from '../../store/directory.ts';
 import { isVacant, type ReceivedBase, removeReceptions } from '../../store/hosts/install-base.ts';
-import type { Context } from '../context.ts';
-import { hostToken } from '../hosts/host-token.ts';
-import type { ServeOptions } from '../server-options.ts';
-import { openCluster } from './open.ts';
-import { keepClusterSettings } from './settings-file.ts';
+import { joinCluster } from '../cluster/join.ts';
+import { keepClusterSettings } from '../cluster/settings-file.ts';
+import type { Host, HostParts } from './host.ts';
+import { hostToken } from './host-token.ts';
+import { notifyPredecessors } from './notify-predecessor.ts';
 
 const REFUSALS: Refusals = {
   unauthorized:
@@ -25,90 +26,85 @@ const REFUSALS: Refusals = {
   forbidden: 'does not let this host fetch a base',
 };
 
-type Options = Pick<ServeOptions, 'data' | 'basePath'> & Parameters<typeof openCluster>[0];
-
-interface Ports {
-  readonly log: { info(message: string): void; warn(message: string): void };
-  /** Opens the catalog of the data directory, and serves with it. */
-  readonly open: () => Promise<void>;
-}
-
-/**
- * @returns null if the host needs no base: it shares no log, has a store, or the log is complete.
- * @throws CatalogError `usage`, `log_unavailable`, `store_damaged`, `store_unreadable`.
- */
-export async function findBootstrap(
-  options: Options,
-  context: Pick<Context, 'disk' | 'env' | 'version'>,
-  ports: Ports,
-): Promise<Bootstrap | null> {
-  const cluster = openCluster(options);
-  if (cluster === null || !isVacant(options.data, context.disk)) return null;
-  if ((await cluster.origin()) !== null) return null;
-  return new Bootstrap(cluster, options, context, ports);
-}
-
-class Bootstrap {
+export class ClusterHost implements Host {
   readonly #cluster: Cluster;
-  readonly #options: Options;
-  readonly #context: Pick<Context, 'disk' | 'env' | 'version'>;
-  readonly #ports: Ports;
+  readonly #parts: HostParts;
   readonly #stopped = new AbortController();
   #running: Promise<void> = Promise.resolve();
+  #needsBase = false;
   /** How much of the base has been taken, in percent. */
   #progress = 0;
-  #isDone = false;
 
-  constructor(
-    cluster: Cluster,
-    options: Options,
-    context: Pick<Context, 'disk' | 'env' | 'version'>,
-    ports: Ports,
-  ) {
+  constructor(cluster: Cluster, parts: HostParts) {
     this.#cluster = cluster;
-    this.#options = options;
-    this.#context = context;
-    this.#ports = ports;
+    this.#parts = parts;
   }
 
-  /** Why the host is not ready, in words for `/readyz`; null if it has its base. */
   readonly reason = (): string | null =>
-    this.#isDone ? null : `this host is fetching a base from another host (${this.#progress} %)`;
+    this.#needsBase ? `this host is fetching a base from another host (${this.#progress} %)` : null;
+
+  readonly following = (): null => null;
+
+  /** @throws CatalogError also `log_unavailable`, `store_damaged`, `store_unreadable`. */
+  async begin(): Promise<void> {
+    const { options, context } = this.#parts;
+    const origin = isVacant(options.data, context.disk) ? await this.#cluster.origin() : undefined;
+    this.#needsBase = origin === null;
+    if (origin !== null) await this.#open(origin);
+  }
 
   /**
-   * Takes the base, and opens the catalog.
+   * Takes the base, if the host needs one, and opens the catalog.
    *
    * @throws CatalogError `store_missing` if no other host gives a base; what opening a catalog and
    *   the disk throw.
    */
   run(): Promise<void> {
-    this.#running = this.#join();
+    this.#running = this.#needsBase
+      ? this.#bootstrap()
+      : notifyPredecessors(this.#parts, this.#stopped.signal);
     return this.#running;
   }
 
-  /** Ends the attempts, and waits for a catalog that is being opened. */
+  /** Waits also for a catalog that is being opened. */
   async stop(): Promise<void> {
     this.#stopped.abort();
     await this.#running;
   }
 
-  async #join(): Promise<void> {
-    const { disk } = this.#context;
-    const { data } = this.#options;
+  close(grace: number): Promise<void> {
+    return this.#parts.current.close(grace);
+  }
+
+  /** @param origin the digest with which the history of a new store begins. */
+  async #open(origin?: string): Promise<void> {
+    const { options, context, observability, current } = this.#parts;
+    const cluster = this.#cluster;
+    await current.begin({
+      follows: false,
+      storeOptions: { shared: cluster.shared, origin },
+      join: (store) => joinCluster(cluster, store, options, context, observability),
+    });
+  }
+
+  async #bootstrap(): Promise<void> {
+    const { options, context } = this.#parts;
+    const { disk } = context;
+    const { data } = options;
     disk.mkdir(data);
     const lock = ownDirectory(data, 'serve');
     try {
       await removeReceptions(disk, data);
       // First, so that no start without the log begins a history of its own in this directory.
-      await keepClusterSettings(disk, data, this.#options);
+      await keepClusterSettings(disk, data, options);
       const base = await this.#base();
       if (base === null) return;
       await base.install();
     } finally {
       lock.close();
     }
-    await this.#ports.open();
-    this.#isDone = true;
+    await this.#open();
+    this.#needsBase = false;
   }
 
   #base(): Promise<ReceivedBase | null> {
@@ -117,16 +113,17 @@ class Bootstrap {
       others: () => cluster.others(),
       take: (peer) => this.#take(peer),
       verify: (position) => cluster.requireSameHistory(position),
-      log: this.#ports.log,
+      log: this.#parts.observability.log,
       backoff: new Backoff(),
       signal: this.#stopped.signal,
     });
   }
 
   async #take({ origin, baseBytes: expected }: Peer): Promise<ReceivedBase> {
-    const { disk, env, version } = this.#context;
-    const { data: directory, basePath } = this.#options;
-    const { log } = this.#ports;
+    const { options, context, observability } = this.#parts;
+    const { disk, env, version } = context;
+    const { data: directory, basePath } = options;
+    const { log } = observability;
     // They are read once here, and followed once the host has its catalog.
     const credentials = this.#cluster.credentials(disk, directory, () => {});
     await exclusively(directory, () => credentials.pull());

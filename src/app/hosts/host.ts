@@ -1,0 +1,34 @@
+/** A host as a server runs it: one class for each way to work with other hosts. */
+import type { HostSources } from '../../telemetry/host-metrics.ts';
+import type { Context } from '../context.ts';
+import type { Observability } from '../observability.ts';
+import type { ServeOptions } from '../server-options.ts';
+import type { CurrentCatalog } from './current-catalog.ts';
+
+export interface Host {
+  /** Why the host is not ready, in words for `/readyz`; null if it is. */
+  readonly reason: () => string | null;
+  /** How far it is behind the host that it follows; null if it follows none. */
+  readonly following: HostSources['following'];
+  /** Opens the catalog, if there is one to open already. @throws CatalogError as `openCatalog`. */
+  begin(): Promise<void>;
+  /**
+   * Does what the host does besides answering requests, until that is done or the host is stopped
+   * or closed.
+   *
+   * @throws CatalogError if the host cannot go on.
+   */
+  run(): Promise<void>;
+  /** Ends what no request under way waits for. */
+  stop(): Promise<void>;
+  /** Closes the catalog, if one is open. @param grace milliseconds for pages that wait. */
+  close(grace: number): Promise<void>;
+}
+
+/** What every host works with. */
+export interface HostParts {
+  readonly options: ServeOptions;
+  readonly context: Context;
+  readonly observability: Observability;
+  readonly current: CurrentCatalog;
+}

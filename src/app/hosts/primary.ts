@@ -1,0 +1,38 @@
+/** A host that needs no other one; others may follow it. */
+import type { HostMode } from '../membership.ts';
+import type { Host, HostParts } from './host.ts';
+import { notifyPredecessors } from './notify-predecessor.ts';
+
+export class Primary implements Host {
+  readonly #parts: HostParts;
+  readonly #mode: HostMode;
+  readonly #stopped = new AbortController();
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(parts: HostParts, mode: HostMode) {
+    this.#parts = parts;
+    this.#mode = mode;
+  }
+
+  readonly reason = (): null => null;
+
+  readonly following = (): null => null;
+
+  begin(): Promise<void> {
+    return this.#parts.current.begin(this.#mode);
+  }
+
+  run(): Promise<void> {
+    this.#running = notifyPredecessors(this.#parts, this.#stopped.signal);
+    return this.#running;
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped.abort();
+    await this.#running;
+  }
+
+  close(grace: number): Promise<void> {
+    return this.#parts.current.close(grace);
+  }
+}

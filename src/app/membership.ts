@@ -1,0 +1,49 @@
+/** How a host works with other hosts, and what that means for its catalog. */
+import type { CredentialSource } from '../auth/credentials.ts';
+import type { SharedFiles } from '../auth/sharing/shared-files.ts';
+import type { Cluster } from '../hosts/cluster/cluster.ts';
+import type { Forward } from '../http/router.ts';
+import type { ReadinessDetails } from '../http/services.ts';
+import type { Store } from '../store/store.ts';
+import type { Delivering } from './webhooks/open.ts';
+
+/** One object for each way to work with other hosts. */
+export interface HostMode {
+  /** Whether this host follows another one: then there has to be a store, and it takes no writes. */
+  readonly follows: boolean;
+  readonly storeOptions: Pick<Parameters<typeof Store.open>[0], 'origin' | 'shared' | 'onDurable'>;
+  /** Joins the other hosts when the store is open. */
+  readonly join: (store: Store) => Promise<Membership>;
+}
+
+/** What a catalog needs of the hosts that its host has joined. */
+export interface Membership {
+  /** The originals of the accounts and keys; undefined if they are those of this host. */
+  readonly shared: SharedFiles | undefined;
+  /** Limits the credentials of this host to those that count. */
+  readonly confirmed: (own: CredentialSource) => CredentialSource;
+  readonly deliveries: Delivering;
+  /** What carries out writes; null while this host does. */
+  readonly forwarding: () => Forward | null;
+  /** How far this host is behind the one that it follows; undefined if it follows none. */
+  readonly following: () => ReadinessDetails['following'];
+  /** Null if this host shares no log. */
+  readonly figures: () => Cluster['figures'] | null;
+  readonly close: () => Promise<void>;
+}
+
+/** A host that needs no other; the others differ from it. */
+export const ALONE: Membership = {
+  shared: undefined,
+  confirmed: (own) => own,
+  deliveries: 'always',
+  forwarding: () => null,
+  following: () => undefined,
+  figures: () => null,
+  close: async () => {},
+};
+
+/** The mode of a host that needs no other. */
+export function alone(storeOptions: Pick<HostMode['storeOptions'], 'onDurable'> = {}): HostMode {
+  return { follows: false, storeOptions, join: () => Promise.resolve(ALONE) };
+}
