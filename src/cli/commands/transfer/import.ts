@@ -143,7 +143,8 @@ async function importHere(
       // No requests wait while a command runs, and it needs few indexes.
       whenIndexed: () => Promise.resolve(),
       inSmallHeap: withSmallHeap,
-      onError: (error) => warn(messageOf(error), error),
+      onError: (error) =>
+        warn(`the files of an import could not be read or saved: ${messageOf(error)}`, error),
     });
     const subject = commandSubject();
     const order = { kind, match, format, createMissing, dryRun: false, subject };

@@ -413,6 +413,24 @@ test('an import fails if the disk refuses a commit, and prints which rows are wr
   assert.equal(brandsIn(data), [...before, ...written]);
 });
 
+test('an import says that the disk has refused its report, and not only why', async () => {
+  const data = await demo();
+  const refusal = { active: false };
+  const disk = { ...refusableDisk(refusal) };
+  const { publish } = disk;
+  let commits = 0;
+  disk.publish = (job) => {
+    if (job.record !== undefined) commits += 1;
+    refusal.active = commits > 0 && job.record === undefined;
+    return publish(job);
+  };
+  const file = fileOf('name\r\nNew\r\n');
+  const { status, stderr } = await call('import', data, ['brands', file], { disk });
+  assert.is(status, 0);
+  const failure = 'the files of an import could not be read or saved: no space left on device';
+  assert.is(stderr, `catalog-server: ${failure}\n`);
+});
+
 test('missing or invalid arguments are wrong usage, and a missing file or store is a failure', async () => {
   const data = await demo();
   const file = fileOf('name\r\nNew\r\n');
