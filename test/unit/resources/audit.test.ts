@@ -334,6 +334,18 @@ test('undoing a write undoes no write of another subject, even at the same time'
   await close(opened);
 });
 
+test('undoing writes that cancel each other out writes nothing', async () => {
+  const opened = await open();
+  await opened.records.create(at('brands'), { name: 'A' }, ann);
+  for (const name of ['B', 'A']) {
+    await opened.records.update(at('brands'), 1, 'partial', { name }, null, 'ann');
+  }
+  const { sequence } = opened.store;
+  await new Undo(opened.audited).entries([2, 3], false, 'carl');
+  assert.is(opened.store.sequence, sequence);
+  await close(opened);
+});
+
 test('undoing any writes from the newest on restores the original rows byte for byte', async () => {
   const wholly = fc.asyncProperty(
     fc.array(aStep, { minLength: 5, maxLength: 20 }),
