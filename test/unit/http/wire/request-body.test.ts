@@ -35,6 +35,14 @@ function open({ timeout = 60_000, onTimeout = () => {}, waits = false, length }:
   return { arriving, incoming, body, budget, continues };
 }
 
+/** How a body is read. */
+const WAYS = {
+  whole: (body: IncomingBody) => body.bytes(null),
+  stream: async (body: IncomingBody) => {
+    for await (const _ of body.stream(MIB)) continue;
+  },
+};
+
 test('a rest that will not come, or is too long, is not waited for', () => {
   assert.is(open({ waits: true, length: 9 }).body.finish(), false, 'it was not asked to continue');
   assert.is(open({ length: 33 * MIB }).body.finish(), false, 'it is longer than 32 MiB');
@@ -55,6 +63,30 @@ test('a rest that may still come is received to its end', async () => {
   assert.is(await finishing, true);
 });
 
+test('the rest of a body without a length is received up to 32 MiB', async () => {
+  for (const mebibytes of [32, 33]) {
+    const { arriving, incoming, body } = open({});
+    const finishing = body.finish();
+    for (let nth = 0; nth < mebibytes; nth += 1) arriving.write(Buffer.alloc(MIB));
+    incoming.complete = true;
+    arriving.end();
+    assert.is(await finishing, mebibytes === 32);
+  }
+});
+
+test('if a connection breaks off, a request in progress is told apart from one that waits', () => {
+  const whole = open({});
+  whole.incoming.complete = true;
+  assert.is(whole.body.breakOff(), 'complete');
+  assert.is(whole.body.begin(), true);
+  const current = open({});
+  assert.is(current.body.begin(), true);
+  assert.is(current.body.breakOff(), 'current');
+  const waiting = open({});
+  assert.is(waiting.body.breakOff(), 'queued');
+  assert.is(waiting.body.begin(), false, 'the rest of its body cannot arrive');
+});
+
 test('a client that waits is asked to continue, unless its body is too large', async () => {
   for (const [length, count] of [
     [MIB, 1],
@@ -69,17 +101,11 @@ test('a client that waits is asked to continue, unless its body is too large', a
 });
 
 test('a body that ends early is cut off, although what arrived of it is whole JSON', async () => {
-  const ways = {
-    whole: (body: IncomingBody) => body.bytes(null),
-    stream: async (body: IncomingBody) => {
-      for await (const _ of body.stream(MIB)) continue;
-    },
-  };
   const ends = {
     'it ends': (arriving: PassThrough) => void arriving.end(),
     'the client disconnects': (arriving: PassThrough) => void arriving.destroy(),
   };
-  for (const [way, read] of Object.entries(ways)) {
+  for (const [way, read] of Object.entries(WAYS)) {
     for (const [what, end] of Object.entries(ends)) {
       const { arriving, body } = open({ length: 3 });
       const reading = read(body).then(String, String);
@@ -88,6 +114,15 @@ test('a body that ends early is cut off, although what arrived of it is whole JS
       end(arriving);
       assert.match(await reading, 'the body is cut off', `${way}, ${what}`);
     }
+  }
+});
+
+test('a body is cut off if its client has disconnected before it is read', async () => {
+  for (const read of Object.values(WAYS)) {
+    const { arriving, body } = open({ length: 3, timeout: 20 });
+    arriving.destroy();
+    await pause(0);
+    assert.match(await read(body).then(String, String), 'the body is cut off');
   }
 });
 
@@ -102,17 +137,29 @@ test('after a whole body has arrived its time limit is over', async () => {
   assert.is(isLate, false);
 });
 
-test('what arrives of a body after it was rejected takes no memory', async () => {
-  const { arriving, incoming, body, budget } = open({});
+test('after a body was rejected its time limit is over', async () => {
+  let isLate = false;
+  const { arriving, body } = open({ timeout: 20, onTimeout: () => (isLate = true) });
   const reading = body.bytes(null).then(String, String);
   arriving.write(Buffer.alloc(MIB + 1));
   assert.match(await reading, 'the body is larger than');
-  body.release();
-  const finishing = body.finish();
-  incoming.complete = true;
-  arriving.end(Buffer.alloc(1000));
-  assert.is(await finishing, true);
-  assert.is(budget.held, 0);
+  await pause(40);
+  assert.is(isLate, false);
+});
+
+test('what arrives of a body after it was rejected is received, and takes no memory', async () => {
+  for (const waits of [false, true]) {
+    const { arriving, incoming, body, budget } = open({ waits });
+    const reading = body.bytes(null).then(String, String);
+    arriving.write(Buffer.alloc(MIB + 1));
+    assert.match(await reading, 'the body is larger than');
+    body.release();
+    const finishing = body.finish();
+    incoming.complete = true;
+    arriving.end(Buffer.alloc(1000));
+    assert.is(await finishing, true);
+    assert.is(budget.held, 0);
+  }
 });
 
 test('the waits for the pieces of one MiB of a stream are added up', async () => {
@@ -129,6 +176,36 @@ test('the waits for the pieces of one MiB of a stream are added up', async () =>
   assert.is(late.signal.aborted, true);
   arriving.destroy();
   await reading.catch((error: unknown) => assert.match(String(error), 'cut off'));
+});
+
+test('each MiB of a stream has a time limit of its own, and pieces of less share one', async () => {
+  const TIMEOUT = 60_000;
+  let isLate = false;
+  const { arriving, body } = open({ timeout: TIMEOUT, onTimeout: () => (isLate = true) });
+  const { now } = performance;
+  let time = 0;
+  performance.now = () => time;
+  const arrive = async (piece: Uint8Array | string) => {
+    await pause(0);
+    time += 0.9 * TIMEOUT;
+    arriving.write(piece);
+  };
+  try {
+    const reading = (async () => {
+      for await (const _ of body.stream(9 * MIB)) continue;
+    })();
+    for (let mebibyte = 0; mebibyte < 3; mebibyte += 1) await arrive(Buffer.alloc(MIB));
+    // If the limit had passed, the wait for the next piece would end at once.
+    await pause(20);
+    assert.is(isLate, false);
+    for (const piece of ['x', 'y']) await arrive(piece);
+    for (let turn = 0; turn < 100 && !isLate; turn += 1) await pause(10);
+    assert.is(isLate, true);
+    arriving.destroy();
+    await reading.catch((error: unknown) => assert.match(String(error), 'cut off'));
+  } finally {
+    performance.now = now;
+  }
 });
 
 test.run();
