@@ -72,6 +72,12 @@ test('the description has the statuses, the role and the body that an operation 
   }
 });
 
+test('a method that a path does not have is guarded as its GET is', () => {
+  const readable = TABLE.filter(({ operations }) => operations.has('GET'));
+  for (const path of readable) assert.is(path.guards('TRACE'), path.guards('GET'), path.template);
+  assert.is(new Set(readable.map((path) => path.guards('TRACE'))).size, 2);
+});
+
 test('every path is routed to its template, at first and from the cache', async () => {
   const routes = new Routes(TABLE);
   for (let again = 0; again < 2; again += 1) {
