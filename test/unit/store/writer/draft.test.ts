@@ -63,15 +63,18 @@ function draftOver({ rows, lastIds }: { rows: Rows; lastIds: LastIds }): Draft {
   return new Draft(stateOf(rows, lastIds));
 }
 
+const VALUES: readonly Scalar[] = [null, 'SKU', 'Other', 1, 2, 3, 4, 5, 6];
+
 /** Everything that a draft shows: rows, and rows by value. */
 function viewOf(draft: Draft, ids: number): unknown {
   return KIND_NAMES.map((kind) => ({
     kind,
     rows: Array.from({ length: ids + 1 }, (_, id) => draft.get(kind, id)),
     matching: indexedAttributes(KINDS[kind]).map((attribute) =>
-      [null, 'SKU', 'Other', 1, 2, 3, 4, 5, 6].map((value) =>
-        [...draft.matching(kind, attribute, value)].sort((a, b) => a - b),
-      ),
+      VALUES.map((value) => [...draft.matching(kind, attribute, value)].sort((a, b) => a - b)),
+    ),
+    latest: indexedAttributes(KINDS[kind]).map((attribute) =>
+      VALUES.map((value) => draft.latest(kind, attribute, value)),
     ),
   }));
 }
@@ -206,6 +209,19 @@ test('a look-up by value returns committed and drafted rows, each once', () => {
   );
   assert.equal(bySpec(1), [1, 2]);
   assert.equal(bySpec(2), [3, 5]);
+});
+
+test('the ids of a kind are those of committed and drafted rows, without deleted ones', () => {
+  const draft = draftOver(catalog());
+  draft.run((transaction) => {
+    transaction.delete('options', 4);
+    for (const value of ['New', 'Gone', 'Newer']) {
+      const id = transaction.nextId('options');
+      transaction.put<KindName>('options', { id, value, spec_id: 1 });
+    }
+    transaction.delete('options', 6);
+    assert.equal([...transaction.ids('options')], [1, 2, 3, 5, 7]);
+  });
 });
 
 test('deleting a SKU deletes its specification records, drafted ones too', () => {
