@@ -180,8 +180,8 @@ test('the waits for the pieces of one MiB of a stream are added up', async () =>
 
 test('each MiB of a stream has a time limit of its own, and pieces of less share one', async () => {
   const TIMEOUT = 60_000;
-  let isLate = false;
-  const { arriving, body } = open({ timeout: TIMEOUT, onTimeout: () => (isLate = true) });
+  const late = new AbortController();
+  const { arriving, body } = open({ timeout: TIMEOUT, onTimeout: () => late.abort() });
   const { now } = performance;
   let time = 0;
   performance.now = () => time;
@@ -197,10 +197,10 @@ test('each MiB of a stream has a time limit of its own, and pieces of less share
     for (let mebibyte = 0; mebibyte < 3; mebibyte += 1) await arrive(Buffer.alloc(MIB));
     // If the limit had passed, the wait for the next piece would end at once.
     await pause(20);
-    assert.is(isLate, false);
+    assert.is(late.signal.aborted, false);
     for (const piece of ['x', 'y']) await arrive(piece);
-    for (let turn = 0; turn < 100 && !isLate; turn += 1) await pause(10);
-    assert.is(isLate, true);
+    for (let turn = 0; turn < 100 && !late.signal.aborted; turn += 1) await pause(10);
+    assert.is(late.signal.aborted, true);
     arriving.destroy();
     await reading.catch((error: unknown) => assert.match(String(error), 'cut off'));
   } finally {
