@@ -443,12 +443,12 @@ test('create_missing fills an empty store from names', async () => {
   );
   const query = 'create_missing=brands,categories';
   const created = [
-    { row: 2, resource: 'brands', name: 'Acme' },
-    { row: 2, resource: 'categories', name: 'Clothes' },
-    { row: 2, resource: 'categories', name: 'Tops' },
-    { row: 2, resource: 'categories', name: 'Shirts' },
-    { row: 3, resource: 'categories', name: 'Heads' },
-    { row: 3, resource: 'categories', name: 'Caps' },
+    { row: 2, resource: 'brands', id: 1, name: 'Acme' },
+    { row: 2, resource: 'categories', id: 1, name: 'Clothes' },
+    { row: 2, resource: 'categories', id: 2, name: 'Tops' },
+    { row: 2, resource: 'categories', id: 3, name: 'Shirts' },
+    { row: 3, resource: 'categories', id: 4, name: 'Heads' },
+    { row: 3, resource: 'categories', id: 5, name: 'Caps' },
   ];
   const dry = await importOf('goods', goods, { query: `${query}&dry_run=true` }, empty);
   assert.equal([dry.created, dry.created_missing_count, dry.created_missing], [2, 6, created]);
@@ -459,6 +459,9 @@ test('create_missing fills an empty store from names', async () => {
   const [{ created_missing, created_missing_count }] = await read(empty, '/admin/imports/');
   assert.equal([created_missing, created_missing_count], [undefined, 6]);
   assert.is(first.state, 'done', JSON.stringify(first.errors));
+  for (const { resource, id, name } of created) {
+    assert.is((await read(empty, `/admin/${resource}/${id}/`)).name, name);
+  }
   assert.is((await read(empty, '/admin/brands/')).length, 1);
   assert.is((await read(empty, '/admin/categories/')).length, 5);
   const skus = csv(

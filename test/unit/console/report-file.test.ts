@@ -6,7 +6,7 @@ import { reportFile } from '../../../src/console/browser/imports/report-file.ts'
 const REPORT = {
   errors: [],
   changes: [{ row: 2, id: 7, action: 'update', fields: { stock: [1, 2], name: ['-', 'A, "B"'] } }],
-  created_missing: [{ row: 2, resource: 'options', name: 'Purple' }],
+  created_missing: [{ row: 2, resource: 'options', id: 9, name: 'Purple' }],
 };
 
 const HEADER = 'row,column,id,result,before,after\r\n';
@@ -14,7 +14,7 @@ const HEADER = 'row,column,id,result,before,after\r\n';
 test('a report has each value that changes, and each item that is created for a name', () => {
   assert.is(
     reportFile(REPORT),
-    `${HEADER}2,options,,create,,Purple\r\n2,stock,7,update,1,2\r\n2,name,7,update,'-,"A, ""B"""\r\n`,
+    `${HEADER}2,options,9,create,,Purple\r\n2,stock,7,update,1,2\r\n2,name,7,update,'-,"A, ""B"""\r\n`,
   );
 });
 

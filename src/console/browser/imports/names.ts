@@ -48,22 +48,6 @@ function referencesIn(changed: CollectionName, { fields }: Change): Wanted[] {
 }
 
 /**
- * The names of items that the import itself creates. A check gives them ids that nothing has yet.
- * Ids ascend: of those that a row refers to, the last ones are of what was created for the row.
- */
-function createdFor(wanted: readonly Wanted[], row: number, { created_missing: all = [] }: Import) {
-  const names = new Map<string, string>();
-  for (const [target, found] of Map.groupBy(wanted, (each) => each.target)) {
-    const created = all.filter((each) => each.row === row && each.resource === target);
-    const ids = [...new Set(found.map(({ id }) => id))].sort((a, b) => b - a);
-    for (const [at, { name }] of created.toReversed().entries()) {
-      for (const { key, id } of found) if (id === ids[at]) names.set(key, name);
-    }
-  }
-  return names;
-}
-
-/**
  * Reads the names one after the other, and shows them as they arrive.
  *
  * @param changes those of the result that are shown.
@@ -73,14 +57,19 @@ export function useNames(name: CollectionName, result: Import, changes: Import['
   useEffect(() => {
     const abort = new AbortController();
     const wanted = new Map<string, Wanted>();
-    const created = new Map<string, string>();
     for (const change of changes) {
-      const found = referencesIn(name, change);
-      for (const each of found) wanted.set(each.key, each);
-      for (const [key, text] of createdFor(found, change.row, result)) created.set(key, text);
+      for (const each of referencesIn(name, change)) wanted.set(each.key, each);
     }
-    names.value = created;
-    const existing = [...wanted.values()].filter(({ key }) => !created.has(key));
+    // A check gives them ids that nothing has yet.
+    const { created_missing: missing = [] } = result;
+    const created = new Map(missing.map((each) => [`${each.resource} ${each.id}`, each.name]));
+    const known = new Map<string, string>();
+    for (const { key, target, id } of wanted.values()) {
+      const text = created.get(`${target} ${id}`);
+      if (text !== undefined) known.set(key, text);
+    }
+    names.value = known;
+    const existing = [...wanted.values()].filter(({ key }) => !known.has(key));
     const categories = existing.filter(({ target }) => target === 'categories');
     if (categories.length > 0) needCategories(categories.map(({ id }) => id)).catch(complain);
     const read = async () => {

@@ -18,6 +18,7 @@ interface Listed {
   readonly created_missing?: readonly {
     readonly row: number;
     readonly resource: string;
+    readonly id: number;
     readonly name: string;
   }[];
 }
@@ -30,8 +31,8 @@ export function reportFile({ errors, changes, created_missing: missing = [] }: L
   for (const { row, column, message } of errors) {
     rows.push([row, column, null, message, null, null]);
   }
-  for (const { row, resource, name } of missing) {
-    rows.push([row, resource, null, 'create', null, name]);
+  for (const { row, resource, id, name } of missing) {
+    rows.push([row, resource, id, 'create', null, name]);
   }
   for (const { row, id, action, fields } of changes) {
     for (const [name, [before, after]] of Object.entries(fields)) {

@@ -91,9 +91,10 @@ const LIST_PROPERTIES = {
       properties: {
         row: { type: 'integer', description: 'The first row of the file with the name.' },
         resource: { ...text, enum: CREATABLE },
+        id: { type: 'integer', minimum: 1 },
         name: text,
       },
-      required: ['row', 'resource', 'name'],
+      required: ['row', 'resource', 'id', 'name'],
     },
   },
 };

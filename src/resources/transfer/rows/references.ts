@@ -23,6 +23,7 @@ export function parseCreatable(text: string): ReadonlySet<string> | null {
 /** A row that was created because no row had the name. */
 export interface CreatedMissing {
   readonly resource: (typeof CREATABLE)[number];
+  readonly id: number;
   readonly name: string;
 }
 
@@ -199,7 +200,7 @@ export class References {
       const input = atOnce(parseInput(kind, missing(), 'whole'));
       const created = atOnce(insertUnseen(this.#transaction, kind, input));
       this.#names.add(name, created);
-      this.#created.push({ resource, name: text });
+      this.#created.push({ resource, id: created.id, name: text });
       return created.id;
     }
     if (others.length === 0) return id;
