@@ -3,7 +3,6 @@
  * are recognised by their text: one that is not known stays as it is.
  */
 import { attributesDe } from '../messages/attributes-de.ts';
-import { textOf } from './text-of.ts';
 
 /** What the server calls a kind, and what the console calls it: one, and several. */
 const KINDS: Readonly<Record<string, string>> = {
@@ -166,7 +165,8 @@ function knownText(text: string): string | null {
 /** @returns "" if the console does not know the attribute. */
 function labelOf(attribute: string): string {
   const labels: Readonly<Record<string, unknown>> = attributesDe;
-  return textOf(labels[`attribute.${attribute}`]);
+  const label = labels[`attribute.${attribute}`];
+  return typeof label === 'string' ? label : '';
 }
 
 /** What differs in several rows. */
