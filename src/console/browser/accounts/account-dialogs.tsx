@@ -4,8 +4,10 @@ import { client, unwrap } from '../api/typed-client.ts';
 import { textOf } from '../api/text-of.ts';
 import type { Role } from '../api/types.ts';
 import { t } from '../messages/text.ts';
+import { useOneAtATime } from '../one-at-a-time.ts';
 import { Dialog, DialogFooter } from '../parts/dialog.tsx';
 import { announce, Problem, wordsFor } from '../parts/notices.tsx';
+import { whileSaving } from '../saving.ts';
 import { named, ROLES } from './accounts.ts';
 
 interface DialogProps {
@@ -19,15 +21,18 @@ function useAccountForm(
   write: (form: FormData) => Promise<void>,
 ) {
   const problem = useSignal<string | null>(null);
-  const submit = async (event: SubmitEvent & { currentTarget: HTMLFormElement }) => {
-    event.preventDefault();
+  const send = useOneAtATime(async (form: FormData) => {
     try {
-      await write(new FormData(event.currentTarget));
+      await whileSaving(() => write(form));
       onClose();
       onDone();
     } catch (error) {
       problem.value = wordsFor(error);
     }
+  });
+  const submit = (event: SubmitEvent & { currentTarget: HTMLFormElement }) => {
+    event.preventDefault();
+    void send(new FormData(event.currentTarget));
   };
   return { problem, submit };
 }
@@ -43,7 +48,7 @@ export function NewAccount(props: DialogProps) {
   });
   return (
     <Dialog title={t('accounts.new')} onClose={props.onClose} asks>
-      <form onSubmit={(event) => void submit(event)}>
+      <form onSubmit={submit}>
         <div class="dialog-body fields">
           <Problem text={problem.value} />
           <div class="field">
@@ -84,7 +89,7 @@ export function NewPassword({ name, ...props }: DialogProps & { readonly name: s
   });
   return (
     <Dialog title={t('accounts.passwordFor', { name })} onClose={props.onClose} asks>
-      <form onSubmit={(event) => void submit(event)}>
+      <form onSubmit={submit}>
         <div class="dialog-body fields">
           <Problem text={problem.value} />
           <p>{t('accounts.passwordHelp')}</p>

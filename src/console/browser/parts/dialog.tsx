@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { signal } from '@preact/signals';
 import { t } from '../messages/text.ts';
+import { isSaving } from '../saving.ts';
 
 interface DialogProps {
   readonly title: string;
@@ -108,6 +109,10 @@ export function DialogFooter({
 }) {
   return (
     <footer>
+      {/* Messages of the page are behind the dialog. */}
+      <p class="soft" role="status">
+        {isSaving.value && t('saving')}
+      </p>
       <button type="button" onClick={onClose}>
         {t('dialog.cancel')}
       </button>

@@ -20,7 +20,7 @@ async function holdWrites(page: Page, path: string): Promise<() => void> {
 
 async function saved(page: Page, text: string): Promise<void> {
   await hears(page, 'status', text);
-  await page.getByText('Saving…').waitFor({ state: 'detached' });
+  await page.getByText('Saving…').first().waitFor({ state: 'detached' });
 }
 
 /** Where everything in the table is; it runs in the browser. */
@@ -89,6 +89,33 @@ testInBrowser('a form, an undo and an account that are being saved say so', asyn
   await hears(page, 'status', 'Saving…');
   releaseAccount();
   await saved(page, 'slow is saved.');
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
+testInBrowser('a dialog that is being saved says so, and is sent once', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('admin');
+  const { page } = visitor;
+  let sent = 0;
+  page.on('request', (request) => {
+    if (request.method() === 'POST' && request.url().endsWith('/admin/users/')) sent += 1;
+  });
+  await page.goto(at('/accounts'));
+  await page.getByRole('button', { name: 'New account' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('User name').fill('once');
+  await dialog.getByLabel('Password').fill('correct horse battery');
+  const create = dialog.getByRole('button', { name: 'Create' });
+  const before = await create.boundingBox();
+  const release = await holdWrites(page, '**/admin/users/');
+  await create.click();
+  await dialog.getByRole('status').getByText('Saving…').waitFor();
+  assert.equal(await create.boundingBox(), before, 'nothing moves');
+  await create.click();
+  release();
+  await saved(page, 'once is saved.');
+  assert.is(sent, 1);
   assert.equal(faults(visitor), []);
   await page.context().close();
 });
