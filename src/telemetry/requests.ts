@@ -29,12 +29,9 @@ const MAX_PATH_LENGTH = 1024;
 /** Routes that monitors request every few seconds. */
 const PROBES: ReadonlySet<string | null> = new Set(['/healthz', '/readyz', '/metrics']);
 
-/**
- * A fault is an error. A 503, which an overloaded or closing server sends, is not, and neither is a
- * 501, to which any client can bring the server.
- */
+/** A fault is an error. A 503, which an overloaded or closing server sends, is not. */
 export function levelOf(status: number): 'error' | 'info' {
-  return status >= 500 && status !== 501 && status !== 503 ? 'error' : 'info';
+  return status >= 500 && status !== 503 ? 'error' : 'info';
 }
 
 /** Logs a response: at `debug` for monitors, otherwise at the level of its status. */

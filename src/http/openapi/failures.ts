@@ -150,7 +150,7 @@ const NOTHING_FOUND: Failure = {
 /** The errors of requests that are refused before their path is read. */
 const UNREADABLE = {
   description:
-    'The request was refused before its path was read, and the connection is closed. 400: the request is not valid HTTP; 408: it took too long to arrive; 414: its target is too long; 417: `Expect` is not `100-continue`; 429: there are too many connections from one address; 431: the headers are too large. A 501 with the same body: HTTP defines no such method. A 503 with the same body: there are too many connections in all, or too many requests are waiting on one connection.',
+    'The request was refused before its path was read, and the connection is closed. 400: the request is not valid HTTP; 408: it took too long to arrive; 414: its target is too long; 417: `Expect` is not `100-continue`; 429: there are too many connections from one address; 431: the headers are too large. A 503 with the same body: there are too many connections in all, or too many requests are waiting on one connection.',
   headers: {
     'X-Content-Type-Options': ref('headers', 'X-Content-Type-Options'),
     'Cache-Control': ref('headers', 'Cache-Control'),

@@ -28,7 +28,7 @@ export function accessRecord(
 }
 
 /** The record of a response to bytes that were not a request: method and path are unknown. */
-export function errorRecord({ status, error }: ErrorResponse, address: string): AccessRecord {
+export function errorRecord({ status, body }: ErrorResponse, address: string): AccessRecord {
   return {
     id: new Trace().id,
     method: '',
@@ -36,7 +36,7 @@ export function errorRecord({ status, error }: ErrorResponse, address: string): 
     route: null,
     status,
     milliseconds: 0,
-    bytes: Buffer.byteLength(JSON.stringify({ error })),
+    bytes: Buffer.byteLength(body),
     subject: null,
     address,
     aborted: false,

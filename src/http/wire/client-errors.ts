@@ -6,6 +6,8 @@
  * the client would take it for the response to the first of them.
  */
 import type { Socket } from 'node:net';
+import { type HttpResponse, whenReady } from '../message.ts';
+import type { Application } from '../router.ts';
 import {
   endWith,
   ERROR_RESPONSES,
@@ -15,17 +17,21 @@ import {
 import type { Origin } from './client-address.ts';
 import type { Pipeline } from './pipeline.ts';
 import type { IncomingBody } from './request-body.ts';
+import { type ParseError, unknownMethod } from './unknown-methods.ts';
 
 /** Called for every error response that was sent. */
 export type OnErrorResponse = (response: ErrorResponse, socket: Socket) => void;
 
 export class ClientErrors {
+  readonly #application: Application;
   readonly #pipeline: Pipeline<Origin>;
   readonly #onResponse: OnErrorResponse;
   /** The latest body of each connection: bytes that cannot be parsed may belong to it. */
   readonly #bodies = new WeakMap<object, IncomingBody>();
 
-  constructor(pipeline: Pipeline<Origin>, onResponse: OnErrorResponse) {
+  /** @param application refuses methods that the parser does not know. */
+  constructor(application: Application, pipeline: Pipeline<Origin>, onResponse: OnErrorResponse) {
+    this.#application = application;
     this.#pipeline = pipeline;
     this.#onResponse = onResponse;
   }
@@ -36,16 +42,22 @@ export class ClientErrors {
   }
 
   /** Responds to an error of node:http's parser, and ends the connection. */
-  handle(error: NodeJS.ErrnoException, socket: Socket): void {
+  handle(error: ParseError, socket: Socket): void {
     const body = this.#bodies.get(socket);
     const response = responseToParseError(error);
+    const request = unknownMethod(error, socket);
     if (error.code === 'ECONNRESET') {
       body?.breakOff();
       socket.destroy();
     } else if (body?.breakOff() === 'current') {
       // The request in progress waits for bytes that will not come, so this is its response.
       this.#end(response, socket);
-    } else this.#endInOrder(response, socket);
+    } else if (request === null) this.#endInOrder(response, socket);
+    else {
+      void whenReady(this.#application(request), (refusal) =>
+        this.#endInOrder(lastResponse(refusal), socket),
+      );
+    }
   }
 
   /** Responds to a request whose body takes too long, and ends its connection. */
@@ -83,4 +95,9 @@ export class ClientErrors {
   #end(response: ErrorResponse, socket: Socket): void {
     if (endWith(response, socket)) this.#onResponse(response, socket);
   }
+}
+
+/** A refusal of the application, whose body is always text. */
+function lastResponse({ status, headers, body }: HttpResponse): ErrorResponse {
+  return { status, headers, body: typeof body === 'string' ? body : '' };
 }

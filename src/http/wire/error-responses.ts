@@ -1,96 +1,55 @@
 /** Responses to bytes that never became a request of the application. */
-import { METHODS } from 'node:http';
+import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { HttpResponse } from '../message.ts';
 import { JSON_TYPE } from '../rules/negotiation.ts';
 import { UNCACHED, uncachedJson } from '../rules/uncached-json.ts';
+import type { ParseError } from './unknown-methods.ts';
 
 /** A response that ends its connection. */
 export interface ErrorResponse {
   readonly status: number;
-  readonly reason: string;
-  /** The member `error` of the body. */
-  readonly error: string;
-  /** Seconds after which the client may try again. */
-  readonly retryAfter?: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** @param retryAfter seconds after which the client may try again. */
+function errorResponse(status: number, error: string, retryAfter?: number): ErrorResponse {
+  const retry = retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) };
+  return {
+    status,
+    headers: { 'Content-Type': JSON_TYPE, ...UNCACHED, ...retry },
+    body: JSON.stringify({ error }),
+  };
 }
 
 export const ERROR_RESPONSES = {
-  malformed: { status: 400, reason: 'Bad Request', error: 'the request is not valid HTTP' },
-  method: {
-    status: 501,
-    reason: 'Not Implemented',
-    error: 'HTTP defines no such method',
-  },
-  notMethod: {
-    status: 400,
-    reason: 'Bad Request',
-    error:
-      'the request is not valid HTTP, or HTTP defines no such method; methods are in upper case',
-  },
-  tunnel: {
-    status: 400,
-    reason: 'Bad Request',
-    error: 'this server is not a proxy; CONNECT is not supported',
-  },
-  headers: {
-    status: 431,
-    reason: 'Request Header Fields Too Large',
-    error: 'the headers are too large',
-  },
-  slow: {
-    status: 408,
-    reason: 'Request Timeout',
-    error: 'the request took too long to arrive',
-  },
-  connections: {
-    status: 503,
-    reason: 'Service Unavailable',
-    error: 'there are too many connections; try again later',
-    retryAfter: 1,
-  },
-  memory: {
-    status: 503,
-    reason: 'Service Unavailable',
-    error: 'the server is short of memory; try again later',
-    retryAfter: 10,
-  },
-  connectionsOfAddress: {
-    status: 429,
-    reason: 'Too Many Requests',
-    error: 'there are too many connections from your address; close some',
-    retryAfter: 1,
-  },
+  malformed: errorResponse(400, 'the request is not valid HTTP'),
+  notMethod: errorResponse(
+    400,
+    'the request is not valid HTTP, or HTTP defines no such method; methods are in upper case',
+  ),
+  tunnel: errorResponse(400, 'this server is not a proxy; CONNECT is not supported'),
+  headers: errorResponse(431, 'the headers are too large'),
+  slow: errorResponse(408, 'the request took too long to arrive'),
+  connections: errorResponse(503, 'there are too many connections; try again later', 1),
+  memory: errorResponse(503, 'the server is short of memory; try again later', 10),
+  connectionsOfAddress: errorResponse(
+    429,
+    'there are too many connections from your address; close some',
+    1,
+  ),
 } as const satisfies Readonly<Record<string, ErrorResponse>>;
 
 const BY_CODE: Readonly<Record<string, ErrorResponse>> = {
   HPE_HEADER_OVERFLOW: ERROR_RESPONSES.headers,
+  HPE_INVALID_METHOD: ERROR_RESPONSES.notMethod,
   ERR_HTTP_REQUEST_TIMEOUT: ERROR_RESPONSES.slow,
 };
 
-/** An error of node:http's parser. */
-interface ParseError extends NodeJS.ErrnoException {
-  /** The bytes that arrived together with the error. */
-  readonly rawPacket?: Buffer;
-}
-
-/** A whole request line; in front of it may be the empty line that RFC 9112, section 2.2, allows. */
-const REQUEST_LINE = /^(?:\r\n)?([\w!#$%&'*+.^`|~-]+) \S+ HTTP\/1\.[01]\r\n/;
-
-/** UTF-16 units of a packet in which its request line must end. */
-const MAX_LINE = 16 * 1024;
-
-const KNOWN_METHODS = new Set(METHODS);
-
 /** The response to an error of node:http's parser. */
-export function responseToParseError({ code = '', rawPacket }: ParseError): ErrorResponse {
-  if (code !== 'HPE_INVALID_METHOD') return BY_CODE[code] ?? ERROR_RESPONSES.malformed;
-  const [, method] = REQUEST_LINE.exec(rawPacket?.toString('latin1', 0, MAX_LINE) ?? '') ?? [];
-  // If the method is known, the error is in a request after the first one of the packet. Bun has
-  // changed the methods of those that it read to lower case.
-  return method === undefined || KNOWN_METHODS.has(method.toUpperCase())
-    ? ERROR_RESPONSES.notMethod
-    : ERROR_RESPONSES.method;
+export function responseToParseError({ code = '' }: ParseError): ErrorResponse {
+  return BY_CODE[code] ?? ERROR_RESPONSES.malformed;
 }
 
 /** Sends the response and ends the connection. @returns whether the client can still receive it. */
@@ -104,14 +63,11 @@ export function endWith(response: ErrorResponse, socket: Duplex): boolean {
 }
 
 /** The response as it is sent over the network. */
-export function serialize({ status, reason, error, retryAfter }: ErrorResponse): string {
-  const body = JSON.stringify({ error });
+export function serialize({ status, headers, body }: ErrorResponse): string {
   return [
-    `HTTP/1.1 ${status} ${reason}`,
-    `Content-Type: ${JSON_TYPE}`,
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
     `Content-Length: ${Buffer.byteLength(body)}`,
-    ...Object.entries(UNCACHED).map(([name, value]) => `${name}: ${value}`),
-    ...(retryAfter === undefined ? [] : [`Retry-After: ${retryAfter}`]),
     'Connection: close',
     '',
     body,

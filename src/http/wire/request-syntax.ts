@@ -59,8 +59,11 @@ function isAuthority(text: string): boolean {
   return true;
 }
 
-/** The engine compiles `charCodeAt` to a few instructions, but calls `startsWith`. */
-function isPath(target: string): boolean {
+/**
+ * Whether a target is a path, perhaps with a query. The engine compiles `charCodeAt` to a few
+ * instructions, but calls `startsWith`.
+ */
+export function isPath(target: string): boolean {
   return target.charCodeAt(0) === SLASH;
 }
 

@@ -128,7 +128,7 @@ function createContext(options: ServerOptions): FullContext {
     if (listener?.wants(response.status) !== true) return;
     listener.onResponse(errorRecord(response, peerAddress({ socket })));
   };
-  const clientErrors = new ClientErrors(pipeline, onErrorResponse);
+  const clientErrors = new ClientErrors(application, pipeline, onErrorResponse);
   return {
     application,
     onError,

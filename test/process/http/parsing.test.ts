@@ -96,12 +96,18 @@ const TARGETS: readonly (readonly [line: string, status: number])[] = [
   ['GET /admin/skus/9007199254740993/', 404],
   ['GET /admin/skus/0001/', 200],
   ['GET /pages/skus/0001.html', 404],
-  // Methods that HTTP defines are 405; others are 501, but for those in lower case.
+  // Methods that the path does not have, whether HTTP defines them or not. Those of HTTP in lower
+  // case cannot be told from malformed bytes.
   ['TRACE /books/', 405],
   ['PROPFIND /books/', 405],
   ['get /books/', 400],
-  ['FETCH /books/', 501],
-  ['M-SEARCH2 *', 501],
+  ['FETCH /books/', 405],
+  ['FETCH /books/?page=1', 405],
+  ['FETCH /books', 404],
+  ['FETCH /nowhere/', 404],
+  ['FETCH http://catalog/books/', 400],
+  ['FETCH /b\xf6\xf6ks/', 400],
+  ['M-SEARCH2 *', 400],
   ['F(O /books/', 400],
   [' /books/', 400],
 ];
