@@ -60,8 +60,9 @@ export class ChecksumMismatch extends Error {
 export function parseChecked(bytes: Buffer): unknown {
   const stated = checksumIn(bytes.subarray(-CHECKSUM_LENGTH));
   const content = bytes.subarray(0, -CHECKSUM_LENGTH);
-  if (stated !== undefined && stated !== hash('sha256', content, 'hex'))
+  if (stated !== undefined && stated !== hash('sha256', content, 'hex')) {
     throw new ChecksumMismatch();
+  }
   const value: unknown = JSON.parse(bytes.toString());
   if (typeof value === 'object' && value !== null) Reflect.deleteProperty(value, 'sha256');
   return value;

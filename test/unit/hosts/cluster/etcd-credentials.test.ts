@@ -88,8 +88,8 @@ for (const [what, damage] of Object.entries(DAMAGES)) {
     const { credentials, access } = hostOf(client);
     await changeAccess(quickDisk, dirname(access), (draft) => addAccount(draft, accountOf('ann')));
     damage(access);
-    const opened = credentials.open(async () => {}).finally(() => credentials.close());
-    assert.is(await codeOf(opened), 'access_file');
+    assert.is(await codeOf(credentials.open(async () => {})), 'access_file');
+    await credentials.close();
     assert.equal(client.values, {});
   });
 }
