@@ -207,6 +207,7 @@ export class Follower {
       const lines = linesOf(primary.changes(sequence, over), MAX_CHANGE_SET_BYTES);
       for await (const bytes of lines) {
         if (bytes.length <= 1) {
+          await applied;
           // A stream begins with an empty line; if change sets are missing, they may not fit.
           if (sequence >= this.#target.sequence) this.#connect();
           continue;
@@ -214,11 +215,11 @@ export class Follower {
         const from = `change set ${sequence + 1} of ${primary.address}`;
         const changeSet = await decodeNextBeside(from, bytes, sequence + 1, null);
         if (changeSet.previous !== digest) throw divergent(from);
-        this.#connect();
         ({ sequence, digest } = changeSet);
         await applied;
-        applied = store.receive({ changeSet, bytes });
-        // Failures are thrown where this is awaited: at the next change set, or at the end.
+        // Only now: while the disk refuses it, each attempt would report that the host follows.
+        applied = store.receive({ changeSet, bytes }).then(() => this.#connect());
+        // Failures are thrown where this is awaited: at the next line, or at the end.
         applied.catch(() => {});
       }
     } catch (error) {

@@ -350,6 +350,26 @@ test('a change set that the disk refuses is applied again, and none is skipped',
   await close(follower);
 });
 
+test('while the disk refuses a change set, the log says so once, and attempts get rarer', async () => {
+  const { source, replica, warnings, start, close } = await pair();
+  await write(source, 1);
+  const { receive } = replica;
+  let attempts = 0;
+  replica.receive = async () => {
+    attempts += 1;
+    throw new Error('no space left on device');
+  };
+  const { follower } = start({});
+  await until('it was tried a few times', () => attempts >= 5);
+  assert.equal(warnings, ['not following: no space left on device']);
+  assert.is(follower.figures.connected, false);
+  replica.receive = receive.bind(replica);
+  await inStep(source, replica);
+  await until('the log says so', () => warnings.length === 2);
+  assert.is(warnings[1], 'following https://primary');
+  await close(follower);
+});
+
 test('a stop waits for a poll under way, and later polls write nothing', async () => {
   const { state, role, taken, start, close } = await pair();
   const answer = Promise.withResolvers<void>();
