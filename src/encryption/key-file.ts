@@ -41,7 +41,7 @@ export async function createKeyFile(disk: Disk, path: string): Promise<string> {
 }
 
 /**
- * @param read reads the file: {@link readShortOnce} if it is read only once, and may be a pipe.
+ * @param read reads the file: `readShortOnce` if it is read only once, and may be a pipe.
  * @returns the key, 32 bytes.
  * @throws CatalogError `encryption` if the file is missing, is not a key file, or others may read
  *   it.
