@@ -279,7 +279,7 @@ test('an item that is created for a name is listed once, with the first row that
     assert.is(report.created_missing_count, 2, query);
     const listed: Received['json'][] = report.created_missing;
     assert.equal(
-      listed.map(({ row, resource, name }) => ({ row, resource, name })),
+      listed.map((each) => ({ row: each.row, resource: each.resource, name: each.name })),
       [
         { row: 4, resource: 'brands', name: 'Acmee' },
         { row: 7, resource: 'brands', name: 'Bcme' },
