@@ -51,7 +51,7 @@ async function serveAsOwner(options: ServeOptions, context: Context): Promise<vo
     opened.defer(() => host.close(grace.pages));
     await host.begin();
     // There may be no catalog yet, and no directory.
-    context.disk.mkdir(options.data);
+    if (current.catalog === null) context.disk.mkdir(options.data);
     runStartupChecks(options.data, context.disk, log);
     for (const warning of options.warnings ?? []) log.warn(warning);
     const server = await processes.listen({
