@@ -2,7 +2,8 @@
  * One event loop serves all clients: no request within the limits may block it for long. Every
  * operation of `/openapi.json` is called with the largest input that it allows, on a catalog of a
  * realistic shape, and the CPU time of every turn is measured, because the elapsed time depends on
- * the load of the machine.
+ * the load of the machine. On a machine that is slower than the one of docs/performance.md, a turn
+ * may take as much more as a fixed piece of work takes.
  *
  *     LOOP_SKUS=100000 bun test/http/loop-budget.test.ts
  *     LOOP_SKUS=1000000 LOOP_BUDGET_MS=50 bun test/http/loop-budget.test.ts
@@ -24,7 +25,7 @@ import { fill } from '../support/filled-store.ts';
 import { requestWith } from '../support/request.ts';
 import { SECRET } from '../support/secret.ts';
 import { contextOf, monitor, optionsOf, pageMaker } from '../support/service.ts';
-import { longestTurn, turn } from '../support/turns.ts';
+import { longestTurn, slowness, turn } from '../support/turns.ts';
 import { until } from '../support/until.ts';
 import { openQuickStore } from '../support/quick-store.ts';
 
@@ -43,6 +44,10 @@ const MAX_CALLS = 10;
 const FEWEST_CALLS = SHOWS_TABLE ? 2 : 1;
 
 const MAX_BODY = 1024 * 1024;
+
+function isOverBudget(milliseconds: number): boolean {
+  return milliseconds > BUDGET_MS && milliseconds > BUDGET_MS * slowness();
+}
 
 let catalog: Catalog;
 let token: string;
@@ -351,7 +356,7 @@ test(`no request blocks the event loop for more than ${BUDGET_MS} ms with ${SKUS
       if (call >= FEWEST_CALLS - 1 && Math.min(...figures) <= BUDGET_MS) break;
     }
     const [first = 0, ...later] = figures;
-    const isOver = Math.min(...figures) > BUDGET_MS;
+    const isOver = isOverBudget(Math.min(...figures));
     const then = later.length === 0 ? '' : `, then ${Math.min(...later).toFixed(1)}`;
     const line = `${name} (${status}): first ${first.toFixed(1)}${then} ms`;
     if (SHOWS_TABLE) process.stdout.write(`${isOver ? 'over: ' : ''}${line}\n`);
@@ -370,7 +375,7 @@ test('no body without a token is slow because of the strings in those before it'
     figures.push(await longestTurn(async () => void (await answer(request))));
   }
   const [median = 0] = figures.toSorted((a, b) => a - b).slice(10);
-  assert.ok(median <= BUDGET_MS, `${figures.map((each) => each.toFixed(1)).join(', ')} ms`);
+  assert.not(isOverBudget(median), `${figures.map((each) => each.toFixed(1)).join(', ')} ms`);
 });
 
 /** Files of imports with one row that is as large as a row may be, or larger. */
@@ -441,7 +446,7 @@ test(`no row of an import blocks the event loop for more than ${BUDGET_MS} ms`, 
     }
     const line = `import with ${name}: ${figures.map((each) => each.toFixed(1)).join(', ')} ms`;
     if (SHOWS_TABLE) process.stdout.write(`${line}\n`);
-    if (Math.min(...figures) > BUDGET_MS) over.push(line);
+    if (isOverBudget(Math.min(...figures))) over.push(line);
   }
   assert.equal(over, []);
 });
@@ -456,7 +461,7 @@ test(`the write that deletes a trail blocks the event loop for at most ${BUDGET_
   }
   const line = `${clear}: ${figures.map((each) => each.toFixed(1)).join(', ')} ms`;
   if (SHOWS_TABLE) process.stdout.write(`${line}\n`);
-  assert.ok(Math.min(...figures) <= BUDGET_MS, line);
+  assert.not(isOverBudget(Math.min(...figures)), line);
 });
 
 /** Makes a trail, opens the catalog without one, and writes once. */
