@@ -41,7 +41,10 @@ export interface ArchiverOptions {
 export interface ArchiveFigures {
   /** Change sets that are not in the archive yet. */
   readonly changeSets: number;
-  /** Seconds since the oldest of them was made; 0 if there is none. */
+  /**
+   * Seconds since the oldest of them was made, or since a change of accounts or keys was found that
+   * is not in the archive yet; 0 if there is neither.
+   */
   readonly seconds: number;
   /** Why the last attempt failed; null if it did not. */
   readonly failing: string | null;

@@ -52,7 +52,8 @@ export class Archiver {
   #failing: CatalogError | null = null;
   readonly #baseUploads: BackgroundWork;
   readonly #pruning: BackgroundWork;
-  #privateArchived = false;
+  /** When the accounts and keys changed that are not archived, like {@link #behindSince}. */
+  #privateSince: number | null = null;
   #closing = false;
   #over = false;
   #wake: (isCommit: boolean) => void = () => {};
@@ -71,10 +72,11 @@ export class Archiver {
   }
 
   get figures(): ArchiveFigures {
-    const since = this.#behindSince;
+    const now = this.#now();
+    const since = Math.min(this.#behindSince ?? now, this.#privateSince ?? now);
     return {
       changeSets: this.#options.store.sequence - (this.#position?.sequence ?? 0),
-      seconds: since === null ? 0 : Math.max(0, (this.#now() - since) / 1000),
+      seconds: Math.max(0, (now - since) / 1000),
       failing: this.#failing?.message ?? null,
     };
   }
@@ -82,6 +84,7 @@ export class Archiver {
   /** Starts to archive in the background. */
   start(): void {
     this.#behindSince = this.#now();
+    if (this.#options.privateFiles !== null) this.#privateSince = this.#behindSince;
     this.#options.store.onCommit(({ changeSet }) => {
       this.#behindSince ??= Date.parse(changeSet.time);
       this.#wake(true);
@@ -186,12 +189,13 @@ export class Archiver {
 
   async #archivePrivate(): Promise<void> {
     const { privateFiles: files, objects } = this.#options;
-    if (files === null || (this.#privateArchived && !files.changed())) return;
-    this.#privateArchived = false;
+    if (files === null) return;
+    if (files.changed()) this.#privateSince ??= this.#now();
+    if (this.#privateSince === null) return;
     await this.#requireClaim();
     const copy = this.#undamaged(files);
     if (copy !== null) await objects.putPrivate(copy);
-    this.#privateArchived = true;
+    this.#privateSince = null;
   }
 
   /** @returns null if a file is damaged: the archive has an older copy, perhaps the only one left. */

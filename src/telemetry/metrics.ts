@@ -144,7 +144,7 @@ export class Metrics {
   #measureArchive(read: () => ArchiveFigures | null): void {
     this.#value(
       'catalog_archive_behind_seconds',
-      'Age of the oldest change set that is not in the archive; no value without an archive.',
+      'Age of the oldest change set, or change of accounts and keys, that is not in the archive; no value without an archive.',
       () => read()?.seconds ?? null,
     );
     this.#value(

@@ -172,6 +172,51 @@ test('after a restart the lag is that of the oldest change set that the archive 
   await assertComplete(next);
 });
 
+test('the lag of an archive is also counted from a change of accounts or keys that it lacks', async () => {
+  const network = new MemoryObjects();
+  let isChanged = false;
+  const privateFiles = {
+    changed: () => isChanged,
+    read() {
+      isChanged = false;
+      return Buffer.from('keys');
+    },
+  };
+  const isPrivate = (call: string, name: string) => call === 'put' && name === 'private';
+  const refused = (call: string, name: string) => {
+    if (isPrivate(call, name)) unreachable();
+  };
+  network.before = refused;
+  let now = Date.now();
+  const key = randomBytes(32);
+  const archived = await Archived.open(storeDirectory(), {
+    network,
+    privateFiles,
+    key,
+    now: () => now,
+  });
+  const { archiver } = archived;
+  await until('they are refused', () => archiver.figures.failing !== null);
+  now += 60_000;
+  assert.is(archiver.figures.changeSets, 0);
+  assert.is(archiver.figures.seconds, 60, 'they were never archived');
+  network.before = () => {};
+  await archived.archived();
+  assert.is(archiver.figures.seconds, 0);
+
+  network.before = refused;
+  isChanged = true;
+  await until('the change is refused', () => archiver.figures.failing !== null);
+  now += 30_000;
+  await archived.commit(1);
+  await until('the change set is archived', () => archiver.figures.changeSets === 0);
+  assert.is(archiver.figures.seconds, 30, 'a change set does not hide it');
+  network.before = () => {};
+  await archived.archived();
+  assert.is(archiver.figures.seconds, 0);
+  await archived.close();
+});
+
 test('a server that is restarted continues where the archive ends', async () => {
   const directory = storeDirectory();
   const network = new MemoryObjects();
