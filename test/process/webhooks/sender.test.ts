@@ -4,6 +4,7 @@ import { type AddressInfo, createServer as createSocketServer, type Socket } fro
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { httpSender } from '../../../src/app/webhooks/sender.ts';
+import { until } from '../../support/until.ts';
 
 const servers: Server[] = [];
 
@@ -90,9 +91,7 @@ test('a response that never ends is cut off, and its status counts', async () =>
     write();
   });
   assert.is(await send(request(url)), 200);
-  await Promise.all(
-    [...sockets].map((socket) => new Promise((resolve) => socket.once('close', resolve))),
-  );
+  await until('its connection is closed', () => [...sockets].every(({ closed }) => closed));
 });
 
 test('a compressed response counts by its status, and is not unpacked', async () => {
