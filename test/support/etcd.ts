@@ -7,6 +7,9 @@ import { join } from 'node:path';
 import { freePorts } from './ports.ts';
 import { until } from './until.ts';
 
+/** Milliseconds for a call of a test to etcd: more than one takes on the busiest machine. */
+export const CALL_MS = 60_000;
+
 export const HAS_ETCD = spawnSync('etcd', ['--version']).status === 0;
 
 interface Node {

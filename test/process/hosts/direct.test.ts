@@ -18,7 +18,7 @@ import { Forwarder } from '../../../src/hosts/forwarding/forwarder.ts';
 import { make } from '../../support/catalog.ts';
 import { tokenFor } from '../../support/client.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
-import { HAS_ETCD, makeCertificate, startEtcd } from '../../support/etcd.ts';
+import { CALL_MS, HAS_ETCD, makeCertificate, startEtcd } from '../../support/etcd.ts';
 import { freePorts } from '../../support/ports.ts';
 import { type ForwardProxy, startForwardProxy } from '../../support/forward-proxy.ts';
 import { requestWith } from '../../support/request.ts';
@@ -157,7 +157,8 @@ test('a follower reaches its primary without the proxy, and webhooks use it', as
     const first = await startMember(etcd.url('shop'), proxy);
     await ready(first.url);
     for (const name of ['A', 'B', 'C']) await make(first, '/admin/brands/', { name });
-    const client = new EtcdClient({ endpoints: etcd.endpoints, prefix: '/shop/' });
+    const { endpoints } = etcd;
+    const client = new EtcdClient({ endpoints, prefix: '/shop/', timeoutMs: CALL_MS });
     await new EtcdLog(client).trim(3);
     // The log does not have all change sets, so this host fetches a base from the first one.
     const second = await startMember(etcd.url('shop'), proxy);

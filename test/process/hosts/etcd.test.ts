@@ -21,7 +21,7 @@ import type { EncodedChangeSet } from '../../../src/store/change-set.ts';
 import { encodeChangeSet } from '../../../src/store/files/change-set.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { refusableDisk } from '../../support/disk.ts';
-import { type Etcd, HAS_ETCD, makeCertificate, startEtcd } from '../../support/etcd.ts';
+import { CALL_MS, type Etcd, HAS_ETCD, makeCertificate, startEtcd } from '../../support/etcd.ts';
 import { codeOf, failureMessage, failureOf } from '../../support/failure.ts';
 import { until } from '../../support/until.ts';
 
@@ -41,7 +41,8 @@ uvuTest.before(async () => {
   const [ca, cert, key] = [files.ca, files.cert, files.key].map((path) =>
     readFileSync(path, 'utf8'),
   );
-  options = { endpoints: etcd.endpoints, prefix: '/none/', certificates: { ca, cert, key } };
+  const certificates = { ca, cert, key };
+  options = { endpoints: etcd.endpoints, prefix: '/none/', certificates, timeoutMs: CALL_MS };
   const admin = new EtcdClient(options);
   await admin.call('auth/user/add', USER);
   await admin.call('auth/role/add', { name: 'root' });

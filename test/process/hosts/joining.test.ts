@@ -5,7 +5,7 @@ import { EtcdClient } from '../../../src/hosts/cluster/etcd-client.ts';
 import { EtcdLog } from '../../../src/hosts/cluster/etcd-log.ts';
 import { send } from '../../support/client.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
-import { type Etcd, HAS_ETCD, startEtcd } from '../../support/etcd.ts';
+import { CALL_MS, type Etcd, HAS_ETCD, startEtcd } from '../../support/etcd.ts';
 import { freePorts } from '../../support/ports.ts';
 import {
   killServers,
@@ -44,7 +44,8 @@ async function startOld(prefix: string, data: string): Promise<TestServer> {
   const old = await start(prefix, data);
   await ready(old);
   for (const name of ['one', 'two', 'three']) await send(old, 'POST', '/books/', book(name));
-  const client = new EtcdClient({ endpoints: etcd.endpoints, prefix: `/${prefix}/` });
+  const { endpoints } = etcd;
+  const client = new EtcdClient({ endpoints, prefix: `/${prefix}/`, timeoutMs: CALL_MS });
   await new EtcdLog(client).trim(3);
   return old;
 }
