@@ -25,6 +25,7 @@ import { readBatch } from './batch.ts';
 import { changesName, withoutNames } from './names.ts';
 import { prune } from './retention.ts';
 import { retryDelay } from './retry.ts';
+import { watchTimes } from './times.ts';
 
 /** A fifth of the second within which a change set is to be archived. */
 const GATHER_MS = 200;
@@ -89,6 +90,7 @@ export class Archiver {
       this.#behindSince ??= Date.parse(changeSet.time);
       this.#wake(true);
     });
+    watchTimes(this.#options.store, this.#options.warn);
     this.#running = this.#run();
   }
 
@@ -232,7 +234,7 @@ export class Archiver {
     if (keep === null || !this.#pruning.mayBegin || this.#closing) return;
     this.#pruning.begin(async () => {
       await this.#requireClaim();
-      await prune(objects, this.#now() - keep);
+      await prune(objects, keep, this.#now());
     }, PRUNE_INTERVAL_MS);
   }
 

@@ -14,6 +14,7 @@ import { migratedChangeSet } from '../store/files/schema.ts';
 import type { State } from '../store/state.ts';
 import { type ArchiveObjects, MAX_CHANGE_SETS } from './archive-objects.ts';
 import type { ArchivedBase, ArchivedChanges } from './names.ts';
+import { newestUntil } from './times.ts';
 
 /** A point in the history of an archive; the end of it if neither is given. */
 export interface Target {
@@ -34,7 +35,7 @@ export async function readArchive(objects: ArchiveObjects, target: Target): Prom
   const manifest = await objects.manifest();
   const bases = await objects.bases();
   if (manifest === null && bases.length === 0) throw failed(`${objects.url} holds no archive`);
-  const base = bases.findLast((each) => isWithin(each, target));
+  const base = baseFor(bases, target);
   if (base === undefined) throw beforeAll(objects, bases);
   const state = await readBase(objects, base);
   const replay = new Replay(objects, base, state);
@@ -50,12 +51,19 @@ export async function readArchive(objects: ArchiveObjects, target: Target): Prom
   );
 }
 
-function isWithin(
-  { sequence, time }: { readonly sequence: number; readonly time: string | null },
-  target: Target,
-): boolean {
+/** @returns the base from which the fewest change sets lead to the target. */
+function baseFor(
+  bases: readonly ArchivedBase[],
+  { sequence, at }: Target,
+): ArchivedBase | undefined {
+  const end = sequence ?? Number.POSITIVE_INFINITY;
+  const until = bases.filter((base) => base.sequence <= end);
+  return at === undefined ? until.at(-1) : newestUntil(until, at);
+}
+
+function isWithin({ sequence, time }: ChangeSet, target: Target): boolean {
   if (target.sequence !== undefined && sequence > target.sequence) return false;
-  return target.at === undefined || time === null || time <= target.at;
+  return target.at === undefined || time <= target.at;
 }
 
 /**

@@ -9,7 +9,7 @@ export interface ChangeSetContent {
   readonly sequence: number;
   /** The digest of the change set before. It chains the history together. */
   readonly previous: string;
-  /** When the change set was made, ISO 8601, UTC. For people; no decision depends on it. */
+  /** When the change set was made, ISO 8601, UTC. For people, and for restores to a time. */
   readonly time: string;
   /** The last id assigned, for each kind in which it changed. */
   readonly last_ids: LastIds;

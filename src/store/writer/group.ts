@@ -10,6 +10,9 @@ import { Draft } from './draft.ts';
  */
 const MAX_GROUP = { transactions: 1024, characters: 1024 * 1024, milliseconds: 5 };
 
+/** A minute: the clocks of hosts that write in turn differ by less, and so do most corrections. */
+const MAX_CORRECTION_MS = 60_000;
+
 /** A transaction that waits for its group. */
 export interface Job {
   /** Runs the transaction; returns a promise of its result if it is `alone`. */
@@ -65,6 +68,22 @@ export async function runGroup(
     if (job.alone || jobs.length === MAX_GROUP.transactions) break;
     if (draft.characters >= MAX_GROUP.characters || performance.now() >= end) break;
   }
-  const content = await inSlices(draft.changeSet(new Date().toISOString(), writer));
+  const content = await inSlices(draft.changeSet(timeAfter(state.time, Date.now()), writer));
   return { jobs, content, characters: draft.characters, settle, dependent };
+}
+
+/**
+ * When a change set is made. Times do not go back, because a restore to a time ends at the first
+ * change set that is later. But a clock that is more than a minute behind was set, so it counts: if
+ * it had been years ahead, all change sets of these years would have one time.
+ *
+ * @param last time of the change set before; null if that is not known.
+ * @param now milliseconds since the epoch.
+ * @returns ISO 8601, UTC, with milliseconds.
+ */
+export function timeAfter(last: string | null, now: number): string {
+  const behind = last === null ? 0 : Date.parse(last) - now;
+  return last !== null && behind > 0 && behind <= MAX_CORRECTION_MS
+    ? last
+    : new Date(now).toISOString();
 }

@@ -91,13 +91,13 @@ test('prune removes what no restore within the retention time needs, and nothing
   const since = Date.parse(kept?.time ?? '');
   const at = new Date(since).toISOString();
   const before = textOf(await readArchive(objects, { at }));
-  await prune(objects, since);
+  await prune(objects, 0, since);
   assert.is(Number(network.in('bases')[0]?.slice(0, 12)), kept?.sequence);
   assert.ok(Number(network.in('changes')[0]?.slice(13, 25)) > (kept?.sequence ?? 0));
   assert.is(textOf(await readArchive(objects, { at })), before);
   assert.equal((await checkArchive(objects)).findings, []);
   const names = [...network.objects.keys()];
-  await prune(objects, since);
+  await prune(objects, 0, since);
   assert.equal([...network.objects.keys()], names);
 });
 
@@ -110,12 +110,12 @@ test('an interrupted removal leaves an undamaged archive, and the next one compl
     removed += 1;
     if (removed === 3) throw new Error('connection reset');
   };
-  await prune(objects, Date.now() + 1000).then(
+  await prune(objects, 0, Date.now() + 1000).then(
     () => assert.unreachable(),
     () => {},
   );
   assert.equal((await checkArchive(objects)).findings, []);
-  await prune(objects, Date.now() + 1000);
+  await prune(objects, 0, Date.now() + 1000);
   assert.is(network.in('bases').length, 1);
   assert.equal((await checkArchive(objects)).findings, []);
 });

@@ -1,0 +1,45 @@
+/**
+ * What the times in an archive are worth. They are those of the clocks of the hosts that wrote, which
+ * may have been wrong for a while, so later change sets may have earlier times.
+ */
+import type { Store } from '../store/store.ts';
+import type { ArchivedBase } from './names.ts';
+
+/**
+ * @param bases by ascending sequence.
+ * @param time ISO 8601, UTC, with milliseconds.
+ * @returns the newest base that holds nothing later than the time, as far as the bases show it. A
+ *   base with an earlier time than one before it does not count: it holds what that one holds.
+ */
+export function newestUntil(
+  bases: readonly ArchivedBase[],
+  time: string,
+): ArchivedBase | undefined {
+  let newest: ArchivedBase | undefined;
+  for (const base of bases) {
+    if (timeOf(base) > time) break;
+    if (newest === undefined || timeOf(base) >= timeOf(newest)) newest = base;
+  }
+  return newest;
+}
+
+/** A base of unknown time counts as made before all others. */
+function timeOf({ time }: ArchivedBase): string {
+  return time ?? '';
+}
+
+/** Warns of each change set that is earlier than the one before it: the clock was wrong. */
+export function watchTimes(
+  store: Pick<Store, 'snapshot' | 'onCommit'>,
+  warn: (message: string) => void,
+): void {
+  let last = store.snapshot().time;
+  store.onCommit(({ changeSet: { sequence, time } }) => {
+    if (last !== null && time < last) {
+      warn(
+        `a clock is or was wrong: change set ${sequence} is of ${time}, and the one before it of ${last}; check the clock of the host that writes, and restore what was written around this change set with --sequence instead of --at`,
+      );
+    }
+    last = time;
+  });
+}
