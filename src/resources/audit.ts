@@ -4,6 +4,7 @@
  */
 import type { Row } from '../model/kind.ts';
 import { KINDS } from '../model/kinds.ts';
+import { ownersOf } from '../model/relations.ts';
 import { append, clearInParts, type Entry } from '../store/bounded.ts';
 import type { Transaction } from '../store/writer/draft.ts';
 import type { Change } from '../model/change.ts';
@@ -30,7 +31,7 @@ export function* audit(
   author: Author,
   most: number,
 ): Generator<undefined, void> {
-  const stamp = stampOf(author);
+  let stamp: Stamp | undefined;
   for (const change of transaction.written()) {
     yield;
     if (!KINDS[change.kind].audited) continue;
@@ -38,6 +39,7 @@ export function* audit(
       yield* clearInParts(transaction, AUDITS);
       return;
     }
+    stamp ??= ownStamp(transaction, author, change);
     append(transaction, AUDITS, { ...stamp, ...actOf(change) }, (_, kept) => kept.bytes > most);
   }
 }
@@ -56,8 +58,25 @@ export function entryOf(change: Change, author: Author): Entry<'audits'> {
   return { ...stampOf(author), ...actOf(change) };
 }
 
-function stampOf({ subject, time }: Author): Pick<Entry<'audits'>, 'time' | 'subject'> {
+type Stamp = Pick<Entry<'audits'>, 'time' | 'subject'>;
+
+function stampOf({ subject, time }: Author): Stamp {
   return { time: new Date(time).toISOString(), subject };
+}
+
+/**
+ * An undo takes the records of a SKU for written with it if their entries follow that of the SKU
+ * with the same time and subject. So a request that begins with a record gets the next millisecond
+ * if the entry before it has these.
+ *
+ * @param first what the request wrote first.
+ */
+function ownStamp(transaction: Transaction, author: Author, first: Change): Stamp {
+  const stamp = stampOf(author);
+  if (ownersOf(first.kind).length === 0) return stamp;
+  const last = transaction.get(AUDITS, transaction.lastId(AUDITS));
+  const isSame = last?.time === stamp.time && last.subject === stamp.subject;
+  return isSame ? stampOf({ ...author, time: author.time + 1 }) : stamp;
 }
 
 function actOf({ kind, id, before, after }: Change): Omit<Entry<'audits'>, 'time' | 'subject'> {

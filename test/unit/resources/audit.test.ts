@@ -369,4 +369,23 @@ test('undoing any writes from the newest on restores the original rows byte for 
   await fc.assert(wholly, { numRuns: 25 });
 });
 
+test('undoing a write of a SKU undoes no record that another request of the subject added at the same time', async () => {
+  const opened = await open();
+  for (const step of FOUNDATION) await perform(opened, step);
+  const { records } = opened;
+  const before = skusIn(opened);
+  await records.update(at('skus'), 1, 'partial', { price: 7 }, null, 'ann');
+  const ofPrice = opened.store.lastId('audits');
+  const [nesting] = KINDS.sku_specs.nestings;
+  assert.ok(nesting);
+  const ofSku = { kind: KINDS.sku_specs, parent: { nesting, id: 1 } };
+  for (let times = 0; times < 3; times += 1) {
+    await records.create(ofSku, { spec_id: 1, option_id: 1 }, ann);
+  }
+  await new Undo(opened.audited).entries([ofPrice], false, 'carl');
+  assert.is(skusIn(opened).length, before.length + 3);
+  assert.is(opened.store.get('skus', 1)?.price, 1);
+  await close(opened);
+});
+
 test.run();
