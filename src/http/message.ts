@@ -65,9 +65,9 @@ export interface HttpRequest {
  * A body that is made while it is sent, in pieces of at most 64 KiB.
  *
  * The next piece is requested when the client has taken the previous ones. `return()` is called if
- * the client disconnects before the end. If a piece fails, the connection is cut, because the
- * status has already been sent: check what can be checked before returning the response. HEAD does
- * not iterate, so nothing may be opened before the first call of `next()`.
+ * the client disconnects before the end, and without a call of `next()` for HEAD. If a piece fails,
+ * the connection is cut, because the status has already been sent: check what can be checked before
+ * returning the response.
  */
 export type BodyStream = AsyncIterable<string | Uint8Array>;
 

@@ -209,7 +209,11 @@ async function responseTo(
   { status, headers, body }: HttpResponse,
 ): Promise<Response> {
   if (asked[REQUEST_ID] !== undefined || status >= 500) headers['X-Request-Id'] = trace.id;
-  return new Response(method === 'HEAD' ? null : kept(body), { status, headers });
+  if (method !== 'HEAD') return new Response(kept(body), { status, headers });
+  if (typeof body === 'object' && body !== null && Symbol.asyncIterator in body) {
+    await body[Symbol.asyncIterator]().return?.();
+  }
+  return new Response(null, { status, headers });
 }
 
 /** A pooled buffer is used again by the next list. */

@@ -3,7 +3,6 @@ import { durationIn } from '../../auth/duration.ts';
 import { mayActAs } from '../../auth/roles.ts';
 import { CatalogError } from '../../errors.ts';
 import { RESOURCES } from '../../model/kind.ts';
-import type { Reader } from '../../resources/changes/change-feed.ts';
 import { malformed, parseParameters, type Parameters } from '../../resources/query/parameters.ts';
 import { header, type HttpResponse } from '../message.ts';
 import { noBody } from '../operations/body.ts';
@@ -14,6 +13,7 @@ import { definePath, type Path } from '../operations/path.ts';
 import { confirmCaller, isStillAllowed } from '../rules/authorization.ts';
 import { CATALOG_SEQUENCE, parseSequence } from '../rules/catalog-sequence.ts';
 import { JSON_OFFERS } from '../rules/negotiation.ts';
+import { subjectOf } from './kinds/place.ts';
 import { CHANGES_TAG } from './tags.ts';
 
 const EVENT_STREAM = 'text/event-stream';
@@ -149,7 +149,7 @@ export const CHANGES_PATH: Path = definePath<undefined>({
 async function page(context: RequestContext<undefined>): Promise<HttpResponse> {
   const { services, mediaType } = context;
   const confirm = () => confirmCaller(context);
-  const query = { ...parseQuery(context.request.search), ...readerOf(context), confirm };
+  const query = { ...parseQuery(context.request.search), subject: subjectOf(context), confirm };
   await expectStart(context, query.since);
   const gone = new AbortController();
   const endListening = context.request.whenGone(() => gone.abort());
@@ -172,18 +172,14 @@ async function stream(context: RequestContext<undefined>): Promise<HttpResponse>
     [CATALOG_SEQUENCE]: String(services.changes.sequence),
   };
   const isAllowed = () => isStillAllowed(request, services.tokens);
-  const body = services.changes.events(after, readerOf(context), viewOf(context), isAllowed);
+  const body = services.changes.events(after, subjectOf(context), viewOf(context), isAllowed);
   return { status: 200, headers, body };
 }
 
 /** Waits for the change set after which the changes begin, if another process may have shown it. */
 async function expectStart(context: RequestContext<undefined>, after: number | null) {
-  const { subject } = readerOf(context);
-  if (after !== null) await context.services.changes.awaited.expect(after, subject);
-}
-
-function readerOf({ request, caller }: RequestContext<undefined>): Reader {
-  return { subject: caller?.subject ?? null, isHead: request.method === 'HEAD' };
+  if (after === null) return;
+  await context.services.changes.awaited.expect(after, subjectOf(context));
 }
 
 function viewOf({ caller }: RequestContext<undefined>): { readonly subjects: boolean } {

@@ -45,6 +45,7 @@ export function sendResponse(
   if (isStream(body)) {
     writeHead(sink, response);
     if (!head) return sendStream(sink, body);
+    closeStream(sink, body);
     outgoing.end();
     return 0;
   }
@@ -62,16 +63,20 @@ function isStream(body: HttpResponse['body']): body is BodyStream {
 
 /** @throws what node:http throws if it refuses a header, such as one from another host. */
 function writeHead(sink: ResponseSink, { status, headers, body }: HttpResponse): void {
-  const { outgoing, connection, onError } = sink;
+  const { outgoing, connection } = sink;
   try {
     outgoing.writeHead(status, headers);
   } catch (error) {
     // If only the request were destroyed, the engine would send an empty 200.
     connection.destroy();
-    // A stream will not be read, but it may hold a place or a connection.
-    if (isStream(body)) closeIterator(body[Symbol.asyncIterator](), onError);
+    if (isStream(body)) closeStream(sink, body);
     throw error;
   }
+}
+
+/** A stream that will not be read may hold a place or a connection. */
+function closeStream({ onError }: ResponseSink, body: BodyStream): void {
+  closeIterator(body[Symbol.asyncIterator](), onError);
 }
 
 /** Sends a pooled buffer. It is released only if the system has already taken all of its bytes. */

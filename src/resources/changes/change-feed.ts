@@ -27,14 +27,9 @@ const COMMENT_MS = 15_000;
 
 const COMMENT = Buffer.from(':\n\n');
 
-export interface Reader {
+export interface FeedQuery {
   /** Who reads. */
   readonly subject: string | null;
-  /** Whether the text is left out, as for HEAD; otherwise it has to be read or closed. */
-  readonly isHead?: boolean;
-}
-
-export interface FeedQuery extends Reader {
   /** The change set after which to begin; null for the last one. */
   readonly since: number | null;
   /** Change sets in the response, at most. */
@@ -47,6 +42,7 @@ export interface FeedQuery extends Reader {
 
 /** An array of changes. */
 export interface FeedPage {
+  /** If it is not a string, it has to be read or closed. */
   readonly text: string | AsyncIterable<Uint8Array>;
   /** The last change set of the store. If the array is empty, there were no changes up to it. */
   readonly last: number;
@@ -124,7 +120,13 @@ export class ChangeFeed {
       const parts = this.#texts.after(scanned, last, view, closed.signal);
       const first = await parts.next();
       if (first.done !== true) {
-        return { text: await this.#arrayOf(first.value, parts, query, closed, leave), last };
+        const array = arrayText(withFirst(first.value, parts), query.limit);
+        const close = async () => {
+          leave();
+          // They stay a reader of a shared text until they are closed.
+          await parts.return();
+        };
+        return { text: closable(gathered(array, this.#turns), closed, close), last };
       }
       scanned = last;
       if (!(await source.arrivals.past(last, deadline - performance.now(), gone))) {
@@ -134,48 +136,26 @@ export class ChangeFeed {
     }
   }
 
-  /** @param rest the other parts: they stay a reader of a shared text until they are closed. */
-  async #arrayOf(
-    first: Part,
-    rest: AsyncGenerator<Part>,
-    { limit, isHead }: FeedQuery,
-    closed: AbortController,
-    leave: () => void,
-  ): Promise<AsyncIterable<Uint8Array>> {
-    const close = async () => {
-      leave();
-      await rest.return(undefined);
-    };
-    if (isHead === true) {
-      await close();
-      return NOTHING;
-    }
-    const text = gathered(arrayText(withFirst(first, rest), limit), this.#turns);
-    return closable(leaving(text, leave), closed, close);
-  }
-
   /**
    * The changes after a sequence, and all that follow, as server-sent events.
    *
    * @param since the change set after which to begin; null for the last one.
+   * @param subject who reads.
    * @param isAllowed whether the reader may still read; the stream ends when it may not.
+   * @returns a text that has to be read or closed.
    * @throws CatalogError `history_gone`, `busy`.
    */
   events(
     since: number | null,
-    reader: Reader,
+    subject: string | null,
     view: View,
     isAllowed: () => boolean | Promise<boolean>,
   ): AsyncIterable<Uint8Array> {
     const after = since ?? this.sequence;
     this.#source.require(after);
-    const leave = this.#places.take(reader.subject);
-    if (reader.isHead === true) {
-      leave();
-      return NOTHING;
-    }
+    const leave = this.#places.take(subject);
     const closed = new AbortController();
-    const text = leaving(this.#events(after, view, isAllowed, closed.signal), leave);
+    const text = this.#events(after, view, isAllowed, closed.signal);
     return closable(text, closed, async () => leave());
   }
 
@@ -210,23 +190,6 @@ export class ChangeFeed {
     }
   }
 }
-
-/** Gives the place of a reader back at the end of its text. */
-async function* leaving(
-  text: AsyncIterable<Uint8Array>,
-  leave: () => void,
-): AsyncGenerator<Uint8Array, void, void> {
-  try {
-    yield* text;
-  } finally {
-    leave();
-  }
-}
-
-/** A stream instead of an empty text: the length of the response to GET is not known. */
-const NOTHING: AsyncIterable<Uint8Array> = {
-  async *[Symbol.asyncIterator]() {},
-};
 
 async function* withFirst(
   first: Part,

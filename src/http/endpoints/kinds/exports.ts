@@ -86,8 +86,6 @@ async function exportAll(context: RequestContext<Kind>): Promise<HttpResponse> {
   const { selection, sent } = parseUnpagedQuery(kind, [FORMAT.name], request.search);
   const format = parseFormat(sent.get(FORMAT.name));
   const { name, text } = await services.exports.open(kind, format, selection, subjectOf(context));
-  // HEAD does not read the text. If it stayed open, it would count as an export in progress.
-  if (request.method === 'HEAD') await text.return?.();
   return {
     status: 200,
     headers: { 'Content-Type': type, 'Content-Disposition': `attachment; filename="${name}"` },
