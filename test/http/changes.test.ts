@@ -207,7 +207,7 @@ test('a malformed or unknown parameter or a malformed header is 400, and the err
 
 test('wait and limit reach from their least to their greatest value; an empty Last-Event-ID is none', async () => {
   const server = await openService({ demo: true });
-  for (const query of ['wait=0s', 'wait=000s', 'limit=1', 'limit=1000']) {
+  for (const query of ['wait=0s', 'wait=000s', 'limit=1', 'limit=0000000001', 'limit=1000']) {
     assert.is((await sent(server, 200, 'GET', `${CHANGES}?since=0&${query}`)).json[0].sequence, 1);
   }
   for (const wait of ['60s', '1m']) {

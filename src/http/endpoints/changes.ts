@@ -3,6 +3,7 @@ import { durationIn } from '../../auth/duration.ts';
 import { mayActAs } from '../../auth/roles.ts';
 import { CatalogError } from '../../errors.ts';
 import { RESOURCES } from '../../model/kind.ts';
+import { parseCount } from '../../resources/query/paging.ts';
 import { malformed, parseParameters, type Parameters } from '../../resources/query/parameters.ts';
 import { header, type HttpResponse } from '../message.ts';
 import { noBody } from '../operations/body.ts';
@@ -189,7 +190,8 @@ function viewOf({ caller }: RequestContext<undefined>): { readonly subjects: boo
 /** @throws CatalogError `malformed_query`. */
 function parseQuery(search: string) {
   const sent = parseParameters(KNOWN, search);
-  return { since: parseSince(sent), limit: parseLimit(sent), wait: parseWait(sent) };
+  const limit = parseCount(sent, 'limit', DEFAULT_LIMIT, 1, MAX_LIMIT);
+  return { since: parseSince(sent), limit, wait: parseWait(sent) };
 }
 
 function parseSince(sent: Parameters): number | null {
@@ -198,14 +200,6 @@ function parseSince(sent: Parameters): number | null {
   const since = parseSequence(value);
   if (since === null) throw malformed('since', 'must be the number of a change set, in digits');
   return since;
-}
-
-function parseLimit(sent: Parameters): number {
-  const value = sent.get('limit');
-  if (value === undefined) return DEFAULT_LIMIT;
-  const limit = /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN;
-  if (limit >= 1 && limit <= MAX_LIMIT) return limit;
-  throw malformed('limit', `must be a number from 1 to ${MAX_LIMIT}, in digits`);
 }
 
 /** @returns milliseconds. */

@@ -52,7 +52,13 @@ export function parsePaging(
   return { form: 'page', limit, offset: (parseCount(sent, 'page', 1, 1) - 1) * limit };
 }
 
-function parseCount(
+/**
+ * A number in digits.
+ *
+ * @param absent the value if the parameter is not sent.
+ * @throws CatalogError `malformed_query` unless it is from `least` to `most`.
+ */
+export function parseCount(
   sent: Parameters,
   name: string,
   absent: number,
