@@ -242,29 +242,66 @@ test('if a header of the response is invalid, the connection is closed without a
   }
 });
 
-test('the send timeout applies to each piece, not to the whole response', () =>
-  staged(
-    () => streamed(new Source(200)),
-    async (stage) => {
-      const slow = stage.connect();
-      slow.socket.pause();
-      slow.send('GET /', [LAST]);
-      // Reads in bursts for longer than the timeout.
-      for (let step = 0; !slow.closed; step += 1) {
-        assert.ok(step < 200, 'the response ends');
-        slow.socket.resume();
-        await Bun.sleep(5);
-        slow.socket.pause();
-        await Bun.sleep(step < 20 ? 50 : 0);
+/** A time limit that no test reaches, in milliseconds. */
+const SEND_MS = 3_600_000;
+
+/** The timers of {@link SEND_MS} that run while `run` does, and how many have begun. */
+interface SendTimers {
+  begun: number;
+  readonly running: Map<unknown, () => void>;
+}
+
+async function withSendTimers(run: (timers: SendTimers) => Promise<void>): Promise<void> {
+  const { setTimeout: set, clearTimeout: clear } = globalThis;
+  const timers: SendTimers = { begun: 0, running: new Map() };
+  Object.assign(globalThis, {
+    setTimeout: (work: () => void, milliseconds?: number) => {
+      const timer = set(work, milliseconds);
+      if (milliseconds === SEND_MS) {
+        timers.begun += 1;
+        timers.running.set(timer, work);
       }
-      assert.is(unchunked(slow.text)?.length, 200 * PIECE.length);
-      const stuck = stage.connect();
-      stuck.socket.pause();
-      stuck.send('GET /');
-      await until('the stuck connection is cut', () => stage.records.length === 2);
-      assert.is(stage.records[1]?.aborted, true);
+      return timer;
     },
-    { sendTimeout: 500 },
+    clearTimeout: (timer: Parameters<typeof clear>[0]) => {
+      timers.running.delete(timer);
+      clear(timer);
+    },
+  });
+  try {
+    await run(timers);
+  } finally {
+    Object.assign(globalThis, { setTimeout: set, clearTimeout: clear });
+  }
+}
+
+test('the send timeout applies to each piece, not to the whole response', () =>
+  withSendTimers((timers) =>
+    staged(
+      () => streamed(new Source(200)),
+      async (stage) => {
+        const slow = stage.connect();
+        slow.socket.pause();
+        slow.send('GET /', [LAST]);
+        // Reads in bursts, so that the server waits several times.
+        while (!slow.closed) {
+          slow.socket.resume();
+          await Bun.sleep(5);
+          slow.socket.pause();
+        }
+        assert.is(unchunked(slow.text)?.length, 200 * PIECE.length);
+        assert.ok(timers.begun > 10, `${timers.begun} pieces had to wait`);
+        assert.is(timers.running.size, 0);
+        const stuck = stage.connect();
+        stuck.socket.pause();
+        stuck.send('GET /');
+        await until('the server waits for the stuck one', () => timers.running.size === 1);
+        for (const passed of timers.running.values()) passed();
+        await until('the stuck connection is cut', () => stage.records.length === 2);
+        assert.is(stage.records[1]?.aborted, true);
+      },
+      { sendTimeout: SEND_MS },
+    ),
   ));
 
 test('a stream that fails half-way closes the connection, and the error is reported', () => {
