@@ -58,5 +58,5 @@ function parseKeep(text: string): number {
  */
 export function parseSequence(text: string): number {
   if (/^\d{1,12}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('Give the number of a change set in digits.');
+  throw new InvalidArgumentError('Give the number of a change set in at most 12 digits.');
 }

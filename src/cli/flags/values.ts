@@ -37,8 +37,8 @@ export function parseRecipients(text: string, before: readonly string[] = []): s
  * @throws InvalidArgumentError.
  */
 export function parseEntryIds(text: string, before: readonly number[] = []): number[] {
-  if (/^[1-9]\d{0,15}$/.test(text)) return [...before, Number(text)];
-  throw new InvalidArgumentError('Give ids of audit entries in digits.');
+  if (isId(text)) return [...before, Number(text)];
+  throw new InvalidArgumentError(`Give ids of audit entries in digits, at most ${MAX_ID}.`);
 }
 
 /**
@@ -61,8 +61,15 @@ function requireBound(instant: string | null): string {
 
 /** @returns the ids of SKUs so far, with repetitions. @throws InvalidArgumentError. */
 export function parseIds(text: string, before: readonly number[] = []): number[] {
-  if (/^[1-9]\d{0,15}$/.test(text)) return [...before, Number(text)];
-  throw new InvalidArgumentError('Give SKU ids in digits.');
+  if (isId(text)) return [...before, Number(text)];
+  throw new InvalidArgumentError(`Give SKU ids in digits, at most ${MAX_ID}.`);
+}
+
+/** A larger number is rounded, so a message would name an id that nobody gave. */
+const MAX_ID = Number.MAX_SAFE_INTEGER;
+
+function isId(text: string): boolean {
+  return /^[1-9]\d*$/.test(text) && Number(text) <= MAX_ID;
 }
 
 /** Each worker has the whole state in memory. */

@@ -221,6 +221,15 @@ const WRONG: readonly Wrong[] = [
     args: ['rebuild-pages', '--', id],
     says: ['digits'],
   })),
+  // A number that cannot be represented would be another one in a message.
+  ...['rebuild-pages', 'undo'].map((command) => ({
+    args: [command, '9007199254740993'],
+    says: ["'9007199254740993'", 'at most 9007199254740991'],
+  })),
+  {
+    args: ['restore', '--from', 'file:///a', '--sequence', '9007199254740993'],
+    says: ['12 digits'],
+  },
   ...['users', 'tokens', 'keys'].map((group) => ({ args: [group], says: ['command', '--help'] })),
   { args: ['users', 'ad', 'ann'], says: ["unknown command 'ad'", 'Did you mean add?'] },
   { args: ['help', 'nope'], says: ["unknown command 'nope'"] },
