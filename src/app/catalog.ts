@@ -107,13 +107,11 @@ export async function openCatalog(
   const { CATALOG_JWT_SECRET: secret } = env;
   if (secret !== undefined) secretKeys(secret);
   void archivePlace(options, env, seams);
-  const opened = new AsyncDisposableStack();
-  try {
-    return await compose(opened, options, { disk, env, version }, monitor, seams);
-  } catch (error) {
-    await opened.disposeAsync();
-    throw error;
-  }
+  await using ifFailed = new AsyncDisposableStack();
+  const opened = ifFailed.use(new AsyncDisposableStack());
+  const catalog = await compose(opened, options, { disk, env, version }, monitor, seams);
+  ifFailed.move();
+  return catalog;
 }
 
 /**

@@ -43,41 +43,37 @@ async function serveAsOwner(options: ServeOptions, context: Context): Promise<vo
   for (const { reason } of [processes, host]) readiness.also(reason);
   // A start that fails waits for nothing.
   let grace = { requests: 0, pages: 0 };
-  const opened = new AsyncDisposableStack();
-  try {
-    opened.defer(() => observability.close());
-    // A mistake in the addresses leaves no new store behind.
-    if (!hasStore(options.data, context.disk)) await requireFreePorts(options);
-    opened.defer(() => host.close(grace.pages));
-    await host.begin();
-    // There may be no catalog yet, and no directory.
-    if (current.catalog === null) context.disk.mkdir(options.data);
-    runStartupChecks(options.data, context.disk, log);
-    for (const warning of options.warnings ?? []) log.warn(warning);
-    const server = await processes.listen({
-      application: current.application,
-      host: options.host,
-      port: options.port,
-      ...observability.serverSettings,
-    });
-    opened.defer(async () => void (await server.close(grace.requests)));
-    await observability.open({
-      catalog: () => current.catalog,
-      following: host.following,
-      server,
-      others: processes.figures,
-      lastBackup: () => lastBackupTime(context.disk, options.data),
-    });
-    // Only now: a start that fails has one line, its error.
-    announce(server.url, options, context, current.catalog?.store.created === true);
-    opened.defer(() => current.endWaits());
-    opened.defer(() => host.stop());
-    await Promise.race([stop, host.run().then(() => stop)]);
-    readiness.raise('closing');
-    grace = { requests: REQUESTS_GRACE_MS, pages: PAGES_GRACE_MS };
-  } finally {
-    await opened.disposeAsync();
-  }
+  await using opened = new AsyncDisposableStack();
+  opened.defer(() => observability.close());
+  // A mistake in the addresses leaves no new store behind.
+  if (!hasStore(options.data, context.disk)) await requireFreePorts(options);
+  opened.defer(() => host.close(grace.pages));
+  await host.begin();
+  // There may be no catalog yet, and no directory.
+  if (current.catalog === null) context.disk.mkdir(options.data);
+  runStartupChecks(options.data, context.disk, log);
+  for (const warning of options.warnings ?? []) log.warn(warning);
+  const server = await processes.listen({
+    application: current.application,
+    host: options.host,
+    port: options.port,
+    ...observability.serverSettings,
+  });
+  opened.defer(async () => void (await server.close(grace.requests)));
+  await observability.open({
+    catalog: () => current.catalog,
+    following: host.following,
+    server,
+    others: processes.figures,
+    lastBackup: () => lastBackupTime(context.disk, options.data),
+  });
+  // Only now: a start that fails has one line, its error.
+  announce(server.url, options, context, current.catalog?.store.created === true);
+  opened.defer(() => current.endWaits());
+  opened.defer(() => host.stop());
+  await Promise.race([stop, host.run().then(() => stop)]);
+  readiness.raise('closing');
+  grace = { requests: REQUESTS_GRACE_MS, pages: PAGES_GRACE_MS };
 }
 
 /** Chooses the host. Nothing is opened yet. @throws CatalogError `usage`. */

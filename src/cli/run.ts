@@ -76,7 +76,10 @@ export async function run(
     warn(line, error) {
       // It may quote a name that someone else has given, such as that of an archived object.
       stderr.write(`catalog-server: ${escaped(line)}\n`);
-      if (verbose && error instanceof Error) stderr.write(`${error.stack}\n`);
+      if (!verbose) return;
+      for (const cause of causesOf(error)) {
+        if (cause instanceof Error) stderr.write(`${cause.stack}\n`);
+      }
     },
   };
   if (platform === 'win32') {
@@ -156,8 +159,16 @@ function report(
     context.warn(`${said.replace(/\.$/, '')}; see ${namedIn(argv, program)} --help`);
     return 2;
   }
-  context.warn(oneLine(systemMessage(error) ?? messageOf(error)), error);
-  return error instanceof CatalogError ? error.exit : 1;
+  const causes = causesOf(error);
+  const messages = causes.map((cause) => systemMessage(cause) ?? messageOf(cause));
+  context.warn(oneLine(messages.join('; ')), error);
+  return causes[0] instanceof CatalogError ? causes[0].exit : 1;
+}
+
+/** What an error consists of, the first failure first: more may fail while a server is closed. */
+function causesOf(error: unknown): unknown[] {
+  if (!(error instanceof SuppressedError)) return [error];
+  return [...causesOf(error.suppressed), ...causesOf(error.error)];
 }
 
 /** @returns the program and the command that the arguments name, such as `catalog-server users add`. */

@@ -4,6 +4,7 @@ import { basename, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { ALONE, alone } from '../../../src/app/membership.ts';
 import { DATA_FILES } from '../../../src/data-files.ts';
 import { messageOf } from '../../../src/errors.ts';
 import { sent } from '../../support/client.ts';
@@ -31,6 +32,22 @@ test('a catalog whose webhooks cannot be read takes no imports of commands', asy
   const before = looks;
   await pause(SOME_LOOKS_MS);
   assert.is(looks, before);
+});
+
+test('a catalog that cannot be opened, nor closed again, says both', async () => {
+  const disk = {
+    ...quickDisk,
+    list(path: string) {
+      if (basename(path) === DATA_FILES.webhooks) throw new Error('no webhooks');
+      return quickDisk.list(path);
+    },
+  };
+  const close = () => Promise.reject(new Error('no farewell'));
+  const mode = { ...alone(), join: () => Promise.resolve({ ...ALONE, close }) };
+  const error = await openService({ disk, mode }).catch((failure: unknown) => failure);
+  assert.ok(error instanceof SuppressedError);
+  assert.is(messageOf(error.suppressed), 'no webhooks');
+  assert.is(messageOf(error.error), 'no farewell');
 });
 
 test('a catalog whose imports cannot be read ends its deliveries, and frees its directory', async () => {

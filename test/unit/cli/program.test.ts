@@ -1,9 +1,11 @@
 /** spec 8.2 and 8.8: the program's help, and its messages for wrong usage and for failures. */
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { version } from '../../../package.json' with { type: 'json' };
+import { run } from '../../../src/cli/run.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { callProgram } from '../../support/program.ts';
 import { COMMANDS, FLAGS, NESTED } from '../../support/command-line.ts';
@@ -36,6 +38,26 @@ test('a command restores the compile policy before it runs, and serve not before
   } finally {
     Bun.unsafe.setJITPolicy = setJITPolicy;
   }
+});
+
+test('if more than one thing fails, one line says each, the first one first', async () => {
+  const closing = new Error('its files cannot be closed');
+  const failure = Object.assign(new Error('EACCES: permission denied, open'), {
+    code: 'EACCES',
+    path: '/catalog',
+  });
+  const stdin = () => {
+    throw new SuppressedError(new Error('its lock is lost'), new SuppressedError(closing, failure));
+  };
+  let said = '';
+  const stderr = new PassThrough().on('data', (chunk) => (said += String(chunk)));
+  const args = ['restore', '-', '--data', join(temporaryDirectory(), 'new')];
+  const status = await run(args, version, { stdin, stdout: new PassThrough().resume(), stderr });
+  assert.is(status, 1);
+  assert.match(
+    said,
+    /^catalog-server: \/catalog cannot be used .+, or name another path; its files cannot be closed; its lock is lost\n$/,
+  );
 });
 
 test('on Windows every command fails with one line', async () => {
