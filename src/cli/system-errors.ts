@@ -1,6 +1,7 @@
 /** Messages for system errors that say what to do (spec 8.8). */
 import { basename, dirname } from 'node:path';
 import { TEMPORARY } from '../disk/durable-file.ts';
+import { CatalogError, messageOf, systemErrorCode } from '../errors.ts';
 
 /** What to do about a path, by the code of the error. */
 const ADVICE: Readonly<Record<string, string>> = {
@@ -30,15 +31,26 @@ const ADVICE_WITHOUT_PATH: Readonly<Record<string, string>> = {
   EDQUOT: 'a quota is used up: free some space, and try again',
 };
 
-/** @returns one sentence; null if it is not a system error for which there is advice. */
+/**
+ * @returns one sentence; null if it is not a system error for which there is advice, nor an error
+ *   whose message ends with the reason of such an error, so without advice.
+ */
 export function systemMessage(error: unknown): string | null {
   if (!(error instanceof Error)) return null;
+  if (error instanceof CatalogError) return advised(error);
   const { code = '', path } = error as NodeJS.ErrnoException;
   const advice = (path === undefined ? ADVICE_WITHOUT_PATH : ADVICE)[code];
   if (advice === undefined) return null;
   const [reason = ''] = error.message.split(',');
   if (path === undefined) return `${reason}; ${advice}`;
   return `${lastingPath(path)} cannot be used (${reason}); ${advice}`;
+}
+
+function advised({ message, cause }: CatalogError): string | null {
+  const advice = ADVICE[systemErrorCode(cause) ?? ''];
+  return advice !== undefined && message.endsWith(messageOf(cause))
+    ? `${message}; ${advice}`
+    : null;
 }
 
 /** A temporary file is gone when its name is read, and it is its directory that refused it. */

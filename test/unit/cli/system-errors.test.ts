@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { systemMessage } from '../../../src/cli/system-errors.ts';
+import { CatalogError } from '../../../src/errors.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 
 const directory = temporaryDirectory();
@@ -58,6 +59,23 @@ test('for ENOSPC the message says that a disk is full, without a path', () => {
   });
   const advice = 'a disk is full: free some space, and try again';
   assert.is(systemMessage(error), `ENOSPC: no space left on device; ${advice}`);
+});
+
+const refusal = Object.assign(new Error("EACCES: permission denied, open '/srv/k'"), {
+  code: 'EACCES',
+  path: '/srv/k',
+});
+
+test('a message that ends with the reason of the system gets the advice', () => {
+  const message = `/srv/k cannot be written: ${refusal.message}`;
+  const error = new CatalogError('key_file', message, { cause: refusal });
+  const right = 'give the user that runs catalog-server the right to use it, or name another path';
+  assert.is(systemMessage(error), `${message}; ${right}`);
+});
+
+test('a message that already says what to do gets no other advice', () => {
+  const message = `/srv/k cannot be read (${refusal.message}); move it away`;
+  assert.is(systemMessage(new CatalogError('key_file', message, { cause: refusal })), null);
 });
 
 test('other errors have no such message', () => {
