@@ -133,7 +133,6 @@ async function compose(
   const membership = await mode.join(store);
   opened.defer(membership.close);
   const { shared, deliveries } = membership;
-  opened.defer(await savingSettings(options, disk, monitor));
   const archive = openArchive(options, store, { disk, env }, monitor, seams);
   opened.defer(archive.close);
   const pages = openPages(options, store, disk, monitor, seams);
@@ -148,6 +147,8 @@ async function compose(
   const { role, hosts } = openHosts(settings, { store, changes }, { disk, env }, monitor, seams);
   const { imports, close: endImports } = await openImports(options, audited, disk, monitor);
   opened.defer(endImports);
+  // Only now: a start that fails has one line, its error.
+  opened.defer(await savingSettings(options, disk, monitor));
   archive.start();
   const readinessDetails = detailsOf(archive, membership);
   const application = createApplication({

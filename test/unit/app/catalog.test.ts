@@ -4,13 +4,21 @@ import { basename, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { openCatalog } from '../../../src/app/catalog.ts';
 import { ALONE, alone } from '../../../src/app/membership.ts';
 import { DATA_FILES } from '../../../src/data-files.ts';
 import { messageOf } from '../../../src/errors.ts';
 import { sent } from '../../support/client.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { quickDisk } from '../../support/disk.ts';
-import { closeServices, openService } from '../../support/service.ts';
+import { SECRET } from '../../support/secret.ts';
+import {
+  closeServices,
+  contextOf,
+  monitor,
+  openService,
+  optionsOf,
+} from '../../support/service.ts';
 
 test.after.each(closeServices);
 
@@ -32,6 +40,26 @@ test('a catalog whose webhooks cannot be read takes no imports of commands', asy
   const before = looks;
   await pause(SOME_LOOKS_MS);
   assert.is(looks, before);
+});
+
+test('a start that fails logs nothing of what it could not write', async () => {
+  const data = temporaryDirectory();
+  const disk = {
+    ...quickDisk,
+    list(path: string) {
+      if (basename(path) === DATA_FILES.webhooks) throw new Error('no webhooks');
+      return quickDisk.list(path);
+    },
+    read(path: string) {
+      if (basename(path) === DATA_FILES.pageSettings) throw new Error('no settings');
+      return quickDisk.read(path);
+    },
+  };
+  const log: string[] = [];
+  const context = contextOf(disk, { CATALOG_JWT_SECRET: SECRET });
+  const opening = openCatalog(optionsOf({}, data), context, monitor(log), {});
+  assert.is(await opening.then(String, messageOf), 'no webhooks');
+  assert.equal(log, []);
 });
 
 test('a catalog that cannot be opened, nor closed again, says both', async () => {
