@@ -12,7 +12,7 @@ import { operation, type RequestContext } from '../operations/operation.ts';
 import { inQuery, type Parameter } from '../operations/parameters.ts';
 import { definePath, type Path } from '../operations/path.ts';
 import { confirmCaller, isStillAllowed } from '../rules/authorization.ts';
-import { CATALOG_SEQUENCE, parseSequence } from '../rules/catalog-sequence.ts';
+import { CATALOG_SEQUENCE, parseSequence, parseSince } from '../rules/catalog-sequence.ts';
 import { JSON_OFFERS } from '../rules/negotiation.ts';
 import { subjectOf } from './kinds/place.ts';
 import { CHANGES_TAG } from './tags.ts';
@@ -192,14 +192,6 @@ function parseQuery(search: string) {
   const sent = parseParameters(KNOWN, search);
   const limit = parseCount(sent, 'limit', DEFAULT_LIMIT, 1, MAX_LIMIT);
   return { since: parseSince(sent), limit, wait: parseWait(sent) };
-}
-
-function parseSince(sent: Parameters): number | null {
-  const value = sent.get('since');
-  if (value === undefined) return null;
-  const since = parseSequence(value);
-  if (since === null) throw malformed('since', 'must be the number of a change set, in digits');
-  return since;
 }
 
 /** @returns milliseconds. */

@@ -1,5 +1,6 @@
 /** Which change set a response shows, and which one a read asks for (spec 15.1, 15.2). */
 import { CatalogError } from '../../errors.ts';
+import { malformed, type Parameters } from '../../resources/query/parameters.ts';
 import { header, type HttpRequest, type HttpResponse, isSafe } from '../message.ts';
 import type { Services } from '../services.ts';
 
@@ -56,6 +57,19 @@ export function awaitSequence(
   return changes.awaited.reach(sequence, request.trace.subject)?.then(() => {
     request.trace.reached = sequence;
   });
+}
+
+/**
+ * The change set after which a reader of changes begins; null if the query does not name one.
+ *
+ * @throws CatalogError `malformed_query`.
+ */
+export function parseSince(sent: Parameters): number | null {
+  const value = sent.get('since');
+  if (value === undefined) return null;
+  const since = parseSequence(value);
+  if (since === null) throw malformed('since', 'must be the number of a change set, in digits');
+  return since;
 }
 
 /**

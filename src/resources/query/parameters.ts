@@ -47,6 +47,12 @@ export function malformed(parameter: string, what: string): CatalogError {
   return new CatalogError('malformed_query', `query parameter ${parameter} ${what}`);
 }
 
+/** @throws CatalogError `malformed_query` unless the value is true or false. */
+export function parseFlag(parameter: string, value: string): boolean {
+  if (value === 'true' || value === 'false') return value === 'true';
+  throw malformed(parameter, 'must be true or false');
+}
+
 function unknownParameter({ owner, names }: KnownParameters, name: string): CatalogError {
   const begin = name.slice(0, MAX_QUOTED);
   const quoted = JSON.stringify(begin === name ? name : `${begin}…`);

@@ -1,7 +1,7 @@
 /** Filters by a range of an attribute's values, by a period, and by true or false (spec 4.8). */
 import type { Kind, Scalar } from '../../model/kind.ts';
 import type { Range } from '../../store/memory/selection.ts';
-import { malformed, type Parameters } from './parameters.ts';
+import { malformed, type Parameters, parseFlag } from './parameters.ts';
 import { visibleAttributes } from '../visible-attributes.ts';
 import { parsePeriodEnd, parsePeriodStart, PERIOD_BOUND } from './instants.ts';
 
@@ -65,11 +65,6 @@ function parseBound(name: string, { bound, values }: RangeParameter, text: strin
       throw malformed(name, `must be ${PERIOD_BOUND}`);
     }
   }
-}
-
-function parseFlag(name: string, text: string): boolean {
-  if (text === 'true' || text === 'false') return text === 'true';
-  throw malformed(name, 'must be true or false');
 }
 
 function parseNumber(name: string, text: string): number {

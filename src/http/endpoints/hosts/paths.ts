@@ -4,14 +4,14 @@
  * follower checks the responses (src/hosts/following/primary-client.ts).
  */
 import { CatalogError } from '../../../errors.ts';
-import { malformed, parseParameters } from '../../../resources/query/parameters.ts';
+import { parseParameters } from '../../../resources/query/parameters.ts';
 import { header, type HttpResponse } from '../../message.ts';
 import { noBody } from '../../operations/body.ts';
 import { textContent } from '../../operations/content.ts';
 import { operation, type RequestContext } from '../../operations/operation.ts';
 import { definePath, type Path } from '../../operations/path.ts';
 import { isStillAllowed } from '../../rules/authorization.ts';
-import { parseSequence } from '../../rules/catalog-sequence.ts';
+import { parseSince } from '../../rules/catalog-sequence.ts';
 import { JSON_TYPE } from '../../rules/negotiation.ts';
 import type { KnownEpoch } from '../../services.ts';
 import { HOSTS_TAG } from '../tags.ts';
@@ -95,9 +95,7 @@ async function readState({ request, services }: RequestContext<undefined>): Prom
 function followChanges({ request, services }: RequestContext<undefined>): HttpResponse {
   const { hosts, changes, tokens } = services;
   const sent = parseParameters({ owner: 'hosts', names: new Set(['since']) }, request.search);
-  const value = sent.get('since');
-  const since = value === undefined ? changes.sequence : parseSequence(value);
-  if (since === null) throw malformed('since', 'must be the number of a change set, in digits');
+  const since = parseSince(sent) ?? changes.sequence;
   return {
     status: 200,
     headers: { 'Content-Type': LINES },

@@ -3,8 +3,9 @@ import { missingItem } from '../../../errors.ts';
 import type { Kind } from '../../../model/kind.ts';
 import {
   malformed,
-  parseParameters,
   type Parameters,
+  parseFlag,
+  parseParameters,
 } from '../../../resources/query/parameters.ts';
 import { type Format, FORMAT_TYPES, FORMATS } from '../../../resources/transfer/formats.ts';
 import type { ShownImport } from '../../../resources/transfer/import-reports.ts';
@@ -188,7 +189,7 @@ async function accept(
     match: parseMatch(kind, sent.get(MATCH)),
     createMissing: parseMissing(sent),
     format: formatOf(header(request, 'content-type')),
-    dryRun: parseDryRun(sent.get(DRY_RUN)),
+    dryRun: parseFlag(DRY_RUN, sent.get(DRY_RUN) ?? 'false'),
     subject: subjectOf(context),
   };
   const accepted = await services.imports.accept(order, confirmedAtEnd(body, context), key);
@@ -217,11 +218,6 @@ async function* confirmedAtEnd(
 function formatOf(contentType: string | undefined): Format {
   const type = mediaTypeOf(contentType);
   return FORMATS.find((format) => FORMAT_TYPES[format] === type) ?? 'csv';
-}
-
-function parseDryRun(sent = 'false'): boolean {
-  if (sent === 'true' || sent === 'false') return sent === 'true';
-  throw malformed(DRY_RUN, 'must be true or false');
 }
 
 function parseMatch(kind: Kind, sent = 'id'): Match {
