@@ -63,6 +63,7 @@ test('the digest changes only if a file changes', async () => {
   const directory = temporaryDirectory();
   const watched = new WatchedCredentialFiles(directory, true);
   const first = watched.current();
+  assert.equal(first.files, NONE);
   assert.is(watched.current(), first);
   await changeAccess(quickDisk, directory, (draft) => addAccount(draft, accountOf('ann')));
   const second = watched.current();
@@ -93,7 +94,7 @@ test('if one of the files is invalid, no file is replaced', async () => {
   }
 });
 
-test('a file that other users can read is not sent', async () => {
+test('a file that other users can read is not sent, however often it is asked for', async () => {
   const directory = temporaryDirectory();
   await replaceCredentialFiles(quickDisk, directory, { ...NONE, keys: encodeKeys([makeKey(0)]) });
   await changeAccess(quickDisk, directory, (draft) => addAccount(draft, accountOf('ann')));
@@ -101,15 +102,21 @@ test('a file that other users can read is not sent', async () => {
     ['access.json', 'access_file'],
     ['keys.json', 'key_file'],
   ] as const) {
+    const watched = new WatchedCredentialFiles(directory, true);
+    watched.current();
     chmodSync(join(directory, name), 0o644);
-    assert.throws(
-      () => new WatchedCredentialFiles(directory, true).current(),
-      (error: unknown) =>
-        error instanceof CatalogError &&
-        error.code === code &&
-        error.message.includes(`${name} may be read by others`),
-    );
+    for (const attempt of ['first', 'second']) {
+      assert.throws(
+        () => watched.current(),
+        (error: unknown) =>
+          error instanceof CatalogError &&
+          error.code === code &&
+          error.message.includes(`${name} may be read by others`),
+        attempt,
+      );
+    }
     chmodSync(join(directory, name), 0o600);
+    watched.current();
   }
 });
 

@@ -25,4 +25,11 @@ test('a change that only the own disk refuses has an unknown outcome, and the me
   }
 });
 
+test('a failure after which only a restart knows what is on the disk is reported as such', async () => {
+  const file = { path: join(temporaryDirectory(), 'access.json'), code: 'access_file' } as const;
+  const failure = new CatalogError('durability_unknown', 'the disk could not sync');
+  const disk = { ...quickDisk, publish: () => Promise.reject(failure) };
+  assert.is(await failureOf(changeFile(disk, file, {}, shared)), failure);
+});
+
 test.run();
