@@ -6,6 +6,7 @@ import { ArchiveObjects } from '../../../src/archive/archive-objects.ts';
 import { attach } from '../../../src/archive/attach.ts';
 import { baseName, changesName } from '../../../src/archive/names.ts';
 import { SCHEMA_VERSION } from '../../../src/store/files/schema.ts';
+import { failureOf } from '../../support/failure.ts';
 import { MemoryObjects } from '../../support/object-store.ts';
 
 const TIME = '2026-11-21T14:27:37.505Z';
@@ -41,14 +42,23 @@ class Listed extends MemoryObjects {
   }
 }
 
-/** Attaches a store whose history begins after `oldest`, and whose last change set is `sequence`. */
-async function attached(network: MemoryObjects, oldest: number, sequence: number) {
+/**
+ * Attaches a store whose history begins after `oldest`, and whose last change set is `sequence`.
+ *
+ * @param recorded the id of the archive that the store was archived in before.
+ */
+async function attached(
+  network: MemoryObjects,
+  oldest: number,
+  sequence: number,
+  recorded: string | null = 'archive',
+) {
   const objects = new ArchiveObjects(network, null);
   await objects.createManifest('archive');
   const digest = digestOf(sequence);
   const store = { sequence, digest, oldest, encodedSince: () => Readable.from([]) };
-  const record = { read: () => 'archive', write: async () => {} };
-  return (await attach(objects, store, record, 'writer')).position?.sequence;
+  const record = { read: () => recorded, write: async () => {} };
+  return attach(objects, store, record, 'writer');
 }
 
 const HISTORIES: readonly (readonly [string, number, number, Record<string, string[]>])[] = [
@@ -68,7 +78,10 @@ const HISTORIES: readonly (readonly [string, number, number, Record<string, stri
     'nothing is missing',
     30,
     30,
-    { bases: [base(10), base(20)], changes: [changes(11, 15), changes(15, 25), changes(26, 30)] },
+    {
+      bases: [base(10), base(20), base(30)],
+      changes: [changes(11, 15), changes(15, 30), changes(16, 25)],
+    },
   ],
   [
     'a gap is known, and later change sets are missing',
@@ -90,17 +103,39 @@ const HISTORIES: readonly (readonly [string, number, number, Record<string, stri
 
 for (const [what, expected, sequence, folders] of HISTORIES) {
   test(`archiving continues after change set ${expected}: ${what}`, async () => {
-    assert.is(await attached(new Listed(folders), 0, sequence), expected);
+    const { position } = await attached(new Listed(folders), 0, sequence);
+    assert.is(position?.sequence, expected);
   });
 }
+
+test('missing change sets that the store no longer keeps are skipped', async () => {
+  const network = new Listed({
+    bases: [base(10), base(30)],
+    changes: [changes(11, 15), changes(31, 35)],
+  });
+  assert.is((await attached(network, 20, 35)).position?.sequence, 35);
+});
 
 test('the list of change sets is not read beyond those that are missing', async () => {
   const network = new Listed({
     bases: [base(10), base(30)],
     changes: [changes(11, 20), changes(25, 28), changes(31, 40), changes(41, 50)],
   });
-  assert.is(await attached(network, 0, 50), 20);
+  assert.is((await attached(network, 0, 50)).position?.sequence, 20);
   assert.equal(network.lists.at(-1), [changes(11, 20), changes(25, 28)]);
+});
+
+test('an archive that ends before the history of the store is used only if the store was archived in it', async () => {
+  const listed = () => new Listed({ bases: [base(10)], changes: [changes(11, 15)] });
+  const { position, lostAfter } = await attached(listed(), 20, 30);
+  assert.equal([position, lostAfter], [null, 15]);
+  for (const recorded of [null, 'another archive']) {
+    const network = listed();
+    const { code, message } = await failureOf(attached(network, 20, 30, recorded));
+    assert.is(code, 'archive_refused');
+    assert.match(message, 'ends with change set 15, which the store no longer keeps');
+    assert.equal([...network.objects.keys()], ['archive.json'], 'it is not claimed');
+  }
 });
 
 test.run();
