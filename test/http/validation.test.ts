@@ -449,6 +449,13 @@ test('every problem of a body is reported at once', async () => {
   assert.is(status, 422);
   assert.equal(Object.keys(json.fields), ['name', 'pub_date']);
   assert.match(json.error, /^name: [^;]+; pub_date: [^;]+$/);
+  const blank = { name: ' '.repeat(256), pub_date: '2020-02-02' };
+  assert.equal((await send(server, 'POST', '/books/', { body: blank })).json, {
+    error: 'name: must not be empty or only white space, must be at most 255 characters long',
+    fields: {
+      name: ['must not be empty or only white space', 'must be at most 255 characters long'],
+    },
+  });
 });
 
 test('the error does not repeat long names and values of the body', async () => {
