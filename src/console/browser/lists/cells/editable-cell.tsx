@@ -76,7 +76,11 @@ function Editor({ collection, column, item, onChange, onEnd }: EditorProps) {
   const help = useId();
   const value = Number(item[column]);
   // Before the next key, which is to replace what is selected.
-  useLayoutEffect(() => input.current?.select(), []);
+  useLayoutEffect(() => {
+    input.current?.select();
+    // It is wider than the value, which may be at the edge of a table that scrolls sideways.
+    input.current?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, []);
   const save = async () => {
     if (done.current) return;
     const text = input.current?.value.trim() ?? '';

@@ -1,5 +1,5 @@
 /** What is typed outside the main form is not lost without a question (spec 13.5). */
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { read } from '../../../../support/catalog.ts';
@@ -62,8 +62,17 @@ testInBrowser('a number of a list that is not valid is not left unasked', async 
   await page.goto(at('/skus'));
   await page.getByRole('row').nth(1).getByTitle('Change').last().click();
   const cell = page.getByRole('textbox', { name: 'Stock', exact: true });
+  const edge = async (of: Locator) => {
+    const { x = 0, width = 0 } = (await of.boundingBox()) ?? {};
+    return x + width;
+  };
+  const region = page.getByRole('region', { name: 'SKUs' });
+  assert.ok((await edge(cell)) <= (await edge(region)), 'the field is in sight as a whole');
   await cell.fill('many');
   await page.getByRole('link', { name: 'Books', exact: true }).click();
+  await page.getByRole('alertdialog').waitFor();
+  const problem = page.getByText('must be a whole number');
+  assert.ok((await edge(problem)) <= (await edge(region)), 'and so is what is wrong');
   await stays(page);
   assert.is(await cell.inputValue(), 'many');
   await cell.press('Escape');
