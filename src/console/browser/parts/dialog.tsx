@@ -99,6 +99,15 @@ export function Dialog(props: DialogProps) {
   );
 }
 
+/** Says in the footer of a dialog that it is being saved: messages of the page are behind it. */
+export function DialogSaving() {
+  return (
+    <p class="soft" role="status">
+      {isSaving.value && t('saving')}
+    </p>
+  );
+}
+
 /** The buttons below the form of a dialog. @param action what it does when it is sent. */
 export function DialogFooter({
   onClose,
@@ -109,10 +118,7 @@ export function DialogFooter({
 }) {
   return (
     <footer>
-      {/* Messages of the page are behind the dialog. */}
-      <p class="soft" role="status">
-        {isSaving.value && t('saving')}
-      </p>
+      <DialogSaving />
       <button type="button" onClick={onClose}>
         {t('dialog.cancel')}
       </button>

@@ -6,7 +6,7 @@ import type { Query } from '../../api/paths.ts';
 import { needCategories } from '../../api/references.ts';
 import { schemaOf } from '../../api/schema.ts';
 import { t } from '../../messages/text.ts';
-import { Dialog } from '../../parts/dialog.tsx';
+import { Dialog, DialogSaving } from '../../parts/dialog.tsx';
 import { announce, Problem, wordsFor } from '../../parts/notices.tsx';
 import { catalogVersion } from '../../parts/version.ts';
 import type { BulkProps } from './bulk-props.ts';
@@ -97,6 +97,7 @@ function PlanFooter({ planned, busy, onApply }: FooterProps) {
   if (plan === null) return null;
   return (
     <footer>
+      <DialogSaving />
       <button
         type="button"
         onClick={() => {

@@ -6,6 +6,7 @@ import { readCategories } from '../../api/references.ts';
 import type { Item } from '../../api/types.ts';
 import type { MessageKey } from '../../messages/message.ts';
 import { t } from '../../messages/text.ts';
+import { whileSaving } from '../../saving.ts';
 import type { Change } from './changes.ts';
 import { readAgain } from './fresh.ts';
 
@@ -16,20 +17,22 @@ import { readAgain } from './fresh.ts';
  * @param stale the message if another user has changed one of the values meanwhile.
  * @throws Error with that message, ApiError, TypeError.
  */
-export async function writeUnchanged(
+export function writeUnchanged(
   collection: Collection,
   changes: readonly Change[],
   pages: readonly Query[],
   stale: MessageKey,
 ): Promise<void> {
   const { name } = collection;
-  const count = await countChanged(collection, changes, pages);
-  if (count > 0) throw new Error(t(stale, { count }));
-  await changeMany(
-    name,
-    changes.map(({ item, attribute, after }) => ({ id: item.id, [attribute]: after })),
-  );
-  if (name === 'categories') await readCategories();
+  return whileSaving(async () => {
+    const count = await countChanged(collection, changes, pages);
+    if (count > 0) throw new Error(t(stale, { count }));
+    await changeMany(
+      name,
+      changes.map(({ item, attribute, after }) => ({ id: item.id, [attribute]: after })),
+    );
+    if (name === 'categories') await readCategories();
+  });
 }
 
 /**

@@ -120,6 +120,27 @@ testInBrowser('a dialog that is being saved says so, and is sent once', async ()
   await page.context().close();
 });
 
+testInBrowser('a bulk edit that is being saved says so in its dialog', async () => {
+  const { at, visit } = scene();
+  const { page } = await visit('editor');
+  await page.goto(at('/skus'));
+  await page.getByRole('row').nth(3).getByRole('checkbox').first().check();
+  await page.getByRole('button', { name: 'Edit…' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('What to do').selectOption({ label: 'Stock: set' });
+  await dialog.getByLabel('Stock').last().fill('733');
+  await dialog.getByRole('button', { name: 'Show what changes' }).click();
+  const change = dialog.getByRole('button', { name: 'Change 1 item' });
+  const before = await change.boundingBox();
+  const release = await holdWrites(page, '**/admin/skus/bulk/');
+  await change.click();
+  await dialog.getByRole('status').getByText('Saving…').waitFor();
+  assert.equal(await change.boundingBox(), before, 'nothing moves');
+  release();
+  await saved(page, '1 item was changed.');
+  await page.context().close();
+});
+
 testInBrowser('a reload while a price is being saved asks first', async () => {
   const { server, at, visit } = scene();
   const { page } = await visit('editor');
