@@ -68,6 +68,11 @@ export async function errorOf(response: Response): Promise<ApiError> {
   return new ApiError(response.status, body.error ?? response.statusText, body.fields);
 }
 
+/** Whether a failure is that the item does not exist, or no longer. */
+export function isGone(error: unknown): boolean {
+  return error instanceof ApiError && (error.status === 404 || error.status === 410);
+}
+
 /** Whether a failure is only that the request was not wanted any more. */
 export function isAborted(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'AbortError';

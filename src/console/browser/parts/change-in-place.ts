@@ -1,5 +1,5 @@
 /** One attribute of an item changed where it is shown, without a form. */
-import { ApiError } from '../api/client.ts';
+import { ApiError, isGone } from '../api/client.ts';
 import type { Collection } from '../api/collections.ts';
 import { change, load } from '../api/items.ts';
 import { whileSaving } from '../saving.ts';
@@ -23,12 +23,18 @@ export interface Place {
 
 /**
  * Changes the attribute if it still is what is shown. Otherwise the screen is given what the item
- * is now.
+ * is now; if the item is gone, the screen is read again.
  *
- * @throws ApiError `412` if another user has changed the attribute; what the server refuses.
+ * @throws ApiError `412` if another user has changed the attribute, `410` or `404` if one has
+ *   deleted the item; what the server refuses.
  */
-export function changeInPlace(place: Place, value: Value): Promise<void> {
-  return whileSaving(() => write(place, value));
+export async function changeInPlace(place: Place, value: Value): Promise<void> {
+  try {
+    await whileSaving(() => write(place, value));
+  } catch (error) {
+    if (isGone(error)) catalogVersion.value += 1;
+    throw error;
+  }
 }
 
 async function write(place: Place, value: Value): Promise<void> {

@@ -1,6 +1,7 @@
 /** Deletes several items, after listing them and what goes with them. */
 import { type Signal, useSignal } from '@preact/signals';
 import type { Collection } from '../../api/collections.ts';
+import { isGone } from '../../api/client.ts';
 import { remove } from '../../api/items.ts';
 import { readCategories } from '../../api/references.ts';
 import type { CollectionName, Item } from '../../api/types.ts';
@@ -17,6 +18,8 @@ const MAX_LISTED = 100;
 
 interface Outcome {
   readonly deleted: readonly Item[];
+  /** Items that another user had deleted. */
+  readonly gone: readonly Item[];
   /** What ended it before the last item: the name of an item, and why it was refused. */
   readonly refusal: string | null;
 }
@@ -28,24 +31,28 @@ interface Deletion {
   readonly cancelled: Signal<boolean>;
 }
 
-/** The API deletes one item at a time: the first that is refused ends it. */
+/** The API deletes one item at a time: the first that is refused ends it, unless it is gone. */
 async function deleteAll(
   collection: Collection,
   items: readonly Item[],
   { progress, cancelled }: Deletion,
 ): Promise<Outcome> {
   const deleted: Item[] = [];
+  const gone: Item[] = [];
   for (const item of items) {
     if (cancelled.value) break;
-    progress.value = deleted.length;
+    progress.value = deleted.length + gone.length;
     try {
       await remove(collection.name, item.id);
+      deleted.push(item);
     } catch (error) {
-      return { deleted, refusal: `${titleOf(collection, item)}: ${wordsFor(error)}` };
+      if (!isGone(error)) {
+        return { deleted, gone, refusal: `${titleOf(collection, item)}: ${wordsFor(error)}` };
+      }
+      gone.push(item);
     }
-    deleted.push(item);
   }
-  return { deleted, refusal: null };
+  return { deleted, gone, refusal: null };
 }
 
 /** @throws ApiError, TypeError. */
@@ -54,8 +61,9 @@ function restore(name: CollectionName, deleted: readonly Item[]): Promise<void> 
 }
 
 function offerToRestore(name: CollectionName, deleted: readonly Item[]): void {
-  const run = () => restore(name, deleted);
-  announce(t('bulk.deleted', { count: deleted.length }), { label: t('undo'), run });
+  const count = deleted.length;
+  const undo = { label: t('undo'), run: () => restore(name, deleted) };
+  announce(t('bulk.deleted', { count }), count === 0 ? null : undo);
 }
 
 /** It can be stopped, or be refused, in between: what was deleted until then can be undone. */
@@ -67,9 +75,9 @@ export function BulkDelete({ collection, selection, onClose, onDone }: BulkProps
   const { name } = collection;
   const run = useOneAtATime(async () => {
     const outcome = await deleteAll(collection, items, deletion);
-    const { deleted, refusal } = outcome;
-    selection.set(deleted, false);
-    if (deleted.length > 0) {
+    const { deleted, gone, refusal } = outcome;
+    selection.set([...deleted, ...gone], false);
+    if (deleted.length + gone.length > 0) {
       if (name === 'categories') await readCategories();
       // If one was refused, the dialog offers it, unless it was closed before.
       if (refusal === null || cancelled.value) offerToRestore(name, deleted);

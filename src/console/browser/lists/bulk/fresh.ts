@@ -1,5 +1,5 @@
 /** The selected items as they are now. */
-import { ApiError } from '../../api/client.ts';
+import { isGone } from '../../api/client.ts';
 import { list, load } from '../../api/items.ts';
 import type { Query } from '../../api/paths.ts';
 import type { CollectionName, Item } from '../../api/types.ts';
@@ -43,7 +43,7 @@ async function existing(name: CollectionName, id: number): Promise<Item | null> 
   try {
     return (await load(name, id)).item;
   } catch (error) {
-    if (error instanceof ApiError && (error.status === 404 || error.status === 410)) return null;
+    if (isGone(error)) return null;
     throw error;
   }
 }

@@ -83,6 +83,33 @@ testInBrowser('a value in a list is not changed if another user has deleted the 
   await page.keyboard.type('12');
   await page.keyboard.press('Enter');
   await hears(page, 'alert', GONE);
+  // The row is gone, too.
+  await page.getByRole('rowheader', { name: 'silver, 128 GB' }).waitFor({ state: 'detached' });
+  await page.context().close();
+});
+
+testInBrowser('a deletion of items passes over those that another user has deleted', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  const ids: number[] = [];
+  for (const name of ['Passed over A', 'Passed over B', 'Passed over C']) {
+    ids.push((await make(server, '/admin/brands/', { name })).id);
+  }
+  await page.goto(at('/brands?q=Passed'));
+  await page.getByRole('row').nth(3).waitFor();
+  await page.getByLabel('Select all on this page').check();
+  assert.is((await send(server, 'DELETE', `/admin/brands/${ids[0]}/`)).status, 204);
+  await page.getByRole('button', { name: 'Delete…' }).click();
+  await page.getByRole('button', { name: 'Delete 3 items' }).click();
+  await hears(page, 'status', '2 items were deleted.');
+  // Nothing is left in the selection or in the list.
+  await page.getByRole('group', { name: 'Selection' }).waitFor({ state: 'hidden' });
+  await page.getByRole('cell', { name: 'Passed over' }).first().waitFor({ state: 'detached' });
+  // What others have deleted is not restored.
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await page.getByText('1–2 of 2').waitFor();
+  assert.equal(faults(visitor, [/404/]), []);
   await page.context().close();
 });
 
