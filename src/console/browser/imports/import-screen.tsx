@@ -1,5 +1,6 @@
 /** The import of a file: choose it, map its columns, see what it would do, and do it. */
 import { type Signal, useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { isAborted } from '../api/client.ts';
 import { randomKey } from '../api/random-key.ts';
@@ -85,21 +86,24 @@ export function ImportScreen() {
           onNext={() => start(current.plan, null)}
         />
       )}
-      {current.kind === 'running' && <Progress state={progress.value} dryRun={current.dryRun} />}
-      {current.kind === 'report' && (
-        <Report
-          plan={current.plan}
-          result={current.result}
-          example={current.example}
-          onBack={() => {
-            const mapped = current.plan.file.table !== null;
-            step.value = { kind: mapped ? 'map' : 'choose', plan: current.plan };
-          }}
-          onApply={() => start(current.plan, current.key)}
-          onAgain={() => {
-            step.value = { kind: 'choose', plan: null };
-          }}
-        />
+      {(current.kind === 'running' || current.kind === 'report') && (
+        <Outcome step={current} progress={progress.value}>
+          {current.kind === 'report' && (
+            <Report
+              plan={current.plan}
+              result={current.result}
+              example={current.example}
+              onBack={() => {
+                const mapped = current.plan.file.table !== null;
+                step.value = { kind: mapped ? 'map' : 'choose', plan: current.plan };
+              }}
+              onApply={() => start(current.plan, current.key)}
+              onAgain={() => {
+                step.value = { kind: 'choose', plan: null };
+              }}
+            />
+          )}
+        </Outcome>
       )}
     </>
   );
@@ -204,27 +208,50 @@ function sentFile({ file, mapping }: Plan): Sent {
   }
 }
 
-interface ProgressProps {
-  readonly state: Import | null;
-  readonly dryRun: boolean;
+interface OutcomeProps {
+  readonly step: Extract<Step, { kind: 'running' | 'report' }>;
+  readonly progress: Import | null;
+  readonly children: ComponentChildren;
 }
 
-function Progress({ state, dryRun }: ProgressProps) {
-  const written = (state?.created ?? 0) + (state?.changed ?? 0) + (state?.unchanged ?? 0);
-  const known = state?.state === 'writing' && state.rows > 0;
+/** One region for what is done and what came of it: text in one that is new is often not announced. */
+function Outcome({ step, progress, children }: OutcomeProps) {
   return (
     <section class="panel">
-      <p role="status">
-        {state === null
-          ? t('import.sending')
-          : t(dryRun || state.state === 'checking' ? 'import.checking' : 'import.writing', {
-              count: state.state === 'writing' ? written : state.rows,
-            })}
-      </p>
-      <progress
-        aria-label={t('import.progress')}
-        {...(known && { max: state.rows, value: written })}
-      />
+      <div role="status">
+        {step.kind === 'running' ? (
+          <p>{progressText(progress, step.dryRun)}</p>
+        ) : (
+          <h2>{outcomeText(step.result)}</h2>
+        )}
+      </div>
+      {step.kind === 'running' && <Progress state={progress} />}
+      {children}
     </section>
+  );
+}
+
+function outcomeText({ dry_run: dryRun, state }: Import): string {
+  return t(`import.state.${dryRun && state === 'done' ? 'ready' : state}`);
+}
+
+function progressText(state: Import | null, dryRun: boolean): string {
+  if (state === null) return t('import.sending');
+  return t(dryRun || state.state === 'checking' ? 'import.checking' : 'import.writing', {
+    count: state.state === 'writing' ? writtenRows(state) : state.rows,
+  });
+}
+
+function writtenRows({ created, changed, unchanged }: Import): number {
+  return created + changed + unchanged;
+}
+
+function Progress({ state }: { readonly state: Import | null }) {
+  const known = state?.state === 'writing' && state.rows > 0;
+  return (
+    <progress
+      aria-label={t('import.progress')}
+      {...(known && { max: state.rows, value: writtenRows(state) })}
+    />
   );
 }

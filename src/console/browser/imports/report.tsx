@@ -38,10 +38,7 @@ export function Report(props: ReportProps) {
   useClearOfNotices(bar);
   const applicable = dryRun && state === 'done' && result.created + result.changed > 0;
   return (
-    <section class="panel">
-      <div role="status">
-        <h2>{t(`import.state.${dryRun && state === 'done' ? 'ready' : state}`)}</h2>
-      </div>
+    <>
       {example !== null && <p class="notice-inline">{t('import.rewritten', example)}</p>}
       <dl class="counts">
         {COUNTS.map((name) => (
@@ -80,7 +77,7 @@ export function Report(props: ReportProps) {
           </>
         )}
       </div>
-    </section>
+    </>
   );
 }
 
@@ -88,6 +85,8 @@ function Errors({ plan, result }: ChangesProps) {
   return (
     <>
       <h3>{t('import.errors', { count: result.error_count })}</h3>
+      {/* An error in the key of a row hides those of its cells, and these hide a broken rule. */}
+      {result.state === 'refused' && <p class="soft">{t('import.moreErrors')}</p>}
       <div class="table" role="region" aria-label={t('import.errorList')} tabIndex={0}>
         <table>
           <caption class="hidden">{t('import.errorList')}</caption>

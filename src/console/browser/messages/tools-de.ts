@@ -65,6 +65,7 @@ export const toolsDe: Readonly<Record<keyof typeof toolsEn, Message>> = {
   'import.refused': 'Mit Fehlern',
   'import.errors': { one: '{count} Fehler', other: '{count} Fehler' },
   'import.errorList': 'Fehler',
+  'import.moreErrors': 'Wenn diese behoben sind, können sich weitere zeigen.',
   'import.createdMissing': {
     one: '{count} fehlender Eintrag wird angelegt',
     other: '{count} fehlende Einträge werden angelegt',

@@ -59,6 +59,7 @@ export const toolsEn = {
   'import.refused': 'With errors',
   'import.errors': { one: '{count} error', other: '{count} errors' },
   'import.errorList': 'Errors',
+  'import.moreErrors': 'More may be found once these are corrected.',
   'import.createdMissing': {
     one: '{count} missing item is created',
     other: '{count} missing items are created',
