@@ -1,6 +1,6 @@
 /** The specifications of a SKU: one choice for each specification of its SPU. */
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { create } from '../api/items.ts';
 import { href } from '../location.ts';
 import { t } from '../messages/text.ts';
@@ -96,10 +96,13 @@ const ADD = 'add';
 function SpecChoice({ id, spec, option, readOnly, onChange }: SpecChoiceProps) {
   const adding = useSignal(false);
   const added = useSignal<readonly { readonly id: number; readonly value: string }[]>([]);
+  const choice = useRef<HTMLDivElement>(null);
+  const select = useRef<HTMLSelectElement>(null);
   return (
-    <div>
+    <div ref={choice}>
       <label for={id}>{spec.name}</label>
       <select
+        ref={select}
         id={id}
         value={option === null ? '' : String(option)}
         disabled={readOnly}
@@ -125,6 +128,8 @@ function SpecChoice({ id, spec, option, readOnly, onChange }: SpecChoiceProps) {
           onAdd={async (value, key) => {
             const { item } = await create('options', { value, spec_id: spec.id }, key);
             added.value = [...added.value, { id: item.id, value: textOf(item['value']) }];
+            // The field is removed, and must not take the focus with it.
+            if (choice.current?.contains(document.activeElement)) select.current?.focus();
             adding.value = false;
             onChange(item.id);
           }}

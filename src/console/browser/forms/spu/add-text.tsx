@@ -19,6 +19,7 @@ interface AddProps {
 export function AddText({ label, action, focused = false, onAdd }: AddProps) {
   const text = useSignal('');
   const left = useSignal(false);
+  const added = useSignal('');
   const adding = useSignal(false);
   const input = useRef<HTMLInputElement>(null);
   const creation = useRef(new CreationKey());
@@ -35,6 +36,7 @@ export function AddText({ label, action, focused = false, onAdd }: AddProps) {
       adding.value = false;
     });
     creation.current.forget();
+    added.value = given;
     // What was typed meanwhile is another one.
     const now = text.value;
     text.value = now.startsWith(sent) ? now.slice(sent.length) : now;
@@ -77,11 +79,31 @@ export function AddText({ label, action, focused = false, onAdd }: AddProps) {
           {action}
         </button>
       </span>
+      <Messages id={message} kept={kept} action={action} added={added.value} />
+    </div>
+  );
+}
+
+interface MessagesProps {
+  /** Of the message that the text is not added. */
+  readonly id: string;
+  readonly kept: boolean;
+  readonly action: string;
+  /** What was added last. It appears elsewhere on the screen, and the focus stays here. */
+  readonly added: string;
+}
+
+function Messages({ id, kept, action, added }: MessagesProps) {
+  return (
+    <>
+      <p class="hidden" role="status">
+        {added !== '' && t('form.saved', { name: added })}
+      </p>
       {kept && (
-        <p id={message} role="alert" class="problem">
+        <p id={id} role="alert" class="problem">
           {t('specs.unadded', { action })}
         </p>
       )}
-    </div>
+    </>
   );
 }

@@ -37,6 +37,7 @@ testInBrowser(
     assert.equal(await read(server, '/admin/skus/3/'), before);
     await specs.getByRole('button', { name: 'Add', exact: true }).click();
     await option.waitFor({ state: 'hidden' });
+    assert.ok(await specs.getByLabel('Storage').evaluate((select) => select.matches(':focus')));
     await page.getByRole('button', { name: 'Save' }).click();
     await hears(page, 'status', 'is saved');
     const records = await read(server, '/admin/skus/3/');
@@ -97,6 +98,9 @@ testInBrowser('an option is said not to be added only once it was refused', asyn
   assert.is(await page.getByText('This is not added yet.').count(), 0);
   held.resolve();
   await page.getByText('This is not added yet.').waitFor();
+  await page.unroute('**/admin/options/');
+  await page.getByLabel('New option of Storage').press('Enter');
+  await hears(page, 'status', '6 TB is saved.');
   await page.context().close();
 });
 
