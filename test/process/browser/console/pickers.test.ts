@@ -70,6 +70,9 @@ testInBrowser(
       ['Category', 'phone'],
     ] as const) {
       const field = page.getByRole('combobox', { name, exact: true });
+      // Text in a region that is new is often not announced.
+      const region = page.locator('.combobox', { has: field }).locator('[aria-live]');
+      assert.is(await region.textContent(), '');
       await typeAndLeave(page, name, text);
       await hears(page, 'alert', UNCHOSEN);
       assert.is(await field.inputValue(), text);

@@ -94,11 +94,10 @@ function Lines({ popup, tree }: LinesProps) {
           </li>
         ))}
       </ul>
-      {open && lines.length === 0 && (
-        <p class="nothing" aria-live="polite">
-          {t('combobox.nothing')}
-        </p>
-      )}
+      {/* It is always there: text in a region that is new is often not announced. */}
+      <p class="nothing" aria-live="polite">
+        {open && lines.length === 0 && t('combobox.nothing')}
+      </p>
     </>
   );
 }

@@ -279,11 +279,10 @@ function Choices({ list, open, offers, marked }: ChoicesProps) {
             </li>
           ))}
       </ul>
-      {open && offers.length === 0 && (
-        <p class="nothing" aria-live="polite">
-          {t('combobox.nothing')}
-        </p>
-      )}
+      {/* It is always there: text in a region that is new is often not announced. */}
+      <p class="nothing" aria-live="polite">
+        {open && offers.length === 0 && t('combobox.nothing')}
+      </p>
     </>
   );
 }
