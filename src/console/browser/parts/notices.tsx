@@ -1,5 +1,6 @@
 /** Messages that are shown for a while and announced: `status` for news, `alert` for failures. */
 import { effect, signal } from '@preact/signals';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { NoAnswer } from '../api/answer.ts';
 import { ApiError, isAborted } from '../api/client.ts';
 import { isSaving, whileSaving } from '../saving.ts';
@@ -107,13 +108,39 @@ export function clearNotices(): void {
   notices.value = [];
 }
 
+/** Scrolls to what has the focus if the messages hide it, and leaves room for that. */
+function useFocusInSight(region: { readonly current: HTMLElement | null }): void {
+  useLayoutEffect(() => {
+    const element = region.current;
+    if (element === null) return;
+    const place = () => {
+      const { left, top, height } = element.getBoundingClientRect();
+      document.documentElement.style.setProperty('--notices', `${height}px`);
+      const focused = document.activeElement;
+      if (height === 0 || focused === null || element.contains(focused)) return;
+      const shown = focused.getBoundingClientRect();
+      const hidden = shown.right > left && shown.bottom > top && shown.top < innerHeight;
+      // What is larger, such as the content as a whole, is in sight beside them.
+      if (hidden && shown.height < height) focused.scrollIntoView({ block: 'nearest' });
+    };
+    const observer = new ResizeObserver(place);
+    observer.observe(element);
+    return () => {
+      observer.disconnect();
+      document.documentElement.style.removeProperty('--notices');
+    };
+  }, [region]);
+}
+
 /**
  * The region for news is always there: what is put into one that is new is often not announced. An
  * alert is announced when it appears.
  */
 export function Notices() {
+  const region = useRef<HTMLDivElement>(null);
+  useFocusInSight(region);
   return (
-    <div class="notices">
+    <div ref={region} class="notices">
       <div role="status">
         {notices.value.filter(({ kind }) => kind === 'status').map(show)}
         {isSaving.value && (

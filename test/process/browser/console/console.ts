@@ -84,6 +84,19 @@ export async function focused(page: Page, selector: string): Promise<void> {
   );
 }
 
+/**
+ * Whether nothing covers the middle of what has the focus. It is asked after the frame in which a
+ * message takes its place.
+ */
+export function isFocusInSight(page: Page): Promise<boolean> {
+  return page.evaluate<boolean>(`(async () => {
+    await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+    const focused = document.activeElement;
+    const { left, top, width, height } = focused.getBoundingClientRect();
+    return document.elementFromPoint(left + width / 2, top + height / 2) === focused;
+  })()`);
+}
+
 /** Waits for a message that is announced. */
 export async function hears(
   page: Page,

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { testInBrowser } from '../../browser.ts';
-import { faults, focused, hears, stage } from '../console.ts';
+import { faults, focused, hears, isFocusInSight, stage } from '../console.ts';
 
 const scene = stage();
 
@@ -50,6 +50,21 @@ testInBrowser('the focus is among what can be done when everything is selected',
   await page.keyboard.press('Enter');
   await page.getByRole('dialog', { name: 'Change 36 items' }).waitFor();
   assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
+testInBrowser('in a narrow window the bar of a selection does not cover the focus', async () => {
+  const { at, visit } = scene();
+  const { page } = await visit('editor', { width: 400 });
+  await page.goto(at('/skus'));
+  const box = (row: number) => page.getByRole('row').nth(row).getByRole('checkbox').first();
+  await box(1).press('Space');
+  await box(20).focus();
+  // Those above the window are scrolled to its top.
+  for (let row = 19; row > 2; row -= 1) {
+    await box(row).focus();
+    assert.ok(await isFocusInSight(page), `row ${row}`);
+  }
   await page.context().close();
 });
 

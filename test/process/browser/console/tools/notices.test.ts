@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { until } from '../../../../support/until.ts';
 import { shoot, testInBrowser } from '../../browser.ts';
-import { faults, hears, makeAccount, signIn, stage } from '../console.ts';
+import { faults, hears, isFocusInSight, makeAccount, signIn, stage } from '../console.ts';
 
 const scene = stage();
 
@@ -72,6 +72,26 @@ for (const [width, height] of [
     await page.context().close();
   });
 }
+
+testInBrowser('messages do not cover what has the focus', async () => {
+  const { at, visit } = scene();
+  const { page } = await visit('editor');
+  await page.goto(at('/skus'));
+  const stock = (row: number) => page.getByRole('row').nth(row).getByTitle('Change').last();
+  for (const value of ['997', '998', '999']) {
+    await stock(9).press('Enter');
+    await page.keyboard.type(value);
+    await page.keyboard.press('Enter');
+    await hears(page, 'status', `Stock is now ${value}.`);
+    assert.ok(await isFocusInSight(page), `the cell whose stock is ${value}`);
+  }
+  // The last row is at the end of the page, which cannot be scrolled further without room below it.
+  for (const row of [10, 11, 12, 13, 20]) {
+    await stock(row).focus();
+    assert.ok(await isFocusInSight(page), `row ${row}`);
+  }
+  await page.context().close();
+});
 
 testInBrowser('a session that could not be ended is named where the user signs in', async () => {
   const { server, at, visit } = scene();
