@@ -141,7 +141,8 @@ export function Notices() {
   useFocusInSight(region);
   return (
     <div ref={region} class="notices">
-      <div role="status">
+      {/* Only what is new is announced, not all that is still shown. */}
+      <div role="status" aria-atomic="false">
         {notices.value.filter(({ kind }) => kind === 'status').map(show)}
         {isSaving.value && (
           <div class="notice status">

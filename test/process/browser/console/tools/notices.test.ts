@@ -90,6 +90,8 @@ testInBrowser('messages do not cover what has the focus', async () => {
     await stock(row).focus();
     assert.ok(await isFocusInSight(page), `row ${row}`);
   }
+  // A second message is announced without the first one, which is still shown.
+  assert.is(await page.getByRole('status').first().getAttribute('aria-atomic'), 'false');
   await page.context().close();
 });
 
