@@ -19,7 +19,10 @@ import { type OnBroken, verify, type Write } from './verify.ts';
 export interface Transaction extends View {
   /** The highest id of the rows whose indexed attribute has the value. */
   latest(kind: KindName, attribute: string, value: Scalar): number | undefined;
-  /** All ids of a kind, ascending. */
+  /**
+   * All ids of a kind, ascending, except those of rows that are put back under former ids in the
+   * same group: to find these, every call would have to look at all rows of the group.
+   */
   ids(kind: KindName): Iterable<number>;
   /** The last id of a kind that was handed out. */
   lastId(kind: KindName): number;
