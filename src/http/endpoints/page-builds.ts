@@ -198,7 +198,7 @@ export const PAGE_BUILD_PATHS: readonly Path[] = [
 
 function listPageBuilds(context: RequestContext<undefined>): HttpResponse {
   const all = context.services.pageBuilds.all();
-  return shortListOf(context, { owner: 'page builds', all, segment: 'admin/page-builds/' });
+  return shortListOf(context, { owner: 'page builds', all, segments: 'admin/page-builds/' });
 }
 
 function etagOf(build: PageBuildObject): string {

@@ -10,8 +10,8 @@ export interface ShortList {
   /** What is listed, in the plural, for messages. */
   readonly owner: string;
   readonly all: readonly object[];
-  /** The end of the path of the list, after the path of its parent: `admin/imports/`. */
-  readonly segment: string;
+  /** See `upLink` (rules/paging.ts). */
+  readonly segments: string;
 }
 
 /**
@@ -21,15 +21,14 @@ export interface ShortList {
  */
 export function shortListOf(
   context: Pick<RequestContext<unknown>, 'request' | 'mediaType'>,
-  { owner, all, segment }: ShortList,
+  { owner, all, segments }: ShortList,
 ): HttpResponse {
-  const { path, search } = context.request;
-  const sent = parseParameters({ owner, names: PAGING }, search);
+  const sent = parseParameters({ owner, names: PAGING }, context.request.search);
   const { form, offset, limit } = parsePaging(sent, true);
   const query = { form, selection: { offset, limit }, others: unpagedOf(sent) };
   const listing = {
     text: JSON.stringify(all.slice(offset, offset + limit)),
     total: all.length,
   };
-  return pageOf(context, query, listing, `<${path.slice(0, -segment.length)}>; rel="up"`);
+  return pageOf(context, query, listing, segments);
 }

@@ -207,8 +207,8 @@ function list(context: RequestContext<undefined>): HttpResponse {
   const all = sorted(services.users.all(), sortby, parseOrder(sent));
   const page = all.slice(offset, offset + limit);
   const paged = { form, selection: { offset, limit }, others: unpagedOf(sent) };
-  const up = `<${request.path.replace(/admin\/users\/$/, '')}>; rel="up"`;
-  return pageOf(context, paged, { text: JSON.stringify(page), total: all.length }, up);
+  const listing = { text: JSON.stringify(page), total: all.length };
+  return pageOf(context, paged, listing, 'admin/users/');
 }
 
 /** @param all by ascending name; equal values keep that order in either direction. */

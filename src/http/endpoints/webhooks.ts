@@ -10,11 +10,10 @@ import { arrayOf, negotiatedJson, type Shape } from '../operations/content.ts';
 import { type Operation, operation, type RequestContext } from '../operations/operation.ts';
 import { IDEMPOTENCY_KEY, PK } from '../operations/parameters.ts';
 import { definePath, type Path } from '../operations/path.ts';
-import { idempotencyKey } from '../rules/idempotency-key.ts';
 import { JSON_OFFERS } from '../rules/negotiation.ts';
 import { bodyOf } from './kinds/attributes.ts';
-import { creationResponse } from './kinds/collections.ts';
-import { type Place, roleFor, subjectOf, tagOf } from './kinds/place.ts';
+import { creation } from './kinds/collections.ts';
+import { type Place, roleFor, tagOf } from './kinds/place.ts';
 import { PAGING } from './kinds/list-parameters.ts';
 import { demoExamples, inputOf, oneOf } from './kinds/shapes.ts';
 import { shortListOf } from './short-lists.ts';
@@ -128,10 +127,8 @@ export function createWebhook(place: Place): Operation<Address> {
   });
 }
 
-async function create(context: RequestContext<Address>, body: unknown): Promise<HttpResponse> {
-  const { request, services } = context;
-  const sender = { subject: subjectOf(context), key: idempotencyKey(request) };
-  return creationResponse(context, await services.webhooks.create(body, sender));
+function create(context: RequestContext<Address>, body: unknown): Promise<HttpResponse> {
+  return creation(context, (sender) => context.services.webhooks.create(body, sender));
 }
 
 export const DELIVERIES_PATH: Path = definePath<Row>({
@@ -169,7 +166,7 @@ export const DELIVERIES_PATH: Path = definePath<Row>({
         shortListOf(context, {
           owner: 'deliveries',
           all: await context.services.webhooks.deliveriesOf(context.found.id),
-          segment: 'deliveries/',
+          segments: 'deliveries/',
         }),
     }),
   },

@@ -46,6 +46,16 @@ export function itemLinks(path: string): string {
   return `<${collection}>; rel="collection", <${collection}>; rel="up"`;
 }
 
+/**
+ * The Link value of a list.
+ *
+ * @param path of the list, as in the request.
+ * @param segments the end of the path, after the path of its parent: `admin/imports/`.
+ */
+export function upLink(path: string, segments: string): string {
+  return `<${path.slice(0, -segments.length)}>; rel="up"`;
+}
+
 /** The query of every link, without the paging parameters. */
 function unpaged(others: PagedQuery['others']): string {
   return others

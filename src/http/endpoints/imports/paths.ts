@@ -130,7 +130,7 @@ export const IMPORT_PATHS: readonly Path[] = [
           shortListOf(context, {
             owner: 'imports',
             all: context.services.imports.all(),
-            segment: 'admin/imports/',
+            segments: 'admin/imports/',
           }),
       }),
     },

@@ -5,10 +5,9 @@ import type { HttpResponse } from '../../message.ts';
 import { type Operation, operation, type RequestContext } from '../../operations/operation.ts';
 import { IDEMPOTENCY_KEY } from '../../operations/parameters.ts';
 import { definePath, type Path } from '../../operations/path.ts';
-import { idempotencyKey } from '../../rules/idempotency-key.ts';
 import { JSON_OFFERS } from '../../rules/negotiation.ts';
 import { bodyOf } from './attributes.ts';
-import { creationResponse } from './collections.ts';
+import { creation } from './collections.ts';
 import { inputsOf, manyOf, updatesOf } from './shapes.ts';
 import { componentName } from './names.ts';
 import { type Place, roleFor, subjectOf, tagOf, templateOf } from './place.ts';
@@ -73,10 +72,9 @@ function changeAllOperation(place: Place): Operation<Kind> {
   });
 }
 
-async function createAll(context: RequestContext<Kind>, body: unknown): Promise<HttpResponse> {
-  const { request, services, found } = context;
-  const sender = { subject: subjectOf(context), key: idempotencyKey(request) };
-  return creationResponse(context, await services.records.createAll(found, body, sender));
+function createAll(context: RequestContext<Kind>, body: unknown): Promise<HttpResponse> {
+  const { services, found } = context;
+  return creation(context, (sender) => services.records.createAll(found, body, sender));
 }
 
 async function changeAll(context: RequestContext<Kind>, body: unknown): Promise<HttpResponse> {

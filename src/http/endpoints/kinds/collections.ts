@@ -4,7 +4,7 @@ import type { Address } from '../../../resources/address.ts';
 import { parseInput } from '../../../resources/input.ts';
 import { parseQuery } from '../../../resources/query.ts';
 import type { PagedQuery } from '../../../resources/query/paging.ts';
-import type { Creation } from '../../../resources/idempotency.ts';
+import type { Creation, Sender } from '../../../resources/idempotency.ts';
 import type { Listing } from '../../../resources/records.ts';
 import { inSlices } from '../../../slices.ts';
 import { type HttpResponse, whenReady } from '../../message.ts';
@@ -19,7 +19,7 @@ import { IDEMPOTENCY_KEY } from '../../operations/parameters.ts';
 import { definePath, type Path } from '../../operations/path.ts';
 import { idempotencyKey } from '../../rules/idempotency-key.ts';
 import { JSON_OFFERS } from '../../rules/negotiation.ts';
-import { pageLinks } from '../../rules/paging.ts';
+import { pageLinks, upLink } from '../../rules/paging.ts';
 import { bodyOf } from './attributes.ts';
 import { inputOf, manyOf, oneOf } from './shapes.ts';
 import { listParameters } from './list-parameters.ts';
@@ -93,32 +93,31 @@ function list(context: RequestContext<Address>): HttpResponse | Promise<HttpResp
   const { request, services, found } = context;
   const query = parseQuery(found.kind, request.search);
   return whenReady(services.records.list(found, query.selection), (listing) =>
-    pageOf(context, query, listing, upLink(found, request.path)),
+    pageOf(context, query, listing, segmentsOf(found)),
   );
 }
 
-/** The response to GET of a list. @param up the Link value that names the parent of the list. */
+/** What follows the parent in the path of a collection: the index, unless it is nested. */
+function segmentsOf({ kind, parent }: Address): string {
+  return parent === null ? (kind.path ?? '').slice(1) : `${parent.nesting.segment}/`;
+}
+
+/** The response to GET of a list. @param segments see {@link upLink}. */
 export function pageOf(
   { request, mediaType }: Pick<RequestContext<unknown>, 'request' | 'mediaType'>,
   query: PagedQuery,
   { text, total }: Listing,
-  up: string,
+  segments: string,
 ): HttpResponse {
   return {
     status: 200,
     headers: {
       'Content-Type': mediaType,
       'X-Total-Count': String(total),
-      Link: [...pageLinks(request.path, query, total), up].join(', '),
+      Link: [...pageLinks(request.path, query, total), upLink(request.path, segments)].join(', '),
     },
     body: text,
   };
-}
-
-/** The link to the parent of a nested collection, or to the index for any other. */
-function upLink({ kind, parent }: Address, path: string): string {
-  const below = parent === null ? (kind.path ?? '') : `/${parent.nesting.segment}/`;
-  return `<${path.slice(0, path.length - below.length + 1)}>; rel="up"`;
 }
 
 function createOperation(place: Place): Operation<Address> {
@@ -145,20 +144,27 @@ function createdResponse(kind: Kind): ResponseDeclaration {
   };
 }
 
-async function create(context: RequestContext<Address>, body: unknown): Promise<HttpResponse> {
-  const { request, services, found } = context;
-  const sender = { subject: subjectOf(context), key: idempotencyKey(request) };
-  return creationResponse(context, await services.records.create(found, body, sender));
+function create(context: RequestContext<Address>, body: unknown): Promise<HttpResponse> {
+  const { services, found } = context;
+  return creation(context, (sender) => services.records.create(found, body, sender));
 }
 
-/** The response to POST, of a collection or of several objects. */
-export function creationResponse(
-  { request: { path }, mediaType }: Pick<RequestContext<unknown>, 'request' | 'mediaType'>,
-  { id, text, etag, replayed }: Creation,
-): HttpResponse {
+/**
+ * The response to POST, of a collection or of several objects.
+ *
+ * @param create is called with the sender of the request.
+ * @throws CatalogError `malformed_request`, and what `create` throws.
+ */
+export async function creation(
+  context: RequestContext<unknown>,
+  create: (sender: Sender) => Promise<Creation>,
+): Promise<HttpResponse> {
+  const { request, mediaType } = context;
+  const sender = { subject: subjectOf(context), key: idempotencyKey(request) };
+  const { id, text, etag, replayed } = await create(sender);
   const headers = {
     'Content-Type': mediaType,
-    ...(id !== null && { Location: `${path}${id}/` }),
+    ...(id !== null && { Location: `${request.path}${id}/` }),
     ...(etag !== null && { ETag: etag }),
     ...(replayed && { 'Idempotent-Replayed': 'true' }),
   };

@@ -69,8 +69,7 @@ function list(context: RequestContext<Subject>): HttpResponse | Promise<HttpResp
       ['resource_id', found.id] as const,
     ],
   };
-  const up = `<${request.path.slice(0, -SEGMENT.length)}>; rel="up"`;
   return whenReady(services.records.list({ kind: audits, parent: null }, selection), (listing) =>
-    pageOf(context, query, listing, up),
+    pageOf(context, query, listing, SEGMENT),
   );
 }
