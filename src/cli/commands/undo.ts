@@ -31,10 +31,11 @@ export async function undo(options: UndoOptions, context: Context): Promise<void
   } catch (error) {
     if (!(error instanceof ChangedSinceError)) throw error;
     for (const difference of error.differences) context.print(difference);
-    const rows = error.differences.length === 1 ? 'one row has' : 'rows have';
+    const [rows, them] =
+      error.differences.length === 1 ? ['one row has', 'it'] : ['rows have', 'them'];
     throw new CatalogError(
       'changed_since',
-      `nothing was undone: ${rows} changed since, listed on standard output; --force overwrites them`,
+      `nothing was undone: ${rows} changed since, listed on standard output; --force overwrites ${them}`,
     );
   }
 }

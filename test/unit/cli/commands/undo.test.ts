@@ -95,7 +95,7 @@ test('rows that have changed since are listed, and nothing is undone without --f
   assert.is(refused.stdout, 'brand 1 has changed since audit entry 1: name\n');
   assert.match(
     refused.stderr,
-    /^catalog-server: nothing was undone: [^\n]+--force overwrites them\n$/,
+    /^catalog-server: nothing was undone: [^\n]+--force overwrites it\n$/,
   );
   assert.equal(namesIn(data), ['Uno', 'Two']);
   const forced = await undo(data, '3', '1', '--force');
