@@ -33,13 +33,20 @@ export function parseRecipients(text: string, before: readonly string[] = []): s
 }
 
 /**
- * @returns the ids of audit entries so far. Whether they exist shows when they are used.
- * @throws InvalidArgumentError.
+ * @returns a parser of ids, which returns those so far, with repetitions, or throws
+ *   InvalidArgumentError. Whether they exist shows when they are used.
  */
-export function parseEntryIds(text: string, before: readonly number[] = []): number[] {
-  if (isId(text)) return [...before, Number(text)];
-  throw new InvalidArgumentError(`Give ids of audit entries in digits, at most ${MAX_ID}.`);
+function idsParser(what: string): (text: string, before?: readonly number[]) => number[] {
+  return (text, before = []) => {
+    const id = Number(text);
+    // A larger number is rounded, so a message would name an id that nobody gave.
+    if (/^[1-9]\d*$/.test(text) && id <= Number.MAX_SAFE_INTEGER) return [...before, id];
+    throw new InvalidArgumentError(`Give ${what} in digits, at most ${Number.MAX_SAFE_INTEGER}.`);
+  };
 }
+
+export const parseEntryIds = idsParser('ids of audit entries');
+export const parseSkuIds = idsParser('SKU ids');
 
 /**
  * @returns the first instant of the given period: ISO 8601, UTC, with milliseconds.
@@ -57,19 +64,6 @@ export function parseUntil(text: string): string {
 function requireBound(instant: string | null): string {
   if (instant !== null) return instant;
   throw new InvalidArgumentError(`Give ${PERIOD_BOUND}.`);
-}
-
-/** @returns the ids of SKUs so far, with repetitions. @throws InvalidArgumentError. */
-export function parseIds(text: string, before: readonly number[] = []): number[] {
-  if (isId(text)) return [...before, Number(text)];
-  throw new InvalidArgumentError(`Give SKU ids in digits, at most ${MAX_ID}.`);
-}
-
-/** A larger number is rounded, so a message would name an id that nobody gave. */
-const MAX_ID = Number.MAX_SAFE_INTEGER;
-
-function isId(text: string): boolean {
-  return /^[1-9]\d*$/.test(text) && Number(text) <= MAX_ID;
 }
 
 /** Each worker has the whole state in memory. */
