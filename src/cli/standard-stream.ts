@@ -3,3 +3,8 @@
  * Conventions, guideline 13).
  */
 export const STANDARD_STREAM = '-';
+
+/** The name of an input for messages. @param file a path, or {@link STANDARD_STREAM}. */
+export function inputName(file: string): string {
+  return file === STANDARD_STREAM ? 'standard input' : file;
+}

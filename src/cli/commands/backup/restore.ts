@@ -12,7 +12,7 @@ import { type Backup, receiveBackup, restoreBackup, verifyBackup } from '../../.
 import { DamagedFile } from '../../../store/files/files.ts';
 import { describeState } from '../describe.ts';
 import { readIdentities, readPassphrase } from './secrets.ts';
-import { STANDARD_STREAM } from '../../standard-stream.ts';
+import { inputName, STANDARD_STREAM } from '../../standard-stream.ts';
 
 export interface RestoreOptions {
   readonly data: string;
@@ -36,7 +36,7 @@ export async function restore(options: RestoreOptions, context: Context): Promis
   const { state, members } = await readBackup(file, context).catch((error: unknown) => {
     throw error instanceof DamagedFile ? error.advising('use another backup') : error;
   });
-  const name = file === STANDARD_STREAM ? 'standard input' : file;
+  const name = inputName(file);
   const credentials = { access: members.access, encryptedKeys: members.encrypted_keys };
   const using = decryptionOf(name, options, credentials);
   const files = await openCredentials(name, credentials, using);
@@ -46,7 +46,7 @@ export async function restore(options: RestoreOptions, context: Context): Promis
 }
 
 async function readBackup(file: string, context: Context): Promise<Required<Backup>> {
-  if (file === STANDARD_STREAM) return receiveBackup('standard input', context.input());
+  if (file === STANDARD_STREAM) return receiveBackup(inputName(file), context.input());
   const pieces = readable(file, () => context.disk.input(file));
   if (pieces === null) {
     throw new CatalogError('backup_failed', `there is no file ${file}; name a backup`);

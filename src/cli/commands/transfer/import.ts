@@ -15,6 +15,7 @@ import { type ImportReport, ImportState } from '../../../resources/transfer/impo
 import { Imports } from '../../../resources/transfer/imports.ts';
 import { readSnapshot } from '../../../store/directory.ts';
 import { ProgressBar } from '../../progress-bar.ts';
+import { inputName } from '../../standard-stream.ts';
 import { openForWrites } from '../open-store.ts';
 import { commandSubject } from '../subject.ts';
 import { ServerRequest } from './server-request.ts';
@@ -52,7 +53,7 @@ export async function importFile(options: ImportOptions, context: Context): Prom
   } finally {
     bar?.stop();
   }
-  report(options.file, options.kind, found, context);
+  report(inputName(options.file), options.kind, found, context);
 }
 
 /** A dry run needs no lock: it checks the file against a snapshot. */

@@ -12,7 +12,7 @@ const MAX_SHOWN = 60;
  * Prints a line for each error; for each row that would change, if nothing is written; and what
  * was imported.
  *
- * @param file as the caller named it.
+ * @param file the name of the file for messages.
  * @throws CatalogError `import_failed` unless the import is done.
  */
 export function report(file: string, kind: Kind, found: ImportReport, context: Context): void {

@@ -5,7 +5,7 @@ import { CatalogError, messageOf, systemErrorCode } from '../../../errors.ts';
 import type { Format } from '../../../resources/transfer/formats.ts';
 import type { ImportProgress } from '../../../resources/transfer/import-state.ts';
 import type { ImportTask } from '../../../resources/transfer/rows/matching.ts';
-import { STANDARD_STREAM } from '../../standard-stream.ts';
+import { inputName, STANDARD_STREAM } from '../../standard-stream.ts';
 
 export interface ImportSettings extends ImportTask {
   readonly data: string;
@@ -44,12 +44,11 @@ async function* readable(
   file: string,
   bytes: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
-  const name = file === STANDARD_STREAM ? 'standard input' : file;
   try {
     yield* bytes;
   } catch (cause) {
     const advice = systemErrorCode(cause) === 'EFTYPE' ? FILE_OR_STREAM : '';
-    const message = `${name} cannot be read: ${messageOf(cause)}${advice}`;
+    const message = `${inputName(file)} cannot be read: ${messageOf(cause)}${advice}`;
     throw new CatalogError('import_failed', message, { cause });
   }
 }

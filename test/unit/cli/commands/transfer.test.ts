@@ -145,7 +145,7 @@ test('the format is that of the file name or of --format, and - is standard inpu
   const streamed = await call('import', data, ['brands', '-', '--format', 'json'], { input });
   assert.equal(
     [streamed.status, streamed.stdout],
-    [0, '-: 1 row, 1 created, 0 changed, 0 unchanged\n'],
+    [0, 'standard input: 1 row, 1 created, 0 changed, 0 unchanged\n'],
   );
   assert.is(brandsIn(data).filter((name) => name === 'New').length, 6);
 });
@@ -202,7 +202,10 @@ test('--dry-run prints what would change and writes nothing', async () => {
   assert.equal(readdirSync(data).sort(), before);
   const input = 'id,name\r\n1,Auralune\r\n';
   const streamed = await call('import', data, ['brands', '-', '--dry-run'], { input });
-  assert.match(streamed.stdout, '-: 1 row, 0 would be created, 0 would be changed, 1 unchanged');
+  assert.match(
+    streamed.stdout,
+    'standard input: 1 row, 0 would be created, 0 would be changed, 1 unchanged',
+  );
 });
 
 test('--match finds existing rows, and --create-missing creates missing brands and categories', async () => {
