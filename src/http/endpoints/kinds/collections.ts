@@ -152,16 +152,16 @@ function create(context: RequestContext<Address>, body: unknown): Promise<HttpRe
 /**
  * The response to POST, of a collection or of several objects.
  *
- * @param create is called with the sender of the request.
- * @throws CatalogError `malformed_request`, and what `create` throws.
+ * @param run creates something for the sender of the request.
+ * @throws CatalogError `malformed_request`, and what `run` throws.
  */
 export async function creation(
   context: RequestContext<unknown>,
-  create: (sender: Sender) => Promise<Creation>,
+  run: (sender: Sender) => Promise<Creation>,
 ): Promise<HttpResponse> {
   const { request, mediaType } = context;
   const sender = { subject: subjectOf(context), key: idempotencyKey(request) };
-  const { id, text, etag, replayed } = await create(sender);
+  const { id, text, etag, replayed } = await run(sender);
   const headers = {
     'Content-Type': mediaType,
     ...(id !== null && { Location: `${request.path}${id}/` }),
