@@ -86,11 +86,11 @@ export class Shop {
   #batch: PageName[] = [];
   #known = new Map<number, string>();
 
-  /** With the pages of the current state of the store. */
-  constructor(store: MemoryStore) {
+  /** @param pages of the current state of the store; {@link freshPages} makes them. */
+  constructor(store: MemoryStore, pages: ReadonlyMap<PageName, string> = freshPages(store)) {
     this.store = store;
     this.#gatherer = new Gatherer(store, true);
-    for (const [name, text] of freshPages(store)) this.#disk.files.set(`pages/${name}`, text);
+    for (const [name, text] of pages) this.#disk.files.set(`pages/${name}`, text);
   }
 
   /** See {@link MemoryStore.commit}. */
