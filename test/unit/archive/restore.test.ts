@@ -9,10 +9,13 @@ import { ArchiveObjects } from '../../../src/archive/archive-objects.ts';
 import { checkArchive } from '../../../src/archive/check.ts';
 import { baseName, changesName } from '../../../src/archive/names.ts';
 import { readArchive, type Target } from '../../../src/archive/replay.ts';
+import { perKind } from '../../../src/model/per-kind.ts';
 import { inTurns } from '../../../src/slices.ts';
 import { baseSlices } from '../../../src/store/files/base.ts';
 import { recover } from '../../../src/store/files/recovery.ts';
 import { SCHEMA_VERSION } from '../../../src/store/files/schema.ts';
+import { RowTable } from '../../../src/store/memory/row-table.ts';
+import { State } from '../../../src/store/state.ts';
 import { Archived, textOf } from '../../support/archive.ts';
 import { addBook } from '../../support/books.ts';
 import { openStore, storeDirectory } from '../../support/checked.ts';
@@ -227,6 +230,49 @@ for (const key of [null, randomBytes(32)]) {
     assert.is(textOf(await readArchive(archived.objects, {})), text);
   });
 }
+
+test('a restore applies the rest of an object of change sets that begins before its base', async () => {
+  const archived = await withThreeObjects();
+  const { objects } = archived;
+  const at = (sequence: number) => readArchive(objects, { sequence });
+  const [fourth, last] = [textOf(await at(4)), textOf(await at(6))];
+  const snapshot = (await at(2)).snapshot();
+  const name = baseName({ ...snapshot, schema: SCHEMA_VERSION });
+  await objects.putBase(name, inTurns(baseSlices(snapshot)));
+  archived.network.objects.delete(`bases/${archived.network.in('bases')[0]}`);
+  assert.equal(archived.network.in('bases'), [name]);
+  assert.is(textOf(await at(4)), fourth);
+  assert.is(textOf(await readArchive(objects, {})), last);
+  assert.equal((await checkArchive(objects)).findings, []);
+});
+
+test('a base that was renamed is refused', async () => {
+  const archived = await withThreeObjects();
+  const snapshot = archived.store.snapshot();
+  for (const other of [{ sequence: snapshot.sequence - 1 }, { digest: 'f'.repeat(64) }]) {
+    const name = baseName({ ...snapshot, schema: SCHEMA_VERSION, ...other });
+    await archived.objects.putBase(name, inTurns(baseSlices(snapshot)));
+    const message = `bases/${name} does not hold what its name says`;
+    assert.match(await refusalOf(archived, {}), message);
+    assert.match((await checkArchive(archived.objects)).findings.join(), message);
+    archived.network.objects.delete(`bases/${name}`);
+  }
+});
+
+test('a base whose rows break a rule is refused', async () => {
+  const archived = await withThreeObjects();
+  const rows = perKind(() => new RowTable());
+  rows.specs.set({ id: 1, name: 'Colour', goods_id: 9 });
+  const lastIds = { ...perKind(() => 0), specs: 1 };
+  const head = { sequence: 7, digest: 'f'.repeat(64), time: archived.store.snapshot().time };
+  const state = new State({ ...head, lastIds, rows });
+  const name = baseName({ ...head, schema: SCHEMA_VERSION });
+  await archived.objects.putBase(name, inTurns(baseSlices(state.snapshot())));
+  assert.match(
+    await refusalOf(archived, {}),
+    `bases/${name}: specification 1: spu_id: 9 does not exist`,
+  );
+});
 
 test('a base of an earlier schema version is restored with its change sets, in the current form', async () => {
   const schema = 3;
