@@ -158,7 +158,7 @@ test('append throws for a table that is not bounded', () => {
   const memory = new Memory();
   assert.throws(
     () => memory.commit((transaction) => append<KindName>(transaction, 'books', {}, () => true)),
-    'books is not bounded',
+    /^books is not bounded$/,
   );
 });
 
@@ -204,19 +204,37 @@ for (const [what, rows, last, found] of FAULTS) {
   });
 }
 
+/** A row on a shelf of idempotency keys. */
+const onShelf = (id: number, shelf: string, nth: number, oldest = 1): Row => ({
+  id,
+  key: `["${shelf}","${id}"]`,
+  shelf,
+  nth,
+  bytes: 2 * nth,
+  oldest,
+  digest: '',
+  time: 0,
+  created: null,
+  etag: '',
+  body: '[]',
+});
+
+const faultsOfShelves = (...rows: Row[]) =>
+  boundFaults(KINDS.idempotency_keys, new RowTable(rows), rows.at(-1)?.id ?? 0);
+
 test('boundFaults reports a row of a shelf whose number does not follow that of the row before it', () => {
-  const stored = { digest: '', time: 0, created: null, etag: '', body: '[]', oldest: 1 };
-  const key = (id: number, shelf: string, nth: number, bytes: number): Row => ({
-    ...stored,
-    id,
-    key: `["${shelf}","${id}"]`,
-    shelf,
-    nth,
-    bytes,
-  });
-  const rows = [key(1, 'ann', 1, 2), key(2, 'bob', 1, 2), key(3, 'ann', 3, 4)];
-  const faults = boundFaults(KINDS.idempotency_keys, new RowTable(rows), 3);
-  assert.equal(faults, ['idempotency key 3: nth: it must be 2']);
+  const third = { ...onShelf(3, 'ann', 3), bytes: 4 };
+  assert.equal(faultsOfShelves(onShelf(1, 'ann', 1), onShelf(2, 'bob', 1), third), [
+    'idempotency key 3: nth: it must be 2',
+  ]);
+});
+
+test('boundFaults reports a row of a shelf that should have been deleted, but not one that is gone', () => {
+  const first = onShelf(2, 'ann', 2);
+  assert.equal(faultsOfShelves(first, onShelf(3, 'ann', 3, 1)), []);
+  assert.equal(faultsOfShelves(first, onShelf(3, 'ann', 3, 3)), [
+    'idempotency key 3: oldest: it must be 2',
+  ]);
 });
 
 test('boundFaults finds nothing in a correct table, an empty table and a table without a bound', () => {
