@@ -6,7 +6,14 @@ import type { ArchiveRecord } from './record.ts';
 /** What an archive reads of the store. */
 type ArchivedStore = Pick<
   Store,
-  'sequence' | 'digest' | 'oldest' | 'baseSequence' | 'snapshot' | 'encodedSince' | 'onCommit'
+  | 'sequence'
+  | 'digest'
+  | 'time'
+  | 'oldest'
+  | 'baseSequence'
+  | 'snapshot'
+  | 'encodedSince'
+  | 'onCommit'
 >;
 
 /** The accounts and keys of a data directory. */

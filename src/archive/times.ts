@@ -28,17 +28,22 @@ function timeOf({ time }: ArchivedBase): string {
   return time ?? '';
 }
 
-/** Warns of each change set that is earlier than the one before it: the clock was wrong. */
+/** An hour. The clocks of two hosts that write in turn may differ at every change set. */
+const QUIET_MS = 3_600_000;
+
+/** Warns of a change set that is earlier than the one before it, once an hour: a clock is wrong. */
 export function watchTimes(
-  store: Pick<Store, 'snapshot' | 'onCommit'>,
+  store: Pick<Store, 'time' | 'onCommit'>,
   warn: (message: string) => void,
 ): void {
-  let last = store.snapshot().time;
+  let last = store.time;
+  let quietUntil = 0;
   store.onCommit(({ changeSet: { sequence, time } }) => {
-    if (last !== null && time < last) {
+    if (last !== null && time < last && performance.now() >= quietUntil) {
       warn(
         `a clock is or was wrong: change set ${sequence} is of ${time}, and the one before it of ${last}; check the clock of the host that writes, and restore what was written around this change set with --sequence instead of --at`,
       );
+      quietUntil = performance.now() + QUIET_MS;
     }
     last = time;
   });

@@ -196,6 +196,11 @@ export class Store extends StoreReader {
     return this.#log.baseSequence;
   }
 
+  /** See {@link State.time}. */
+  get time(): string | null {
+    return this.#low.data.time;
+  }
+
   /** All rows as of the call, for a base; see {@link State.snapshot}. */
   snapshot(): Snapshot {
     return this.#low.data.snapshot();
