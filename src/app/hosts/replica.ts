@@ -291,5 +291,5 @@ export class Replica implements Host {
 function detailsOf(figures: FollowerFigures | null): ReadinessDetails['following'] {
   if (figures === null) return undefined;
   const { behind, behindMs, connected } = figures;
-  return { behind_change_sets: behind, behind_seconds: behindMs / 1000, connected };
+  return { behind_change_sets: behind, behind_seconds: Math.round(behindMs) / 1000, connected };
 }
