@@ -480,7 +480,7 @@ test('if the history is too short, a new base is archived, and the lost change s
   assert.match(again.log.join(), 'after change set 2 will never be archived');
   const { findings, gaps } = await checkArchive(again.objects);
   assert.equal(findings, []);
-  assert.is(gaps.length, 1);
+  assert.match(gaps.join(), /^change sets 3 to \d+$/);
   assert.is((await readArchive(again.objects, {})).sequence, again.store.sequence);
   assert.is((await readArchive(again.objects, { sequence: 2 })).sequence, 2);
   try {

@@ -1,6 +1,7 @@
 /** spec 15.5: the check of an archive reads everything; old objects are removed. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { ArchiveObjects } from '../../../src/archive/archive-objects.ts';
 import { checkArchive } from '../../../src/archive/check.ts';
 import { baseName } from '../../../src/archive/names.ts';
 import { readArchive } from '../../../src/archive/replay.ts';
@@ -10,6 +11,8 @@ import { baseSlices } from '../../../src/store/files/base.ts';
 import { SCHEMA_VERSION } from '../../../src/store/files/schema.ts';
 import { Archived, textOf } from '../../support/archive.ts';
 import { storeDirectory } from '../../support/checked.ts';
+import { failureMessage } from '../../support/failure.ts';
+import { MemoryObjects } from '../../support/object-store.ts';
 import { until } from '../../support/until.ts';
 
 /** An archive with several bases. Each of the first two change sets is in an object of its own. */
@@ -48,7 +51,22 @@ test('a damaged base is reported, even if a restore to the latest state does not
   const bytes = Buffer.from(archived.network.objects.get(`bases/${second}`) ?? []);
   bytes[bytes.length - 200] = 0x20;
   archived.network.objects.set(`bases/${second}`, bytes);
-  assert.match((await checkArchive(archived.objects)).findings.join(), second);
+  const { findings } = await checkArchive(archived.objects);
+  assert.is(findings.length, 1, findings.join('\n'));
+  assert.match(findings.join(), second);
+});
+
+test('a place without an archive and an archive without a base are reported as such', async () => {
+  const objects = new ArchiveObjects(new MemoryObjects(), null);
+  for (const read of [() => readArchive(objects, {}), () => checkArchive(objects)]) {
+    assert.match(await failureMessage(read, 'archive_failed'), 'holds no archive');
+  }
+  await objects.createManifest('archive');
+  const restored = failureMessage(readArchive(objects, {}), 'archive_failed');
+  assert.match(await restored, 'has no base yet');
+  const { findings, state } = await checkArchive(objects);
+  assert.equal(findings, [`${objects.url} has no base, so nothing can be restored`]);
+  assert.is(state, null);
 });
 
 test('missing objects of change sets are reported with their numbers', async () => {
@@ -118,6 +136,10 @@ test('an interrupted removal leaves an undamaged archive, and the next one compl
   await prune(objects, 0, Date.now() + 1000);
   assert.is(network.in('bases').length, 1);
   assert.equal((await checkArchive(objects)).findings, []);
+  const names = [...network.objects.keys()];
+  // Every base is later.
+  await prune(objects, 0);
+  assert.equal([...network.objects.keys()], names);
 });
 
 test.run();
