@@ -138,7 +138,7 @@ test('an interrupted removal leaves an undamaged archive, and the next one compl
   assert.equal((await checkArchive(objects)).findings, []);
   const names = [...network.objects.keys()];
   // Every base is later.
-  await prune(objects, 0);
+  await prune(objects, 0, 0);
   assert.equal([...network.objects.keys()], names);
 });
 
