@@ -43,7 +43,7 @@ export function parseAddress(text: string): ArchiveAddress {
   const address = parseArchiveAddress(text);
   if (address !== null) return address;
   throw new InvalidArgumentError(
-    'Give s3://bucket/prefix, or file:///directory with an absolute path.',
+    'Give s3://bucket/prefix, where the bucket has 3 to 63 lower-case letters, digits, dots and hyphens, or file:///directory with an absolute path.',
   );
 }
 

@@ -204,6 +204,7 @@ const WRONG: readonly Wrong[] = [
   { args: ['restore', '--from', 'file:///a', '--sequence', '-1'], says: ['digits'] },
   { args: ['restore', '--from', 's3://bucket/a'], says: ['AWS_ACCESS_KEY_ID'] },
   { args: ['check', '--archive', 'bucket'], says: ['s3://bucket/prefix'] },
+  { args: ['check', '--archive', 's3://ab/a'], says: ['3 to 63 lower-case letters'] },
   { args: ['serve', '--archive', 'bucket'], says: ['s3://bucket/prefix'] },
   { args: ['serve', '--archive-keep', '30'], says: ['duration'] },
   { args: ['keys', 'generate'], says: ["'file'", 'missing'] },
