@@ -520,14 +520,20 @@ test('if an item is deleted while an array is arriving, a bulk PATCH is 422 and 
 
 // 500
 
-test('an unexpected fault is 500 with a request_id, with which the log has the cause', async () => {
+/** A disk on which every commit fails while `refuses` is set. */
+function refusingDisk(): { refuses: boolean; readonly disk: Disk } {
   const refusal = { code: 'EIO', message: 'EIO: i/o error, write', reached: 'nothing' } as const;
-  let refuses = false;
   const publish: Disk['publish'] = (job) =>
-    refuses ? Promise.resolve(refusal) : quickDisk.publish(job);
-  const own = await openService({ disk: { ...quickDisk, publish } });
+    state.refuses ? Promise.resolve(refusal) : quickDisk.publish(job);
+  const state = { refuses: false, disk: { ...quickDisk, publish } };
+  return state;
+}
+
+test('an unexpected fault is 500 with a request_id, with which the log has the cause', async () => {
+  const state = refusingDisk();
+  const own = await openService({ disk: state.disk });
   await make(own, '/admin/brands/', { name: 'Written' });
-  refuses = true;
+  state.refuses = true;
   const failing: readonly (readonly [string, string, Sent])[] = [
     ['POST', '/books/', { body: { name: 'Emma', pub_date: '1815-12-23' } }],
     ['POST', '/admin/brands/bulk/', { body: [{ name: 'A' }, { name: 'B' }] }],
@@ -548,13 +554,56 @@ test('an unexpected fault is 500 with a request_id, with which the log has the c
   }
   assert.is(new Set(told).size, told.length);
   assert.equal((await read(own, '/admin/brands/')).length, 1, 'it goes on');
-  refuses = false;
+  state.refuses = false;
   await make(own, '/admin/brands/', { name: 'Later' });
   await own.stop();
   for (const id of told) {
     const line = own.log.find((each) => each.includes(`"request_id":"${id}"`)) ?? '';
     assert.match(line, /^request failed: .*EIO/, id);
   }
+});
+
+test('a write that the disk refuses is 422 for SKUs and their records, and 500 for others', async () => {
+  const state = refusingDisk();
+  const own = await openService({ disk: state.disk });
+  assert.equal(await createCatalog(own), catalog);
+  const records = `/admin/skus/${catalog.sku}/specs/`;
+  const { id } = await make(own, records, { ...catalog.silver });
+  const failing: (readonly [method: string, path: string, status: number, sent: Sent])[] = [
+    ['POST', records, 422, { body: catalog.black }],
+    ['DELETE', `${records}${id}/`, 422, {}],
+    ['POST', '/admin/skus/bulk/', 422, { body: [skuFields(catalog)] }],
+    ['PATCH', '/admin/skus/bulk/', 422, { body: [{ id: catalog.sku, stock: 7 }] }],
+  ];
+  for (const [path, { valid, change }] of Object.entries(COLLECTIONS)) {
+    const item = `${path}${(await make(own, path, valid())).id}/`;
+    const status = path === '/admin/skus/' ? 422 : 500;
+    failing.push(
+      ['POST', path, status, { body: valid() }],
+      ['PUT', item, status, { body: valid() }],
+    );
+    failing.push(['PATCH', item, status, { body: change }], ['DELETE', item, status, {}]);
+  }
+  const content = () =>
+    Promise.all([records, ...Object.keys(COLLECTIONS)].map((path) => read(own, path)));
+  const before = await content();
+
+  state.refuses = true;
+  for (const [method, path, status, sent] of failing) {
+    const answer = await send(own, method, path, sent);
+    assert.is(answer.status, status, `${method} ${path}: ${answer.text}`);
+    if (status === 422) {
+      assert.equal(Object.keys(answer.json), ['error'], path);
+      assert.match(answer.json.error, /^database error: the disk refused the write /, path);
+    }
+  }
+  assert.equal(await content(), before, 'nothing is changed');
+  state.refuses = false;
+  for (const [method, path, , sent] of failing.filter(([way]) => way !== 'DELETE')) {
+    const answer = await send(own, method, path, sent);
+    assert.ok(answer.status < 300, `${method} ${path}: ${answer.text}`);
+  }
+  await own.stop();
 });
 
 // Collections
