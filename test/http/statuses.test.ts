@@ -782,6 +782,13 @@ const ORDER: Readonly<Record<string, Doubly>> = {
     body: 'x'.repeat(MEBIBYTE + 1),
     status: 412,
   },
+  'If-None-Match before validation': {
+    method: 'PUT',
+    path: skuPath,
+    headers: { 'if-none-match': '*' },
+    body: {},
+    status: 412,
+  },
   'preconditions before validation': {
     method: 'PUT',
     path: skuPath,
