@@ -208,6 +208,12 @@ test('parameters that begin with _ or utm_ are ignored, even if malformed, and l
   assert.equal(others, [['sortby', 'name']]);
 });
 
+test('a parameter whose name begins with utm but not with utm_ is unknown', () => {
+  for (const name of ['utm', 'utms', 'utmx_source']) {
+    assert.match(refusal('skus', `${name}=1`), `no query parameter "${name}"`);
+  }
+});
+
 const parametersOf = (kind: KindName) => [...filterParameters(KINDS[kind]).keys()].toSorted();
 
 test('attributes that end with _id, spu_id, and keyword and code of SKUs are filter parameters', () => {
