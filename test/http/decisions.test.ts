@@ -567,11 +567,11 @@ test('a write that the disk refuses is 422 for SKUs and their records, and 500 f
   const state = refusingDisk();
   const own = await openService({ disk: state.disk });
   assert.equal(await createCatalog(own), catalog);
-  const records = `/admin/skus/${catalog.sku}/specs/`;
-  const { id } = await make(own, records, { ...catalog.silver });
+  const ofSku = `/admin/skus/${catalog.sku}/specs/`;
+  const { id } = await make(own, ofSku, { ...catalog.silver });
   const failing: (readonly [method: string, path: string, status: number, sent: Sent])[] = [
-    ['POST', records, 422, { body: catalog.black }],
-    ['DELETE', `${records}${id}/`, 422, {}],
+    ['POST', ofSku, 422, { body: catalog.black }],
+    ['DELETE', `${ofSku}${id}/`, 422, {}],
     ['POST', '/admin/skus/bulk/', 422, { body: [skuFields(catalog)] }],
     ['PATCH', '/admin/skus/bulk/', 422, { body: [{ id: catalog.sku, stock: 7 }] }],
   ];
@@ -585,7 +585,7 @@ test('a write that the disk refuses is 422 for SKUs and their records, and 500 f
     failing.push(['PATCH', item, status, { body: change }], ['DELETE', item, status, {}]);
   }
   const content = () =>
-    Promise.all([records, ...Object.keys(COLLECTIONS)].map((path) => read(own, path)));
+    Promise.all([ofSku, ...Object.keys(COLLECTIONS)].map((path) => read(own, path)));
   const before = await content();
 
   state.refuses = true;

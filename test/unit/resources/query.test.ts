@@ -210,7 +210,8 @@ test('parameters that begin with _ or utm_ are ignored, even if malformed, and l
 
 test('a parameter whose name begins with utm but not with utm_ is unknown', () => {
   for (const name of ['utm', 'utms', 'utmx_source']) {
-    assert.match(refusal('skus', `${name}=1`), `no query parameter "${name}"`);
+    const message = refusal('skus', `${name}=1`) ?? '';
+    assert.match(message, `no query parameter "${name}"`);
   }
 });
 
