@@ -1,4 +1,4 @@
-/** Repeated requests while as many imports as possible are unfinished (spec 12.6). */
+/** Which imports are received, run and kept (spec 12.6, 12.7 and 12.10). */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { CatalogError } from '../../../../src/errors.ts';
@@ -26,6 +26,7 @@ async function open(states = new Map<number, Buffer>()) {
   const files = new Map<number, Buffer>();
   const gate = Promise.withResolvers<void>();
   const errors: unknown[] = [];
+  const running = { now: 0, most: 0 };
   const imports = await Imports.open({
     audited: new AuditedStore(store),
     money: new Money('USD'),
@@ -47,7 +48,12 @@ async function open(states = new Map<number, Buffer>()) {
       ids: () => ({ states: [...states.keys()], files: [...files.keys()] }),
     },
     whenIndexed: () => gate.promise,
-    inSmallHeap: (run) => run(),
+    async inSmallHeap(run) {
+      running.now += 1;
+      running.most = Math.max(running.most, running.now);
+      await run();
+      running.now -= 1;
+    },
     onError: (error) => void errors.push(error),
   });
   const order = {
@@ -60,13 +66,17 @@ async function open(states = new Map<number, Buffer>()) {
   } as const;
   const send = (key: string | null, source: AsyncIterable<Uint8Array> = whole(FILE)) =>
     imports.accept(order, source, key);
+  const end = async () => {
+    gate.resolve();
+    for (const { id } of imports.all()) await imports.ended(id);
+  };
   const close = async () => {
     gate.resolve();
     await imports.close();
     await store.close();
     assert.equal([errors, [...files]], [[], []]);
   };
-  return { imports, files, send, close };
+  return { imports, files, running, send, end, close };
 }
 
 async function* whole(text: string): AsyncGenerator<Uint8Array> {
@@ -164,6 +174,40 @@ test('after a restart an import gets an id above those of all imports that are k
   );
   assert.is((await after.send(null)).id, 4);
   await after.close();
+});
+
+test('several imports run one after the other', async () => {
+  const { imports, running, send, end, close } = await open();
+  for (let count = 0; count < 3; count += 1) await send(null);
+  await end();
+  assert.equal(
+    imports.all().map(({ state }) => state),
+    ['done', 'done', 'done'],
+  );
+  assert.is(running.most, 1);
+  await close();
+});
+
+test('the last 100 imports are kept, also after a restart', async () => {
+  const states = new Map<number, Buffer>();
+  const first = await open(states);
+  await first.send(null);
+  await first.end();
+  await first.close();
+  const text = String(states.get(1));
+  assert.match(text, '"id":1,');
+  for (let id = 2; id <= 100; id += 1) {
+    states.set(id, Buffer.from(text.replace('"id":1,', `"id":${id},`)));
+  }
+  const { imports, send, end, close } = await open(states);
+  assert.is(imports.all().length, 100);
+  await send(null);
+  await end();
+  const ids = imports.all().map(({ id }) => id);
+  assert.equal([ids[0], ids.at(-1), ids.length], [101, 2, 100]);
+  assert.is(imports.find(1), null);
+  assert.is(states.size, 100);
+  await close();
 });
 
 test.run();
