@@ -1,5 +1,5 @@
 /** spec 11.3 to 11.5: the values of `--max-body`, `--audit-size` and `--cors-origin`. */
-import { InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, type Option } from 'commander';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parseOrigins } from '../../../../src/cli/flags/network.ts';
@@ -9,6 +9,7 @@ import {
   parseHistory,
   parseSize,
 } from '../../../../src/cli/flags/sizes.ts';
+import { inertProgram } from '../../../../release/program-facts.ts';
 import { callProgram } from '../../../support/program.ts';
 
 const SHOP = 'https://shop.example';
@@ -22,6 +23,32 @@ test('serve --help lists the flags, their variables and the default sizes', asyn
   assert.match(text, /--audit-size <MiB> [^-]*16[^-]*CATALOG_AUDIT_SIZE/);
   assert.match(text, /--history <size> [^-]*256MiB[^-]*CATALOG_HISTORY/);
   assert.match(text, /--checkpoint-size <size> [^-]*4MiB[^-]*CATALOG_CHECKPOINT_SIZE/);
+});
+
+const optionsOf = ({ options, commands }: Command): Option[] => [
+  ...options,
+  ...commands.flatMap(optionsOf),
+];
+
+/** Defaults that the help describes in words. */
+const DESCRIBED = new Set([
+  'none',
+  'no metrics',
+  'that of --host',
+  "3/4 of the machine's",
+  '256MiB or 5% of the disk if that is less',
+]);
+
+test('the help shows the default that a flag has', () => {
+  let count = 0;
+  for (const { long, parseArg, defaultValue, defaultValueDescription } of optionsOf(
+    inertProgram(),
+  )) {
+    if (defaultValueDescription === undefined || DESCRIBED.has(defaultValueDescription)) continue;
+    count += 1;
+    assert.is(parseArg?.(defaultValueDescription, undefined), defaultValue, long ?? '');
+  }
+  assert.ok(count >= 20, `${count} flags`);
 });
 
 interface Flag {
