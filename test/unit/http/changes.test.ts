@@ -18,6 +18,26 @@ test('Catalog-Sequence of a page is the change set up to which it has all, not o
   assert.is(headers['Catalog-Sequence'], '5', 'a client reads on from there');
 });
 
+for (const [search, limit] of [
+  ['since=1', 100],
+  ['since=1&limit=7', 7],
+] as const) {
+  test(`${search} asks for at most ${limit} change sets`, async () => {
+    const limits: number[] = [];
+    const page = async (query: { readonly limit: number }) => {
+      limits.push(query.limit);
+      return { text: '[]', last: 5 };
+    };
+    const services = {
+      tokens: { verify: () => CALLER },
+      changes: { sequence: 9, awaited: { expect: async () => {} }, page },
+    } as unknown as Services;
+    const request = requestWith({ path: '/admin/changes/', search });
+    await CHANGES_PATH.handle(request, new Params([], []), services);
+    assert.equal(limits, [limit]);
+  });
+}
+
 for (const accept of ['application/json', 'text/event-stream']) {
   test(`with Accept: ${accept} the change set in since is awaited first: another process may have shown it`, async () => {
     const steps: string[] = [];

@@ -36,6 +36,17 @@ test('a change set that is there is not waited for; one that is far beyond is re
   assert.match(await outcomeOf(waiting), 'has not arrived yet');
 });
 
+test('a change set is waited for up to a second', async () => {
+  const { source, awaited } = open();
+  const waits: unknown[] = [];
+  source.arrivals.past = async (...wait) => {
+    waits.push(wait);
+    return false;
+  };
+  assert.match(await outcomeOf(awaited.reach(LAST + 2, null)), 'has not arrived yet');
+  assert.equal(waits, [[LAST + 1, 1000]]);
+});
+
 test('a reader that is ahead waits where other processes may have shown more, and only there', async () => {
   const alone = open();
   const passing = alone.awaited.expect(LAST + 1, null);

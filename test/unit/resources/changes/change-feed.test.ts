@@ -303,4 +303,22 @@ test('a stream of changes that are no longer kept ends; its reader connects agai
   assert.is(feed.open, 0);
 });
 
+test('a stream without events gets a comment every 15 seconds', async () => {
+  const source = new ChangeSource(new Files(1));
+  const waits: (number | undefined)[] = [];
+  source.arrivals.past = async (_after, milliseconds) => {
+    waits.push(milliseconds);
+    return false;
+  };
+  const text = iteratorOf({ text: new ChangeFeed(source).events(1, READER, VIEWER, () => true) });
+  for (const count of [1, 2]) {
+    assert.is(String((await text.next()).value), ':\n\n', `comment ${count}`);
+  }
+  await text.return?.();
+  assert.is(waits.length, 2);
+  for (const wait of waits) {
+    assert.ok(wait !== undefined && wait <= 15_000 && wait > 10_000, `${wait} ms`);
+  }
+});
+
 test.run();
