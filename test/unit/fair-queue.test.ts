@@ -106,7 +106,7 @@ test('as many tasks run at a time as may, also after all have ended', async () =
   await site.end();
   assert.equal(site.begun, ['a1', 'a2', 'a3']);
   assert.equal(await site.finish(), ['a1', 'a2', 'a3', 'a4']);
-  results.push(site.add('a', 'a5'), site.add('a', 'a6'));
+  results.push(...['a5', 'a6', 'a7'].map((task) => site.add('a', task)));
   assert.equal(site.begun.slice(4), ['a5', 'a6']);
   await site.finish();
   await Promise.all(results);
@@ -125,6 +125,28 @@ test('an owner who has taken all places gives them to others, until each has as 
   assert.is(await mine[2], 'refused');
   assert.equal(await site.finish(), ['a0', 'a1', 'b1', 'c1', 'b2']);
   assert.equal(await Promise.all([...mine.slice(0, 2), ...others]), ['a0', 'a1', 'b1', 'b2', 'c1']);
+});
+
+test('an owner takes no place from one who then has fewer', async () => {
+  const site = new Site({ waiting: 3 });
+  const outcome = (task: string) =>
+    site.add(task.charAt(0), task).catch((error: Error) => error.message);
+  const waiting = ['a0', 'a1', 'a2', 'b1'].map(outcome);
+  // Otherwise the two would take the place from each other for ever.
+  assert.is(await outcome('b2'), 'refused');
+  assert.equal(await site.finish(), ['a0', 'a1', 'b1', 'a2']);
+  assert.equal(await Promise.all(waiting), ['a0', 'a1', 'a2', 'b1']);
+});
+
+test('the place of a task that has begun is free for another one', async () => {
+  const site = new Site({ waiting: 2 });
+  const outcome = (task: string) => site.add('a', task).catch((error: Error) => error.message);
+  for (let round = 0; round < 4; round += 1) {
+    const tasks = [0, 1, 2].map((nth) => outcome(`a${nth}`));
+    assert.is(await outcome('a3'), 'refused', `round ${round}`);
+    await site.finish();
+    assert.equal(await Promise.all(tasks), ['a0', 'a1', 'a2'], `round ${round}`);
+  }
 });
 
 test.run();
