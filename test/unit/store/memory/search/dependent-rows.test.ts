@@ -93,4 +93,19 @@ test('commits while references are read for the first time are included', () => 
   );
 });
 
+test('references are read and scanned with pauses, however many there are', () => {
+  const { skus } = tables().rows;
+  const ids = Array.from({ length: 1024 }, (_, index) => index + 1);
+  // Each in a range of ids of its own.
+  for (let id = 5000; id < 100_000; id += 5000) ids.push(id);
+  for (const id of ids) apply(skus, { id, spu: 1 });
+  const column = new ReferenceColumn(skus, 'goods_id');
+  assert.is([...column.build()].length, 4);
+  const spu = new Bitmap(SPUS);
+  spu.add(1);
+  const found = new Bitmap(0);
+  assert.is([...column.addReferring(spu, found)].length, 2);
+  assert.equal([...found], ids);
+});
+
 test.run();

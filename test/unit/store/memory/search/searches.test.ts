@@ -15,8 +15,8 @@ import { visibleAttributes } from '../../../../../src/resources/visible-attribut
 import { RowTable } from '../../../../../src/store/memory/row-table.ts';
 import type { Selection } from '../../../../../src/store/memory/selection.ts';
 import { Tables } from '../../../../../src/store/memory/tables.ts';
-import { codeOf } from '../../../../support/failure.ts';
-import { turn } from '../../../../support/turns.ts';
+import { failureOf } from '../../../../support/failure.ts';
+import { countingTurns, turn } from '../../../../support/turns.ts';
 
 type Rows = Record<KindName, RowTable>;
 
@@ -101,6 +101,19 @@ function catalog(): Rows {
     rows.categories.set({ id, name: `Category ${id}`, parent_id: null });
   }
   return rows;
+}
+
+/** A catalog of SKUs that show the first SPU, every one of whose tables has indexes. */
+function phones(count: number): { readonly rows: Rows; readonly tables: Tables } {
+  const rows = catalog();
+  for (let id = 1; id <= count; id += 1) {
+    rows.skus.set({ id, name: `Phone ${id}`, caption: '', goods_id: 1, category_id: 1 });
+  }
+  return { rows, tables: new Tables(rows, { smallTableRows: 0, sliceMs: 0 }) };
+}
+
+function renameSku(tables: Tables, rows: Rows, id: number, name: string): void {
+  commit(tables, rows, { kind: 'skus', id, name, caption: '', lender: 1 });
 }
 
 const ALL = { filters: [], sortby: 'id', order: 'asc', offset: 0, limit: 100 } as const;
@@ -201,6 +214,115 @@ test('the 16 results used last are kept, and another search is done again', asyn
   await prepare(tables, nth(2));
 });
 
+test('a result is used until a commit changes a row that it shows', async () => {
+  const { rows, tables } = phones(3);
+  const found = async (word: string) => {
+    const selection = { ...ALL, words: [word] };
+    await prepare(tables, selection);
+    return tables.queries.select('skus', selection).ids;
+  };
+  for (const kind of ['skus', 'goods', 'categories'] as const) {
+    assert.equal(await found('fresh'), [], kind);
+    commit(tables, rows, { kind, id: 1, name: `Fresh ${kind}`, caption: '', lender: 1 });
+    assert.equal(await found('fresh'), kind === 'skus' ? [1] : [1, 2, 3], kind);
+    commit(tables, rows, { kind, id: 1, name: 'Phone', caption: '', lender: 1 });
+  }
+  await found('phone');
+  const brand = { id: 1, name: 'Phone' };
+  tables.apply([changeOf('brands', 1, null, part(brand))]);
+  const kept = tables.queries.prepare('skus', { ...ALL, words: ['phone'] });
+  assert.is(kept, undefined, 'a SKU does not show its brand');
+});
+
+test('two searches have different results if only the spaces between their words differ', async () => {
+  const { rows, tables } = phones(2);
+  renameSku(tables, rows, 1, 'ab c');
+  renameSku(tables, rows, 2, 'a bc');
+  for (const [sought, ids] of [
+    [['ab', 'c'], [1]],
+    [['a', 'bc'], [2]],
+  ] as const) {
+    const selection = { ...ALL, words: sought };
+    await prepare(tables, selection);
+    assert.equal(tables.queries.select('skus', selection).ids, ids);
+  }
+});
+
+test('clients that search for the same words at the same time wait for one search', async () => {
+  const { tables } = phones(100);
+  await prepare(tables, { ...ALL, words: ['other'] });
+  const selection = { ...ALL, words: ['phone'] };
+  const all = Array.from({ length: 3 }, () => tables.queries.prepare('skus', selection));
+  assert.ok(all.every((waiting) => waiting instanceof Promise));
+  assert.is(all[1], all[2]);
+  await Promise.all(all);
+  assert.is(tables.queries.select('skus', selection).total, 100);
+});
+
+test('the words of a table are indexed for its first search only', async () => {
+  const { tables } = phones(2000);
+  const turnsOf = (word: string) =>
+    countingTurns(async (turns) => {
+      await prepare(tables, { ...ALL, words: [word] });
+      return turns();
+    });
+  const first = await turnsOf('phone');
+  const second = await turnsOf('1');
+  assert.ok(second < first / 3, `${first} turns and then ${second}`);
+});
+
+test('the first search finds the texts of other rows, however many references there are', async () => {
+  const { tables } = phones(20_000);
+  const selection = { ...ALL, words: ['spu'] };
+  await prepare(tables, selection);
+  assert.is(tables.queries.select('skus', selection).total, 20_000);
+});
+
+test('a row that is added during a search hides no row that matches by the text of another', async () => {
+  for (let turns = 0; turns < 12; turns += 1) {
+    const { rows, tables } = phones(2);
+    const selection = { ...ALL, words: ['wanted'] };
+    renameSku(tables, rows, 1, 'Wanted');
+    commit(tables, rows, { kind: 'skus', id: 2, name: 'Phone', caption: '', lender: 2 });
+    commit(tables, rows, { kind: 'goods', id: 2, name: 'Wanted', caption: '', lender: 1 });
+    await prepare(tables, { ...ALL, words: ['other'] });
+    const waiting = tables.queries.prepare('skus', selection);
+    for (let nth = 0; nth < turns; nth += 1) await turn();
+    commit(tables, rows, { kind: 'skus', id: 3, name: '', caption: 'Wanted', lender: 1 });
+    await waiting;
+    await prepare(tables, selection);
+    assert.equal(tables.queries.select('skus', selection).ids, [1, 2, 3], `after ${turns} turns`);
+  }
+});
+
+test('a table of at most 250 rows is read from end to end, and a larger one is indexed', async () => {
+  const rows = catalog();
+  const sku = (id: number) => ({ id, name: 'Phone', caption: '', goods_id: 1, category_id: 1 });
+  for (let id = 1; id <= 250; id += 1) rows.skus.set(sku(id));
+  const tables = new Tables(rows);
+  const selection = { ...ALL, words: ['phone'] };
+  assert.is(tables.queries.prepare('skus', selection), undefined);
+  assert.is(tables.queries.select('skus', selection).total, 250);
+  tables.apply([changeOf('skus', 251, null, part(sku(251)))]);
+  assert.instance(tables.queries.prepare('skus', selection), Promise);
+  await prepare(tables, selection);
+  assert.is(tables.queries.select('skus', selection).total, 251);
+});
+
+test('a text that a row does not have contains no word', async () => {
+  for (const smallTableRows of [0, 1000]) {
+    const rows = catalog();
+    rows.skus.set({ id: 1, name: 'B', caption: null, goods_id: 9, category_id: null });
+    const tables = new Tables(rows, { smallTableRows });
+    for (const word of 'abcdefghijklmnopqrstuvwxyz0') {
+      const selection = { ...ALL, words: [word] };
+      await prepare(tables, selection);
+      const { ids } = tables.queries.select('skus', selection);
+      assert.equal(ids, word === 'b' ? [1] : [], word);
+    }
+  }
+});
+
 test('a search that commits overtake repeatedly is refused as busy', async () => {
   const rows = catalog();
   for (let id = 1; id <= 2000; id += 1) {
@@ -213,10 +335,42 @@ test('a search that commits overtake repeatedly is refused as busy', async () =>
     if (renaming) setImmediate(() => rename(nth + 1));
   };
   rename(2);
-  const code = codeOf(prepare(tables, { ...ALL, words: ['1'] })).finally(() => {
+  const failure = failureOf(prepare(tables, { ...ALL, words: ['1'] })).finally(() => {
     renaming = false;
   });
-  assert.is(await code, 'busy');
+  const { code, headers } = await failure;
+  assert.is(code, 'busy');
+  assert.equal(headers, { 'Retry-After': '5' });
+});
+
+test('a search is not refused while a few rows change in each turn', async () => {
+  const { rows, tables } = phones(2000);
+  await prepare(tables, { ...ALL, words: ['other'] });
+  let [renaming, last] = [true, 0];
+  const rename = () => {
+    last = (last % 2000) + 1;
+    renameSku(tables, rows, last, `Lamp ${last}`);
+    if (renaming) setImmediate(rename);
+  };
+  rename();
+  await prepare(tables, { ...ALL, words: ['phone'] }).finally(() => {
+    renaming = false;
+  });
+  const { total } = tables.queries.select('skus', { ...ALL, words: ['phone'] });
+  assert.ok(last > 1, 'rows have changed during the search');
+  assert.is(total, 2000 - last);
+});
+
+test('a search that a commit of many rows overtakes begins again', async () => {
+  const { rows, tables } = phones(2000);
+  const selection = { ...ALL, words: ['new'], limit: 2000 };
+  await prepare(tables, { ...ALL, words: ['phone'] });
+  const waiting = tables.queries.prepare('skus', selection);
+  await turn();
+  commit(tables, rows, { kind: 'goods', id: 1, name: 'New', caption: '', lender: 1 });
+  await waiting;
+  await prepare(tables, selection);
+  assert.is(tables.queries.select('skus', selection).total, 2000);
 });
 
 test('a commit of 1000 rows can be searched at once, although its words are indexed in slices', async () => {
