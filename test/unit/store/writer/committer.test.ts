@@ -153,8 +153,8 @@ test('if an observer throws, that is fatal, the commit is answered and later tra
   await committer.close();
 });
 
-test('transactions that wait while an observer throws are rejected', async () => {
-  const { log, committer, fatalities } = await open({
+test('transactions that wait while an observer throws are rejected, and do not run', async () => {
+  const { log, low, committer, fatalities } = await open({
     committed() {
       throw new Error('no metrics');
     },
@@ -168,9 +168,12 @@ test('transactions that wait while an observer throws are rejected', async () =>
   const first = committer.submit(addBook());
   await turn();
   const waiting = committer.submit(addBook()).catch(messageOf);
+  log.onAppend = () => Promise.resolve();
   release();
   assert.is(await first, 1);
   assert.is(await waiting, 'a commit could not be completed: no metrics');
+  await committer.close();
+  assert.is(low.data.sequence, 1);
   assert.is(fatalities.length, 1);
 });
 
