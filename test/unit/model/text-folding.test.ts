@@ -33,6 +33,19 @@ test('a sigma at the end of a word is folded like one in the middle', () => {
   assert.ok(foldText('ΟΔΟΣΗΜΟ').startsWith(foldText('οδος')));
 });
 
+test('a folded text has every letter of the text, in lower case and without accents', () => {
+  for (const [text, folded] of [
+    ['Ağrı', 'agrı'],
+    ['ıI', 'ıi'],
+    ['ΟΔΟΣ ὁδός', 'οδοσ οδοσ'],
+    ['Maß und GROẞ', 'mass und gross'],
+    ['Ⅻ ﬀ ½', 'xii ff 1⁄2'],
+    ['𐐀𐐨', '𐐨𐐨'],
+  ] as const) {
+    assert.is(foldText(text), folded);
+  }
+});
+
 test('folding a folded text does not change it', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
