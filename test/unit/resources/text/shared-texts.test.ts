@@ -161,7 +161,8 @@ test('a TurnQueue lets at most 4 callers continue in each turn of the event loop
     const order: number[] = [];
     const perTurn = new Map<number, number>();
     await Promise.all(
-      Array.from({ length: 30 }, async (_, index) => {
+      // One is alone in the last turn.
+      Array.from({ length: 29 }, async (_, index) => {
         await queue.next();
         order.push(index);
         perTurn.set(turns(), (perTurn.get(turns()) ?? 0) + 1);
@@ -169,6 +170,16 @@ test('a TurnQueue lets at most 4 callers continue in each turn of the event loop
     );
     assert.equal(order, [...order.keys()]);
     assert.ok(Math.max(...perTurn.values()) <= 4, String([...perTurn.values()]));
+  }));
+
+test('a caller who is alone continues in the next turn', () =>
+  countingTurns(async (turns) => {
+    const queue = new TurnQueue(4);
+    for (let nth = 1; nth <= 3; nth += 1) {
+      const before = turns();
+      await queue.next();
+      assert.ok(turns() - before <= 2, `${turns() - before} turns`);
+    }
   }));
 
 test.run();
