@@ -8,8 +8,19 @@ test('a separator in a quoted string does not split', () => {
   assert.equal(splitOutsideQuotes('a="1,2", b', ','), ['a="1,2"', ' b']);
 });
 
+test('a text may begin with a separator or a quoted string, and end with one', () => {
+  assert.equal(splitOutsideQuotes('', ','), ['']);
+  assert.equal(splitOutsideQuotes(',a,', ','), ['', 'a', '']);
+  assert.equal(splitOutsideQuotes('"1,2","3,"', ','), ['"1,2"', '"3,"']);
+});
+
 test('an escaped quotation mark does not end a quoted string', () => {
   assert.equal(splitOutsideQuotes('a="1\\",2", b', ','), ['a="1\\",2"', ' b']);
+  assert.equal(
+    splitOutsideQuotes('"\\\\",2', ','),
+    ['"\\\\"', '2'],
+    'an escaped backslash does not',
+  );
 });
 
 test('a backslash outside a quoted string has no meaning', () => {
