@@ -163,20 +163,20 @@ test('a unique queue returns each value once in a batch, in the order in which t
 });
 
 test('the age of a unique queue is that of its oldest value', () => {
-  let now = 0;
+  let now = 1000;
   const waiting = new UniqueQueue<string>(() => now);
   assert.is(waiting.age, 0);
   waiting.add('a');
   waiting.add('b');
-  now = 70;
+  now = 1070;
   waiting.add('a');
   assert.is(waiting.age, 70);
   assert.equal(waiting.take(1), ['a']);
-  now = 90;
+  now = 1090;
   waiting.add('c');
   assert.is(waiting.age, 90, 'of the batch');
   assert.equal(waiting.take(5), ['b']);
-  now = 100;
+  now = 1100;
   assert.is(waiting.age, 10, 'of what has come since');
   assert.equal(waiting.take(5), ['c']);
   assert.is(waiting.age, 0);
