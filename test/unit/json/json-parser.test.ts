@@ -55,6 +55,14 @@ const TEXTS = [
   '{a:1}',
   "{'a':1}",
   '{"a":1 "b":2}',
+  '{"a" 1}',
+  '{"a",1}',
+  '{"a"}1}',
+  '{"a"::1}',
+  '{a":1}',
+  '{ba":1}',
+  '{"a":1,b":2}',
+  '[a"]',
   '[1 2]',
   '1 2',
   '01',
@@ -109,6 +117,29 @@ const TEXTS = [
 
 test('each text of a list is parsed or refused as by JSON.parse', async () => {
   for (const text of TEXTS) await assertSame(text);
+});
+
+test('a malformed text is refused with the position of the first character that does not fit', async () => {
+  for (const [text, message] of [
+    ['', 'unexpected end of the text'],
+    ['[1', 'unexpected end of the text'],
+    ['{"a"', 'unexpected end of the text'],
+    ['[1 2]', 'unexpected character at position 4'],
+    ['x', 'unexpected character at position 1'],
+    ['{"a":1}}', 'unexpected character at position 8'],
+    ['["a\\x"]', 'unexpected character at position 2'],
+    ['["a]', 'unexpected character at position 2'],
+  ] as const) {
+    const error = await parseInSlices(text).catch((reason: unknown) => reason);
+    assert.instance(error, SyntaxError);
+    assert.is((error as SyntaxError).message, message, text);
+  }
+});
+
+test('a member __proto__ is a property as JSON.parse makes it', async () => {
+  const text = '{"__proto__":{"a":1},"__proto__":{"b":2}}';
+  const descriptor = (value: unknown) => Object.getOwnPropertyDescriptor(value, '__proto__');
+  assert.equal(descriptor(await parseInSlices(text)), descriptor(JSON.parse(text)));
 });
 
 test('any value with any white space is parsed as by JSON.parse', async () => {
@@ -193,6 +224,15 @@ test('parsing a large text does not block the event loop', async () => {
     assert.is(Object.keys(value as object).length, 100_000);
     // 300,000 values, separators and names in slices of at most 4000.
     assert.ok(turns() > 75, `${turns()} turns`);
+  });
+});
+
+test('parsing few long strings does not block the event loop', async () => {
+  const text = JSON.stringify(Array.from({ length: 100 }, () => 'a'.repeat(10_000)));
+  await countingTurns(async (turns) => {
+    assert.is(((await parseInSlices(text)) as unknown[]).length, 100);
+    // A million characters in slices of at most 64 KiB and the rest of one string.
+    assert.ok(turns() > 8, `${turns()} turns`);
   });
 });
 
