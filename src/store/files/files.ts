@@ -76,13 +76,17 @@ export function verifyChecksum(path: string, bytes: Buffer): { value: unknown; d
   }
 }
 
-/** @throws CatalogError `store_damaged` if a value does not have the shape. */
+/**
+ * Judges a value up to its first fault, which is the one that is reported.
+ *
+ * @throws CatalogError `store_damaged` if it does not have the shape.
+ */
 export function parseShape<const S extends v.GenericSchema>(
   path: string,
   shape: S,
   value: unknown,
 ): v.InferOutput<S> {
-  const parsed = v.safeParse(shape, value);
+  const parsed = v.safeParse(shape, value, { abortEarly: true });
   if (!parsed.success) throw damaged(path, v.summarize(parsed.issues).split('\n')[0] ?? '');
   return parsed.output;
 }
