@@ -75,6 +75,10 @@ const ADVICE: readonly (readonly [RegExp, string])[] = [
     "etcd's gateway accepts no user from a client whose certificate has a common name; give --log-cert a certificate without one",
   ],
   [/authentication failed|user name is empty/, 'etcd does not accept the user and password'],
+  [
+    /authentication is not enabled/,
+    'etcd has no users; run etcdctl auth enable, or leave out --log-user and --log-password-file',
+  ],
 ];
 
 export class EtcdClient {
@@ -266,8 +270,8 @@ function unreachable(cause: unknown): CatalogError {
   if (cause instanceof CatalogError) return cause;
   const what = messageOf(cause);
   const advice = ADVICE.find(([pattern]) => pattern.test(what))?.[1];
-  const message = advice === undefined ? what : `${advice} (${what})`;
-  return new CatalogError('log_unavailable', `etcd does not answer: ${message}`, { cause });
+  const message = advice === undefined ? `etcd does not answer: ${what}` : `${advice} (${what})`;
+  return new CatalogError('log_unavailable', message, { cause });
 }
 
 function answered<T>(call: Promise<T>, milliseconds: number): Promise<T> {

@@ -207,6 +207,25 @@ test('of the text of a refusal only the beginning is quoted, whatever its form',
   }
 });
 
+test('a refusal with a known remedy says what to do, and not that etcd does not answer', async () => {
+  const refusals: readonly (readonly [string, string])[] = [
+    ['etcdserver: authentication is not enabled', 'etcd has no users; '],
+    ['etcdserver: authentication failed, invalid user ID or password', 'etcd does not accept '],
+    ['etcdserver: permission denied', 'the role of the etcd user does not allow '],
+    ['etcdserver: mvcc: database space exceeded', "etcd's quota is used up; "],
+  ];
+  const login = { name: 'user', password: 'password' };
+  for (const [error, beginning] of refusals) {
+    const { url } = await rawNode((response) =>
+      response.writeHead(400).end(JSON.stringify({ error, code: 9 })),
+    );
+    const client = new EtcdClient({ endpoints: [url], prefix: '/', timeoutMs: LONG_MS, login });
+    const failure = String(await client.call('kv/txn', {}).catch(messageOf));
+    assert.ok(failure.startsWith(beginning), failure);
+    assert.ok(failure.endsWith(`(${error})`), failure);
+  }
+});
+
 test('an answer that is not of etcd says so, also the one to the login', async () => {
   const expected = 'the answer is not from etcd; check that the address is that of etcd';
   for (const body of ['<html>Sign in</html>', '', 'null', '{"token":5}']) {
