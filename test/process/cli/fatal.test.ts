@@ -66,7 +66,7 @@ function programOf(end: string, level: string, before: string): string {
 for (const [name, end] of Object.entries(ENDS)) {
   for (const level of ['warn', 'silent']) {
     test(`if ${name}, the reason is logged at log level ${level}, and the status is 1`, async () => {
-      const { status, stderr } = await collect(start(end, level));
+      const { status, stderr } = await collect(start(end, level, WAITS + NOISE));
       assert.is(status, 1);
       assert.match(stderr, /\{"level":"error",[^\n]*: it broke; restart the server"\}\n/);
     });
