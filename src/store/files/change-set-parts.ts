@@ -9,7 +9,7 @@
 import { createHash } from 'node:crypto';
 import { inSlices } from '../../slices.ts';
 import type { ChangeSet, ChangeSetContent } from '../change-set.ts';
-import { changeSetShape, decodeNext, isRow, requireNext } from './change-set.ts';
+import { changeSetShape, decodeNext, isId, isRow, requireNext } from './change-set.ts';
 import { damaged, parseShape, requireDigest, statedDigest } from './files.ts';
 import { CHECKSUM_LENGTH } from '../../json/checksum.ts';
 
@@ -59,13 +59,13 @@ export function* decodeNextInParts(
   const content = parseShape(path, changeSetShape, parse(path, frame)) as ChangeSetContent;
   const found = lists[Symbol.iterator]();
   for (const table of [content.put, content.delete, content.before ?? {}]) {
-    const isRows = table !== content.delete;
+    const [what, isElement] = table === content.delete ? ['ids', isId] : ['rows', isRow];
     for (const kind of Object.keys(table)) {
       const elements: unknown[] = [];
       for (const text of found.next().value ?? []) {
         const parsed = parse(path, `[${text}]`) as unknown[];
+        if (!parsed.every(isElement)) throw damaged(path, `${kind} has no ${what}`);
         for (const element of parsed) elements.push(element);
-        if (isRows && !parsed.every(isRow)) throw damaged(path, `${kind} has no rows`);
         yield;
       }
       (table as Record<string, unknown[]>)[kind] = elements;

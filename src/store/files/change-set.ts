@@ -14,8 +14,8 @@ import { checksumMember, withChecksum } from '../../json/checksum.ts';
 
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 
-// Written by hand, because a start calls it for every row.
-function isId(input: unknown): input is number {
+/** Whether a value is an id. Written by hand, because a start calls it for every row. */
+export function isId(input: unknown): input is number {
   return Number.isSafeInteger(input) && (input as number) >= 1;
 }
 

@@ -334,18 +334,18 @@ test('a change set decodes to the same value in steps as at once, and a large on
   assert.ok(count > 10, `${count} steps`);
 });
 
-test('a change set with a changed byte or an invalid row is refused when it is decoded in steps', () => {
+test('a change set with a changed byte, an invalid row or an invalid id is refused when it is decoded in steps', () => {
   const { bytes } = encodeChangeSet({ ...SMALL, before: { books: [{ id: 7, name: 'Emile' }] } });
   for (let at = 0; at < bytes.length; at += 1) {
     const damaged = Buffer.from(bytes);
     damaged[at] = (damaged[at] ?? 0) ^ 1;
     assert.throws(() => atOnce(decodeNextInParts('file', damaged, 124, null)), /is damaged/);
   }
-  const forged = withChecksum({ ...SMALL, put: { books: [1] } });
-  assert.throws(
-    () => atOnce(decodeNextInParts('file', Buffer.from(forged.bytes), 124, null)),
-    /is damaged/,
-  );
+  for (const invalid of [{ put: { books: [1] } }, { delete: { books: ['1'] } }]) {
+    const forged = Buffer.from(withChecksum({ ...SMALL, ...invalid }).bytes);
+    assert.throws(() => decodeChangeSet('file', forged), /is damaged/);
+    assert.throws(() => atOnce(decodeNextInParts('file', forged, 124, null)), /is damaged/);
+  }
 });
 
 test.run();
