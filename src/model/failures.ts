@@ -15,9 +15,15 @@ interface RowName {
   readonly id: number;
 }
 
+/** A row that depends on a written one. */
+export interface DependentRow extends RowName {
+  /** The row that it belongs to, if there is one: a client finds it there. */
+  readonly owner?: RowName | undefined;
+}
+
 interface Place {
   /** The row that breaks the rule, if it is not the written row but one that depends on it. */
-  readonly dependent?: RowName | undefined;
+  readonly dependent?: DependentRow | undefined;
   /** The index of the written row among the elements of a request, if it has elements. */
   readonly element?: number | undefined;
 }
@@ -25,7 +31,7 @@ interface Place {
 /** The code `integrity`: what a transaction wrote breaks a reference or a rule. */
 export class IntegrityError extends CatalogError {
   readonly violation: Violation;
-  readonly dependent: RowName | undefined;
+  readonly dependent: DependentRow | undefined;
   readonly element: number | undefined;
 
   constructor(violation: Violation, { dependent, element }: Place = {}) {
@@ -44,7 +50,9 @@ function integrityMessage({ attribute, message }: Violation, { dependent, elemen
   }
   // The attribute is not a member of the element: another row has it.
   const begin = element === undefined ? '' : `element ${element}: `;
-  return `${begin}${attribute} of ${dependent.kind.label} ${dependent.id}: ${message}`;
+  const { kind, id, owner } = dependent;
+  const belongs = owner === undefined ? '' : ` of ${owner.kind.label} ${owner.id}`;
+  return `${begin}${attribute} of ${kind.label} ${id}${belongs}: ${message}`;
 }
 
 /** Rows of one kind that refer to a row by one attribute. */

@@ -79,7 +79,8 @@ const specificationFits: Rule<'sku_specs'> = (row, lookup) => {
   if (spec.goods_id !== sku.goods_id) {
     return {
       attribute: 'spec_id',
-      message: `specification ${spec.id} does not belong to SPU ${sku.goods_id} of SKU ${sku.id}`,
+      // Without the id of the SKU: a new one does not get it, because it is refused.
+      message: `specification ${spec.id} does not belong to SPU ${sku.goods_id}`,
     };
   }
   if (option.spec_id !== spec.id) {

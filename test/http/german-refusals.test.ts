@@ -2,7 +2,15 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { refusalDe } from '../../src/console/browser/api/refusals-de.ts';
-import { type Catalog, createCatalog, make, makeChain, makePair } from '../support/catalog.ts';
+import {
+  type Catalog,
+  createCatalog,
+  make,
+  makeChain,
+  makePair,
+  skuFields,
+  spuFields,
+} from '../support/catalog.ts';
 import { type Received, send } from '../support/client.ts';
 import { importInto } from '../support/imports.ts';
 import { closeServices, openService, type Service } from '../support/service.ts';
@@ -76,6 +84,23 @@ test('references, rules and a code that is taken', async () => {
     await german('PATCH', `/admin/categories/${third}/`, { parent_id: first }),
     /^Kategorie.* \((?:SPU|SKU) \d+\): Kategorie \d+ /,
   );
+});
+
+test('a specification of another SPU', async () => {
+  const { spu, sku, silver } = catalog;
+  const { id: other } = await make(server, '/admin/goods/', spuFields(catalog, { name: 'Other' }));
+  const lost = `Merkmal ${silver.spec_id} gehört nicht zur SPU`;
+  // A new SKU has no id that the client could know.
+  assert.is(
+    await german('POST', '/admin/skus/', skuFields(catalog, { spu_id: other, specs: [silver] })),
+    `Merkmal: ${lost} ${other}`,
+  );
+  await send(server, 'PATCH', `/admin/skus/${sku}/`, { body: { specs: [silver] } });
+  assert.is(
+    await german('PATCH', `/admin/specs/${silver.spec_id}/`, { spu_id: other }),
+    `Merkmal (SKU ${sku}): ${lost} ${spu}`,
+  );
+  await send(server, 'DELETE', `/admin/goods/${other}/`);
 });
 
 test('what is still in use', async () => {

@@ -90,7 +90,7 @@ test('an error of a specification record is in the column specs', async () => {
   ];
   const report = await importInto(server, 'skus', JSON.stringify(rows), { format: 'json' });
   assert.equal(errorsOf(report), [
-    [1, 'specs', 'specification 3 does not belong to SPU 1 of SKU 1'],
+    [1, 'specs', 'specification 3 does not belong to SPU 1'],
     [2, 'specs', 'option 4 does not belong to specification 1'],
     [3, 'specs', '999 does not exist'],
   ]);

@@ -1,5 +1,10 @@
 /** Verifies what a transaction wrote: references, rules, and rows that depend on changed ones. */
-import { IntegrityError, ReferredToError, type Referrers } from '../../model/failures.ts';
+import {
+  type DependentRow,
+  IntegrityError,
+  ReferredToError,
+  type Referrers,
+} from '../../model/failures.ts';
 import type { Kind, KindName, Row } from '../../model/kind.ts';
 import { KINDS } from '../../model/kinds.ts';
 import { type Owner, ownersOf, referrersOf } from '../../model/relations.ts';
@@ -135,13 +140,20 @@ function* verifyReferrers(
       const row = existingRow(view, referrer.name, other);
       const violation = judge(referrer, row, (name, to) => view.get(name, to));
       if (violation !== null) {
-        throw new IntegrityError(violation, { dependent: { kind: referrer, id: other }, element });
+        throw new IntegrityError(violation, { dependent: dependentRow(referrer, row), element });
       }
       if (referrer.constrains.includes(attribute)) {
         yield* verifyReferrers(view, referrer, other, element);
       }
     }
   }
+}
+
+function dependentRow(kind: Kind, row: Row): DependentRow {
+  const [owner] = ownersOf(kind.name);
+  if (owner === undefined) return { kind, id: row.id };
+  const ownerId = Number(row[owner.foreignKey]);
+  return { kind, id: row.id, owner: { kind: KINDS[owner.kind], id: ownerId } };
 }
 
 function verifyUnreferred(view: View, kind: Kind, id: number): void {

@@ -59,10 +59,7 @@ const KNOWN: readonly (readonly [RegExp, string])[] = [
     /^under category (\d+) it would be on a fourth level or below itself$/,
     'unter Kategorie $1 wäre sie auf einer vierten Ebene oder unter sich selbst',
   ],
-  [
-    /^specification (\d+) does not belong to SPU (\d+) of SKU (\d+)$/,
-    'Merkmal $1 gehört nicht zur SPU $2 der SKU $3',
-  ],
+  [/^specification (\d+) does not belong to SPU (\d+)$/, 'Merkmal $1 gehört nicht zur SPU $2'],
   [
     /^option (\d+) does not belong to specification (\d+)$/,
     'Ausprägung $1 gehört nicht zum Merkmal $2',
@@ -131,8 +128,11 @@ const REFERRED = /^\w+ \d+ is referred to (by the .+)$/s;
 /** One of the attributes by which rows refer to a row. */
 const REFERRERS = /^by the \w+ of (?:[\w ]+ of )?(\w+) (\d+(?:, \d+)*)( and others)?$/;
 
-/** The attribute before a refusal, perhaps after the number of an element. */
-const ATTRIBUTE = /^(?:\d+\.)?(\w+)(?: of (\w+) (\d+))?: (.+)$/s;
+/**
+ * The attribute before a refusal, perhaps after the number of an element; with the row that has it,
+ * or with the one that this row belongs to.
+ */
+const ATTRIBUTE = /^(?:\d+\.)?(\w+)(?: of (?:[\w ]+ of )?(\w+) (\d+))?: (.+)$/s;
 
 /** @param text of the server, for a request or for one attribute. @returns null if it is not known. */
 export function refusalDe(text: string): string | null {

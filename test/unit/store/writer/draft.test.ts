@@ -355,12 +355,20 @@ test('a row cannot be moved if that breaks a row that refers to it', async () =>
   const moves: readonly (readonly [KindName, Row, RegExp])[] = [
     ['categories', { id: 2, name: 'C', parent_id: 4 }, /category2_id of SPU 1: category 2/],
     ['categories', { id: 2, name: 'C', parent_id: null }, /of (SPU|SKU) 1/],
-    ['specs', { id: 1, name: 'Colour', goods_id: 2 }, /spec_id of specification record 1/],
-    ['options', { id: 1, value: 'Silver', spec_id: 2 }, /option_id of specification record 1/],
+    [
+      'specs',
+      { id: 1, name: 'Colour', goods_id: 2 },
+      /^spec_id of specification record 1 of SKU 1: specification 1 /,
+    ],
+    [
+      'options',
+      { id: 1, value: 'Silver', spec_id: 2 },
+      /^option_id of specification record 1 of SKU 1: option 1 /,
+    ],
     [
       'skus',
       { id: 1, name: 'SKU', goods_id: 2, category_id: 6, code: null },
-      /of specification record 1/,
+      /^spec_id of specification record 1 of SKU 1: /,
     ],
   ];
   for (const [kind, row, said] of moves) {
