@@ -149,6 +149,11 @@ test('values that are not valid', async () => {
     await german('POST', '/admin/users/', { ...account, name: 'bob', password: 'short' }),
     'muss mindestens 8 Zeichen haben',
   );
+  const wrong = { ...account, name: 'b b', password: 'x'.repeat(5000) };
+  assert.match(
+    await german('POST', '/admin/users/', wrong),
+    /^muss aus 1 bis 64 Buchstaben, .+ sein; darf höchstens \d+ Byte lang sein$/,
+  );
   assert.match(await german('DELETE', '/admin/users/ann/'), /^ann ist der letzte aktive Verwalter/);
 });
 

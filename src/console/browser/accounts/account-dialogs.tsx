@@ -1,8 +1,12 @@
 /** The dialogs of the screen of accounts. */
 import { useSignal } from '@preact/signals';
+import { useRef } from 'preact/hooks';
+import { ApiError } from '../api/client.ts';
 import { client, unwrap } from '../api/typed-client.ts';
 import { textOf } from '../api/text-of.ts';
 import type { Role } from '../api/types.ts';
+import { focusProblem } from '../forms/fields.tsx';
+import { refusalsOf } from '../forms/save.ts';
 import { t } from '../messages/text.ts';
 import { useOneAtATime } from '../one-at-a-time.ts';
 import { Dialog, DialogFooter } from '../parts/dialog.tsx';
@@ -15,31 +19,46 @@ interface DialogProps {
   readonly onDone: () => void;
 }
 
+/** The fields whose problems are shown below them. */
+const FIELDS = ['name', 'password'] as const;
+
+type Problems = Readonly<Partial<Record<string, string>>>;
+
+/** What is wrong with each field; "" is for the form as a whole. */
+function problemsOf(error: unknown): Problems {
+  return error instanceof ApiError && Object.keys(error.fields).length > 0
+    ? refusalsOf(FIELDS, error)
+    : { '': wordsFor(error) };
+}
+
 /** @param write sends the form. */
 function useAccountForm(
   { onClose, onDone }: DialogProps,
   write: (form: FormData) => Promise<void>,
 ) {
-  const problem = useSignal<string | null>(null);
+  const problems = useSignal<Problems>({});
+  const root = useRef<HTMLFormElement>(null);
   const send = useOneAtATime(async (form: FormData) => {
+    problems.value = {};
     try {
       await whileSaving(() => write(form));
       onClose();
       onDone();
     } catch (error) {
-      problem.value = wordsFor(error);
+      problems.value = problemsOf(error);
+      requestAnimationFrame(() => focusProblem(root.current));
     }
   });
   const submit = (event: SubmitEvent & { currentTarget: HTMLFormElement }) => {
     event.preventDefault();
     void send(new FormData(event.currentTarget));
   };
-  return { problem, submit };
+  return { problems: problems.value, given: { ref: root, onSubmit: submit } };
 }
 
 /** It stays open, with what was typed, if the server refuses the account. */
 export function NewAccount(props: DialogProps) {
-  const { problem, submit } = useAccountForm(props, async (form) => {
+  const { problems, given } = useAccountForm(props, async (form) => {
     const name = textOf(form.get('name'));
     const role = textOf(form.get('role')) as Role;
     const password = textOf(form.get('password'));
@@ -48,19 +67,10 @@ export function NewAccount(props: DialogProps) {
   });
   return (
     <Dialog title={t('accounts.new')} onClose={props.onClose} asks>
-      <form onSubmit={submit}>
+      <form {...given}>
         <div class="dialog-body fields">
-          <Problem text={problem.value} />
-          <div class="field">
-            <label for="account-name">{t('signIn.name')}</label>
-            <input
-              id="account-name"
-              name="name"
-              autocomplete="off"
-              autocapitalize="none"
-              required
-            />
-          </div>
+          <Problem text={problems[''] ?? null} />
+          <AccountField name="name" label={t('signIn.name')} problem={problems['name']} />
           <div class="field">
             <label for="account-role">{t('accounts.role')}</label>
             <select id="account-role" name="role">
@@ -72,7 +82,7 @@ export function NewAccount(props: DialogProps) {
             </select>
             <p class="help">{t('accounts.roleHelp')}</p>
           </div>
-          <PasswordField />
+          <PasswordField problem={problems['password']} />
         </div>
         <DialogFooter onClose={props.onClose} action={t('form.create')} />
       </form>
@@ -82,18 +92,18 @@ export function NewAccount(props: DialogProps) {
 
 /** @param name of the account, whose tokens the server then revokes. */
 export function NewPassword({ name, ...props }: DialogProps & { readonly name: string }) {
-  const { problem, submit } = useAccountForm(props, async (form) => {
+  const { problems, given } = useAccountForm(props, async (form) => {
     const body = { password: textOf(form.get('password')) };
     await unwrap(client.PATCH('/admin/users/{name}/', { params: named(name), body }));
     announce(t('accounts.passwordSet', { name }));
   });
   return (
     <Dialog title={t('accounts.passwordFor', { name })} onClose={props.onClose} asks>
-      <form onSubmit={submit}>
+      <form {...given}>
         <div class="dialog-body fields">
-          <Problem text={problem.value} />
+          <Problem text={problems[''] ?? null} />
           <p>{t('accounts.passwordHelp')}</p>
-          <PasswordField />
+          <PasswordField problem={problems['password']} />
         </div>
         <DialogFooter onClose={props.onClose} action={t('form.save')} />
       </form>
@@ -101,17 +111,37 @@ export function NewPassword({ name, ...props }: DialogProps & { readonly name: s
   );
 }
 
-function PasswordField() {
+interface FieldProps {
+  readonly name: (typeof FIELDS)[number];
+  readonly label: string;
+  readonly problem: string | undefined;
+}
+
+function AccountField({ name, label, problem }: FieldProps) {
+  const id = `account-${name}`;
+  const isSecret = name === 'password';
   return (
     <div class="field">
-      <label for="account-password">{t('signIn.password')}</label>
+      <label for={id}>{label}</label>
       <input
-        id="account-password"
-        name="password"
-        type="password"
-        autocomplete="new-password"
+        id={id}
+        name={name}
+        type={isSecret ? 'password' : 'text'}
+        autocomplete={isSecret ? 'new-password' : 'off'}
+        autocapitalize="none"
         required
+        aria-invalid={problem !== undefined}
+        aria-describedby={problem === undefined ? undefined : `${id}-problem`}
       />
+      {problem !== undefined && (
+        <p id={`${id}-problem`} class="problem">
+          {problem}
+        </p>
+      )}
     </div>
   );
+}
+
+function PasswordField({ problem }: Pick<FieldProps, 'problem'>) {
+  return <AccountField name="password" label={t('signIn.password')} problem={problem} />;
 }

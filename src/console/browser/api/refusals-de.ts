@@ -33,6 +33,11 @@ const KNOWN: readonly (readonly [RegExp, string])[] = [
   [/^must not begin or end with/, 'darf nicht mit Leerraum beginnen oder enden'],
   [/^must be at most (\d+) c/, 'darf höchstens $1 Zeichen lang sein'],
   [/^must have at least (\d+) c/, 'muss mindestens $1 Zeichen haben'],
+  [/^must have at most (\d+) bytes$/, 'darf höchstens $1 Byte lang sein'],
+  [
+    /^must be 1 to 64 letters, digits or any of . _ @ /,
+    'muss aus 1 bis 64 Buchstaben, Ziffern oder den Zeichen . _ @ + - bestehen, darf nicht mit - beginnen und nicht . oder .. sein',
+  ],
   [/^must be (\d+) or more$/, 'muss $1 oder mehr sein'],
   [/^must be true or false$/, 'muss „true“ oder „false“ sein'],
   [/^must be a whole number in digits$/, 'muss eine ganze Zahl aus Ziffern sein'],

@@ -81,7 +81,7 @@ function CreateForm({ form, onClose, onCreated }: FormProps) {
     } catch (error) {
       // Messages of the page are behind the dialog.
       const { '': rest = wordsFor(error), ...problems } =
-        error instanceof ApiError ? refusalsOf(form, error) : {};
+        error instanceof ApiError ? refusalsOf(form.attributes(), error) : {};
       form.refused.value = problems;
       refusal.value = rest;
       requestAnimationFrame(() => focusProblem(root.current));

@@ -127,6 +127,10 @@ export class FormState {
     return implied;
   }
 
+  attributes(): string[] {
+    return this.fields.map(({ attribute }) => attribute);
+  }
+
   touch(attribute: string): void {
     if (this.touched.value.has(attribute)) return;
     this.touched.value = new Set([...this.touched.value, attribute]);
@@ -134,7 +138,7 @@ export class FormState {
 
   /** Shows every problem. @returns whether there is none. */
   validate(): boolean {
-    this.touched.value = new Set(this.fields.map(({ attribute }) => attribute));
+    this.touched.value = new Set(this.attributes());
     return Object.keys(this.problems.value).length === 0;
   }
 

@@ -44,7 +44,7 @@ function settle(
     return;
   }
   if (!(error instanceof ApiError && [400, 409, 413, 422].includes(error.status))) throw error;
-  const { '': rest, ...problems } = refusalsOf(form, error);
+  const { '': rest, ...problems } = refusalsOf(form.attributes(), error);
   form.refused.value = problems;
   refusal.value = rest ?? t('form.invalid');
 }

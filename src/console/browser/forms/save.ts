@@ -137,13 +137,16 @@ async function removeRecord(id: number, record: SpecRecord): Promise<void> {
 
 const DATABASE_ERROR = /^database error: (?:\d+\.)?(\w+): (.*)$/s;
 
-/** What the server refused, by attribute; "" for what belongs to none of the form. */
-export function refusalsOf(form: FormState, error: ApiError): Record<string, string> {
-  const names = new Set(form.fields.map(({ attribute }) => attribute));
+/**
+ * What the server refused, by attribute; "" for what belongs to none of the form.
+ *
+ * @param names the attributes that the form has.
+ */
+export function refusalsOf(names: readonly string[], error: ApiError): Record<string, string> {
   const found: Record<string, string> = {};
   const add = (path: string, text: string) => {
     const [attribute = ''] = path.split('.');
-    found[names.has(attribute) ? attribute : ''] = text;
+    found[names.includes(attribute) ? attribute : ''] = text;
   };
   for (const [path, texts] of Object.entries(error.fields))
     add(path, texts.map(serverText).join('; '));

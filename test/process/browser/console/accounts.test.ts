@@ -50,6 +50,33 @@ testInBrowser(
   },
 );
 
+testInBrowser('what is wrong with a new account is said below its fields', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('admin', { options: { locale: 'de-DE' } });
+  const { page } = visitor;
+  await page.goto(at('/accounts'));
+  await page.getByRole('button', { name: 'Neues Konto' }).click();
+  const dialog = page.getByRole('dialog');
+  const name = dialog.getByLabel('Benutzername');
+  const password = dialog.getByLabel('Passwort');
+  await name.fill('two words');
+  await password.fill('short');
+  await password.press('Enter');
+  for (const [field, problem] of [
+    [name, /^muss aus 1 bis 64 Buchstaben/],
+    [password, 'muss mindestens 8 Zeichen haben'],
+  ] as const) {
+    await dialog.getByText(problem).waitFor();
+    assert.is(await field.getAttribute('aria-invalid'), 'true');
+    const id = await field.getAttribute('aria-describedby');
+    assert.match((await page.locator(`[id="${id}"]`).textContent()) ?? '', problem);
+  }
+  await focused(page, '#account-name');
+  assert.is(await dialog.getByRole('alert').count(), 0);
+  assert.equal(faults(visitor, [/422/]), []);
+  await page.context().close();
+});
+
 testInBrowser('the arrow keys choose a role, and only Apply writes it', async () => {
   const { server, at, visit } = scene();
   await makeAccount(server, 'mona', 'viewer');
