@@ -90,9 +90,6 @@ interface SpecChoiceProps {
   readonly onChange: (option: number | null) => void;
 }
 
-/** The choice that adds an option. */
-const ADD = 'add';
-
 function SpecChoice({ id, spec, option, readOnly, onChange }: SpecChoiceProps) {
   const adding = useSignal(false);
   const added = useSignal<readonly { readonly id: number; readonly value: string }[]>([]);
@@ -100,16 +97,16 @@ function SpecChoice({ id, spec, option, readOnly, onChange }: SpecChoiceProps) {
   const select = useRef<HTMLSelectElement>(null);
   return (
     <div ref={choice}>
-      <label for={id}>{spec.name}</label>
+      <label id={`${id}-label`} for={id}>
+        {spec.name}
+      </label>
       <select
         ref={select}
         id={id}
         value={option === null ? '' : String(option)}
         disabled={readOnly}
         onChange={({ currentTarget }) => {
-          adding.value = currentTarget.value === ADD;
-          if (adding.value) currentTarget.value = option === null ? '' : String(option);
-          else onChange(currentTarget.value === '' ? null : Number(currentTarget.value));
+          onChange(currentTarget.value === '' ? null : Number(currentTarget.value));
         }}
       >
         <option value="">{t('specs.noChoice')}</option>
@@ -118,8 +115,20 @@ function SpecChoice({ id, spec, option, readOnly, onChange }: SpecChoiceProps) {
             {each.value}
           </option>
         ))}
-        {!readOnly && <option value={ADD}>{t('specs.addOption')}</option>}
       </select>
+      {/* Not one of the choices: the arrow keys, which try them one by one, would choose it too. */}
+      {!readOnly && !adding.value && (
+        <button
+          type="button"
+          class="plain"
+          aria-describedby={`${id}-label`}
+          onClick={() => {
+            adding.value = true;
+          }}
+        >
+          {t('specs.addOption')}
+        </button>
+      )}
       {adding.value && (
         <AddText
           focused
