@@ -158,6 +158,8 @@ testInBrowser('one button creates the missing SKUs of an SPU', async () => {
   await dialog.getByLabel('Market price').fill('899');
   await dialog.getByRole('button', { name: 'Create' }).click();
   await hears(page, 'status', '4 SKUs were created.');
+  await page.getByRole('button', { name: /missing SKU/ }).waitFor({ state: 'detached' });
+  await page.locator('#spu-skus:focus').waitFor();
   const skus = await read(server, '/admin/goods/1/skus/?per_page=100');
   const made = skus.filter(({ price }: { price: number }) => price === 89_900);
   assert.is(made.length, 4);

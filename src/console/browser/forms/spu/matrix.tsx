@@ -1,6 +1,6 @@
 /** The SKUs of an SPU: one row for each combination of options, and the missing ones to create. */
 import { useSignal } from '@preact/signals';
-import { useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { CreationKey } from '../../api/creation-key.ts';
 import { createMany } from '../../api/items.ts';
 import { mayWrite } from '../../api/session.ts';
@@ -40,10 +40,19 @@ export function Matrix(parts: Parts) {
   const missing = combinations.filter((each) => each.skus.length === 0);
   const others = othersOf(combinations, skus);
   const creating = useSignal(false);
+  const heading = useRef<HTMLHeadingElement>(null);
+  const created = useRef(false);
+  useLayoutEffect(() => {
+    // The button is removed when it has done its work.
+    if (created.current && document.activeElement === document.body) heading.current?.focus();
+    created.current = false;
+  }, [missing.length]);
   return (
     <section aria-labelledby="spu-skus">
       <div class="heading">
-        <h2 id="spu-skus">{t('collection.skus')}</h2>
+        <h2 ref={heading} id="spu-skus" tabIndex={-1}>
+          {t('collection.skus')}
+        </h2>
         {mayWrite.value && (
           <div class="actions">
             {missing.length > 0 && (
@@ -73,6 +82,9 @@ export function Matrix(parts: Parts) {
         <CreateMissing
           {...parts}
           missing={missing}
+          onCreated={() => {
+            created.current = true;
+          }}
           onClose={() => {
             creating.value = false;
           }}
@@ -144,6 +156,7 @@ const PRICES = ['price', 'cost_price', 'market_price'] as const;
 
 interface CreateProps extends Parts {
   readonly missing: readonly Combination[];
+  readonly onCreated: () => void;
   readonly onClose: () => void;
 }
 
@@ -167,7 +180,7 @@ function commonOf(numbers: Numbers, form: FormData): Common | null {
   return { price, cost_price, market_price, stock, is_launched: form.get('is_launched') !== null };
 }
 
-function CreateMissing({ spu, missing, reload, onClose }: CreateProps) {
+function CreateMissing({ spu, missing, reload, onCreated, onClose }: CreateProps) {
   const problem = useSignal<string | null>(null);
   const wrong = useSignal<readonly string[]>([]);
   const root = useRef<HTMLFormElement>(null);
@@ -185,6 +198,7 @@ function CreateMissing({ spu, missing, reload, onClose }: CreateProps) {
     const skus = chosen.map((each) => skuFor(spu, each, common));
     const made = await createMany('skus', skus, creation.current.for(skus));
     announce(t('spu.created', { count: made.length }));
+    onCreated();
     onClose();
     reload();
   });
