@@ -176,6 +176,7 @@ interface OptionFieldProps extends OptionNameProps {
 function OptionField({ option, reload, onEnd }: OptionFieldProps) {
   const input = useRef<HTMLInputElement>(null);
   const refused = useSignal(false);
+  const saving = useSignal(false);
   // The field that is removed loses the focus as well.
   const done = useRef(false);
   useLayoutEffect(() => input.current?.select(), []);
@@ -191,6 +192,7 @@ function OptionField({ option, reload, onEnd }: OptionFieldProps) {
       return;
     }
     done.current = true;
+    saving.value = true;
     try {
       const shown = { id: option.id, value: option.value };
       const collection = collectionOf('options');
@@ -199,6 +201,7 @@ function OptionField({ option, reload, onEnd }: OptionFieldProps) {
     } catch (error) {
       // What is typed stays, so that it can be sent again.
       done.current = false;
+      saving.value = false;
       refused.value = true;
       complain(error);
     }
@@ -206,6 +209,9 @@ function OptionField({ option, reload, onEnd }: OptionFieldProps) {
   return (
     <input
       ref={input}
+      // What is typed now would not be sent.
+      readOnly={saving.value}
+      aria-busy={saving.value}
       aria-label={t('attribute.value')}
       aria-invalid={refused.value}
       data-unchosen={refused.value}
@@ -213,7 +219,7 @@ function OptionField({ option, reload, onEnd }: OptionFieldProps) {
       onBlur={() => void rename()}
       onKeyDown={({ key }) => {
         if (key === 'Enter') void rename();
-        if (key === 'Escape') end();
+        if (key === 'Escape' && !saving.value) end();
       }}
     />
   );

@@ -45,6 +45,30 @@ testInBrowser(
   },
 );
 
+testInBrowser('a name of an option that is being saved takes no other text', async () => {
+  const { server, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  const option = await renaming(page, 'Pear', 'Pear green');
+  const field = page.getByLabel('Value', { exact: true });
+  const held = Promise.withResolvers<void>();
+  const isWrite = (url: URL) => url.pathname.endsWith(option);
+  await page.route(isWrite, async (route) => {
+    await held.promise;
+    await route.continue();
+  });
+  await field.press('Enter');
+  await page.keyboard.type(' and not sent');
+  await page.keyboard.press('Escape');
+  assert.is(await field.inputValue(), 'Pear green');
+  assert.is(await field.getAttribute('aria-busy'), 'true');
+  held.resolve();
+  await page.getByRole('button', { name: 'Pear green', exact: true }).waitFor();
+  assert.is((await read(server, option)).value, 'Pear green');
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
 testInBrowser('a new name of another user for an option is not overwritten unseen', async () => {
   const { server, visit } = scene();
   const visitor = await visit('editor');
