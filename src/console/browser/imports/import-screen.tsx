@@ -231,8 +231,9 @@ function Outcome({ step, progress, children }: OutcomeProps) {
   );
 }
 
-function outcomeText({ dry_run: dryRun, state }: Import): string {
-  return t(`import.state.${dryRun && state === 'done' ? 'ready' : state}`);
+function outcomeText({ dry_run: dryRun, state, created, changed }: Import): string {
+  if (!dryRun || state !== 'done') return t(`import.state.${state}`);
+  return t(created + changed === 0 ? 'import.state.nothing' : 'import.state.ready');
 }
 
 function progressText(state: Import | null, dryRun: boolean): string {

@@ -52,6 +52,7 @@ export const toolsDe: Readonly<Record<keyof typeof toolsEn, Message>> = {
   'import.leave':
     'Der Import läuft auf dem Server womöglich weiter, aber sein Bericht geht verloren.',
   'import.state.ready': 'Noch ist nichts geschrieben',
+  'import.state.nothing': 'Die Datei würde nichts ändern',
   'import.state.checking': 'Wird geprüft',
   'import.state.writing': 'Wird geschrieben',
   'import.state.done': 'Importiert',

@@ -47,6 +47,7 @@ export const toolsEn = {
   'import.progress': 'Progress of the import',
   'import.leave': 'The import may continue on the server, but its report is lost.',
   'import.state.ready': 'Nothing is written yet',
+  'import.state.nothing': 'The file would change nothing',
   'import.state.checking': 'Checking',
   'import.state.writing': 'Writing',
   'import.state.done': 'Imported',

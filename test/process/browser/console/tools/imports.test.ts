@@ -235,6 +235,17 @@ testInBrowser(
   },
 );
 
+testInBrowser('a check of a file that would change nothing says so', async () => {
+  const { visit } = scene();
+  const { page } = await visit('editor');
+  await choose(page, ['id,name', '2,Quillmere']);
+  await page.getByLabel('Into').selectOption('brands');
+  await click(page, 'Next');
+  await click(page, 'Check');
+  await page.getByRole('heading', { name: 'The file would change nothing' }).waitFor();
+  await page.context().close();
+});
+
 testInBrowser('a check that fails does not say that rows are written', async () => {
   const { visit } = scene();
   const { page } = await visit('editor');
