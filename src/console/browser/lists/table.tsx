@@ -3,7 +3,13 @@ import { mayWrite } from '../api/session.ts';
 import type { Item } from '../api/types.ts';
 import { href } from '../location.ts';
 import { t } from '../messages/text.ts';
-import { attributeLabel, isNumeric, shownValue, titleOf } from '../parts/attributes.ts';
+import {
+  attributeLabel,
+  CATEGORY_LEVELS,
+  isNumeric,
+  shownValue,
+  titleOf,
+} from '../parts/attributes.ts';
 import { shownColumns } from './columns.ts';
 import { EditableCell, isEditable } from './cells/editable-cell.tsx';
 import { LaunchedCell } from './cells/launched-cell.tsx';
@@ -151,7 +157,7 @@ function Cell({ column, item, collection, shown }: RowProps & { readonly column:
   const link = LINKS[column];
   const text = shownValue(column, value);
   return (
-    <td class={isNumeric(column) ? 'number' : ''}>
+    <td class={isNumeric(column) ? 'number' : column in CATEGORY_LEVELS ? 'path' : ''}>
       {link === undefined ? (
         text
       ) : (

@@ -4,7 +4,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { make, read } from '../../../support/catalog.ts';
 import { until } from '../../../support/until.ts';
-import { testInBrowser, violationsOn } from '../browser.ts';
+import { overflow, testInBrowser, violationsOn } from '../browser.ts';
 import { faults, focused, hears, stage } from './console.ts';
 
 const scene = stage();
@@ -121,6 +121,34 @@ testInBrowser('a form is not saved while it has text from which nothing was chos
   await hears(page, 'status', 'Saved with its brand is saved.');
   assert.is((await read(server, '/admin/goods/1/')).brand, brand);
   assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
+testInBrowser('choices at the right edge of a window are moved into it', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('editor', { width: 360 });
+  const { page } = visitor;
+  await page.goto(at('/skus'));
+  await page.getByRole('row').nth(1).waitFor();
+  await page.getByRole('combobox', { name: 'Category' }).click();
+  await page.getByRole('treeitem').first().waitFor();
+  assert.is(await overflow(page), 0);
+  await page.getByRole('combobox', { name: 'Category' }).fill('appliances');
+  await page
+    .getByRole('treeitem', { name: /Kitchen Appliances/ })
+    .first()
+    .waitFor();
+  assert.is(await overflow(page), 0);
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
+testInBrowser('a list shows the paths of categories to their ends', async () => {
+  const { at, visit } = scene();
+  const { page } = await visit('viewer');
+  await page.goto(at('/goods'));
+  const cell = page.getByRole('cell', { name: /Kitchen Appliances › Kettles$/ });
+  assert.ok(await cell.evaluate((shown) => shown.scrollWidth <= shown.clientWidth));
   await page.context().close();
 });
 

@@ -6,6 +6,7 @@ import { useEffect, useId, useRef } from 'preact/hooks';
 import { categories, needCategories } from '../../api/references.ts';
 import { t } from '../../messages/text.ts';
 import { complain } from '../notices.tsx';
+import { useInWindow } from './in-window.ts';
 import {
   type CategoryPickerProps,
   handleTreeKey,
@@ -68,6 +69,7 @@ interface LinesProps {
 function Lines({ popup, tree }: LinesProps) {
   const { lines, at, open, choose, toggle } = tree;
   const element = useRef<HTMLUListElement>(null);
+  useInWindow(element);
   useEffect(() => {
     element.current?.querySelector('.marked')?.scrollIntoView({ block: 'nearest' });
   }, [at]);

@@ -6,6 +6,7 @@ import { type Choice, labelOf, search } from '../../api/references.ts';
 import type { CollectionName } from '../../api/types.ts';
 import { t } from '../../messages/text.ts';
 import { complain } from '../notices.tsx';
+import { useInWindow } from './in-window.ts';
 import { meantBy } from './meant.ts';
 import type { PickerProps } from './picker-props.ts';
 import { describing, Unchosen, useMeant } from './unchosen.tsx';
@@ -256,6 +257,7 @@ interface ChoicesProps {
 
 function Choices({ list, open, offers, marked }: ChoicesProps) {
   const element = useRef<HTMLUListElement>(null);
+  useInWindow(element);
   useEffect(() => {
     element.current?.querySelector('.marked')?.scrollIntoView({ block: 'nearest' });
   }, [marked]);
