@@ -101,6 +101,8 @@ export const formsDe: Readonly<Record<keyof typeof formsEn, Message>> = {
   'bulk.roundEnd': 'so, dass Preise auf {step} enden',
   'bulk.show': 'Änderungen zeigen',
   'bulk.nothing': 'Es würde sich nichts ändern.',
+  'bulk.tooMany':
+    'Auf einmal können höchstens {most} Einträge geändert werden, es würden sich aber {count} ändern. Wählen Sie weniger aus.',
   'bulk.preview': {
     one: '{count} Eintrag würde sich ändern:',
     other: '{count} Einträge würden sich ändern:',
@@ -131,6 +133,7 @@ export const formsDe: Readonly<Record<keyof typeof formsEn, Message>> = {
   'bulk.deleteOneByOne':
     'Sie werden nacheinander gelöscht. Wird einer abgelehnt, endet das Löschen dort, und Sie können die davor gelöschten Einträge wiederherstellen.',
   'bulk.stopped': 'Es wurde nicht alles gelöscht',
+  'bulk.noneDeleted': 'Es wurde kein Eintrag gelöscht.',
   'bulk.deletedBefore': {
     one: '{count} Eintrag wurde davor gelöscht. Die anderen wurden nicht gelöscht.',
     other: '{count} Einträge wurden davor gelöscht. Die anderen wurden nicht gelöscht.',

@@ -92,6 +92,8 @@ export const formsEn = {
   'bulk.roundEnd': 'so that prices end in {step}',
   'bulk.show': 'Show what changes',
   'bulk.nothing': 'Nothing would change.',
+  'bulk.tooMany':
+    'At most {most} items can be changed at once, but {count} would change. Select fewer items.',
   'bulk.preview': { one: '{count} item would change:', other: '{count} items would change:' },
   'bulk.changes': 'Changes',
   'bulk.before': '{label} now',
@@ -110,6 +112,7 @@ export const formsEn = {
   'bulk.deleteOneByOne':
     'They are deleted one after the other. If one is refused, the deletion stops there, and you can restore the items that were deleted before.',
   'bulk.stopped': 'Not everything was deleted',
+  'bulk.noneDeleted': 'No item was deleted.',
   'bulk.deletedBefore': {
     one: '{count} item was deleted before that. The other items were not deleted.',
     other: '{count} items were deleted before that. The other items were not deleted.',

@@ -142,7 +142,7 @@ function Stopped({ name, outcome, onClose }: StoppedProps) {
       <div class="dialog-body">
         <div role="alert">
           <p class="problem">{refusal}</p>
-          <p>{t('bulk.deletedBefore', { count })}</p>
+          <p>{count === 0 ? t('bulk.noneDeleted') : t('bulk.deletedBefore', { count })}</p>
         </div>
       </div>
       <footer>

@@ -2,6 +2,7 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { type Collection, responseName } from '../../api/collections.ts';
+import { MAX_ELEMENTS } from '../../api/items.ts';
 import type { Query } from '../../api/paths.ts';
 import { needCategories } from '../../api/references.ts';
 import { schemaOf } from '../../api/schema.ts';
@@ -56,7 +57,11 @@ export function BulkEdit({ collection, selection, onClose, onDone }: BulkProps) 
       const ids = [...selection.items.value.keys()];
       const items = await readAgain(collection.name, ids, selection.pages());
       const name = responseName(collection, operation.attribute);
-      planned.value = { operation, changes: changesOf(items, operation, name) };
+      const changes = changesOf(items, operation, name);
+      if (changes.length > MAX_ELEMENTS) {
+        throw new Error(t('bulk.tooMany', { most: MAX_ELEMENTS, count: changes.length }));
+      }
+      planned.value = { operation, changes };
     });
   const apply = ({ changes }: Planned) =>
     attempt(async () => {

@@ -132,10 +132,16 @@ export function OperationForm({ collection, offers, entered, busy, onPlan }: For
       {field === null && offer.fixed === undefined && (
         <PercentFields {...{ percent, rounding, enter }} problem={problem.value} />
       )}
-      {/* A button that is disabled would lose the focus. */}
-      <button type="submit" class="primary" aria-disabled={busy}>
-        {t('bulk.show')}
-      </button>
+      <div class="planning">
+        {/* A button that is disabled would lose the focus. */}
+        <button type="submit" class="primary" aria-disabled={busy}>
+          {t('bulk.show')}
+        </button>
+        {/* It is always there: text in a region that is new is often not announced. */}
+        <p class="soft" role="status">
+          {busy && t('loading')}
+        </p>
+      </div>
     </form>
   );
 }

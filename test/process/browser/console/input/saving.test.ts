@@ -8,11 +8,11 @@ import { faults, hears, makeAccount, stage } from '../console.ts';
 
 const scene = stage();
 
-/** Delays the writes to a path until the returned function is called. */
-async function holdWrites(page: Page, path: string): Promise<() => void> {
+/** Delays the writes to a path, or the reads, until the returned function is called. */
+async function hold(page: Page, path: string, reads = false): Promise<() => void> {
   const held = Promise.withResolvers<void>();
   await page.route(path, async (route) => {
-    if (route.request().method() !== 'GET') await held.promise;
+    if ((route.request().method() === 'GET') === reads) await held.promise;
     await route.continue();
   });
   return held.resolve;
@@ -39,7 +39,7 @@ testInBrowser('a price and a switch that are being saved are busy, and say so', 
   const price = row.getByRole('textbox', { name: 'Price' });
   await price.fill('611');
   const before = await page.evaluate(PLACES);
-  const release = await holdWrites(page, '**/admin/skus/1/');
+  const release = await hold(page, '**/admin/skus/1/');
   await price.press('Enter');
   await hears(page, 'status', 'Saving…');
   assert.is(await price.getAttribute('aria-busy'), 'true');
@@ -52,7 +52,7 @@ testInBrowser('a price and a switch that are being saved are busy, and say so', 
   assert.is((await read(server, '/admin/skus/1/')).price, 61_100);
   await page.unroute('**/admin/skus/1/');
   const launched = row.getByRole('switch');
-  const releaseSwitch = await holdWrites(page, '**/admin/skus/1/');
+  const releaseSwitch = await hold(page, '**/admin/skus/1/');
   await launched.click();
   await hears(page, 'status', 'Saving…');
   assert.is(await launched.getAttribute('aria-busy'), 'true');
@@ -70,7 +70,7 @@ testInBrowser('a form, an undo and an account that are being saved say so', asyn
   const { page } = visitor;
   await page.goto(at('/brands/3'));
   await page.getByLabel('Name').fill('Saved slowly');
-  const release = await holdWrites(page, '**/admin/brands/3/');
+  const release = await hold(page, '**/admin/brands/3/');
   await page.getByRole('button', { name: 'Save' }).click();
   await hears(page, 'status', 'Saving…');
   release();
@@ -78,13 +78,13 @@ testInBrowser('a form, an undo and an account that are being saved say so', asyn
   await page.goto(at('/skus'));
   await page.getByRole('switch').first().click();
   await hears(page, 'status', 'On sale is now');
-  const releaseUndo = await holdWrites(page, '**/admin/skus/1/');
+  const releaseUndo = await hold(page, '**/admin/skus/1/');
   await page.getByRole('button', { name: 'Undo' }).click();
   await hears(page, 'status', 'Saving…');
   releaseUndo();
   await saved(page, 'On sale is now');
   await page.goto(at('/accounts'));
-  const releaseAccount = await holdWrites(page, '**/admin/users/slow/');
+  const releaseAccount = await hold(page, '**/admin/users/slow/');
   await page.getByRole('switch', { name: 'slow is active' }).click();
   await hears(page, 'status', 'Saving…');
   releaseAccount();
@@ -108,7 +108,7 @@ testInBrowser('a dialog that is being saved says so, and is sent once', async ()
   await dialog.getByLabel('Password').fill('correct horse battery');
   const create = dialog.getByRole('button', { name: 'Create' });
   const before = await create.boundingBox();
-  const release = await holdWrites(page, '**/admin/users/');
+  const release = await hold(page, '**/admin/users/');
   await create.click();
   await dialog.getByRole('status').getByText('Saving…').waitFor();
   assert.equal(await create.boundingBox(), before, 'nothing moves');
@@ -120,7 +120,7 @@ testInBrowser('a dialog that is being saved says so, and is sent once', async ()
   await page.context().close();
 });
 
-testInBrowser('a bulk edit that is being saved says so in its dialog', async () => {
+testInBrowser('a bulk edit that is being read or saved says so in its dialog', async () => {
   const { at, visit } = scene();
   const { page } = await visit('editor');
   await page.goto(at('/skus'));
@@ -129,10 +129,16 @@ testInBrowser('a bulk edit that is being saved says so in its dialog', async () 
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('What to do').selectOption({ label: 'Stock: set' });
   await dialog.getByLabel('Stock').last().fill('733');
-  await dialog.getByRole('button', { name: 'Show what changes' }).click();
+  const show = dialog.getByRole('button', { name: 'Show what changes' });
+  const unread = await show.boundingBox();
+  const answer = await hold(page, '**/admin/skus/3/', true);
+  await show.click();
+  await dialog.getByRole('status').getByText('Loading…').waitFor();
+  assert.equal(await show.boundingBox(), unread, 'nothing moves');
+  answer();
   const change = dialog.getByRole('button', { name: 'Change 1 item' });
   const before = await change.boundingBox();
-  const release = await holdWrites(page, '**/admin/skus/bulk/');
+  const release = await hold(page, '**/admin/skus/bulk/');
   await change.click();
   await dialog.getByRole('status').getByText('Saving…').waitFor();
   assert.equal(await change.boundingBox(), before, 'nothing moves');
@@ -147,7 +153,7 @@ testInBrowser('a reload while a price is being saved asks first', async () => {
   await page.goto(at('/skus'));
   const row = page.getByRole('row').nth(2);
   await row.locator('.editable').getByRole('button').first().click();
-  const release = await holdWrites(page, '**/admin/skus/2/');
+  const release = await hold(page, '**/admin/skus/2/');
   await page.keyboard.type('722');
   await page.keyboard.press('Enter');
   await hears(page, 'status', 'Saving…');
