@@ -47,7 +47,9 @@ export function SelectionBar(props: ListProps) {
       <p aria-live="polite">{t('select.count', { count })}</p>
       {!isAll && (
         <button type="button" class="plain" onClick={() => void selectAll().catch(complain)}>
-          {t('select.all', { count: most })}
+          {total > most
+            ? t('select.first', { count: most, total })
+            : t('select.all', { count: most })}
         </button>
       )}
       <button

@@ -114,6 +114,7 @@ export const de: Messages = {
   'select.item': '{name} auswählen',
   'select.count': { one: '{count} ausgewählt', other: '{count} ausgewählt' },
   'select.all': { one: 'Alle {count} auswählen', other: 'Alle {count} auswählen' },
+  'select.first': 'Die ersten {count} von {total} auswählen',
   'select.none': 'Auswahl aufheben',
   'bulk.edit': 'Bearbeiten …',
   'bulk.delete': 'Löschen …',

@@ -104,6 +104,7 @@ export const en = {
   'select.item': 'Select {name}',
   'select.count': '{count} selected',
   'select.all': 'Select all {count}',
+  'select.first': 'Select the first {count} of {total}',
   'select.none': 'Select none',
   'bulk.edit': 'Edit…',
   'bulk.delete': 'Delete…',
