@@ -20,11 +20,8 @@ export interface CheckOptions {
  * Prints every finding.
  *
  * @throws CatalogError `check_failed` if there are findings; `store_missing`.
- * @throws Error of the system if `data` is not a directory, or cannot be listed.
  */
 export function check({ data }: CheckOptions, context: Context): void {
-  // Otherwise each of its files would be a finding.
-  context.disk.list(data);
   const { findings, state, changeSets } = checkStore(context.disk, data);
   const found = [...findings, ...filesBeside(context, data).flatMap(findingsOf)];
   for (const finding of found) context.print(finding);
