@@ -16,10 +16,11 @@ function setClock(time: string): void {
   Date.now = () => Date.parse(time);
 }
 
-/** Writes until there is a checkpoint. @returns the sequence of the base of it in the archive. */
+/** Writes until there is a checkpoint of it. @returns the sequence of its base in the archive. */
 async function addBase(archived: Archived): Promise<number> {
-  const { baseSequence } = archived.store;
-  while (archived.store.baseSequence === baseSequence) await archived.commit(1);
+  const { sequence } = archived.store;
+  // One of what was written before may still be under way.
+  while (archived.store.baseSequence <= sequence) await archived.commit(1);
   await archived.archived();
   return basesOf(archived).at(-1) ?? 0;
 }
