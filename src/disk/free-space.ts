@@ -1,11 +1,15 @@
 /** The free space of a file system. */
 import fs from 'node:fs';
 
-/** In bytes. */
 export interface DiskSpace {
-  /** What a process without privileges may still write. */
+  /** Bytes that a process without privileges may still write. */
   readonly free: number;
+  /** In bytes. */
   readonly size: number;
+  /** How many files can still be created. */
+  readonly freeInodes: number;
+  /** How many files the file system can have; 0 if it has no such limit, as btrfs. */
+  readonly inodes: number;
 }
 
 /**
@@ -13,6 +17,6 @@ export interface DiskSpace {
  * @throws the system's error if it cannot tell.
  */
 export function diskSpace(path: string): DiskSpace {
-  const { bavail, blocks, bsize } = fs.statfsSync(path);
-  return { free: bavail * bsize, size: blocks * bsize };
+  const { bavail, blocks, bsize, ffree, files } = fs.statfsSync(path);
+  return { free: bavail * bsize, size: blocks * bsize, freeInodes: ffree, inodes: files };
 }
