@@ -19,7 +19,9 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import type { ProcessFigures, ProcessMetrics } from '../telemetry/process-metrics.ts';
 import { levelOf, logResponse } from '../telemetry/requests.ts';
 import { measureEventLoopDelay } from '../telemetry/event-loop-delay.ts';
+import { maxOpenFiles } from '../disk/system/open-files.ts';
 import { DiskWatch } from './disk-watch.ts';
+import { connectionLimit } from './engine/connection-limit.ts';
 import { defaultMemoryLimit, MemoryWatch } from './engine/memory.ts';
 import type { RuntimeOptions } from './server-options.ts';
 import type { ReadinessDetails } from '../http/services.ts';
@@ -163,7 +165,7 @@ export class Observability {
       bodyMemory: this.#options.maxBodyMemory,
       headers: maxHeaders,
       url: maxUrl,
-      connections: maxConnections,
+      connections: connectionLimit(maxConnections, maxOpenFiles()),
       connectionsPerAddress: maxConnectionsPerAddress,
       pipelined: maxPipelined,
       headersTimeout,

@@ -51,7 +51,7 @@ async function serveAsOwner(options: ServeOptions, context: Context): Promise<vo
   await host.begin();
   // There may be no catalog yet, and no directory.
   if (current.catalog === null) context.disk.mkdir(options.data);
-  runStartupChecks(options.data, context.disk, log);
+  runStartupChecks(options, context.disk, log);
   for (const warning of options.warnings ?? []) log.warn(warning);
   const server = await processes.listen({
     application: current.application,

@@ -3,18 +3,37 @@ import { isDataFile } from '../data-files.ts';
 import { shellWord } from '../errors.ts';
 import type { Disk } from '../disk/disk.ts';
 import { isOpenToOthers, makePrivate } from '../disk/modes.ts';
+import { maxOpenFiles } from '../disk/system/open-files.ts';
 import type { Log } from '../telemetry/log.ts';
+import { connectionLimit } from './engine/connection-limit.ts';
+
+interface Checked {
+  /** The data directory, which exists. */
+  readonly data: string;
+  readonly maxConnections: number;
+}
 
 /**
- * @param data the data directory, which exists.
+ * @param openFiles that the process may have. Tests inject their own.
  * @throws CatalogError `write_refused`.
  */
-export function runStartupChecks(data: string, disk: Pick<Disk, 'list'>, log: Log): void {
+export function runStartupChecks(
+  { data, maxConnections }: Checked,
+  disk: Pick<Disk, 'list'>,
+  log: Log,
+  openFiles = maxOpenFiles(),
+): void {
   closeDirectory(data, disk, log);
-  if (process.geteuid?.() !== 0) return;
-  const message = 'the server runs as root; give it a user of its own, see docs/operations.md';
-  if (isWatched()) log.warn(message);
-  else log.info(message);
+  const advise = (message: string) => (isWatched() ? log.warn(message) : log.info(message));
+  if (process.geteuid?.() === 0) {
+    advise('the server runs as root; give it a user of its own, see docs/operations.md');
+  }
+  const connections = connectionLimit(maxConnections, openFiles);
+  if (connections < maxConnections) {
+    advise(
+      `the server takes ${connections} connections at a time instead of ${maxConnections}, because it may have only ${openFiles} open files; raise that limit (ulimit -Hn, or LimitNOFILE= of systemd), or lower --max-connections`,
+    );
+  }
 }
 
 /** Closes the data directory to other users, unless it contains files of other programs. */

@@ -2,7 +2,7 @@
  * A real server on a file system that fails: what its clients get, and that the server recovers
  * with the disk, without a restart.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
@@ -50,7 +50,7 @@ import {
   unmountAll,
 } from '../../support/small-disk.ts';
 import { until } from '../../support/until.ts';
-import { PROGRAM, ROOT } from '../../support/paths.ts';
+import { ROOT } from '../../support/paths.ts';
 
 /** Checks for one line that says that the disk is full. @param path the path that it must name. */
 function assertSaysFull(said: string, path: string): void {
@@ -519,48 +519,37 @@ class Connection {
   }
 }
 
-const LIMIT = 64;
-
-const descriptorsOf = ({ child }: Serving) => readdirSync(`/proc/${child.pid}/fd`).length;
-
-/** A server with a low limit of descriptors, and a function that uses all of them. */
-async function startLimited(
-  data: string,
-): Promise<TestServer & { exhaust(): Promise<() => Promise<void>> }> {
-  // The connections that use up the descriptors stay open.
-  const patient = ['--keep-alive-timeout', '1h'];
-  const args = [`--nofile=${LIMIT}`, PROGRAM, 'serve', '--data', data, '--port', '0', ...patient];
-  const env = { PATH: process.env['PATH'] ?? '', ...SIGNED.env };
-  const server = await serving(spawn('prlimit', args, { env, stdio: ['ignore', 'pipe', 'pipe'] }));
-  return {
-    ...server,
-    data,
-    async exhaust() {
-      // Later, a descriptor of a thread that starts would be taken for one of a connection.
-      await until('every thread has started', () => existsSync(join(data, 'pages.manifest')));
-      const before = descriptorsOf(server);
-      const idle = await Promise.all(Array.from({ length: LIMIT }, () => Connection.open(server)));
-      // The kernel hands a connection over only after data has arrived on it, and the server closes
-      // one without a whole request after some seconds.
-      for (const connection of idle)
-        connection.write('GET /healthz HTTP/1.1\r\nHost: test\r\n\r\n');
-      await until('no descriptor is left', () => descriptorsOf(server) === LIMIT);
-      return async () => {
-        for (const connection of idle) connection.close();
-        await until('they are free', () => descriptorsOf(server) <= before);
-      };
-    },
-  };
+/** Sets the soft limit of file descriptors of a running server. */
+function limitFiles({ child }: Serving, limit: string): void {
+  const { status } = spawnSync('prlimit', ['--pid', `${child.pid}`, `--nofile=${limit}:`]);
+  assert.is(status, 0);
 }
 
-const canLimit = existsSync('/proc/self/fd') && Bun.which('prlimit') !== null;
+/** The hard limit of file descriptors of a running server. */
+function mostFiles({ child }: Serving): string {
+  const args = ['--pid', `${child.pid}`, '--nofile', '--output=HARD', '--noheadings', '--raw'];
+  return spawnSync('prlimit', args, { encoding: 'utf8' }).stdout.trim();
+}
+
+/** Takes from a server every descriptor that it has not opened. @returns what gives them back. */
+async function exhaust(server: TestServer): Promise<() => void> {
+  // A thread that starts needs some.
+  await until('every thread has started', () => existsSync(join(server.data, 'pages.manifest')));
+  const most = mostFiles(server);
+  limitFiles(server, '0');
+  return () => limitFiles(server, most);
+}
+
+/** Connections of a client that is slow stay open. */
+const PATIENT = ['--keep-alive-timeout', '1h'];
+
 const testLimited = (name: string, run: () => Promise<void>) =>
-  testWith('prlimit and /proc', canLimit, name, run);
+  testWith('prlimit', Bun.which('prlimit') !== null, name, run);
 
 testLimited(
   'a server without a free descriptor refuses writes, still serves reads, and recovers',
   async () => {
-    const server = await startLimited(temporaryDirectory());
+    const server = await startServer({ args: PATIENT });
     const said = listen(server);
     const { sku } = await createCatalog(server);
     const path = `/admin/skus/${sku}/`;
@@ -571,7 +560,7 @@ testLimited(
     const before = await kept.send('GET', path);
     const files = storeFilesOf(server.data);
 
-    const free = await server.exhaust();
+    const free = await exhaust(server);
     assert.is((await kept.send('PATCH', path, { price: 1 })).status, 422);
     assert.is((await kept.send('DELETE', path)).status, 422);
     assert.is((await kept.send('POST', '/books/', book)).status, 500);
@@ -579,7 +568,7 @@ testLimited(
     assert.equal(await kept.send('GET', path), before);
     // The log arrives over another pipe than the responses.
     await until('the reason is logged', () => /EMFILE: too many open files/.test(said()));
-    await free();
+    free();
 
     assert.equal(storeFilesOf(server.data), files);
     // A page may still be written; a leftover of a refused write would stay.
@@ -598,14 +587,14 @@ testLimited(
   async () => {
     const data = temporaryDirectory();
     assert.is((await runCommand(['migrate', '--data', data])).status, 0);
-    const server = await startLimited(data);
+    const server = await startServer({ data, args: PATIENT });
     const kept = await Connection.open(server);
     const book = bookOf('Emma')[2].body;
     assert.is((await kept.send('GET', '/books/')).status, 200);
-    const free = await server.exhaust();
+    const free = await exhaust(server);
     assert.is((await kept.send('POST', '/books/', book)).status, 500);
     assert.equal((await kept.send('GET', '/books/')).json, []);
-    await free();
+    free();
     assert.is((await kept.send('POST', '/books/', book)).json.id, 1);
     kept.close();
     assert.is((await server.stop()).status, 0);

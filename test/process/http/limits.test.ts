@@ -1,10 +1,13 @@
 /** Every limit over a raw socket: a request within it is served, one beyond it is rejected. */
+import { spawn } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { connect, type Socket, type TcpNetConnectOpts } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Limits } from '../../../src/http/wire/limits.ts';
 import { type Reachable, send, tokenFor } from '../../support/client.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
+import { PROGRAM } from '../../support/paths.ts';
 import { exchangeRaw } from '../../support/raw.ts';
 import {
   closeListening,
@@ -12,7 +15,7 @@ import {
   type Listening,
   type ListeningOptions,
 } from '../../support/listening.ts';
-import { killServers, startServer } from '../../support/server.ts';
+import { killServers, SECRET, serving, startServer } from '../../support/server.ts';
 import { until } from '../../support/until.ts';
 
 test.after(async () => {
@@ -371,6 +374,21 @@ test('--max-connections-per-address sets the limit', async () => {
 });
 
 const hasProc = existsSync('/proc/self/fd');
+
+(hasProc ? test : test.skip)(
+  'a server that may have 100 file descriptors takes 25 connections',
+  async () => {
+    const serve = [PROGRAM, 'serve', '--data', temporaryDirectory(), '--port', '0'];
+    const env = { PATH: process.env['PATH'] ?? '', CATALOG_JWT_SECRET: SECRET };
+    const limited = ['-c', 'ulimit -n 100 && exec "$@"', 'sh', ...serve];
+    const server = await serving(spawn('sh', limited, { env, stdio: ['ignore', 'pipe', 'pipe'] }));
+    const wires = Array.from({ length: 25 }, () => new Wire(server));
+    for (const wire of wires) assert.match(await wire.ask(), /^HTTP\/1\.1 200 /);
+    assertRefused(await exchangeRaw(server, [get('/healthz')]), 503);
+    for (const wire of wires) wire.socket.destroy();
+    assert.is((await server.stop()).status, 0);
+  },
+);
 
 (hasProc ? test : test.skip)(
   '400 refused connections that clients keep open hold fewer than 150 file descriptors',

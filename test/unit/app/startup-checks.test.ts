@@ -1,4 +1,7 @@
-/** docs/security.md: what a server does about a data directory that other users may read. */
+/**
+ * docs/security.md: what a server does about a data directory that other users may read, and about a
+ * low limit of open files.
+ */
 import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -21,7 +24,10 @@ function openDirectory(...names: readonly string[]): string {
 function precautions(directory: string): { readonly warnings: string[]; readonly mode: string } {
   const warnings: string[] = [];
   const warn = (line: string) => void (line.startsWith(directory) && warnings.push(line));
-  runStartupChecks(directory, quickDisk, { warn, info: () => {} } as unknown as Log);
+  runStartupChecks({ data: directory, maxConnections: 1 }, quickDisk, {
+    warn,
+    info: () => {},
+  } as unknown as Log);
   return { warnings, mode: (statSync(directory).mode & 0o777).toString(8) };
 }
 
@@ -43,6 +49,20 @@ test('a private directory may contain other files', () => {
   const directory = openDirectory('index.html');
   chmodSync(directory, 0o700);
   assert.equal(precautions(directory), { warnings: [], mode: '700' });
+});
+
+test('fewer connections than --max-connections because of the limit of open files are reported', () => {
+  const lines: string[] = [];
+  const log = { warn: () => {}, info: (line: string) => void lines.push(line) } as unknown as Log;
+  const check = (openFiles: number) => {
+    const directory = temporaryDirectory();
+    runStartupChecks({ data: directory, maxConnections: 10_000 }, quickDisk, log, openFiles);
+    return lines.splice(0).filter((line) => line.includes('connections'));
+  };
+  assert.equal(check(4096), [
+    'the server takes 3584 connections at a time instead of 10000, because it may have only 4096 open files; raise that limit (ulimit -Hn, or LimitNOFILE= of systemd), or lower --max-connections',
+  ]);
+  assert.equal(check(10_512), []);
 });
 
 test('the directory data of the source, which npm start serves, has no files of other programs', () => {
