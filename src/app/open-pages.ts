@@ -48,7 +48,7 @@ export function openPages(
   const list = new PageList(settings.publicUrl !== null);
   const thread = new PageThread({ dataDirectory: data, settings });
   const maker = pageMaker ?? thread;
-  const batches = new PageBatches(new Gatherer(store, list.hasSitemap), maker, turn);
+  const batches = new PageBatches(new Gatherer(store, list.hasSitemap ? store : null), maker, turn);
   const queue = new PageQueue({
     store,
     list,

@@ -48,7 +48,7 @@ export class Site {
 
   /** @returns null if there is no such page. */
   render(catalog: Catalog, name: PageName): string | null {
-    const gatherer = new Gatherer(catalog, this.list.hasSitemap);
+    const gatherer = new Gatherer(catalog, this.list.hasSitemap ? catalog : null);
     const prepared = this.renderer.prepare(atOnce(gatherer.facts(name)));
     return prepared && this.renderer.render(prepared);
   }
@@ -89,7 +89,7 @@ export class Shop {
   /** @param pages of the current state of the store; {@link freshPages} makes them. */
   constructor(store: MemoryStore, pages: ReadonlyMap<PageName, string> = freshPages(store)) {
     this.store = store;
-    this.#gatherer = new Gatherer(store, true);
+    this.#gatherer = new Gatherer(store, store);
     for (const [name, text] of pages) this.#disk.files.set(`pages/${name}`, text);
   }
 

@@ -33,7 +33,7 @@ export class PagePreviews {
   async render(name: PageName, changes: readonly Change[]): Promise<string> {
     const { catalog, maker, turn, root } = this.#options;
     await catalog.prepareIndexes(SOUGHT_BY_PAGES);
-    const gatherer = new Gatherer(new OverlaidCatalog(catalog, changes), false);
+    const gatherer = new Gatherer(new OverlaidCatalog(catalog, changes), null);
     const facts = await new PageBatches(gatherer, maker, turn).facts(name);
     const result = await maker.preview(facts, root);
     if (result !== null && 'text' in result) return result.text;

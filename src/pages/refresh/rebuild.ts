@@ -34,7 +34,7 @@ export async function rebuildPages(
     const maker = open();
     await maker.sweep();
     const build = new Build(scope, list, catalog, maker);
-    const gatherer = new Gatherer(catalog, list.hasSitemap);
+    const gatherer = new Gatherer(catalog, list.hasSitemap ? catalog : null);
     const batches = new PageBatches(gatherer, maker, async () => {});
     onProgress(0, build.total);
     for (;;) {

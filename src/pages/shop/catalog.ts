@@ -19,6 +19,9 @@ export type Catalog = Pick<
   | 'digest'
 >;
 
+/** What every page except the sitemap is made of. */
+export type ShownRows = Pick<Catalog, 'get' | 'peek' | 'select'>;
+
 /** The lookups that pages need: by every reference of every kind. */
 export const SOUGHT_BY_PAGES: readonly Sought[] = ALL_KINDS.flatMap((kind) =>
   referencesOf(kind).map(({ attribute }) => ({ kind: kind.name, attribute })),

@@ -9,10 +9,10 @@
 import type { KindName, Scalar } from '../../model/kind.ts';
 import { existingRow, type RowOf, type RowSource } from '../../model/rows.ts';
 import { withAncestors } from '../../model/rules.ts';
-import type { Catalog } from './catalog.ts';
+import type { Catalog, ShownRows } from './catalog.ts';
 import type { Specification, Variant } from './choices.ts';
 import type { Brand, Item, Named, PageFacts, Spu } from './facts.ts';
-import { type PageName, PART_SIZE, parseName } from './names.ts';
+import { type Page, type PageName, PART_SIZE, parseName } from './names.ts';
 import { cutDescription } from './description.ts';
 import { sitemapPages, sitemapParts } from './sitemap.ts';
 
@@ -35,8 +35,8 @@ const NUMEROUS: ReadonlySet<KindName> = new Set<KindName>(['skus', 'sku_specs'])
 type Steps<T> = Generator<void, T>;
 
 export class Gatherer {
-  readonly #catalog: Catalog;
-  readonly #hasSitemap: boolean;
+  readonly #catalog: ShownRows;
+  readonly #ofSitemap: Catalog | null;
   /**
    * SKUs and their records. Those that are text in memory stay text: the pages after a write read
    * all SKUs of an SPU, and would soon leave an object for every row. The garbage collector would
@@ -44,10 +44,10 @@ export class Gatherer {
    */
   readonly #numerous: RowSource;
 
-  /** @param hasSitemap whether the shop has a public address. */
-  constructor(catalog: Catalog, hasSitemap: boolean) {
+  /** @param ofSitemap the catalog that the sitemap lists; null if there is no sitemap. */
+  constructor(catalog: ShownRows, ofSitemap: Catalog | null) {
     this.#catalog = catalog;
-    this.#hasSitemap = hasSitemap;
+    this.#ofSitemap = ofSitemap;
     this.#numerous = { get: (kind, id) => catalog.peek(kind, id) };
   }
 
@@ -70,7 +70,7 @@ export class Gatherer {
         return { name, shared: null, own: yield* this.#front(page.part) };
       case 'sitemap':
       case 'sitemap-part':
-        return { name, shared: null, own: this.#hasSitemap ? yield* this.#sitemap(name) : null };
+        return { name, shared: null, own: yield* this.#sitemap(page) };
       case 'style':
         return { name, shared: null, own: '{}' };
       case undefined:
@@ -132,14 +132,15 @@ export class Gatherer {
     return part > 1 && categories.isEmpty ? null : object({ categories: categories.text });
   }
 
-  *#sitemap(name: PageName): Steps<string | null> {
-    const page = parseName(name);
-    if (page?.type === 'sitemap-part') {
-      const pages = sitemapPages(this.#catalog, page.of, page.part);
+  *#sitemap(page: Page): Steps<string | null> {
+    const catalog = this.#ofSitemap;
+    if (catalog === null) return null;
+    if (page.type === 'sitemap-part') {
+      const pages = sitemapPages(catalog, page.of, page.part);
       return pages.length === 0 ? null : JSON.stringify({ pages });
     }
     const pages: PageName[] = [];
-    for (const part of sitemapParts(this.#catalog)) {
+    for (const part of sitemapParts(catalog)) {
       pages.push(part);
       yield;
     }

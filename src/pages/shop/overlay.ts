@@ -3,31 +3,22 @@ import type { Change } from '../../model/change.ts';
 import type { KindName, Row, Scalar } from '../../model/kind.ts';
 import type { RowOf } from '../../model/rows.ts';
 import type { Page, Selection } from '../../store/memory/selection.ts';
-import type { Catalog } from './catalog.ts';
+import type { ShownRows } from './catalog.ts';
 
 /**
  * Applies changes to the results of `get`, and of `select` by ascending or descending id, which
- * is how pages read lists. All other results are the catalog's. The extra cost of a selection is
- * linear in the number of changes.
+ * is how pages read lists. The extra cost of a selection is linear in the number of changes.
  */
-export class OverlaidCatalog implements Catalog {
-  readonly #catalog: Catalog;
+export class OverlaidCatalog implements ShownRows {
+  readonly #catalog: ShownRows;
   readonly #changed = new Map<KindName, Map<number, Row | null>>();
 
-  constructor(catalog: Catalog, changes: readonly Change[]) {
+  constructor(catalog: ShownRows, changes: readonly Change[]) {
     this.#catalog = catalog;
     for (const { kind, id, after } of changes) {
       const rows = this.#changed.get(kind) ?? new Map<number, Row | null>();
       this.#changed.set(kind, rows.set(id, after));
     }
-  }
-
-  get sequence(): number {
-    return this.#catalog.sequence;
-  }
-
-  get digest(): string {
-    return this.#catalog.digest;
   }
 
   get<K extends KindName>(kind: K, id: Scalar): RowOf<K> | undefined {
@@ -39,10 +30,6 @@ export class OverlaidCatalog implements Catalog {
 
   peek<K extends KindName>(kind: K, id: Scalar): RowOf<K> | undefined {
     return this.get(kind, id);
-  }
-
-  has(kind: KindName, id: number): boolean {
-    return this.get(kind, id) !== undefined;
   }
 
   /** @throws Error if the selection is not sorted by id. */
@@ -67,25 +54,5 @@ export class OverlaidCatalog implements Catalog {
     });
     const total = page.total - replaced.length + added.length;
     return { ids: ids.slice(offset, offset + limit), total };
-  }
-
-  matching(kind: KindName, attribute: string, value: Scalar): Iterable<number> {
-    return this.#catalog.matching(kind, attribute, value);
-  }
-
-  rank(kind: KindName, attribute: string, value: Scalar, id: number): number {
-    return this.#catalog.rank(kind, attribute, value, id);
-  }
-
-  ids(kind: KindName): Iterable<number> {
-    return this.#catalog.ids(kind);
-  }
-
-  count(kind: KindName): number {
-    return this.#catalog.count(kind);
-  }
-
-  lastId(kind: KindName): number {
-    return this.#catalog.lastId(kind);
   }
 }

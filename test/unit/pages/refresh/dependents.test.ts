@@ -125,7 +125,7 @@ for (const [kind, id, fields, pages] of CHANGED) {
 }
 
 test('a change of any attribute of a SKU that templates get affects its page', () => {
-  const { own } = atOnce(new Gatherer(catalog(), false).facts('skus/3.html'));
+  const { own } = atOnce(new Gatherer(catalog(), null).facts('skus/3.html'));
   const { id, ...shown } = (JSON.parse(own ?? '') as SkuPageFacts).sku;
   const others: Record<string, Scalar> = { goods_id: 2, category_id: 3, is_launched: false };
   for (const [attribute, value] of Object.entries(shown)) {

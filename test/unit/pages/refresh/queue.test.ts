@@ -71,7 +71,7 @@ class Bench {
     this.queue = new PageQueue({
       store,
       list: new PageList(true),
-      batches: new PageBatches(new Gatherer(store, true), maker, turn),
+      batches: new PageBatches(new Gatherer(store, store), maker, turn),
       maker,
       lock: new PagesLock(new FileLock(pagesLockPath(data)), onError),
       delay: 5000,

@@ -88,7 +88,7 @@ test('docs/pages.md names exactly the words that templates get', () => {
 test('docs/pages.md names exactly the attributes of a SKU that templates get', () => {
   const store = new MemoryStore();
   store.commit([(transaction) => addShop(transaction, 1)]);
-  const { own } = atOnce(new Gatherer(store, false).facts('skus/1.html'));
+  const { own } = atOnce(new Gatherer(store, null).facts('skus/1.html'));
   const { sku } = JSON.parse(own ?? '') as SkuPageFacts;
   const [, listed = ''] = /`sku` \(([^;]+), as in the API/.exec(DOCS) ?? [];
   assert.equal(namesIn(listed).toSorted(), Object.keys(sku).toSorted());
@@ -109,7 +109,7 @@ const DESCRIBED = [
 test('docs/pages.md names exactly the attributes of other values, on each page that has them', () => {
   const store = new MemoryStore();
   store.commit([(transaction) => addShop(transaction, 1)]);
-  const gatherer = new Gatherer(store, false);
+  const gatherer = new Gatherer(store, null);
   for (const { what, text, pages } of DESCRIBED) {
     const listed = namesIn(text.exec(DOCS)?.[1] ?? '').toSorted();
     for (const page of pages) {

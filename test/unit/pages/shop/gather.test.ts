@@ -38,7 +38,7 @@ function counted(): { store: MemoryStore; catalog: Catalog; reads: () => number 
 
 test('pages that were named together read the SKUs of their SPU once, even if commits change them', () => {
   const { store, catalog, reads } = counted();
-  const gatherer = new Gatherer(catalog, false);
+  const gatherer = new Gatherer(catalog, null);
   const known = new Map<number, string>();
   const shared = new Set<string | null>();
   for (let id = 1; id <= SKUS; id += 1) {
@@ -51,7 +51,7 @@ test('pages that were named together read the SKUs of their SPU once, even if co
 
 test('a page that is gathered alone has the current choices', () => {
   const { store, catalog } = counted();
-  const gatherer = new Gatherer(catalog, false);
+  const gatherer = new Gatherer(catalog, null);
   assert.match(atOnce(gatherer.facts('skus/1.html')).shared ?? '', '"launched":true');
   store.commit([
     (transaction) => {
@@ -65,7 +65,7 @@ test('a gatherer leaves SKUs and their records that are text in memory as they a
   const store = new MemoryStore();
   store.commit([(transaction) => addShop(transaction, SKUS)]);
   const state = store.opened();
-  const gatherer = new Gatherer(state, true);
+  const gatherer = new Gatherer(state, state);
   const facts = [...new PageList(true).all(state)].map((name) => atOnce(gatherer.facts(name)));
   assert.ok(
     facts.some(({ own }) => own?.includes('Brown')),

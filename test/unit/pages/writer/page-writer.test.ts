@@ -79,7 +79,7 @@ class Folder {
 
   /** Makes all pages. @returns how many had each result. */
   async make(writer: PageWriter, always = false): Promise<Record<string, number>> {
-    const gatherer = new Gatherer(this.store, true);
+    const gatherer = new Gatherer(this.store, this.store);
     const counts: Record<string, number> = {};
     for (const name of new PageList(true).all(this.store)) {
       const { shared, own } = atOnce(gatherer.facts(name));
@@ -216,7 +216,7 @@ test('a page to be sent is rendered only if its file is not current, and is not 
   const folder = new Folder();
   const writer = folder.writer();
   await folder.make(writer);
-  const factsOf = (name: string) => atOnce(new Gatherer(folder.store, true).facts(name));
+  const factsOf = (name: string) => atOnce(new Gatherer(folder.store, folder.store).facts(name));
   assert.is(await writer.render(factsOf('skus/1.html')), 'current');
   assert.is(await writer.render(factsOf('skus/99.html')), null);
   folder.store.commit([(transaction) => change(transaction, 'skus', 1, { name: 'Tiny' })]);
