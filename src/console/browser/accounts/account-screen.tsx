@@ -140,7 +140,6 @@ function useUserActions({ user, onChanged }: RowProps) {
           title: t('accounts.endTokensTitle', { name }),
           text: t('accounts.endTokensText'),
           yes: t('accounts.endTokens'),
-          danger: true,
         });
         if (!agreed) return;
         await whileSaving(() =>
@@ -154,7 +153,6 @@ function useUserActions({ user, onChanged }: RowProps) {
           title: t('accounts.removeTitle', { name }),
           text: t('accounts.removeText'),
           yes: t('accounts.remove'),
-          danger: true,
         });
         if (!agreed) return;
         await whileSaving(() =>

@@ -154,7 +154,6 @@ async function undo({ entry, onUndone }: EntryProps): Promise<void> {
       title: t('audits.conflict'),
       text: serverText(error.message),
       yes: t('audits.overwrite'),
-      danger: true,
     });
     if (!force) return;
     await reverse(entry.id, true);

@@ -74,7 +74,6 @@ export function DeleteButton({ form }: { readonly form: FormState }) {
         </>
       ),
       yes: t('form.delete'),
-      danger: true,
     });
     if (!agreed) return;
     await removeAsRead(form, loaded);

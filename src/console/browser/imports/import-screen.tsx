@@ -121,7 +121,6 @@ function useWarning(writing: boolean): void {
         text: t('import.leave'),
         yes: t('leave.yes'),
         no: t('leave.no'),
-        danger: true,
       }),
     );
     return () => {

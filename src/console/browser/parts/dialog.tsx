@@ -134,12 +134,11 @@ interface Confirmation {
   readonly text: ComponentChildren;
   readonly yes: string;
   readonly no?: string;
-  readonly danger?: boolean;
 }
 
 const asked = signal<(Confirmation & { readonly answer: (yes: boolean) => void }) | null>(null);
 
-/** Asks a question. @returns whether the user agrees; closing the dialog is no. */
+/** Asks before something is lost. @returns whether the user agrees; closing the dialog is no. */
 export function confirm(question: Confirmation): Promise<boolean> {
   asked.value?.answer(false);
   return new Promise((resolve) => {
@@ -160,7 +159,6 @@ export function confirmLeaving(): Promise<boolean> {
     text: t('leave.text'),
     yes: t('leave.yes'),
     no: t('leave.no'),
-    danger: true,
   });
 }
 
@@ -168,7 +166,7 @@ export function confirmLeaving(): Promise<boolean> {
 export function Questions() {
   const question = asked.value;
   if (question === null) return null;
-  const { title, text, yes, no = t('dialog.cancel'), danger = false, answer } = question;
+  const { title, text, yes, no = t('dialog.cancel'), answer } = question;
   return (
     <Dialog title={title} onClose={() => answer(false)} alert>
       <div class="dialog-body">{text}</div>
@@ -176,7 +174,7 @@ export function Questions() {
         <button type="button" onClick={() => answer(false)}>
           {no}
         </button>
-        <button type="button" class={danger ? 'danger' : 'primary'} onClick={() => answer(true)}>
+        <button type="button" class="danger" onClick={() => answer(true)}>
           {yes}
         </button>
       </footer>
