@@ -276,9 +276,11 @@ test('keyword selects the SKUs with exactly that name, and an empty one is ignor
     assert.equal(foundIds, ids[name], name);
     assert.is(found.headers.get('x-total-count'), String(ids[name]?.length), name);
   }
-  const none = await send(server, 'GET', `${SKUS}?keyword=Nothing`);
-  assert.is(none.status, 200);
-  assert.is(none.text, '[]');
+  for (const pattern of ['Nothing', '%25', '*']) {
+    const none = await send(server, 'GET', `${SKUS}?keyword=${pattern}`);
+    assert.is(none.status, 200);
+    assert.is(none.text, '[]', pattern);
+  }
   const absent = await send(server, 'GET', SKUS);
   for (const query of ['keyword=', 'keyword']) {
     const all = await send(server, 'GET', `${SKUS}?${query}`);

@@ -467,15 +467,6 @@ test('the error does not repeat long names and values of the body', async () => 
   assert.ok(text.length < 1000, text.slice(0, 200));
 });
 
-test('if a key occurs twice in a body, the last value is used', async () => {
-  const date = '"pub_date":"1815-12-23"';
-  const last = await send(server, 'POST', '/books/', { body: `{"name":1,"name":"B",${date}}` });
-  assert.is(last.status, 201);
-  assert.is(last.json.name, 'B');
-  const body = `{"name":"B",${date},"name":1}`;
-  assertInvalid(await send(server, 'POST', '/books/', { body }), ['name'], 'duplicate');
-});
-
 test('members with the names of inherited JavaScript members are ignored like other unknown ones', async () => {
   const poison = '"__proto__":{"name":"P","polluted":1},"constructor":{"prototype":{"polluted":1}}';
   const item = `/admin/brands/${catalog.brand}/`;

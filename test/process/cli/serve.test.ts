@@ -112,18 +112,6 @@ test('a host name without an address exits 1 with one line that names it and --h
   );
 });
 
-test('a second server on one directory exits 1 and names the process that holds it', async () => {
-  const server = await startServer();
-  const args = ['serve', '--data', server.data, '--port', '0'];
-  const finished = await runCommand(args);
-  assertOneLine(finished);
-  assert.match(finished.stderr, server.data);
-  assert.match(finished.stderr, `process ${server.child.pid} `);
-  assert.match(finished.stderr, 'serve');
-  assert.is((await send(server, 'GET', '/books/')).status, 200);
-  await server.stop();
-});
-
 test('a lock file that a killed server left does not block the next server', async () => {
   const server = await startServer();
   await server.kill();
