@@ -6,10 +6,10 @@ import { openImportFiles } from '../../../app/imports/import-files.ts';
 import { withSmallHeap } from '../../../app/imports/small-heap.ts';
 import { DATA_FILES } from '../../../data-files.ts';
 import { holderOf } from '../../../disk/lock.ts';
-import { hasCode, messageOf } from '../../../errors.ts';
+import { type CatalogError, hasCode, messageOf } from '../../../errors.ts';
 import { Money } from '../../../model/money.ts';
 import { keptSettings } from '../../../pages/shop/settings.ts';
-import type { AuditedStore } from '../../../resources/audit/audited-store.ts';
+import { AuditedStore } from '../../../resources/audit/audited-store.ts';
 import { Importer } from '../../../resources/transfer/importer.ts';
 import { type ImportReport, ImportState } from '../../../resources/transfer/import-state.ts';
 import { Imports } from '../../../resources/transfer/imports.ts';
@@ -105,26 +105,30 @@ async function importWhole(
   let unknown = 0;
   try {
     for (;;) {
-      let audited: AuditedStore;
-      try {
-        audited = await openForWrites(data, 'import', context);
-      } catch (error) {
-        if (!hasCode(error, 'store_locked')) throw error;
-        const command = holderOf(join(data, DATA_FILES.lock))?.command;
-        if (command === 'serve') {
-          const found = await request.run(show);
-          if (found !== null) return found;
-        } else if (command === 'import' || (command === undefined && unknown < MAX_UNKNOWN)) {
-          if (command === undefined) unknown += 1;
-          await wait(RETRY_MS);
-        } else throw error;
+      const opened = await openForWrites(data, 'import', context).catch(lockedOnly);
+      if (opened instanceof AuditedStore) {
+        return await importHere(opened, options, request.source, context, show);
+      }
+      const command = holderOf(join(data, DATA_FILES.lock))?.command;
+      if (command === 'serve') {
+        const found = await request.run(show);
+        if (found !== null) return found;
         continue;
       }
-      return await importHere(audited, options, request.source, context, show);
+      if (command === undefined) unknown += 1;
+      else if (command !== 'import') throw opened;
+      if (unknown > MAX_UNKNOWN) throw opened;
+      await wait(RETRY_MS);
     }
   } finally {
     await request.discard();
   }
+}
+
+/** @returns the error if another process has the store. */
+function lockedOnly(error: unknown): CatalogError {
+  if (hasCode(error, 'store_locked')) return error;
+  throw error;
 }
 
 async function importHere(
