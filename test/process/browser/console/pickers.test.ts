@@ -152,4 +152,33 @@ testInBrowser('a list shows the paths of categories to their ends', async () => 
   await page.context().close();
 });
 
+testInBrowser('a search that has failed is repeated when the user goes on', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.goto(at('/goods/1'));
+  const brand = page.getByRole('combobox', { name: 'Brand' });
+  const choice = page.getByRole('option', { name: 'Brüsholt' });
+  const search = /\/admin\/brands\/\?/;
+  for (const again of [
+    () => brand.press('ArrowDown'),
+    // It moves the focus to the field, whose text is no value.
+    () => page.getByRole('button', { name: 'Save' }).press('Enter'),
+  ]) {
+    await page.route(search, (route) => route.abort());
+    await brand.fill('Brüsh');
+    await hears(page, 'alert', 'The server does not answer.');
+    await page.unroute(search);
+    await again();
+    await choice.waitFor();
+    await page
+      .getByRole('alert')
+      .filter({ hasText: 'does not answer' })
+      .waitFor({ state: 'hidden' });
+    await brand.press('Escape');
+  }
+  assert.equal(faults(visitor, [/ERR_FAILED/]), []);
+  await page.context().close();
+});
+
 test.run();

@@ -52,6 +52,8 @@ interface Search {
   readonly marked: Signal<number>;
   /** Whether the focus has left what is typed. */
   readonly left: Signal<boolean>;
+  /** Whether the search has failed; if it no longer has, it is repeated. */
+  readonly failed: Signal<boolean>;
 }
 
 interface Found {
@@ -69,11 +71,12 @@ function useSearch(props: ComboboxProps): Search {
   const found = useSignal<Found | null>(null);
   const marked = useSignal(-1);
   const left = useSignal(false);
+  const failed = useSignal(false);
   const latest = useRef(props);
   latest.current = props;
   const text = typed.value;
   useEffect(() => {
-    if (text === null) return;
+    if (text === null || failed.value) return;
     const abort = new AbortController();
     const timer = setTimeout(() => {
       const { collection, fixed = {} } = latest.current;
@@ -84,7 +87,9 @@ function useSearch(props: ComboboxProps): Search {
           marked.value = choices.length > 0 && text !== '' ? 0 : -1;
         },
         (error: unknown) => {
-          if (!isAborted(error)) complain(error);
+          if (isAborted(error)) return;
+          failed.value = true;
+          complain(error);
         },
       );
     }, PAUSE_MS);
@@ -92,8 +97,8 @@ function useSearch(props: ComboboxProps): Search {
       clearTimeout(timer);
       abort.abort();
     };
-  }, [text, found, marked]);
-  return { typed, found, marked, left };
+  }, [text, failed.value, failed, found, marked]);
+  return { typed, found, marked, left, failed };
 }
 
 interface Offer {
@@ -141,13 +146,14 @@ function offersOf(
 function useCombobox(props: ComboboxProps) {
   const { value, onChange, required = false, readOnly = false } = props;
   const state = useSearch(props);
-  const { typed, found, marked, left } = state;
+  const { typed, found, marked, left, failed } = state;
   const emptied = useRef(false);
   const close = () => {
     typed.value = null;
     found.value = null;
     marked.value = -1;
     left.value = false;
+    failed.value = false;
   };
   const choices = choicesOf(state);
   const meant = choices === null ? null : meantBy(typed.value ?? '', choices, value);
@@ -161,6 +167,7 @@ function useCombobox(props: ComboboxProps) {
   const offers = offersOf(props, state, close);
   const open = choices !== null && !left.value && !readOnly;
   const move = (by: number) => {
+    failed.value = false;
     if (typed.value === null) typed.value = '';
     else if (left.value) left.value = false;
     else if (offers.length > 0) {
@@ -185,6 +192,7 @@ function useCombobox(props: ComboboxProps) {
     onInput: ({ currentTarget }: { currentTarget: HTMLInputElement }) => {
       typed.value = currentTarget.value;
       left.value = false;
+      failed.value = false;
       emptied.current = currentTarget.value === '';
     },
     onClick: () => {
@@ -193,6 +201,7 @@ function useCombobox(props: ComboboxProps) {
     },
     onFocus: ({ currentTarget }: { currentTarget: HTMLInputElement }) => {
       currentTarget.select();
+      failed.value = false;
       // What the text means is not known yet, and the user is here again to decide.
       if (choices === null) left.value = false;
     },
