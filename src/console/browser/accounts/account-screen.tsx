@@ -2,11 +2,12 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type { components } from '../../../../dist/console/api.d.ts';
+import { ApiError } from '../api/client.ts';
 import { client, unwrap } from '../api/typed-client.ts';
 import { whileSaving } from '../saving.ts';
 import { session } from '../api/session.ts';
 import { NewAccount, NewPassword } from './account-dialogs.tsx';
-import { named } from './accounts.ts';
+import { named, type Outcome } from './accounts.ts';
 import { RoleCell } from './role-cell.tsx';
 import { formatTime, t } from '../messages/text.ts';
 import { confirm } from '../parts/dialog.tsx';
@@ -113,14 +114,13 @@ interface RowProps extends Omit<TableProps, 'users'> {
 
 function useUserActions({ user, onChanged }: RowProps) {
   const { name } = user;
-  /** Resolves to whether the work was done. */
-  const run = async (work: () => Promise<void>): Promise<boolean> => {
+  const run = async (work: () => Promise<void>): Promise<Outcome> => {
     try {
       await work();
-      return true;
+      return 'done';
     } catch (error) {
       complain(error);
-      return false;
+      return error instanceof ApiError && error.status < 500 ? 'refused' : 'failed';
     } finally {
       // The row shows what the server has, also after a refusal.
       onChanged();
@@ -179,9 +179,12 @@ function UserRow(props: RowProps) {
           role="switch"
           aria-label={t('accounts.activeOf', { name })}
           checked={!disabled}
-          onChange={({ currentTarget }) =>
-            void actions.change({ disabled: !currentTarget.checked })
-          }
+          onChange={({ currentTarget }) => {
+            void actions.change({ disabled: !currentTarget.checked }).then((outcome) => {
+              // The browser has moved it, and no new list may come that moves it back.
+              if (outcome !== 'done') currentTarget.checked = !disabled;
+            });
+          }}
         />
       </td>
       <td class="soft">{formatTime(created)}</td>

@@ -7,3 +7,6 @@ export const ROLES: readonly Role[] = ['viewer', 'editor', 'admin'];
 export function named(name: string) {
   return { path: { name } };
 }
+
+/** What came of a request: the server refused it, or the outcome is not known. */
+export type Outcome = 'done' | 'refused' | 'failed';

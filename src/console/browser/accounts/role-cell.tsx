@@ -4,13 +4,12 @@ import { useRef } from 'preact/hooks';
 import type { Role } from '../api/types.ts';
 import { t } from '../messages/text.ts';
 import { useOneAtATime } from '../one-at-a-time.ts';
-import { ROLES } from './accounts.ts';
+import { type Outcome, ROLES } from './accounts.ts';
 
 interface RoleCellProps {
   readonly name: string;
   readonly role: Role;
-  /** Writes the role. Resolves to whether the server has taken it. */
-  readonly onApply: (role: Role) => Promise<boolean>;
+  readonly onApply: (role: Role) => Promise<Outcome>;
 }
 
 /** A choice, and the role of the server that it is to replace. */
@@ -19,7 +18,10 @@ interface Choice {
   readonly role: Role;
 }
 
-/** A choice that is not applied is dropped by Escape, or if the server has another role meanwhile. */
+/**
+ * A choice that is not applied is dropped by Escape, if the server refuses it, or if the server has
+ * another role meanwhile.
+ */
 export function RoleCell({ name, role, onApply }: RoleCellProps) {
   const choice = useSignal<Choice | null>(null);
   const select = useRef<HTMLSelectElement>(null);
@@ -32,9 +34,9 @@ export function RoleCell({ name, role, onApply }: RoleCellProps) {
   };
   const apply = useOneAtATime(async () => {
     if (chosen === null) return;
-    const taken = await onApply(chosen);
-    if (taken) select.current?.focus();
-    else takeBack();
+    const outcome = await onApply(chosen);
+    if (outcome === 'done') select.current?.focus();
+    if (outcome === 'refused') takeBack();
   });
   return (
     <td

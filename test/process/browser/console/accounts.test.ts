@@ -151,6 +151,36 @@ testInBrowser('a role that the server refuses is taken back', async () => {
   await page.context().close();
 });
 
+testInBrowser(
+  'a change of an account that the server does not take is not shown as made',
+  async () => {
+    const { server, at, visit } = scene();
+    await makeAccount(server, 'olga', 'viewer');
+    const visitor = await visit('admin');
+    const { page } = visitor;
+    await page.goto(at('/accounts'));
+    const role = page.getByRole('combobox', { name: 'Role of olga' });
+    const active = page.getByRole('switch', { name: 'olga is active' });
+    await role.selectOption('editor');
+    const apply = page.getByRole('button', { name: 'Apply the new role of olga' });
+    await page.route('**/admin/users/**', (route) => route.abort());
+    await apply.press('Enter');
+    // It says that what was typed is still there.
+    await hears(page, 'alert', 'The server does not answer.');
+    await page.getByRole('button', { name: 'Try again' }).waitFor();
+    assert.is(await role.inputValue(), 'editor');
+    await active.press('Space');
+    await until('the switch shows what the server has', () => active.isChecked());
+    await page.unroute('**/admin/users/**');
+    await apply.press('Enter');
+    await hears(page, 'status', 'olga is saved.');
+    const { role: saved, disabled } = await read(server, '/admin/users/olga/');
+    assert.equal([saved, disabled], ['editor', false]);
+    assert.equal(faults(visitor, [/ERR_FAILED/]), []);
+    await page.context().close();
+  },
+);
+
 testInBrowser('sessions end only after a confirmation that names the account', async () => {
   const { server, at, visit } = scene();
   await makeAccount(server, 'nils', 'viewer');
