@@ -1,7 +1,7 @@
 /** Responses that arrive late or not at all, and double clicks (spec 13.5). */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { read } from '../../../support/catalog.ts';
 import { send } from '../../../support/client.ts';
 import { testInBrowser } from '../browser.ts';
@@ -28,6 +28,13 @@ async function loseResponse(page: Page, path: string, method: string): Promise<v
     await route.fetch();
     await route.abort();
   });
+}
+
+/** The prices of the SKUs that a dialog creates. */
+async function fillPrices(dialog: Locator): Promise<void> {
+  for (const name of ['Price', 'Cost price', 'Market price']) {
+    await dialog.getByLabel(name, { exact: true }).fill('899');
+  }
 }
 
 testInBrowser('input that is typed during a save stays, as an unsaved change', async () => {
@@ -184,7 +191,9 @@ testInBrowser('a double click creates the missing SKUs of an SPU once', async ()
   const before = await skus();
   await missing.click();
   const release = await hold(page, '**/admin/skus/bulk/', 'POST');
-  await page.getByRole('dialog').getByRole('button', { name: 'Create' }).dblclick();
+  const dialog = page.getByRole('dialog');
+  await fillPrices(dialog);
+  await dialog.getByRole('button', { name: 'Create' }).dblclick();
   release();
   await hears(page, 'status', 'created.');
   await missing.waitFor({ state: 'hidden' });
@@ -239,6 +248,7 @@ testInBrowser('a failure in a dialog is reported in the dialog', async () => {
   await page.getByRole('button', { name: 'Add', exact: true }).first().click();
   await page.getByRole('button', { name: /^Create \d+ missing/ }).click();
   await page.route('**/admin/skus/bulk/', (route) => route.abort());
+  await fillPrices(dialog);
   await dialog.getByRole('button', { name: 'Create' }).click();
   await heard.waitFor();
   assert.equal(faults(visitor, [/ERR_FAILED/]), []);

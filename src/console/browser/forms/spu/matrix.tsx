@@ -206,6 +206,7 @@ function CreateMissing({ spu, missing, reload, onCreated, onClose }: CreateProps
     <Dialog title={t('spu.createMissing', { count: missing.length })} onClose={onClose} asks>
       <form
         ref={root}
+        noValidate
         onSubmit={(event) => {
           event.preventDefault();
           problem.value = null;
@@ -247,12 +248,16 @@ function NumberField({ name, wrong }: NumberFieldProps) {
   const id = `missing-${name}`;
   return (
     <div class="field">
-      <label for={id}>{attributeLabel(name)}</label>
+      <label for={id} class="required">
+        {attributeLabel(name)}
+      </label>
       <input
         id={id}
         name={name}
         inputMode="decimal"
-        defaultValue="0"
+        autocomplete="off"
+        // As in the form of a SKU: a price is always typed, and nothing is in its way.
+        defaultValue={name === 'stock' ? '0' : ''}
         required
         aria-invalid={wrong}
         aria-describedby={wrong ? `${id}-problem` : undefined}

@@ -1,6 +1,7 @@
 /** What is said of values that are not valid, and where the focus goes (spec 13.4). */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { until } from '../../../../support/until.ts';
 import { testInBrowser, violationsOn } from '../../browser.ts';
 import { focused, hears, stage } from '../console.ts';
 
@@ -29,7 +30,7 @@ testInBrowser('a date that does not exist is said to be one, and is not saved', 
   await page.context().close();
 });
 
-testInBrowser('the price that prevents missing SKUs from being created is marked', async () => {
+testInBrowser('missing SKUs are created only with the prices that were typed', async () => {
   const { at, visit } = scene();
   const { page } = await visit('editor');
   await page.goto(at('/goods/1'));
@@ -37,15 +38,23 @@ testInBrowser('the price that prevents missing SKUs from being created is marked
   await page.getByLabel('New option of Storage').press('Enter');
   await page.getByRole('button', { name: /Create \d missing SKUs/ }).click();
   const dialog = page.getByRole('dialog');
+  await focused(page, '#missing-price');
+  await page.keyboard.type('12');
+  const price = dialog.getByLabel('Price', { exact: true });
+  assert.is(await price.inputValue(), '12');
   await dialog.getByLabel('Cost price').fill('12.345');
-  await dialog.getByRole('button', { name: 'Create' }).click();
-  await dialog.getByText('must be a price, such as 1,234.50', { exact: true }).waitFor();
+  await page.keyboard.press('Enter');
+  const problem = dialog.getByText('must be a price, such as 1,234.50', { exact: true });
+  await problem.first().waitFor();
   await focused(page, '#missing-cost_price');
   const marked = dialog.locator('[aria-invalid=true]');
-  assert.is(await marked.count(), 1);
+  assert.is(await marked.count(), 2);
   assert.equal(await violationsOn(page), []);
-  await marked.fill('12.34');
-  await dialog.getByRole('button', { name: 'Create' }).click();
+  for (const left of [1, 0]) {
+    await marked.first().fill('12.34');
+    await page.keyboard.press('Enter');
+    await until(`${left} are marked`, async () => (await marked.count()) === left);
+  }
   await hears(page, 'status', 'SKUs were created.');
   await page.context().close();
 });
