@@ -72,9 +72,12 @@ function SignInForm() {
 
 /** The page of a user who is not signed in. */
 export function SignInPage() {
+  const page = useRef<HTMLElement>(null);
   useTitle(t('signIn.submit'));
+  // Browsers obey `autofocus` once, and the page comes again when the user signs out.
+  useLayoutEffect(() => page.current?.querySelector('input')?.focus(), []);
   return (
-    <main class="sign-in">
+    <main ref={page} class="sign-in">
       <h1>{t('app.name')}</h1>
       <Problem text={notEnded.value ? t('signIn.notEnded') : null} />
       <SignInForm />

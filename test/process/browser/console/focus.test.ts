@@ -251,31 +251,36 @@ testInBrowser(
   },
 );
 
-testInBrowser('signing in again gives the focus back, and another language keeps it', async () => {
-  const { server, at, visit } = scene();
-  await makeAccount(server, 'ida', 'editor');
-  const { page } = await visit(null);
-  await page.goto(at('/brands/4'));
-  await signIn(page, 'ida');
-  const name = page.getByLabel('Name', { exact: true });
-  await name.fill('Typed before the end');
-  let refused = false;
-  await page.route('**/admin/brands/4/', async (route) => {
-    if (refused) await route.continue();
-    else await route.fulfill({ status: 401, body: '{}' });
-    refused = true;
-  });
-  await name.press('Control+s');
-  await page.getByRole('dialog').waitFor();
-  await focused(page, '#password');
-  await page.keyboard.type('correct horse battery staple');
-  await page.keyboard.press('Enter');
-  await hears(page, 'status', 'Typed before the end is saved.');
-  await focused(page, '#field-name');
-  await page.getByRole('button', { name: 'Deutsch' }).press('Enter');
-  await page.getByRole('button', { name: 'English' }).waitFor();
-  await focused(page, '.languages button');
-  await page.context().close();
-});
+testInBrowser(
+  'signing in again gives the focus back, another language keeps it, and signing out moves it',
+  async () => {
+    const { server, at, visit } = scene();
+    await makeAccount(server, 'ida', 'editor');
+    const { page } = await visit(null);
+    await page.goto(at('/brands/4'));
+    await signIn(page, 'ida');
+    const name = page.getByLabel('Name', { exact: true });
+    await name.fill('Typed before the end');
+    let refused = false;
+    await page.route('**/admin/brands/4/', async (route) => {
+      if (refused) await route.continue();
+      else await route.fulfill({ status: 401, body: '{}' });
+      refused = true;
+    });
+    await name.press('Control+s');
+    await page.getByRole('dialog').waitFor();
+    await focused(page, '#password');
+    await page.keyboard.type('correct horse battery staple');
+    await page.keyboard.press('Enter');
+    await hears(page, 'status', 'Typed before the end is saved.');
+    await focused(page, '#field-name');
+    await page.getByRole('button', { name: 'Deutsch' }).press('Enter');
+    await page.getByRole('button', { name: 'English' }).waitFor();
+    await focused(page, '.languages button');
+    await page.getByRole('link', { name: 'Abmelden' }).press('Enter');
+    await focused(page, '#username');
+    await page.context().close();
+  },
+);
 
 test.run();
