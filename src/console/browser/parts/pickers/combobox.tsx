@@ -52,13 +52,12 @@ interface Search {
   readonly marked: Signal<number>;
   /** Whether the focus has left what is typed. */
   readonly left: Signal<boolean>;
-  /** Whether the search has failed; if it no longer has, it is repeated. */
-  readonly failed: Signal<boolean>;
 }
 
 interface Found {
   readonly text: string;
-  readonly choices: readonly Choice[];
+  /** Null if the search has failed, which is repeated once {@link Search.found} is null. */
+  readonly choices: readonly Choice[] | null;
 }
 
 /** Null until the choices belong to what is typed. */
@@ -71,12 +70,12 @@ function useSearch(props: ComboboxProps): Search {
   const found = useSignal<Found | null>(null);
   const marked = useSignal(-1);
   const left = useSignal(false);
-  const failed = useSignal(false);
   const latest = useRef(props);
   latest.current = props;
   const text = typed.value;
+  const failed = found.value?.text === text && found.value?.choices === null;
   useEffect(() => {
-    if (text === null || failed.value) return;
+    if (text === null || failed) return;
     const abort = new AbortController();
     const timer = setTimeout(() => {
       const { collection, fixed = {} } = latest.current;
@@ -88,7 +87,7 @@ function useSearch(props: ComboboxProps): Search {
         },
         (error: unknown) => {
           if (isAborted(error)) return;
-          failed.value = true;
+          found.value = { text, choices: null };
           complain(error);
         },
       );
@@ -97,8 +96,8 @@ function useSearch(props: ComboboxProps): Search {
       clearTimeout(timer);
       abort.abort();
     };
-  }, [text, failed.value, failed, found, marked]);
-  return { typed, found, marked, left, failed };
+  }, [text, failed, found, marked]);
+  return { typed, found, marked, left };
 }
 
 interface Offer {
@@ -142,19 +141,20 @@ function offersOf(
   return [...empty, ...found, ...missing];
 }
 
+function endSearch({ typed, found, marked, left }: Search): void {
+  typed.value = null;
+  found.value = null;
+  marked.value = -1;
+  left.value = false;
+}
+
 /** What the keys and the pointer do to the field. */
 function useCombobox(props: ComboboxProps) {
   const { value, onChange, required = false, readOnly = false } = props;
   const state = useSearch(props);
-  const { typed, found, marked, left, failed } = state;
+  const { typed, found, marked, left } = state;
   const emptied = useRef(false);
-  const close = () => {
-    typed.value = null;
-    found.value = null;
-    marked.value = -1;
-    left.value = false;
-    failed.value = false;
-  };
+  const close = () => endSearch(state);
   const choices = choicesOf(state);
   const meant = choices === null ? null : meantBy(typed.value ?? '', choices, value);
   const kept = useMeant(left.value, meant, ({ id, label }) => {
@@ -167,7 +167,7 @@ function useCombobox(props: ComboboxProps) {
   const offers = offersOf(props, state, close);
   const open = choices !== null && !left.value && !readOnly;
   const move = (by: number) => {
-    failed.value = false;
+    if (choices === null) found.value = null;
     if (typed.value === null) typed.value = '';
     else if (left.value) left.value = false;
     else if (offers.length > 0) {
@@ -191,8 +191,8 @@ function useCombobox(props: ComboboxProps) {
     onKeyDown,
     onInput: ({ currentTarget }: { currentTarget: HTMLInputElement }) => {
       typed.value = currentTarget.value;
+      found.value = null;
       left.value = false;
-      failed.value = false;
       emptied.current = currentTarget.value === '';
     },
     onClick: () => {
@@ -201,9 +201,10 @@ function useCombobox(props: ComboboxProps) {
     },
     onFocus: ({ currentTarget }: { currentTarget: HTMLInputElement }) => {
       currentTarget.select();
-      failed.value = false;
+      if (choices !== null) return;
       // What the text means is not known yet, and the user is here again to decide.
-      if (choices === null) left.value = false;
+      found.value = null;
+      left.value = false;
     },
     onBlur: ({ currentTarget }: { currentTarget: HTMLInputElement }) => {
       // The window has lost the focus, and gives it back to the field.
