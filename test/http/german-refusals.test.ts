@@ -171,6 +171,11 @@ test('the errors of a file', async () => {
     ['skus', '', ['id,category', '1,Phone 1'], ['muss drei Ebenen haben']],
     ['skus', 'match=code', ['code,stock', 'A,1', 'A,2'], ['steht zweimal', 'muss angegeben']],
     ['skus', '', [required, ',,,,1,1,1,1,1'], ['hat 9 Zellen, die Kopfzeile aber 8']],
+    ['skus', '', ['id,specs', '1,Silver'], ['muss die Form Farbe=Silber']],
+    ['skus', '', ['id,specs', '1,=Silver'], ['hat einen leeren Namen']],
+    ['skus', '', ['id,category', '1,A > B > C > D'], ['darf höchstens drei Ebenen haben']],
+    ['skus', '', [''], ['Die Datei ist leer']],
+    ['skus', 'match=code', ['id,stock', '1,1'], ['Die Datei hat keine Spalte code']],
   ] as const) {
     const report: Received['json'] = await importInto(server, collection, lines.join('\n'), {
       query: `dry_run=true&${query}`,
@@ -186,6 +191,39 @@ test('the errors of a file', async () => {
         `${text}: ${found.join('; ')}`,
       );
   }
+});
+
+test('the errors of a file of JSON', async () => {
+  for (const [format, text, wanted] of [
+    ['ndjson', '{"id":1,"stock":"x"}', 'muss eine ganze Zahl sein'],
+    [
+      'ndjson',
+      '{"id":1,"price":0.5}',
+      'muss eine ganze Zahl der kleinsten Währungseinheit sein, etwa 50 Cent für 0.5',
+    ],
+    ['ndjson', '{"id":1,"caption":5}', 'muss ein Text sein'],
+    ['ndjson', '{"id":1,"colour":5}', 'ist kein Attribut'],
+    ['ndjson', '[1]', 'muss ein Objekt sein'],
+    ['ndjson', 'id', 'Die Datei ist kein JSON mit einem Objekt je Zeile'],
+    ['json', '{"id":1}', 'Die Datei ist keine Liste von JSON-Objekten'],
+    ['json', '[{"id":1}', 'Die Datei ist abgeschnitten: Ihre Liste endet nicht'],
+  ] as const) {
+    const report: Received['json'] = await importInto(server, 'skus', text, {
+      query: 'dry_run=true',
+      format,
+    });
+    const found = report.errors.map(({ message }: { readonly message: string }) =>
+      refusalDe(message),
+    );
+    assert.equal(found, [wanted], text);
+  }
+});
+
+test('what is too large', async () => {
+  const { json } = await send(server, 'PATCH', '/admin/skus/bulk/', {
+    body: Array.from({ length: 10_001 }, () => 0),
+  });
+  assert.is(refusalDe(json.error), 'Der Server nimmt höchstens 10000 Einträge auf einmal an');
 });
 
 test('what has changed since a write that is to be undone', async () => {
