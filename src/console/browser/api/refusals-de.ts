@@ -57,7 +57,7 @@ const KNOWN: readonly (readonly [RegExp, string])[] = [
   [/^has an empty name$/, 'hat einen leeren Namen'],
   [/^has a name that is too long$/, 'hat einen Namen, der zu lang ist'],
   [
-    /^must be an integer, not a fraction: prices .+ such as (\d+) cents for (.+)$/,
+    /^must be an integer, not a fraction: prices are integers of the smallest currency unit, such as (\d+) cents for (.+)$/,
     'muss eine ganze Zahl der kleinsten Währungseinheit sein, etwa $1 Cent für $2',
   ],
   [/^must be an integer, not /, 'muss eine ganze Zahl sein'],
