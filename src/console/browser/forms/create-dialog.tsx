@@ -1,7 +1,6 @@
 /** Creates an item that a reference is to name, without leaving the form. */
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { ApiError } from '../api/client.ts';
 import { collectionOf } from '../api/collections.ts';
 import { create } from '../api/items.ts';
 import { needCategories, readCategories } from '../api/references.ts';
@@ -14,7 +13,7 @@ import { announce, Problem, wordsFor } from '../parts/notices.tsx';
 import { hasUnchosen } from '../parts/pickers/unchosen.tsx';
 import { Fields, focusProblem } from './fields.tsx';
 import { FormState, type TypedFields } from './form-state.ts';
-import { refusalsOf } from './save.ts';
+import { isRefusal, refusalsOf } from './save.ts';
 import { textOf } from '../api/text-of.ts';
 
 interface CreateProps {
@@ -80,8 +79,9 @@ function CreateForm({ form, onClose, onCreated }: FormProps) {
       onCreated(item.id, textOf(item[title]));
     } catch (error) {
       // Messages of the page are behind the dialog.
-      const { '': rest = wordsFor(error), ...problems } =
-        error instanceof ApiError ? refusalsOf(form.attributes(), error) : {};
+      const { '': rest = t('form.invalid'), ...problems } = isRefusal(error)
+        ? refusalsOf(form.attributes(), error)
+        : { '': wordsFor(error) };
       form.refused.value = problems;
       refusal.value = rest;
       requestAnimationFrame(() => focusProblem(root.current));

@@ -1,7 +1,6 @@
 /** The form of one item, with what stands beside it. */
 import { type Signal, useSignal, useSignalEffect } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import { ApiError } from '../api/client.ts';
 import { readCategories } from '../api/references.ts';
 import { whileSaving } from '../saving.ts';
 import { mayWrite } from '../api/session.ts';
@@ -22,7 +21,7 @@ import { CreateDialog } from './create-dialog.tsx';
 import type { FormState } from './form-state.ts';
 import { useClearOfNotices } from './keep-clear.ts';
 import { Preview, PreviewButton } from './preview.tsx';
-import { Conflict, refusalsOf, save } from './save.ts';
+import { Conflict, isRefusal, refusalsOf, save } from './save.ts';
 import { SpuParts } from './spu/spu-parts.tsx';
 
 interface Saving {
@@ -43,7 +42,7 @@ function settle(
     conflict.value = error;
     return;
   }
-  if (!(error instanceof ApiError && [400, 409, 413, 422].includes(error.status))) throw error;
+  if (!isRefusal(error)) throw error;
   const { '': rest, ...problems } = refusalsOf(form.attributes(), error);
   form.refused.value = problems;
   refusal.value = rest ?? t('form.invalid');

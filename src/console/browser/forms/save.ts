@@ -135,6 +135,11 @@ async function removeRecord(id: number, record: SpecRecord): Promise<void> {
   await send(`/admin/skus/${id}/specs/${record.id}/`, { method: 'DELETE' });
 }
 
+/** Whether a failure says what is wrong with the values that were sent. */
+export function isRefusal(error: unknown): error is ApiError {
+  return error instanceof ApiError && [400, 409, 413, 422].includes(error.status);
+}
+
 const DATABASE_ERROR = /^database error: (?:\d+\.)?(\w+): (.*)$/s;
 
 /**

@@ -120,4 +120,33 @@ testInBrowser(
   },
 );
 
+testInBrowser('a dialog that creates an item says why it could not, as the form does', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('editor', { options: { locale: 'de-DE' } });
+  const { page } = visitor;
+  await page.goto(at('/goods/2'));
+  await page.getByLabel('Marke', { exact: true }).fill('Fast neu');
+  await page.getByRole('option', { name: 'anlegen' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Neue Marke' });
+  const alert = dialog.getByRole('alert');
+  for (const [status, answer, texts] of [
+    [500, { error: 'internal server error' }, [TEXTS['de-DE'][1]]],
+    [
+      422,
+      { error: 'validation failed', fields: { name: ['must not be empty'] } },
+      ['Einige Werte stimmen noch nicht. Es wurde nichts gespeichert.', 'darf nicht leer sein'],
+    ],
+  ] as const) {
+    await page.route('**/admin/brands/', (route) => route.fulfill({ status, json: answer }));
+    await dialog.getByRole('button', { name: 'Anlegen' }).click();
+    await alert.filter({ hasText: texts[0] }).waitFor();
+    for (const text of texts) await dialog.getByText(text).first().waitFor();
+    assert.is(await dialog.getByText(answer.error).count(), 0);
+    assert.is(await dialog.getByLabel('Name').inputValue(), 'Fast neu');
+    await page.unroute('**/admin/brands/');
+  }
+  assert.equal(faults(visitor, [/500|422/]), []);
+  await page.context().close();
+});
+
 test.run();
