@@ -7,8 +7,8 @@
  * 2. The log stores a change set first, then the state moves, then its transactions are answered,
  *    then the listeners are called. Readers see durable rows only.
  * 3. A transaction is answered after its group, when everything that it saw of it is durable.
- * 4. A transaction has no effects beyond its draft. If hosts share a log and another host wrote
- *    first, its change sets are applied, and the same transactions run again on a new draft.
+ * 4. A transaction has no effects beyond its draft, so it may run again: if hosts share a log and
+ *    another one wrote first, after its change sets are applied; if its group fails, see {@link refuse}.
  * 5. A change set of another host is applied through the same queue, never while a draft is in use.
  * 6. A transaction whose change set may be in the shared log is never refused: it is answered when
  *    the outcome is known, or with `write_unknown` after {@link SharedLog.timeoutMs}.
@@ -22,7 +22,7 @@ import type { Log } from '../log.ts';
 import type { StoreObserver } from '../observer.ts';
 import type { State } from '../state.ts';
 import type { Draft, LongTransaction, Transaction } from './draft.ts';
-import { type Group, type Job, runGroup } from './group.ts';
+import { type Group, type Job, refuse, runGroup } from './group.ts';
 import { type Foreign, isForeign, WriteQueue } from './queue.ts';
 import { type CommitListener, encode, LocalCommits, refusedByDisk } from './local-commits.ts';
 import { isEndOfLog, SharedCommits, unavailable, unknownOutcome } from './shared-commits.ts';
@@ -196,7 +196,7 @@ export class Committer {
   }
 
   async #commitGroup(group: Group, begun: number): Promise<void> {
-    const { jobs, content, characters, settle, dependent } = group;
+    const { jobs, content, characters, answers } = group;
     let refused = false;
     if (content !== null) {
       try {
@@ -209,11 +209,11 @@ export class Committer {
       } catch (error) {
         refused = true;
         const refusal = this.#refusal(error);
-        // Only the first call settles a promise: `settle` has no effect on these jobs any more.
-        for (const job of dependent) job.reject(refusal);
+        const mayRunAgain = this.#shared === null && this.#fatality === null;
+        this.#queue.putBack(refuse(group, refusal, mayRunAgain));
       }
     }
-    for (const answer of settle) answer();
+    for (const answer of answers.values()) answer();
     this.#report({ transactions: jobs.length, content, begun, refused });
   }
 
@@ -274,8 +274,8 @@ export class Committer {
 
   #stall(group: Group | null): void {
     this.#unavailable = unavailable('the shared log does not answer');
-    for (const job of group?.dependent ?? []) job.reject(unknownOutcome());
-    for (const answer of group?.settle ?? []) answer();
+    if (group !== null) refuse(group, unknownOutcome(), false);
+    for (const answer of group?.answers.values() ?? []) answer();
     this.#queue.rejectTransactions(this.#unavailable);
   }
 

@@ -77,9 +77,9 @@ export class Draft implements Transaction {
     return this.#state.sequence + 1;
   }
 
-  /** Whether a transaction that ran here has written something. */
-  get dirty(): boolean {
-    return this.#rows.size > 0;
+  /** Whether the transaction that ran last has written something. */
+  get wrote(): boolean {
+    return this.#undoLog.length > 0;
   }
 
   /**

@@ -31,10 +31,12 @@ export interface Group {
   readonly content: ChangeSetContent | null;
   /** At least about the length of the content as JSON. */
   readonly characters: number;
-  /** Answers every transaction with the outcome of its run. */
-  readonly settle: readonly (() => void)[];
-  /** Transactions that wrote to the draft or saw what others wrote. They fail with the group. */
-  readonly dependent: readonly Job[];
+  /** What answers each transaction with the outcome of its run. */
+  readonly answers: Map<Job, () => void>;
+  /** Transactions that wrote to the draft. */
+  readonly wrote: readonly Job[];
+  /** Transactions that wrote nothing, or threw, but ran on what others had written. */
+  readonly saw: readonly Job[];
 }
 
 /**
@@ -51,25 +53,44 @@ export async function runGroup(
   const draft = new Draft(state);
   const end = performance.now() + MAX_GROUP.milliseconds;
   const jobs: Job[] = [];
-  const settle: (() => void)[] = [];
-  const dependent: Job[] = [];
+  const answers = new Map<Job, () => void>();
+  const wrote: Job[] = [];
+  const saw: Job[] = [];
   for (const job of queue) {
     if (job.alone && jobs.length > 0) break;
     jobs.push(job);
-    const sawDraft = draft.dirty;
     try {
       const value = job.alone ? await job.run(draft) : job.run(draft);
-      settle.push(() => job.resolve(value));
-      if (draft.dirty) dependent.push(job);
+      answers.set(job, () => job.resolve(value));
     } catch (error) {
-      settle.push(() => job.reject(error));
-      if (sawDraft) dependent.push(job);
+      answers.set(job, () => job.reject(error));
     }
+    if (draft.wrote) wrote.push(job);
+    else if (wrote.length > 0) saw.push(job);
     if (job.alone || jobs.length === MAX_GROUP.transactions) break;
     if (draft.characters >= MAX_GROUP.characters || performance.now() >= end) break;
   }
   const content = await inSlices(draft.changeSet(timeAfter(state.time, Date.now()), writer));
-  return { jobs, content, characters: draft.characters, settle, dependent };
+  return { jobs, content, characters: draft.characters, answers, wrote, saw };
+}
+
+/**
+ * Refuses a group that is not committed. Transactions that wrote fail. Those that only saw their
+ * writes may not need the log, such as a repeated creation.
+ *
+ * @param refusal the error of those that fail.
+ * @param mayRunAgain whether those that only saw the writes may run again; otherwise they fail too.
+ * @returns the transactions that have to run again. {@link Group.answers} has none of those that
+ *   fail or run again any more.
+ */
+export function refuse(
+  { answers, wrote, saw }: Group,
+  refusal: unknown,
+  mayRunAgain: boolean,
+): readonly Job[] {
+  for (const job of mayRunAgain ? wrote : [...wrote, ...saw]) job.reject(refusal);
+  for (const job of [...wrote, ...saw]) answers.delete(job);
+  return mayRunAgain ? saw : [];
 }
 
 /**

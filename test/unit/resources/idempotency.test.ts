@@ -283,6 +283,14 @@ test('if the disk refuses a commit, neither the object nor its key is stored', a
   assert.equal(await Promise.all(both.map(codeOf)), ['write_refused', 'write_refused']);
   // A stored response is still repeated, since that needs no write.
   assert.is((await create(opened, 'first')).replayed, true);
+  // Nor does it depend on the writes that come before it in its group.
+  const beside = await Promise.all([
+    codeOf(create(opened, 'key')),
+    outcomeOf(create(opened, 'first')),
+    codeOf(create(opened, 'other')),
+    outcomeOf(create(opened, 'first')),
+  ]);
+  assert.equal(beside, ['write_refused', 'done', 'write_refused', 'done']);
   refusal.active = false;
   const done = await create(opened, 'key', 'Another');
   assert.is(done.replayed, false);

@@ -151,7 +151,7 @@ test('clearing an empty table writes nothing', () => {
   const memory = new Memory();
   const draft = new Draft(memory.state);
   draft.run((transaction) => atOnce(clearInParts(transaction, AUDITS)));
-  assert.is(draft.dirty, false);
+  assert.is(draft.wrote, false);
 });
 
 test('append throws for a table that is not bounded', () => {

@@ -183,7 +183,7 @@ test('a draft in which every transaction threw is not dirty and has no change se
       throw new Error('no');
     });
   assert.throws(failing, /^no$/);
-  assert.is(draft.dirty, false);
+  assert.is(draft.wrote, false);
   assert.is(atOnce(draft.changeSet(TIME)), null);
 });
 
