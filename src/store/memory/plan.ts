@@ -23,13 +23,9 @@ export function* planRows(
   changed: ChangedRows,
 ): Generator<undefined, ReadonlyMap<KindName, PlannedRows>> {
   const planned = new Map<KindName, PlannedRows>();
-  const of = (kind: KindName): PlannedRows => {
-    let rows = planned.get(kind);
-    if (rows === undefined) planned.set(kind, (rows = tables[kind].plan()));
-    return rows;
-  };
   for (const [kind, ofKind] of changed.byKind) {
-    const rows = of(kind);
+    const rows = tables[kind].plan();
+    planned.set(kind, rows);
     for (const [index, { id, after }] of ofKind.entries()) {
       if (index % STEP_ROWS === 0) yield;
       rows.set(id, after);
