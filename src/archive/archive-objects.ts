@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { decrypted, encrypted } from '../encryption/encrypted-stream.ts';
 import { keyId } from '../encryption/key-file.ts';
 import { CatalogError, messageOf } from '../errors.ts';
+import { FIRST_FAULT } from '../json/first-fault.ts';
 import {
   type ArchivedBase,
   type ArchivedChanges,
@@ -220,7 +221,7 @@ export class ArchiveObjects {
     const tooLong = () => invalid(`more than ${MAX_JSON_BYTES} bytes`);
     const bytes = await this.#reaching(() => wholeOf(bounded(stream, MAX_JSON_BYTES, tooLong)));
     try {
-      return v.parse(shape, JSON.parse(bytes.toString()));
+      return v.parse(shape, JSON.parse(bytes.toString()), FIRST_FAULT);
     } catch (cause) {
       throw invalid(messageOf(cause), cause);
     }

@@ -10,6 +10,7 @@ import { replaceFile } from '../disk/durable-file.ts';
 import { readFile } from '../disk/read-file.ts';
 import { CatalogError, messageOf } from '../errors.ts';
 import { parseChecked, withChecksum } from '../json/checksum.ts';
+import { FIRST_FAULT } from '../json/first-fault.ts';
 
 const shape = v.object({ archive: v.string() });
 
@@ -32,7 +33,7 @@ export function archiveRecord(disk: Disk, directory: string): ArchiveRecord {
       const bytes = readFile(disk, path, 'archive_failed');
       if (bytes === null) return null;
       try {
-        return v.parse(shape, parseChecked(bytes)).archive;
+        return v.parse(shape, parseChecked(bytes), FIRST_FAULT).archive;
       } catch {
         throw new CatalogError(
           'archive_refused',

@@ -14,6 +14,7 @@ import { DATA_FILES } from '../data-files.ts';
 import type { Disk } from '../disk/disk.ts';
 import type { FileContent } from '../disk/watched-file.ts';
 import { CatalogError } from '../errors.ts';
+import { FIRST_FAULT } from '../json/first-fault.ts';
 import { MAX_LIFETIME_S } from './duration.ts';
 import { exclusively, privateFile, readPrivate } from './private-file.ts';
 import { changeFile, type SharedFiles } from './sharing/shared-files.ts';
@@ -75,7 +76,7 @@ export function accessPath(directory: string): string {
 export function readAccess(path: string, read?: () => FileContent | null): Access | null {
   const content = readPrivate({ path, code: 'access_file' }, read);
   if (content === null) return null;
-  const parsed = v.safeParse(accessFile, content.json);
+  const parsed = v.safeParse(accessFile, content.json, FIRST_FAULT);
   if (!parsed.success) {
     throw new CatalogError(
       'access_file',

@@ -5,6 +5,7 @@ import * as v from 'valibot';
 import { DATA_FILES } from '../data-files.ts';
 import type { FileContent } from '../disk/watched-file.ts';
 import { CatalogError } from '../errors.ts';
+import { FIRST_FAULT } from '../json/first-fault.ts';
 import { createPrivate, type PrivateFile, readPrivate } from './private-file.ts';
 import { isoSeconds, toIso, wholeSeconds } from './time.ts';
 
@@ -80,7 +81,7 @@ export function secretKeys(fromEnvironment: string): SigningKeys {
 export function readKeys(path: string, read?: () => FileContent | null): SigningKeys | null {
   const content = readPrivate({ path, code: 'key_file' }, read);
   if (content === null) return null;
-  const parsed = v.safeParse(keyFile, content.json);
+  const parsed = v.safeParse(keyFile, content.json, FIRST_FAULT);
   if (parsed.success) return parsed.output.keys;
   throw new CatalogError(
     'key_file',

@@ -11,6 +11,7 @@ import * as v from 'valibot';
 import { DATA_FILES } from '../data-files.ts';
 import type { FileContent } from '../disk/watched-file.ts';
 import { CatalogError } from '../errors.ts';
+import { FIRST_FAULT } from '../json/first-fault.ts';
 import { createPrivate, type PrivateFile, readPrivate } from './private-file.ts';
 
 const KEY_BYTES = 32;
@@ -99,7 +100,7 @@ export function webhookKeyPath(directory: string): string {
 export function readWebhookKey(path: string, read?: () => FileContent | null): Uint8Array | null {
   const content = readPrivate({ path, code: 'key_file' }, read);
   if (content === null) return null;
-  const parsed = v.safeParse(keyFile, content.json);
+  const parsed = v.safeParse(keyFile, content.json, FIRST_FAULT);
   if (parsed.success) return parsed.output.key;
   throw failure(path, 'it is not the key of webhooks; restore it from a backup');
 }

@@ -61,6 +61,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'telemetry',
     'delay',
     'errors',
+    'json',
     'slices',
     'streams',
   ],
@@ -79,7 +80,18 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'slices',
   ],
   resources: ['backoff', 'store', 'model', 'delay', 'errors', 'json', 'slices'],
-  pages: ['backoff', 'store', 'disk', 'model', 'data-files', 'delay', 'errors', 'markup', 'slices'],
+  pages: [
+    'backoff',
+    'store',
+    'disk',
+    'model',
+    'data-files',
+    'delay',
+    'errors',
+    'json',
+    'markup',
+    'slices',
+  ],
   archive: [
     'backoff',
     'encryption',
@@ -294,6 +306,29 @@ test('requests are sent in one file each: for hosts and etcd, for buckets, and f
     'archive/storage/s3-client.ts',
     'hosts/direct-fetch.ts',
   ]);
+});
+
+test('what is not from a client is judged up to its first fault', () => {
+  // Bodies of requests, and single values of attributes: clients are told all that is wrong.
+  const toTheEnd = [
+    'http/operations/body.ts',
+    'resources/input.ts',
+    'resources/transfer/rows/row-writer.ts',
+    'store/check.ts',
+  ];
+  const count = (text: string, of: RegExp) => text.match(of)?.length ?? 0;
+  const judging = [...TEXTS].flatMap(([file, text]) => {
+    const calls = count(text, /\bv\.(?:safeParse|parse)\(/g);
+    return calls === 0 ? [] : [{ file, others: calls - count(text, /\bFIRST_FAULT,?\s*\)/g) }];
+  });
+  assert.ok(judging.length > 20, `the rule sees ${judging.length} files`);
+  assert.equal(
+    judging
+      .filter(({ others }) => others > 0)
+      .map(({ file }) => file)
+      .sort(),
+    toTheEnd,
+  );
 });
 
 test(`no file of the source has more than ${LONGEST_FILE} lines`, () => {

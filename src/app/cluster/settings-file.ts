@@ -11,6 +11,7 @@ import type { Disk } from '../../disk/disk.ts';
 import { replaceFile } from '../../disk/durable-file.ts';
 import { readFile } from '../../disk/read-file.ts';
 import { CatalogError } from '../../errors.ts';
+import { FIRST_FAULT } from '../../json/first-fault.ts';
 import { formatLogAddress, parseLogAddress } from '../../hosts/cluster/address.ts';
 import { openCluster } from './open.ts';
 import type { ClusterSettings, SharedLogSettings } from './options.ts';
@@ -91,7 +92,7 @@ export function changeShared<T>(
 
 function settingsIn(path: string, bytes: Buffer): SharedLogSettings {
   try {
-    const { log, ...files } = v.parse(shape, JSON.parse(bytes.toString()));
+    const { log, ...files } = v.parse(shape, JSON.parse(bytes.toString()), FIRST_FAULT);
     return { ...files, log: parseLogAddress(log) };
   } catch (cause) {
     throw new CatalogError(

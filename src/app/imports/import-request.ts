@@ -12,6 +12,7 @@
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { CODES, type Code } from '../../errors.ts';
+import { FIRST_FAULT } from '../../json/first-fault.ts';
 import { TRANSFERABLE } from '../../model/kinds.ts';
 import { FORMATS } from '../../resources/transfer/formats.ts';
 import { CREATABLE } from '../../resources/transfer/rows/references.ts';
@@ -85,13 +86,13 @@ export function decodeOrder(begin: Uint8Array): {
 } {
   const length = begin.indexOf(0x0a) + 1;
   const line = Buffer.from(begin.subarray(0, length)).toString();
-  return { requested: v.parse(order, JSON.parse(line)), length };
+  return { requested: v.parse(order, JSON.parse(line), FIRST_FAULT), length };
 }
 
 /** @returns null if it is malformed. */
 export function decodeReply(bytes: Uint8Array): ImportReply | null {
   try {
-    return v.parse(reply, JSON.parse(Buffer.from(bytes).toString()));
+    return v.parse(reply, JSON.parse(Buffer.from(bytes).toString()), FIRST_FAULT);
   } catch {
     return null;
   }

@@ -8,6 +8,7 @@ import * as v from 'valibot';
 import { WatchedFile } from '../../disk/watched-file.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
 import { parseChecked } from '../../json/checksum.ts';
+import { FIRST_FAULT } from '../../json/first-fault.ts';
 import { PRIVATE_NAMES, type PrivateName } from '../private-file.ts';
 import { judge, judged, type PrivateContents } from '../sharing/private-contents.ts';
 
@@ -67,7 +68,7 @@ function parseCopy(copy: Uint8Array): Partial<Record<PrivateName, unknown>> {
     const json: unknown = JSON.parse(Buffer.from(copy).toString());
     // valibot would accept a list as an object without members.
     if (Array.isArray(json)) throw new Error('it is a list');
-    const texts = Object.entries(v.parse(copyShape, json));
+    const texts = Object.entries(v.parse(copyShape, json, FIRST_FAULT));
     return Object.fromEntries(texts.map(([name, text]) => [name, parseChecked(Buffer.from(text))]));
   } catch (cause) {
     throw new CatalogError(

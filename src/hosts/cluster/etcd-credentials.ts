@@ -28,6 +28,7 @@ import {
 import type { SharedFiles } from '../../auth/sharing/shared-files.ts';
 import type { Disk } from '../../disk/disk.ts';
 import { CatalogError, hasCode } from '../../errors.ts';
+import { FIRST_FAULT } from '../../json/first-fault.ts';
 import { type Clocks, Confirmation, type Instant } from '../following/confirmation.ts';
 import type { EtcdClient } from './etcd-client.ts';
 import { transact } from './etcd-keys.ts';
@@ -198,7 +199,7 @@ export class EtcdCredentials implements SharedFiles {
 
 function decode(value: Buffer): PrivateContents {
   try {
-    return v.parse(contentsShape, JSON.parse(value.toString())) as PrivateContents;
+    return v.parse(contentsShape, JSON.parse(value.toString()), FIRST_FAULT) as PrivateContents;
   } catch (cause) {
     throw new CatalogError(
       'access_file',

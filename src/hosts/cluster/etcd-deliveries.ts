@@ -14,6 +14,7 @@
 import { repeat } from '../../delay.ts';
 import * as v from 'valibot';
 import { CatalogError } from '../../errors.ts';
+import { FIRST_FAULT } from '../../json/first-fault.ts';
 import type { EtcdClient } from './etcd-client.ts';
 import { type RequestOp, transact } from './etcd-keys.ts';
 import { WRITER } from './registry.ts';
@@ -256,7 +257,7 @@ function parsed(state = '{}'): object {
 function placesIn(value: Buffer | undefined): Map<number, object> {
   if (value === undefined) return new Map();
   try {
-    const places = v.parse(placesShape, JSON.parse(value.toString()));
+    const places = v.parse(placesShape, JSON.parse(value.toString()), FIRST_FAULT);
     return new Map(Object.entries(places).map(([id, place]) => [Number(id), place]));
   } catch (cause) {
     throw new CatalogError(

@@ -1,6 +1,7 @@
 /** Encodes requests to etcd's key-value service and decodes the responses: JSON with base64. */
 import * as v from 'valibot';
 import { CatalogError } from '../../errors.ts';
+import { FIRST_FAULT } from '../../json/first-fault.ts';
 import type { EtcdClient } from './etcd-client.ts';
 
 /** A key as etcd keeps it. */
@@ -89,7 +90,7 @@ export function understood<const S extends v.GenericSchema>(
   shape: S,
   response: unknown,
 ): v.InferOutput<S> {
-  const parsed = v.safeParse(shape, response);
+  const parsed = v.safeParse(shape, response, FIRST_FAULT);
   if (parsed.success) return parsed.output;
   const [issue] = parsed.issues;
   throw new CatalogError(

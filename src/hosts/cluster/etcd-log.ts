@@ -14,6 +14,7 @@
  */
 import * as v from 'valibot';
 import { CatalogError } from '../../errors.ts';
+import { FIRST_FAULT } from '../../json/first-fault.ts';
 import type { Appended, ChangeLog, LogPosition } from '../../store/change-log.ts';
 import type { EncodedChangeSet } from '../../store/change-set.ts';
 import { SCHEMA_VERSION } from '../../store/files/schema.ts';
@@ -231,7 +232,7 @@ function decodeEntry(value: Buffer): Entry {
   const end = value.indexOf('\n');
   try {
     const header: unknown = JSON.parse(value.toString('utf8', 0, end));
-    return { ...v.parse(headerShape, header), bytes: value.subarray(end + 1) };
+    return { ...v.parse(headerShape, header, FIRST_FAULT), bytes: value.subarray(end + 1) };
   } catch {
     throw damaged('a change set');
   }

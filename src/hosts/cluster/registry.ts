@@ -8,6 +8,7 @@
  */
 import { repeat } from '../../delay.ts';
 import * as v from 'valibot';
+import { FIRST_FAULT } from '../../json/first-fault.ts';
 import { type Clocks, Confirmation } from '../following/confirmation.ts';
 import type { EtcdClient } from './etcd-client.ts';
 import { type KeyValue, transact, understood } from './etcd-keys.ts';
@@ -206,7 +207,11 @@ export async function readMembers(client: EtcdClient): Promise<readonly Member[]
 
 /** @returns none for a value that no host wrote: it must not keep the hosts from each other. */
 function memberOf({ key, value }: KeyValue): readonly Member[] {
-  const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), memberShape), value.toString());
+  const parsed = v.safeParse(
+    v.pipe(v.string(), v.parseJson(), memberShape),
+    value.toString(),
+    FIRST_FAULT,
+  );
   if (!parsed.success) return [];
   const { origin, sequence, base_bytes: baseBytes, in_step: isInSync } = parsed.output;
   return [{ name: key.slice(HOSTS.length), origin, sequence, baseBytes, isInSync }];

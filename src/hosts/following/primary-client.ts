@@ -2,6 +2,7 @@
 import * as v from 'valibot';
 import { type CredentialFiles, credentialFilesShape } from '../../auth/sharing/credential-files.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
+import { FIRST_FAULT } from '../../json/first-fault.ts';
 import type { HostState, KnownEpoch } from '../../http/services.ts';
 import { shapes } from '../../store/files/change-set.ts';
 import { lineageShape, predecessorsShape } from '../../store/hosts/host-record.ts';
@@ -215,7 +216,7 @@ export class HttpPrimary implements Primary {
   }
 
   #parse<const S extends v.GenericSchema>(shape: S, value: unknown): v.InferOutput<S> {
-    const parsed = v.safeParse(shape, value);
+    const parsed = v.safeParse(shape, value, FIRST_FAULT);
     if (parsed.success) return parsed.output;
     throw this.#strange();
   }

@@ -10,6 +10,7 @@ import { writeVolatile } from '../../disk/durable-file.ts';
 import { pause } from '../../delay.ts';
 import { readFile } from '../../disk/read-file.ts';
 import { CatalogError } from '../../errors.ts';
+import { FIRST_FAULT } from '../../json/first-fault.ts';
 
 const settings = v.object({
   /** The public address of the folder of pages, without a slash at its end. */
@@ -105,7 +106,11 @@ export function keptSettings(disk: Disk, directory: string): PageSettings {
   const bytes = readFile(disk, path);
   // Power loss may leave it empty: it is not synced, since it can be made again.
   if (bytes === null || bytes.length === 0) return DEFAULT_SETTINGS;
-  const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), settings), bytes.toString());
+  const parsed = v.safeParse(
+    v.pipe(v.string(), v.parseJson(), settings),
+    bytes.toString(),
+    FIRST_FAULT,
+  );
   if (parsed.success) return parsed.output;
   throw new CatalogError(
     'page_failed',

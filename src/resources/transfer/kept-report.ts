@@ -1,5 +1,6 @@
 /** The report of an import of an earlier process (spec 12.10). */
 import * as v from 'valibot';
+import { FIRST_FAULT } from '../../json/first-fault.ts';
 import { entityTag } from '../entity-tag.ts';
 import { hasEnded, type ImportError, type ImportSummary } from './import-state.ts';
 import type { EndedReport } from './unsaved-reports.ts';
@@ -29,7 +30,7 @@ const keptShape = v.looseObject({
  * @throws SyntaxError, ValiError if it is not a report.
  */
 export function parseKept(text: string): KeptReport {
-  const report: unknown = v.parse(keptShape, JSON.parse(text));
+  const report: unknown = v.parse(keptShape, JSON.parse(text), FIRST_FAULT);
   const { errors, changes, created_missing, ...summary } = report as ImportSummary & {
     readonly errors: readonly object[];
     readonly changes: readonly object[];

@@ -1,5 +1,6 @@
 /** The state of the deliveries of a webhook, which is kept across restarts. */
 import * as v from 'valibot';
+import { FIRST_FAULT } from '../../json/first-fault.ts';
 import type { Message, Progress } from './message.ts';
 import { MAX_DELAY_MS, retryDelay } from './schedule.ts';
 
@@ -73,7 +74,7 @@ export class DeliveryState {
     } catch {
       return null;
     }
-    const { success, output } = v.safeParse(stateFile, json);
+    const { success, output } = v.safeParse(stateFile, json, FIRST_FAULT);
     if (!success) return null;
     const state = new DeliveryState(output.position);
     state.#failures = output.failures;

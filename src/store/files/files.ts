@@ -15,6 +15,7 @@ import type { Disk } from '../../disk/disk.ts';
 import { readable } from '../../disk/read-file.ts';
 import { CatalogError, messageOf, systemErrorCode } from '../../errors.ts';
 import { CHECKSUM_LENGTH, checksumIn } from '../../json/checksum.ts';
+import { FIRST_FAULT } from '../../json/first-fault.ts';
 
 const CHANGE_SET = /^(\d{12})\.json$/;
 
@@ -86,7 +87,7 @@ export function parseShape<const S extends v.GenericSchema>(
   shape: S,
   value: unknown,
 ): v.InferOutput<S> {
-  const parsed = v.safeParse(shape, value, { abortEarly: true });
+  const parsed = v.safeParse(shape, value, FIRST_FAULT);
   if (!parsed.success) throw damaged(path, v.summarize(parsed.issues).split('\n')[0] ?? '');
   return parsed.output;
 }

@@ -6,6 +6,7 @@ import type { Disk } from '../../disk/disk.ts';
 import { replaceFile } from '../../disk/durable-file.ts';
 import { readFile } from '../../disk/read-file.ts';
 import { CatalogError } from '../../errors.ts';
+import { FIRST_FAULT } from '../../json/first-fault.ts';
 
 const lastBackup = v.pipe(
   v.string(),
@@ -41,7 +42,7 @@ export function lastBackupTime(disk: Disk, directory: string): number | null {
   const path = join(directory, DATA_FILES.backup);
   const bytes = readFile(disk, path);
   if (bytes === null) return null;
-  const parsed = v.safeParse(lastBackup, bytes.toString());
+  const parsed = v.safeParse(lastBackup, bytes.toString(), FIRST_FAULT);
   if (parsed.success) return Date.parse(parsed.output.time);
   throw new CatalogError(
     'store_unreadable',
