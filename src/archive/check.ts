@@ -1,7 +1,8 @@
 /** Checks an archive: every object, and that the objects fit together. */
 import { createHash } from 'node:crypto';
 import { CatalogError } from '../errors.ts';
-import { stateFaults } from '../store/check.ts';
+import type { ChangeSet } from '../store/change-set.ts';
+import { changeSetFaults, MAX_FINDINGS, stateFaults } from '../store/check.ts';
 import { reusedBaseSlices } from '../store/files/base.ts';
 import type { State } from '../store/state.ts';
 import type { ArchiveObjects } from './archive-objects.ts';
@@ -20,8 +21,8 @@ export interface ArchiveReport {
 }
 
 /**
- * Reads every object from the oldest base on, applies the change sets in order, and compares the
- * state with every base on the way. Change sets before the oldest base are not read, because no
+ * Reads every object from the oldest base on, judges the change sets and applies them in order, and
+ * compares the state with every base on the way. Change sets before the oldest base are not read, because no
  * restore uses them.
  *
  * @throws CatalogError `archive_failed` if there is no archive or it cannot be reached;
@@ -39,6 +40,13 @@ export async function checkArchive(objects: ArchiveObjects): Promise<ArchiveRepo
   let state: State | null = null;
   /** The first change set after a gap that ends before the next base; null if there is none. */
   let resumed: number | null = null;
+  const judgeChangeSet = (before: State, changeSet: ChangeSet) => {
+    const advice = `--sequence ${before.sequence} restores the last state before`;
+    for (const fault of changeSetFaults(before, changeSet)) {
+      if (findings.length === MAX_FINDINGS) return;
+      findings.push(`${objects.url}: change set ${changeSet.sequence}: ${fault}; ${advice}`);
+    }
+  };
   if (manifest === null) {
     findings.push(
       `${objects.url}: archive.json is missing; restart the server of this archive, which makes it again`,
@@ -67,7 +75,7 @@ export async function checkArchive(objects: ArchiveObjects): Promise<ArchiveRepo
         }
       }
       const next = bases[index + 1]?.sequence ?? Number.POSITIVE_INFINITY;
-      const replay = new Replay(objects, base, found);
+      const replay = new Replay(objects, base, found, { onReplay: judgeChangeSet });
       await replay.run(({ sequence }) => sequence <= next);
       state = found;
       resumed = replay.next;

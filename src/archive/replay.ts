@@ -10,6 +10,7 @@ import { stateFaults } from '../store/check.ts';
 import { BaseReader } from '../store/files/base/base-reader.ts';
 import { decodeNextInParts } from '../store/files/change-set-parts.ts';
 import { DamagedFile } from '../store/files/files.ts';
+import type { Scrutiny } from '../store/files/recovery.ts';
 import { migratedChangeSet } from '../store/files/schema.ts';
 import type { State } from '../store/state.ts';
 import { type ArchiveObjects, MAX_CHANGE_SETS } from './archive-objects.ts';
@@ -94,6 +95,7 @@ export class Replay {
   readonly #objects: ArchiveObjects;
   readonly #schema: number;
   readonly #state: State;
+  readonly #scrutiny: Scrutiny | undefined;
   /** The digests of the last change sets, by sequence: objects that overlap have to agree. */
   readonly #digests = new Map<number, string>();
   /** Whether a change set after the target was read. */
@@ -102,10 +104,16 @@ export class Replay {
   next: number | null = null;
 
   /** @param state of the base; change sets are applied to it. */
-  constructor(objects: ArchiveObjects, { schema }: ArchivedBase, state: State) {
+  constructor(
+    objects: ArchiveObjects,
+    { schema }: ArchivedBase,
+    state: State,
+    scrutiny?: Scrutiny,
+  ) {
     this.#objects = objects;
     this.#schema = schema;
     this.#state = state;
+    this.#scrutiny = scrutiny;
     this.#digests.set(state.sequence, state.digest);
   }
 
@@ -183,7 +191,9 @@ export class Replay {
       this.sawEnd = true;
       return false;
     }
-    this.#state.apply(migratedChangeSet(this.#schema, changeSet));
+    const migrated = migratedChangeSet(this.#schema, changeSet);
+    this.#scrutiny?.onReplay(this.#state, migrated);
+    this.#state.apply(migrated);
     this.#digests.set(sequence, digest);
     this.#digests.delete(sequence - 2 * MAX_CHANGE_SETS);
     return true;

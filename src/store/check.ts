@@ -22,7 +22,7 @@ import type { RowTable } from './memory/row-table.ts';
 import type { State } from './state.ts';
 
 /** The most findings of one check: one cause often leads to many. */
-const MAX_FINDINGS = 1000;
+export const MAX_FINDINGS = 1000;
 
 export interface CheckReport {
   /** What is wrong, one sentence each; empty if the store is in order. */
@@ -170,7 +170,8 @@ class ReplayJudge implements Scrutiny {
   }
 }
 
-function changeSetFaults(state: State, changeSet: ChangeSet): string[] {
+/** @returns what a change set does that the state before it does not allow. */
+export function changeSetFaults(state: State, changeSet: ChangeSet): string[] {
   const faults: string[] = [];
   for (const { name, label, audited } of ALL_KINDS) {
     const [before, after] = [state.lastId(name), changeSet.last_ids[name]];

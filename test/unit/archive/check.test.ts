@@ -3,11 +3,12 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ArchiveObjects } from '../../../src/archive/archive-objects.ts';
 import { checkArchive } from '../../../src/archive/check.ts';
-import { baseName } from '../../../src/archive/names.ts';
+import { baseName, changesName } from '../../../src/archive/names.ts';
 import { readArchive } from '../../../src/archive/replay.ts';
 import { prune } from '../../../src/archive/retention.ts';
 import { inTurns } from '../../../src/slices.ts';
 import { baseSlices } from '../../../src/store/files/base.ts';
+import { encodeChangeSet } from '../../../src/store/files/change-set.ts';
 import { SCHEMA_VERSION } from '../../../src/store/files/schema.ts';
 import { Archived, textOf } from '../../support/archive.ts';
 import { storeDirectory } from '../../support/checked.ts';
@@ -80,6 +81,43 @@ test('missing objects of change sets are reported with their numbers', async () 
     assert.equal(findings, [`${archived.objects.url}: change ${which} missing; ${advice}`]);
     assert.equal(gaps, []);
   }
+});
+
+test('what a change set does to rows that are not there is reported, with its number', async () => {
+  const archived = await Archived.open(storeDirectory());
+  await archived.archived();
+  await archived.close();
+  const before = archived.store.snapshot();
+  const time = '2026-01-01T00:00:00.000Z';
+  const book = {
+    id: 7,
+    name: 'A',
+    pub_date: '1922-02-02',
+    readcount: 0,
+    commentcount: 0,
+    image: '',
+  };
+  const { bytes, changeSet } = encodeChangeSet({
+    sequence: before.sequence + 1,
+    previous: before.digest,
+    time,
+    last_ids: {},
+    put: {},
+    delete: { books: [7] },
+    before: { books: [book] },
+  });
+  const { sequence, digest } = changeSet;
+  await archived.objects.putChanges(
+    changesName({ first: sequence, last: sequence, time, digest }),
+    [bytes],
+  );
+  const { findings } = await checkArchive(archived.objects);
+  const place = `${archived.objects.url}: change set ${sequence}`;
+  const advice = `--sequence ${before.sequence} restores the last state before`;
+  assert.equal(findings, [
+    `${place}: its record of book 7 before the change does not match the row; ${advice}`,
+    `${place}: it deletes book 7, which is not there; ${advice}`,
+  ]);
 });
 
 test('a base that the change sets before it do not lead to is reported by its name', async () => {
