@@ -4,7 +4,7 @@ import { readClusterSettings } from '../../app/cluster/settings-file.ts';
 import { archiveRecord } from '../../archive/record.ts';
 import { PRIVATE_NAMES } from '../../auth/private-file.ts';
 import { judge } from '../../auth/sharing/private-contents.ts';
-import { CatalogError, messageOf } from '../../errors.ts';
+import { CatalogError, messageOf, systemErrorCode } from '../../errors.ts';
 import { keptSettings } from '../../pages/shop/settings.ts';
 import { checkStore } from '../../store/check.ts';
 import { missing } from '../../store/directory.ts';
@@ -19,9 +19,11 @@ export interface CheckOptions {
 /**
  * Prints every finding.
  *
- * @throws CatalogError `check_failed` if there are findings; `store_missing`.
+ * @throws CatalogError `check_failed` if there are findings; `store_missing`; Error of the system if
+ *   the path leads to something else than a directory.
  */
 export function check({ data }: CheckOptions, context: Context): void {
+  requireDirectory(context, data);
   const { findings, state, changeSets } = checkStore(context.disk, data);
   const found = [...findings, ...filesBeside(context, data).flatMap(findingsOf)];
   for (const finding of found) context.print(finding);
@@ -35,6 +37,15 @@ export function check({ data }: CheckOptions, context: Context): void {
   if (state === null) throw missing(data);
   const after = changeSets === 1 ? 'one change set' : `${changeSets} change sets`;
   context.print(`${data} is in order: ${describeState(state)}; ${after} after catalog.json`);
+}
+
+/** In a path that is no directory, every file of a store would be a finding. */
+function requireDirectory({ disk }: Context, data: string): void {
+  try {
+    disk.list(data);
+  } catch (error) {
+    if (systemErrorCode(error) === 'ENOTDIR') throw error;
+  }
 }
 
 /** @returns what reads each file beside the store that a server or a command refuses if damaged. */

@@ -370,7 +370,7 @@ const FAILING: readonly Failing[] = [
     args: (directory) => ['restore', '--data', directory, join(directory, 'none.json')],
     says: ['none.json', 'name a backup'],
   },
-  ...['migrate', 'backup', 'rebuild-pages', 'issue-token'].map((command) => ({
+  ...['migrate', 'check', 'backup', 'rebuild-pages', 'issue-token'].map((command) => ({
     name: `${command} with a file in place of the data directory reports its path`,
     args: (directory: string) => {
       const file = join(directory, 'file');
