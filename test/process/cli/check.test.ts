@@ -149,11 +149,13 @@ test('check without a store names the command that creates one, and creates noth
   assert.equal(readdirSync(parent), []);
 });
 
-test('a file at the path of the data directory is reported by name', async () => {
+test('a file at the path of the data directory is one error, with its name, and no findings', async () => {
   const data = join(temporaryDirectory(), 'file');
   writeFileSync(data, 'mine');
-  const [finding = ''] = assertFound(data, await check(data));
-  assert.ok(finding.startsWith(data), finding);
+  const { status, stdout, stderr } = await check(data);
+  assert.equal([status, stdout], [1, '']);
+  assert.ok(stderr.startsWith(`catalog-server: ${data} cannot be used `), stderr);
+  assert.is(stderr.split('\n').length, 2, stderr);
 });
 
 const BOOK = { name: 'Emma', pub_date: '1815-12-23', commentcount: 0, readcount: 0, image: '' };
