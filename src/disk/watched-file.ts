@@ -111,7 +111,7 @@ function readUpTo(
       }
       length += read;
     }
-    throw new Error(`it is longer than ${maxBytes / 1024} KiB`);
+    throw new Error(`it is longer than ${maxBytes / 1024} KiB; name another file`);
   } catch (cause) {
     const what =
       systemErrorCode(cause) === 'EFTYPE'

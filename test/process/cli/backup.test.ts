@@ -852,7 +852,12 @@ test('the error for a backup that is missing or is a directory names it', () => 
   const root = temporaryDirectory();
   const none = join(root, 'none.json');
   assertFailed(restore(join(root, 'data'), none), none);
-  assertFailed(restore(join(root, 'data'), root), root, 'cannot be read');
+  assertFailed(
+    restore(join(root, 'data'), root),
+    root,
+    'cannot be read',
+    'it is a directory: name a file',
+  );
   assert.equal(readdirSync(root), []);
 });
 

@@ -1,5 +1,4 @@
 /** `restore`: a data directory from a backup. */
-import { readable } from '../../../disk/read-file.ts';
 import type { Context } from '../../../app/context.ts';
 import {
   type BackedUpCredentials,
@@ -7,7 +6,7 @@ import {
   restoreCredentials,
 } from '../../../auth/backup/credentials.ts';
 import type { DecryptWith } from '../../../auth/backup/encryption.ts';
-import { CatalogError } from '../../../errors.ts';
+import { CatalogError, messageOf } from '../../../errors.ts';
 import { type Backup, receiveBackup, restoreBackup, verifyBackup } from '../../../store/backup.ts';
 import { DamagedFile } from '../../../store/files/files.ts';
 import { describeState } from '../describe.ts';
@@ -47,11 +46,22 @@ export async function restore(options: RestoreOptions, context: Context): Promis
 
 async function readBackup(file: string, context: Context): Promise<Required<Backup>> {
   if (file === STANDARD_STREAM) return receiveBackup(inputName(file), context.input());
-  const pieces = readable(file, () => context.disk.input(file));
+  const pieces = reading(file, () => context.disk.input(file));
   if (pieces === null) {
     throw new CatalogError('backup_failed', `there is no file ${file}; name a backup`);
   }
-  return readable(file, () => verifyBackup(file, pieces));
+  return reading(file, () => verifyBackup(file, pieces));
+}
+
+/** The advice about a file of a store is not for a file that the operator has named. */
+function reading<T>(file: string, read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    if (cause instanceof CatalogError) throw cause;
+    const message = `${file} cannot be read: ${messageOf(cause)}`;
+    throw new CatalogError('backup_failed', message, { cause });
+  }
 }
 
 /**

@@ -33,12 +33,11 @@ export function sourceOf(file: string, maxImport: number, context: Context): Sou
     limitedFile(readable(file, bytes), maxImport, '--max-import');
   if (file === STANDARD_STREAM) return { size: null, read: () => limited(context.input()) };
   const size = context.disk.size(file);
-  if (size === null) throw new CatalogError('import_failed', `there is no file ${file}`);
+  if (size === null) throw new CatalogError('import_failed', `there is no file ${file}${NAME_ONE}`);
   return { size, read: () => limited(readFile(context.disk, file)) };
 }
 
-/** The file is read twice, which a pipe does not allow. */
-const FILE_OR_STREAM = '; name a file, or "-" for standard input';
+const NAME_ONE = '; name a file, or "-" for standard input';
 
 async function* readable(
   file: string,
@@ -47,7 +46,8 @@ async function* readable(
   try {
     yield* bytes;
   } catch (cause) {
-    const advice = systemErrorCode(cause) === 'EFTYPE' ? FILE_OR_STREAM : '';
+    // The file is read twice, which a pipe does not allow.
+    const advice = systemErrorCode(cause) === 'EFTYPE' ? NAME_ONE : '';
     const message = `${inputName(file)} cannot be read: ${messageOf(cause)}${advice}`;
     throw new CatalogError('import_failed', message, { cause });
   }

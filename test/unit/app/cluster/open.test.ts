@@ -52,7 +52,10 @@ test('a file that is much longer than certificates are is refused before it is r
   const path = join(directoryWith({ ca: '' }), 'ca');
   truncateSync(path, 2 ** 31);
   const message = await failureMessage(() => openCluster({ log, logCa: path }), 'usage');
-  assert.is(message, `--log-ca: ${path} cannot be read: it is longer than 4096 KiB`);
+  assert.is(
+    message,
+    `--log-ca: ${path} cannot be read: it is longer than 4096 KiB; name another file`,
+  );
 });
 
 test('an empty file is named with its flag', async () => {

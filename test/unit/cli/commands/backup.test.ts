@@ -37,7 +37,7 @@ async function furnished(): Promise<{ data: string; folder: string }> {
   return { data, folder: temporaryDirectory() };
 }
 
-function file(folder: string, name: string, content: string): string {
+function file(folder: string, name: string, content: string | Uint8Array): string {
   const path = join(folder, name);
   writeFileSync(path, content, { mode: 0o600 });
   return path;
@@ -113,19 +113,22 @@ test('restore does not replace other accounts, and creates no store next to them
   assert.not.ok(existsSync(join(target, 'catalog.json')));
 });
 
-test('a passphrase or identity file that is unusable is reported with its path or the reason', async () => {
+test('a passphrase or identity file that is unusable is reported with what to do about it', async () => {
   const { data, folder } = await furnished();
   const into = join(folder, 'b.json');
   const backup = (secret: string) => ['backup', '--data', data, into, '--passphrase-file', secret];
-  await assertFails(1, backup(join(folder, 'none')), join(folder, 'none'), 'no such file');
+  const none = join(folder, 'none');
+  await assertFails(1, backup(none), `there is no file ${none}; name a file with a passphrase`);
+  const binary = file(folder, 'binary', Buffer.of(0xff));
+  await assertFails(1, backup(binary), 'not text in UTF-8; name a file with a passphrase');
   await assertFails(1, backup(file(folder, 'empty', '\n')), 'empty');
-  await assertFails(1, backup('/dev/zero'), '/dev/zero', 'longer than');
-  await assertFails(1, backup(folder), folder, 'cannot be read');
+  await assertFails(1, backup('/dev/zero'), '/dev/zero', 'longer than 64 KiB; name another file');
+  await assertFails(1, backup(folder), folder, 'cannot be read', 'it is a directory: name a file');
   assert.not.ok(existsSync(into));
   await done(['backup', '--data', data, into, '--recipient', recipient]);
   const comments = file(folder, 'comments', '# public key: age1\n');
   const restore = ['restore', '--data', join(folder, 'new'), into];
-  await assertFails(1, [...restore, '--identity-file', comments], 'no age identity');
+  await assertFails(1, [...restore, '--identity-file', comments], 'no age identity; name a file');
 });
 
 const WRONG: readonly (readonly string[])[] = [
