@@ -258,6 +258,21 @@ test('queued pages are written before the exit', async () => {
   assert.ok(texts().every((text) => text.includes('by Queued')));
 });
 
+test('pages that cannot be written delay the exit by their grace period of 5 seconds', async () => {
+  const server = await startServer();
+  const of = await createCatalog(server);
+  const lock = new FileLock(join(server.data, 'pages.lock'));
+  lock.lock();
+  await send(server, 'PATCH', `/admin/brands/${of.brand}/`, { body: { name: 'Queued' } });
+  const begun = Date.now();
+  const { status } = await server.stop();
+  const taken = Date.now() - begun;
+  lock.close();
+  assert.is(status, 0);
+  // Only a lower bound: a slow machine takes longer.
+  assert.ok(taken >= 4_500, `${taken} ms`);
+});
+
 test('SIGTERM during the start exits 0 and leaves a usable directory', async () => {
   const data = temporaryDirectory();
   const early = spawn(PROGRAM, ['serve', '--data', data, '--port', '0'], {
