@@ -261,6 +261,35 @@ for (const [role, may] of Object.entries(ROLES)) {
   });
 }
 
+test('a 403 says what the role may not do, and which role may', async () => {
+  const refusals = [
+    ['viewer', 'POST', '/admin/brands/', 'the role viewer may read, but not write'],
+    [
+      'viewer',
+      'GET',
+      '/admin/brands/1/audits/',
+      'the role viewer may not read this; it requires the role editor',
+    ],
+    [
+      'editor',
+      'GET',
+      '/admin/audits/',
+      'the role editor may not read this; it requires the role admin',
+    ],
+    [
+      'editor',
+      'POST',
+      '/admin/users/',
+      'the role editor may not do this; it requires the role admin',
+    ],
+  ] as const;
+  for (const [role, method, path, error] of refusals) {
+    const token = await sign({ role });
+    const { status, json } = await send(server, method, path, { token });
+    assert.equal([status, json], [403, { error }], `${role}: ${method} ${path}`);
+  }
+});
+
 test('an operation that needs no token ignores an expired one', async () => {
   for (const operation of operations.filter(({ open }) => open)) {
     const without = await knock(operation, null);
