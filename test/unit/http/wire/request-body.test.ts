@@ -74,6 +74,46 @@ test('the rest of a body without a length is received up to 32 MiB', async () =>
   }
 });
 
+test('the rest of a body is received for up to 5 seconds', async () => {
+  const { now } = performance;
+  for (const [elapsed, isReceived] of [
+    [5000, true],
+    [5001, false],
+  ] as const) {
+    let time = 1000;
+    performance.now = () => time;
+    try {
+      const { arriving, incoming, body } = open({});
+      const finishing = body.finish();
+      time += elapsed;
+      arriving.write('x');
+      await pause(0);
+      incoming.complete = true;
+      arriving.end();
+      assert.is(await finishing, isReceived, `${elapsed} ms`);
+    } finally {
+      performance.now = now;
+    }
+  }
+});
+
+test('the rest of a body is not received any further if its chunks are too many and too small', async () => {
+  const CHUNKS = 16_385;
+  const unread = open({});
+  const finishing = unread.body.finish();
+  for (let nth = 0; nth < CHUNKS; nth += 1) unread.arriving.write('x');
+  unread.incoming.complete = true;
+  unread.arriving.end();
+  assert.is(await finishing, false);
+  for (const read of Object.values(WAYS)) {
+    const { arriving, body } = open({});
+    const reading = read(body).then(String, String);
+    for (let nth = 0; nth < CHUNKS; nth += 1) arriving.write('x');
+    assert.match(await reading, 'more than 16384 chunks');
+    assert.is(body.finish(), false);
+  }
+});
+
 test('if a connection breaks off, a request in progress is told apart from one that waits', () => {
   const whole = open({});
   whole.incoming.complete = true;
