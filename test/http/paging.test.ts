@@ -115,9 +115,20 @@ test('a link keeps the other parameters in their order and percent-encoded, exce
   assert.is(first, '/p/?keyword=%3E%2C%22%20%26x%C3%A9&sortby=name&page=1&per_page=20');
 });
 
-test('links are left out if the filters are too long to be repeated in four links', () => {
-  assert.is(Object.keys(linksOf(`keyword=${'x'.repeat(900)}`, 100)).length, 3);
-  assert.equal(linksOf(`keyword=${'%C3%A9'.repeat(2000)}`, 100), {});
+test('links of more than 4096 characters are left out, and next is kept before prev, first and last', () => {
+  const withKeyword = (length: number) =>
+    linksOf(`keyword=${'x'.repeat(length)}&page=2&per_page=10`, 35);
+  const { next = '' } = withKeyword(1);
+  const longest = 4096 - `<${next}>; rel="next"`.length + 1;
+  for (const [length, kept] of [
+    [900, ['first', 'prev', 'next', 'last']],
+    [1100, ['first', 'prev', 'next']],
+    [1800, ['prev', 'next']],
+    [longest, ['next']],
+    [longest + 1, []],
+  ] as const) {
+    assert.equal(Object.keys(withKeyword(length)), kept, `${length} characters`);
+  }
 });
 
 /** The rows of a page as the query selects them. */
