@@ -46,7 +46,8 @@ test('a server that is shutting down answers 503 without internal details', () =
 });
 
 test('a temporary failure is answered with Retry-After and is not reported to the operator', () => {
-  for (const code of ['busy', 'primary_unreachable', 'write_unknown'] as const) {
+  const codes = ['busy', 'primary_unreachable', 'write_unknown', 'log_unavailable'] as const;
+  for (const code of [...codes, 'not_primary', 'cut_off'] as const) {
     const { status, headers, json, reported, id } = responseTo(new CatalogError(code, 'try again'));
     assert.is(status, 503);
     assert.equal(json, { error: 'try again', request_id: id });
