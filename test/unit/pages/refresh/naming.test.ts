@@ -49,6 +49,36 @@ test('if many SKUs change, each page is named once, and pages that list them are
   await store.close();
 });
 
+test('changes that come while pages are being named have to wait, and no page is lost', async () => {
+  const store = await openStore(storeDirectory(), { disk: quickDisk });
+  await store.transact((transaction) => {
+    const brand = add(transaction, 'brands', { name: 'Oak', logo: '', first_letter: '' });
+    addSpu(transaction, 'Table', brand, addChain(transaction, 'Wood'));
+    for (const name of ['Small', 'Large']) addSku(transaction, name, 1, 3);
+  });
+  const naming = new PageNaming(store);
+  store.onCommit(({ changes }) => naming.note(changes, () => {}));
+  const changeSku = async (id: number) => {
+    await store.transact((transaction) => change(transaction, 'skus', id, { caption: 'Oiled' }));
+    await turn();
+  };
+  const names: string[] = [];
+  const nameAll = () => {
+    for (let found = naming.next(); found !== null; found = naming.next()) {
+      if (found !== 'noted') names.push(found.name);
+    }
+  };
+  await changeSku(1);
+  assert.is(naming.begin(), true);
+  await changeSku(2);
+  assert.is(naming.begin(), false);
+  nameAll();
+  assert.is(naming.begin(), true);
+  nameAll();
+  assert.equal(names.filter(isSkuPage), ['skus/1.html', 'skus/2.html']);
+  await store.close();
+});
+
 test('the age is that of the oldest change whose pages are not all named, also while they are', async () => {
   const store = await openStore(storeDirectory(), { disk: quickDisk });
   const now = performance.now.bind(performance);
