@@ -22,8 +22,8 @@ export interface ArchiveReport {
 
 /**
  * Reads every object from the oldest base on, judges the change sets and applies them in order, and
- * compares the state with every base on the way. Change sets before the oldest base are not read, because no
- * restore uses them.
+ * compares the state with every base on the way. Change sets before the oldest base are not read,
+ * because no restore uses them.
  *
  * @throws CatalogError `archive_failed` if there is no archive or it cannot be reached;
  *   `encryption` if its key is another.

@@ -21,13 +21,14 @@ export class OwnerLink {
   }
 
   send(message: FromWorker): void {
-    process.send?.(message);
+    void this.sent(message);
   }
 
-  /** @returns when the owner can read the message. */
+  /** @returns when the owner can read the message, or has ended. */
   sent(message: FromWorker): Promise<void> {
     return new Promise((resolve) => {
       if (process.send === undefined) resolve();
+      // Without a callback a closed channel would be a fault of this process. `disconnect` ends it.
       else process.send(message, undefined, undefined, () => resolve());
     });
   }

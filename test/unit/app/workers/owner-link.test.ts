@@ -1,0 +1,35 @@
+/** What a worker does when the owner of the data directory has ended. */
+import { test } from 'uvu';
+import { OwnerLink } from '../../../../src/app/workers/owner-link.ts';
+
+const EVENTS = ['disconnect', 'message'] as const;
+
+/** Node.js throws the error of a closed channel where nobody can catch it, unless it may call back. */
+const closedChannel: NonNullable<typeof process.send> = (...args: readonly unknown[]) => {
+  const callback = args.at(-1);
+  const closed = new Error('Channel closed');
+  if (typeof callback !== 'function') throw closed;
+  queueMicrotask(() => callback(closed));
+  return false;
+};
+
+test('messages to an owner that has ended are no fault of the worker: it ends soon', async () => {
+  const { send } = process;
+  const listeners = EVENTS.map((event) => process.listeners(event));
+  process.send = closedChannel;
+  try {
+    const link = new OwnerLink();
+    link.send({ kind: 'alive' });
+    await link.sent({ kind: 'alive' });
+  } finally {
+    if (send === undefined) delete process.send;
+    else process.send = send;
+    for (const [index, event] of EVENTS.entries()) {
+      for (const listener of process.listeners(event)) {
+        if (!listeners[index]?.includes(listener)) process.off(event, listener);
+      }
+    }
+  }
+});
+
+test.run();
