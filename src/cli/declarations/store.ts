@@ -201,11 +201,12 @@ function declareUndo(program: Command, context: Context): void {
     );
 }
 
-/** @throws CatalogError `usage` unless entries are named by ids, or by subject and time. */
+/** @throws CatalogError `usage` unless entries are named by ids, or by subject and period. */
 function selectionOf(ids: readonly number[], { subject, since, until }: UndoFlags): EntrySelection {
   if (ids.length > 0 && [subject, since, until].every((each) => each === undefined)) return ids;
   if (ids.length === 0 && subject !== undefined && since !== undefined) {
-    return { subject, since, until: until ?? null };
+    if (until === undefined || until >= since) return { subject, since, until: until ?? null };
+    throw new CatalogError('usage', `--until (${until}) is before --since (${since})`);
   }
   throw new CatalogError('usage', 'give ids of audit entries, or --subject and --since');
 }

@@ -125,6 +125,7 @@ test('arguments that select no entries, or select them in two ways, are wrong us
     ['--subject', 'ann'],
     ['--since', '2026-11-21'],
     ['--subject', 'ann', '--since', 'yesterday'],
+    ['--subject', 'ann', '--since', '2026-11-22', '--until', '2026-11-21'],
   ]) {
     const { status, stderr } = await undo(data, ...args);
     assert.is(status, 2, `${args.join(' ')}: ${stderr}`);
