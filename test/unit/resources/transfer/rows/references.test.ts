@@ -3,7 +3,9 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Names } from '../../../../../src/resources/transfer/rows/names.ts';
 import { References } from '../../../../../src/resources/transfer/rows/references.ts';
-import type { Transaction } from '../../../../../src/store/writer/draft.ts';
+import { atOnce } from '../../../../../src/slices.ts';
+import { State } from '../../../../../src/store/state.ts';
+import { Draft, type Transaction } from '../../../../../src/store/writer/draft.ts';
 import { add, MemoryStore } from '../../../../support/memory-store.ts';
 
 /** @returns the transaction, which calls `onRead` for each row that is read. */
@@ -50,6 +52,49 @@ test('a name that many specifications have is resolved without reading all of th
   ]);
   assert.equal(found, [14, 199]);
   assert.ok(reads < 30, `${reads} rows are read`);
+});
+
+/** Puts a row and its name. @returns its id. */
+function addNamed(
+  transaction: Transaction,
+  names: Names,
+  kind: 'goods' | 'specs',
+  row: { readonly name: string; readonly goods_id?: number },
+): number {
+  const id = add(transaction, kind, row);
+  names.add(kind, { id, ...row });
+  return id;
+}
+
+test('the specifications of several SPUs with one name are listed in the order of their ids', () => {
+  const [names, draft] = [new Names(), new Draft(State.empty())];
+  const [first, second] = [1, 2].map(() => addNamed(draft, names, 'goods', { name: 'Table' }));
+  assert.ok(first !== undefined && second !== undefined);
+  for (const goods_id of [second, first]) {
+    addNamed(draft, names, 'specs', { name: 'Colour', goods_id });
+  }
+  const references = new References(draft, names, new Set(), true);
+  assert.throws(
+    () => references.spec('Colour', 'Table'),
+    /^specifications 1, 2 have this name; give the id$/,
+  );
+});
+
+test('a specification or an option that one cell names several times is created once', () => {
+  const [names, draft] = [new Names(), new Draft(State.empty())];
+  const spu = addNamed(draft, names, 'goods', { name: 'Table' });
+  const references = new References(draft, names, new Set(['specs', 'options']), true);
+  const pairs = atOnce(references.pairs('Colour=Red; Colour=Blue; Colour=Red', spu, 10));
+  assert.equal(pairs, [
+    { spec_id: 1, option_id: 1 },
+    { spec_id: 1, option_id: 2 },
+    { spec_id: 1, option_id: 1 },
+  ]);
+  assert.equal(references.takeCreated(), [
+    { resource: 'specs', id: 1, name: 'Colour' },
+    { resource: 'options', id: 1, name: 'Red' },
+    { resource: 'options', id: 2, name: 'Blue' },
+  ]);
 });
 
 test.run();
