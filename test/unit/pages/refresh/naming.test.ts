@@ -1,13 +1,18 @@
 /** src/pages/refresh/naming.ts: each page is named once for all its changes. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { type Change, changeOf } from '../../../../src/model/change.ts';
 import { PageNaming } from '../../../../src/pages/refresh/naming.ts';
 import { isSkuPage } from '../../../../src/pages/shop/names.ts';
 import { openStore, storeDirectory } from '../../../support/checked.ts';
 import { quickDisk } from '../../../support/disk.ts';
-import { add, change } from '../../../support/memory-store.ts';
+import { add, change, MemoryStore } from '../../../support/memory-store.ts';
 import { addChain, addSku, addSpu } from '../../../support/shop.ts';
 import { turn } from '../../../support/turns.ts';
+import { until } from '../../../support/until.ts';
+
+const newBrand = (id: number): Change =>
+  changeOf('brands', id, null, { id, name: 'Oak', logo: '', first_letter: '' });
 
 const SPUS = 20;
 const SKUS_OF_SPU = 30;
@@ -77,6 +82,22 @@ test('changes that come while pages are being named have to wait, and no page is
   nameAll();
   assert.equal(names.filter(isSkuPage), ['skus/1.html', 'skus/2.html']);
   await store.close();
+});
+
+test('changes that are noted in slices are noted before those of later commits', async () => {
+  const naming = new PageNaming(new MemoryStore());
+  const many = Array.from({ length: 2001 }, (_, index) => newBrand(index + 1));
+  const noted: (readonly [what: string, size: number])[] = [];
+  naming.note(many, () => noted.push(['many', naming.size]));
+  naming.note([newBrand(2002)], () => noted.push(['one', naming.size]));
+  assert.is(naming.begin(), false, 'none is noted');
+  await until('all are noted', () => noted.length === 2);
+  // What is being noted counts as one.
+  assert.equal(noted, [
+    ['many', 2001 + 1],
+    ['one', 2002],
+  ]);
+  assert.is(naming.begin(), true);
 });
 
 test('the age is that of the oldest change whose pages are not all named, also while they are', async () => {
