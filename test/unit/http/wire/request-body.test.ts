@@ -225,20 +225,20 @@ test('each MiB of a stream has a time limit of its own, and pieces of less share
   const { now } = performance;
   let time = 0;
   performance.now = () => time;
-  const arrive = async (piece: Uint8Array | string) => {
-    await pause(0);
-    time += 0.9 * TIMEOUT;
+  const arrive = async (piece: Uint8Array) => {
+    // If the limit has passed, the wait for a piece ends at once, before the piece arrives.
+    await pause(10);
+    time += 0.4 * TIMEOUT;
     arriving.write(piece);
   };
   try {
     const reading = (async () => {
       for await (const _ of body.stream(9 * MIB)) continue;
     })();
-    for (let mebibyte = 0; mebibyte < 3; mebibyte += 1) await arrive(Buffer.alloc(MIB));
-    // If the limit had passed, the wait for the next piece would end at once.
+    for (let half = 0; half < 6; half += 1) await arrive(Buffer.alloc(MIB / 2));
     await pause(20);
     assert.is(late.signal.aborted, false);
-    for (const piece of ['x', 'y']) await arrive(piece);
+    for (let third = 0; third < 3; third += 1) await arrive(Buffer.alloc(Math.floor(MIB / 3)));
     for (let turn = 0; turn < 100 && !late.signal.aborted; turn += 1) await pause(10);
     assert.is(late.signal.aborted, true);
     arriving.destroy();
