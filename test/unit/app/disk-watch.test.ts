@@ -43,6 +43,8 @@ for (const [name, watch, ready] of READY) {
 test('the reason names the minimum, but not the path', () => {
   const reason = watching(1, 500 * GIB).reason();
   assert.is(reason, 'the disk is nearly full: less than 256 MiB are free');
+  const whole = watching(1, 500 * GIB, MIB).reason();
+  assert.is(whole, 'the disk is nearly full: less than 1 MiB are free');
   const small = watching(1, 500 * GIB, MIB / 4).reason();
   assert.is(small, 'the disk is nearly full: less than 256 KiB are free');
   const inodes = withInodes(1, 16_777_216).reason();

@@ -28,8 +28,9 @@ test('without a limit, or if it is not known, it is infinite', () => {
   }
 });
 
-test('the limit of this process is a positive number', () => {
+test('the limit of this process is a positive number, which Linux always has', () => {
   assert.ok(maxOpenFiles() > 0);
+  assert.is(Number.isSafeInteger(maxOpenFiles()), process.platform === 'linux');
 });
 
 test.run();

@@ -134,6 +134,12 @@ const TABLES: Readonly<Record<string, readonly Case[]>> = {
     ['application/json; qs', JSON_TYPE],
     [`${VENDOR}; versions`, VENDOR_TYPE],
   ],
+  'white space beside the equals sign of a parameter is ignored, although no client may send it': [
+    [`application/json; q = 0.5, ${VENDOR}`, VENDOR_TYPE],
+    [`application/json; q = 0`, 406],
+    [`${VENDOR}; version = 1.0`, VENDOR_TYPE],
+    [`${VENDOR}; version = 2.0`, 406],
+  ],
 };
 for (const [rule, cases] of Object.entries(TABLES)) {
   test(rule, () => {
