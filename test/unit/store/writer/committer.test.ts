@@ -1,7 +1,7 @@
 /** The committer: groups, their limits and order, and the effect of failures. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { messageOf } from '../../../../src/errors.ts';
+import { CatalogError, messageOf } from '../../../../src/errors.ts';
 import type { ChangeSetContent } from '../../../../src/store/change-set.ts';
 import { encodeChangeSet } from '../../../../src/store/files/change-set.ts';
 import { atOnce } from '../../../../src/slices.ts';
@@ -135,6 +135,19 @@ test('if a group is not written, what wrote fails with it, and what saw its chan
   assert.equal(await Promise.all(earlier), [0, 'there are 0 books']);
   assert.equal(await Promise.all([wrote, wroteLater]), ['write_refused', 'write_refused']);
   assert.equal(await Promise.all(later), [0, 'there are 0 books']);
+});
+
+test('if it is not known whether a group is on the disk, none of it runs again', async () => {
+  const { log, committer, fatalities } = await open();
+  log.onAppend = async () => {
+    throw new CatalogError('durability_unknown', 'the sync failed');
+  };
+  let runs = 0;
+  const answers = [committer.submit(addBook()), committer.submit(() => (runs += 1))].map(codeOf);
+  assert.equal(await Promise.all(answers), ['durability_unknown', 'durability_unknown']);
+  await committer.close();
+  assert.is(runs, 1);
+  assert.equal(fatalities, ['the sync failed']);
 });
 
 test('if an observer throws, that is fatal, the commit is answered and later transactions are refused', async () => {

@@ -226,10 +226,12 @@ test('while the log is silent, what does not depend on it is answered, and catch
   };
   const read = committer.submit((transaction) => transaction.lastId('books'));
   const written = codeOf(committer.submit(addBook()));
+  const seen = codeOf(committer.submit((transaction) => transaction.lastId('books')));
   let hasCaughtUp = false;
   const caughtUp = committer.catchUp(0).then(() => (hasCaughtUp = true));
   assert.is(await written, 'write_unknown');
   assert.is(await read, 0);
+  assert.is(await seen, 'write_unknown', 'it ran on the write');
   assert.not.ok(hasCaughtUp);
   silence.resolve();
   await caughtUp;
