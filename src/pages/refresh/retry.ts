@@ -12,9 +12,10 @@ export class Retry<T> {
   readonly #again: (values: readonly T[]) => void;
   readonly #onOutage: (error: unknown) => void;
   readonly #clock: Clock;
+  /** Values that wait for a retry. */
   #broken = new Set<T>();
-  /** Values that have failed and are being retried. */
-  readonly #tried = new Set<T>();
+  /** Values that have failed and not succeeded since; without any, there is no outage. */
+  readonly #failing = new Set<T>();
   #since = 0;
   /** Cancels the next round; null if none is set. */
   #cancel: (() => void) | null = null;
@@ -48,7 +49,7 @@ export class Retry<T> {
 
   failed(value: T, error: unknown): void {
     if (this.#rounds === 0) this.#since = this.#clock.now();
-    this.#tried.delete(value);
+    this.#failing.add(value);
     this.#broken.add(value);
     if (this.#cancel !== null || (this.#ended && this.#broken.size > 1)) return;
     this.#rounds += 1;
@@ -60,19 +61,23 @@ export class Retry<T> {
 
   /** An outage is over when everything that failed in it has succeeded. */
   succeeded(value: T): void {
-    if (this.#rounds === 0) return;
-    this.#tried.delete(value);
+    this.#failing.delete(value);
     this.#broken.delete(value);
-    if (this.#tried.size + this.#broken.size > 0) return;
+    if (this.#failing.size > 0) return;
     this.#rounds = 0;
+    this.#stop();
   }
 
   /** Starts no more rounds. @returns the values that wait for a retry. */
   end(): readonly T[] {
     this.#ended = true;
+    this.#stop();
+    return this.#take();
+  }
+
+  #stop(): void {
     this.#cancel?.();
     this.#cancel = null;
-    return this.#take();
   }
 
   #next(): void {
@@ -83,7 +88,6 @@ export class Retry<T> {
   #take(): T[] {
     const broken = [...this.#broken];
     this.#broken = new Set();
-    for (const value of broken) this.#tried.add(value);
     return broken;
   }
 }

@@ -110,6 +110,31 @@ test('a failed page that succeeds otherwise is not tried again', () => {
   assert.equal(again, [['b']]);
 });
 
+test('the success of a page that did not fail does not end an outage', () => {
+  const { clock, reports, retry } = outage();
+  for (const page of ['a', 'b']) retry.failed(page, 'one');
+  clock.next();
+  for (const page of ['a', 'c']) retry.failed(page, 'two');
+  retry.succeeded('d');
+  clock.next();
+  retry.failed('a', 'three');
+  assert.equal(reports, ['one', 'two']);
+});
+
+test('a page that fails after an outage begins another one, also if no page was tried again', () => {
+  const { clock, again, reports, retry } = outage();
+  retry.failed('a', 'one');
+  clock.pass(400);
+  retry.succeeded('a');
+  retry.failed('b', 'another');
+  assert.equal(reports, ['one', 'another']);
+  clock.next();
+  assert.equal([again, clock.delays], [[['b']], [500, 500]]);
+  retry.succeeded('b');
+  retry.failed('c', 'a third');
+  assert.equal(reports, ['one', 'another', 'a third']);
+});
+
 test('the age is that of the oldest failure that waits, or 0 if none waits', () => {
   const { clock, retry } = outage();
   assert.is(retry.age, 0);
@@ -128,13 +153,16 @@ test('the age is that of the oldest failure that waits, or 0 if none waits', () 
 
 test('at the end the failed pages are returned, and a failure after that is reported once', () => {
   const { clock, reports, retry } = outage();
-  retry.failed('a', 'one');
-  retry.failed('b', 'one');
+  for (const round of ['one', 'two']) {
+    retry.failed('a', round);
+    retry.failed('b', round);
+    if (round === 'one') clock.next();
+  }
   assert.equal(retry.end(), ['a', 'b']);
   assert.not.ok(clock.waits);
   retry.failed('a', 'last of a');
   retry.failed('b', 'last of b');
-  assert.equal(reports, ['one', 'last of a']);
+  assert.equal(reports, ['one', 'two', 'last of a'], 'whatever the number of rounds');
   assert.not.ok(clock.waits, 'no more rounds');
 });
 
