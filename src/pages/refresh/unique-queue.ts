@@ -42,7 +42,7 @@ export class UniqueQueue<T> {
       this.#coming = new Set();
     }
     const taken: T[] = [];
-    while (taken.length < count && this.#batchLeft > 0) {
+    while (taken.length < count) {
       const step = this.#batch.next();
       if (step.done === true) break;
       taken.push(step.value);

@@ -190,6 +190,14 @@ test('a unique queue returns each value once in a batch, in the order in which t
   );
 });
 
+test('a value may have waited already, and others not as long', () => {
+  const waiting = new UniqueQueue<string>(() => 1000);
+  waiting.add('a', 30);
+  waiting.add('b', 50);
+  waiting.add('c');
+  assert.is(waiting.age, 50);
+});
+
 test('the age of a unique queue is that of its oldest value', () => {
   let now = 1000;
   const waiting = new UniqueQueue<string>(() => now);
