@@ -130,6 +130,11 @@ export function endsWriting(error: unknown): boolean {
   return hasCode(error, 'durability_unknown') || hasCode(error, 'second_writer');
 }
 
+/** Whether a write that failed with this error may have been carried out. */
+export function isOutcomeUnknown(error: unknown): boolean {
+  return hasCode(error, 'durability_unknown') || hasCode(error, 'write_unknown');
+}
+
 /**
  * The code of an error of the operating system, such as ENOSPC; null for every other error. Errors
  * of the runtime's own checks have codes too, such as ERR_INVALID_ARG_TYPE.

@@ -9,6 +9,7 @@
  * 3. A commit holds at most {@link BATCH} rows, and other requests run between commits.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { isOutcomeUnknown } from '../../errors.ts';
 import { JSON_LIMITS, type JsonLimits } from '../../json/json-limits.ts';
 import { IntegrityError } from '../../model/failures.ts';
 import type { KindName } from '../../model/kind.ts';
@@ -28,11 +29,10 @@ import { CommitFailure, placedProblems, problemsOf } from './rows/row-problems.t
 import { type ImportTask, matchedBy } from './rows/matching.ts';
 import { RowWriter, type WrittenRow } from './rows/row-writer.ts';
 import { Seen } from './rows/seen.ts';
+import { NOTHING_WRITTEN, perhapsWritten, writtenBefore } from './rows/written-rows.ts';
 
 /** Rows of one commit, at most, and about how many UTF-16 units they have. */
 const BATCH = { rows: 250, units: 512 * 1024 };
-
-const NOTHING_WRITTEN = 'no row is written';
 
 /** The kinds whose names a column holds, by its attribute. */
 const NAMED: Readonly<Record<string, readonly KindName[]>> = {
@@ -102,7 +102,9 @@ export class Importer {
       const isChecking = state.summary.state === 'checking';
       const isRefused = isChecking && error instanceof FileProblem;
       const hasSaid = isRefused || error instanceof CommitFailure;
-      const begin = hasSaid ? '' : `${isChecking ? NOTHING_WRITTEN : this.#writtenUntil(null)}: `;
+      const begin = hasSaid
+        ? ''
+        : `${isChecking ? NOTHING_WRITTEN : writtenBefore(state.rows, null)}: `;
       for (const { message, ...place } of placedProblems(error)) {
         state.addError({ ...place, message: `${begin}${message}` });
       }
@@ -213,7 +215,11 @@ export class Importer {
     } catch (error) {
       const element = error instanceof IntegrityError ? error.element : writing;
       const problems = problemsOf(error, writer.columnOf) ?? [];
-      throw new CommitFailure(this.#writtenUntil(first.row), error, {
+      const last = batch.at(-1)?.row ?? first.row;
+      const words = isOutcomeUnknown(error)
+        ? perhapsWritten(this.#state.rows, first.row, last)
+        : writtenBefore(this.#state.rows, first.row);
+      throw new CommitFailure(words, error, {
         row: batch[element ?? -1]?.row ?? null,
         problems,
       });
@@ -222,14 +228,6 @@ export class Importer {
       this.#state.count(batch[index]?.row ?? 0, done);
     }
     await nextTurn();
-  }
-
-  /** @param next the row that is not written; null if it is not known. */
-  #writtenUntil(next: number | null): string {
-    const { rows } = this.#state;
-    if (rows === 0) return NOTHING_WRITTEN;
-    const which = next === null ? `first ${rows} rows` : `rows before row ${next}`;
-    return `the ${which} are written, the others are not`;
   }
 
   #goOn(): void {

@@ -51,7 +51,7 @@ export function problemsOf(
   return problems.length > 0 ? problems : [{ column: null, message: error.message }];
 }
 
-/** The failure of a commit: the rows before it are written, and its own rows are not. */
+/** The failure of a commit: the rows before it are written, and those after it are not. */
 export class CommitFailure extends Error {
   /** At least one. The last one says which rows are written. */
   readonly problems: readonly PlacedProblem[];

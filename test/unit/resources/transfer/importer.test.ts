@@ -29,6 +29,8 @@ interface Situation {
   readonly runsShort?: boolean;
   /** Whether the server stops before the check. */
   readonly stops?: boolean;
+  /** The failure of the second commit, although it is carried out. */
+  readonly failure?: CatalogError;
   /** After how much of the file the disk fails when it is read to be written. */
   readonly readable?: number;
 }
@@ -48,12 +50,21 @@ async function importBeside(situation: Situation) {
     dryRun: false,
     subject: 'ann',
   } as const;
+  const audited = new AuditedStore(store, {
+    requireRoom: () => {
+      if (isWriting && situation.runsShort === true) throw new CatalogError('busy', 'no room');
+    },
+  });
+  const transact = audited.transact.bind(audited);
+  let commits = 0;
+  audited.transact = async (...write) => {
+    const result = await transact(...write);
+    commits += 1;
+    if (commits === 2 && situation.failure !== undefined) throw situation.failure;
+    return result;
+  };
   const options = {
-    audited: new AuditedStore(store, {
-      requireRoom: () => {
-        if (isWriting && situation.runsShort === true) throw new CatalogError('busy', 'no room');
-      },
-    }),
+    audited,
     money: new Money('USD'),
     isStopping: () => stops,
   };
@@ -125,6 +136,21 @@ test('if the disk fails between two commits, the report says which rows are writ
   assert.equal([nothing.state, nothing.created], ['failed', 0]);
   const none = 'no row is written: EIO: i/o error, read';
   assert.equal(nothing.errors, [{ ...error, message: none }]);
+});
+
+test('if it is not known whether a commit was carried out, the report says of which rows', async () => {
+  const rows = Array.from({ length: 3 * COMMIT_ROWS }, (_, index) => `brand ${index}`);
+  const file = csv('name', ...rows);
+  for (const code of ['write_unknown', 'durability_unknown'] as const) {
+    const failure = new CatalogError(code, 'it may be there');
+    const report = await importBeside({ collection: 'brands', before() {}, file, failure });
+    assert.is(report.names.length, 2 * COMMIT_ROWS);
+    assert.equal([report.state, report.created], ['failed', COMMIT_ROWS]);
+    assert.is(
+      report.errors.at(-1).message,
+      'the rows before row 252 are written; it is not known whether rows 252 to 501 are written, and no later row is: it may be there',
+    );
+  }
 });
 
 test('an import for which memory becomes short is not written any further', async () => {
