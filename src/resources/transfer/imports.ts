@@ -2,9 +2,10 @@
  * The imports of a server: one runs at a time, the others wait (spec 12.10). The last ones are kept,
  * and one that was not finished when the process ended is `failed`.
  */
-import { createHash, type Hash } from 'node:crypto';
-import { messageOf } from '../../errors.ts';
-import { type Created, isKept, recall, remember, type Retry } from '../idempotency.ts';
+import { createHash } from 'node:crypto';
+import { isOutcomeUnknown, messageOf } from '../../errors.ts';
+import { isKept } from '../idempotency.ts';
+import { type Accepted, firstWith, hashing } from './import-key.ts';
 import { ImportPlaces, type Origin, type Place } from './import-places.ts';
 import { ImportReports, type ShownImport } from './import-reports.ts';
 import { type ImportProgress, ImportState, type ImportSummary } from './import-state.ts';
@@ -14,6 +15,10 @@ import { UnsavedReports } from './unsaved-reports.ts';
 
 /** Finished imports that are kept, at most. */
 const MAX_KEPT = 100;
+
+/** What the report says if it is not known whether the answer is kept under its key. */
+const UNDECIDED =
+  'no row is written: it was not known whether the request took effect; import the file again with another Idempotency-Key';
 
 /** Where files and states of imports are kept. */
 export interface ImportStorage {
@@ -46,16 +51,6 @@ export interface ImportsOptions extends Omit<ImporterOptions, 'isStopping'> {
   readonly inSmallHeap: (run: () => Promise<void>) => Promise<void>;
   /** Called with failures that an import cannot show. */
   readonly onError: (error: unknown) => void;
-}
-
-/** The response to a file that was received. */
-export interface Accepted {
-  /** Of the import. */
-  readonly id: number;
-  /** JSON text of the import, as it was when the file was there. */
-  readonly text: string;
-  /** Whether this is the response to an earlier request with the same key. */
-  readonly replayed: boolean;
 }
 
 export class Imports {
@@ -108,7 +103,9 @@ export class Imports {
     const place = await this.#placeFor(order.subject, key, origin);
     this.#lastId += 1;
     const id = this.#lastId;
-    const { storage } = this.#options;
+    const { storage, audited } = this.#options;
+    /** Null until its answer may be kept under the key. */
+    let asked: ImportState | null = null;
     try {
       const hash = createHash('sha256');
       const bytes = await storage.receive(id, key === null ? source : hashing(source, hash));
@@ -118,9 +115,10 @@ export class Imports {
       state.expect(bytes);
       const { text } = state;
       await storage.save(id, text);
-      const digest = hash.digest('hex');
+      asked = state;
       const answer = { id, text, refusal };
-      const first = key === null ? null : await this.#firstWith(key, order, digest, answer);
+      const digest = hash.digest('hex');
+      const first = key === null ? null : await firstWith(audited, key, order, digest, answer);
       place.answered();
       if (first !== null) {
         await this.#drop(id, place);
@@ -131,7 +129,13 @@ export class Imports {
       this.#ends.set(id, this.#queue);
       return { id, text, replayed: false };
     } catch (error) {
-      await this.#drop(id, place);
+      if (asked === null || !isOutcomeUnknown(error)) await this.#drop(id, place);
+      else {
+        // A repeated request may be answered with this import. Its report says what became of it.
+        asked.addError({ row: null, column: null, message: UNDECIDED });
+        asked.enter('failed');
+        await this.#end(asked, place);
+      }
       place.answered();
       throw error;
     }
@@ -148,31 +152,6 @@ export class Imports {
           yield;
           return isKept(transaction, { subject, key }, now);
         }),
-    });
-  }
-
-  /**
-   * Keeps the response under the key.
-   *
-   * @param digest of the file.
-   * @returns the response that was kept before; null if there was none, and this one is kept now.
-   * @throws CatalogError `key_reused`, `write_refused`, `too_many_imports`.
-   */
-  #firstWith(
-    key: string,
-    { kind, subject, format, match, createMissing, dryRun }: ImportOrder,
-    digest: string,
-    { id, text, refusal }: Pick<Accepted, 'id' | 'text'> & { readonly refusal: Error | null },
-  ): Promise<Accepted | null> {
-    const asked = [format, match, [...createMissing].toSorted(), dryRun, digest];
-    const retry: Retry = { subject, key, request: ['imports', kind.name, ...asked] };
-    return this.#options.audited.transact(subject, false, function* (transaction, now) {
-      yield;
-      const first = recall(transaction, retry, now);
-      if (first !== null) return replayOf(first);
-      if (refusal !== null) throw refusal;
-      remember(transaction, retry, { id, text, etag: null }, now);
-      return null;
     });
   }
 
@@ -235,6 +214,13 @@ export class Imports {
     } catch (error) {
       onError(error);
     }
+    await this.#end(state, place);
+  }
+
+  /** Keeps the report of an import that has ended, and removes its file. */
+  async #end(state: ImportState, place: Place): Promise<void> {
+    const { storage, onError } = this.#options;
+    const { id } = state;
     this.#unsaved.add(id, state);
     await this.#unsaved.save();
     await storage.discard(id).catch(onError);
@@ -283,17 +269,4 @@ export class Imports {
     if (kept.interrupted !== null) this.#unsaved.add(id, endedReport(kept.interrupted));
     return kept.summary;
   }
-}
-
-/** Passes the bytes of a file on, and hashes them. */
-async function* hashing(source: AsyncIterable<Uint8Array>, hash: Hash): AsyncGenerator<Uint8Array> {
-  for await (const bytes of source) {
-    hash.update(bytes);
-    yield bytes;
-  }
-}
-
-function replayOf({ id, text }: Created): Accepted {
-  if (id === null) throw new Error('the answer to an import names no import');
-  return { id, text, replayed: true };
 }

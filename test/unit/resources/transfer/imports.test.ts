@@ -6,7 +6,8 @@ import { KINDS } from '../../../../src/model/kinds.ts';
 import { Money } from '../../../../src/model/money.ts';
 import { AuditedStore } from '../../../../src/resources/audit/audited-store.ts';
 import { MAX_OF_SUBJECT } from '../../../../src/resources/transfer/import-places.ts';
-import { type Accepted, Imports } from '../../../../src/resources/transfer/imports.ts';
+import type { Accepted } from '../../../../src/resources/transfer/import-key.ts';
+import { Imports } from '../../../../src/resources/transfer/imports.ts';
 import { openStore, storeDirectory } from '../../../support/checked.ts';
 import { quickDisk } from '../../../support/disk.ts';
 import { turn } from '../../../support/turns.ts';
@@ -27,8 +28,17 @@ async function open(states = new Map<number, Buffer>()) {
   const gate = Promise.withResolvers<void>();
   const errors: unknown[] = [];
   const running = { now: 0, most: 0 };
+  const log = { isSilent: false };
+  const audited = new AuditedStore(store);
+  const transact = audited.transact.bind(audited);
+  audited.transact = async (...write) => {
+    const before = store.sequence;
+    const result = await transact(...write);
+    if (!log.isSilent || store.sequence === before) return result;
+    throw new CatalogError('write_unknown', 'the write may still take effect');
+  };
   const imports = await Imports.open({
-    audited: new AuditedStore(store),
+    audited,
     money: new Money('USD'),
     storage: {
       async receive(id, source) {
@@ -76,7 +86,7 @@ async function open(states = new Map<number, Buffer>()) {
     await store.close();
     assert.equal([errors, [...files]], [[], []]);
   };
-  return { imports, files, running, send, end, close };
+  return { imports, files, running, log, send, end, close };
 }
 
 async function* whole(text: string): AsyncGenerator<Uint8Array> {
@@ -100,6 +110,23 @@ const codeOf = async (answer: Promise<Accepted>): Promise<string> => {
     return error instanceof CatalogError ? error.code : String(error);
   }
 };
+
+test('if it is unknown whether a key was kept, the import of a repeated request has a report', async () => {
+  const { imports, log, send, end, close } = await open();
+  log.isSilent = true;
+  assert.is(await codeOf(send('first')), 'write_unknown');
+  log.isSilent = false;
+  const { id, replayed } = await send('first');
+  await end();
+  assert.is(replayed, true);
+  const report = JSON.parse(imports.find(id) ?? 'null');
+  assert.equal([report?.state, report?.created], ['failed', 0]);
+  assert.match(report.errors[0].message, /^no row is written/);
+  await send('another');
+  await end();
+  assert.is(imports.all()[0]?.created, 1);
+  await close();
+});
 
 test('a repeated request gets its answer, however many imports are unfinished; others are refused', async () => {
   const { send, files, close } = await open();
