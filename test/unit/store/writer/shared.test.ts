@@ -83,6 +83,27 @@ test('writes that run again after a conflict stay before those that were submitt
   assert.is(await later, 3);
 });
 
+test('a write before which others wrote until its time limit fails as log_unavailable', async () => {
+  const { log, host } = await openHosts(2);
+  const now = performance.now.bind(performance);
+  let passed = 0;
+  performance.now = () => now() + passed;
+  const append = log.append.bind(log);
+  log.append = async (encoded) => {
+    if (encoded.changeSet.writer === 'host 0') {
+      await host(1).committer.submit(addBook('first'));
+      passed += 200_000;
+    }
+    return append(encoded);
+  };
+  try {
+    assert.is(await codeOf(host(0).committer.submit(addBook())), 'log_unavailable');
+    assert.is(host(0).state().count('books'), 2, 'after two attempts');
+  } finally {
+    performance.now = now;
+  }
+});
+
 test('a host applies a change set only after the log has it', async () => {
   const { log, host } = await openHosts(1);
   log.fault = () => 'lost';
@@ -180,7 +201,8 @@ test('a fault of the program while a change set of the log is written ends the p
     throw Object.assign(new TypeError('no number'), { code: 'ERR_INVALID_ARG_TYPE' });
   };
   const failure = await committer.submit(addBook()).catch((error: unknown) => error);
-  assert.match(messageOf(failure), 'no number');
+  // The log has the change set, so it must not be said to be refused.
+  assert.is(messageOf(failure), 'a commit could not be completed: no number');
   assert.equal(fatalities, ['a commit could not be completed: no number']);
 });
 
