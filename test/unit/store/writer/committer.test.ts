@@ -5,14 +5,14 @@ import { CatalogError, messageOf } from '../../../../src/errors.ts';
 import type { ChangeSetContent } from '../../../../src/store/change-set.ts';
 import { encodeChangeSet } from '../../../../src/store/files/change-set.ts';
 import { atOnce } from '../../../../src/slices.ts';
-import type { State } from '../../../../src/store/state.ts';
+import { State } from '../../../../src/store/state.ts';
 import { Committer } from '../../../../src/store/writer/committer.ts';
 import { Draft, type Transaction } from '../../../../src/store/writer/draft.ts';
 import type { Commit } from '../../../../src/store/writer/local-commits.ts';
 import { databaseOver } from '../../../../src/store/lowdb.ts';
 import type { StoreObserver } from '../../../../src/store/observer.ts';
 import { addBook } from '../../../support/books.ts';
-import { codeOf } from '../../../support/failure.ts';
+import { codeOf, outcomeOf } from '../../../support/failure.ts';
 import { MemoryLog } from '../../../support/memory-log.ts';
 import { turn } from '../../../support/turns.ts';
 
@@ -194,10 +194,15 @@ test('transactions that wait while an observer throws are rejected, and do not r
 });
 
 /** The change set that another host would make of a transaction on the same state. */
-function madeElsewhere(state: State, transaction: (draft: Transaction) => unknown) {
+function madeElsewhere(
+  state: State,
+  transaction: (draft: Transaction) => unknown,
+  different: Partial<ChangeSetContent> = {},
+) {
   const draft = new Draft(state);
   draft.run(transaction);
-  return encodeChangeSet(atOnce(draft.changeSet('2026-01-01T00:00:00.000Z')) as ChangeSetContent);
+  const content = atOnce(draft.changeSet('2026-01-01T00:00:00.000Z')) as ChangeSetContent;
+  return encodeChangeSet({ ...content, ...different });
 }
 
 test('a change set of another host is applied in turn, unchanged, and listeners get it', async () => {
@@ -222,8 +227,40 @@ test('a change set of another history is refused as history_differs, and changes
   const late = madeElsewhere(low.data, addBook());
   await committer.submit(addBook('first'));
   assert.is(await codeOf(committer.receive(late)), 'history_differs');
+  const foreign = madeElsewhere(State.empty(), addBook(), { sequence: 2 });
+  assert.is(await codeOf(committer.receive(foreign)), 'history_differs');
+  const misnumbered = madeElsewhere(low.data, addBook(), { sequence: 3 });
+  assert.is(await codeOf(committer.receive(misnumbered)), 'history_differs');
   assert.is(log.changeSets.length, 1);
   assert.is(await committer.submit(addBook('next')), 2);
+});
+
+test('an observer gets the outcome of every group, and of every change set of another host', async () => {
+  const outcomes: unknown[] = [];
+  const { log, low, committer } = await open({
+    committed: ({ transactions, changes, refused }) =>
+      outcomes.push([transactions, changes, refused]),
+    checkpointed() {},
+  });
+  const commitAll = async () => {
+    const received = madeElsewhere(low.data, addBook());
+    await outcomeOf(committer.receive(received));
+    await Promise.all([addBook(), addBook()].map((run) => outcomeOf(committer.submit(run))));
+    await committer.submit(() => {});
+  };
+  await commitAll();
+  log.onAppend = async () => {
+    throw Object.assign(new Error('no space left'), { code: 'ENOSPC' });
+  };
+  await commitAll();
+  assert.equal(outcomes, [
+    [1, 1, false],
+    [2, 2, false],
+    [1, 0, false],
+    [1, 1, true],
+    [2, 2, true],
+    [1, 0, false],
+  ]);
 });
 
 test('transactions on both sides of a change set of another host are two groups', async () => {
