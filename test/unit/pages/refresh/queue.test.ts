@@ -156,6 +156,17 @@ test('if a row changes often, its pages are written once, with its last values',
   bench.requireFresh();
 });
 
+test('a commit begins to write pages if nothing else is under way', async () => {
+  const bench = await Bench.open(1);
+  bench.queue.compare();
+  // Saving the manifest is the last step of what is under way.
+  await until('the manifest is saved', () => bench.isMarked());
+  await turn();
+  await bench.commit(rename(1, 'At rest'));
+  await until('the page is written', () => bench.written.includes('skus/1.html'));
+  await bench.close();
+});
+
 test('the length of the queue is limited by the number of pages and rows, not of changes', async () => {
   const bench = await Bench.open();
   let most = 0;
