@@ -374,6 +374,19 @@ for (const [what, body] of [
     ));
 }
 
+test('the response to HEAD has the length of a large body, and none of its bytes count as sent', () =>
+  staged(
+    () => ({ status: 200, headers: {}, body: PIECE.repeat(2) }),
+    async (stage) => {
+      const client = stage.connect();
+      client.send('HEAD /', [LAST]);
+      const text = await client.end();
+      assert.match(text, new RegExp(`\r\nContent-Length: ${2 * PIECE.length}\r\n`, 'i'));
+      assert.ok(text.endsWith('\r\n\r\n'));
+      assert.is(stage.records[0]?.bytes, 0);
+    },
+  ));
+
 const counted = async ({ body }: HttpRequest, limit: number) => {
   let bytes = 0;
   try {
