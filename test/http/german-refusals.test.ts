@@ -2,6 +2,9 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { refusalDe } from '../../src/console/browser/api/refusals-de.ts';
+import { ImportState } from '../../src/resources/transfer/import-state.ts';
+import { parseKept } from '../../src/resources/transfer/kept-report.ts';
+import { refusedByDisk } from '../../src/store/writer/local-commits.ts';
 import {
   type Catalog,
   createCatalog,
@@ -176,6 +179,18 @@ test('the errors of a file', async () => {
     ['skus', '', ['id,category', '1,A > B > C > D'], ['darf höchstens drei Ebenen haben']],
     ['skus', '', [''], ['Die Datei ist leer']],
     ['skus', 'match=code', ['id,stock', '1,1'], ['Die Datei hat keine Spalte code']],
+    ['skus', '', ['id,,stock', '1,1,1'], ['Spalte 2 hat keinen Namen']],
+    ['skus', '', ['id,price,price USD', '1,1,2'], ['weicht von der Spalte price ab']],
+    ['skus', '', ['id,specs', String.raw`1,a=b\ `.trimEnd()], ['endet mit einem einzelnen']],
+    ['skus', '', ['id,stock', `1${','.repeat(10_001)}`], ['hat mehr als 10000 Zellen']],
+    ['specs', 'match=name', ['name,spu', 'Neu,Nope'], ['SPU "Nope" gibt es nicht']],
+    ['options', 'create_missing=specs', ['spec,value', 'Neu,x'], ['nennen Sie seine SPU']],
+    ['options', '', ['id,spu', '1,Other'], ['SPU "Other" gibt es nicht']],
+    ['brands', '', ['name', 'a"b'], ['Die Datei ist kein CSV: In einer Zelle']],
+    ['brands', '', ['name', `${'a'.repeat(4_000_000)}"b`], ['Die Datei ist kein CSV: In einer']],
+    ['brands', '', ['name', '"a"b'], ['Die Datei ist kein CSV: Nach dem']],
+    ['brands', '', ['name', '"ab'], ['Die Datei ist kein CSV: Das Anführungszeichen']],
+    ['brands', '', ['name', 'a'.repeat(9_000_000)], ['Die Datei ist kein CSV: Eine Zeile']],
   ] as const) {
     const report: Received['json'] = await importInto(server, collection, lines.join('\n'), {
       query: `dry_run=true&${query}`,
@@ -194,6 +209,9 @@ test('the errors of a file', async () => {
 });
 
 test('the errors of a file of JSON', async () => {
+  const long = 'x'.repeat(1_000_000);
+  const objectOf = (members: number) =>
+    JSON.stringify(Object.fromEntries(Array.from({ length: members }, (_, at) => [`a${at}`, at])));
   for (const [format, text, wanted] of [
     ['ndjson', '{"id":1,"stock":"x"}', 'muss eine ganze Zahl sein'],
     [
@@ -205,6 +223,17 @@ test('the errors of a file of JSON', async () => {
     ['ndjson', '{"id":1,"colour":5}', 'ist kein Attribut'],
     ['ndjson', '[1]', 'muss ein Objekt sein'],
     ['ndjson', 'id', 'Die Datei ist kein JSON mit einem Objekt je Zeile'],
+    [
+      'ndjson',
+      `{"id":${'['.repeat(64)}${']'.repeat(64)}}`,
+      'ist mehr als 64 Ebenen tief verschachtelt',
+    ],
+    ['ndjson', `{"id":[0${',0'.repeat(10_000)}]}`, 'hat eine Liste von mehr als 10000 Einträgen'],
+    ['ndjson', objectOf(1001), 'hat ein Objekt mit mehr als 1000 Attributen'],
+    ['ndjson', `{"name":"${long}"}`, 'hat einen Text von mehr als 786432 Zeichen'],
+    ['ndjson', long.repeat(5), 'Eine Zeile hat mehr als 4194304 Zeichen'],
+    ['json', `["${long.repeat(5)}"]`, 'Ein Eintrag hat mehr als 4194304 Zeichen'],
+    ['ndjson', Uint8Array.of(0xff), 'Die Datei ist nicht UTF-8; speichern Sie sie in UTF-8'],
     ['json', '{"id":1}', 'Die Datei ist keine Liste von JSON-Objekten'],
     ['json', '[{"id":1}', 'Die Datei ist abgeschnitten: Ihre Liste endet nicht'],
   ] as const) {
@@ -215,7 +244,31 @@ test('the errors of a file of JSON', async () => {
     const found = report.errors.map(({ message }: { readonly message: string }) =>
       refusalDe(message),
     );
-    assert.equal(found, [wanted], text);
+    assert.equal(found, [wanted], String(text).slice(0, 100));
+  }
+});
+
+test('an import that the end of the server has interrupted', () => {
+  const { text } = new ImportState(1, 'brands', false);
+  for (const [state, wanted] of [
+    ['checking', /^Der Import wurde unterbrochen; keine Zeile ist geschrieben$/],
+    ['writing', /^Der Import wurde unterbrochen, während er Zeilen schrieb; .+ noch einmal$/],
+  ] as const) {
+    const { interrupted } = parseKept(text.replace('checking', state));
+    const [{ message }] = JSON.parse(interrupted ?? '').errors;
+    assert.match(refusalDe(message) ?? '', wanted);
+  }
+});
+
+test('a write for which there is no room', () => {
+  for (const [reason, wanted] of [
+    ['ENOSPC: no space left on device, write', 'Die Festplatte ist voll; es wurde nichts geändert'],
+    [
+      'EIO: i/o error, write',
+      'Die Festplatte hat die Änderung abgelehnt; es wurde nichts geändert',
+    ],
+  ] as const) {
+    assert.is(refusalDe(refusedByDisk(new Error(reason)).message), wanted);
   }
 });
 
@@ -224,6 +277,11 @@ test('what is too large', async () => {
     body: Array.from({ length: 10_001 }, () => 0),
   });
   assert.is(refusalDe(json.error), 'Der Server nimmt höchstens 10000 Einträge auf einmal an');
+  const deep = `${'['.repeat(65)}${']'.repeat(65)}`;
+  assert.is(
+    await german('PATCH', '/admin/skus/1/', deep),
+    'ist mehr als 64 Ebenen tief verschachtelt',
+  );
 });
 
 test('what has changed since a write that is to be undone', async () => {

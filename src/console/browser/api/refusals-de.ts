@@ -24,14 +24,14 @@ const KINDS: Readonly<Record<string, string>> = {
   'specification records': 'Merkmale',
 };
 
-/** `$k1` is the kind that the first group names, `$a1` are attributes, and `$t1` is another text. */
+/** `$k1` is the kind that the first group names, `$a1` are attributes, and `$t1` is another refusal. */
 const KNOWN: readonly (readonly [RegExp, string])[] = [
   [/^is required$/, 'muss angegeben werden'],
   [/^is required, because/, 'muss angegeben werden, weil die Zeile einen neuen Eintrag anlegt'],
   [/^must not be empty$/, 'darf nicht leer sein'],
   [/^must not be empty or only/, 'darf nicht leer sein oder nur aus Leerraum bestehen'],
   [/^must not begin or end with/, 'darf nicht mit Leerraum beginnen oder enden'],
-  [/^must be at most (\d+) c/, 'darf höchstens $1 Zeichen lang sein'],
+  [/^must be at most (\d+) (?:c|UTF)/, 'darf höchstens $1 Zeichen lang sein'],
   [/^must have at least (\d+) c/, 'muss mindestens $1 Zeichen haben'],
   [/^must have at most (\d+) bytes$/, 'darf höchstens $1 Byte lang sein'],
   [
@@ -54,6 +54,8 @@ const KNOWN: readonly (readonly [RegExp, string])[] = [
     'muss die Form Farbe=Silber; Speicher=128 GB haben',
   ],
   [/^has more than (\d+) specifications$/, 'hat mehr als $1 Merkmale'],
+  [/^has more than (\d+) cells$/, 'hat mehr als $1 Zellen'],
+  [/^ends with a single /, 'endet mit einem einzelnen \\'],
   [/^has an empty name$/, 'hat einen leeren Namen'],
   [/^has a name that is too long$/, 'hat einen Namen, der zu lang ist'],
   [
@@ -72,6 +74,28 @@ const KNOWN: readonly (readonly [RegExp, string])[] = [
     /^the file has no column (\w+), by which/,
     'Die Datei hat keine Spalte $1, über die vorhandene Einträge zu finden sind',
   ],
+  [/^column (\d+) has no name; delete it, /, 'Spalte $1 hat keinen Namen'],
+  [/^differs from the column (.+)$/s, 'weicht von der Spalte $1 ab'],
+  [/^the file is not UTF-8/, 'Die Datei ist nicht UTF-8; speichern Sie sie in UTF-8'],
+  [
+    /^the file is not CSV: (?:a cell|Invalid Opening)/,
+    'Die Datei ist kein CSV: In einer Zelle, die nicht in Anführungszeichen steht, ist ein Anführungszeichen',
+  ],
+  [
+    /^the file is not CSV: Invalid Closing/,
+    'Die Datei ist kein CSV: Nach dem Anführungszeichen, das eine Zelle beendet, folgt noch Text',
+  ],
+  [
+    /^the file is not CSV: Quote Not Closed/,
+    'Die Datei ist kein CSV: Das Anführungszeichen, das eine Zelle beendet, fehlt',
+  ],
+  [/^the file is not CSV: Max Record/, 'Die Datei ist kein CSV: Eine Zeile ist zu lang'],
+  [/^a line is longer than (\d+) c/, 'Eine Zeile hat mehr als $1 Zeichen'],
+  [/^an element is longer than (\d+) c/, 'Ein Eintrag hat mehr als $1 Zeichen'],
+  [/^(?:the body )?is nested more than (\d+) l/, 'ist mehr als $1 Ebenen tief verschachtelt'],
+  [/^has an array of more than (\d+) e/, 'hat eine Liste von mehr als $1 Einträgen'],
+  [/^has an object of more than (\d+) m/, 'hat ein Objekt mit mehr als $1 Attributen'],
+  [/^has a text that is written with more than (\d+) c/, 'hat einen Text von mehr als $1 Zeichen'],
   [/^the file is not JSON, an object on each/, 'Die Datei ist kein JSON mit einem Objekt je Zeile'],
   [/^the file is not an array of JSON/, 'Die Datei ist keine Liste von JSON-Objekten'],
   [/^the file is cut off: it ends before/, 'Die Datei ist abgeschnitten: Ihre Liste endet nicht'],
@@ -82,6 +106,10 @@ const KNOWN: readonly (readonly [RegExp, string])[] = [
     'Der Server nimmt höchstens $1 Einträge auf einmal an',
   ],
   [/^the body is larger than (\d+) bytes$/, 'Der Server nimmt höchstens $1 Byte auf einmal an'],
+  [
+    /^there is no such specification; to create/,
+    'Dieses Merkmal gibt es nicht; um es anzulegen, nennen Sie seine SPU in der Spalte spu',
+  ],
   [/^there is no (\w+) (.+)$/s, '$k1 $2 gibt es nicht'],
   [/^(\w+) (\d+(?:, \d+)*) have this name; give the id$/, '$k1 $2 heißen so; geben Sie die ID an'],
   [/^(.+) is in the file twice$/s, '$1 steht zweimal in der Datei'],
@@ -99,6 +127,7 @@ const KNOWN: readonly (readonly [RegExp, string])[] = [
     'unter Kategorie $1 wäre sie auf einer vierten Ebene oder unter sich selbst',
   ],
   [/^specification (\d+) does not belong to SPU (\d+)$/, 'Merkmal $1 gehört nicht zur SPU $2'],
+  [/^specification (\d+) belongs to SPU (.+)$/s, 'Merkmal $1 gehört zur SPU $2'],
   [
     /^option (\d+) does not belong to specification (\d+)$/,
     'Ausprägung $1 gehört nicht zum Merkmal $2',
@@ -125,6 +154,27 @@ const KNOWN: readonly (readonly [RegExp, string])[] = [
     /^(\w+|specification record) (\d+) was added to (\w+) (\d+) since$/,
     '$k1 $2 ist seitdem zu $k3 $4 hinzugekommen',
   ],
+  [/^no row is written: (.+)$/s, 'Keine Zeile ist geschrieben: $t1'],
+  [
+    /^the rows before row (\d+) are written, the others are not: (.+)$/s,
+    'Die Zeilen vor Zeile $1 sind geschrieben, die anderen nicht: $t2',
+  ],
+  [
+    /^the first (\d+) rows are written, the others are not: (.+)$/s,
+    'Die ersten $1 Zeilen sind geschrieben, die anderen nicht: $t2',
+  ],
+  [
+    /^the import was stopped; import again/,
+    'der Import wurde angehalten; importieren Sie die Zeilen noch einmal, die nicht geschrieben sind',
+  ],
+  [
+    /^the import was interrupted; no row/,
+    'Der Import wurde unterbrochen; keine Zeile ist geschrieben',
+  ],
+  [
+    /^the import was interrupted while/,
+    'Der Import wurde unterbrochen, während er Zeilen schrieb; das Änderungsprotokoll zeigt, welche geschrieben sind; importieren Sie die anderen noch einmal',
+  ],
   [/^and (\d+) more$/, '$1 weitere'],
   [/^The disk is nearly full: (\d+) MiB/, 'Die Festplatte ist fast voll: Noch $1 MiB sind frei.'],
   [/^The free disk space cannot/, 'Der freie Platz auf der Festplatte lässt sich nicht bestimmen.'],
@@ -145,6 +195,11 @@ const KNOWN: readonly (readonly [RegExp, string])[] = [
     '$1 Seiten des Geschäfts lassen sich nicht schreiben; das Protokoll des Servers sagt, warum.',
   ],
   [/^the server is shutting down$/, 'Der Server wird beendet'],
+  [/^the disk refused the write \(ENOSPC/, 'Die Festplatte ist voll; es wurde nichts geändert'],
+  [
+    /^the disk refused the write \(/,
+    'Die Festplatte hat die Änderung abgelehnt; es wurde nichts geändert',
+  ],
   [/^the disk refused a write$/, 'Die Festplatte hat eine Änderung abgelehnt'],
   [
     /^the server has just started/,
@@ -195,7 +250,7 @@ function knownText(text: string): string | null {
       const value = found[Number(at)] ?? '';
       if (form === 'k') return KINDS[value] ?? value;
       if (form === 'a') return value.replace(/\w+/g, (name) => labelOf(name) || name);
-      return form === 't' ? (knownText(value) ?? value) : value;
+      return form === 't' ? (refusalDe(value) ?? value) : value;
     });
   }
   return null;

@@ -1,6 +1,7 @@
 /** Imports that another write or the end of the server interrupts (spec 12.10). */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { refusalDe } from '../../../../src/console/browser/api/refusals-de.ts';
 import { CatalogError } from '../../../../src/errors.ts';
 import { KINDS } from '../../../../src/model/kinds.ts';
 import { Money } from '../../../../src/model/money.ts';
@@ -103,6 +104,10 @@ test('a row that another write has made invalid is named with its column, also i
       message: 'the rows before row 252 are written, the others are not: there is no brand 255',
     },
   ]);
+  assert.is(
+    refusalDe(report.errors[0].message),
+    'Die Zeilen vor Zeile 252 sind geschrieben, die anderen nicht: Marke 255 gibt es nicht',
+  );
 });
 
 test('a row that breaks a rule when all rows of its commit are written is named with its column', async () => {
@@ -132,6 +137,10 @@ test('if the disk fails between two commits, the report says which rows are writ
   assert.equal([whole.state, whole.created], ['failed', COMMIT_ROWS]);
   const first = 'the first 250 rows are written, the others are not: EIO: i/o error, read';
   assert.equal(whole.errors, [{ ...error, message: first }]);
+  assert.match(
+    refusalDe(first) ?? '',
+    /^Die ersten 250 Zeilen sind geschrieben, die anderen nicht: EIO/,
+  );
   const nothing = await importBeside({ ...situation, readable: 0 });
   assert.equal([nothing.state, nothing.created], ['failed', 0]);
   const none = 'no row is written: EIO: i/o error, read';
@@ -173,7 +182,12 @@ test('an import that is stopped before it writes says that no row is written', a
     stops: true,
   });
   assert.equal([report.state, report.error_count], ['failed', 1]);
-  assert.match(report.errors[0].message, /^no row is written: the import was stopped/);
+  const [{ message }] = report.errors;
+  assert.match(message, /^no row is written: the import was stopped/);
+  assert.match(
+    refusalDe(message) ?? '',
+    /^Keine Zeile ist geschrieben: der Import wurde angehalten/,
+  );
 });
 
 test('a row that another client has created since the check is found by its name', async () => {
