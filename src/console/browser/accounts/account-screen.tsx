@@ -169,7 +169,7 @@ function UserRow(props: RowProps) {
   const actions = useUserActions(props);
   return (
     <tr>
-      <th scope="row">
+      <th scope="row" class="account-name">
         {name} {name === session.value?.subject && <span class="tag">{t('accounts.you')}</span>}
       </th>
       <RoleCell name={name} role={role} onApply={(chosen) => actions.change({ role: chosen })} />

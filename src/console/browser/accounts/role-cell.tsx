@@ -40,7 +40,7 @@ export function RoleCell({ name, role, onApply }: RoleCellProps) {
   });
   return (
     <td
-      class="row-actions"
+      class="row-actions role"
       onKeyDown={({ key }) => {
         if (key === 'Escape' && chosen !== null) takeBack();
       }}

@@ -202,4 +202,24 @@ testInBrowser('sessions end only after a confirmation that names the account', a
   await page.context().close();
 });
 
+testInBrowser('a role that is chosen does not make the table wider than a window', async () => {
+  const { server, at, visit } = scene();
+  await makeAccount(server, 'accountant-of-the-shop', 'editor');
+  for (const [locale, role] of [
+    ['en-US', 'Role of accountant-of-the-shop'],
+    ['de-DE', 'Rolle von accountant-of-the-shop'],
+  ] as const) {
+    const { page } = await visit('admin', { width: 1280, options: { locale } });
+    await page.goto(at('/accounts'));
+    await page.getByLabel(role, { exact: true }).selectOption('viewer');
+    await page.getByRole('button', { name: /^(?:Apply|Übernehmen)/ }).waitFor();
+    const wider = await page.evaluate(`(() => {
+      const { scrollWidth, clientWidth } = document.querySelector('.table');
+      return scrollWidth - clientWidth;
+    })()`);
+    assert.is(wider, 0, locale);
+    await page.context().close();
+  }
+});
+
 test.run();
