@@ -1,7 +1,7 @@
 /** Responses that arrive late or not at all, and double clicks (spec 13.5). */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Locator, Page } from 'playwright-core';
+import type { Locator, Page, Route } from 'playwright-core';
 import { read } from '../../../support/catalog.ts';
 import { send } from '../../../support/client.ts';
 import { testInBrowser } from '../browser.ts';
@@ -282,26 +282,36 @@ testInBrowser('a value that is typed into a list stays until it is valid and sav
   await page.context().close();
 });
 
-testInBrowser('the progress of an import is requested again after a lost response', async () => {
-  const { server, at, visit } = scene();
-  const visitor = await visit('editor');
-  const { page } = visitor;
-  await page.goto(at('/import'));
-  await page.getByLabel('Into').selectOption('brands');
-  const buffer = Buffer.from('name\nFollowed to the end\n');
-  await page.getByLabel('File').setInputFiles({ name: 'b.csv', mimeType: 'text/csv', buffer });
-  await page.getByRole('button', { name: 'Next' }).click();
-  await page.getByRole('button', { name: 'Check' }).click();
-  await page.getByRole('button', { name: 'Apply 1 change' }).waitFor();
-  // The message ends with the next answer, so there is none until it was heard.
-  await page.route('**/admin/imports/*/', (route) => route.abort());
-  await page.getByRole('button', { name: 'Apply 1 change' }).click();
-  await hears(page, 'alert', 'The server does not answer.');
-  await page.unroute('**/admin/imports/*/');
-  await hears(page, 'status', '1 item was imported.');
-  assert.is((await read(server, '/admin/brands/?q=followed')).length, 1);
-  assert.equal(faults(visitor, [/ERR_FAILED/]), []);
-  await page.context().close();
-});
+for (const [what, spoil, message, logged] of [
+  ['a lost response', (route: Route) => route.abort(), 'The server does not answer.', /ERR_FAILED/],
+  [
+    'a 503',
+    (route: Route) => route.fulfill({ status: 503, json: { error: 'try again later' } }),
+    'try again later',
+    /503/,
+  ],
+] as const) {
+  testInBrowser(`the progress of an import is requested again after ${what}`, async () => {
+    const { server, at, visit } = scene();
+    const visitor = await visit('editor');
+    const { page } = visitor;
+    await page.goto(at('/import'));
+    await page.getByLabel('Into').selectOption('brands');
+    const buffer = Buffer.from(`name\nFollowed after ${what}\n`);
+    await page.getByLabel('File').setInputFiles({ name: 'b.csv', mimeType: 'text/csv', buffer });
+    await page.getByRole('button', { name: 'Next' }).click();
+    await page.getByRole('button', { name: 'Check' }).click();
+    await page.getByRole('button', { name: 'Apply 1 change' }).waitFor();
+    // The message ends with the next answer, so there is none until it was heard.
+    await page.route('**/admin/imports/*/', spoil);
+    await page.getByRole('button', { name: 'Apply 1 change' }).click();
+    await hears(page, 'alert', message);
+    await page.unroute('**/admin/imports/*/');
+    await hears(page, 'status', '1 item was imported.');
+    assert.is((await read(server, `/admin/brands/?q=${what.replaceAll(' ', '+')}`)).length, 1);
+    assert.equal(faults(visitor, [logged]), []);
+    await page.context().close();
+  });
+}
 
 test.run();
