@@ -16,12 +16,19 @@ export type Fault =
   /** The caller gets an error, and the call has its effect later, while it is being repeated. */
   | 'delayed';
 
+/** An error that says nothing about the outcome of a call. */
+export class LostConnection extends Error {}
+
+/** Calls of all hosts together, many times what any test makes: more of them would have no end. */
+const MAX_CALLS = 1000;
+
 export class MemoryChangeLog implements ChangeLog {
   readonly entries: EncodedChangeSet[] = [];
   readonly #origin: LogPosition;
   readonly #listeners = new Set<(head: LogPosition | null) => void>();
   /** Asked for the fault of every call; `writer` is that of a change set to be appended. */
   fault: (writer?: string) => Fault = () => 'none';
+  #calls = 0;
 
   constructor(origin: LogPosition) {
     this.#origin = origin;
@@ -67,15 +74,18 @@ export class MemoryChangeLog implements ChangeLog {
   }
 
   async #call<T>(effect: () => T, writer?: string): Promise<T> {
+    this.#calls += 1;
+    // After this error a host does not call again.
+    if (this.#calls > MAX_CALLS) throw new CatalogError('store_damaged', 'too many calls');
     const fault = this.fault(writer);
     await pause(0);
-    if (fault === 'lost') throw new Error('the connection was refused');
+    if (fault === 'lost') throw new LostConnection('the connection was refused');
     if (fault === 'delayed') {
       void pause(2).then(() => ignoring(effect));
-      throw new Error('the connection was lost');
+      throw new LostConnection('the connection was lost');
     }
     const result = effect();
-    if (fault === 'unanswered') throw new Error('the connection was lost');
+    if (fault === 'unanswered') throw new LostConnection('the connection was lost');
     if (fault === 'late') await pause(3);
     return result;
   }

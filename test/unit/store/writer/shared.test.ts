@@ -3,14 +3,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { CatalogError, messageOf } from '../../../../src/errors.ts';
+import { CatalogError, messageOf, systemErrorCode } from '../../../../src/errors.ts';
 import { databaseOver } from '../../../../src/store/lowdb.ts';
 import type { State } from '../../../../src/store/state.ts';
 import { Committer } from '../../../../src/store/writer/committer.ts';
 import type { Transaction } from '../../../../src/store/writer/draft.ts';
 import { addBook, bookRow } from '../../../support/books.ts';
 import { codeOf, failureMessage } from '../../../support/failure.ts';
-import { type Fault, MemoryChangeLog } from '../../../support/memory-change-log.ts';
+import { type Fault, LostConnection, MemoryChangeLog } from '../../../support/memory-change-log.ts';
 import { MemoryLog } from '../../../support/memory-log.ts';
 import { until } from '../../../support/until.ts';
 
@@ -34,6 +34,15 @@ interface Host {
   readonly wait: (milliseconds: number) => void;
 }
 
+/**
+ * Ends the attempts of a host after an error that no test has planned, such as a fault of the
+ * program: a host repeats them until they succeed.
+ */
+function requirePlanned(error: unknown): void {
+  if (error instanceof LostConnection || systemErrorCode(error) !== null) return;
+  throw new Error(`an attempt failed unexpectedly: ${messageOf(error)}`, { cause: error });
+}
+
 /** Hosts of one history on a shared log. */
 async function openHosts(count: number) {
   const origin = 'a'.repeat(64);
@@ -46,7 +55,10 @@ async function openHosts(count: number) {
     const [errors, fatalities]: [string[], string[]] = [[], []];
     const shared = { log, writer: `host ${nth}`, timeoutMs: 300_000 };
     const committer = new Committer(low, local, {
-      onError: (error) => void errors.push(messageOf(error)),
+      onError: (error) => {
+        requirePlanned(error);
+        errors.push(messageOf(error));
+      },
       onFatal: (error) => void fatalities.push(messageOf(error)),
       shared,
     });
@@ -135,6 +147,7 @@ test('an append whose outcome is not known is repeated with the same bytes until
     assert.is(log.entries.length, 1, fault);
     assert.is(sent.length, attempts, fault);
     assert.is(new Set(sent).size, 1, fault);
+    assert.is(host(0).errors.length, attempts > 1 ? 1 : 0, 'the first of several is reported');
     assert.equal(host(0).local.changeSets, [log.entries[0]?.changeSet], fault);
   }
 });
@@ -180,7 +193,11 @@ test('a change set that the log has is written again until the disk of the host 
   const { host, log } = await openHosts(1);
   const { committer, local, state, wait } = host(0);
   wait(30);
+  let attempts = 0;
   local.onAppend = async () => {
+    attempts += 1;
+    // Without pauses between them, the attempts would never end.
+    if (attempts > 1000) throw new Error('too many attempts');
     throw Object.assign(new Error('no space left'), { code: 'ENOSPC' });
   };
   assert.is(
@@ -285,11 +302,37 @@ test('a host whose next change sets were trimmed from the log refuses writes as 
   assert.is(host(1).state().count('books'), 0);
 });
 
+test('a host that cannot apply the next change set of the log refuses writes as log_unavailable', async () => {
+  for (const code of ['history_differs', 'schema_version', 'store_damaged'] as const) {
+    const { log, host } = await openHosts(2);
+    await host(0).committer.submit(addBook());
+    log.read = async () => {
+      throw new CatalogError(code, `it is ${code}`);
+    };
+    const refusal = await failureMessage(host(1).committer.catchUp(1), 'log_unavailable');
+    assert.match(refusal, `it is ${code}`);
+    assert.is(await codeOf(host(1).committer.submit(addBook())), 'log_unavailable', code);
+  }
+});
+
+test('if a change set of the log is damaged, the refusal names it', async () => {
+  const { log, host } = await openHosts(2);
+  for (const name of ['1', '2']) await host(0).committer.submit(addBook(name));
+  await host(1).committer.catchUp(1);
+  await host(0).committer.submit(addBook('3'));
+  const read = log.read.bind(log);
+  log.read = async (after) => (await read(after)).map((bytes) => bytes.slice(1));
+  const refusal = await failureMessage(host(1).committer.catchUp(3), 'log_unavailable');
+  assert.match(refusal, 'change set 3 of the log is damaged');
+});
+
 test('close does not wait for a log that does not answer', async () => {
   const { log, host } = await openHosts(1);
   log.fault = () => 'lost';
   const written = codeOf(host(0).committer.submit(addBook()));
   await until('the failure is reported', () => host(0).errors.length > 0);
+  // Another attempt would succeed.
+  log.fault = () => 'none';
   await host(0).committer.close();
   assert.is(await written, 'write_unknown');
 });
