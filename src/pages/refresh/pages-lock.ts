@@ -29,14 +29,10 @@ export class PagesLock {
    * Does some work while no other process writes pages. While the file system refuses locks, as a
    * network file system may for a time, it waits as it does for another process.
    *
-   * @param deadline until when to try, by performance.now(); called after each failed attempt.
-   * @returns false if the lock could not be taken in time; then nothing was done.
+   * @returns false if this was closed before the lock could be taken; then nothing was done.
    */
-  async run(work: () => Promise<void>, deadline: () => number): Promise<boolean> {
-    while (!this.#isClosed && !this.#tryLock()) {
-      if (performance.now() > deadline()) return false;
-      await sleep(RETRY_MS);
-    }
+  async run(work: () => Promise<void>): Promise<boolean> {
+    while (!this.#isClosed && !this.#tryLock()) await sleep(RETRY_MS);
     if (this.#isClosed) return false;
     this.#isHeld = true;
     try {

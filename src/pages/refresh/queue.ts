@@ -74,12 +74,11 @@ export class PageQueue {
   #isCompared = false;
   /** Whether half-written files of a killed run are still to be removed: no work has begun. */
   #mustSweep = true;
-  /** When the remaining work is left to the next start, by performance.now(). */
-  #deadline = Number.POSITIVE_INFINITY;
   #isDraining = false;
   /** Whether a build waits for the pages of earlier changes. */
   #isAsked = false;
   #isDrained = false;
+  /** Whether the remaining work is left to the next start. */
   #isAbandoned = false;
   #running: Promise<void> | null = null;
   /** Ends a wait for more commits. */
@@ -156,13 +155,12 @@ export class PageQueue {
   async drain(grace: number): Promise<void> {
     const { lock } = this.#options;
     this.#isDraining = true;
-    this.#deadline = performance.now() + grace * (1 - SAVE_SHARE);
     this.#add(this.retry.end());
     this.#wake();
     const rest = async () => {
       while (this.#running !== null) await this.#running;
     };
-    await withTimeout(rest(), grace, () => {});
+    await withTimeout(rest(), grace * (1 - SAVE_SHARE), () => {});
     this.#isAbandoned ||= this.#running !== null;
     for (const { finish } of this.#builds.splice(0)) finish();
     const saving = Math.max(grace * SAVE_SHARE, 100);
@@ -198,17 +196,14 @@ export class PageQueue {
 
   async #run(): Promise<void> {
     await this.#options.store.prepareIndexes(SOUGHT_BY_PAGES);
-    while (!this.#isIdle) {
-      if (performance.now() > this.#deadline || !(await this.#step())) {
-        this.#isAbandoned = true;
-        return;
-      }
+    while (!this.#isIdle && !this.#isAbandoned) {
+      if (!(await this.#step())) this.#isAbandoned = true;
       await turn();
     }
     if (this.#manifest.isDue && !this.#isDraining) await this.#save();
   }
 
-  /** Does one step of the queued work. @returns false if there is no time left. */
+  /** Does one step of the queued work. @returns false if the lock was closed before it. */
   async #step(): Promise<boolean> {
     if (this.#mustSweep) return this.#locked(0, () => this.#sweep());
     const isDue = this.#isDraining || this.#isAsked || this.#dueIn() <= 0;
@@ -273,10 +268,10 @@ export class PageQueue {
     });
   }
 
-  /** @returns false if the lock could not be taken in time. */
+  /** @returns false if the lock was closed before it could be taken. */
   async #locked(pages: number, work: () => Promise<void>): Promise<boolean> {
     this.#inHand = pages;
-    const isDone = await this.#options.lock.run(work, () => this.#deadline);
+    const isDone = await this.#options.lock.run(work);
     if (isDone) this.#inHand = 0;
     return isDone;
   }

@@ -6,8 +6,6 @@ import { messageOf } from '../../../../src/errors.ts';
 import { PagesLock, pagesLockPath } from '../../../../src/pages/refresh/pages-lock.ts';
 import { temporaryDirectory } from '../../../support/directory.ts';
 
-const NEVER = () => Number.POSITIVE_INFINITY;
-
 function fail(error: unknown): never {
   throw error;
 }
@@ -39,10 +37,10 @@ class RefusedLock extends FileLock {
 test('the lock is held during work, and free between two pieces of work', async () => {
   const { lock, theirs, isFree } = locks();
   for (let times = 0; times < 2; times += 1) {
-    assert.is(await lock.run(async () => assert.is(isFree(), false), NEVER), true);
+    assert.is(await lock.run(async () => assert.is(isFree(), false)), true);
     assert.is(isFree(), true);
   }
-  const failing = lock.run(async () => Promise.reject(new Error('the disk is full')), NEVER);
+  const failing = lock.run(async () => Promise.reject(new Error('the disk is full')));
   assert.is(await failing.catch(String), 'Error: the disk is full');
   assert.is(isFree(), true);
   theirs.close();
@@ -51,7 +49,7 @@ test('the lock is held during work, and free between two pieces of work', async 
 test('a lock that is closed during work is held until the work has ended', async () => {
   const { lock, own, theirs, isFree } = locks();
   const work = Promise.withResolvers<void>();
-  const running = lock.run(() => work.promise, NEVER);
+  const running = lock.run(() => work.promise);
   lock.close();
   assert.is(isFree(), false);
   work.resolve();
@@ -65,19 +63,16 @@ test('a closed lock runs nothing, and its file is closed at once if there is no 
   const { lock, own, theirs } = locks();
   lock.close();
   assert.throws(() => own.tryLock(), /the lock is closed/);
-  assert.is(await lock.run(async () => assert.unreachable('it was run'), NEVER), false);
+  assert.is(await lock.run(async () => assert.unreachable('it was run')), false);
   theirs.close();
 });
 
-test('if another process holds the lock until the deadline, nothing is done', async () => {
+test('if another process holds the lock until it is closed here, nothing is done', async () => {
   const { lock, theirs } = locks();
   assert.is(theirs.tryLock(), true);
-  const run = lock.run(
-    async () => assert.unreachable('it was run'),
-    () => 0,
-  );
-  assert.is(await run, false);
+  const run = lock.run(async () => assert.unreachable('it was run'));
   lock.close();
+  assert.is(await run, false);
   theirs.close();
 });
 
@@ -89,7 +84,7 @@ test('while locks are refused, work waits, and each time that it begins is repor
     file.refusals = ['no locks', 'no locks', 'no locks'];
     let done = 0;
     const work = async () => void (done += 1);
-    assert.is(await lock.run(work, NEVER), true);
+    assert.is(await lock.run(work), true);
     assert.is(done, 1);
     assert.is(reports.length, round, reports.join());
   }
@@ -97,13 +92,13 @@ test('while locks are refused, work waits, and each time that it begins is repor
   lock.close();
 });
 
-test('work that waits for a lock that is refused ends at the deadline, undone', async () => {
+test('work that waits for a lock that is refused ends when the lock is closed, undone', async () => {
   const file = new RefusedLock(pagesLockPath(temporaryDirectory()));
   const lock = new PagesLock(file, () => {});
   file.refusals = ['no locks'];
-  const work = async () => assert.unreachable('the work was done without the lock');
-  assert.is(await lock.run(work, () => Number.NEGATIVE_INFINITY), false);
+  const run = lock.run(async () => assert.unreachable('the work was done without the lock'));
   lock.close();
+  assert.is(await run, false);
 });
 
 test.run();
