@@ -19,8 +19,11 @@ export type Fault =
 /** An error that says nothing about the outcome of a call. */
 export class LostConnection extends Error {}
 
-/** Calls of all hosts together, many times what any test makes: more of them would have no end. */
-const MAX_CALLS = 1000;
+/**
+ * Calls of all hosts together, and calls without an answer in a row: many times what any test
+ * makes. More of them would have no end.
+ */
+const MAX = { calls: 1000, unanswered: 100 };
 
 export class MemoryChangeLog implements ChangeLog {
   readonly entries: EncodedChangeSet[] = [];
@@ -29,6 +32,8 @@ export class MemoryChangeLog implements ChangeLog {
   /** Asked for the fault of every call; `writer` is that of a change set to be appended. */
   fault: (writer?: string) => Fault = () => 'none';
   #calls = 0;
+  /** Calls since the last one that was answered. */
+  #unanswered = 0;
 
   constructor(origin: LogPosition) {
     this.#origin = origin;
@@ -75,9 +80,12 @@ export class MemoryChangeLog implements ChangeLog {
 
   async #call<T>(effect: () => T, writer?: string): Promise<T> {
     this.#calls += 1;
-    // After this error a host does not call again.
-    if (this.#calls > MAX_CALLS) throw new CatalogError('store_damaged', 'too many calls');
     const fault = this.fault(writer);
+    this.#unanswered = fault === 'none' || fault === 'late' ? 0 : this.#unanswered + 1;
+    if (this.#calls > MAX.calls || this.#unanswered > MAX.unanswered) {
+      // After this error a host does not call again.
+      throw new CatalogError('store_damaged', 'a test has called the log too often');
+    }
     await pause(0);
     if (fault === 'lost') throw new LostConnection('the connection was refused');
     if (fault === 'delayed') {

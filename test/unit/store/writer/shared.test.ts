@@ -234,6 +234,26 @@ test('if the log refuses a change set, the write is refused, and the next one su
   assert.is(await host(0).committer.submit(addBook()), 1);
 });
 
+test('if the log refuses a change set, what has seen it fails too, and does not run again', async () => {
+  const { log, host } = await openHosts(1);
+  const { committer } = host(0);
+  log.append = async () => {
+    throw new CatalogError('write_refused', 'the change set is too large');
+  };
+  let runs = 0;
+  const written = codeOf(committer.submit(addBook()));
+  const seen = codeOf(
+    committer.submit((transaction) => {
+      runs += 1;
+      return transaction.lastId('books');
+    }),
+  );
+  assert.is(await written, 'write_refused');
+  assert.is(await seen, 'write_refused');
+  await committer.submit((transaction) => transaction.lastId('books'));
+  assert.is(runs, 1);
+});
+
 test('after the log refuses a change set late, writes are accepted again', async () => {
   const { log, host } = await openHosts(1);
   const { committer, wait } = host(0);
