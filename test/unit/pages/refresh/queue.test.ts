@@ -34,6 +34,9 @@ import { turn } from '../../../support/turns.ts';
 
 const SKUS = 30;
 
+/** Rows of a commit that are noted in slices of the event loop. */
+const MANY = 20_000;
+
 class Bench {
   readonly data: string;
   readonly store: Store;
@@ -358,6 +361,29 @@ test('a build runs after the pages of earlier commits are written', async () => 
   await ended;
   const pages = freshPages(bench.store).size;
   assert.equal(build.counts, { written: 0, unchanged: pages, removed: 0, failed: 0 });
+  bench.requireFresh();
+  await bench.close();
+});
+
+test('a build waits for the pages of a large commit whose changes are still being noted', async () => {
+  const bench = await Bench.open();
+  const now = performance.now.bind(performance);
+  let passed = 0;
+  // A slice has time for one or two steps, so noting takes many turns.
+  performance.now = () => now() + (passed += 1);
+  try {
+    await bench.commit((transaction) => {
+      const book = { pub_date: '1815-12-23', commentcount: 0, readcount: 0, image: '' };
+      for (let nth = 1; nth <= MANY; nth += 1) add(transaction, 'books', { name: 'Emma', ...book });
+      for (let id = 1; id <= SKUS; id += 1) rename(id, 'Before')(transaction);
+    });
+    const { build, ended } = bench.queue.build({ stale: true, skus: null });
+    await ended;
+    const pages = freshPages(bench.store).size;
+    assert.equal(build.counts, { written: 0, unchanged: pages, removed: 0, failed: 0 });
+  } finally {
+    performance.now = now;
+  }
   bench.requireFresh();
   await bench.close();
 });
