@@ -374,6 +374,27 @@ for (const [what, body] of [
     ));
 }
 
+test('if the client disconnects during a large body, the bytes after that do not count as sent', () => {
+  const body = Buffer.alloc(1000 * PIECE.length);
+  return withSendTimers((timers) =>
+    staged(
+      () => ({ status: 200, headers: {}, body }),
+      async (stage) => {
+        const client = stage.connect();
+        client.socket.pause();
+        client.send('GET /');
+        await until('the server waits for the client', () => timers.running.size === 1);
+        client.socket.resetAndDestroy();
+        await until('the response is recorded', () => stage.records.length === 1);
+        const { bytes = 0, aborted } = stage.records[0] ?? {};
+        assert.ok(bytes < body.length, `${bytes} bytes`);
+        assert.is(aborted, true);
+      },
+      { sendTimeout: SEND_MS },
+    ),
+  );
+});
+
 test('the response to HEAD has the length of a large body, and none of its bytes count as sent', () =>
   staged(
     () => ({ status: 200, headers: {}, body: PIECE.repeat(2) }),
