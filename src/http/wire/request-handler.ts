@@ -149,6 +149,7 @@ async function complete(
     if (!outgoing.writableFinished) await waitFor(exchange, 'finish');
   } catch (error) {
     onError(error);
+    // If only the request were destroyed, the engine would send an empty 200.
     connection.destroy();
   } finally {
     abandon(context, exchange);

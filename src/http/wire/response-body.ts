@@ -28,6 +28,7 @@ export interface ResponseSink {
  *
  * @param head whether the body is left out, as in the response to HEAD.
  * @returns bytes of the body that were sent.
+ * @throws what node:http throws if it refuses a header; then the connection has to be cut.
  */
 export function sendResponse(
   sink: ResponseSink,
@@ -63,12 +64,9 @@ function isStream(body: HttpResponse['body']): body is BodyStream {
 
 /** @throws what node:http throws if it refuses a header, such as one from another host. */
 function writeHead(sink: ResponseSink, { status, headers, body }: HttpResponse): void {
-  const { outgoing, connection } = sink;
   try {
-    outgoing.writeHead(status, headers);
+    sink.outgoing.writeHead(status, headers);
   } catch (error) {
-    // If only the request were destroyed, the engine would send an empty 200.
-    connection.destroy();
     if (isStream(body)) closeStream(sink, body);
     throw error;
   }
