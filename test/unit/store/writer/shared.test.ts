@@ -12,6 +12,7 @@ import { addBook, bookRow } from '../../../support/books.ts';
 import { codeOf, failureMessage } from '../../../support/failure.ts';
 import { type Fault, LostConnection, MemoryChangeLog } from '../../../support/memory-change-log.ts';
 import { MemoryLog } from '../../../support/memory-log.ts';
+import { add } from '../../../support/memory-store.ts';
 import { until } from '../../../support/until.ts';
 
 /** Increments a counter: a lost or repeated update shows in the sum. */
@@ -311,6 +312,29 @@ test('a host that has the requested change set does not read the log to catch up
   assert.is(reads, 0);
   await committer.catchUp(2);
   assert.is(reads, 1, 'what it may lack is read');
+});
+
+test('the work that a large change set defers is done before the next one is applied, or if none follows', async () => {
+  const { host } = await openHosts(2);
+  const { committer, local, state } = host(1);
+  // The first look-up builds the index whose lists the change sets move.
+  state().matching('categories', 'parent_id', null);
+  const addMany = () =>
+    host(0).committer.submit((transaction) => {
+      const values = { name: 'Wood', parent_id: null };
+      for (let nth = 1; nth <= 2000; nth += 1) add(transaction, 'categories', values);
+    });
+  await addMany();
+  await committer.catchUp(1);
+  // It waits for its turn, which begins after that work.
+  await committer.catchUp(0);
+  assert.ok(state().settled);
+  await addMany();
+  await host(0).committer.submit(addBook());
+  const settled: boolean[] = [];
+  local.onAppend = async () => void settled.push(state().settled);
+  await committer.catchUp(3);
+  assert.equal(settled, [true, true]);
 });
 
 test('a host whose next change sets were trimmed from the log refuses writes as log_unavailable', async () => {
