@@ -150,6 +150,19 @@ test('if it is not known whether a group is on the disk, none of it runs again',
   assert.equal(fatalities, ['the sync failed']);
 });
 
+test('if the state cannot take a change set that is written, that is fatal, and later transactions are refused', async () => {
+  const { log, low, committer, fatalities } = await open();
+  low.data.apply = () => {
+    throw new Error('an index contradicts its table');
+  };
+  const failed = await committer.submit(addBook()).catch(messageOf);
+  assert.is(failed, 'an index contradicts its table', 'it is not said that nothing was changed');
+  assert.equal(fatalities, ['an index contradicts its table']);
+  assert.is(await codeOf(committer.submit(addBook())), 'store_closed');
+  assert.is(log.changeSets.length, 1);
+  await committer.close();
+});
+
 test('if an observer throws, that is fatal, the commit is answered and later transactions are refused', async () => {
   let failing = false;
   const { committer, fatalities } = await open({
