@@ -80,6 +80,14 @@ test('a SKU in CSV has decimal prices, the path of its category and the names of
   assert.is(option?.['spu'], 'Auralune Phone 12');
 });
 
+test('a category in CSV has its parent by id and path; both cells are empty on the first level', async () => {
+  const records = await recordsOf('/admin/categories/export/');
+  const parent = records.find(({ name }) => name === 'Electronics');
+  assert.equal([parent?.['parent_id'], parent?.['parent']], ['', '']);
+  const child = records.find(({ parent_id }) => parent_id === parent?.['id']);
+  assert.is(child?.['parent'], 'Electronics');
+});
+
 test('a CSV price has as many decimals as the currency', async () => {
   const shop = await openService({ demo: true, pages: { currency: 'JPY' } });
   const [sku] = await recordsOf('/admin/skus/export/', shop);
