@@ -51,7 +51,8 @@ export function needCategories(ids: readonly number[] = []): Promise<void> {
 /** Reads the tree again: a category was written. @throws ApiError, TypeError. */
 export async function readCategories(): Promise<void> {
   const sent = performance.now();
-  const tree = treeOf(await listAll('categories', { sortby: 'name' }));
+  // A tree that lacks some has not the categories below them either.
+  const tree = treeOf(await listAll('categories', { sortby: 'name' }, Number.POSITIVE_INFINITY));
   // The response to an earlier request may come last.
   if (sent < knownSince) return;
   knownSince = sent;

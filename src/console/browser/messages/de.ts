@@ -120,6 +120,7 @@ export const de: Messages = {
   'bulk.delete': 'Löschen …',
   'combobox.choices': 'Auswahl',
   'combobox.nothing': 'Nichts gefunden',
+  'combobox.rest': 'Das sind die ersten {count}. Ein Wort findet weitere.',
   'combobox.create': '„{name}“ anlegen …',
   'combobox.unchosen':
     'Es wurde nichts ausgewählt. Wählen Sie einen Vorschlag, oder löschen Sie den Text.',

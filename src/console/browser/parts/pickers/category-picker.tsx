@@ -6,6 +6,7 @@ import { useEffect, useId, useRef } from 'preact/hooks';
 import { categories, needCategories } from '../../api/references.ts';
 import { t } from '../../messages/text.ts';
 import { complain } from '../notices.tsx';
+import { MAX_ROWS } from './category-tree.ts';
 import { useInWindow } from './in-window.ts';
 import {
   type CategoryPickerProps,
@@ -67,7 +68,7 @@ interface LinesProps {
 }
 
 function Lines({ popup, tree }: LinesProps) {
-  const { lines, at, open, choose, toggle } = tree;
+  const { lines, isCut, at, open, choose, toggle } = tree;
   const element = useRef<HTMLUListElement>(null);
   useInWindow(element);
   useEffect(() => {
@@ -95,6 +96,11 @@ function Lines({ popup, tree }: LinesProps) {
             {line.label}
           </li>
         ))}
+        {isCut && (
+          <li role="none" class="rest soft" onMouseDown={(event) => event.preventDefault()}>
+            {t('combobox.rest', { count: MAX_ROWS })}
+          </li>
+        )}
       </ul>
       {/* It is always there: text in a region that is new is often not announced. */}
       <p class="nothing" aria-live="polite">

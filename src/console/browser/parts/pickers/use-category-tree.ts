@@ -3,7 +3,7 @@ import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { categories, chainOf, needCategories } from '../../api/references.ts';
 import { t } from '../../messages/text.ts';
-import { type TreeRow, treeRows } from './category-tree.ts';
+import { MAX_ROWS, type TreeRow, treeRows } from './category-tree.ts';
 import { complain } from '../notices.tsx';
 import { meantBy } from './meant.ts';
 import type { PickerProps } from './picker-props.ts';
@@ -70,6 +70,8 @@ export interface Tree {
   readonly kept: Kept;
   readonly open: boolean;
   readonly lines: readonly Line[];
+  /** Whether there are more rows than lines. */
+  readonly isCut: boolean;
   /** The position of the marked line; -1 if none is. */
   readonly at: number;
   /** Opens the popup at the value. */
@@ -109,7 +111,8 @@ export function useCategoryTree(props: CategoryPickerProps): Tree {
   useEffect(() => {
     if (left.value) search.close();
   }, [props.value]);
-  return { typed: typed.value, kept, open, lines, at, ...search, ...choosing(state) };
+  const isCut = rows?.length === MAX_ROWS;
+  return { typed: typed.value, kept, open, lines, isCut, at, ...search, ...choosing(state) };
 }
 
 function meantId(text: string, rows: readonly TreeRow[], value: number | null) {

@@ -1,0 +1,46 @@
+/** More categories than one request of the console takes, and than its pickers show (spec 13.4). */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { make } from '../../../support/catalog.ts';
+import { send } from '../../../support/client.ts';
+import { until } from '../../../support/until.ts';
+import { testInBrowser, violationsOn } from '../browser.ts';
+import { faults, stage } from './console.ts';
+
+const scene = stage();
+
+const MANY = 10_000;
+
+testInBrowser('each of more than 10,000 categories is named, found and chosen', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  const { id: top } = await make(server, '/admin/categories/', { name: 'Top', parent_id: null });
+  const { id: middle } = await make(server, '/admin/categories/', { name: 'Mid', parent_id: top });
+  // By name they are before all others, on which their paths depend.
+  const body = Array.from({ length: MANY }, (_, nth) => ({ name: `Aa ${nth}`, parent_id: middle }));
+  const { status } = await send(server, 'POST', '/admin/categories/bulk/', { body });
+  assert.is(status, 201);
+  await page.goto(at('/skus/1'));
+  const field = page.getByRole('combobox', { name: 'Category' });
+  await until('the category is named', async () =>
+    (await field.inputValue()).endsWith('Smartphones'),
+  );
+  const choices = page.getByRole('treeitem');
+  const rest = page.getByText('These are the first 300. Type a word to find others.');
+  await field.fill('Aa');
+  await rest.waitFor();
+  // Those above it, and what creates one.
+  assert.is(await choices.count(), 301);
+  // A click on what is no choice leaves the choices open.
+  await rest.click();
+  assert.equal(await violationsOn(page), []);
+  await field.fill(`Aa ${MANY - 1}`);
+  await page.getByRole('treeitem', { name: `Aa ${MANY - 1}`, exact: true }).click();
+  assert.is(await field.inputValue(), `Top › Mid › Aa ${MANY - 1}`);
+  assert.is(await rest.count(), 0);
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
+test.run();
