@@ -58,14 +58,14 @@ export async function jsonOf<T>(response: Response): Promise<T> {
 
 /**
  * @param response whose status is not a success. Its body is read here.
- * @returns the message of the server, or the status text if the body has none.
+ * @returns the message of the server, "" if the body has none, such as that of a proxy.
  */
 export async function errorOf(response: Response): Promise<ApiError> {
   const body = (await response.json().catch(() => ({}))) as {
     error?: string;
     fields?: ApiError['fields'];
   };
-  return new ApiError(response.status, body.error ?? response.statusText, body.fields);
+  return new ApiError(response.status, body.error ?? '', body.fields);
 }
 
 /** Whether a failure is that the item does not exist, or no longer. */

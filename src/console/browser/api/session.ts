@@ -6,6 +6,7 @@ import { computed, signal } from '@preact/signals';
 import { BASE_PATH } from '../base.ts';
 import { answer } from './answer.ts';
 import { endEarly, SESSION_KEY, takeEarly } from '../start/early-requests.ts';
+import { delayOf, waitThrottled } from '../throttled.ts';
 import type { Role } from './types.ts';
 
 /** How long a token lives; a longer pause asks for the password again. */
@@ -106,14 +107,15 @@ export async function signOut(): Promise<void> {
 
 /**
  * Sends a request with the token. If the token is refused, the form is shown, and the request is
- * sent again once a user has signed in.
+ * sent again once a user has signed in. If there are too many requests, it is sent again a little
+ * later.
  *
  * @param path below the base path, or an address.
  * @throws TypeError if the server does not answer, DOMException if the request is aborted.
  */
 export async function authorizedFetch(path: string, init: RequestInit = {}): Promise<Response> {
   const url = path.startsWith('/') ? `${BASE_PATH}${path}` : path;
-  for (;;) {
+  for (let attempt = 1; ; attempt += 1) {
     const { token } = stored.value ?? { token: '' };
     const headers = new Headers(init.headers);
     if (token !== '') headers.set('Authorization', `Bearer ${token}`);
@@ -124,6 +126,12 @@ export async function authorizedFetch(path: string, init: RequestInit = {}): Pro
     answered.value = { sent, written: !isRead && response.ok };
     // An early request goes on whoever waits for it.
     init.signal?.throwIfAborted();
+    const delay = delayOf(response, attempt);
+    if (delay !== null) {
+      await waitThrottled(delay, init.signal);
+      init.signal?.throwIfAborted();
+      continue;
+    }
     if (response.status !== 401) return response;
     if (token === (stored.value?.token ?? '')) await signedInAgain(init.signal ?? null);
   }

@@ -37,5 +37,5 @@ export async function unwrap<T>(pending: Promise<Result<T>>): Promise<T> {
     error?: string;
     fields?: ApiError['fields'];
   };
-  throw new ApiError(response.status, message ?? response.statusText, fields);
+  throw new ApiError(response.status, message ?? '', fields);
 }

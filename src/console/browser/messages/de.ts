@@ -16,6 +16,7 @@ export const de: Messages = {
   'app.name': 'Katalog',
   loading: 'Wird geladen …',
   saving: 'Wird gespeichert …',
+  throttled: 'Zu viele Anfragen auf einmal. Es wird gewartet …',
   yes: 'Ja',
   no: 'Nein',
   undo: 'Rückgängig',
@@ -70,6 +71,8 @@ export const de: Messages = {
     'Der Server antwortet nicht. Was Sie eingegeben haben, ist noch da; versuchen Sie es gleich noch einmal.',
   'error.server':
     'Auf dem Server ist etwas schiefgegangen. Was Sie eingegeben haben, ist noch da; versuchen Sie es gleich noch einmal. Geschieht es wieder, sagen Sie es der Person, die den Server betreibt.',
+  'error.tooMany':
+    'Zu viele Anfragen auf einmal. Was Sie eingegeben haben, ist noch da; versuchen Sie es gleich noch einmal.',
   'error.defect':
     'In der Konsole ist etwas schiefgegangen ({what}). Geschieht es wieder, sagen Sie es der Person, die den Server betreibt.',
   'error.updated':

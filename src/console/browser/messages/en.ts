@@ -6,6 +6,7 @@ export const en = {
   'app.name': 'Catalog',
   loading: 'Loading…',
   saving: 'Saving…',
+  throttled: 'There are too many requests. Waiting…',
   yes: 'Yes',
   no: 'No',
   undo: 'Undo',
@@ -60,6 +61,8 @@ export const en = {
     'The server does not answer. What you have typed is still here; try again in a moment.',
   'error.server':
     'Something went wrong on the server. What you have typed is still here; try again in a moment. If it happens again, tell the person who runs the server.',
+  'error.tooMany':
+    'There are too many requests. What you have typed is still here; try again in a moment.',
   'error.defect':
     'Something went wrong in the console ({what}). If it happens again, tell the person who runs the server.',
   'error.updated':

@@ -5,6 +5,7 @@ import { NoAnswer } from '../api/answer.ts';
 import { ApiError, isAborted } from '../api/client.ts';
 import { isSaving, whileSaving } from '../saving.ts';
 import { answered } from '../api/session.ts';
+import { throttled } from '../throttled.ts';
 import { ConsoleUpdated } from '../load-chunk.ts';
 import { serverText, t } from '../messages/text.ts';
 
@@ -72,7 +73,8 @@ export function complain(error: unknown): void {
 
 function endOf(error: unknown): Notice['until'] {
   if (error instanceof NoAnswer) return 'answered';
-  return error instanceof ApiError && error.status >= 500 ? 'written' : null;
+  const isPassing = error instanceof ApiError && (error.status === 429 || error.status >= 500);
+  return isPassing ? 'written' : null;
 }
 
 /** Loads the console again. A form that has unsaved changes lets the user stay. */
@@ -86,9 +88,9 @@ export function wordsFor(error: unknown): string {
     if (error.status === 403) return t('error.forbidden');
     if (error.status === 410) return t('error.gone');
     if (error.status >= 500) return faultText(error);
-    return error.message === ''
-      ? t('error.status', { status: String(error.status) })
-      : serverText(error.message);
+    if (error.message !== '') return serverText(error.message);
+    const status = String(error.status);
+    return error.status === 429 ? t('error.tooMany') : t('error.status', { status });
   }
   if (error instanceof ConsoleUpdated) return t('error.updated');
   if (error instanceof NoAnswer) return t('error.network');
@@ -144,9 +146,9 @@ export function Notices() {
       {/* Only what is new is announced, not all that is still shown. */}
       <div role="status" aria-atomic="false">
         {notices.value.filter(({ kind }) => kind === 'status').map(show)}
-        {isSaving.value && (
+        {(isSaving.value || throttled.value > 0) && (
           <div class="notice status">
-            <p>{t('saving')}</p>
+            <p>{t(throttled.value > 0 ? 'throttled' : 'saving')}</p>
           </div>
         )}
       </div>
