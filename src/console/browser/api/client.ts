@@ -1,5 +1,5 @@
 /** Requests to the API, and their failures. */
-import { answer } from './answer.ts';
+import { answer, NoAnswer } from './answer.ts';
 import { authorizedFetch } from './session.ts';
 
 /** A response that is not a success. */
@@ -56,21 +56,33 @@ export async function jsonOf<T>(response: Response): Promise<T> {
   return answer(response.json() as Promise<T>);
 }
 
+/** A SKU that the disk refused is a 422 (spec 3.9), although nothing is wrong with what was sent. */
+const REFUSED_BY_DISK = /^database error: (the disk refused the write .*)$/s;
+
 /**
  * @param response whose status is not a success. Its body is read here.
- * @returns the message of the server, "" if the body has none, such as that of a proxy.
+ * @returns the message of the server; "" if the body has none, such as that of a proxy. A fault of
+ *   the disk has status 503, whatever was written.
  */
 export async function errorOf(response: Response): Promise<ApiError> {
   const body = (await response.json().catch(() => ({}))) as {
     error?: string;
     fields?: ApiError['fields'];
   };
+  const [, fault] = REFUSED_BY_DISK.exec(body.error ?? '') ?? [];
+  if (fault !== undefined) return new ApiError(503, fault);
   return new ApiError(response.status, body.error ?? '', body.fields);
 }
 
 /** Whether a failure is that the item does not exist, or no longer. */
 export function isGone(error: unknown): boolean {
   return error instanceof ApiError && (error.status === 404 || error.status === 410);
+}
+
+/** Whether the same request may succeed later: the failure says nothing about what was sent. */
+export function isPassing(error: unknown): boolean {
+  if (error instanceof NoAnswer) return true;
+  return error instanceof ApiError && (error.status === 429 || error.status >= 500);
 }
 
 /** Whether a failure is only that the request was not wanted any more. */

@@ -1,7 +1,7 @@
 /** Imports at the server. */
 import type { components } from '../../../../dist/console/api.d.ts';
-import { answer, NoAnswer } from '../api/answer.ts';
-import { ApiError, errorOf, jsonOf, receive, send } from '../api/client.ts';
+import { answer } from '../api/answer.ts';
+import { errorOf, isPassing, jsonOf, receive, send } from '../api/client.ts';
 import { collectionOf } from '../api/collections.ts';
 import { randomKey } from '../api/random-key.ts';
 import { authorizedFetch } from '../api/session.ts';
@@ -18,12 +18,6 @@ export interface ImportOptions {
   readonly createMissing: readonly string[];
   /** Makes a repeated request import the file once; null for a dry run. */
   readonly key: string | null;
-}
-
-/** Whether a failure to ask for an import says nothing about the import, so that it is asked again. */
-function isPassing(error: unknown): boolean {
-  if (error instanceof NoAnswer) return true;
-  return error instanceof ApiError && (error.status === 429 || error.status >= 500);
 }
 
 /**

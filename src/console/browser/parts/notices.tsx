@@ -2,7 +2,7 @@
 import { effect, signal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { NoAnswer } from '../api/answer.ts';
-import { ApiError, isAborted } from '../api/client.ts';
+import { ApiError, isAborted, isPassing } from '../api/client.ts';
 import { isSaving, whileSaving } from '../saving.ts';
 import { answered } from '../api/session.ts';
 import { throttled } from '../throttled.ts';
@@ -13,7 +13,7 @@ export interface Notice {
   readonly id: number;
   readonly kind: 'status' | 'alert';
   readonly text: string;
-  /** What can be done about it. If the server does not answer, it is offered again. */
+  /** What can be done about it. After a failure that may pass, it is offered again. */
   readonly action: { readonly label: string; readonly run: () => Promise<void> } | null;
   /** What shows that the failure is over: any later answer, or a later write; null for nothing. */
   readonly until: 'answered' | 'written' | null;
@@ -73,8 +73,7 @@ export function complain(error: unknown): void {
 
 function endOf(error: unknown): Notice['until'] {
   if (error instanceof NoAnswer) return 'answered';
-  const isPassing = error instanceof ApiError && (error.status === 429 || error.status >= 500);
-  return isPassing ? 'written' : null;
+  return isPassing(error) ? 'written' : null;
 }
 
 /** Loads the console again. A form that has unsaved changes lets the user stay. */
@@ -169,7 +168,7 @@ function show({ id, kind, text, action }: Notice) {
             close(id);
             whileSaving(action.run).catch((error: unknown) => {
               complain(error);
-              if (error instanceof NoAnswer) add(kind, text, action);
+              if (isPassing(error)) add(kind, text, action);
             });
           }}
         >

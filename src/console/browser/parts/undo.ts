@@ -10,16 +10,21 @@ import { catalogVersion } from './version.ts';
 
 /** @throws ApiError, TypeError if one of them does not come back; those before it are back. */
 export async function undoDeletion(name: CollectionName, ids: readonly number[]): Promise<void> {
-  for (const id of ids) {
-    const entries = await receive<readonly { readonly id: number; readonly action: string }[]>(
-      `${collectionOf(name).path}${id}/audits/?order=desc&per_page=1`,
-    );
-    const [entry] = entries;
-    if (entry?.action === 'delete') await reverse(entry.id);
+  try {
+    for (const id of ids) await restoreOne(name, id);
+    if (name === 'categories') await readCategories();
+  } finally {
+    catalogVersion.value += 1;
   }
-  if (name === 'categories') await readCategories();
-  catalogVersion.value += 1;
   announce(t('undo.done', { count: ids.length }));
+}
+
+async function restoreOne(name: CollectionName, id: number): Promise<void> {
+  const entries = await receive<readonly { readonly id: number; readonly action: string }[]>(
+    `${collectionOf(name).path}${id}/audits/?order=desc&per_page=1`,
+  );
+  const [entry] = entries;
+  if (entry?.action === 'delete') await reverse(entry.id);
 }
 
 /** Undoes the write of an audit entry. @throws ApiError `409` if the row has changed since. */

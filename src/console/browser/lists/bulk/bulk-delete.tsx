@@ -1,7 +1,7 @@
 /** Deletes several items, after listing them and what goes with them. */
 import { type Signal, useSignal } from '@preact/signals';
 import type { Collection } from '../../api/collections.ts';
-import { isGone } from '../../api/client.ts';
+import { isGone, isPassing } from '../../api/client.ts';
 import { remove } from '../../api/items.ts';
 import { readCategories } from '../../api/references.ts';
 import type { CollectionName, Item } from '../../api/types.ts';
@@ -151,7 +151,10 @@ function Stopped({ name, outcome, onClose }: StoppedProps) {
             type="button"
             onClick={() => {
               onClose();
-              restore(name, deleted).catch(complain);
+              restore(name, deleted).catch((error: unknown) => {
+                complain(error);
+                if (isPassing(error)) offerToRestore(name, deleted);
+              });
             }}
           >
             {t('bulk.bringBack', { count })}
