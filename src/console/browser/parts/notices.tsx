@@ -73,7 +73,8 @@ export function complain(error: unknown): void {
 
 function endOf(error: unknown): Notice['until'] {
   if (error instanceof NoAnswer) return 'answered';
-  return isPassing(error) ? 'written' : null;
+  const isOverAfterWrite = isPassing(error) || (error instanceof ApiError && error.status === 403);
+  return isOverAfterWrite ? 'written' : null;
 }
 
 /** Loads the console again. A form that has unsaved changes lets the user stay. */

@@ -24,24 +24,26 @@ testInBrowser('a message that the server does not answer ends with its next answ
   await page.context().close();
 });
 
-testInBrowser('a message about a fault of the server ends with the next write', async () => {
-  const { at, visit } = scene();
-  const visitor = await visit('editor');
-  const { page } = visitor;
-  await page.goto(at('/brands/2'));
-  await page.getByLabel('Name').fill('Saved after a fault');
-  const body = JSON.stringify({ error: 'a fault' });
-  await page.route('**/admin/brands/2/', (route) => route.fulfill({ status: 500, body }));
-  await page.getByRole('button', { name: 'Save' }).click();
-  const alert = page.locator('.notice.alert');
-  await alert.waitFor();
-  await page.unroute('**/admin/brands/2/');
-  await page.getByRole('button', { name: 'Save' }).click();
-  await hears(page, 'status', 'Saved after a fault is saved.');
-  assert.is(await alert.count(), 0);
-  assert.equal(faults(visitor, [/500/]), []);
-  await page.context().close();
-});
+for (const status of [500, 403]) {
+  testInBrowser(`a message about a ${status} ends with the next write`, async () => {
+    const { at, visit } = scene();
+    const visitor = await visit('editor');
+    const { page } = visitor;
+    await page.goto(at('/brands/2'));
+    await page.getByLabel('Name').fill(`Saved after a ${status}`);
+    const body = JSON.stringify({ error: 'a fault' });
+    await page.route('**/admin/brands/2/', (route) => route.fulfill({ status, body }));
+    await page.getByRole('button', { name: 'Save' }).click();
+    const alert = page.locator('.notice.alert');
+    await alert.waitFor();
+    await page.unroute('**/admin/brands/2/');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await hears(page, 'status', `Saved after a ${status} is saved.`);
+    assert.is(await alert.count(), 0);
+    assert.equal(faults(visitor, [/500|403/]), []);
+    await page.context().close();
+  });
+}
 
 for (const [width, height] of [
   [320, 640],
