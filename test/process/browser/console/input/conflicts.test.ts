@@ -56,6 +56,36 @@ testInBrowser('after the version of another user is saved, it is shown', async (
   await page.context().close();
 });
 
+testInBrowser(
+  'the last writer is named unless specifications have changed, whose writer is not known',
+  async () => {
+    const { server, at, visit } = scene();
+    const { page } = await visit('editor');
+    const entries: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().includes('/audits/')) entries.push(request.url());
+    });
+    const dialog = page.getByRole('alertdialog');
+    const save = dialog.getByRole('button', { name: 'Save the chosen version' });
+    for (const [stock, write, asked] of [
+      ['31', () => send(server, 'PATCH', '/admin/skus/6/', { body: { price: 1 } }), 1],
+      ['32', () => send(server, 'DELETE', '/admin/skus/6/specs/11/'), 0],
+    ] as const) {
+      entries.length = 0;
+      await page.goto(at('/skus/6'));
+      await page.getByLabel('Stock').fill(stock);
+      assert.ok((await write()).status < 300);
+      await page.getByRole('button', { name: 'Save' }).click();
+      await save.waitFor();
+      if (asked === 1) await dialog.getByText(/^Last changed by /).waitFor();
+      await save.click();
+      await hears(page, 'status', 'is saved');
+      assert.is(entries.length, asked, stock);
+    }
+    await page.context().close();
+  },
+);
+
 const LONG = 'The same sentence in both versions. '.repeat(40);
 
 for (const look of [
