@@ -1,10 +1,12 @@
 /** The console recognises refusals by their text, so the texts of the server decide what is German. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { refusalDe } from '../../src/console/browser/api/refusals-de.ts';
+import { refusalDe } from '../../src/console/browser/api/german/refusals-de.ts';
 import { ImportState } from '../../src/resources/transfer/import-state.ts';
 import { parseKept } from '../../src/resources/transfer/kept-report.ts';
+import { perhapsWritten } from '../../src/resources/transfer/rows/written-rows.ts';
 import { refusedByDisk } from '../../src/store/writer/local-commits.ts';
+import { unknownOutcome } from '../../src/store/writer/shared-commits.ts';
 import {
   type Catalog,
   createCatalog,
@@ -248,11 +250,32 @@ test('the errors of a file of JSON', async () => {
   }
 });
 
+test('which rows of an import may be written', () => {
+  for (const [rows, first, last, wanted] of [
+    [0, 2, 251, 'Es ist nicht bekannt, ob die Zeilen 2 bis 251 geschrieben sind; spätere sind'],
+    [0, 2, 2, 'Es ist nicht bekannt, ob Zeile 2 geschrieben ist; spätere sind'],
+    [
+      250,
+      252,
+      501,
+      'Die Zeilen vor Zeile 252 sind geschrieben. Es ist nicht bekannt, ob die Zeilen 252 bis 501 geschrieben sind; spätere sind',
+    ],
+  ] as const) {
+    const message = `${perhapsWritten(rows, first, last)}: ${unknownOutcome().message}`;
+    const why =
+      'Das gemeinsame Protokoll der Server antwortet nicht; die Änderung kann noch wirksam';
+    assert.is(refusalDe(message), `${wanted} es nicht: ${why} werden`);
+  }
+});
+
 test('an import that the end of the server has interrupted', () => {
   const { text } = new ImportState(1, 'brands', false);
   for (const [state, wanted] of [
     ['checking', /^Der Import wurde unterbrochen; keine Zeile ist geschrieben$/],
-    ['writing', /^Der Import wurde unterbrochen, während er Zeilen schrieb; .+ noch einmal$/],
+    [
+      'writing',
+      /^Der Import wurde unterbrochen, während er Zeilen schrieb; ein Verwalter sieht .+ noch einmal$/,
+    ],
   ] as const) {
     const { interrupted } = parseKept(text.replace('checking', state));
     const [{ message }] = JSON.parse(interrupted ?? '').errors;

@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { MemoryWatch } from '../../../src/app/engine/memory.ts';
 import { type Cause, Readiness } from '../../../src/app/readiness.ts';
 import { Summaries, type SummaryOptions } from '../../../src/app/services/summary.ts';
-import { refusalDe } from '../../../src/console/browser/api/refusals-de.ts';
+import { refusalDe } from '../../../src/console/browser/api/german/refusals-de.ts';
 
 const DAY = 24 * 3_600_000;
 

@@ -1,5 +1,5 @@
 /** German. */
-import { refusalDe } from '../api/refusals-de.ts';
+import { refusalDe } from '../api/german/refusals-de.ts';
 import { attributesDe } from './attributes-de.ts';
 import { formsDe } from './forms-de.ts';
 import { helpDe } from './help-de.ts';

@@ -1,7 +1,7 @@
 /** Imports that another write or the end of the server interrupts (spec 12.10). */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { refusalDe } from '../../../../src/console/browser/api/refusals-de.ts';
+import { refusalDe } from '../../../../src/console/browser/api/german/refusals-de.ts';
 import { CatalogError } from '../../../../src/errors.ts';
 import { KINDS } from '../../../../src/model/kinds.ts';
 import { Money } from '../../../../src/model/money.ts';

@@ -1,11 +1,7 @@
-/**
- * Refusals and warnings of the server in German. The API words them in English, for programs as well, so they
- * are recognised by their text: one that is not known stays as it is.
- */
-import { attributesDe } from '../messages/attributes-de.ts';
+/** What the server says, by its text, and the German for it. */
 
 /** What the server calls a kind, and what the console calls it: one, and several. */
-const KINDS: Readonly<Record<string, string>> = {
+export const KINDS: Readonly<Record<string, string>> = {
   book: 'Buch',
   books: 'Bücher',
   brand: 'Marke',
@@ -25,7 +21,7 @@ const KINDS: Readonly<Record<string, string>> = {
 };
 
 /** `$k1` is the kind that the first group names, `$a1` are attributes, and `$t1` is another refusal. */
-const KNOWN: readonly (readonly [RegExp, string])[] = [
+export const KNOWN: readonly (readonly [RegExp, string])[] = [
   [/^is required$/, 'muss angegeben werden'],
   [/^is required, because/, 'muss angegeben werden, weil die Zeile einen neuen Eintrag anlegt'],
   [/^must not be empty$/, 'darf nicht leer sein'],
@@ -164,6 +160,22 @@ const KNOWN: readonly (readonly [RegExp, string])[] = [
     'Die ersten $1 Zeilen sind geschrieben, die anderen nicht: $t2',
   ],
   [
+    /^it was not known whether the request took/,
+    'Es war nicht bekannt, ob die Anfrage wirksam wurde; importieren Sie die Datei noch einmal',
+  ],
+  [
+    /^the rows before row (\d+) are written; (it is not known .+)$/s,
+    'Die Zeilen vor Zeile $1 sind geschrieben. $t2',
+  ],
+  [
+    /^it is not known whether row (\d+) is written, and no later row is: (.+)$/s,
+    'Es ist nicht bekannt, ob Zeile $1 geschrieben ist; spätere sind es nicht: $t2',
+  ],
+  [
+    /^it is not known whether rows (\d+) to (\d+) are written, and no later row is: (.+)$/s,
+    'Es ist nicht bekannt, ob die Zeilen $1 bis $2 geschrieben sind; spätere sind es nicht: $t3',
+  ],
+  [
     /^the import was stopped; import again/,
     'der Import wurde angehalten; importieren Sie die Zeilen noch einmal, die nicht geschrieben sind',
   ],
@@ -173,7 +185,7 @@ const KNOWN: readonly (readonly [RegExp, string])[] = [
   ],
   [
     /^the import was interrupted while/,
-    'Der Import wurde unterbrochen, während er Zeilen schrieb; das Änderungsprotokoll zeigt, welche geschrieben sind; importieren Sie die anderen noch einmal',
+    'Der Import wurde unterbrochen, während er Zeilen schrieb; ein Verwalter sieht im Änderungsprotokoll, welche geschrieben sind; importieren Sie die anderen noch einmal',
   ],
   [/^and (\d+) more$/, '$1 weitere'],
   [/^The disk is nearly full: (\d+) MiB/, 'Die Festplatte ist fast voll: Noch $1 MiB sind frei.'],
@@ -202,6 +214,34 @@ const KNOWN: readonly (readonly [RegExp, string])[] = [
   ],
   [/^the disk refused a write$/, 'Die Festplatte hat eine Änderung abgelehnt'],
   [
+    /^(\d+) of your (?:upl|imp)\w+ are not finished/,
+    '$1 Ihrer Importe laufen noch; warten Sie auf einen davon',
+  ],
+  [/^(\d+) (?:upl|imp)\w+ are not finished/, '$1 Importe laufen noch; warten Sie auf einen davon'],
+  [
+    /^(\d+) of your exports are in progress/,
+    '$1 Ihrer Exporte laufen noch; warten Sie auf einen davon',
+  ],
+  [/^(\d+) exports are in progress/, '$1 Exporte laufen noch; warten Sie auf einen davon'],
+  [/^too many (?:previews|large bodies)/, 'Der Server hat zu viele Anfragen auf einmal'],
+  [/^there are too many connections/, 'Der Server hat zu viele Verbindungen'],
+  [
+    /^the shared log does not answer, and the write may/,
+    'Das gemeinsame Protokoll der Server antwortet nicht; die Änderung kann noch wirksam werden',
+  ],
+  [
+    /^the shared log does not answer; nothing/,
+    'Das gemeinsame Protokoll der Server antwortet nicht; es wurde nichts geändert',
+  ],
+  [
+    /did not answer, and may have carried out the request/,
+    'Der andere Server hat nicht geantwortet; die Änderung kann wirksam geworden sein',
+  ],
+  [
+    /cannot be reached; nothing was changed, try again$/,
+    'Der andere Server ist nicht erreichbar; es wurde nichts geändert',
+  ],
+  [
     /^the server has just started/,
     'Der Server ist gerade erst gestartet und baut seine Verzeichnisse auf',
   ],
@@ -216,64 +256,3 @@ const KNOWN: readonly (readonly [RegExp, string])[] = [
     'Der Server hat zu wenig Arbeitsspeicher und nimmt zurzeit keine neuen Daten an',
   ],
 ];
-
-const REFERRED = /^\w+ \d+ is referred to (by the .+)$/s;
-
-/** One of the attributes by which rows refer to a row. */
-const REFERRERS = /^by the \w+ of (?:[\w ]+ of )?(\w+) (\d+(?:, \d+)*)( and others)?$/;
-
-/**
- * The attribute before a refusal, perhaps after the number of an element; with the row that has it,
- * or with the one that this row belongs to.
- */
-const ATTRIBUTE = /^(?:\d+\.)?(\w+)(?: of (?:[\w ]+ of )?(\w+) (\d+))?: (.+)$/s;
-
-/** @param text of the server, for a request or for one attribute. @returns null if it is not known. */
-export function refusalDe(text: string): string | null {
-  const bare = text.replace(/^database error: (?:element \d+: )?/, '');
-  return attributeText(bare) ?? knownText(bare) ?? referredText(bare) ?? severalTexts(bare);
-}
-
-function attributeText(text: string): string | null {
-  const [, attribute = '', kind = '', id = '', rest = ''] = ATTRIBUTE.exec(text) ?? [];
-  const label = labelOf(attribute);
-  const refusal = knownText(rest);
-  if (label === '' || refusal === null) return null;
-  return `${label}${kind === '' ? '' : ` (${KINDS[kind] ?? kind} ${id})`}: ${refusal}`;
-}
-
-function knownText(text: string): string | null {
-  for (const [pattern, german] of KNOWN) {
-    const found = pattern.exec(text);
-    if (found === null) continue;
-    return german.replace(/\$([kat]?)(\d)/g, (_, form: string, at: string) => {
-      const value = found[Number(at)] ?? '';
-      if (form === 'k') return KINDS[value] ?? value;
-      if (form === 'a') return value.replace(/\w+/g, (name) => labelOf(name) || name);
-      return form === 't' ? (refusalDe(value) ?? value) : value;
-    });
-  }
-  return null;
-}
-
-/** @returns "" if the console does not know the attribute. */
-function labelOf(attribute: string): string {
-  const labels: Readonly<Record<string, unknown>> = attributesDe;
-  const label = labels[`attribute.${attribute}`];
-  return typeof label === 'string' ? label : '';
-}
-
-/** What differs in several rows. */
-function severalTexts(text: string): string | null {
-  const parts = text.split('; ').map(knownText);
-  return parts.includes(null) ? null : parts.join('; ');
-}
-
-function referredText(text: string): string | null {
-  const parts = REFERRED.exec(text)?.[1]?.split('; ') ?? [];
-  const named = parts.map((part) => {
-    const [, kind = '', ids = '', others = ''] = REFERRERS.exec(part) ?? [];
-    return `${KINDS[kind] ?? kind} ${ids}${others === '' ? '' : ' und weitere'}`;
-  });
-  return named.length === 0 ? null : `Andere Einträge verweisen darauf: ${named.join('; ')}`;
-}
