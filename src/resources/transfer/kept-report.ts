@@ -43,7 +43,7 @@ export function parseKept(text: string): KeptReport {
     message:
       summary.state === 'checking'
         ? 'the import was interrupted; no row was written'
-        : 'the import was interrupted while it wrote rows; the audit trail shows which were written; import the others again',
+        : 'the import was interrupted while it wrote rows; the audit trail, which admins see, shows which were written; import the others again',
   };
   const failed = { ...summary, state: 'failed', error_count: summary.error_count + 1 } as const;
   return {
