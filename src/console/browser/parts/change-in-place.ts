@@ -41,6 +41,12 @@ async function write(place: Place, value: Value): Promise<void> {
   const { collection, shown, attribute, onChange } = place;
   for (let attempt = 1; ; attempt += 1) {
     const { item, etag } = await load(collection.name, shown.id);
+    if (item[attribute] === value) {
+      // The response to an earlier attempt was lost, or another user has done the same.
+      onChange(item);
+      say(place, item);
+      return;
+    }
     if (item[attribute] !== shown[attribute]) {
       onChange(item);
       const now = shownValue(attribute, item[attribute]);

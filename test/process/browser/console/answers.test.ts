@@ -149,6 +149,69 @@ testInBrowser(
   },
 );
 
+testInBrowser(
+  'a bulk edit and its undo that are repeated after a lost response are not changes of others',
+  async () => {
+    const { server, at, visit } = scene();
+    const visitor = await visit('editor');
+    const { page } = visitor;
+    const stocks = async () =>
+      (await read(server, '/admin/skus/?spu_id=5')).map(({ stock }: { stock: number }) => stock);
+    const before = await stocks();
+    await page.goto(at('/skus?spu_id=5'));
+    await page.getByLabel('Select all on this page').check();
+    await page.getByRole('button', { name: 'Edit…' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('What to do').selectOption({ label: 'Stock: set' });
+    await dialog.getByLabel('Stock', { exact: true }).fill('4712');
+    await dialog.getByRole('button', { name: 'Show what changes' }).click();
+    const apply = dialog.getByRole('button', { name: `Change ${before.length} items` });
+    await apply.waitFor();
+    await loseResponse(page, '**/admin/skus/bulk/', 'PATCH');
+    await apply.click();
+    await dialog.getByRole('alert').filter({ hasText: 'The server does not answer.' }).waitFor();
+    await apply.click();
+    await hears(page, 'status', `${before.length} items were changed.`);
+    assert.equal(
+      await stocks(),
+      before.map(() => 4712),
+    );
+    await page.unroute('**/admin/skus/bulk/');
+    await loseResponse(page, '**/admin/skus/bulk/', 'PATCH');
+    const undo = page.getByRole('button', { name: 'Undo', exact: true });
+    await undo.click();
+    await hears(page, 'alert', 'The server does not answer.');
+    await undo.click();
+    await hears(page, 'status', `Undone for ${before.length} items.`);
+    assert.equal(await stocks(), before);
+    assert.equal(faults(visitor, [/ERR_FAILED/]), []);
+    await page.context().close();
+  },
+);
+
+testInBrowser(
+  'a value in a list that is sent again after a lost response is not a change of others',
+  async () => {
+    const { at, visit } = scene();
+    const visitor = await visit('editor');
+    const { page } = visitor;
+    await page.goto(at('/skus?q=kettle'));
+    const row = page.getByRole('row').nth(1);
+    await row.getByTitle('Change').last().click();
+    const field = page.getByRole('textbox', { name: 'Stock', exact: true });
+    await field.fill('4713');
+    await loseResponse(page, '**/admin/skus/*/', 'PATCH');
+    await field.press('Enter');
+    await hears(page, 'alert', 'The server does not answer.');
+    await field.press('Enter');
+    await hears(page, 'status', 'Stock is now 4,713.');
+    await field.waitFor({ state: 'hidden' });
+    assert.is(await row.getByTitle('Change').last().innerText(), '4,713');
+    assert.equal(faults(visitor, [/ERR_FAILED/]), []);
+    await page.context().close();
+  },
+);
+
 testInBrowser('a conflict shows only fields whose values differ', async () => {
   const { server, at, visit } = scene();
   const { page } = await visit('editor');

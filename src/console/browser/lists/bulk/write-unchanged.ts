@@ -3,7 +3,7 @@ import { type Collection, responseName } from '../../api/collections.ts';
 import { changeMany } from '../../api/items.ts';
 import type { Query } from '../../api/paths.ts';
 import { readCategories } from '../../api/references.ts';
-import type { Item } from '../../api/types.ts';
+import type { Item, Value } from '../../api/types.ts';
 import type { MessageKey } from '../../messages/message.ts';
 import { t } from '../../messages/text.ts';
 import { whileSaving } from '../../saving.ts';
@@ -25,32 +25,37 @@ export function writeUnchanged(
 ): Promise<void> {
   const { name } = collection;
   return whileSaving(async () => {
-    const count = await countChanged(collection, changes, pages);
-    if (count > 0) throw new Error(t(stale, { count }));
-    await changeMany(
-      name,
-      changes.map(({ item, attribute, after }) => ({ id: item.id, [attribute]: after })),
-    );
+    const now = await valuesNow(collection, changes, pages);
+    // The response to an earlier attempt was lost: all of them have the new values already.
+    const isWritten = changes.every(({ after }, at) => now[at] === after);
+    const count = changes.filter(({ before }, at) => now[at] !== before).length;
+    if (count > 0 && !isWritten) throw new Error(t(stale, { count }));
+    if (!isWritten) {
+      await changeMany(
+        name,
+        changes.map(({ item, attribute, after }) => ({ id: item.id, [attribute]: after })),
+      );
+    }
     if (name === 'categories') await readCategories();
   });
 }
 
 /**
- * The API has no condition on an array, so it is looked once more whether the values are still
- * those before the changes.
+ * The API has no condition on an array, so it is looked once more what the values are.
  *
- * @returns how many are not. @throws ApiError, TypeError.
+ * @returns the value of each change; null if there is none, as of an item that is gone.
+ * @throws ApiError, TypeError.
  */
-async function countChanged(
+async function valuesNow(
   collection: Collection,
   changes: readonly Change[],
   pages: readonly Query[],
-): Promise<number> {
+): Promise<readonly Value[]> {
   const ids = changes.map(({ item }) => item.id);
   const now = new Map<number, Item>();
   for (const item of await readAgain(collection.name, ids, pages)) now.set(item.id, item);
-  return changes.filter(({ item, attribute, before }) => {
+  return changes.map(({ item, attribute }) => {
     const value = now.get(item.id)?.[responseName(collection, attribute)];
-    return (value ?? null) !== before;
-  }).length;
+    return (value ?? null) as Value;
+  });
 }
