@@ -157,7 +157,8 @@ export class Observability {
   }
 
   get limits(): Partial<Limits> {
-    const { maxBody, maxHeaders, maxUrl, maxConnections, maxConnectionsPerAddress } = this.#options;
+    const { maxBody, maxHeaders, maxUrl, workers } = this.#options;
+    const { maxConnections, maxConnectionsPerAddress } = this.#options;
     const { maxPipelined, headersTimeout, requestTimeout, keepAliveTimeout, sendTimeout } =
       this.#options;
     return {
@@ -165,7 +166,7 @@ export class Observability {
       bodyMemory: this.#options.maxBodyMemory,
       headers: maxHeaders,
       url: maxUrl,
-      connections: connectionLimit(maxConnections, maxOpenFiles()),
+      connections: connectionLimit(maxConnections, maxOpenFiles(), workers),
       connectionsPerAddress: maxConnectionsPerAddress,
       pipelined: maxPipelined,
       headersTimeout,

@@ -11,6 +11,7 @@ interface Checked {
   /** The data directory, which exists. */
   readonly data: string;
   readonly maxConnections: number;
+  readonly workers: number;
 }
 
 /**
@@ -18,7 +19,7 @@ interface Checked {
  * @throws CatalogError `write_refused`.
  */
 export function runStartupChecks(
-  { data, maxConnections }: Checked,
+  { data, maxConnections, workers }: Checked,
   disk: Pick<Disk, 'list'>,
   log: Log,
   openFiles = maxOpenFiles(),
@@ -28,10 +29,11 @@ export function runStartupChecks(
   if (process.geteuid?.() === 0) {
     advise('the server runs as root; give it a user of its own, see docs/operations.md');
   }
-  const connections = connectionLimit(maxConnections, openFiles);
+  const connections = connectionLimit(maxConnections, openFiles, workers);
+  const taker = workers === 1 ? 'the server' : 'each worker';
   if (connections < maxConnections) {
     advise(
-      `the server takes ${connections} connections at a time instead of ${maxConnections}, because it may have only ${openFiles} open files; raise that limit (ulimit -Hn, or LimitNOFILE= of systemd), or lower --max-connections`,
+      `${taker} takes ${connections} connections at a time instead of ${maxConnections}, because it may have only ${openFiles} open files; raise that limit (ulimit -Hn, or LimitNOFILE= of systemd), or lower --max-connections`,
     );
   }
 }

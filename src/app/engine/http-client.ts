@@ -13,8 +13,11 @@ const BUN_DEFAULT = 256;
 /** Requests that a host forwards at the same time, if its client can send twice as many. */
 const MAX_FORWARDS = 500;
 
+/** Requests that a process with the policy sends at a time, to all hosts together. */
+export const MAX_HTTP_REQUESTS = 4096;
+
 /** Must be in the environment of a process that forwards requests. */
-export const HTTP_CLIENT_POLICY = { [VARIABLE]: '4096' };
+export const HTTP_CLIENT_POLICY = { [VARIABLE]: String(MAX_HTTP_REQUESTS) };
 
 /**
  * @param env of the start of this process. Its own requests to other hosts need a part of the

@@ -9,6 +9,8 @@ import {
   statSync,
   unlinkSync,
 } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
@@ -20,7 +22,14 @@ import { temporaryDirectory } from '../../support/directory.ts';
 import { PROGRAM } from '../../support/paths.ts';
 import { freePorts, portFlags } from '../../support/ports.ts';
 import { request as rawRequest } from '../../support/raw.ts';
-import { killServers, runCommand, startServer, type TestServer } from '../../support/server.ts';
+import {
+  killServers,
+  runCommand,
+  SECRET,
+  serving,
+  startServer,
+  type TestServer,
+} from '../../support/server.ts';
 import { until } from '../../support/until.ts';
 
 test.after.each(killServers);
@@ -367,6 +376,29 @@ test('the metrics count the requests of all workers', async () => {
     return counted === 21;
   });
 });
+
+(existsSync('/proc/self/limits') ? test : test.skip)(
+  'two workers that may have 256 file descriptors take 32 connections each (spec 11.5)',
+  async () => {
+    const serve = [PROGRAM, 'serve', '--data', temporaryDirectory(), '--port', '0', ...WORKERS];
+    const env = { PATH: process.env['PATH'] ?? '', CATALOG_JWT_SECRET: SECRET };
+    const limited = ['-c', 'ulimit -n 256 && exec "$@"', 'sh', ...serve];
+    const server = await serving(spawn('sh', limited, { env, stdio: ['ignore', 'pipe', 'pipe'] }));
+    const { hostname, port } = new URL(server.url);
+    const taken: Socket[] = [];
+    // The system decides which worker gets a connection.
+    for (let n = 0; n < 150; n += 1) {
+      const socket = connect({ port: Number(port), host: hostname });
+      socket.write('GET /healthz HTTP/1.1\r\nHost: catalog\r\n\r\n');
+      const [response] = (await once(socket, 'data')) as [Buffer];
+      if (response.toString().startsWith('HTTP/1.1 200 ')) taken.push(socket);
+      else socket.destroy();
+    }
+    assert.ok(taken.length >= 32 && taken.length <= 64, `${taken.length} connections`);
+    for (const socket of taken) socket.destroy();
+    assert.is((await server.stop()).status, 0);
+  },
+);
 
 test('a second server with workers on the same port fails, although workers can share a port', async () => {
   const other = await startServer({ args: WORKERS });

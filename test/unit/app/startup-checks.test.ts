@@ -24,7 +24,7 @@ function openDirectory(...names: readonly string[]): string {
 function precautions(directory: string): { readonly warnings: string[]; readonly mode: string } {
   const warnings: string[] = [];
   const warn = (line: string) => void (line.startsWith(directory) && warnings.push(line));
-  runStartupChecks({ data: directory, maxConnections: 1 }, quickDisk, {
+  runStartupChecks({ data: directory, maxConnections: 1, workers: 1 }, quickDisk, {
     warn,
     info: () => {},
   } as unknown as Log);
@@ -54,15 +54,18 @@ test('a private directory may contain other files', () => {
 test('fewer connections than --max-connections because of the limit of open files are reported', () => {
   const lines: string[] = [];
   const log = { warn: () => {}, info: (line: string) => void lines.push(line) } as unknown as Log;
-  const check = (openFiles: number) => {
-    const directory = temporaryDirectory();
-    runStartupChecks({ data: directory, maxConnections: 10_000 }, quickDisk, log, openFiles);
+  const check = (openFiles: number, workers = 1) => {
+    const options = { data: temporaryDirectory(), maxConnections: 10_000, workers };
+    runStartupChecks(options, quickDisk, log, openFiles);
     return lines.splice(0).filter((line) => line.includes('connections'));
   };
   assert.equal(check(4096), [
     'the server takes 3584 connections at a time instead of 10000, because it may have only 4096 open files; raise that limit (ulimit -Hn, or LimitNOFILE= of systemd), or lower --max-connections',
   ]);
   assert.equal(check(10_512), []);
+  assert.equal(check(4096, 4), [
+    'each worker takes 896 connections at a time instead of 10000, because it may have only 4096 open files; raise that limit (ulimit -Hn, or LimitNOFILE= of systemd), or lower --max-connections',
+  ]);
 });
 
 test('the directory data of the source, which npm start serves, has no files of other programs', () => {
