@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import * as v from 'valibot';
 import { DATA_FILES } from '../../data-files.ts';
 import type { Disk } from '../../disk/disk.ts';
-import { writeVolatile } from '../../disk/durable-file.ts';
+import { replaceFile } from '../../disk/durable-file.ts';
 import { pause } from '../../delay.ts';
 import { readFile } from '../../disk/read-file.ts';
 import { CatalogError } from '../../errors.ts';
@@ -41,7 +41,8 @@ export const DEFAULT_DELAY_MS = 5000;
 const RETRY_MS = 5000;
 
 /**
- * Saves the settings of a server for commands that use the same directory.
+ * Saves the settings of a server for commands that use the same directory. They survive power loss:
+ * a command may run before the next server, and must neither fail nor make other pages.
  *
  * @throws what the disk throws; CatalogError `store_unreadable` if something else has the name.
  */
@@ -52,7 +53,7 @@ export async function keepSettings(
 ): Promise<void> {
   const path = join(directory, DATA_FILES.pageSettings);
   const bytes = Buffer.from(`${JSON.stringify(used, null, 2)}\n`);
-  if (readFile(disk, path)?.equals(bytes) !== true) await writeVolatile(disk, path, bytes);
+  if (readFile(disk, path)?.equals(bytes) !== true) await replaceFile(disk, path, bytes);
 }
 
 /**
@@ -104,8 +105,7 @@ export async function keepSavingSettings(
 export function keptSettings(disk: Disk, directory: string): PageSettings {
   const path = join(directory, DATA_FILES.pageSettings);
   const bytes = readFile(disk, path);
-  // Power loss may leave it empty: it is not synced, since it can be made again.
-  if (bytes === null || bytes.length === 0) return DEFAULT_SETTINGS;
+  if (bytes === null) return DEFAULT_SETTINGS;
   const parsed = v.safeParse(
     v.pipe(v.string(), v.parseJson(), settings),
     bytes.toString(),

@@ -12,6 +12,9 @@ import {
 import { messageOf } from '../../../../src/errors.ts';
 import { temporaryDirectory } from '../../../support/directory.ts';
 import { quickDisk } from '../../../support/disk.ts';
+import { losses } from '../../../support/power-cut.ts';
+import { PowerDisk } from '../../../support/power-disk.ts';
+import { randomFrom } from '../../../support/random.ts';
 import { until } from '../../../support/until.ts';
 
 test('the settings of the last server are kept', async () => {
@@ -22,10 +25,10 @@ test('the settings of the last server are kept', async () => {
   assert.equal(keptSettings(quickDisk, directory), used);
 });
 
-test('a file without settings of pages is refused, and an empty one counts as missing', () => {
+test('a file without settings of pages is refused', () => {
   const directory = temporaryDirectory();
   const path = join(directory, 'pages.json');
-  for (const content of ['no JSON', 'null', '{}']) {
+  for (const content of ['', 'no JSON', 'null', '{}']) {
     writeFileSync(path, content);
     assert.throws(
       () => keptSettings(quickDisk, directory),
@@ -33,8 +36,27 @@ test('a file without settings of pages is refused, and an empty one counts as mi
       content,
     );
   }
-  writeFileSync(path, '');
-  assert.equal(keptSettings(quickDisk, directory), DEFAULT_SETTINGS);
+});
+
+test('power loss leaves the settings of the last server, or those before them', async () => {
+  const root = temporaryDirectory();
+  const [first, second] = ['EUR', 'JPY'].map((currency) => ({ ...DEFAULT_SETTINGS, currency }));
+  assert.ok(first && second);
+  const disk = new PowerDisk(root);
+  let before = DEFAULT_SETTINGS;
+  for (const used of [first, second]) {
+    const from = disk.log.length;
+    await keepSettings(disk, root, used);
+    for (const { at, left } of losses(disk, from, randomFrom(1), 3)) {
+      const { currency } = keptSettings(new PowerDisk(root, left), root);
+      const possible = at === disk.log.length ? [used] : [before, used];
+      assert.ok(
+        possible.some((each) => each.currency === currency),
+        currency,
+      );
+    }
+    before = used;
+  }
 });
 
 test('a directory in place of the file is named when the settings are stored', async () => {
