@@ -62,6 +62,8 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'delay',
     'errors',
     'json',
+    'network',
+    'places',
     'slices',
     'streams',
   ],
@@ -79,7 +81,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'network',
     'slices',
   ],
-  resources: ['backoff', 'store', 'model', 'delay', 'errors', 'json', 'slices'],
+  resources: ['backoff', 'store', 'model', 'delay', 'errors', 'json', 'places', 'slices'],
   pages: [
     'backoff',
     'store',
@@ -122,6 +124,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   json: [],
   markup: [],
   network: [],
+  places: [],
   slices: [],
   streams: [],
 };

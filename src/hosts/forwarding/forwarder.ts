@@ -16,7 +16,8 @@ import {
   isRead,
   NO_BODY,
 } from '../../http/message.ts';
-import { ClientPlaces } from '../../http/client-places.ts';
+import { networkOf } from '../../network.ts';
+import { Places } from '../../places.ts';
 import { fetchDirectly } from '../direct-fetch.ts';
 import { ProgressTimer } from '../progress-timer.ts';
 import { ProxyRefusals } from '../proxy-refusals.ts';
@@ -69,18 +70,18 @@ export class Forwarder {
   readonly #options: Options;
   readonly #to: string;
   readonly #proxies: ProxyRefusals;
-  readonly #places: ClientPlaces;
+  readonly #places: Places;
 
   constructor(options: Options) {
     this.#options = options;
     this.#to = options.to ?? 'the primary';
-    this.#places = new ClientPlaces(options.maxOpen, (limit) => {
+    const { maxOpen: total } = options;
+    const refusal = (limit: 'own' | 'all') => {
       const whose = limit === 'own' ? ' of your address' : '';
-      return new CatalogError(
-        'busy',
-        `too many requests${whose} are waiting for ${this.#to}; try again`,
-      );
-    });
+      const message = `too many requests${whose} are waiting for ${this.#to}; try again`;
+      return new CatalogError('busy', message);
+    };
+    this.#places = new Places({ total, share: Math.ceil(total / 2), refusal });
     this.#proxies = new ProxyRefusals(options.warn ?? (() => {}));
   }
 
@@ -103,7 +104,7 @@ export class Forwarder {
       throw unreachable('the hosts forward requests to each other in a loop; check their --follow');
     }
     const url = urlOf(request, origin, this.#to);
-    const release = this.#places.take(request);
+    const release = this.#places.take(networkOf(request.address));
     const timer = new ProgressTimer(this.#options.idleMs ?? IDLE_MS, `${this.#to} is silent`);
     const upload = new Upload(request, this.#options.maxBody, timer);
     let isDone = false;

@@ -1,7 +1,7 @@
 /** Reads that wait until the state contains a change set (spec 14.2, 15.2). Their number is bounded. */
 import { CatalogError } from '../../errors.ts';
 import { changeSetLabel } from '../../store/change-set.ts';
-import { Places } from '../limits/places.ts';
+import { Places } from '../../places.ts';
 import type { ChangeSource } from './change-source.ts';
 
 /** Milliseconds for which a read waits for a change set that it asks for. */

@@ -6,7 +6,7 @@
  * of open responses and of waiting callers are bounded.
  */
 import { CatalogError, hasCode } from '../../errors.ts';
-import { Places } from '../limits/places.ts';
+import { Places } from '../../places.ts';
 import { closable } from '../text/closable.ts';
 import type { SharedTextsOptions } from '../text/shared-texts.ts';
 import { TurnQueue } from '../text/turn-queue.ts';

@@ -8,7 +8,7 @@ import { type Clock, machineClock } from '../../delay.ts';
 import { CatalogError } from '../../errors.ts';
 import type { Kind } from '../../model/kind.ts';
 import type { Selection } from '../../store/memory/selection.ts';
-import { Places } from '../limits/places.ts';
+import { Places } from '../../places.ts';
 import type { Exports } from './exports.ts';
 import type { Format } from './formats.ts';
 

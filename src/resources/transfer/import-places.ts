@@ -11,7 +11,7 @@
  *    free.
  */
 import { CatalogError } from '../../errors.ts';
-import { Places } from '../limits/places.ts';
+import { Places } from '../../places.ts';
 
 /** Files that arrive, and imports that are not finished, at most. Their files are on the disk. */
 export const MAX_OF_EACH = 16;

@@ -1,5 +1,4 @@
 /** A limited number of places, of which one subject gets only a share. */
-import type { CatalogError } from '../../errors.ts';
 
 export interface PlacesOptions {
   /** Places in all. */
@@ -7,7 +6,7 @@ export interface PlacesOptions {
   /** Places of one subject, so that others get some. */
   readonly share: number;
   /** Makes the failure if there is no place: `own` if the subject has its share already. */
-  readonly refusal: (limit: 'own' | 'all') => CatalogError;
+  readonly refusal: (limit: 'own' | 'all') => Error;
 }
 
 export class Places {
@@ -28,7 +27,7 @@ export class Places {
    * @param subject who takes it: the subject of a token, or a client; null for all requests without a
    *   token together.
    * @returns a function that gives the place back. Later calls of it have no effect.
-   * @throws CatalogError as `refusal` makes it.
+   * @throws what `refusal` makes.
    */
   take(subject: string | null): () => void {
     const { total, share, refusal } = this.#options;
