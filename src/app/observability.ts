@@ -211,7 +211,7 @@ export class Observability {
         const current = catalog();
         return current === null ? absent : value(current);
       };
-    const names = [...COLLECTIONS.values()].map(({ name }) => name);
+    const names = COLLECTIONS.map(({ name }) => name);
     const readers = read(({ changes }) => changes.figures().open, 0);
     const sources = {
       rows: read(({ store }) => names.map((name) => [name, store.count(name)] as const), []),

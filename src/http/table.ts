@@ -54,7 +54,7 @@ const CREATIONS: Partial<Record<KindName, typeof createWebhook>> = { webhooks: c
 
 /** The paths of collections, bulk operations, items, audit entries of items, and nested rows. */
 function kindPaths({ protectBooks: protectsOpen, maxImport }: Settings): Path[] {
-  const own = [...COLLECTIONS.values()].flatMap((kind) => {
+  const own = COLLECTIONS.flatMap((kind) => {
     const place = { kind, nesting: null, protectsOpen };
     const bulk =
       kind.bulk && isWritable(kind, null)

@@ -196,12 +196,8 @@ export const KINDS: { readonly [K in KindName]: Kind<K> } = DECLARATIONS;
 /** Every kind. Kinds that are referred to come before the kinds that refer to them. */
 export const ALL_KINDS: readonly Kind[] = KIND_NAMES.map((name) => KINDS[name]);
 
-/** The kinds whose collections are exported and imported as files (spec 12.1). */
-export const TRANSFERABLE: readonly Kind[] = ALL_KINDS.filter(
-  ({ path, bulk }) => bulk && path !== null,
-);
+/** The kinds that have a collection of their own. */
+export const COLLECTIONS: readonly Kind[] = ALL_KINDS.filter(({ path }) => path !== null);
 
-/** The kinds that have a collection of their own, by its path. */
-export const COLLECTIONS: ReadonlyMap<string, Kind> = new Map(
-  ALL_KINDS.flatMap((kind) => (kind.path === null ? [] : [[kind.path, kind] as const])),
-);
+/** The kinds whose collections are exported and imported as files (spec 12.1). */
+export const TRANSFERABLE: readonly Kind[] = COLLECTIONS.filter(({ bulk }) => bulk);

@@ -48,7 +48,7 @@ export class Summaries implements SummaryService {
 
   async read(): Promise<Summary> {
     const { store, pages, currency } = this.#options;
-    const counts = [...COLLECTIONS.values()].flatMap(({ name, published }) =>
+    const counts = COLLECTIONS.flatMap(({ name, published }) =>
       published ? [[name, store.count(name)] as const] : [],
     );
     return {

@@ -128,11 +128,11 @@ function readDocument({ found, mediaType }: RequestContext<ServedDocument>) {
 }
 
 /** The collections that the index lists. */
-const LISTED = [...COLLECTIONS].filter(([, { listed }]) => listed);
+const LISTED = COLLECTIONS.filter(({ listed }) => listed);
 
 function indexObject(basePath: string, version: string) {
   const collections = Object.fromEntries(
-    LISTED.map(([path, kind]) => [kind.name, `${basePath}${path}`]),
+    LISTED.map(({ name, path }) => [name, `${basePath}${path}`]),
   );
   return {
     name: 'catalog-server',
@@ -144,7 +144,7 @@ function indexObject(basePath: string, version: string) {
 
 /** RFC 6573: the collections are the items of the index. */
 function indexLinks(basePath: string): string {
-  return LISTED.map(([path]) => `<${basePath}${path}>; rel="item"`).join(', ');
+  return LISTED.map(({ path }) => `<${basePath}${path}>; rel="item"`).join(', ');
 }
 
 function indexShape(object: ReturnType<typeof indexObject>): Shape {

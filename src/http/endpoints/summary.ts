@@ -9,7 +9,7 @@ import { definePath, type Path } from '../operations/path.ts';
 import { JSON_OFFERS } from '../rules/negotiation.ts';
 import { CONSOLE_TAG } from './tags.ts';
 
-const NAMES = [...COLLECTIONS.values()].flatMap(({ name, published }) => (published ? [name] : []));
+const NAMES = COLLECTIONS.flatMap(({ name, published }) => (published ? [name] : []));
 
 const count = { type: 'integer', minimum: 0 };
 const text = { type: 'string' };
