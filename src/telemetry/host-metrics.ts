@@ -3,10 +3,12 @@ import type { Registry } from 'prom-client';
 import { addGauge } from './gauge.ts';
 
 /** How far a host that follows another one is. */
-interface FollowingFigures {
+export interface FollowingFigures {
+  /** Whether change sets arrive. */
   readonly connected: boolean;
-  /** Change sets. */
+  /** Change sets that the primary had when it was last asked, and that this host lacks. */
   readonly behind: number;
+  /** Milliseconds since this host was last known to have all that the primary had. */
   readonly behindMs: number;
 }
 

@@ -1,5 +1,6 @@
 /** Logs when the state of a host towards the shared log changes (spec 15.23). */
 import type { ReplicationState } from '../../hosts/cluster/log-follower.ts';
+import type { Log } from '../../telemetry/log.ts';
 
 /** The words of the log for each state. docs/hosts.md lists them, so that operators can search. */
 const STATE_WORDS: Readonly<Record<ReplicationState, string>> = {
@@ -12,17 +13,12 @@ const STATE_WORDS: Readonly<Record<ReplicationState, string>> = {
 /** The states in which a host needs no operator. */
 const WELL: ReadonlySet<ReplicationState> = new Set(['in sync', 'catching up']);
 
-interface Log {
-  info(message: string): void;
-  warn(message: string): void;
-}
-
 export class ReplicationLog {
-  readonly #log: Log;
+  readonly #log: Pick<Log, 'info' | 'warn'>;
   /** Whether a problem was logged from which the host has not recovered. */
   #hasProblem = false;
 
-  constructor(log: Log) {
+  constructor(log: Pick<Log, 'info' | 'warn'>) {
     this.#log = log;
   }
 

@@ -19,7 +19,7 @@ import { pause } from '../../delay.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
 import { parseHostAddress, requireSecure } from '../../hosts/address.ts';
 import { ConfirmedCredentials, Confirmation } from '../../hosts/following/confirmation.ts';
-import { Follower, type FollowerFigures, isRefusal } from '../../hosts/following/follower.ts';
+import { Follower, isRefusal } from '../../hosts/following/follower.ts';
 import { FollowingLog } from '../../hosts/following/following-log.ts';
 import { requireFollowable } from '../../hosts/following/lineage.ts';
 import { HttpPrimary, type Primary } from '../../hosts/following/primary-client.ts';
@@ -31,6 +31,7 @@ import type { HostState } from '../../http/services.ts';
 import { ownDirectory } from '../../store/directory.ts';
 import { followerRecord, readHostRecord, writeHostRecord } from '../../store/hosts/host-record.ts';
 import { type ReceivedBase, removeReceptions } from '../../store/hosts/install-base.ts';
+import type { FollowingFigures } from '../../telemetry/host-metrics.ts';
 import type { Catalog } from '../catalog.ts';
 import type { Monitor } from '../catalog-monitor.ts';
 import type { Context } from '../context.ts';
@@ -108,7 +109,7 @@ export class Replica implements Host {
   }
 
   /** Null until the catalog is open. */
-  readonly following = (): FollowerFigures | null => this.#follower?.figures ?? null;
+  readonly following = (): FollowingFigures | null => this.#follower?.figures ?? null;
 
   /** Why the host is not ready, in words for `/readyz`; null if it is. */
   readonly reason = (): string | null =>
@@ -288,7 +289,7 @@ export class Replica implements Host {
   }
 }
 
-function detailsOf(figures: FollowerFigures | null): ReadinessDetails['following'] {
+function detailsOf(figures: FollowingFigures | null): ReadinessDetails['following'] {
   if (figures === null) return undefined;
   const { behind, behindMs, connected } = figures;
   return { behind_change_sets: behind, behind_seconds: Math.round(behindMs) / 1000, connected };

@@ -16,6 +16,7 @@ import type { HostState } from '../../http/services.ts';
 import { decodeNextBeside } from '../../store/files/change-set-parts.ts';
 import { currentEpoch, followerRecord, type HostRecord } from '../../store/hosts/host-record.ts';
 import type { Store } from '../../store/store.ts';
+import type { FollowingFigures } from '../../telemetry/host-metrics.ts';
 import type { Confirmation } from './confirmation.ts';
 import type { FollowingLog } from './following-log.ts';
 import { divergent, requireFollowable } from './lineage.ts';
@@ -49,15 +50,6 @@ export interface FollowerOptions {
   readonly backoff?: Backoff | undefined;
 }
 
-/** How far a follower is behind. */
-export interface FollowerFigures {
-  readonly connected: boolean;
-  /** Change sets that the primary had when it was last asked, and that this host lacks. */
-  readonly behind: number;
-  /** Milliseconds since this host was last known to have all that the primary had. */
-  readonly behindMs: number;
-}
-
 export class Follower {
   readonly #options: FollowerOptions;
   readonly #ended = new AbortController();
@@ -84,7 +76,7 @@ export class Follower {
     return this.#needsBase.promise;
   }
 
-  get figures(): FollowerFigures {
+  get figures(): FollowingFigures {
     this.#judgeStep();
     return {
       connected: this.#connected,

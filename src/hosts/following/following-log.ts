@@ -2,18 +2,14 @@
  * What the log says about whether a host follows its primary. An operator who was told that it does
  * not must learn when it does, so that line has the same level.
  */
-
-interface Lines {
-  info(message: string): void;
-  warn(message: string): void;
-}
+import type { Log } from '../../telemetry/log.ts';
 
 export class FollowingLog {
-  readonly #log: Lines;
+  readonly #log: Pick<Log, 'info' | 'warn'>;
   /** Why the host does not follow, as the last line says; null if it says that the host follows. */
   #trouble: string | null = null;
 
-  constructor(log: Lines) {
+  constructor(log: Pick<Log, 'info' | 'warn'>) {
     this.#log = log;
   }
 

@@ -1,7 +1,7 @@
 /** A path and its operations: the rows of the table. */
 import { CatalogError } from '../../errors.ts';
 import { type HttpRequest, type HttpResponse, isRead } from '../message.ts';
-import { JSON_TYPE, type Offer } from '../rules/negotiation.ts';
+import { JSON_TYPE } from '../rules/negotiation.ts';
 import type { Services } from '../services.ts';
 import type { BodyDescription } from './body.ts';
 import { type Checked, dispatch } from './dispatch.ts';
@@ -22,7 +22,7 @@ export interface Tag {
   readonly description: string;
 }
 
-interface PathFacts {
+interface PathFacts extends Pick<Checked<unknown>, 'offers' | 'catalogFree'> {
   /** In the syntax of OpenAPI: `/admin/skus/{pk}/`. */
   readonly template: string;
   /** The parameters of the template, in their order. */
@@ -37,12 +37,8 @@ interface PathFacts {
   readonly label?: string;
   /** The body of a 404 is an empty object. */
   readonly emptyNotFound?: boolean;
-  /** Its responses show nothing of the catalog, so no read of it waits for a change set. */
-  readonly catalogFree?: boolean;
   /** The path has no form that contains the version. */
   readonly unversioned?: boolean;
-  /** The media types of GET among which `Accept` chooses; left out if there is only one. */
-  readonly offers?: readonly Offer[];
   /**
    * Its parameters may contain any characters of a path (RFC 3986, section 3.3), or several
    * segments, which itty-router cannot match.
@@ -104,7 +100,6 @@ export function definePath<Found>(declared: PathDeclaration<Found>): Path {
   const pattern = patternOf(template, parameters);
   const [first] = operations.values();
   const fallback = reading ?? first;
-  const table = { ...declared, operations };
   return {
     ...declared,
     parameters,
@@ -127,7 +122,7 @@ export function definePath<Found>(declared: PathDeclaration<Found>): Path {
       }
       const operation = operations.get(request.method);
       if (operation === undefined) throw notAllowed(request.method, allow);
-      return dispatch(table, operation, request, params, services);
+      return dispatch(declared, operation, request, params, services);
     },
   };
 }

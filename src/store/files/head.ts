@@ -11,18 +11,13 @@
 import * as v from 'valibot';
 import type { Disk } from '../../disk/disk.ts';
 import { readFile } from '../../disk/read-file.ts';
+import type { LogPosition } from '../change-log.ts';
 import { shapes } from './change-set.ts';
 import { parseShape, verifyChecksum } from './files.ts';
 import { withChecksum } from '../../json/checksum.ts';
 
 /** How often a reader reads a head that is being overwritten. */
 const MAX_READ_ATTEMPTS = 10;
-
-export interface Head {
-  readonly sequence: number;
-  /** The digest of that change set; before the first one, the random value that names the history. */
-  readonly digest: string;
-}
 
 const headShape = v.object({ sequence: shapes.count, digest: shapes.digest });
 
@@ -32,7 +27,7 @@ const LENGTH = JSON.stringify({ sequence: Number.MAX_SAFE_INTEGER, digest: 'f'.r
 /**
  * @returns bytes whose length does not depend on the head, so that it can be overwritten in place.
  */
-export function encodeHead({ sequence, digest }: Head): Uint8Array {
+export function encodeHead({ sequence, digest }: LogPosition): Uint8Array {
   return withChecksum({ sequence, digest }, { length: LENGTH }).bytes;
 }
 
@@ -40,7 +35,7 @@ export function encodeHead({ sequence, digest }: Head): Uint8Array {
  * @returns null if there is none.
  * @throws CatalogError `store_damaged`, `store_unreadable`.
  */
-export function readHead(disk: Disk, path: string): Head | null {
+export function readHead(disk: Disk, path: string): LogPosition | null {
   for (let attempt = 1; ; attempt += 1) {
     const bytes = readFile(disk, path);
     if (bytes === null) return null;

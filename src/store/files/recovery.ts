@@ -14,6 +14,7 @@ import { DATA_FILES } from '../../data-files.ts';
 import type { Disk } from '../../disk/disk.ts';
 import { readFile } from '../../disk/read-file.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
+import type { LogPosition } from '../change-log.ts';
 import type { ChangeSet } from '../change-set.ts';
 import type { State } from '../state.ts';
 import { earlierSchema } from './base.ts';
@@ -21,7 +22,7 @@ import { type Base, type BaseReader, openBase, readBase } from './base/base-read
 import { ChangeFiles } from './change-files.ts';
 import { decodeNext } from './change-set.ts';
 import { changeSetName, damaged, type Listing, unexpectedFile } from './files.ts';
-import { type Head, readHead } from './head.ts';
+import { readHead } from './head.ts';
 import { type ChangeFile, type History, historyOf, verifyHistory } from './history.ts';
 import { HEAD_SINCE, migratedChangeSet, SCHEMA_VERSION } from './schema.ts';
 
@@ -125,7 +126,7 @@ class Recovery {
   readonly #scrutiny: Scrutiny | undefined;
   readonly #changes: ChangeFiles;
   readonly #problems: CatalogError[] = [];
-  readonly #head: Head | null | undefined;
+  readonly #head: LogPosition | null | undefined;
   /** Null if there is no base; undefined if it cannot be read. */
   readonly #base: BaseReader | null | undefined;
 

@@ -16,9 +16,10 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { DATA_FILES } from '../../../../src/data-files.ts';
 import { type Disk, machineDisk } from '../../../../src/disk/disk.ts';
+import type { LogPosition } from '../../../../src/store/change-log.ts';
 import { changeSetName } from '../../../../src/store/files/files.ts';
 import { withChecksum } from '../../../../src/json/checksum.ts';
-import { encodeHead, type Head, readHead } from '../../../../src/store/files/head.ts';
+import { encodeHead, readHead } from '../../../../src/store/files/head.ts';
 import { recover } from '../../../../src/store/files/recovery.ts';
 import { readSnapshot } from '../../../../src/store/directory.ts';
 import { type Store } from '../../../../src/store/store.ts';
@@ -34,7 +35,7 @@ import { turn } from '../../../support/turns.ts';
 const FIXTURE = fixture(1);
 
 const digest = (text: string) => createHash('sha256').update(text).digest('hex');
-const SMALL: Head = { sequence: 124, digest: digest('small') };
+const SMALL: LogPosition = { sequence: 124, digest: digest('small') };
 
 /** A disk whose successive reads return these; after the last one, all return that one. */
 function reading(...answers: readonly (Uint8Array | null)[]): Disk & { reads: number } {
@@ -193,10 +194,10 @@ const addBrand = (store: Store) =>
   });
 
 const headOf = (directory: string) => readHead(machineDisk, join(directory, DATA_FILES.head));
-const setHead = (directory: string, head: Head) =>
+const setHead = (directory: string, head: LogPosition) =>
   writeFileSync(join(directory, DATA_FILES.head), encodeHead(head));
 /** The head that names a change set of the directory. */
-const naming = (directory: string, sequence: number): Head => ({
+const naming = (directory: string, sequence: number): LogPosition => ({
   sequence,
   digest: digestOf(join(directory, changeSetName(sequence))),
 });
