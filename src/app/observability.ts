@@ -104,7 +104,8 @@ export class Observability {
     this.#memoryLimit = maxMemory;
     this.memory = new MemoryWatch(maxMemory / processesOf(workers));
     this.#disk = new DiskWatch(options.data, options.minFreeDisk);
-    this.readiness = new Readiness([this.memory.reason, this.#disk.reason]);
+    this.readiness = new Readiness();
+    for (const { reason } of [this.memory, this.#disk]) this.readiness.also(reason);
     this.#options = options;
     this.#version = version;
   }

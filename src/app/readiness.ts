@@ -32,24 +32,17 @@ export type Cause = (typeof CAUSES)[number][0];
 const REFUSAL_MEMORY_MS = 30_000;
 
 export class Readiness {
-  readonly #reasons: (() => string | null)[];
+  readonly #reasons: (() => string | null)[] = [];
   readonly #now: () => number;
   /** When each cause ends, by the clock. */
   readonly #until = new Map<Cause, number>();
 
-  /**
-   * @param others further checks, such as of memory: each returns a reason, or null.
-   * @param now milliseconds of a clock that never goes back.
-   */
-  constructor(
-    others: readonly (() => string | null)[] = [],
-    now: () => number = performance.now.bind(performance),
-  ) {
-    this.#reasons = [...others];
+  /** @param now milliseconds of a clock that never goes back. */
+  constructor(now: () => number = performance.now.bind(performance)) {
     this.#now = now;
   }
 
-  /** @param reason returns why writes are not taken now; null if they are. */
+  /** Adds a check, such as of memory. @param reason returns why writes are not taken; else null. */
   also(reason: () => string | null): void {
     this.#reasons.push(reason);
   }

@@ -5,7 +5,7 @@ import { Readiness } from '../../../src/app/readiness.ts';
 
 test('a refused write makes a server not ready until a write succeeds or 30 seconds have passed', () => {
   let now = 1000;
-  const readiness = new Readiness([], () => now);
+  const readiness = new Readiness(() => now);
   const group = { transactions: 1, changes: 1, milliseconds: 1, refused: false };
   assert.is(readiness.reason(), null);
   readiness.committed({ ...group, refused: true });
@@ -24,7 +24,7 @@ test('a refused write makes a server not ready until a write succeeds or 30 seco
 });
 
 test('a raised reason lasts until it is cleared, and the shutdown is reported before other reasons', () => {
-  const readiness = new Readiness([], () => 0);
+  const readiness = new Readiness(() => 0);
   readiness.raise('disk');
   assert.is(readiness.reason(), 'the disk refused a write');
   readiness.raise('closing');
@@ -37,7 +37,9 @@ test('a raised reason lasts until it is cleared, and the shutdown is reported be
 test('the first check that gives a reason is reported, such as a lack of memory (spec 11.6)', () => {
   let reason: string | null = 'the server is short of memory';
   let full: string | null = 'the disk is nearly full';
-  const readiness = new Readiness([() => reason, () => full]);
+  const readiness = new Readiness();
+  readiness.also(() => reason);
+  readiness.also(() => full);
   assert.is(readiness.reason(), 'the server is short of memory');
   reason = null;
   assert.is(readiness.reason(), 'the disk is nearly full');
