@@ -222,7 +222,7 @@ export class Observability {
       oldestPage: read(({ pages }) => pages.oldest, 0),
       failedPages: read(({ pages }) => pages.retry.size, 0),
       changes: read(({ changes }) => changes.figures(), NO_CHANGES),
-      archive: read(({ archive }) => archive.figures?.() ?? null, null),
+      archive: read(({ archive }) => archive.figures(), null),
       hosts: { followers: read(({ hosts }) => hosts.followers, 0), following },
       ready: () => readiness.reason() === null,
       memoryLimit: this.#memoryLimit,

@@ -35,7 +35,7 @@ export interface ArchiveSeams {
 
 export interface Archive {
   /** Null if nothing is archived. */
-  readonly figures: (() => ArchiveFigures) | null;
+  readonly figures: () => ArchiveFigures | null;
   readonly details: () => ReadinessDetails;
   /** Starts to archive in the background. */
   readonly start: () => void;
@@ -86,8 +86,9 @@ export function openArchive(
   seams: ArchiveSeams,
 ): Archive {
   const place = archivePlace(options, env, seams);
-  if (place === null)
-    return { figures: null, details: () => ({}), start() {}, close: async () => {} };
+  if (place === null) {
+    return { figures: () => null, details: () => ({}), start() {}, close: async () => {} };
+  }
   const { data, archiveKeep } = options;
   const { key } = place;
   const objects = new ArchiveObjects(place.objects, key);
