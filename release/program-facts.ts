@@ -44,7 +44,6 @@ export function inertProgram(): Command {
       env: {},
       version,
       disk: machineDisk,
-      serverDisk: machineDisk,
       input: () => process.stdin,
       terminal: null,
       print: nothing,

@@ -5,9 +5,8 @@ import type { Disk } from '../disk/disk.ts';
 export interface Context {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly version: string;
+  /** For a server, one on which a wait for the device does not block its requests. */
   readonly disk: Disk;
-  /** The disk for a server: waiting for the device does not block its requests. */
-  readonly serverDisk: Disk;
   /** Standard input. */
   readonly input: () => Readable;
   /** Standard error if it is a terminal, for prompts and progress bars; otherwise null. */

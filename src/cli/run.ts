@@ -23,7 +23,6 @@ export interface Surroundings {
   readonly stdin?: () => Readable;
   readonly stdout?: Output;
   readonly stderr?: Output;
-  /** For commands and for a server. */
   readonly disk?: Disk;
   readonly platform?: NodeJS.Platform;
 }
@@ -52,6 +51,7 @@ export async function run(
     platform = process.platform,
   }: Surroundings = {},
 ): Promise<ExitStatus> {
+  const isServer = argv[0] === 'serve';
   const verbose = argv.includes('--verbose') || isYes(env['CATALOG_VERBOSE']);
   let hasFailed = false;
   let refusal: Error | null = null;
@@ -64,8 +64,7 @@ export async function run(
   const context: Context = {
     env,
     version,
-    disk: disk ?? blockingDisk,
-    serverDisk: disk ?? machineDisk,
+    disk: disk ?? (isServer ? machineDisk : blockingDisk),
     input: stdin,
     terminal: stderr.isTTY === true ? stderr : null,
     print: (line) => void stdout.write(`${line}\n`),
@@ -100,7 +99,7 @@ export async function run(
   // A stream of Bun that has failed never calls back, and the process would end with 0.
   if (!hasFailed) await ended(stdout);
   // A server does not fail because of what it could not print.
-  if (status !== 0 || refusal === null || argv[0] === 'serve') return status;
+  if (status !== 0 || refusal === null || isServer) return status;
   return report(refusal, context, argv, program);
 }
 

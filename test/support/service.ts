@@ -121,7 +121,6 @@ export function contextOf(disk = quickDisk, env: Context['env'] = {}): Context {
     env,
     version: 'test',
     disk,
-    serverDisk: disk,
     input: () => process.stdin,
     terminal: null,
     print() {},

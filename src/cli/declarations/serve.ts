@@ -54,7 +54,7 @@ export function declareServe(program: Command, context: Context): void {
       // Loaded only here: the other commands start faster without the server's libraries.
       const { serve: run } = await import('../../app/serve.ts');
       const warnings = misspeltVariables(serve, context.env);
-      await run({ ...serveOptionsOf(flags), warnings }, { ...context, disk: context.serverDisk });
+      await run({ ...serveOptionsOf(flags), warnings }, context);
     });
   addAddressFlags(serve);
   serve.addOption(
