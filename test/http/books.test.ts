@@ -2,7 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Sent, send, tokenFor } from '../support/client.ts';
-import { openService, type Service } from '../support/service.ts';
+import { closeServices, openService, type Service } from '../support/service.ts';
 
 /** Books of the demo catalog: they have counts, which no request can set. */
 const DEMO_BOOKS = 12;
@@ -14,9 +14,7 @@ test.before(async () => {
   server = await openService({ demo: true });
 });
 
-test.after(async () => {
-  await server.stop();
-});
+test.after(closeServices);
 
 /** Sends a request without a token. */
 function ask(method: string, path: string, sent: Sent = {}) {

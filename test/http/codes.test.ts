@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Catalog, createCatalog, make, skuFields } from '../support/catalog.ts';
 import { send } from '../support/client.ts';
-import { openService, type Service } from '../support/service.ts';
+import { closeServices, openService, type Service } from '../support/service.ts';
 
 const SKUS = '/admin/skus/';
 
@@ -16,7 +16,7 @@ test.before(async () => {
   catalog = await createCatalog(server);
 });
 
-test.after(() => server.stop());
+test.after(closeServices);
 
 /** A SKU with a name of its own. @returns its id. */
 async function makeSku(changes: object = {}): Promise<number> {

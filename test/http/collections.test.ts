@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { make, makeChain, skuFields, spuFields } from '../support/catalog.ts';
 import { linksOf, type Received, send } from '../support/client.ts';
-import { openService, type Service } from '../support/service.ts';
+import { closeServices, openService, type Service } from '../support/service.ts';
 
 type Scalar = string | number | boolean | null;
 type Row = Readonly<Record<string, Scalar>> & { readonly id: number };
@@ -59,9 +59,7 @@ test.before(async () => {
   }
 });
 
-test.after(async () => {
-  await server.stop();
-});
+test.after(closeServices);
 
 const get = (path: string) => send(server, 'GET', path);
 

@@ -13,7 +13,7 @@ import {
   without,
 } from '../support/catalog.ts';
 import { send } from '../support/client.ts';
-import { openService, type Service } from '../support/service.ts';
+import { closeServices, openService, type Service } from '../support/service.ts';
 
 const GOODS = '/admin/goods/';
 const DESCRIPTIONS = ['desc_detail', 'desc_pack', 'desc_service'] as const;
@@ -28,9 +28,7 @@ test.before(async () => {
   other = await createCatalog(server, 'Lamp');
 });
 
-test.after(async () => {
-  await server.stop();
-});
+test.after(closeServices);
 
 /** A new SPU. @returns its path. */
 async function makeSpu(changes: Fields = {}): Promise<string> {

@@ -2,7 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { send } from '../support/client.ts';
-import { openService, type Service } from '../support/service.ts';
+import { closeServices, openService, type Service } from '../support/service.ts';
 
 const BROWSER =
   'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8';
@@ -16,7 +16,7 @@ test.before(async () => {
   server = await openService();
 });
 
-test.after(() => server.stop());
+test.after(closeServices);
 
 const ask = (accept: string | null, headers: Record<string, string> = {}, method = 'GET') =>
   send(server, method, '/', {

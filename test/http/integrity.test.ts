@@ -14,7 +14,7 @@ import {
   spuFields,
 } from '../support/catalog.ts';
 import { type Received, send } from '../support/client.ts';
-import { openService, type Service } from '../support/service.ts';
+import { closeServices, openService, type Service } from '../support/service.ts';
 
 const UNKNOWN = 99999;
 
@@ -30,9 +30,7 @@ test.before(async () => {
   await send(server, 'PATCH', `/admin/skus/${catalog.sku}/`, { body: { specs } });
 });
 
-test.after(async () => {
-  await server.stop();
-});
+test.after(closeServices);
 
 const KINDS = ['brands', 'categories', 'goods', 'skus', 'specs', 'options'] as const;
 

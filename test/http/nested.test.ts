@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createCatalog, make, makeChain, spuFields } from '../support/catalog.ts';
 import { linksOf, type Received, send } from '../support/client.ts';
-import { openService, type Service } from '../support/service.ts';
+import { closeServices, openService, type Service } from '../support/service.ts';
 
 /** A nested collection, and the filter that means the same. */
 interface Form {
@@ -32,9 +32,7 @@ test.before(async () => {
   server = await openService({ demo: true });
 });
 
-test.after(async () => {
-  await server.stop();
-});
+test.after(closeServices);
 
 const get = (path: string) => send(server, 'GET', path);
 

@@ -9,7 +9,7 @@ import { send, tokenFor } from '../support/client.ts';
 import { smallConsole } from '../support/console.ts';
 import { csv, importInto, postImport } from '../support/imports.ts';
 import { ROOT } from '../support/paths.ts';
-import { openService, type Service } from '../support/service.ts';
+import { closeServices, openService, type Service } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 interface Schema {
@@ -195,9 +195,7 @@ async function lengthenLists(): Promise<void> {
   }
 }
 
-test.after(async () => {
-  await server.stop();
-});
+test.after(closeServices);
 
 /** Every operation of the document: its path template, its method, itself. */
 function operations(): (readonly [path: string, method: string, operation: Operation])[] {

@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createCatalog, make, pageWith, skuFields, spuFields } from '../support/catalog.ts';
 import { linksOf, type Received, send } from '../support/client.ts';
-import { openService, type Service } from '../support/service.ts';
+import { closeServices, openService, type Service } from '../support/service.ts';
 
 const JSON_TYPE = 'application/json';
 const VENDOR_TYPE = 'application/vnd.catalog+json; version=1.0';
@@ -27,10 +27,7 @@ test.before(async () => {
   moved = await openService({ demo: true, basePath: '/api' });
 });
 
-test.after(async () => {
-  await server.stop();
-  await moved.stop();
-});
+test.after(closeServices);
 
 const get = (path: string, headers: Record<string, string> = {}) =>
   send(server, 'GET', path, { headers });

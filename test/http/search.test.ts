@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createCatalog, make, skuFields } from '../support/catalog.ts';
 import { send } from '../support/client.ts';
-import { openService, type Service } from '../support/service.ts';
+import { closeServices, openService, type Service } from '../support/service.ts';
 
 let server: Service;
 let named: Readonly<Record<string, number>>;
@@ -35,7 +35,7 @@ test.before(async () => {
   named = Object.fromEntries(entries);
 });
 
-test.after(() => server.stop());
+test.after(closeServices);
 
 async function found(search: string, path = '/admin/skus/'): Promise<number[]> {
   const answer = await send(server, 'GET', `${path}?per_page=1000&${search}`);

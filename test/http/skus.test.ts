@@ -13,7 +13,7 @@ import {
   without,
 } from '../support/catalog.ts';
 import { send } from '../support/client.ts';
-import { openService, type Service } from '../support/service.ts';
+import { closeServices, openService, type Service } from '../support/service.ts';
 
 const SKUS = '/admin/skus/';
 const UNKNOWN = 99999;
@@ -28,9 +28,7 @@ test.before(async () => {
   other = await createCatalog(server, 'Lamp');
 });
 
-test.after(async () => {
-  await server.stop();
-});
+test.after(closeServices);
 
 /** A new SKU. @returns its path. */
 async function makeSku(changes: Fields = {}): Promise<string> {

@@ -12,7 +12,7 @@ import {
 } from '../support/catalog.ts';
 import { type Received, type Sent, send, tokenFor } from '../support/client.ts';
 import { SECRET } from '../support/secret.ts';
-import { openService, type Service } from '../support/service.ts';
+import { closeServices, openService, type Service } from '../support/service.ts';
 
 const MEBIBYTE = 1024 * 1024;
 const UNKNOWN = 99999;
@@ -28,9 +28,7 @@ test.before(async () => {
   record = (await make(server, `/admin/skus/${catalog.sku}/specs/`, { ...catalog.silver })).id;
 });
 
-test.after(async () => {
-  await server.stop();
-});
+test.after(closeServices);
 
 /** Requires an error of spec 3.1 and 3.10 that contains no internal details. */
 function assertProblem(answer: Received, status: number, what: string): void {

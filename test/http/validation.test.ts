@@ -11,7 +11,7 @@ import {
   without,
 } from '../support/catalog.ts';
 import { type Received, send } from '../support/client.ts';
-import { openService, type Service } from '../support/service.ts';
+import { closeServices, openService, type Service } from '../support/service.ts';
 
 const MOON = '\u{1f315}';
 const CAFE = 'Cafe\u0301';
@@ -24,9 +24,7 @@ test.before(async () => {
   catalog = await createCatalog(server);
 });
 
-test.after(async () => {
-  await server.stop();
-});
+test.after(closeServices);
 
 /** A field under test: its collection, and a request that is valid in every other field. */
 interface Place {
