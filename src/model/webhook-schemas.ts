@@ -25,18 +25,14 @@ export const webhookUrl = v.pipe(
   v.metadata({ format: 'uri', pattern: '^https?://[^/?#@]+([/?][^#]*)?$' }),
 );
 
-function parsed(text: string): URL | null {
-  return URL.parse(text);
-}
-
 function isHttpUrl(text: string): boolean {
   if (!/^https?:\/\/[^\s/?#\\]/.test(text) || /\s/.test(text)) return false;
-  const url = parsed(text);
+  const url = URL.parse(text);
   return url !== null && (url.protocol === 'https:' || url.protocol === 'http:');
 }
 
 function hasCredentials(text: string): boolean {
-  const url = parsed(text);
+  const url = URL.parse(text);
   return url !== null && (url.username !== '' || url.password !== '');
 }
 

@@ -41,7 +41,7 @@ function declareExport(program: Command, context: Context): void {
     .addOption(
       flag('--output <file>', 'file to write (default: standard output)', parseFileOrStream),
     )
-    .addOption(formatFlag('default: from the file name, or csv'))
+    .addOption(formatFlag())
     .addOption(currencyFlag())
     .action(async (name: string, flags: TransferFlags & { output?: string }) => {
       const { output = STANDARD_STREAM } = flags;
@@ -62,7 +62,7 @@ function declareExport(program: Command, context: Context): void {
 function declareImport(program: Command, context: Context): void {
   transfer(program, 'import', 'create and change rows from a file')
     .argument('<file>', 'file to read; "-" for standard input', parseFileOrStream)
-    .addOption(formatFlag('default: from the file name, or csv'))
+    .addOption(formatFlag())
     .addOption(dryRunFlag())
     .addOption(
       choice('--match <attribute>', 'attribute that identifies existing rows', MATCHES, 'id'),
@@ -104,8 +104,9 @@ function transfer(program: Command, name: string, description: string): Command 
   );
 }
 
-function formatFlag(fallback: string): Flag {
-  return choice('--format <format>', `format of the file (${fallback})`, FORMATS);
+function formatFlag(): Flag {
+  const description = 'format of the file (default: from the file name, or csv)';
+  return choice('--format <format>', description, FORMATS);
 }
 
 function currencyFlag(): Flag {

@@ -37,10 +37,7 @@ const MISMATCH = -1;
  * @returns the `Content-Type` to respond with.
  * @throws CatalogError `not_acceptable`.
  */
-export function negotiate(
-  accept: string | undefined,
-  offers: readonly Offer[] = JSON_OFFERS,
-): string {
+export function negotiate(accept: string | undefined, offers: readonly Offer[]): string {
   const first = offers[0]?.contentType ?? JSON_TYPE;
   if (accept === undefined || accept === '*/*' || accept === first || accept.trim() === '') {
     return first;

@@ -4,6 +4,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { CatalogError } from '../../../../src/errors.ts';
 import {
+  JSON_OFFERS,
   JSON_TYPE,
   negotiate,
   parseAccept,
@@ -14,7 +15,7 @@ const VENDOR = 'application/vnd.catalog+json';
 
 function contentTypeFor(accept: string | undefined): string | 406 {
   try {
-    return negotiate(accept);
+    return negotiate(accept, JSON_OFFERS);
   } catch (error) {
     assert.ok(error instanceof CatalogError, `${accept}: ${String(error)}`);
     assert.is(error.code, 'not_acceptable');
