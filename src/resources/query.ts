@@ -57,9 +57,9 @@ export function parseQuery(kind: Kind, search: string): CollectionQuery {
 }
 
 /**
- * Parses the query of an operation on all pages of a list.
+ * Parses the query of an export, which has all pages of a list.
  *
- * @param names further parameters of the operation.
+ * @param names further parameters of the export.
  * @throws CatalogError `malformed_query`.
  */
 export function parseUnpagedQuery(
@@ -69,7 +69,8 @@ export function parseUnpagedQuery(
 ): { readonly selection: Selection; readonly sent: Parameters } {
   const plan = PLANS[kind.name];
   const known = [...plan.names].filter((name) => !PAGING.has(name));
-  const sent = parseParameters({ owner: plan.owner, names: new Set([...known, ...names]) }, search);
+  const owner = `exports of ${plan.owner}`;
+  const sent = parseParameters({ owner, names: new Set([...known, ...names]) }, search);
   const all = { offset: 0, limit: Number.POSITIVE_INFINITY };
   return { selection: { ...parseSelected(kind, plan, sent), ...all }, sent };
 }

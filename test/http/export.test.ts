@@ -186,7 +186,7 @@ test('the file name contains the collection, the date and the format', async () 
 
 test('paging, an unknown parameter and an unknown format are 400', async () => {
   const refused = {
-    'limit=1': /no query parameter "limit"/,
+    'limit=1': /^exports of SKUs have no query parameter "limit"/,
     'page=1': /no query parameter "page"/,
     'formt=csv': /did you mean format\?/,
     'format=xml': /format must be one of csv, ndjson, json/,
