@@ -390,6 +390,7 @@ test('a POST to a collection, which has no ETag, is 412 with any If-Match other 
     for (const match of ['"x"', 'W/"x"', 'nonsense']) {
       const answer = await send(server, 'POST', path, { body: {}, headers: { 'if-match': match } });
       assert.is(answer.status, 412, `${path} with ${match}`);
+      assert.is(answer.json.error, 'this path has no ETag, so it accepts only If-Match: *');
     }
     assert.is((await send(server, 'GET', path)).text, before, path);
     const any = await send(server, 'POST', path, { body: {}, headers: { 'if-match': '*' } });

@@ -105,8 +105,7 @@ function judge(
   reads: boolean,
 ): HttpResponse | null {
   if (validators === null) {
-    // Without an entity tag, only `If-Match: *` can hold.
-    if (!reads) requireMatch(conditions, '');
+    if (!reads) requireMatch(conditions, null);
     return null;
   }
   const { etag, modified, caching } = validators;

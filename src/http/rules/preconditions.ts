@@ -33,10 +33,24 @@ export function conditionsOf(request: HttpRequest): Conditions | null {
 /**
  * Checks `If-Match` by strong comparison (section 8.8.3.2).
  *
+ * @param etag null if the path has none: then only `*` matches.
  * @throws CatalogError `precondition_failed`.
  */
-export function requireMatch({ ifMatch }: Conditions, etag: string): void {
-  if (ifMatch === null || ifMatch === 'any' || ifMatch.includes(etag)) return;
+export function requireMatch({ ifMatch }: Conditions, etag: string | null): void {
+  if (ifMatch === null || ifMatch === 'any') return;
+  if (etag === null) {
+    throw failed('this path has no ETag, so it accepts only If-Match: *');
+  }
+  if (ifMatch.includes(etag)) return;
+  // To read the item again and to repeat the request would not help in these two cases.
+  if (ifMatch.length === 0) {
+    throw failed('If-Match must contain the ETag of the item with its quotes');
+  }
+  if (ifMatch.includes(`W/${etag}`)) {
+    throw failed(
+      'If-Match must contain the ETag as the server sends it; a proxy that compresses responses adds W/',
+    );
+  }
   throw changed();
 }
 
@@ -54,10 +68,11 @@ export function requireUnmodified(
 }
 
 function changed(): CatalogError {
-  return new CatalogError(
-    'precondition_failed',
-    'the item has changed since it was read; read it again and repeat the change',
-  );
+  return failed('the item has changed since it was read; read it again and repeat the change');
+}
+
+function failed(message: string): CatalogError {
+  return new CatalogError('precondition_failed', message);
 }
 
 /** Whether `If-None-Match` matches the representation, by weak comparison. */
@@ -77,10 +92,7 @@ export function isUnmodified({ ifModifiedSince }: Conditions, modified: Date | u
 export function requireWritable(conditions: Conditions, etag: string): void {
   requireMatch(conditions, etag);
   if (namesCurrent(conditions, etag)) {
-    throw new CatalogError(
-      'precondition_failed',
-      'If-None-Match matches the current version of the item',
-    );
+    throw failed('If-None-Match matches the current version of the item');
   }
 }
 

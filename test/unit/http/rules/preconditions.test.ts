@@ -94,6 +94,31 @@ test('a malformed If-Match is treated as one that does not match', () => {
   }
 });
 
+test('the message says what is wrong with an If-Match that reading the item again does not correct', () => {
+  const message = (value: string, etag: string | null) => {
+    try {
+      requireMatch(conditions({ 'if-match': value }), etag);
+    } catch (error) {
+      return (error as CatalogError).message;
+    }
+    return null;
+  };
+  const changed = 'the item has changed since it was read; read it again and repeat the change';
+  const unquoted = 'If-Match must contain the ETag of the item with its quotes';
+  const weak =
+    'If-Match must contain the ETag as the server sends it; a proxy that compresses responses adds W/';
+  const none = 'this path has no ETag, so it accepts only If-Match: *';
+  assert.is(message('"stale"', CURRENT), changed);
+  assert.is(message('W/"stale"', CURRENT), changed);
+  assert.is(message('current', CURRENT), unquoted);
+  assert.is(message('', CURRENT), unquoted);
+  assert.is(message(`W/${CURRENT}`, CURRENT), weak);
+  assert.is(message(`"a", W/${CURRENT}`, CURRENT), weak);
+  assert.is(message(CURRENT, null), none);
+  assert.is(message('current', null), none);
+  assert.is(message('*', null), null);
+});
+
 test('If-None-Match matches the current tag if it is strong, weak, in a list, or *', () => {
   for (const value of [CURRENT, `W/${CURRENT}`, '*', `"a", ${CURRENT}`, `W/"a",W/${CURRENT}`]) {
     assert.is(noneMatch(value), true, value);
