@@ -132,7 +132,9 @@ export class Replica implements Host {
       else await this.#follower.poll();
     } catch (error) {
       if (isRefusal(error)) throw error;
-      this.#log.trouble(`not following yet: ${messageOf(error)}`);
+      // The texts of the attempts that follow, so that the log does not report the reason twice.
+      const state = this.#follower === null ? 'no base yet' : 'not following';
+      this.#log.trouble(`${state}: ${messageOf(error)}`);
     }
   }
 

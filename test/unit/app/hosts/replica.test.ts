@@ -25,22 +25,32 @@ import { until } from '../../../support/until.ts';
 
 const ADDRESS = 'https://primary';
 
-/** A host whose primary does not keep the next change set when it is asked for the first time. */
-async function follower() {
+/**
+ * A host whose primary does not keep the next change set when it is asked for the first time.
+ *
+ * @param setup.isDown the primary does not answer.
+ * @param setup.isEmpty the host has no catalog yet.
+ */
+async function follower({ isDown = false, isEmpty = false } = {}) {
   const source = await openQuickStore(temporaryDirectory());
   const data = temporaryDirectory();
   async function* slices() {
     yield* baseSlices(source.snapshot());
   }
-  await (await receiveBase(quickDisk, data, slices(), () => {})).install();
   const lineage = firstRecord();
+  if (!isEmpty) await (await receiveBase(quickDisk, data, slices(), () => {})).install();
   await writeHostRecord(quickDisk, data, followerRecord(ADDRESS, lineage));
   const tokenFile = join(temporaryDirectory(), 'token');
   writeFileSync(tokenFile, 'token', { mode: 0o600 });
   let asked = 0;
+  let states = 0;
   const primary: Primary = {
     address: ADDRESS,
-    state: async () => stateOfPrimary(lineage, source),
+    state: async () => {
+      states += 1;
+      if (isDown) throw new Error('it is down');
+      return stateOfPrimary(lineage, source);
+    },
     credentials: async () => ({
       digest: 'c'.repeat(64),
       files: { keys: null, access: null, webhook_key: null },
@@ -90,7 +100,8 @@ async function follower() {
   await replica.begin();
   const has = (...steps: readonly string[]) =>
     until(`the steps are ${steps.join()}`, () => done.join() === steps.join());
-  return { replica, done, gates, has, used, warnings, end: () => source.close() };
+  const isAsked = (times: number) => until(`asked ${times} times`, () => states >= times);
+  return { replica, done, gates, has, used, warnings, isAsked, end: () => source.close() };
 }
 
 test('a catalog is replaced by a base, and the new one is closed at the end', async () => {
@@ -117,6 +128,22 @@ test('a host that has warned that it does not follow warns when it follows again
   await running;
   await end();
 });
+
+for (const [isEmpty, warning] of [
+  [false, 'not following: it is down'],
+  [true, 'no base yet: it is down'],
+] as const) {
+  test(`a primary that is down at the start and afterwards is reported once: ${warning}`, async () => {
+    const { replica, warnings, isAsked, end } = await follower({ isDown: true, isEmpty });
+    assert.equal(warnings, [warning]);
+    const running = replica.run();
+    await isAsked(3);
+    assert.equal(warnings, [warning]);
+    await replica.close(0);
+    await running;
+    await end();
+  });
+}
 
 test('a stop while a catalog is closed for a base waits for that, closes it once and opens no other', async () => {
   const { replica, done, gates, has, end } = await follower();
