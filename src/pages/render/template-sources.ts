@@ -70,13 +70,13 @@ export class TemplateSources {
   /**
    * @returns the source, and the path by which messages name the template; null if there is no
    *   template of the name.
-   * @throws Error if it is not UTF-8.
+   * @throws Error if it is not UTF-8, except for the style sheet.
    */
   read(name: string): { readonly text: string; readonly path: string } | null {
     const own = join(this.#directory ?? '', name);
     const bytes = this.#files().get(own);
-    // A style sheet is UTF-8 too, but pages without it are better than none.
-    if (bytes !== undefined && name.endsWith('.njk') && !isUtf8(bytes)) {
+    // The style sheet is UTF-8 too, but pages without it are better than none.
+    if (bytes !== undefined && name !== 'style.css' && !isUtf8(bytes)) {
       throw new Error(`${own} is not UTF-8; save it in this encoding`);
     }
     if (bytes !== undefined) return { text: bytes.toString(), path: own };

@@ -195,6 +195,18 @@ test('a template in another encoding is reported, and no page is made with it', 
   }
 });
 
+test('a part in another encoding is reported, whatever its name ends in', () => {
+  const directory = directoryWith({ 'sku.njk': 'a\n{% include "part.html" %}' });
+  writeFileSync(join(directory, 'part.html'), Buffer.from('Größe', 'latin1'));
+  const made = new Templates(new TemplateSources(machineDisk, directory), wordsOf('en'));
+  assert.throws(
+    () => made.render('sku.njk', {}),
+    (error: Error) =>
+      error.message ===
+      `${directory}/sku.njk:2: ${directory}/part.html is not UTF-8; save it in this encoding`,
+  );
+});
+
 test('a byte order mark at the beginning of a template is not on the page', () => {
   const directory = directoryWith({
     'sku.njk': '\uFEFF<head>{% include "meta.njk" %}</head>',
