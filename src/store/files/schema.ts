@@ -32,16 +32,24 @@ export type BaseDocument = v.InferOutput<typeof version5>;
 /** The schema version that this program reads and writes. */
 export const SCHEMA_VERSION = 5;
 
-/** The first version in which SKUs have an article number. */
-const CODE_SINCE = 4;
-
 /** The first version with a `head.json`. */
 export const HEAD_SINCE = 2;
 
+type Rows = ChangeSet['put'];
+
+interface Migration {
+  /** A description for the operator. */
+  readonly what: string;
+  /** Converts a base, except what `rows` converts. */
+  migrate(base: never): { readonly tables: Rows };
+  /** Converts rows by table, those of a base as well as those of the change sets after it. */
+  rows?(rows: Rows): Rows;
+}
+
 interface Version {
   readonly shape: v.GenericSchema;
-  /** The migration to the next version: a description for the operator, and the function. */
-  readonly next?: { readonly what: string; migrate(base: never): unknown };
+  /** The migration to the next version. */
+  readonly next?: Migration;
 }
 
 const VERSIONS: Readonly<Record<number, Version>> = {
@@ -75,8 +83,8 @@ const VERSIONS: Readonly<Record<number, Version>> = {
       migrate: (base: v.InferOutput<typeof version3>): v.InferOutput<typeof version4> => ({
         ...base,
         schema: 4,
-        tables: withCodes(base.tables),
       }),
+      rows: withCodes,
     },
   },
   4: {
@@ -94,17 +102,17 @@ const VERSIONS: Readonly<Record<number, Version>> = {
   5: { shape: version5 },
 };
 
-type Rows = ChangeSet['put'];
-
-function withCodes<T extends Rows>(tables: T): T {
-  const { skus } = tables;
-  if (skus === undefined) return tables;
-  return { ...tables, skus: skus.map((sku) => ({ ...sku, code: null })) };
+function withCodes(rows: Rows): Rows {
+  const { skus } = rows;
+  if (skus === undefined) return rows;
+  return { ...rows, skus: skus.map((sku) => ({ ...sku, code: null })) };
 }
 
 /** @returns a change set after a base of any version, in the form of the current version. */
 export function migratedChangeSet(schema: number, changeSet: ChangeSet): ChangeSet {
-  return schema < CODE_SINCE ? { ...changeSet, put: withCodes(changeSet.put) } : changeSet;
+  let { put } = changeSet;
+  for (const { next } of stepsFrom(schema)) put = next.rows?.(put) ?? put;
+  return put === changeSet.put ? changeSet : { ...changeSet, put };
 }
 
 /** @returns the shape of a base of a version; undefined if there never was such a version. */
@@ -115,7 +123,11 @@ export function shapeOf(schema: number): v.GenericSchema | undefined {
 /** @returns a base of any version in the form of the current version. */
 export function migrated(schema: number, base: unknown): BaseDocument {
   let document = base;
-  for (const { next } of stepsFrom(schema)) document = next.migrate(document as never);
+  for (const { next } of stepsFrom(schema)) {
+    const converted = next.migrate(document as never);
+    document =
+      next.rows === undefined ? converted : { ...converted, tables: next.rows(converted.tables) };
+  }
   return document as BaseDocument;
 }
 
@@ -125,7 +137,7 @@ export function migrationsFrom(schema: number): { to: number; what: string }[] {
 }
 
 function stepsFrom(schema: number) {
-  const steps: { to: number; next: NonNullable<Version['next']> }[] = [];
+  const steps: { to: number; next: Migration }[] = [];
   for (let from = schema; from < SCHEMA_VERSION; from += 1) {
     const next = VERSIONS[from]?.next;
     if (next === undefined) throw new Error(`there is no migration from schema version ${from}`);

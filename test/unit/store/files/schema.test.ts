@@ -1,6 +1,7 @@
 /** The migration of bases and change sets of earlier schema versions. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { ChangeSet } from '../../../../src/store/change-set.ts';
 import {
   migrated,
   migratedChangeSet,
@@ -44,6 +45,27 @@ test('a base of each earlier version is migrated to version 5, and one of versio
   assert.equal(migrated(3, version3), version5);
   assert.equal(migrated(4, version4), version5);
   assert.is(migrated(5, version5), version5);
+});
+
+test('each migration converts the rows of a change set after a base as it converts those of the base', () => {
+  const bases: Readonly<Record<number, { tables: ChangeSet['put'] }>> = {
+    1: version1,
+    2: version2,
+    3: version3,
+    4: version4,
+    5: version5,
+  };
+  const times = { sequence: 8, previous: '', digest: '', time: '' };
+  for (let schema = 1; schema <= SCHEMA_VERSION; schema += 1) {
+    const base = bases[schema];
+    assert.ok(base, `version ${schema} is missing here`);
+    const { tables } = migrated(schema, base);
+    const changeSet = { ...times, last_ids: {}, put: base.tables, delete: {} };
+    const { put } = migratedChangeSet(schema, changeSet);
+    for (const [kind, rows] of Object.entries(put)) {
+      assert.equal(rows, tables[kind as keyof typeof tables], `${kind} of version ${schema}`);
+    }
+  }
 });
 
 test('the migrations from a version lead to each later version in order', () => {
