@@ -1,10 +1,11 @@
 /**
- * The files that every platform gets with the executable: licences, manual page, completions, and
- * the documents, which messages of the program name.
+ * The files that every platform gets with the executable: licences, manual page, completions, the
+ * documents, which messages of the program name, and the templates, with which those of a shop begin.
  */
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { completionScript, type Shell } from '../src/cli/completion.ts';
+import { TEMPLATE_NAMES } from '../src/pages/render/template-sources.ts';
 import { manualPage } from './manual.ts';
 import { ROOT } from './paths.ts';
 import { inertProgram } from './program-facts.ts';
@@ -16,15 +17,17 @@ export interface SharedFiles {
   readonly thirdParty: string;
   readonly manual: string;
   readonly completions: Readonly<Record<Shell, string>>;
-  /** Relative to the root of the source. */
+  /** With the templates; relative to the root of the source. */
   readonly documents: readonly string[];
 }
 
-/** @returns the files of docs/, relative to the root of the source. */
+/** @returns the documents and the templates, relative to the root of the source. */
 export function documents(): string[] {
   const found = readdirSync(join(ROOT, 'docs'), { recursive: true, withFileTypes: true });
   const files = found.filter((entry) => entry.isFile());
-  return files.map(({ parentPath, name }) => relative(ROOT, join(parentPath, name))).toSorted();
+  const docs = files.map(({ parentPath, name }) => relative(ROOT, join(parentPath, name)));
+  const templates = TEMPLATE_NAMES.map((name) => join('templates', name));
+  return ['README.md', 'SECURITY.md', ...docs, ...templates].toSorted();
 }
 
 /**

@@ -54,14 +54,16 @@ testOf(
     for (const { name } of targetsNamed([])) {
       const folder = unpack(name, temporaryDirectory());
       const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
-      const isDocument = (file: string) => /^docs(?:\/|$)/.test(file);
-      for (const file of ['storage.md', 'operations.md', 'examples/nginx.conf']) {
-        assert.ok(files.includes(`docs/${file}`), file);
+      const isDocument = (file: string) => /^(?:docs|templates)(?:\/|$)/.test(file);
+      for (const file of ['docs/storage.md', 'docs/examples/nginx.conf', 'templates/sku.njk']) {
+        assert.ok(files.includes(file), file);
       }
       assert.equal(
         files.filter((file) => !isDocument(file)),
         [
           'LICENSE',
+          'README.md',
+          'SECURITY.md',
           'THIRD-PARTY',
           'catalog-server',
           'catalog-server.1',

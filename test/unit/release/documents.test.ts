@@ -1,8 +1,9 @@
-/** A release has the documents, because messages of the program name them. */
-import { readdirSync, readFileSync } from 'node:fs';
+/** A release has the documents, because messages of the program name them, and the templates. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { TEMPLATE_NAMES } from '../../../src/pages/render/template-sources.ts';
 import { documents } from '../../../release/shared-files.ts';
 import { ROOT } from '../../support/paths.ts';
 
@@ -16,6 +17,17 @@ test('every document that the source names is in a release, and so are the examp
   const released = documents();
   for (const path of named) assert.ok(released.includes(path), path);
   assert.ok(released.includes('docs/examples/catalog-backup.service'));
+});
+
+test('a release has the templates that those of a shop begin with, and no others', () => {
+  const released = documents().filter((path) => path.startsWith('templates/'));
+  assert.equal(released, TEMPLATE_NAMES.map((name) => `templates/${name}`).toSorted());
+});
+
+test('a release has what its page on security refers to, and the page where a reader begins', () => {
+  const released = documents();
+  for (const path of ['SECURITY.md', 'README.md']) assert.ok(released.includes(path), path);
+  for (const path of released) assert.ok(existsSync(join(ROOT, path)), path);
 });
 
 test.run();
