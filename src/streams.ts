@@ -35,3 +35,36 @@ export async function allOf<T>(
   }
   return all;
 }
+
+/**
+ * A stream that can be closed while it waits for its next value, because its reader has gone.
+ *
+ * @param closed is aborted if the stream is closed before its end: a waiting generator would
+ *   otherwise close only at its next value.
+ * @param close called at the end of the stream, and when it is closed, even if it has not begun.
+ *   Later calls must have no effect.
+ */
+export function closable<T>(
+  stream: AsyncGenerator<T>,
+  closed: AbortController,
+  close = () => Promise.resolve(),
+): AsyncIterable<T> {
+  const values = (async function* () {
+    try {
+      yield* stream;
+    } finally {
+      await close();
+    }
+  })();
+  return {
+    [Symbol.asyncIterator]: () => ({
+      next: () => values.next(),
+      async return() {
+        closed.abort();
+        await values.return(undefined);
+        await close();
+        return { done: true, value: undefined };
+      },
+    }),
+  };
+}

@@ -81,7 +81,17 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'network',
     'slices',
   ],
-  resources: ['backoff', 'store', 'model', 'delay', 'errors', 'json', 'places', 'slices'],
+  resources: [
+    'backoff',
+    'store',
+    'model',
+    'delay',
+    'errors',
+    'json',
+    'places',
+    'slices',
+    'streams',
+  ],
   pages: [
     'backoff',
     'store',

@@ -16,6 +16,7 @@ import { inTurns } from '../../slices.ts';
 import { baseSlices } from '../../store/files/base.ts';
 import { SCHEMA_VERSION } from '../../store/files/schema.ts';
 import type { Store } from '../../store/store.ts';
+import { closable } from '../../streams.ts';
 import type { HostRole } from './host-role.ts';
 import { withWaits } from './waits.ts';
 
@@ -117,17 +118,7 @@ export class Hosts implements HostService {
     const pieces = counted(this.#changes(since, isAllowed, gone.signal), (change) => {
       this.#streams += change;
     });
-    return {
-      [Symbol.asyncIterator]: () => ({
-        next: () => pieces.next(),
-        async return() {
-          // Otherwise a generator that waits for a change set would close only at the next one.
-          gone.abort();
-          await pieces.return();
-          return { done: true, value: undefined };
-        },
-      }),
-    };
+    return closable(pieces, gone);
   }
 
   async *#slices(): AsyncGenerator<Uint8Array, void, void> {

@@ -7,7 +7,7 @@
  */
 import { CatalogError, hasCode } from '../../errors.ts';
 import { Places } from '../../places.ts';
-import { closable } from '../text/closable.ts';
+import { closable } from '../../streams.ts';
 import type { SharedTextsOptions } from '../text/shared-texts.ts';
 import { TurnQueue } from '../text/turn-queue.ts';
 import { AwaitedSequences } from './awaited-sequences.ts';

@@ -8,7 +8,7 @@
 import { CatalogError, missingItem } from '../../errors.ts';
 import { inSlices } from '../../slices.ts';
 import { EntityTagger } from '../entity-tag.ts';
-import { closable } from '../text/closable.ts';
+import { closable } from '../../streams.ts';
 import { inPieces } from '../text/pieces.ts';
 import { SharedTexts } from '../text/shared-texts.ts';
 import { TurnQueue } from '../text/turn-queue.ts';
