@@ -130,10 +130,17 @@ export const formsDe: Readonly<Record<keyof typeof formsEn, Message>> = {
     one: '{count} Eintrag wurde gelöscht.',
     other: '{count} Einträge wurden gelöscht.',
   },
+  'bulk.maybeDeleted': {
+    one: '{count} Eintrag ist vielleicht gelöscht.',
+    other: '{count} Einträge sind gelöscht, der letzte vielleicht.',
+  },
   'bulk.deleteOneByOne':
     'Sie werden nacheinander gelöscht. Wird einer abgelehnt, endet das Löschen dort, und Sie können die davor gelöschten Einträge wiederherstellen.',
   'bulk.stopped': 'Es wurde nicht alles gelöscht',
   'bulk.noneDeleted': 'Es wurde kein Eintrag gelöscht.',
+  'bulk.noOther': 'Es wurde kein anderer Eintrag gelöscht.',
+  'bulk.unknown':
+    'Es ist nicht bekannt, ob dieser Eintrag gelöscht wurde. Falls ja, wird er mit wiederhergestellt.',
   'bulk.deletedBefore': {
     one: '{count} Eintrag wurde davor gelöscht. Die anderen wurden nicht gelöscht.',
     other: '{count} Einträge wurden davor gelöscht. Die anderen wurden nicht gelöscht.',

@@ -109,10 +109,17 @@ export const formsEn = {
   'bulk.deleteOthers': 'Items that other items refer to are not deleted:',
   'bulk.deleteAction': { one: 'Delete {count} item', other: 'Delete {count} items' },
   'bulk.deleted': { one: '{count} item was deleted.', other: '{count} items were deleted.' },
+  'bulk.maybeDeleted': {
+    one: '{count} item may be deleted.',
+    other: '{count} items are deleted, the last one perhaps.',
+  },
   'bulk.deleteOneByOne':
     'They are deleted one after the other. If one is refused, the deletion stops there, and you can restore the items that were deleted before.',
   'bulk.stopped': 'Not everything was deleted',
   'bulk.noneDeleted': 'No item was deleted.',
+  'bulk.noOther': 'No other item was deleted.',
+  'bulk.unknown':
+    'It is not known whether this item was deleted. If it was, “Restore” restores it too.',
   'bulk.deletedBefore': {
     one: '{count} item was deleted before that. The other items were not deleted.',
     other: '{count} items were deleted before that. The other items were not deleted.',

@@ -2,7 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Locator, Page, Route } from 'playwright-core';
-import { read } from '../../../support/catalog.ts';
+import { make, read } from '../../../support/catalog.ts';
 import { send } from '../../../support/client.ts';
 import { testInBrowser } from '../browser.ts';
 import { faults, hears, stage } from './console.ts';
@@ -211,6 +211,30 @@ testInBrowser(
     await page.context().close();
   },
 );
+
+testInBrowser('a deletion whose response is lost is restored with those before it', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  const names = async () =>
+    (await read(server, '/admin/brands/?q=Unanswered')).map(({ name }: { name: string }) => name);
+  const all = ['Unanswered 1', 'Unanswered 2', 'Unanswered 3'];
+  const ids: number[] = [];
+  for (const name of all) ids.push((await make(server, '/admin/brands/', { name })).id);
+  await page.goto(at('/brands?q=Unanswered'));
+  await page.getByLabel('Select all on this page').check();
+  await page.getByRole('button', { name: 'Delete…' }).click();
+  await loseResponse(page, `**/admin/brands/${ids[1]}/`, 'DELETE');
+  await page.getByRole('button', { name: 'Delete 3 items' }).click();
+  await hears(page, 'alert', 'It is not known whether this item was deleted.');
+  await hears(page, 'alert', '1 item was deleted before that.');
+  assert.equal(await names(), ['Unanswered 3']);
+  await page.getByRole('button', { name: 'Restore 2 items' }).click();
+  await hears(page, 'status', 'Undone for 2 items.');
+  assert.equal((await names()).sort(), all);
+  assert.equal(faults(visitor, [/ERR_FAILED/]), []);
+  await page.context().close();
+});
 
 testInBrowser('a conflict shows only fields whose values differ', async () => {
   const { server, at, visit } = scene();

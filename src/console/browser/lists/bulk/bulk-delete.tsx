@@ -1,6 +1,7 @@
 /** Deletes several items, after listing them and what goes with them. */
 import { type Signal, useSignal } from '@preact/signals';
 import type { Collection } from '../../api/collections.ts';
+import { NoAnswer } from '../../api/answer.ts';
 import { isGone, isPassing } from '../../api/client.ts';
 import { remove } from '../../api/items.ts';
 import { readCategories } from '../../api/references.ts';
@@ -22,6 +23,8 @@ interface Outcome {
   readonly gone: readonly Item[];
   /** What ended it before the last item: the name of an item, and why it was refused. */
   readonly refusal: string | null;
+  /** This item if the server has not answered; it may be deleted. */
+  readonly unknown: Item | null;
 }
 
 interface Deletion {
@@ -47,12 +50,13 @@ async function deleteAll(
       deleted.push(item);
     } catch (error) {
       if (!isGone(error)) {
-        return { deleted, gone, refusal: `${titleOf(collection, item)}: ${wordsFor(error)}` };
+        const refusal = `${titleOf(collection, item)}: ${wordsFor(error)}`;
+        return { deleted, gone, refusal, unknown: error instanceof NoAnswer ? item : null };
       }
       gone.push(item);
     }
   }
-  return { deleted, gone, refusal: null };
+  return { deleted, gone, refusal: null, unknown: null };
 }
 
 /** @throws ApiError, TypeError. */
@@ -60,10 +64,17 @@ function restore(name: CollectionName, deleted: readonly Item[]): Promise<void> 
   return undoDeletion(name, deleted.map(({ id }) => id).toReversed());
 }
 
-function offerToRestore(name: CollectionName, deleted: readonly Item[]): void {
-  const count = deleted.length;
-  const undo = { label: t('undo'), run: () => restore(name, deleted) };
-  announce(t('bulk.deleted', { count }), count === 0 ? null : undo);
+function offerToRestore(name: CollectionName, outcome: Outcome): void {
+  const items = restorable(outcome);
+  const count = items.length;
+  const undo = { label: t('undo'), run: () => restore(name, items) };
+  const text = outcome.unknown === null ? 'bulk.deleted' : 'bulk.maybeDeleted';
+  announce(t(text, { count }), count === 0 ? null : undo);
+}
+
+/** To restore an item that is not deleted changes nothing. */
+function restorable({ deleted, unknown }: Outcome): readonly Item[] {
+  return unknown === null ? deleted : [...deleted, unknown];
 }
 
 /** It can be stopped, or be refused, in between: what was deleted until then can be undone. */
@@ -80,7 +91,7 @@ export function BulkDelete({ collection, selection, onClose, onDone }: BulkProps
     if (deleted.length + gone.length > 0) {
       if (name === 'categories') await readCategories();
       // If one was refused, the dialog offers it, unless it was closed before.
-      if (refusal === null || cancelled.value) offerToRestore(name, deleted);
+      if (refusal === null || cancelled.value) offerToRestore(name, outcome);
       onDone();
     }
     if (refusal === null) onClose();
@@ -131,18 +142,24 @@ interface StoppedProps {
 
 /** One item was refused: what is gone already, and the offer to bring it back. */
 function Stopped({ name, outcome, onClose }: StoppedProps) {
-  const { deleted, refusal } = outcome;
-  const count = deleted.length;
+  const { deleted, refusal, unknown } = outcome;
+  const items = restorable(outcome);
+  const count = items.length;
   const leave = () => {
     onClose();
-    if (count > 0) offerToRestore(name, deleted);
+    if (count > 0) offerToRestore(name, outcome);
   };
   return (
     <Dialog title={t('bulk.stopped')} onClose={leave} alert>
       <div class="dialog-body">
         <div role="alert">
           <p class="problem">{refusal}</p>
-          <p>{count === 0 ? t('bulk.noneDeleted') : t('bulk.deletedBefore', { count })}</p>
+          {unknown !== null && <p>{t('bulk.unknown')}</p>}
+          <p>
+            {deleted.length === 0
+              ? t(unknown === null ? 'bulk.noneDeleted' : 'bulk.noOther')
+              : t('bulk.deletedBefore', { count: deleted.length })}
+          </p>
         </div>
       </div>
       <footer>
@@ -151,9 +168,9 @@ function Stopped({ name, outcome, onClose }: StoppedProps) {
             type="button"
             onClick={() => {
               onClose();
-              restore(name, deleted).catch((error: unknown) => {
+              restore(name, items).catch((error: unknown) => {
                 complain(error);
-                if (isPassing(error)) offerToRestore(name, deleted);
+                if (isPassing(error)) offerToRestore(name, outcome);
               });
             }}
           >
