@@ -1,10 +1,11 @@
 /** The form that asks who is there: as the whole page, or over the screen that a user was working on. */
 import { useSignal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import { ApiError } from './api/client.ts';
 import { notEnded, session, SignInError, signIn } from './api/session.ts';
 import { LanguageChoice } from './language-choice.tsx';
 import { t } from './messages/text.ts';
-import { faultText, Problem, wordsFor } from './parts/notices.tsx';
+import { Problem, wordsFor } from './parts/notices.tsx';
 import { useTitle } from './parts/title.ts';
 import { textOf } from './api/text-of.ts';
 
@@ -14,7 +15,8 @@ function failureText(error: unknown): string {
   if (error.status === 429 && error.retryAfter !== null) {
     return t('signIn.throttled', { count: error.retryAfter });
   }
-  return error.status >= 500 ? faultText(error) : error.message;
+  // A proxy that refuses it may say nothing.
+  return wordsFor(new ApiError(error.status, error.message));
 }
 
 function SignInForm() {

@@ -99,7 +99,7 @@ export function wordsFor(error: unknown): string {
 }
 
 /** What a 5xx means. The text of a 500 says nothing, that of a 503 says why. */
-export function faultText({ status, message }: { status: number; message: string }): string {
+function faultText({ status, message }: { status: number; message: string }): string {
   return status === 503 && message !== ''
     ? `${t('error.server')} (${serverText(message)})`
     : t('error.server');

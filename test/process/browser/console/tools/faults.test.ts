@@ -74,6 +74,24 @@ testInBrowser(
   },
 );
 
+testInBrowser('a sign-in that a proxy refuses without a word has a message', async () => {
+  const { at, visit } = scene();
+  const { page } = await visit(null);
+  await page.goto(at('/'));
+  for (const [status, text] of [
+    [429, 'There are too many requests.'],
+    [413, 'The server answers with status 413.'],
+  ] as const) {
+    await page.route('**/admin/tokens/', (route) =>
+      route.fulfill({ status, contentType: 'text/html', body: '<h1>Refused</h1>' }),
+    );
+    await signIn(page, 'ann');
+    await hears(page, 'alert', text);
+    await page.unroute('**/admin/tokens/');
+  }
+  await page.context().close();
+});
+
 testInBrowser('a defect of the console is not called a fault of the network', async () => {
   const { at, visit } = scene();
   const { page } = await visit('viewer');
