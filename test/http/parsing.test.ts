@@ -249,6 +249,14 @@ test('if a key occurs twice in a body, the last value is used, at every endpoint
   assert.is((await read(server, `/admin/skus/${sku}/`)).price, 7);
 });
 
+test('the error of a body that is not JSON is one line, and repeats at most a part of the body', async () => {
+  for (const body of [`{"name":${'x'.repeat(200)}}`, '{"name":"\\u12\n"}']) {
+    const { status, json } = await send(server, 'POST', '/admin/brands/', { body });
+    assert.is(status, 400);
+    assert.match(json.error, /^the body is not JSON: .{1,100}$/);
+  }
+});
+
 test('a jti may be the name of an inherited JavaScript member, and can be revoked', async () => {
   for (const jti of ['__proto__', 'constructor', 'toString']) {
     const token = await tokenFor('viewer', { jti });
