@@ -64,7 +64,10 @@ export class Dispatcher {
   #timer: ReturnType<typeof setTimeout> | null = null;
   #saving: Promise<void> = Promise.resolve();
   #stopping = false;
-  /** Whether a failure was logged since the start, when its reason may have become another one. */
+  /**
+   * Whether a failure was logged since the last success, or since the start, when its reason may
+   * have become another one.
+   */
   #reported = false;
 
   constructor(context: DispatchContext, id: number, state: DeliveryState) {
@@ -164,7 +167,7 @@ export class Dispatcher {
 
   /** @returns whether the receiver has taken the message. */
   async #attempt(webhook: Webhook, message: Message): Promise<boolean> {
-    const { onAttempt, now, isOnDuty } = this.#context;
+    const { onAttempt, now, isOnDuty, warn } = this.#context;
     if (!isOnDuty()) return false;
     const outcome = await this.#send(webhook, message);
     if (outcome === null) return false;
@@ -173,6 +176,8 @@ export class Dispatcher {
     onAttempt(delivered);
     if (delivered) {
       this.state.delivered(message, outcome, now());
+      if (this.#reported) warn(`deliveries to webhook ${this.#id} succeed again`);
+      this.#reported = false;
       if (this.#failingSince() !== null) await this.#mark(webhook, { failing_since: null });
       this.#saveSoon();
       return true;

@@ -152,6 +152,39 @@ test('the first failure since the start is logged, also of a webhook that has be
   assert.equal(warnings, ['a delivery to webhook 1 failed and is tried again: the key is missing']);
 });
 
+test('after a logged failure the first success is logged, and the next failure again', async () => {
+  let webhook = webhookOf(0);
+  const { context, commit, warnings, told } = world(webhook, 1);
+  const statuses = [500, 500, 204, 204, 500, 204];
+  const dispatcher = new Dispatcher(
+    {
+      ...context,
+      store: { get: () => webhook as never, oldest: 0 },
+      async send(request) {
+        const status = statuses.shift() ?? 204;
+        if (status === 204) await context.send(request);
+        return status;
+      },
+      mark: async (_, change) => {
+        webhook = { ...webhook, ...change };
+      },
+      retryDelay: () => 1,
+    },
+    webhook.id,
+    new DeliveryState(0),
+  );
+  dispatcher.start();
+  for (const delivered of [1, 2, 3]) {
+    await until('it is delivered', () => told.length === delivered);
+    commit();
+  }
+  await until('the last one is delivered', () => told.length === 4);
+  await dispatcher.stop(0);
+  const failed = 'a delivery to webhook 1 failed and is tried again: the response was 500';
+  const recovered = 'deliveries to webhook 1 succeed again';
+  assert.equal(warnings, [failed, recovered, failed, recovered]);
+});
+
 test('a host that is no longer the writer sends nothing more, also in the middle of its work', async () => {
   const { context, told } = world(webhookOf(0), 3);
   let isOnDuty = true;
