@@ -21,13 +21,16 @@ export interface SharedFiles {
   readonly documents: readonly string[];
 }
 
+/** The documents beside the folder of the others, which these refer to. */
+const AT_THE_ROOT = ['CHANGELOG.md', 'CONTRIBUTING.md', 'README.md', 'SECURITY.md'];
+
 /** @returns the documents and the templates, relative to the root of the source. */
 export function documents(): string[] {
   const found = readdirSync(join(ROOT, 'docs'), { recursive: true, withFileTypes: true });
   const files = found.filter((entry) => entry.isFile());
   const docs = files.map(({ parentPath, name }) => relative(ROOT, join(parentPath, name)));
   const templates = TEMPLATE_NAMES.map((name) => join('templates', name));
-  return ['README.md', 'SECURITY.md', ...docs, ...templates].toSorted();
+  return [...AT_THE_ROOT, ...docs, ...templates].toSorted();
 }
 
 /**

@@ -61,6 +61,8 @@ testOf(
       assert.equal(
         files.filter((file) => !isDocument(file)),
         [
+          'CHANGELOG.md',
+          'CONTRIBUTING.md',
           'LICENSE',
           'README.md',
           'SECURITY.md',
