@@ -14,6 +14,7 @@
  * 4. If it returns `name`, it is unknown whether the name survives: only reading the disk again can
  *    tell.
  * 5. The record is written only when the file is durable, and is itself not synced.
+ * 6. If another process has written to the record, the file does not keep its name.
  */
 export interface Job {
   /** A unique name on the file system of `path`. */
@@ -30,9 +31,11 @@ export interface Job {
 
 /** The bytes that overwrite the beginning of an existing file, in place. */
 interface HeadPointer {
-  /** Open for writing. */
+  /** Open for reading and writing. */
   readonly fd: number;
   readonly bytes: Uint8Array;
+  /** What this process knows to be there; null if it does not know. */
+  readonly before: Uint8Array | null;
 }
 
 export interface Failure {
@@ -42,7 +45,8 @@ export interface Failure {
   /**
    * How far the write got:
    * - `nothing`: the final name is as before;
-   * - `taken`: as `nothing`, because another file has the name that had to be free;
+   * - `taken`: as `nothing`, because another file has the name that had to be free, or had it until
+   *   the other process removed it again;
    * - `name`: the file has or may have its name, and whether that survives is not known;
    * - `durability`: the file is durable, and only the record is old.
    */
@@ -59,6 +63,7 @@ export interface Steps {
     length: number,
     position?: number | null,
   ): number;
+  readSync(fd: number, bytes: Uint8Array, offset: number, length: number, position: number): number;
   fdatasyncSync(fd: number): void;
   fstatSync(fd: number, options: { readonly bigint: true }): { readonly ino: bigint };
   closeSync(fd: number): void;
@@ -72,14 +77,31 @@ export interface Steps {
   rmSync(path: string, options: { readonly force: true }): void;
 }
 
+/** What is done with a record. */
+export const RECORD = {
+  /** Whether another process has written to it. */
+  isForeign: function isForeign(steps: Steps, { fd, before }: HeadPointer): boolean {
+    if (before === null) return false;
+    const there = new Uint8Array(before.length);
+    steps.readSync(fd, there, 0, there.length, 0);
+    return before.some((byte, at) => byte !== there[at]);
+  },
+  /** By one call: between two calls, a reader or a crash would find half of the record. */
+  overwrite: function overwrite(steps: Steps, { fd, bytes }: HeadPointer): void {
+    const written = steps.writeSync(fd, bytes, 0, bytes.length, 0);
+    if (written < bytes.length) throw new Error('the record was written in part');
+  },
+};
+
 /**
  * Carries out the write, and blocks until the device is done.
  *
- * It may refer to its parameters only, since the writer's thread is started from its source text.
+ * It may refer to its parameters only, since the writer's thread is started from its source text,
+ * and from those of {@link RECORD}.
  *
  * @returns null on success.
  */
-export function publish(steps: Steps, job: Job): Failure | null {
+export function publish(steps: Steps, job: Job, head = RECORD): Failure | null {
   const { temporary, path, bytes, directoryFd, exclusive, record } = job;
   let reached: Failure['reached'] = 'nothing';
   let inode: bigint | null = null;
@@ -131,14 +153,16 @@ export function publish(steps: Steps, job: Job): Failure | null {
     reached = 'name';
     // Before the sync, which then covers both changes if they are in one directory.
     if (exclusive) discard();
+    // Now, when the file has its name: before that, the other process may still take it.
+    const isTaken = record !== undefined && head.isForeign(steps, record);
+    if (isTaken) steps.rmSync(path, { force: true });
     steps.fsyncSync(directoryFd);
-    reached = 'durability';
-    // One call: between two calls, a reader or a crash would find half of the record.
-    if (record) {
-      const { length } = record.bytes;
-      const written = steps.writeSync(record.fd, record.bytes, 0, length, 0);
-      if (written < length) throw new Error('the record was written in part');
+    if (isTaken) {
+      reached = 'taken';
+      throw new Error('another process has overwritten the record');
     }
+    reached = 'durability';
+    if (record) head.overwrite(steps, record);
     return null;
   } catch (error) {
     if (reached === 'nothing') discard();

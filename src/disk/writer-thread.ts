@@ -2,7 +2,7 @@
  * The thread that waits for the device, so that the event loop does not. A whole durable write
  * takes one message each way, however many system calls it makes.
  */
-import { type Failure, type Job, publish } from './publish.ts';
+import { type Failure, type Job, publish, RECORD } from './publish.ts';
 
 interface Settled {
   readonly id: number;
@@ -13,7 +13,11 @@ interface Settled {
 const PROGRAM = `
 const fs = require('node:fs');
 const publish = ${publish.toString()};
-onmessage = ({ data: { id, job } }) => postMessage({ id, failure: publish(fs, job) });
+const record = {
+  isForeign: ${RECORD.isForeign.toString()},
+  overwrite: ${RECORD.overwrite.toString()},
+};
+onmessage = ({ data: { id, job } }) => postMessage({ id, failure: publish(fs, job, record) });
 `;
 
 /** The result of a write whose thread has died: how far it got is unknown. */

@@ -315,6 +315,10 @@ export class PowerDisk implements Disk {
       this.#write(fd, bytes.subarray(offset, offset + length), position ?? null);
       return length;
     },
+    readSync: (fd, bytes, offset, length, position) => {
+      const { current } = this.volume.file(this.#fd(fd).node);
+      return current.copy(bytes, offset, position, position + length);
+    },
     fdatasyncSync: (fd) => this.#sync(fd, this.log.length),
     fstatSync: (fd) => ({ ino: BigInt(this.#fd(fd).node) }),
     closeSync: (fd) => this.close(fd),

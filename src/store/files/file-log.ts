@@ -78,6 +78,8 @@ export class FileLog implements StoreLog {
   /** After a failed checkpoint: the size of the change sets above which it is tried again. */
   #retryAbove = 0;
   #headFails = false;
+  /** The content of the head; null if it is not known. */
+  #headBytes: Uint8Array | null = null;
 
   constructor(options: Options) {
     this.#options = options;
@@ -133,14 +135,16 @@ export class FileLog implements StoreLog {
   }
 
   async append({ changeSet, bytes }: EncodedChangeSet): Promise<void> {
-    const { sequence, digest } = changeSet;
+    const { sequence } = changeSet;
     const descriptors = this.#open();
     const { changes, head } = descriptors;
     // Before the write, so that nothing is written to another directory.
     descriptors.requireDirectory();
-    const record = { fd: head, bytes: encodeHead({ sequence, digest }) };
+    const record = { fd: head, bytes: encodeHead(changeSet), before: this.#headBytes };
     const options = { exclusive: true, record };
-    this.#reportHead(await this.#staging.write(this.#pathOf(sequence), bytes, changes, options));
+    const failure = await this.#staging.write(this.#pathOf(sequence), bytes, changes, options);
+    this.#headBytes = failure === null ? record.bytes : null;
+    this.#reportHead(failure);
     // After the write, so that no change set in another directory is answered.
     descriptors.requireDirectoryStill();
     const file = { sequence, bytes: bytes.length };
@@ -175,6 +179,7 @@ export class FileLog implements StoreLog {
     if (this.#descriptors === null) {
       this.#baseBytes = await createStore(this.#disk, this.#directory, state.snapshot());
       this.#baseSequence = state.sequence;
+      this.#headBytes = encodeHead(state);
       this.#descriptors = new Descriptors(this.#disk, this.#directory);
       return;
     }
@@ -238,9 +243,10 @@ export class FileLog implements StoreLog {
    */
   async #bringHeadForward(state: State): Promise<void> {
     const stored = readFile(this.#disk, join(this.#directory, DATA_FILES.head));
-    if (stored?.equals(encodeHead(state))) return;
+    const bytes = encodeHead(state);
     try {
-      await writeHead(this.#disk, this.#directory, state);
+      if (!stored?.equals(bytes)) await writeHead(this.#disk, this.#directory, state);
+      this.#headBytes = bytes;
     } catch (error) {
       if (error instanceof CatalogError) throw error;
       this.#reportHead(error);

@@ -274,7 +274,7 @@ async function operate(disk: Disk, top: string, operation: Operation, nth: numbe
       disk.close(fd);
     },
     async publish() {
-      const record = { fd: disk.openRecord(join(top, 'a')), bytes };
+      const record = { fd: disk.openRecord(join(top, 'a')), bytes, before: null };
       await withOpen(disk, inside, async (directoryFd) => {
         const temporary = join(inside, 'temporary');
         const failed = await disk.publish({ temporary, path, bytes, directoryFd, record });

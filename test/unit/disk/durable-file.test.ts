@@ -12,6 +12,7 @@ import {
 } from '../../../src/disk/durable-file.ts';
 import { CatalogError } from '../../../src/errors.ts';
 import { directoryWith, temporaryDirectory } from '../../support/directory.ts';
+import { outcomeOf } from '../../support/failure.ts';
 import { type Refusal, RefusingDisk, type Step } from '../../support/refusing-disk.ts';
 
 const at =
@@ -105,6 +106,41 @@ for (const code of NO_LINKS) {
     assert.equal(await write({ exclusive: true, refusal: neither }), ['EIO']);
   });
 }
+
+/** @returns how the write of "new" ended, the record, and the files. */
+async function writeWithRecord(before: string | null, there: string, refusal?: Refusal) {
+  const directory = directoryWith({ record: there });
+  const disk = new RefusingDisk();
+  const fd = disk.openRecord(join(directory, 'record'));
+  const record = {
+    fd,
+    bytes: Buffer.from('2'),
+    before: before === null ? null : Buffer.from(before),
+  };
+  const ended = await withOpen(disk, directory, async (directoryFd) => {
+    disk.refusal = refusal ?? null;
+    const options = { exclusive: true, record };
+    const path = join(directory, 'file');
+    return outcomeOf(writeDurably(disk, path, Buffer.from('new'), directoryFd, options));
+  });
+  disk.close(fd);
+  return [ended, readFileSync(join(directory, 'record'), 'utf8'), ...readdirSync(directory).sort()];
+}
+
+test('a write fails as second_writer if another process has written to the record, and leaves no file', async () => {
+  assert.equal(await writeWithRecord('1', '1'), ['done', '2', 'file', 'record']);
+  assert.equal(await writeWithRecord('1', '7'), ['second_writer', '7', 'record']);
+  assert.equal(await writeWithRecord('1', ''), ['second_writer', '', 'record']);
+  // After a write of the record that failed, its content is not known.
+  assert.equal(await writeWithRecord(null, '7'), ['done', '2', 'file', 'record']);
+});
+
+test('if the file cannot be removed again, the write fails as durability_unknown', async () => {
+  const refusal: Refusal = (step, path) =>
+    step === 'unlink' && path.endsWith('file') ? 'EIO' : null;
+  const left = ['durability_unknown', '7', 'file', 'record'];
+  assert.equal(await writeWithRecord('1', '7', refusal), left);
+});
 
 test('a directory is made with its parents, and each name is synced in its own parent', async () => {
   const parent = temporaryDirectory();

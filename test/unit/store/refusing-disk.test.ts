@@ -307,6 +307,36 @@ test('if another process wrote the next change set, that is a fatal error and th
   await other.close();
 });
 
+test('if another process wrote the next change set and removed it after a checkpoint, that is a fatal error', async () => {
+  const { store, directory, failures, fatalities } = await openUnjudged();
+  await store.transact(addBrand('First'));
+  // As if the file system did not share locks: the other process finds none.
+  rmSync(join(directory, DATA_FILES.lock));
+  const other = await Store.open({
+    directory,
+    command: 'other',
+    create: false,
+    smallestCheckpoint: 1,
+    history: 0,
+    onError: () => assert.unreachable(),
+    onFatal: () => assert.unreachable(),
+  });
+  await other.transact(addBrand('Of the other'));
+  await until('the number is free again', async () => {
+    await other.transact(addBrand('Of the other, too'));
+    return !existsSync(join(directory, changeSetName(2)));
+  });
+  assert.is(await codeOf(store.transact(addBrand('Second'))), 'second_writer');
+  assert.equal([codesOf(failures), codesOf(fatalities)], [[], ['second_writer']]);
+  assert.not.ok(existsSync(join(directory, changeSetName(2))));
+  const brands = brandsOf(other);
+  await store.close();
+  await other.close();
+  assert.equal(temporariesBelow(directory), []);
+  assert.equal(findingsOf(directory), []);
+  assert.equal(brandsOf(readSnapshot(directory)), brands);
+});
+
 /** What happens to the name that could not be synced. */
 const OUTCOMES = [
   ['survived', () => {}],
