@@ -23,7 +23,10 @@ export const CODES = {
   body_too_large: { status: 413, meaning: 'the body exceeds the limit' },
   unsupported_media_type: { status: 415, meaning: 'the body is not declared as JSON' },
   invalid: { status: 422, meaning: 'the body is JSON but fails validation' },
-  key_reused: { status: 422, meaning: 'the idempotency key was used with another request' },
+  key_reused: {
+    status: 422,
+    meaning: 'the idempotency key was used with another request, or for an import of another host',
+  },
   login_throttled: { status: 429, meaning: 'too many login attempts' },
   too_many_imports: { status: 429, meaning: 'too many imports are unfinished' },
   too_many_webhooks: { status: 409, meaning: 'the maximum number of webhooks exists already' },

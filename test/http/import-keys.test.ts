@@ -1,8 +1,9 @@
 /** Repeated imports: `Idempotency-Key` on imports (spec 12.6). */
-import { readdirSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { refusalDe } from '../../src/console/browser/api/german/refusals-de.ts';
 import { make, read } from '../support/catalog.ts';
 import { type Received, send, tokenFor } from '../support/client.ts';
 import { type ImportOptions, postImport } from '../support/imports.ts';
@@ -55,7 +56,10 @@ async function atRest(to = server): Promise<void> {
 const brands = async (to = server): Promise<string[]> =>
   (await read(to, '/admin/brands/')).map(({ name }: { name: string }) => name);
 
-const importFiles = ({ data }: Service) => readdirSync(join(data, 'imports')).sort();
+const importFiles = ({ data }: Service) =>
+  readdirSync(join(data, 'imports'))
+    .filter((name) => name !== 'namespace')
+    .sort();
 
 test('a file that is sent again with the same key is imported once, and the response is replayed', async () => {
   const first = await post();
@@ -75,6 +79,29 @@ test('after a restart the same key and file are still a replay', async () => {
   const again = await openService({ data: server.data });
   assertReplay(await post(FILE, {}, again), first);
   assert.equal(await brands(again), ['Quill', 'Ink']);
+});
+
+test('where the id of the first response is another import, it is not replayed', async () => {
+  const first = await post();
+  await atRest();
+  await server.stop();
+  // As after a restore, and as on another host that takes over.
+  rmSync(join(server.data, 'imports'), { recursive: true });
+  const after = await openService({ data: server.data });
+  const other = await postImport(after, 'brands', 'name\r\nPaper\r\n');
+  assert.is(other.json.id, first.json.id);
+  const again = await post(FILE, {}, after);
+  assert.is(again.status, 422, again.text);
+  assert.match(again.json.error, /^the file was received .* by another host, or before a restore/);
+  assert.match(
+    refusalDe(again.json.error) ?? '',
+    /^Ein anderer Server hat diese Datei schon angenommen/,
+  );
+  const anew = await post(FILE, { key: 'another' }, after);
+  assertFirst(anew);
+  assertReplay(await post(FILE, { key: 'another' }, after), anew);
+  await atRest(after);
+  assert.equal(await brands(after), ['Quill', 'Ink', 'Paper', 'Quill', 'Ink']);
 });
 
 test('of concurrent requests with the same key and file one is imported', async () => {

@@ -1,4 +1,5 @@
 /** Files and states of imports, in `<data>/imports/` (spec 12.10). */
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DATA_FILES } from '../../data-files.ts';
@@ -20,6 +21,9 @@ export function importFolder(data: string): string {
   return join(data, DATA_FILES.imports);
 }
 
+/** A file of the folder, with the namespace of its ids. */
+const NAMESPACE = 'namespace';
+
 /** Creates the folder, if needed, and removes what an earlier process left half-written. */
 export async function openImportFiles(disk: Disk, data: string): Promise<ImportStorage> {
   const folder = importFolder(data);
@@ -32,6 +36,7 @@ export async function openImportFiles(disk: Disk, data: string): Promise<ImportS
       const [, id] = pattern.exec(name) ?? [];
       return id === undefined ? [] : [Number(id)];
     });
+  let namespace: Promise<string> | null = null;
   return {
     receive: (id, source) => receive(disk, filePath(id), source),
     read: (id) => readFile(disk, filePath(id)),
@@ -39,8 +44,24 @@ export async function openImportFiles(disk: Disk, data: string): Promise<ImportS
     save: (id, text) => replaceFile(disk, statePath(id), Buffer.from(text)),
     load: (id) => readWhole(disk, statePath(id)),
     forget: (id) => disk.unlink(statePath(id)),
+    namespace() {
+      namespace ??= keptNamespace(disk, join(folder, NAMESPACE)).catch((error: unknown) => {
+        namespace = null;
+        throw error;
+      });
+      return namespace;
+    },
     ids: () => ({ states: idsOf(STATE), files: idsOf(FILE) }),
   };
+}
+
+/** @returns the namespace that is kept; if there is none, a new one, which is kept now. */
+async function keptNamespace(disk: Disk, path: string): Promise<string> {
+  const kept = readWhole(disk, path);
+  if (kept !== null) return kept.toString();
+  const made = randomUUID();
+  await replaceFile(disk, path, Buffer.from(made));
+  return made;
 }
 
 async function receive(

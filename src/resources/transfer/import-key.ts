@@ -1,5 +1,6 @@
 /** The `Idempotency-Key` of a request to import a file (spec 1.12, 12.6). */
 import type { Hash } from 'node:crypto';
+import { CatalogError } from '../../errors.ts';
 import type { AuditedStore } from '../audit/audited-store.ts';
 import { type Created, recall, remember, type Retry } from '../idempotency.ts';
 import type { ImportOrder } from './importer.ts';
@@ -15,8 +16,10 @@ export interface Accepted {
 }
 
 /** The response to be kept, or why the request has none of its own. */
-interface Answer extends Pick<Accepted, 'id' | 'text'> {
+export interface Answer extends Pick<Accepted, 'id' | 'text'> {
   readonly refusal: Error | null;
+  /** Of the id. */
+  readonly namespace: string;
 }
 
 /**
@@ -24,24 +27,25 @@ interface Answer extends Pick<Accepted, 'id' | 'text'> {
  *
  * @param digest of the file.
  * @returns the response that was kept before; null if there was none, and this one is kept now.
- * @throws CatalogError `key_reused`, `write_refused`, `too_many_imports`; `write_unknown` and
- *   `durability_unknown` if it may be kept.
+ * @throws CatalogError `key_reused`, also if the id of the response is of another namespace;
+ *   `write_refused`, `too_many_imports`; `write_unknown` and `durability_unknown` if it may be kept.
  */
 export function firstWith(
   audited: Pick<AuditedStore, 'transact'>,
   key: string,
   { kind, subject, format, match, createMissing, dryRun }: ImportOrder,
   digest: string,
-  { id, text, refusal }: Answer,
+  { id, text, refusal, namespace }: Answer,
 ): Promise<Accepted | null> {
   const asked = [format, match, [...createMissing].toSorted(), dryRun, digest];
   const retry: Retry = { subject, key, request: ['imports', kind.name, ...asked] };
   return audited.transact(subject, false, function* (transaction, now) {
     yield;
     const first = recall(transaction, retry, now);
-    if (first !== null) return replayOf(first);
+    if (first !== null) return replayOf(first, namespace);
     if (refusal !== null) throw refusal;
-    remember(transaction, retry, { id, text, etag: null }, now);
+    // The response has no entity tag, so the namespace has its place.
+    remember(transaction, retry, { id, text, etag: namespace }, now);
     return null;
   });
 }
@@ -57,7 +61,14 @@ export async function* hashing(
   }
 }
 
-function replayOf({ id, text }: Created): Accepted {
+function replayOf({ id, text, etag }: Created, namespace: string): Accepted {
   if (id === null) throw new Error('the answer to an import names no import');
+  // Earlier versions kept no namespace.
+  if (etag !== null && etag !== namespace) {
+    throw new CatalogError(
+      'key_reused',
+      'the file was received with this Idempotency-Key by another host, or before a restore, and its report is not here; find out which of its rows are written, and import the others with a new key',
+    );
+  }
   return { id, text, replayed: true };
 }

@@ -2,10 +2,10 @@
  * The imports of a server: one runs at a time, the others wait (spec 12.10). The last ones are kept,
  * and one that was not finished when the process ended is `failed`.
  */
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import { isOutcomeUnknown, messageOf } from '../../errors.ts';
 import { isKept } from '../idempotency.ts';
-import { type Accepted, firstWith, hashing } from './import-key.ts';
+import { type Accepted, type Answer, firstWith, hashing } from './import-key.ts';
 import { ImportPlaces, type Origin, type Place } from './import-places.ts';
 import { ImportReports, type ShownImport } from './import-reports.ts';
 import { type ImportProgress, ImportState, type ImportSummary } from './import-state.ts';
@@ -39,6 +39,13 @@ export interface ImportStorage {
   load(id: number): Buffer | null;
   /** Removes a state. */
   forget(id: number): Promise<void>;
+  /**
+   * The namespace of the ids: a random name that stays. On another host, or after a restore, the
+   * same id is another import.
+   *
+   * @throws what the disk throws.
+   */
+  namespace(): Promise<string>;
   /** The ids of all states and files. */
   ids(): { readonly states: readonly number[]; readonly files: readonly number[] };
 }
@@ -103,7 +110,7 @@ export class Imports {
     const place = await this.#placeFor(order.subject, key, origin);
     this.#lastId += 1;
     const id = this.#lastId;
-    const { storage, audited } = this.#options;
+    const { storage } = this.#options;
     /** Null until its answer may be kept under the key. */
     let asked: ImportState | null = null;
     try {
@@ -117,8 +124,7 @@ export class Imports {
       await storage.save(id, text);
       asked = state;
       const answer = { id, text, refusal };
-      const digest = hash.digest('hex');
-      const first = key === null ? null : await firstWith(audited, key, order, digest, answer);
+      const first = key === null ? null : await this.#firstWith(key, order, hash, answer);
       place.answered();
       if (first !== null) {
         await this.#drop(id, place);
@@ -139,6 +145,17 @@ export class Imports {
       place.answered();
       throw error;
     }
+  }
+
+  async #firstWith(
+    key: string,
+    order: ImportOrder,
+    hash: Hash,
+    answer: Omit<Answer, 'namespace'>,
+  ): Promise<Accepted | null> {
+    const { audited, storage } = this.#options;
+    const namespace = await storage.namespace();
+    return firstWith(audited, key, order, hash.digest('hex'), { ...answer, namespace });
   }
 
   #placeFor(subject: string | null, key: string | null, origin: Origin): Promise<Place> {

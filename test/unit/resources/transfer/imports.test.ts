@@ -1,10 +1,12 @@
 /** Which imports are received, run and kept (spec 12.6, 12.7 and 12.10). */
+import { createHash } from 'node:crypto';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { CatalogError } from '../../../../src/errors.ts';
 import { KINDS } from '../../../../src/model/kinds.ts';
 import { Money } from '../../../../src/model/money.ts';
 import { AuditedStore } from '../../../../src/resources/audit/audited-store.ts';
+import { remember } from '../../../../src/resources/idempotency.ts';
 import { MAX_OF_SUBJECT } from '../../../../src/resources/transfer/import-places.ts';
 import type { Accepted } from '../../../../src/resources/transfer/import-key.ts';
 import { Imports } from '../../../../src/resources/transfer/imports.ts';
@@ -55,6 +57,7 @@ async function open(states = new Map<number, Buffer>()) {
       save: async (id, text) => void states.set(id, Buffer.from(text)),
       load: (id) => states.get(id) ?? null,
       forget: async (id) => void states.delete(id),
+      namespace: async () => 'of this host',
       ids: () => ({ states: [...states.keys()], files: [...files.keys()] }),
     },
     whenIndexed: () => gate.promise,
@@ -86,7 +89,7 @@ async function open(states = new Map<number, Buffer>()) {
     await store.close();
     assert.equal([errors, [...files]], [[], []]);
   };
-  return { imports, files, running, log, send, end, close };
+  return { imports, audited, files, running, log, send, end, close };
 }
 
 async function* whole(text: string): AsyncGenerator<Uint8Array> {
@@ -125,6 +128,19 @@ test('if it is unknown whether a key was kept, the import of a repeated request 
   await send('another');
   await end();
   assert.is(imports.all()[0]?.created, 1);
+  await close();
+});
+
+test('the answer that an earlier version kept, without a namespace, is repeated', async () => {
+  const { send, audited, close } = await open();
+  const digest = createHash('sha256').update(FILE).digest('hex');
+  const request = ['imports', 'brands', 'csv', 'id', [], false, digest];
+  await audited.transact('ann', false, function* (transaction, now) {
+    yield;
+    const answer = { id: 7, text: '{"id":7}', etag: null };
+    remember(transaction, { subject: 'ann', key: 'first', request }, answer, now);
+  });
+  assert.equal(await send('first'), { id: 7, text: '{"id":7}', replayed: true });
   await close();
 });
 

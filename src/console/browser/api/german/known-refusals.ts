@@ -187,6 +187,10 @@ export const KNOWN: readonly (readonly [RegExp, string])[] = [
     /^the import was interrupted while/,
     'Der Import wurde unterbrochen, während er Zeilen schrieb; ein Verwalter sieht im Änderungsprotokoll, welche geschrieben sind; importieren Sie die anderen noch einmal',
   ],
+  [
+    /^the file was received with this Idempotency-Key by another/,
+    'Ein anderer Server hat diese Datei schon angenommen, oder sie wurde vor einer Wiederherstellung angenommen; der Bericht ist nicht hier. Prüfen Sie, welche Zeilen geschrieben sind, und importieren Sie die anderen noch einmal',
+  ],
   [/^and (\d+) more$/, '$1 weitere'],
   [/^The disk is nearly full: (\d+) MiB/, 'Die Festplatte ist fast voll: Noch $1 MiB sind frei.'],
   [/^The free disk space cannot/, 'Der freie Platz auf der Festplatte lässt sich nicht bestimmen.'],
