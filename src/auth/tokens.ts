@@ -120,6 +120,19 @@ export class TokenVerifier {
     return known;
   }
 
+  /**
+   * Checks whether work that a token has begun may go on after its request. The token may expire or
+   * be revoked by itself meanwhile: that is how a user logs out.
+   *
+   * @throws CatalogError `unauthorized` if all tokens of the subject were revoked since, or its
+   *   account is disabled; `key_file`, `access_file`.
+   */
+  requireAccess(token: Verified): void {
+    if (!hasAccess(token, this.#credentials.current().access)) {
+      throw unauthorized('all tokens of the user were revoked');
+    }
+  }
+
   #forget(keys: SigningKeys): void {
     this.#verified.clear();
     this.#latest = null;
@@ -192,21 +205,23 @@ export class TokenVerifier {
   }
 
   /** Checks whatever may change after a token is signed. @throws CatalogError `unauthorized`. */
-  #requireCurrent(token: Cached, { users, subjects, tokens }: Access): void {
+  #requireCurrent(token: Cached, access: Access): void {
     const now = this.#now() / 1000;
     if (token.expires + LEEWAY_S <= now) throw invalidToken(EXPIRED);
     if (token.keyUntil <= now)
       throw invalidToken('the token was signed with a key that is no longer valid; get a new one');
-    const revokedUntil = subjects.get(token.subject);
-    if (
-      tokens.has(token.id) ||
-      // The `iat` of a token that another program signed may have a fraction.
-      (revokedUntil !== undefined && Math.floor(token.issued) <= revokedUntil) ||
-      users.get(token.subject)?.disabled === true
-    ) {
+    if (access.tokens.has(token.id) || !hasAccess(token, access)) {
       throw invalidToken('the token was revoked; get a new one');
     }
   }
+}
+
+/** Whether the subject of a token may act since the token was issued. */
+function hasAccess({ subject, issued }: Verified, { users, subjects }: Access): boolean {
+  if (users.get(subject)?.disabled === true) return false;
+  const revokedUntil = subjects.get(subject);
+  // The `iat` of a token that another program signed may have a fraction.
+  return revokedUntil === undefined || Math.floor(issued) > revokedUntil;
 }
 
 const EXPIRED = 'the token has expired; get a new one';

@@ -1,8 +1,16 @@
-/** A token that is revoked while the body of its request arrives changes nothing (spec 6.3). */
+/**
+ * A token that is revoked while the body of its request arrives changes nothing (spec 3.12), and an
+ * import of a user whose tokens are all revoked is not written any further (spec 12.10).
+ */
 import { decodeJwt } from 'jose';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { endTokens } from '../../src/auth/accounts.ts';
+import { changeAccess } from '../../src/auth/access.ts';
+import { refusalDe } from '../../src/console/browser/api/german/refusals-de.ts';
 import { type Received, send, streamOf, tokenFor } from '../support/client.ts';
+import { quickDisk } from '../support/disk.ts';
+import { csv, postImport } from '../support/imports.ts';
 import { closeServices, openService, type Service } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
@@ -86,5 +94,77 @@ for (const [what, [path, type, text, status]] of Object.entries(UPLOADS)) {
     assert.is(accepted.status, status, accepted.text);
   });
 }
+
+/**
+ * Imports three files, of which two are of ann.
+ *
+ * @param meanwhile is called after the first commit of her first file.
+ * @returns the reports.
+ */
+async function importBeside(meanwhile: (token: string, to: Service) => Promise<void>) {
+  const disk = { ...quickDisk };
+  const to = await openService({ disk });
+  const [ann, bob] = await Promise.all(['ann', 'bob'].map((sub) => tokenFor('editor', { sub })));
+  assert.ok(ann !== undefined && bob !== undefined);
+  const commit = Promise.withResolvers<void>();
+  let commits = 0;
+  disk.publish = async (job) => {
+    const isCommit = job.record !== undefined;
+    if (isCommit) commits += 1;
+    // The second one of the import.
+    if (isCommit && commits === 2) await commit.promise;
+    return quickDisk.publish(job);
+  };
+  const long = csv('name', ...Array.from({ length: 1000 }, (_, index) => `Brand ${index}`));
+  const accepted = [
+    await postImport(to, 'brands', long, { token: ann }),
+    await postImport(to, 'brands', csv('name', 'Ondine'), { token: ann }),
+    await postImport(to, 'brands', csv('name', 'Auralune'), { token: bob }),
+  ];
+  await until('rows are written', () => commits === 2);
+  await meanwhile(ann, to);
+  commit.resolve();
+  const reports: Received['json'][] = [];
+  for (const { headers } of accepted) {
+    await until('the import has ended', async () => {
+      const { json } = await send(to, 'GET', headers.get('location') ?? '');
+      if (['checking', 'writing'].includes(json.state)) return false;
+      return reports.push(json) > 0;
+    });
+  }
+  await to.stop();
+  return reports;
+}
+
+const shown = ({ state, created, errors }: Received['json']) => [
+  state,
+  created,
+  ...errors.map(({ message }: Received['json']) => message),
+];
+
+test('imports of a user whose tokens are all revoked end before their next commit', async () => {
+  const reports = await importBeside((_, { data }) =>
+    changeAccess(quickDisk, data, (draft, now) => endTokens(draft, 'ann', now)),
+  );
+  const why = 'all tokens of the user were revoked';
+  assert.equal(reports.map(shown), [
+    ['failed', 500, `the rows before row 502 are written, the others are not: ${why}`],
+    ['failed', 0, `no row is written: ${why}`],
+    ['done', 1],
+  ]);
+  assert.match(refusalDe(reports[1].errors[0].message) ?? '', /: Das Konto wurde gesperrt, /);
+});
+
+test('imports of a user who logs out are written to their ends', async () => {
+  const reports = await importBeside(async (token, to) => {
+    const path = `/admin/tokens/${decodeJwt(token).jti}/`;
+    assert.is((await send(to, 'DELETE', path, { token })).status, 204);
+  });
+  assert.equal(reports.map(shown), [
+    ['done', 1000],
+    ['done', 1],
+    ['done', 1],
+  ]);
+});
 
 test.run();

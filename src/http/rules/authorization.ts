@@ -64,6 +64,21 @@ export function confirmCaller({
   return caller === null ? null : services.tokens.verify(header(request, 'authorization'));
 }
 
+/**
+ * Checks whether work for a caller that continues after the response may go on.
+ *
+ * @throws CatalogError as {@link TokenVerifier.requireAccess}.
+ */
+export function requireAccess({
+  caller,
+  services,
+}: {
+  readonly caller: Verified | null;
+  readonly services: Pick<Services, 'tokens'>;
+}): void {
+  if (caller !== null) services.tokens.requireAccess(caller);
+}
+
 /** Whether the token of a stream is still valid. A stream ends when it no longer is. */
 export async function isStillAllowed(
   request: HttpRequest,

@@ -29,7 +29,7 @@ import { CommitFailure, placedProblems, problemsOf } from './rows/row-problems.t
 import { type ImportTask, matchedBy } from './rows/matching.ts';
 import { RowWriter, type WrittenRow } from './rows/row-writer.ts';
 import { Seen } from './rows/seen.ts';
-import { NOTHING_WRITTEN, perhapsWritten, writtenBefore } from './rows/written-rows.ts';
+import { NOTHING_WRITTEN, perhapsWritten, STOPPED, writtenBefore } from './rows/written-rows.ts';
 
 /** Rows of one commit, at most, and about how many UTF-16 units they have. */
 const BATCH = { rows: 250, units: 512 * 1024 };
@@ -49,6 +49,8 @@ export interface ImportOrder extends ImportTask {
   readonly dryRun: boolean;
   /** Who writes it, for the audit trail. */
   readonly subject: string | null;
+  /** Called before each commit. @throws Error if the client may no longer write. */
+  readonly requireAccess?: () => void;
 }
 
 /** What rows are read from and written to; a dry run does not write. */
@@ -231,9 +233,8 @@ export class Importer {
   }
 
   #goOn(): void {
-    if (this.#options.isStopping()) {
-      throw new Error('the import was stopped; import again the rows that were not written');
-    }
+    if (this.#options.isStopping()) throw new Error(STOPPED);
+    this.#order.requireAccess?.();
     this.#options.audited.requireRoom();
   }
 

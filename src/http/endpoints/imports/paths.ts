@@ -16,7 +16,7 @@ import { noBody, stream } from '../../operations/body.ts';
 import { operation, type RequestContext } from '../../operations/operation.ts';
 import { IDEMPOTENCY_KEY, inQuery, type Parameter, PK } from '../../operations/parameters.ts';
 import { definePath, type Path } from '../../operations/path.ts';
-import { confirmCaller } from '../../rules/authorization.ts';
+import { confirmCaller, requireAccess } from '../../rules/authorization.ts';
 import { idempotencyKey } from '../../rules/idempotency-key.ts';
 import { mediaTypeOf } from '../../rules/json-body.ts';
 import { JSON_OFFERS } from '../../rules/negotiation.ts';
@@ -181,7 +181,7 @@ async function accept(
   context: RequestContext<Kind>,
   body: AsyncIterable<Uint8Array>,
 ): Promise<HttpResponse> {
-  const { request, services, found: kind, mediaType } = context;
+  const { request, services, found: kind, mediaType, caller } = context;
   const sent = parseParameters({ owner: 'imports', names: NAMES }, request.search);
   const key = idempotencyKey(request);
   const order = {
@@ -191,6 +191,7 @@ async function accept(
     format: formatOf(header(request, 'content-type')),
     dryRun: parseFlag(DRY_RUN, sent.get(DRY_RUN) ?? 'false'),
     subject: subjectOf(context),
+    requireAccess: () => requireAccess({ caller, services }),
   };
   const accepted = await services.imports.accept(order, confirmedAtEnd(body, context), key);
   const path = request.path.slice(0, -`${kind.path?.slice('/admin/'.length)}imports/`.length);

@@ -2,6 +2,9 @@
 
 export const NOTHING_WRITTEN = 'no row is written';
 
+/** Why an import ended when the server did. */
+export const STOPPED = 'the import was stopped; import again the rows that were not written';
+
 /**
  * @param rows of the file that are written.
  * @param next the row after them; null if it is not known.

@@ -180,6 +180,10 @@ export const KNOWN: readonly (readonly [RegExp, string])[] = [
     'der Import wurde angehalten; importieren Sie die Zeilen noch einmal, die nicht geschrieben sind',
   ],
   [
+    /^all tokens of the user were revoked$/,
+    'Das Konto wurde gesperrt, geändert oder gelöscht, oder seine Sitzungen wurden beendet',
+  ],
+  [
     /^the import was interrupted; no row/,
     'Der Import wurde unterbrochen; keine Zeile ist geschrieben',
   ],
