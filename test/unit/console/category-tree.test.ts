@@ -64,6 +64,21 @@ test('a row has its position among its siblings', () => {
   );
 });
 
+test('rows that are asked for again are made once, as long as nothing has changed', () => {
+  const expanded = new Set<number>();
+  const view = { levels: [3], expanded, text: 'case' };
+  const rows = treeRows(NODES, view);
+  assert.is(treeRows(NODES, { levels: [3], expanded, text: 'case' }), rows);
+  for (const other of [
+    { ...view, levels: [2, 3] },
+    { ...view, expanded: new Set([1]) },
+    { ...view, text: 'cases' },
+  ]) {
+    assert.is.not(treeRows(NODES, other), rows);
+  }
+  assert.is.not(treeRows(new Map(NODES), view), rows);
+});
+
 test(`at most ${MAX_ROWS} rows are shown`, () => {
   const many = new Map<number, CategoryNode>();
   for (let id = 1; id <= 2 * MAX_ROWS; id += 1) {

@@ -25,24 +25,16 @@ export interface TreeView {
 /** Rows in sight; to see others, the user types a word. */
 export const MAX_ROWS = 300;
 
-/** Whether every word of a text is in another, whatever the case. */
-function matches(text: string, wanted: string): boolean {
-  const folded = text.toLowerCase();
-  return wanted
-    .toLowerCase()
-    .split(/\s+/)
-    .every((word) => folded.includes(word));
-}
+type Nodes = ReadonlyMap<number, CategoryNode>;
 
 /** Categories that may be chosen and match, and those above them. */
-function shownIds(
-  nodes: ReadonlyMap<number, CategoryNode>,
-  { levels, text }: TreeView,
-): ReadonlySet<number> {
+function shownIds(nodes: Nodes, { levels, text }: TreeView): ReadonlySet<number> {
   const shown = new Set<number>();
-  const wanted = text.trim();
+  const words = text.trim().toLowerCase().split(/\s+/);
   for (const node of nodes.values()) {
-    if (!levels.includes(node.level) || !matches(node.path, wanted)) continue;
+    if (!levels.includes(node.level)) continue;
+    const path = node.path.toLowerCase();
+    if (!words.every((word) => path.includes(word))) continue;
     let above: CategoryNode | undefined = node;
     while (above !== undefined && !shown.has(above.id)) {
       shown.add(above.id);
@@ -52,12 +44,7 @@ function shownIds(
   return shown;
 }
 
-/**
- * @param nodes every category, parents before their children.
- * @returns the rows from top to bottom, at most {@link MAX_ROWS}; while something is searched, all
- *   that match are in sight.
- */
-export function treeRows(nodes: ReadonlyMap<number, CategoryNode>, view: TreeView): TreeRow[] {
+function makeRows(nodes: Nodes, view: TreeView): readonly TreeRow[] {
   const shown = shownIds(nodes, view);
   const children = Map.groupBy(
     [...nodes.values()].filter(({ id }) => shown.has(id)),
@@ -81,4 +68,38 @@ export function treeRows(nodes: ReadonlyMap<number, CategoryNode>, view: TreeVie
   };
   add(null);
   return rows;
+}
+
+interface Made {
+  readonly nodes: Nodes;
+  readonly view: TreeView;
+  readonly rows: readonly TreeRow[];
+}
+
+/** With many thousand categories, rows take longer than a letter of a quick typist may. */
+let last: Made | null = null;
+
+function isSame(made: Made, nodes: Nodes, { levels, expanded, text }: TreeView): boolean {
+  const { view } = made;
+  return (
+    made.nodes === nodes &&
+    view.text === text &&
+    view.expanded === expanded &&
+    String(view.levels) === String(levels)
+  );
+}
+
+/**
+ * The last rows are kept, since a picker asks for them for what is typed, and again each time it is
+ * drawn.
+ *
+ * @param nodes every category, parents before their children.
+ * @returns the rows from top to bottom, at most {@link MAX_ROWS}; while something is searched, all
+ *   that match are in sight.
+ */
+export function treeRows(nodes: Nodes, view: TreeView): readonly TreeRow[] {
+  if (last === null || !isSame(last, nodes, view)) {
+    last = { nodes, view, rows: makeRows(nodes, view) };
+  }
+  return last.rows;
 }
