@@ -158,9 +158,10 @@ async function undo({ entry, onUndone }: EntryProps): Promise<void> {
     if (!force) return;
     await reverse(entry.id, true);
   }
-  if (entry.resource === 'categories') await readCategories();
   announce(t('undo.done', { count: 1 }));
   onUndone();
+  // It may fail, and the write is undone all the same.
+  if (entry.resource === 'categories') await readCategories();
 }
 
 function Entry(props: EntryProps) {

@@ -78,12 +78,13 @@ export function DeleteButton({ form }: { readonly form: FormState }) {
     if (!agreed) return;
     await removeAsRead(form, loaded);
     form.discard();
-    if (collection.name === 'categories') await readCategories();
     const undo = {
       label: t('undo'),
       run: () => undoDeletion(collection.name, [item.id]),
     };
     announce(t('delete.done', { name }), collection.administered ? undo : null);
+    // It may fail, and the item is deleted all the same.
+    if (collection.name === 'categories') readCategories().catch(complain);
     // While it was deleted, the user may have gone to another screen.
     if (button.current === null) {
       catalogVersion.value += 1;

@@ -88,8 +88,8 @@ export function BulkDelete({ collection, selection, onClose, onDone }: BulkProps
     const outcome = await deleteAll(collection, items, deletion);
     const { deleted, gone, refusal } = outcome;
     selection.set([...deleted, ...gone], false);
-    if (deleted.length + gone.length > 0) {
-      if (name === 'categories') await readCategories();
+    const isLess = deleted.length + gone.length > 0;
+    if (isLess) {
       // If one was refused, the dialog offers it, unless it was closed before.
       if (refusal === null || cancelled.value) offerToRestore(name, outcome);
       onDone();
@@ -97,6 +97,8 @@ export function BulkDelete({ collection, selection, onClose, onDone }: BulkProps
     if (refusal === null) onClose();
     else stopped.value = outcome;
     progress.value = null;
+    // Last: it fails if the server is gone, and what was deleted is to be said all the same.
+    if (isLess && name === 'categories') await readCategories();
   });
   const close = () => {
     cancelled.value = true;

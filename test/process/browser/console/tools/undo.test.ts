@@ -71,6 +71,74 @@ testInBrowser('Restore is offered again if the server does not answer', async ()
   await page.context().close();
 });
 
+testInBrowser(
+  'deleted categories can be restored although the server has not answered after them',
+  async () => {
+    const { server, at, visit } = scene();
+    const visitor = await visit('editor');
+    const { page } = visitor;
+    const names = ['Gone a', 'Gone b', 'Gone c'];
+    for (const name of names) await make(server, '/admin/categories/', { name });
+    const left = async () => (await read(server, '/admin/categories/?q=Gone')).length;
+    const fall = (route: Route) => route.abort();
+    const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
+    const begin = async () => {
+      await page.goto(at('/categories?q=Gone'));
+      await page.getByLabel('Select all on this page').check();
+      await press('Delete…');
+      // The tree of categories is read again after a deletion.
+      await page.route('**/admin/categories/?*', fall);
+    };
+    const end = () => page.unroute('**/admin/categories/?*', fall);
+    await begin();
+    await press('Delete 3 items');
+    await hears(page, 'status', '3 items were deleted.');
+    assert.is(await left(), 0);
+    await end();
+    await press('Undo');
+    await hears(page, 'status', 'Undone for 3 items.');
+    await begin();
+    let deletions = 0;
+    await page.route('**/admin/categories/*/', (route) => {
+      if (route.request().method() !== 'DELETE') return route.continue();
+      deletions += 1;
+      return deletions === 1 ? route.continue() : route.abort();
+    });
+    await press('Delete 3 items');
+    await hears(page, 'alert', 'It is not known whether this item was deleted.');
+    await hears(page, 'alert', '1 item was deleted before that.');
+    assert.is(await left(), 2);
+    await end();
+    await press('Restore 2 items');
+    await hears(page, 'status', 'Undone for 2 items.');
+    assert.is(await left(), 3);
+    assert.equal(faults(visitor, [/ERR_FAILED/]), []);
+    await page.context().close();
+  },
+);
+
+testInBrowser('a category is deleted although the server has not answered after it', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('admin');
+  const { page } = visitor;
+  const { id } = await make(server, '/admin/categories/', { name: 'Lone category' });
+  await page.goto(at(`/categories/${id}`));
+  await page.getByLabel('Name').waitFor();
+  const fall = (route: Route) => route.abort();
+  await page.route('**/admin/categories/?sortby=name&*', fall);
+  await page.getByRole('button', { name: 'Delete', exact: true }).click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
+  await hears(page, 'status', 'Lone category was deleted.');
+  await page.getByRole('heading', { name: 'Categories' }).waitFor();
+  await page.goto(at('/audits?resource=categories'));
+  const entry = page.getByRole('button', { name: /^Undo/ }).first();
+  await entry.click();
+  await hears(page, 'status', 'Undone.');
+  assert.is((await read(server, '/admin/categories/?q=Lone')).length, 1);
+  assert.equal(faults(visitor, [/ERR_FAILED/]), []);
+  await page.context().close();
+});
+
 testInBrowser('Undo of a bulk edit is offered again if the disk has refused it', async () => {
   const { server, at, visit } = scene();
   const visitor = await visit('editor');
