@@ -4,6 +4,7 @@ import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { signal } from '@preact/signals';
 import { t } from '../messages/text.ts';
 import { isSaving } from '../saving.ts';
+import { throttled } from '../throttled.ts';
 
 interface DialogProps {
   readonly title: string;
@@ -99,13 +100,27 @@ export function Dialog(props: DialogProps) {
   );
 }
 
-/** Says in the footer of a dialog that it is being saved: messages of the page are behind it. */
-export function DialogSaving() {
+interface StatusProps {
+  /** What the dialog does now; false for nothing. */
+  readonly text?: string | false;
+}
+
+/**
+ * Says beside the buttons of a dialog what it does, or that a request waits: messages of the page
+ * are behind it. It is always there: text in a region that is new is often not announced.
+ */
+export function DialogStatus({ text = false }: StatusProps) {
+  const waits = throttled.value > 0;
   return (
-    <p class="soft" role="status">
-      {isSaving.value && t('saving')}
+    <p class={waits ? 'soft waits' : 'soft'} role="status">
+      {waits ? t('throttled') : text}
     </p>
   );
+}
+
+/** Says in the footer of a dialog that it is being saved. */
+export function DialogSaving() {
+  return <DialogStatus text={isSaving.value && t('saving')} />;
 }
 
 /** The buttons below the form of a dialog. @param action what it does when it is sent. */

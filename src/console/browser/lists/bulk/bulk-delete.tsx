@@ -9,7 +9,7 @@ import type { CollectionName, Item } from '../../api/types.ts';
 import { t } from '../../messages/text.ts';
 import { titleOf } from '../../parts/attributes.ts';
 import { useOneAtATime } from '../../one-at-a-time.ts';
-import { Dialog } from '../../parts/dialog.tsx';
+import { Dialog, DialogStatus } from '../../parts/dialog.tsx';
 import { announce, complain, wordsFor } from '../../parts/notices.tsx';
 import { undoDeletion } from '../../parts/undo.ts';
 import type { BulkProps } from './bulk-props.ts';
@@ -119,6 +119,7 @@ export function BulkDelete({ collection, selection, onClose, onDone }: BulkProps
         )}
       </div>
       <footer>
+        <DialogStatus />
         <button type="button" onClick={close}>
           {t('dialog.cancel')}
         </button>

@@ -7,6 +7,7 @@ import { focusProblem } from '../../forms/fields.tsx';
 import { type FormField, initialOf, judge, type Typed } from '../../forms/values.ts';
 import { currency, formatPrice, t } from '../../messages/text.ts';
 import { attributeLabel } from '../../parts/attributes.ts';
+import { DialogStatus } from '../../parts/dialog.tsx';
 import { hasUnchosen } from '../../parts/pickers/unchosen.tsx';
 import { type Operation, parsePercent, type Rounding } from './changes.ts';
 
@@ -137,10 +138,7 @@ export function OperationForm({ collection, offers, entered, busy, onPlan }: For
         <button type="submit" class="primary" aria-disabled={busy}>
           {t('bulk.show')}
         </button>
-        {/* It is always there: text in a region that is new is often not announced. */}
-        <p class="soft" role="status">
-          {busy && t('loading')}
-        </p>
+        <DialogStatus text={busy && t('loading')} />
       </div>
     </form>
   );

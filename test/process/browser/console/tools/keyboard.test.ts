@@ -22,7 +22,7 @@ testInBrowser('a dialog begins at its first field, also if it comes later', asyn
   await page.keyboard.press('Escape');
   await page.getByRole('dialog').waitFor({ state: 'hidden' });
   await page.getByRole('button', { name: 'Delete…' }).press('Enter');
-  await focused(page, 'footer button:first-child');
+  await focused(page, 'footer button:first-of-type');
   await page.goto(at('/goods/new'));
   await page.getByLabel('Brand').fill('Typed in the form');
   await page.getByRole('option', { name: 'Create' }).click();

@@ -2,11 +2,13 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Page } from 'playwright-core';
-import { read } from '../../../../support/catalog.ts';
+import { make, read } from '../../../../support/catalog.ts';
 import { testInBrowser } from '../../browser.ts';
 import { faults, hears, stage } from '../console.ts';
 
 const scene = stage();
+
+const WAITING = 'There are too many requests. Waiting…';
 
 /** As nginx answers, which says nothing in a form that a program reads. */
 const OF_A_PROXY = {
@@ -68,7 +70,7 @@ testInBrowser('a list and a save are sent again if there were too many requests'
 });
 
 for (const [locale, save, waiting] of [
-  ['en-US', 'Save', 'There are too many requests. Waiting…'],
+  ['en-US', 'Save', WAITING],
   ['de-DE', 'Speichern', 'Zu viele Anfragen auf einmal. Es wird gewartet …'],
 ] as const) {
   testInBrowser(`the console says that it waits: ${locale}`, async () => {
@@ -92,6 +94,45 @@ for (const [locale, save, waiting] of [
     await page.context().close();
   });
 }
+
+testInBrowser('a dialog says that it waits, as the message of the page is behind it', async () => {
+  const { server, at, visit } = scene();
+  const names = ['Waits A', 'Waits B'];
+  for (const name of names) await make(server, '/admin/brands/', { name });
+  const visitor = await visit('editor', { width: 320 });
+  const { page } = visitor;
+  await page.clock.install();
+  await page.goto(at('/brands?q=waits'));
+  const dialog = page.locator('dialog');
+  const waiting = dialog.getByRole('status').filter({ hasText: WAITING });
+  const press = (name: string | RegExp) => dialog.getByRole('button', { name }).click();
+  /** A proxy that does not say how long is given a second, for which the clock stands still. */
+  const wait = async (path: string, method: string, act: () => Promise<void>) => {
+    await refuse(page, path, method, 1, {});
+    await page.clock.pauseAt((await page.evaluate<number>('Date.now()')) + 60_000);
+    await act();
+    await waiting.waitFor();
+    // The whole sentence can be read.
+    const hidden = await waiting.evaluate((it) => it.scrollWidth - it.clientWidth);
+    assert.is(hidden, 0);
+    await page.clock.resume();
+    await waiting.waitFor({ state: 'detached' });
+    await page.unroute(path);
+  };
+  await page.getByLabel('Select all on this page').check();
+  await page.getByRole('button', { name: 'Edit…' }).click();
+  await page.getByLabel('What to do').selectOption({ label: 'First letter: set' });
+  await page.getByLabel('First letter').fill('W');
+  await wait('**/admin/brands/*/', 'GET', () => press('Show what changes'));
+  await wait('**/admin/brands/bulk/', 'PATCH', () => press('Change 2 items'));
+  await hears(page, 'status', '2 items were changed.');
+  await page.getByLabel('Select all on this page').check();
+  await page.getByRole('button', { name: 'Delete…' }).click();
+  await wait('**/admin/brands/*/', 'DELETE', () => press('Delete 2 items'));
+  await hears(page, 'status', '2 items were deleted.');
+  assert.equal(faults(visitor, [/429/]), []);
+  await page.context().close();
+});
 
 for (const [locale, save, text] of [
   ['en-US', 'Save', 'There are too many requests. What you have typed is still here'],
