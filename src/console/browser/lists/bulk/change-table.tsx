@@ -23,7 +23,7 @@ export function ChangeTable({ collection, changes }: TableProps) {
     <>
       <p aria-live="polite">{t('bulk.preview', { count: changes.length })}</p>
       <div class="table" role="region" aria-label={t('bulk.changes')} tabIndex={0}>
-        <table>
+        <table class="changes">
           <caption class="hidden">{t('bulk.changes')}</caption>
           <thead>
             <tr>

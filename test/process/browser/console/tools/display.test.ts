@@ -2,8 +2,9 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { make } from '../../../../support/catalog.ts';
+import { send } from '../../../../support/client.ts';
 import { until } from '../../../../support/until.ts';
-import { overflow, shoot, testInBrowser } from '../../browser.ts';
+import { overflow, shoot, testInBrowser, violationsOn } from '../../browser.ts';
 import { faults, focused, stage } from '../console.ts';
 
 const scene = stage();
@@ -94,6 +95,31 @@ testInBrowser('the German screen of an SPU can be used with text of twice the si
   for (const help of await page.locator('.facts .help').all()) {
     assert.ok(((await help.boundingBox())?.width ?? 0) > 200, 'a line has several words');
   }
+  await page.context().close();
+});
+
+testInBrowser('a narrow preview of a bulk edit has both values below a long name', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor', { width: 320 });
+  const { page } = visitor;
+  const body = ['Long', 'Wide'].map((word) => ({ name: word.repeat(50) }));
+  assert.is((await send(server, 'POST', '/admin/brands/bulk/', { body })).status, 201);
+  await page.goto(at('/brands?sortby=id&order=desc&per_page=2'));
+  await page.getByLabel('Select all on this page').check();
+  await page.getByRole('button', { name: 'Edit…' }).click();
+  await page.getByLabel('What to do').selectOption({ label: 'First letter: set' });
+  await page.getByLabel('First letter').fill('L');
+  await page.getByRole('button', { name: 'Show what changes' }).click();
+  const table = page.getByRole('region', { name: 'Changes' });
+  const name = await table.getByRole('rowheader').first().boundingBox();
+  const values = table.getByRole('cell');
+  const [before, after] = [await values.nth(0).boundingBox(), await values.nth(1).boundingBox()];
+  assert.ok(name !== null && before !== null && after !== null);
+  assert.ok(name.width > 200, 'a name has room for words');
+  assert.ok(before.y >= name.y + name.height && after.y === before.y, 'both are below it');
+  assert.is(await table.evaluate((it) => it.scrollWidth - it.clientWidth), 0, 'both are in sight');
+  assert.equal(await violationsOn(page), []);
+  assert.equal(faults(visitor), []);
   await page.context().close();
 });
 
