@@ -30,7 +30,8 @@ export function SelectionBar(props: ListProps) {
     if (lost) bar.current?.querySelector('button')?.focus();
     asked.current = false;
   }, [isAll]);
-  if (count === 0 || !mayWrite.value) return null;
+  // A dialog stays if another user signs in: it says what was done until then.
+  if (count === 0 || (!mayWrite.value && open.value === null)) return null;
   const close = () => {
     open.value = null;
   };

@@ -147,6 +147,39 @@ testInBrowser(
 );
 
 testInBrowser(
+  'a bulk deletion says what it has deleted if one who may only read signs in meanwhile',
+  async () => {
+    const { server, at, visit } = scene();
+    await makeAccount(server, 'finn', 'editor');
+    await makeAccount(server, 'gil', 'viewer');
+    const names = ['Half a', 'Half b', 'Half c'];
+    for (const name of names) await make(server, '/admin/brands/', { name });
+    const visitor = await visit(null);
+    const { page } = visitor;
+    await page.goto(at('/brands?q=Half'));
+    await signIn(page, 'finn');
+    await page.getByLabel('Select all on this page').check();
+    await page.getByRole('button', { name: 'Delete…' }).click();
+    let deletions = 0;
+    await page.route('**/admin/brands/*/', async (route) => {
+      if (route.request().method() === 'DELETE') deletions += 1;
+      if (deletions === 2) await send(server, 'DELETE', '/admin/users/finn/tokens/');
+      await route.continue();
+    });
+    await page.getByRole('button', { name: 'Delete 3 items' }).click();
+    await page.getByRole('dialog', { name: 'Please sign in again' }).waitFor();
+    await signIn(page, 'gil');
+    await hears(page, 'alert', 'Half b: Your account may not do this.');
+    await hears(page, 'alert', '1 item was deleted before that.');
+    await page.getByRole('button', { name: 'Do not restore' }).click();
+    await page.getByRole('group', { name: 'Selected items' }).waitFor({ state: 'detached' });
+    assert.is((await read(server, '/admin/brands/?q=Half')).length, 2);
+    assert.equal(faults(visitor, [/401/, /403/]), []);
+    await page.context().close();
+  },
+);
+
+testInBrowser(
   'a session is renewed while its user works, and not while the user is idle',
   async () => {
     const { server, at, visit } = scene();
