@@ -225,7 +225,8 @@ function settle(node: Node, before: number): void {
 
 const digests = new WeakMap<Buffer, string>();
 
-function digestOf(bytes: Buffer): string {
+/** Stands for the content of a file: equal contents have equal digests. */
+export function digestOf(bytes: Buffer): string {
   let digest = digests.get(bytes);
   if (digest === undefined) {
     digest = `${bytes.length} ${Bun.hash(bytes)}`;

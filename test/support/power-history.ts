@@ -5,6 +5,7 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { DATA_FILES } from '../../src/data-files.ts';
+import type { Disk } from '../../src/disk/disk.ts';
 import { CatalogError, messageOf } from '../../src/errors.ts';
 import { KIND_NAMES, type KindName, RESOURCES, type Row } from '../../src/model/kind.ts';
 import { KINDS } from '../../src/model/kinds.ts';
@@ -18,6 +19,7 @@ import { changeSetName, occupied } from '../../src/store/files/files.ts';
 import { recover } from '../../src/store/files/recovery.ts';
 import { changeOf } from '../../src/model/change.ts';
 import { Store } from '../../src/store/store.ts';
+import { ByAnswers } from './by-answers.ts';
 import { Doubts, losses } from './power-cut.ts';
 import type { Random } from './random.ts';
 import { PowerDisk, type Volume } from './power-disk.ts';
@@ -157,6 +159,8 @@ interface Beginning {
   readonly allowed: readonly [lowest: number | null, highest: number];
   /** By sequence, as text. */
   readonly states: ReadonlyMap<number, string>;
+  /** What the checks of an earlier run found; nothing by default. */
+  readonly checked?: ByAnswers<Checked>;
 }
 
 /** A directory without a store. */
@@ -173,6 +177,25 @@ interface Found {
   readonly state: State | null;
   /** What is wrong with it regardless of the responses; null if nothing is. */
   readonly fault: string | null;
+}
+
+/** What a check makes of a directory: the state, its text, and the first thing that is wrong. */
+interface Checked {
+  readonly state: State | null;
+  readonly text: string;
+  readonly finding: string | null;
+}
+
+/** Checks a directory: that reads the files as a start does, and judges them as well. */
+function checked(disk: Disk, directory: string): Checked {
+  try {
+    const { findings, state: found } = checkStore(disk, directory);
+    const [finding = null] = findings;
+    const state = found === null ? null : stateOf(found);
+    return { state, text: state === null ? '' : textOfState(state), finding };
+  } catch (error) {
+    return { state: null, text: '', finding: messageOf(error) };
+  }
 }
 
 interface RunOptions {
@@ -203,6 +226,7 @@ export class History {
   /** Which change set was answered after how many changes of the disk. */
   readonly #answered: { readonly at: number; readonly sequence: number }[] = [];
   readonly #found = new Map<string, Found>();
+  readonly #checked: ByAnswers<Checked>;
   #scanned: number;
 
   private constructor(disk: PowerDisk, directory: string, beginning: Beginning) {
@@ -212,6 +236,7 @@ export class History {
     this.#scanned = this.begun;
     this.#beginning = beginning;
     this.#texts = new Map(beginning.states);
+    this.#checked = beginning.checked ?? new ByAnswers((found) => checked(found, directory));
     this.#states.set(beginning.state.sequence, beginning.state);
   }
 
@@ -318,7 +343,7 @@ export class History {
     const { state } = this.#find(left);
     if (state === null) return NOTHING;
     const { sequence } = state;
-    return { state, allowed: [sequence, sequence], states: this.#texts };
+    return { state, allowed: [sequence, sequence], states: this.#texts, checked: this.#checked };
   }
 
   /** Where a run begins after this one was killed, the machine going on. */
@@ -326,7 +351,7 @@ export class History {
     const [lowest, highest] = this.allowed(at);
     const state = this.#states.get(highest);
     if (state === undefined) throw new Error(`no state ${highest}`);
-    return { state, allowed: [lowest, highest], states: this.#texts };
+    return { state, allowed: [lowest, highest], states: this.#texts, checked: this.#checked };
   }
 
   #find(left: Volume): Found {
@@ -340,22 +365,12 @@ export class History {
   }
 
   #inspect(left: Volume): Found {
-    const disk = new PowerDisk(this.disk.root, left);
-    const nothing = { sequence: null, state: null };
-    try {
-      // It reads the files as a start does, and judges them as well.
-      const { findings, state: found } = checkStore(disk, this.directory);
-      const [finding] = findings;
-      if (found === null) return { ...nothing, fault: finding ?? null };
-      const { sequence } = found;
-      const state = stateOf(found);
-      const text = this.#texts.get(sequence);
-      if (finding !== undefined) return { sequence, state, fault: `check finds ${finding}` };
-      if (text === textOfState(state)) return { sequence, state, fault: null };
-      return { sequence, state, fault: `it is not the state of change set ${sequence}` };
-    } catch (error) {
-      return { ...nothing, fault: messageOf(error) };
-    }
+    const { state, text, finding } = this.#checked.of(new PowerDisk(this.disk.root, left));
+    if (state === null) return { sequence: null, state, fault: finding };
+    const { sequence } = state;
+    if (finding !== null) return { sequence, state, fault: `check finds ${finding}` };
+    if (text === this.#texts.get(sequence)) return { sequence, state, fault: null };
+    return { sequence, state, fault: `it is not the state of change set ${sequence}` };
   }
 
   async #attempt(store: Store, actions: readonly Action[], attempts: Attempt[]): Promise<void> {

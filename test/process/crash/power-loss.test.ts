@@ -7,7 +7,7 @@ import * as assert from 'uvu/assert';
 import { DATA_FILES } from '../../../src/data-files.ts';
 import { type Disk, machineDisk } from '../../../src/disk/disk.ts';
 import { withOpen } from '../../../src/disk/durable-file.ts';
-import { CatalogError } from '../../../src/errors.ts';
+import { CatalogError, messageOf } from '../../../src/errors.ts';
 import {
   encodeBackup,
   restoreBackup,
@@ -26,6 +26,7 @@ import {
 import { recover } from '../../../src/store/files/recovery.ts';
 import { migrateStore } from '../../../src/store/migration.ts';
 import { SCHEMA_VERSION } from '../../../src/store/files/schema.ts';
+import { ByAnswers } from '../../support/by-answers.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { Doubts, type Loss, losses } from '../../support/power-cut.ts';
 import { type Random, randomFrom } from '../../support/random.ts';
@@ -311,6 +312,28 @@ test('the disk in memory behaves like the real disk', async () => {
     }),
     { numRuns: 100, includeErrorInReport: true },
   );
+});
+
+test('what is checked once for several disks is what the check finds on each of them', async () => {
+  const disk = new PowerDisk(root, new Volume(), { forgets: () => true });
+  const history = await History.run(disk, data, SHORT, { smallestCheckpoint: 12_000 });
+  let checks = 0;
+  const check = (found: Disk) => {
+    checks += 1;
+    try {
+      const { findings, state } = checkStore(found, data);
+      return { findings, text: state === null ? null : textOfDocument(state) };
+    } catch (error) {
+      return messageOf(error);
+    }
+  };
+  const once = new ByAnswers(check);
+  const lost = Array.from({ length: 200 }, (_, nth) => history.randomLoss(randomFrom(nth)).left);
+  const found = lost.map((left) => once.of(new PowerDisk(root, left)));
+  assert.ok(checks < lost.length, `${checks} checks`);
+  const results = lost.map((left) => check(new PowerDisk(root, left)));
+  assert.equal(found, results);
+  assert.ok(new Set(results.map((each) => JSON.stringify(each))).size > 10);
 });
 
 // Disks that ignore some syncs. They show that the tests above fail if that sync is missing.
