@@ -1,6 +1,6 @@
 /** How a durable write ends if a call fails, or is reported as failed but took effect. */
-import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import fs, { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { blockingDisk, machineDisk } from '../../../src/disk/disk.ts';
@@ -10,8 +10,10 @@ import {
   withOpen,
   writeDurably,
 } from '../../../src/disk/durable-file.ts';
+import type { Steps } from '../../../src/disk/publish.ts';
 import { CatalogError } from '../../../src/errors.ts';
 import { directoryWith, temporaryDirectory } from '../../support/directory.ts';
+import { publishWith } from '../../support/disk.ts';
 import { outcomeOf } from '../../support/failure.ts';
 import { type Refusal, RefusingDisk, type Step } from '../../support/refusing-disk.ts';
 
@@ -140,6 +142,41 @@ test('if the file cannot be removed again, the write fails as durability_unknown
     step === 'unlink' && path.endsWith('file') ? 'EIO' : null;
   const left = ['durability_unknown', '7', 'file', 'record'];
   assert.equal(await writeWithRecord('1', '7', refusal), left);
+});
+
+test('the removal of the file is synced, so that power loss does not bring it back', async () => {
+  const steps: string[] = [];
+  const refusal: Refusal = (step, path) => {
+    if (step === 'unlink' && path.endsWith('file')) steps.push('removed');
+    if (step === 'fsync') steps.push('synced');
+    return null;
+  };
+  assert.equal(await writeWithRecord('1', '7', refusal), ['second_writer', '7', 'record']);
+  assert.equal(steps, ['removed', 'synced']);
+});
+
+test('a write of the record by another process just before the file gets its name is noticed', async () => {
+  const refusal: Refusal = (step, path) => {
+    if (step === 'link') writeFileSync(join(dirname(path), 'record'), '7');
+    return null;
+  };
+  assert.equal(await writeWithRecord('1', '1', refusal), ['second_writer', '7', 'record']);
+});
+
+test('a system that takes only a part of the bytes at a time gets the rest, but a record only at once', async () => {
+  const directory = directoryWith({ record: '111' });
+  const writeSync: Steps['writeSync'] = (fd, bytes, offset, length, position) =>
+    fs.writeSync(fd, bytes, offset, Math.min(length, 2), position);
+  const disk = { ...machineDisk, publish: publishWith({ writeSync }) };
+  const fd = disk.openRecord(join(directory, 'record'));
+  const record = { fd, bytes: Buffer.from('222'), before: Buffer.from('111') };
+  const refused = await withOpen(disk, directory, (directoryFd) => {
+    const path = join(directory, 'file');
+    return writeDurably(disk, path, Buffer.from('three'), directoryFd, { record });
+  });
+  disk.close(fd);
+  assert.match(refused?.message ?? 'no failure', 'the record was written in part');
+  assert.is(readFileSync(join(directory, 'file'), 'utf8'), 'three');
 });
 
 test('a directory is made with its parents, and each name is synced in its own parent', async () => {

@@ -2,7 +2,7 @@
  * A store on a disk that returns errors: the write is refused, the earlier state stays, and the
  * store continues. Every step of every operation is made to fail in turn.
  */
-import {
+import fs, {
   cpSync,
   existsSync,
   mkdirSync,
@@ -18,6 +18,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { DATA_FILES } from '../../../src/data-files.ts';
 import { machineDisk } from '../../../src/disk/disk.ts';
+import type { Steps } from '../../../src/disk/publish.ts';
 import { CatalogError } from '../../../src/errors.ts';
 import { KIND_NAMES } from '../../../src/model/kind.ts';
 import { restoreBackup, verifyBackup, writeBackup } from '../../../src/store/backup.ts';
@@ -35,7 +36,7 @@ import { baseOf } from '../../support/bases.ts';
 import { filesOf } from '../../support/catalog.ts';
 import { findingsOf, openStore, storeDirectory } from '../../support/checked.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
-import { quickDisk } from '../../support/disk.ts';
+import { publishWith, quickDisk } from '../../support/disk.ts';
 import { codeOf, outcomeOf } from '../../support/failure.ts';
 import { type Refusal, RefusingDisk, type Step } from '../../support/refusing-disk.ts';
 import { temporariesBelow } from '../../support/small-disk.ts';
@@ -126,6 +127,9 @@ const stateOfDocument = ({ rows, lastIds, sequence, digest }: State) => ({
 
 const brandsOf = (store: ReadableStore) =>
   [...store.ids('brands')].map((id) => store.get('brands', id)?.['name']);
+
+const headOf = (directory: string) =>
+  readHead(machineDisk, join(directory, DATA_FILES.head))?.sequence;
 
 const changeSetsOf = (directory: string) => listChanges(machineDisk, directory).sequences;
 
@@ -307,34 +311,83 @@ test('if another process wrote the next change set, that is a fatal error and th
   await other.close();
 });
 
-test('if another process wrote the next change set and removed it after a checkpoint, that is a fatal error', async () => {
-  const { store, directory, failures, fatalities } = await openUnjudged();
-  await store.transact(addBrand('First'));
-  // As if the file system did not share locks: the other process finds none.
-  rmSync(join(directory, DATA_FILES.lock));
-  const other = await Store.open({
+/** What a process has done when another one opens its directory: its commits, and a restart. */
+const HISTORIES = [
+  ['created the store', 0, false],
+  ['committed', 1, false],
+  ['started again', 1, true],
+] as const;
+
+for (const [what, commits, isRestarted] of HISTORIES) {
+  test(`if another process wrote the next change set and removed it after a checkpoint, that is a fatal error: this one has ${what}`, async () => {
+    let opened = await openUnjudged();
+    const { directory } = opened;
+    await addBrands(opened.store, commits);
+    if (isRestarted) {
+      await opened.store.close();
+      opened = await openUnjudged(directory);
+    }
+    const { store, failures, fatalities } = opened;
+    const next = changeSetName(commits + 1);
+    // As if the file system did not share locks: the other process finds none.
+    rmSync(join(directory, DATA_FILES.lock));
+    const other = await Store.open({
+      directory,
+      command: 'other',
+      create: false,
+      smallestCheckpoint: 1,
+      history: 0,
+      onError: () => assert.unreachable(),
+      onFatal: () => assert.unreachable(),
+    });
+    await other.transact(addBrand('Of the other'));
+    await until('the number is free again', async () => {
+      await other.transact(addBrand('Of the other, too'));
+      return !existsSync(join(directory, next));
+    });
+    assert.is(await codeOf(store.transact(addBrand('Next'))), 'second_writer');
+    assert.equal([codesOf(failures), codesOf(fatalities)], [[], ['second_writer']]);
+    assert.not.ok(existsSync(join(directory, next)));
+    const brands = brandsOf(other);
+    await store.close();
+    await other.close();
+    assert.equal(temporariesBelow(directory), []);
+    assert.equal(findingsOf(directory), []);
+    assert.equal(brandsOf(readSnapshot(directory)), brands);
+  });
+}
+
+test('a head that was written in part is not taken for that of another process, and the next commit writes it', async () => {
+  const directory = temporaryDirectory();
+  const failures: Error[] = [];
+  let isTorn = false;
+  const writeSync: Steps['writeSync'] = (fd, bytes, offset, length, position) => {
+    const taken = isTorn && typeof position === 'number' ? Math.floor(length / 2) : length;
+    return fs.writeSync(fd, bytes, offset, taken, position);
+  };
+  const store = await Store.open({
     directory,
-    command: 'other',
-    create: false,
-    smallestCheckpoint: 1,
-    history: 0,
-    onError: () => assert.unreachable(),
-    onFatal: () => assert.unreachable(),
+    command: 'test',
+    create: true,
+    disk: { ...quickDisk, publish: publishWith({ writeSync }) },
+    onError: (error) => failures.push(error as Error),
+    onFatal: (error) => {
+      throw error;
+    },
   });
-  await other.transact(addBrand('Of the other'));
-  await until('the number is free again', async () => {
-    await other.transact(addBrand('Of the other, too'));
-    return !existsSync(join(directory, changeSetName(2)));
-  });
-  assert.is(await codeOf(store.transact(addBrand('Second'))), 'second_writer');
-  assert.equal([codesOf(failures), codesOf(fatalities)], [[], ['second_writer']]);
-  assert.not.ok(existsSync(join(directory, changeSetName(2))));
-  const brands = brandsOf(other);
+  await store.transact(addBrand('First'));
+  isTorn = true;
+  await store.transact(addBrand('Second'));
+  assert.match(
+    failures.join('\n'),
+    'head.json could not be written: the record was written in part',
+  );
+  isTorn = false;
+  await store.transact(addBrand('Third'));
+  assert.is(headOf(directory), 3);
   await store.close();
-  await other.close();
-  assert.equal(temporariesBelow(directory), []);
-  assert.equal(findingsOf(directory), []);
-  assert.equal(brandsOf(readSnapshot(directory)), brands);
+  assert.is(failures.length, 1);
+  assert.equal(brandsOf(readSnapshot(directory)), ['First', 'Second', 'Third']);
 });
 
 /** What happens to the name that could not be synced. */
@@ -381,9 +434,6 @@ test('after a failed sync, writes fail as store_closed and nothing more is writt
   assert.is(fatalities.length, 1);
   await store.close();
 });
-
-const headOf = (directory: string) =>
-  readHead(machineDisk, join(directory, DATA_FILES.head))?.sequence;
 
 test('a failure to write the head is reported once, commits go on, and the next write updates the head', async () => {
   const { store, disk, directory, failures, fatalities } = await open();
