@@ -1,9 +1,18 @@
-/** src/app/imports/import-files.ts: how the file of an import is read back. */
+/** src/app/imports/import-files.ts: the folder of imports, and how the file of one is read back. */
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { readFile } from '../../../../src/app/imports/import-files.ts';
+import {
+  importFolder,
+  openImportFiles,
+  readFile,
+} from '../../../../src/app/imports/import-files.ts';
+import { machineDisk } from '../../../../src/disk/disk.ts';
 import { wholeOf } from '../../../../src/streams.ts';
+import { temporaryDirectory } from '../../../support/directory.ts';
 import { quickDisk } from '../../../support/disk.ts';
+import { RefusingDisk } from '../../../support/refusing-disk.ts';
 
 test('a file is read whole, or from any offset, however the disk cuts it', async () => {
   const pieces = ['one', '', 'twenty', '3'].map((text) => Buffer.from(text));
@@ -21,6 +30,42 @@ test('a piece that takes several turns of the event loop is read whole', async (
   const disk = { ...quickDisk, pieces: () => [bytes] };
   assert.ok(bytes.equals(await wholeOf(readFile(disk, 'file'))));
   assert.ok(bytes.subarray(5).equals(await wholeOf(readFile(disk, 'file', 5))));
+});
+
+test('a start removes half-written files, and takes no other file of the folder for an import', async () => {
+  const data = temporaryDirectory();
+  const folder = importFolder(data);
+  mkdirSync(folder);
+  const others = ['7.json.bak', 'old-8.json', '9.file.bak', 'old-10.file', 'namespace'];
+  for (const name of ['.0123456789abcdef.tmp', '3.json', '5.file', ...others]) {
+    writeFileSync(join(folder, name), '');
+  }
+  const files = await openImportFiles(quickDisk, data);
+  assert.equal(files.ids(), { states: [3], files: [5] });
+  assert.equal(readdirSync(folder).sort(), ['3.json', '5.file', ...others].sort());
+});
+
+test('the namespace of imports is made once, also for requests at the same time', async () => {
+  const data = temporaryDirectory();
+  const files = await openImportFiles(machineDisk, data);
+  const [first, second] = await Promise.all([files.namespace(), files.namespace()]);
+  assert.match(first, /^[0-9a-f-]{36}$/);
+  assert.is(second, first);
+  assert.is(readFileSync(join(importFolder(data), 'namespace'), 'utf8'), first);
+  const again = await openImportFiles(machineDisk, data);
+  assert.is(await again.namespace(), first);
+});
+
+test('a namespace of imports that the disk refuses is made at the next request', async () => {
+  const disk = new RefusingDisk();
+  const files = await openImportFiles(disk, temporaryDirectory());
+  disk.refusal = (step) => (step === 'rename' ? 'ENOSPC' : null);
+  await files.namespace().then(
+    () => assert.unreachable(),
+    (error: unknown) => assert.match(String(error), 'ENOSPC'),
+  );
+  disk.refusal = null;
+  assert.match(await files.namespace(), /^[0-9a-f-]{36}$/);
 });
 
 test.run();
