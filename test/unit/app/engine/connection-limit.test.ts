@@ -11,6 +11,7 @@ const LIMITS: readonly (readonly [openFiles: number, connections: number])[] = [
   [4096, 3584],
   [1024, 512],
   [256, 64],
+  [255, 63],
 ];
 
 for (const [openFiles, connections] of LIMITS) {
@@ -40,8 +41,15 @@ test('each worker keeps a descriptor for a request that each of its connections 
 test('workers together take as many connections as one process, or as many as --max-connections says', () => {
   assert.is(connectionLimit(10_000, 1024, 2), 256);
   assert.is(connectionLimit(10_000, 1024, 4), 128);
+  assert.is(connectionLimit(10_000, 1024, 3), 170);
   assert.is(connectionLimit(10_000, 16_384, 3), 10_000);
   assert.is(connectionLimit(10_000, Number.POSITIVE_INFINITY, 64), 10_000);
+});
+
+test('workers do not share the descriptors if there are enough for all requests that they can pass on', () => {
+  const most = 512 + 3 * MAX_HTTP_REQUESTS;
+  assert.is(connectionLimit(100_000, most, 3), 2 * MAX_HTTP_REQUESTS);
+  assert.is(connectionLimit(100_000, most - 1, 3), MAX_HTTP_REQUESTS - 1);
 });
 
 test('a worker takes a connection however few descriptors there are', () => {
