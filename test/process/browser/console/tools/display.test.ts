@@ -123,6 +123,30 @@ testInBrowser('a narrow preview of a bulk edit has both values below a long name
   await page.context().close();
 });
 
+testInBrowser('hundreds of options leave the field that adds one in sight', async () => {
+  const { server, at, visit } = scene();
+  const spec = await make(server, '/admin/specs/', { name: 'Shade', spu_id: 2 });
+  const body = Array.from({ length: 300 }, (_, nth) => ({
+    value: `Shade ${nth}`,
+    spec_id: spec.id,
+  }));
+  assert.is((await send(server, 'POST', '/admin/options/bulk/', { body })).status, 201);
+  for (const width of [1000, 320]) {
+    const visitor = await visit('editor', { width });
+    const { page } = visitor;
+    await page.goto(at('/goods/2'));
+    const row = page.locator('.spec-list > li').filter({ hasText: 'Shade 299' });
+    await row.waitFor();
+    assert.ok(((await row.boundingBox())?.height ?? 9999) < 600, 'it fits into a window');
+    await row.getByText('Shade 299').scrollIntoViewIfNeeded();
+    assert.equal(await violationsOn(page), []);
+    assert.is(await overflow(page), 0);
+    assert.equal(faults(visitor), []);
+    await shoot(page, `options-${width}`, false);
+    await page.context().close();
+  }
+});
+
 /** Words of a title that are broken, which so have a part in each of two lines; it runs in the browser. */
 const BROKEN = `(() => {
   const title = document.querySelector('dialog[open] h2');
