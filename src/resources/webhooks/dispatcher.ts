@@ -210,9 +210,10 @@ export class Dispatcher {
     const since = failing ?? new Date(time).toISOString();
     const isOver = outcome.status === GONE || tried >= GIVE_UP_MS;
     if (isOver) {
-      this.state.gaveUp();
       warn(`webhook ${this.#id} is deactivated: ${why}`);
-      await this.#mark(webhook, { active: false, failing_since: since });
+      // If it stays active, the next attempt must not lose its delay.
+      const isMarked = await this.#mark(webhook, { active: false, failing_since: since });
+      if (isMarked) this.state.gaveUp();
     } else {
       if (failing === null || !this.#reported) {
         warn(`a delivery to webhook ${this.#id} failed and is tried again: ${why}`);
@@ -237,9 +238,15 @@ export class Dispatcher {
     return this.#context.store.get('webhooks', this.#id)?.failing_since ?? null;
   }
 
-  /** If the disk refuses the write, deliveries continue. */
-  async #mark(webhook: Webhook, change: Partial<Webhook>): Promise<void> {
-    await this.#context.mark(webhook, change).catch(this.#context.onError);
+  /** If the disk refuses the write, deliveries continue. @returns whether it was written. */
+  async #mark(webhook: Webhook, change: Partial<Webhook>): Promise<boolean> {
+    try {
+      await this.#context.mark(webhook, change);
+      return true;
+    } catch (error) {
+      this.#context.onError(error);
+      return false;
+    }
   }
 
   #saveSoon(): void {

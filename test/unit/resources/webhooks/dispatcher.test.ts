@@ -7,6 +7,7 @@ import { Dispatcher, type DispatchContext } from '../../../../src/resources/webh
 import { DeliveryState } from '../../../../src/resources/webhooks/delivery-state.ts';
 import type { Webhook } from '../../../../src/resources/webhooks/ports.ts';
 import type { ChangeSet } from '../../../../src/store/change-set.ts';
+import { turn } from '../../../support/turns.ts';
 import { until } from '../../../support/until.ts';
 
 /** Warnings after which the test fails, since an endless loop of promises would hang it. */
@@ -186,6 +187,31 @@ test('after a logged failure the first success is logged, and the next failure a
   const failed = 'a delivery to webhook 1 failed and is tried again: the response was 500';
   const recovered = 'deliveries to webhook 1 succeed again';
   assert.equal(events, [500, failed, 500, 204, recovered, 204, 500, failed, 204, recovered, 204]);
+});
+
+test('if the disk refuses to deactivate a webhook, the next attempt has its delay', async () => {
+  const { context } = world(webhookOf(0), 1);
+  const errors: unknown[] = [];
+  let sent = 0;
+  const dispatcher = new Dispatcher(
+    {
+      ...context,
+      async send() {
+        sent += 1;
+        return 410;
+      },
+      mark: () => Promise.reject(new CatalogError('write_refused', 'no space')),
+      onError: (error) => errors.push(error),
+      retryDelay: () => 3_600_000,
+    },
+    1,
+    new DeliveryState(0),
+  );
+  dispatcher.start();
+  await until('the disk has refused', () => errors.length > 0);
+  for (let turns = 0; turns < 10; turns += 1) await turn();
+  await dispatcher.stop(0);
+  assert.is(sent, 1);
 });
 
 test('a host that is no longer the writer sends nothing more, also in the middle of its work', async () => {
