@@ -189,6 +189,47 @@ test('after a logged failure the first success is logged, and the next failure a
   assert.equal(events, [500, failed, 500, 204, recovered, 204, 500, failed, 204, recovered, 204]);
 });
 
+test('failing_since stays the time of the first failure until the webhook is deactivated', async () => {
+  for (const [status, attempts] of [
+    [410, 1],
+    [500, 73],
+  ] as const) {
+    let webhook = webhookOf(0);
+    const { context } = world(webhook, 1);
+    let time = Date.parse('2026-01-01T00:00:00.000Z');
+    const first = '2026-01-01T01:00:00.000Z';
+    const changes: Partial<Webhook>[] = [];
+    const state = new DeliveryState(0);
+    let sent = 0;
+    const dispatcher = new Dispatcher(
+      {
+        ...context,
+        store: { get: () => webhook as never, oldest: 0 },
+        async send() {
+          sent += 1;
+          time += 3_600_000;
+          return status;
+        },
+        async mark(_, change) {
+          changes.push(change);
+          webhook = { ...webhook, ...change };
+        },
+        now: () => time,
+        retryDelay: () => 0,
+      },
+      webhook.id,
+      state,
+    );
+    dispatcher.start();
+    await until('it is deactivated', () => !webhook.active);
+    await dispatcher.stop(0);
+    assert.is(sent, attempts);
+    assert.is(state.deliveries[0]?.next_attempt, null);
+    const failing = attempts > 1 ? [{ failing_since: first }] : [];
+    assert.equal(changes, [...failing, { active: false, failing_since: first }]);
+  }
+});
+
 test('if the disk refuses to deactivate a webhook, the next attempt has its delay', async () => {
   const { context } = world(webhookOf(0), 1);
   const errors: unknown[] = [];
@@ -212,6 +253,67 @@ test('if the disk refuses to deactivate a webhook, the next attempt has its dela
   for (let turns = 0; turns < 10; turns += 1) await turn();
   await dispatcher.stop(0);
   assert.is(sent, 1);
+});
+
+test('a history that cannot be read is reported, and not read again at once', async () => {
+  const { context } = world(webhookOf(0), 1);
+  const errors: unknown[] = [];
+  const unreadable = new Error('unreadable');
+  const dispatcher = new Dispatcher(
+    {
+      ...context,
+      // oxlint-disable-next-line require-yield
+      async *changesAfter() {
+        await turn();
+        throw unreadable;
+      },
+      onError: (error) => errors.push(error),
+    },
+    1,
+    new DeliveryState(0),
+  );
+  dispatcher.start();
+  await until('it is reported', () => errors.length > 0);
+  for (let turns = 0; turns < 10; turns += 1) await turn();
+  await dispatcher.stop(0);
+  assert.equal(errors, [unreadable]);
+});
+
+test('a failure is saved although nothing is delivered after it, and stop waits for that', async () => {
+  const { context } = world(webhookOf(0), 1);
+  const free = Promise.withResolvers<void>();
+  const saved: string[] = [];
+  let failures = 0;
+  let isStopped = false;
+  const dispatcher = new Dispatcher(
+    {
+      ...context,
+      storage: {
+        ...context.storage,
+        async save(_, state) {
+          const { text } = state;
+          await free.promise;
+          saved.push(text);
+        },
+      },
+      send: async () => 500,
+      onAttempt: () => (failures += 1),
+      retryDelay: () => 3_600_000,
+    },
+    1,
+    new DeliveryState(0),
+  );
+  dispatcher.start();
+  await until('it has failed', () => failures > 0);
+  const stopping = dispatcher.stop(0).then(() => (isStopped = true));
+  for (let turns = 0; turns < 10; turns += 1) await turn();
+  assert.not.ok(isStopped);
+  free.resolve();
+  await stopping;
+  assert.equal(
+    saved.map((text) => (JSON.parse(text) as { failures: number }).failures),
+    [1],
+  );
 });
 
 test('a host that is no longer the writer sends nothing more, also in the middle of its work', async () => {
