@@ -52,6 +52,7 @@ test('If-Match passes if it contains the current tag or is *', () => {
     `"a", ${CURRENT}`,
     `${CURRENT},"b"`,
     `"a","b" , ${CURRENT} ,"c"`,
+    `"a"\t,\t${CURRENT}\t`,
     `"with, comma", ${CURRENT}`,
     `W/"a", ${CURRENT}`,
     `, ,${CURRENT},`,
