@@ -3,8 +3,9 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { MemoryWatch } from '../../../src/app/engine/memory.ts';
 import { type Cause, Readiness } from '../../../src/app/readiness.ts';
-import { Summaries, type SummaryOptions } from '../../../src/app/services/summary.ts';
+import type { SummaryOptions } from '../../../src/app/services/summary.ts';
 import { refusalDe } from '../../../src/console/browser/api/german/refusals-de.ts';
+import { NOW, summariesWith } from '../../support/summaries.ts';
 
 const DAY = 24 * 3_600_000;
 
@@ -14,24 +15,7 @@ const unreadable = (): never => {
 
 /** What German users read on the home screen of a server about which nothing else is wrong. */
 async function warnings(wrong: Partial<SummaryOptions>): Promise<string[]> {
-  const summaries = new Summaries({
-    store: {
-      size: { base: 0, changes: 0 },
-      sequence: 1,
-      count: () => 0,
-      get: () => undefined,
-      lastId: () => 0,
-    },
-    pages: { waiting: 0, retry: { size: 0 } },
-    currency: 'USD',
-    freeSpace: () => Promise.resolve(1024 ** 4),
-    lastBackup: () => 9 * DAY,
-    isMemoryScarce: () => false,
-    reason: () => null,
-    now: () => 9 * DAY,
-    onError: () => {},
-    ...wrong,
-  });
+  const summaries = summariesWith({ onError: () => {}, ...wrong });
   const found = (await summaries.read()).warnings;
   return found.map(({ message }) => refusalDe(message) ?? `English: ${message}`);
 }
@@ -47,7 +31,7 @@ test('every warning is German', async () => {
       'Der freie Platz auf der Festplatte lässt sich nicht bestimmen.',
     ],
     [{ lastBackup: () => null }, 'Es wurde noch nie eine Sicherung erstellt.'],
-    [{ lastBackup: () => 0 }, 'Die letzte Sicherung ist 9 Tage alt.'],
+    [{ lastBackup: () => NOW - 9 * DAY }, 'Die letzte Sicherung ist 9 Tage alt.'],
     [{ lastBackup: unreadable }, 'Der Zeitpunkt der letzten Sicherung lässt sich nicht lesen.'],
     [
       { isMemoryScarce: () => true },

@@ -1,32 +1,11 @@
 /** spec 13.3: from where on there is a warning, and how long one from the file system is reused. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Summaries, type SummaryOptions } from '../../../../src/app/services/summary.ts';
+import type { Summaries } from '../../../../src/app/services/summary.ts';
+import { NOW, summariesWith } from '../../../support/summaries.ts';
 
 const DAY = 24 * 3_600_000;
 const GIB = 1024 ** 3;
-const NOW = 100 * DAY;
-
-function summariesOf(options: Partial<SummaryOptions>, bytes = 0): Summaries {
-  return new Summaries({
-    store: {
-      size: { base: bytes, changes: bytes },
-      sequence: 1,
-      count: () => 0,
-      get: () => undefined,
-      lastId: () => 0,
-    },
-    pages: { waiting: 0, retry: { size: 0 } },
-    currency: 'USD',
-    freeSpace: () => Promise.resolve(1024 * GIB),
-    lastBackup: () => NOW,
-    isMemoryScarce: () => false,
-    reason: () => null,
-    now: () => NOW,
-    onError: (error) => assert.unreachable(String(error)),
-    ...options,
-  });
-}
 
 async function codesOf(summaries: Summaries): Promise<string[]> {
   return (await summaries.read()).warnings.map(({ code }) => code);
@@ -40,14 +19,14 @@ test('a disk is nearly full below 1 GiB, or below twice the bytes of the store',
     [8 * GIB, 2 * GIB, false],
     [8 * GIB - 1, 2 * GIB, true],
   ] as const) {
-    const summaries = summariesOf({ freeSpace: () => Promise.resolve(free) }, bytes);
+    const summaries = summariesWith({ freeSpace: () => Promise.resolve(free) }, bytes);
     assert.equal(await codesOf(summaries), isFull ? ['disk_nearly_full'] : [], `${free} ${bytes}`);
   }
 });
 
 test('a backup is too old after more than 7 days', async () => {
-  assert.equal(await codesOf(summariesOf({ lastBackup: () => NOW - 7 * DAY })), []);
-  const older = summariesOf({ lastBackup: () => NOW - 7 * DAY - 1 });
+  assert.equal(await codesOf(summariesWith({ lastBackup: () => NOW - 7 * DAY })), []);
+  const older = summariesWith({ lastBackup: () => NOW - 7 * DAY - 1 });
   assert.equal(await codesOf(older), ['no_backup']);
 });
 
@@ -58,7 +37,7 @@ test('the disk and the backup are looked at once in 10 seconds, and again if the
     looked += 1;
     return Promise.resolve(1024 * GIB);
   };
-  const summaries = summariesOf({ now: () => now, freeSpace });
+  const summaries = summariesWith({ now: () => now, freeSpace });
   for (const [time, times] of [
     [NOW, 1],
     [NOW + 9999, 1],
