@@ -68,18 +68,14 @@ export interface Referrers {
   readonly more: boolean;
 }
 
-/** The code `referred_to`: a row cannot be deleted as long as other rows refer to it. */
-export class ReferredToError extends CatalogError {
-  readonly row: RowName;
-  readonly referrers: readonly Referrers[];
-
-  /** @param referrers an entry for each attribute by which rows refer to the row; at least one. */
-  constructor(row: RowName, referrers: readonly Referrers[]) {
-    const named = referrers.map(referrersText).join('; ');
-    super('referred_to', `${row.kind.label} ${row.id} is referred to ${named}`);
-    this.row = row;
-    this.referrers = referrers;
-  }
+/**
+ * The error for a row that cannot be deleted as long as other rows refer to it.
+ *
+ * @param referrers an entry for each attribute by which rows refer to the row; at least one.
+ */
+export function referredTo({ kind, id }: RowName, referrers: readonly Referrers[]): CatalogError {
+  const named = referrers.map(referrersText).join('; ');
+  return new CatalogError('referred_to', `${kind.label} ${id} is referred to ${named}`);
 }
 
 function referrersText({ kind, attribute, owner, ids, more }: Referrers): string {

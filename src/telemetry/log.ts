@@ -104,8 +104,8 @@ export class Log {
     this.#pino.error(fields, message);
   }
 
-  warn(message: string, fields: object = {}): void {
-    this.#pino.warn(fields, message);
+  warn(message: string): void {
+    this.#pino.warn(message);
   }
 
   info(message: string, fields: object = {}): void {

@@ -2,7 +2,7 @@
 import {
   type DependentRow,
   IntegrityError,
-  ReferredToError,
+  referredTo,
   type Referrers,
 } from '../../model/failures.ts';
 import type { Kind, KindName, Row } from '../../model/kind.ts';
@@ -176,7 +176,7 @@ function verifyUnreferred(view: View, kind: Kind, id: number): void {
       },
     ];
   });
-  if (referrers.length > 0) throw new ReferredToError({ kind, id }, referrers);
+  if (referrers.length > 0) throw referredTo({ kind, id }, referrers);
 }
 
 /** The ids of the owners of some rows, each once. */

@@ -53,11 +53,12 @@ test('records that are written are read back unchanged', () => {
   );
 });
 
+const lettersOf = (text: string) => text.replaceAll(/[^a]/g, '');
+
 test('any text is read to its end', () => {
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom('a', '"', ',', '\r', '\n') }), (text) => {
-      const { ends } = readRecords(text, ',');
-      assert.is(ends.at(-1) ?? 0, text.length);
+      assert.is(lettersOf(records(text).flat().join('')), lettersOf(text));
     }),
   );
 });

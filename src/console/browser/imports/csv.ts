@@ -18,8 +18,6 @@ export function delimiterOf(text: string): Delimiter {
 
 export interface Records {
   readonly records: string[][];
-  /** Where each record ends, in UTF-16 units, its line break included. */
-  readonly ends: number[];
   /** The index of the first record whose quotes do not end where a cell ends; null for none. */
   readonly misquoted: number | null;
 }
@@ -37,7 +35,6 @@ function afterBreak(text: string, at: number): number {
  */
 export function readRecords(text: string, delimiter: Delimiter, max = Infinity): Records {
   const records: string[][] = [];
-  const ends: number[] = [];
   let misquoted: number | null = null;
   let at = 0;
   let record: string[] = [];
@@ -53,10 +50,9 @@ export function readRecords(text: string, delimiter: Delimiter, max = Infinity):
       at = afterBreak(text, end);
     }
     records.push(record);
-    ends.push(Math.min(at, text.length));
     record = [];
   }
-  return { records, ends, misquoted };
+  return { records, misquoted };
 }
 
 /** One cell from `start`; `end` is the position of what ends it. */
