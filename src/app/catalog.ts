@@ -25,7 +25,7 @@ import { type Archive, archivePlace, type ArchiveSeams, openArchive } from './ar
 import { openStore } from './open-store.ts';
 import type { Monitor } from './catalog-monitor.ts';
 import type { Context } from './context.ts';
-import { type HostSeams, openHosts } from './services/host-service.ts';
+import { type HostSeams, openHosts } from './hosts/open.ts';
 import { openImports } from './imports/open.ts';
 import { alone, type HostMode, type Membership } from './membership.ts';
 import type { ServeOptions } from './server-options.ts';
