@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { test } from 'uvu';
 import { freePorts } from './ports.ts';
 import { until } from './until.ts';
 
@@ -11,6 +12,9 @@ import { until } from './until.ts';
 export const CALL_MS = 60_000;
 
 export const HAS_ETCD = spawnSync('etcd', ['--version']).status === 0;
+
+/** A test that needs etcd (Debian: etcd-server), and is skipped without it. */
+export const testWithEtcd = HAS_ETCD ? test : test.skip;
 
 interface Node {
   readonly name: string;

@@ -10,7 +10,7 @@ import * as assert from 'uvu/assert';
 import { createCatalog } from '../../support/catalog.ts';
 import { type Received, send, tokenFor } from '../../support/client.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
-import { type Etcd, HAS_ETCD, startEtcd } from '../../support/etcd.ts';
+import { type Etcd, HAS_ETCD, startEtcd, testWithEtcd as test } from '../../support/etcd.ts';
 import { killServers, runCommand, startServer } from '../../support/server.ts';
 import { until } from '../../support/until.ts';
 import { type Host, Ledger, startHosts } from './cluster-ledger.ts';
@@ -23,9 +23,6 @@ const WRITERS = 6;
 /** Number of rows that clients read and write through any host, and number of these clients. */
 const REGISTERS = 3;
 const CLIENTS = 4;
-
-// Without etcd (Debian: etcd-server) these are skipped.
-const test = HAS_ETCD ? uvuTest : uvuTest.skip;
 
 let etcd: Etcd;
 let hosts: Host[] = [];

@@ -18,7 +18,7 @@ import { Forwarder } from '../../../src/hosts/forwarding/forwarder.ts';
 import { make } from '../../support/catalog.ts';
 import { tokenFor } from '../../support/client.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
-import { CALL_MS, HAS_ETCD, makeCertificate, startEtcd } from '../../support/etcd.ts';
+import { CALL_MS, makeCertificate, startEtcd, testWithEtcd } from '../../support/etcd.ts';
 import { freePorts } from '../../support/ports.ts';
 import { type ForwardProxy, startForwardProxy } from '../../support/forward-proxy.ts';
 import { requestWith } from '../../support/request.ts';
@@ -149,8 +149,7 @@ test('a follower reaches its primary without the proxy, and webhooks use it', as
   assert.equal([...new Set(proxy.requests)], [`POST ${url}`]);
 });
 
-// Without etcd (Debian: etcd-server) it is skipped.
-(HAS_ETCD ? test : test.skip)('hosts reach etcd and each other without the proxy', async () => {
+testWithEtcd('hosts reach etcd and each other without the proxy', async () => {
   await using proxy = await startForwardProxy();
   const etcd = await startEtcd(1);
   try {

@@ -21,12 +21,16 @@ import type { EncodedChangeSet } from '../../../src/store/change-set.ts';
 import { encodeChangeSet } from '../../../src/store/files/change-set.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { refusableDisk } from '../../support/disk.ts';
-import { CALL_MS, type Etcd, HAS_ETCD, makeCertificate, startEtcd } from '../../support/etcd.ts';
+import {
+  CALL_MS,
+  type Etcd,
+  HAS_ETCD,
+  makeCertificate,
+  startEtcd,
+  testWithEtcd as test,
+} from '../../support/etcd.ts';
 import { codeOf, failureMessage, failureOf } from '../../support/failure.ts';
 import { until } from '../../support/until.ts';
-
-// Without etcd (Debian: etcd-server) these are skipped.
-const test = HAS_ETCD ? uvuTest : uvuTest.skip;
 
 const ORIGIN = 'a'.repeat(64);
 const USER = { name: 'root', password: 'correct horse' };

@@ -5,7 +5,13 @@ import { EtcdClient } from '../../../src/hosts/cluster/etcd-client.ts';
 import { EtcdLog } from '../../../src/hosts/cluster/etcd-log.ts';
 import { send } from '../../support/client.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
-import { CALL_MS, type Etcd, HAS_ETCD, startEtcd } from '../../support/etcd.ts';
+import {
+  CALL_MS,
+  type Etcd,
+  HAS_ETCD,
+  startEtcd,
+  testWithEtcd as test,
+} from '../../support/etcd.ts';
 import { freePorts } from '../../support/ports.ts';
 import {
   killServers,
@@ -16,9 +22,6 @@ import {
 } from '../../support/server.ts';
 import { until } from '../../support/until.ts';
 import { backupOf } from './backups.ts';
-
-// Without etcd (Debian: etcd-server) these are skipped.
-const test = HAS_ETCD ? uvuTest : uvuTest.skip;
 
 let etcd: Etcd;
 

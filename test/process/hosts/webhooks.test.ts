@@ -6,14 +6,11 @@ import { test as uvuTest } from 'uvu';
 import * as assert from 'uvu/assert';
 import { make } from '../../support/catalog.ts';
 import { send } from '../../support/client.ts';
-import { type Etcd, HAS_ETCD, startEtcd } from '../../support/etcd.ts';
+import { type Etcd, HAS_ETCD, startEtcd, testWithEtcd as test } from '../../support/etcd.ts';
 import { freePorts } from '../../support/ports.ts';
 import { killServers } from '../../support/server.ts';
 import { until } from '../../support/until.ts';
 import { Host } from './cluster-ledger.ts';
-
-// Without etcd (Debian: etcd-server) these are skipped.
-const test = HAS_ETCD ? uvuTest : uvuTest.skip;
 
 /** Verified deliveries, in order. */
 const received: { readonly id: string; readonly name: string }[] = [];
