@@ -2,7 +2,7 @@
  * A field for a category: a combobox whose choices are a tree (WAI-ARIA 1.2, combobox with a tree
  * popup). Typing searches; while nothing is typed, the arrow keys open and close branches.
  */
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useEffect, useId } from 'preact/hooks';
 import { categories, needCategories } from '../../api/references.ts';
 import { t } from '../../messages/text.ts';
 import { complain } from '../notices.tsx';
@@ -69,11 +69,7 @@ interface LinesProps {
 
 function Lines({ popup, tree }: LinesProps) {
   const { lines, isCut, at, open, choose, toggle } = tree;
-  const element = useRef<HTMLUListElement>(null);
-  useInWindow(element);
-  useEffect(() => {
-    element.current?.querySelector('.marked')?.scrollIntoView({ block: 'nearest' });
-  }, [at]);
+  const element = useInWindow(at);
   return (
     <>
       <ul ref={element} id={popup} role="tree" aria-label={t('combobox.choices')} hidden={!open}>

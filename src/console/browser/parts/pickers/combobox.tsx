@@ -266,11 +266,7 @@ interface ChoicesProps {
 }
 
 function Choices({ list, open, offers, marked }: ChoicesProps) {
-  const element = useRef<HTMLUListElement>(null);
-  useInWindow(element);
-  useEffect(() => {
-    element.current?.querySelector('.marked')?.scrollIntoView({ block: 'nearest' });
-  }, [marked]);
+  const element = useInWindow(marked);
   return (
     <>
       <ul ref={element} id={list} role="listbox" aria-label={t('combobox.choices')} hidden={!open}>

@@ -1,16 +1,19 @@
 /** Where the choices of a picker are. */
-import { useLayoutEffect } from 'preact/hooks';
+import type { RefObject } from 'preact';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 
 /** Pixels between the choices and the edge that they would go over. */
 const DISTANCE_PX = 8;
 
 /**
  * Moves a list to the left as far as it would go over the edge of the window, or of the dialog that
- * it is in, which would scroll sideways for it.
+ * it is in, which would scroll sideways for it; and scrolls to its marked choice.
  *
- * @param list is below the left end of its field unless it is moved.
+ * @param marked the place of that choice.
+ * @returns for the list, which is below the left end of its field unless it is moved.
  */
-export function useInWindow(list: { readonly current: HTMLElement | null }): void {
+export function useInWindow(marked: number): RefObject<HTMLUListElement> {
+  const list = useRef<HTMLUListElement>(null);
   useLayoutEffect(() => {
     const element = list.current;
     if (element === null) return;
@@ -20,4 +23,8 @@ export function useInWindow(list: { readonly current: HTMLElement | null }): voi
     const over = right - (dialog?.right ?? document.documentElement.clientWidth);
     if (over > 0) element.style.left = `${-over - DISTANCE_PX}px`;
   });
+  useEffect(() => {
+    list.current?.querySelector('.marked')?.scrollIntoView({ block: 'nearest' });
+  }, [marked]);
+  return list;
 }
