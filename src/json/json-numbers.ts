@@ -28,7 +28,7 @@ export function numberOf(token: string): number {
   return Number.isInteger(value) && isFraction(token) ? Number.NaN : value;
 }
 
-/** Whether a digit other than 0 is behind the point, wherever the exponent moves it. */
+/** Whether a digit other than 0 follows the point, wherever the exponent moves it. */
 function isFraction(token: string): boolean {
   const [digits = '', exponent = '0'] = token.toLowerCase().split('e');
   const point = digits.indexOf('.');

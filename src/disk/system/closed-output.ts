@@ -1,4 +1,4 @@
-/** A standard output that whoever started the program had closed, as `>&-` does in a shell. */
+/** A standard output that was closed before the program started, as `>&-` does in a shell. */
 import fs from 'node:fs';
 import { Writable } from 'node:stream';
 

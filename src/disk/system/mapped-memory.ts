@@ -61,8 +61,8 @@ export function mapMemory(fd: number, start: number, length: number): MappedMemo
 }
 
 /**
- * Moves a copy of some memory to its address. To write to the mapped pages would copy them too, but
- * whoever shortens the file would take away those copies.
+ * Moves a copy of some memory to its address. A write to the mapped pages would copy them too, but
+ * a program that shortens the file would take away those copies.
  */
 function replace(address: number, length: number): boolean {
   const calls = copying();

@@ -124,7 +124,7 @@ export async function authorizedFetch(path: string, init: RequestInit = {}): Pro
     const sent = performance.now();
     const response = await answer(early ?? fetch(url, { ...init, headers }));
     answered.value = { sent, written: !isRead && response.ok };
-    // An early request goes on whoever waits for it.
+    // An early request has no signal, so an abort does not end it.
     init.signal?.throwIfAborted();
     const delay = delayOf(response, attempt);
     if (delay !== null) {

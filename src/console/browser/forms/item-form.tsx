@@ -1,4 +1,4 @@
-/** The form of one item, with what stands beside it. */
+/** The form of one item, and what is shown beside it. */
 import { type Signal, useSignal, useSignalEffect } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { readCategories } from '../api/references.ts';
@@ -217,7 +217,7 @@ function CreateMissing({ form, missing }: MissingProps) {
   );
 }
 
-/** A category that is missing stands below what was chosen for the level above it. */
+/** A category that is created here is below the one that was chosen for the level above it. */
 function initialFor(form: FormState, { attribute }: Missing): Record<string, number> {
   const level = Number(/^category([23])_id$/.exec(attribute)?.[1] ?? 0);
   const above = level === 0 ? null : form.typed.value[`category${level - 1}_id`];

@@ -74,7 +74,7 @@ function readCell(text: string, start: number, delimiter: Delimiter) {
   }
   const from = at;
   while (at < text.length && !isEnd(text.charAt(at), delimiter)) at += 1;
-  // Quotes that are not closed end behind the text.
+  // Quotes that are not closed end after the text.
   const isMisquoted = isQuoted && from !== Math.min(at, text.length);
   return { cell: cell + text.slice(from, at), end: at, isMisquoted };
 }
@@ -93,7 +93,7 @@ function quoted(cell: string, delimiter: Delimiter): string {
   return plain ? cell : `"${cell.replaceAll('"', '""')}"`;
 }
 
-/** Before a cell that a spreadsheet would take for a formula stands an apostrophe. */
+/** The text of a value; an apostrophe begins one that a spreadsheet would take for a formula. */
 export function cellOf(value: unknown): string {
   if (value === null || value === undefined) return '';
   const text = typeof value === 'string' ? value : JSON.stringify(value);

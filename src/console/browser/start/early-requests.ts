@@ -32,7 +32,7 @@ export function sendEarly(token: string, urls: readonly string[]): void {
   for (const response of responses.values()) response.catch(() => null);
 }
 
-/** The response to an early request, for whoever asks first; null if there is none. */
+/** The response to an early request, at the first call for it; null if there is none. */
 export function takeEarly(url: string, token: string): Promise<Response> | null {
   const early = globalThis.earlyRequests;
   const response = early?.responses.get(url);

@@ -1,4 +1,4 @@
-/** What stands below the form of an SPU: its specifications with their options, and its SKUs. */
+/** What is shown below the form of an SPU: its specifications with their options, and its SKUs. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { listAll } from '../../api/items.ts';
