@@ -257,6 +257,14 @@ test('the error of a body that is not JSON is one line, and repeats at most a pa
   }
 });
 
+test('the error of a body that is not JSON has whole characters', async () => {
+  const { status, text, json } = await send(server, 'POST', '/books/', {
+    body: '{"name":\u{1f600}}',
+  });
+  assert.is(status, 400);
+  assert.is(json.error, "the body is not JSON: Unrecognized token '\ufffd'", text);
+});
+
 test('a jti may be the name of an inherited JavaScript member, and can be revoked', async () => {
   for (const jti of ['__proto__', 'constructor', 'toString']) {
     const token = await tokenFor('viewer', { jti });

@@ -132,7 +132,8 @@ function parseJson(text: string): unknown {
     const [message = ''] = messageOf(error)
       .replace(/^JSON Parse error: /, '')
       .split('\n');
-    throw malformed(message.slice(0, 100));
+    // It may quote half of a character.
+    throw malformed(message.slice(0, 100).toWellFormed());
   }
 }
 
