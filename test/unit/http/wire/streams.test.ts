@@ -3,6 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { CatalogError } from '../../../../src/errors.ts';
 import type { HttpRequest, HttpResponse } from '../../../../src/http/message.ts';
+import { withTimersOf } from '../../../support/clock.ts';
 import { until } from '../../../support/until.ts';
 import { staged } from '../../../support/wire.ts';
 
@@ -245,38 +246,8 @@ test('if a header of the response is invalid, the connection is closed without a
 /** A time limit that no test reaches, in milliseconds. */
 const SEND_MS = 3_600_000;
 
-/** The timers of {@link SEND_MS} that run while `run` does, and how many have begun. */
-interface SendTimers {
-  begun: number;
-  readonly running: Map<unknown, () => void>;
-}
-
-async function withSendTimers(run: (timers: SendTimers) => Promise<void>): Promise<void> {
-  const { setTimeout: set, clearTimeout: clear } = globalThis;
-  const timers: SendTimers = { begun: 0, running: new Map() };
-  Object.assign(globalThis, {
-    setTimeout: (work: () => void, milliseconds?: number) => {
-      const timer = set(work, milliseconds);
-      if (milliseconds === SEND_MS) {
-        timers.begun += 1;
-        timers.running.set(timer, work);
-      }
-      return timer;
-    },
-    clearTimeout: (timer: Parameters<typeof clear>[0]) => {
-      timers.running.delete(timer);
-      clear(timer);
-    },
-  });
-  try {
-    await run(timers);
-  } finally {
-    Object.assign(globalThis, { setTimeout: set, clearTimeout: clear });
-  }
-}
-
 test('the send timeout applies to each piece, not to the whole response', () =>
-  withSendTimers((timers) =>
+  withTimersOf(SEND_MS, (timers) =>
     staged(
       () => streamed(new Source(200)),
       async (stage) => {
@@ -376,7 +347,7 @@ for (const [what, body] of [
 
 test('if the client disconnects during a large body, the bytes after that do not count as sent', () => {
   const body = Buffer.alloc(1000 * PIECE.length);
-  return withSendTimers((timers) =>
+  return withTimersOf(SEND_MS, (timers) =>
     staged(
       () => ({ status: 200, headers: {}, body }),
       async (stage) => {

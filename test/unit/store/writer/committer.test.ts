@@ -12,6 +12,7 @@ import type { Commit } from '../../../../src/store/writer/local-commits.ts';
 import { databaseOver } from '../../../../src/store/lowdb.ts';
 import type { StoreObserver } from '../../../../src/store/observer.ts';
 import { addBook } from '../../../support/books.ts';
+import { withClock } from '../../../support/clock.ts';
 import { codeOf, outcomeOf } from '../../../support/failure.ts';
 import { MemoryLog } from '../../../support/memory-log.ts';
 import { turn } from '../../../support/turns.ts';
@@ -49,20 +50,6 @@ test('listeners get each change set with its number and digest, and its rows, in
     [1, 2, 3],
   );
 });
-
-/** Runs with a clock that stands still except where the test lets time pass. */
-async function withClock(run: (pass: (milliseconds: number) => void) => Promise<void>) {
-  const { now } = performance;
-  let time = performance.now();
-  performance.now = () => time;
-  try {
-    await run((milliseconds) => {
-      time += milliseconds;
-    });
-  } finally {
-    performance.now = now;
-  }
-}
 
 /** How many books each group has written. */
 const sizesIn = (log: MemoryLog) => log.changeSets.map(({ put }) => put.books?.length ?? 0);
@@ -138,16 +125,18 @@ test('if a group is not written, what wrote fails with it, and what saw its chan
 });
 
 test('if it is not known whether a group is on the disk, none of it runs again', async () => {
-  const { log, committer, fatalities } = await open();
-  log.onAppend = async () => {
-    throw new CatalogError('durability_unknown', 'the sync failed');
-  };
-  let runs = 0;
-  const answers = [committer.submit(addBook()), committer.submit(() => (runs += 1))].map(codeOf);
-  assert.equal(await Promise.all(answers), ['durability_unknown', 'durability_unknown']);
-  await committer.close();
-  assert.is(runs, 1);
-  assert.equal(fatalities, ['the sync failed']);
+  await withClock(async () => {
+    const { log, committer, fatalities } = await open();
+    log.onAppend = async () => {
+      throw new CatalogError('durability_unknown', 'the sync failed');
+    };
+    let runs = 0;
+    const answers = [committer.submit(addBook()), committer.submit(() => (runs += 1))].map(codeOf);
+    assert.equal(await Promise.all(answers), ['durability_unknown', 'durability_unknown']);
+    await committer.close();
+    assert.is(runs, 1);
+    assert.equal(fatalities, ['the sync failed']);
+  });
 });
 
 test('if the state cannot take a change set that is written, that is fatal, and later transactions are refused', async () => {
@@ -249,31 +238,51 @@ test('a change set of another history is refused as history_differs, and changes
 });
 
 test('an observer gets the outcome of every group, and of every change set of another host', async () => {
-  const outcomes: unknown[] = [];
-  const { log, low, committer } = await open({
-    committed: ({ transactions, changes, refused }) =>
-      outcomes.push([transactions, changes, refused]),
-    checkpointed() {},
+  await withClock(async () => {
+    const outcomes: unknown[] = [];
+    const { log, low, committer } = await open({
+      committed: ({ transactions, changes, refused }) =>
+        outcomes.push([transactions, changes, refused]),
+      checkpointed() {},
+    });
+    const commitAll = async () => {
+      const received = madeElsewhere(low.data, addBook());
+      await outcomeOf(committer.receive(received));
+      await Promise.all([addBook(), addBook()].map((run) => outcomeOf(committer.submit(run))));
+      await committer.submit(() => {});
+    };
+    await commitAll();
+    log.onAppend = async () => {
+      throw Object.assign(new Error('no space left'), { code: 'ENOSPC' });
+    };
+    await commitAll();
+    assert.equal(outcomes, [
+      [1, 1, false],
+      [2, 2, false],
+      [1, 0, false],
+      [1, 1, true],
+      [2, 2, true],
+      [1, 0, false],
+    ]);
   });
-  const commitAll = async () => {
+});
+
+test('an observer gets how long each commit has taken, from when its transactions began to run', async () => {
+  await withClock(async (pass) => {
+    const took: number[] = [];
+    const { log, low, committer } = await open({
+      committed: ({ milliseconds }) => took.push(milliseconds),
+      checkpointed() {},
+    });
+    log.onAppend = async () => pass(100);
     const received = madeElsewhere(low.data, addBook());
-    await outcomeOf(committer.receive(received));
-    await Promise.all([addBook(), addBook()].map((run) => outcomeOf(committer.submit(run))));
-    await committer.submit(() => {});
-  };
-  await commitAll();
-  log.onAppend = async () => {
-    throw Object.assign(new Error('no space left'), { code: 'ENOSPC' });
-  };
-  await commitAll();
-  assert.equal(outcomes, [
-    [1, 1, false],
-    [2, 2, false],
-    [1, 0, false],
-    [1, 1, true],
-    [2, 2, true],
-    [1, 0, false],
-  ]);
+    await committer.receive(received);
+    await committer.submit((transaction) => {
+      pass(2);
+      return addBook()(transaction);
+    });
+    assert.equal(took, [100, 102]);
+  });
 });
 
 test('transactions on both sides of a change set of another host are two groups', async () => {
@@ -285,6 +294,21 @@ test('transactions on both sides of a change set of another host are two groups'
   assert.equal([await first, await second], [1, 2]);
   assert.equal(sizesIn(log), [1, 1]);
   assert.is(await taken, 'history_differs', 'its turn came after the first one');
+});
+
+test('after close, transactions and change sets of other hosts fail as store_closed, and change nothing', async () => {
+  const { log, low, committer } = await open();
+  const received = madeElsewhere(low.data, addBook());
+  const taken = committer.submit(addBook());
+  const closed = committer.close();
+  const late = [committer.submit(addBook()), committer.receive(received), committer.catchUp(1)].map(
+    codeOf,
+  );
+  assert.equal(await Promise.all(late), ['store_closed', 'store_closed', 'store_closed']);
+  assert.is(await taken, 1);
+  await closed;
+  assert.equal(sizesIn(log), [1]);
+  assert.is(low.data.sequence, 1);
 });
 
 test('a change set of another host that the disk refuses can be sent again', async () => {
