@@ -14,7 +14,9 @@ export class ProgressBar {
     this.#bar = new SingleBar({
       format: `{bar} {percentage}% {value}/{total} ${unit}, {rate}/s, {left}`,
       stream: terminal,
-      hideCursor: true,
+      // A signal that ends the command would leave the terminal without a cursor or without wrapping.
+      hideCursor: false,
+      linewrap: true,
     });
   }
 
@@ -29,7 +31,7 @@ export class ProgressBar {
   }
 
   stop(): void {
-    if (this.#startedAt !== null) this.#bar.stop();
+    this.#bar.stop();
   }
 }
 
