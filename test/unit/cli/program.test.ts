@@ -6,8 +6,9 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { version } from '../../../package.json' with { type: 'json' };
 import { run } from '../../../src/cli/run.ts';
+import { CatalogError } from '../../../src/errors.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
-import { callProgram } from '../../support/program.ts';
+import { callProgram, directoryWithStore } from '../../support/program.ts';
 import { COMMANDS, FLAGS, NESTED } from '../../support/command-line.ts';
 import { assertDone, assertOneLine } from '../../support/finished.ts';
 
@@ -42,22 +43,39 @@ test('a command restores the compile policy before it runs, and serve not before
 
 test('if more than one thing fails, one line says each, the first one first', async () => {
   const closing = new Error('its files cannot be closed');
+  const said = async (failure: Error, ...flags: string[]) => {
+    const stdin = () => {
+      throw new SuppressedError(
+        new Error('its lock is lost'),
+        new SuppressedError(closing, failure),
+      );
+    };
+    let text = '';
+    const stderr = new PassThrough().on('data', (chunk) => (text += String(chunk)));
+    const args = ['restore', '-', '--data', join(temporaryDirectory(), 'new'), ...flags];
+    const status = await run(args, version, { stdin, stdout: new PassThrough().resume(), stderr });
+    return { status, text };
+  };
   const failure = Object.assign(new Error('EACCES: permission denied, open'), {
     code: 'EACCES',
     path: '/catalog',
   });
-  const stdin = () => {
-    throw new SuppressedError(new Error('its lock is lost'), new SuppressedError(closing, failure));
-  };
-  let said = '';
-  const stderr = new PassThrough().on('data', (chunk) => (said += String(chunk)));
-  const args = ['restore', '-', '--data', join(temporaryDirectory(), 'new')];
-  const status = await run(args, version, { stdin, stdout: new PassThrough().resume(), stderr });
+  const { status, text } = await said(failure);
   assert.is(status, 1);
   assert.match(
-    said,
+    text,
     /^catalog-server: \/catalog cannot be used .+, or name another path; its files cannot be closed; its lock is lost\n$/,
   );
+  const [line, ...stacks] = (await said(failure, '--verbose')).text.split('\n');
+  assert.is(`${line}\n`, text);
+  const messages = stacks.filter((each) => /^\w*Error: /.test(each));
+  assert.equal(messages, [
+    'Error: EACCES: permission denied, open',
+    'Error: its files cannot be closed',
+    'Error: its lock is lost',
+  ]);
+  const usage = new CatalogError('usage', 'a flag is missing');
+  assert.is((await said(usage)).status, usage.exit, 'the status is that of the first one');
 });
 
 test('on Windows every command fails with one line', async () => {
@@ -139,6 +157,13 @@ test('the help and the error agree on the flag that a command needs', async () =
 test('the help shows default durations with their unit', async () => {
   assert.match((await callProgram(['issue-token', '--help'])).stdout, 'default: 8h');
   assert.match((await callProgram(['keys', 'rotate', '--help'])).stdout, 'default: 1d');
+});
+
+test('the help shows the values of a flag, its default and its variable, and nothing where it has none', async () => {
+  const { stdout } = await callProgram(['issue-token', '--help']);
+  const text = stdout.replaceAll(/\s+/g, ' ').trim();
+  assert.match(text, '(viewer|editor|admin, default: admin, env: CATALOG_ROLE)');
+  assert.match(text, /--help display help for command$/);
 });
 
 interface Wrong {
@@ -301,6 +326,11 @@ for (const [args, env, shown] of [
     {},
     "'https://***@primary.example/'",
   ],
+  [
+    ['serve', '--follow', 'https://ann:sec@ret@standby.example/'],
+    {},
+    "'https://***@standby.example/'",
+  ],
   [['check', '--archive', 's3://id:sec/ret@bucket/a'], {}, "'s3://***@bucket/a'"],
   [['serve'], { CATALOG_ARCHIVE: 's3://id:secret@bucket' }, "'s3://***@bucket'"],
 ] as const) {
@@ -323,6 +353,7 @@ for (const { args, env, says } of WRONG) {
     const finished = await callProgram(args, env && { env });
     assertOneLine(finished, 2);
     for (const what of says) assert.match(finished.stderr, what);
+    assert.not.match(finished.stderr, /: error: |\.;/, 'one sentence of the program itself');
     assert.equal(readdirSync(DIRECTORY), [], 'wrong usage leaves nothing behind');
   });
 }
@@ -332,6 +363,22 @@ test('help of a command in a group is that of its own flag --help', async () => 
   assertDone(flag);
   assert.match(flag.stdout, '--role');
   assert.equal(await callProgram(['help', 'users', 'add']), flag);
+});
+
+test('help of a command is shown whatever flags follow its name', async () => {
+  const { stdout } = await callProgram(['serve', '--help']);
+  assert.is((await callProgram(['help', 'serve', '--port', '1'])).stdout, stdout);
+});
+
+test('help has the width of the terminal', async () => {
+  const widest = async (columns: number) => {
+    let text = '';
+    const stream = new PassThrough().on('data', (chunk) => (text += String(chunk)));
+    await run(['serve', '--help'], version, { stdout: Object.assign(stream, { columns }) });
+    return Math.max(...text.split('\n').map((line) => line.length));
+  };
+  const [narrow, wider] = [await widest(90), await widest(130)];
+  assert.ok(narrow <= 90 && wider > 90 && wider <= 130, `${narrow} ${wider}`);
 });
 
 interface Failing {
@@ -451,6 +498,14 @@ test('a command fails if standard output is full, and succeeds if its reader has
     const gone = await callProgram([...args, ...data], { outputFails: 'EPIPE' });
     assert.is(gone.status, 0, gone.stderr);
   }
+});
+
+test('a command that fails says only why, even if standard output is full as well', async () => {
+  const data = await directoryWithStore();
+  writeFileSync(join(data, 'catalog.json'), 'damaged');
+  const finished = await callProgram(['check', '--data', data], { outputFails: 'ENOSPC' });
+  assertOneLine(finished, 1);
+  assert.match(finished.stderr, 'is not in order: one finding');
 });
 
 test.run();
