@@ -10,6 +10,7 @@ const CAUSES = [
     'this host can no longer follow the log that the hosts share; the messages of its server say why',
   ],
   ['log_unreachable', 'the log that the hosts share does not answer'],
+  ['log_refusing', 'the log that the hosts share takes no writes'],
   ['log_catching_up', 'this host is not in step with the others yet'],
   ['starting', 'the server has just started and is building its indexes'],
   ['disk', 'the disk refused a write'],
@@ -20,6 +21,7 @@ const REPLICATION_CAUSES: Readonly<Record<ReplicationState, Cause | null>> = {
   'in sync': null,
   'catching up': 'log_catching_up',
   unreachable: 'log_unreachable',
+  refusing: 'log_refusing',
   stopped: 'log_stopped',
 };
 

@@ -64,3 +64,12 @@ export interface ChangeLog {
    */
   trim(below: number): Promise<void>;
 }
+
+/** The log that this host shares with others. */
+export interface SharedLog {
+  readonly log: ChangeLog;
+  /** See `ChangeSetContent.writer`. */
+  readonly writer: string;
+  /** Milliseconds that a transaction waits for the log. */
+  readonly timeoutMs: number;
+}

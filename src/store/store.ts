@@ -5,8 +5,9 @@ import { DATA_FILES } from '../data-files.ts';
 import { type Disk, machineDisk } from '../disk/disk.ts';
 import type { FileLock } from '../disk/lock.ts';
 import { CatalogError, endsWriting } from '../errors.ts';
+import type { SharedLog } from './change-log.ts';
 import type { ChangeSet, EncodedChangeSet } from './change-set.ts';
-import { Committer, type SharedLog } from './writer/committer.ts';
+import { Committer } from './writer/committer.ts';
 import type { CommitListener } from './writer/local-commits.ts';
 import type { LongTransaction, Transaction } from './writer/draft.ts';
 import { FileLog } from './files/file-log.ts';
@@ -139,6 +140,11 @@ export class Store extends StoreReader {
   /** Transactions that wait for the group before them. */
   get waiting(): number {
     return this.#committer.waiting;
+  }
+
+  /** See {@link Committer.isLogUnavailable}. */
+  get isLogUnavailable(): boolean {
+    return this.#committer.isLogUnavailable;
   }
 
   get size(): StoreSize {

@@ -7,6 +7,7 @@ const STATE_WORDS: Readonly<Record<ReplicationState, string>> = {
   'in sync': 'in step',
   'catching up': 'behind',
   unreachable: 'silent',
+  refusing: 'refusing',
   stopped: 'stopped',
 };
 

@@ -16,12 +16,14 @@ export type ReplicationState =
   | 'catching up'
   /** A majority of the log's nodes does not answer. */
   | 'unreachable'
+  /** The log answers, but has not accepted a write of this host in time, as if it were full. */
+  | 'refusing'
   /** The host cannot take the log's next change set. */
   | 'stopped';
 
 interface Options {
   readonly log: Pick<ChangeLog, 'follow'>;
-  readonly store: Pick<Store, 'sequence' | 'catchUp'>;
+  readonly store: Pick<Store, 'sequence' | 'catchUp' | 'isLogUnavailable'>;
   /** Called at the start, and whenever the state changes. */
   readonly onReplicationState: (state: ReplicationState) => void;
   /** Called with the first of several failures in a row. */
@@ -140,6 +142,6 @@ export class LogFollower {
     // A host in sync is one change set behind now and then, for milliseconds.
     const wasInSync = this.#state === 'in sync';
     if (this.#head === null || (!wasInSync && this.behind > 0)) return 'catching up';
-    return 'in sync';
+    return this.#options.store.isLogUnavailable ? 'refusing' : 'in sync';
   }
 }

@@ -16,7 +16,7 @@
 import type { Low } from 'lowdb';
 import { CatalogError, endsWriting, messageOf } from '../../errors.ts';
 import { inSlices } from '../../slices.ts';
-import type { Appended, ChangeLog } from '../change-log.ts';
+import type { Appended, SharedLog } from '../change-log.ts';
 import { type ChangeSetContent, type EncodedChangeSet, rowsIn } from '../change-set.ts';
 import type { Log } from '../log.ts';
 import type { StoreObserver } from '../observer.ts';
@@ -26,15 +26,6 @@ import { type Group, type Job, refuse, runGroup } from './group.ts';
 import { type Foreign, isForeign, WriteQueue } from './queue.ts';
 import { type CommitListener, encode, LocalCommits, refusedByDisk } from './local-commits.ts';
 import { isEndOfLog, SharedCommits, unavailable, unknownOutcome } from './shared-commits.ts';
-
-/** The log that this host shares with others. */
-export interface SharedLog {
-  readonly log: ChangeLog;
-  /** See {@link ChangeSetContent.writer}. */
-  readonly writer: string;
-  /** Milliseconds that a transaction waits for the log. */
-  readonly timeoutMs: number;
-}
 
 interface Callbacks {
   /** Called if a checkpoint or an attempt to reach the shared log fails. The store continues. */
@@ -76,6 +67,11 @@ export class Committer {
   /** Transactions that wait for a group. */
   get waiting(): number {
     return this.#queue.length;
+  }
+
+  /** Whether transactions are refused because of the shared log. */
+  get isLogUnavailable(): boolean {
+    return this.#unavailable !== null;
   }
 
   /**

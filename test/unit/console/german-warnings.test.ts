@@ -60,6 +60,7 @@ test('every reason why a server is not ready is German', () => {
     closing: true,
     log_stopped: true,
     log_unreachable: true,
+    log_refusing: true,
     log_catching_up: true,
     starting: true,
     disk: true,

@@ -1,4 +1,4 @@
-/** spec 15.22, 15.23: a host is in sync, catching up, unreachable or stopped. */
+/** spec 15.22, 15.23: a host is in sync, catching up, unreachable, refusing or stopped. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { CatalogError, messageOf } from '../../../../src/errors.ts';
@@ -12,6 +12,7 @@ function follow() {
   let time = 0;
   const store = {
     sequence: 3,
+    isLogUnavailable: false,
     targets: [] as number[],
     failure: null as unknown,
     /** What `catchUp` waits for. */
@@ -93,6 +94,16 @@ test('the log is unreachable after it has not answered for 5 seconds', async () 
   assert.is(follower.silence, 5.001);
   await head(3);
   assert.equal(states, ['catching up', 'in sync', 'unreachable', 'in sync']);
+});
+
+test('the log is refusing while it answers but has not accepted a write of this host', async () => {
+  const { store, states, head } = follow();
+  await head(3);
+  store.isLogUnavailable = true;
+  await head(3);
+  store.isLogUnavailable = false;
+  await head(3);
+  assert.equal(states, ['catching up', 'in sync', 'refusing', 'in sync']);
 });
 
 test('a change set that cannot be applied stops the host, is reported once, and is tried again', async () => {

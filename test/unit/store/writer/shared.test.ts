@@ -172,6 +172,7 @@ test('if the log does not answer, a write fails as write_unknown and later ones 
   assert.is(await written, 'write_unknown');
   assert.is(await behind, 'log_unavailable');
   assert.is(await submit('late'), 'log_unavailable');
+  assert.ok(committer.isLogUnavailable);
   assert.is(state().count('books'), 1);
   wait(TIMEOUT_MS);
   log.fault = () => 'none';
@@ -181,6 +182,7 @@ test('if the log does not answer, a write fails as write_unknown and later ones 
     const tried = await committer.submit(addBook('again')).catch((error: unknown) => error);
     return tried === 3;
   });
+  assert.not.ok(committer.isLogUnavailable);
 });
 
 test('once the log has answered, the time limit is over, whatever the answer was', () =>

@@ -258,6 +258,10 @@ export const KNOWN: readonly (readonly [RegExp, string])[] = [
     'Dieser Server kann den anderen nicht mehr folgen; seine Meldungen sagen, warum',
   ],
   [/^the log that the hosts share does not/, 'Das gemeinsame Protokoll der Server antwortet nicht'],
+  [
+    /^the log that the hosts share takes no/,
+    'Das gemeinsame Protokoll der Server nimmt keine Änderungen an',
+  ],
   [/^this host is not in step/, 'Dieser Server ist noch nicht auf dem Stand der anderen'],
   [
     /^the server is short of memory/,
