@@ -36,9 +36,9 @@ const ONLY = process.env['LOOP_ONLY'] ?? '';
 const SHOWS_TABLE = process.env['LOOP_TABLE'] !== undefined;
 
 /**
- * A request is called again while it is over the budget, at most this many times. The best call
- * counts: compiling and collecting garbage belong to the process, and on a busy machine the same
- * work takes more CPU time, because others use the caches too. For the table it is called twice.
+ * Work is done again while it is over the budget, at most this many times. The best time counts:
+ * compiling and collecting garbage belong to the process, and on a busy machine the same work takes
+ * more CPU time, because others use the caches too. For the table it is done twice.
  */
 const MAX_CALLS = 10;
 const FEWEST_CALLS = SHOWS_TABLE ? 2 : 1;
@@ -47,6 +47,23 @@ const MAX_BODY = 1024 * 1024;
 
 function isOverBudget(milliseconds: number): boolean {
   return milliseconds > BUDGET_MS && milliseconds > BUDGET_MS * slowness();
+}
+
+interface Measured {
+  /** The longest turn of each time, in milliseconds of CPU. */
+  readonly figures: readonly number[];
+  readonly isOver: boolean;
+}
+
+/** Does some work until its best time is within the budget. @param work returns its longest turn. */
+async function measure(work: () => Promise<number>): Promise<Measured> {
+  const figures: number[] = [];
+  let isOver = true;
+  while (figures.length < FEWEST_CALLS || (isOver && figures.length < MAX_CALLS)) {
+    figures.push(await work());
+    isOver = isOverBudget(Math.min(...figures));
+  }
+  return { figures, isOver };
 }
 
 let catalog: Catalog;
@@ -347,16 +364,12 @@ test(`no request blocks the event loop for more than ${BUDGET_MS} ms with ${SKUS
   const over: string[] = [];
   for (const { name, operation, request } of cases) {
     if (!operation.includes(ONLY)) continue;
-    const figures: number[] = [];
     let status = 0;
-    for (let call = 0; call < MAX_CALLS; call += 1) {
+    const { figures, isOver } = await measure(() => {
       const called = request();
-      const run = async () => void (status = await answer(called));
-      figures.push(await longestTurn(run));
-      if (call >= FEWEST_CALLS - 1 && Math.min(...figures) <= BUDGET_MS) break;
-    }
+      return longestTurn(async () => void (status = await answer(called)));
+    });
     const [first = 0, ...later] = figures;
-    const isOver = isOverBudget(Math.min(...figures));
     const then = later.length === 0 ? '' : `, then ${Math.min(...later).toFixed(1)}`;
     const line = `${name} (${status}): first ${first.toFixed(1)}${then} ms`;
     if (SHOWS_TABLE) process.stdout.write(`${isOver ? 'over: ' : ''}${line}\n`);
@@ -439,14 +452,10 @@ test(`no row of an import blocks the event loop for more than ${BUDGET_MS} ms`, 
   for (const [name, type, text] of hostileFiles()) {
     if (!`POST /admin/skus/imports/ ${name}`.includes(ONLY)) continue;
     const body = bodyOf(text);
-    const figures: number[] = [];
-    for (let call = 0; call < MAX_CALLS; call += 1) {
-      figures.push(await longestTurn(() => checkFile(type, body)));
-      if (call >= FEWEST_CALLS - 1 && Math.min(...figures) <= BUDGET_MS) break;
-    }
+    const { figures, isOver } = await measure(() => longestTurn(() => checkFile(type, body)));
     const line = `import with ${name}: ${figures.map((each) => each.toFixed(1)).join(', ')} ms`;
     if (SHOWS_TABLE) process.stdout.write(`${line}\n`);
-    if (isOverBudget(Math.min(...figures))) over.push(line);
+    if (isOver) over.push(line);
   }
   assert.equal(over, []);
 });
@@ -454,14 +463,10 @@ test(`no row of an import blocks the event loop for more than ${BUDGET_MS} ms`, 
 test(`the write that deletes a trail blocks the event loop for at most ${BUDGET_MS} ms`, async () => {
   const clear = `PATCH /admin/brands/{id}/ with --audit-size 0`;
   if (!clear.includes(ONLY)) return;
-  const figures: number[] = [];
-  for (let call = 0; call < MAX_CALLS; call += 1) {
-    figures.push(await longestTurnOfClearing(60_000));
-    if (call >= FEWEST_CALLS - 1 && Math.min(...figures) <= BUDGET_MS) break;
-  }
+  const { figures, isOver } = await measure(() => longestTurnOfClearing(60_000));
   const line = `${clear}: ${figures.map((each) => each.toFixed(1)).join(', ')} ms`;
   if (SHOWS_TABLE) process.stdout.write(`${line}\n`);
-  assert.not(isOverBudget(Math.min(...figures)), line);
+  assert.not(isOver, line);
 });
 
 /** Makes a trail, opens the catalog without one, and writes once. */
