@@ -65,10 +65,10 @@ export class Dispatcher {
   #saving: Promise<void> = Promise.resolve();
   #stopping = false;
   /**
-   * Whether a failure was logged since the last success, or since the start, when its reason may
-   * have become another one.
+   * Whether the last attempt failed, which is logged once; null before the first attempt since the
+   * start: then the reason may have become another one.
    */
-  #reported = false;
+  #reported: boolean | null = null;
 
   constructor(context: DispatchContext, id: number, state: DeliveryState) {
     this.#context = context;
@@ -176,9 +176,11 @@ export class Dispatcher {
     onAttempt(delivered);
     if (delivered) {
       this.state.delivered(message, outcome, now());
-      if (this.#reported) warn(`deliveries to webhook ${this.#id} succeed again`);
+      const isFailing = this.#failingSince() !== null;
+      // An earlier process may have logged the failure.
+      if (this.#reported ?? isFailing) warn(`deliveries to webhook ${this.#id} succeed again`);
       this.#reported = false;
-      if (this.#failingSince() !== null) await this.#mark(webhook, { failing_since: null });
+      if (isFailing) await this.#mark(webhook, { failing_since: null });
       this.#saveSoon();
       return true;
     }

@@ -230,6 +230,21 @@ test('failing_since stays the time of the first failure until the webhook is dea
   }
 });
 
+test('the first success since the start is logged if the webhook has been failing', async () => {
+  const webhook = { ...webhookOf(0), failing_since: '2026-01-01T00:00:00.000Z' };
+  const { context, warnings, told } = world(webhook, 3);
+  const dispatcher = new Dispatcher(
+    // As if the disk refused each time: the webhook still counts as failing.
+    { ...context, mark: () => Promise.reject(new CatalogError('write_refused', 'no space')) },
+    webhook.id,
+    new DeliveryState(0),
+  );
+  dispatcher.start();
+  await until('all are delivered', () => told.length === 3);
+  await dispatcher.stop(0);
+  assert.equal(warnings, ['deliveries to webhook 1 succeed again']);
+});
+
 test('if the disk refuses to deactivate a webhook, the next attempt has its delay', async () => {
   const { context } = world(webhookOf(0), 1);
   const errors: unknown[] = [];
