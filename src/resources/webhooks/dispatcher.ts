@@ -211,16 +211,15 @@ export class Dispatcher {
     const failing = this.#failingSince();
     const since = failing ?? new Date(time).toISOString();
     const isOver = outcome.status === GONE || tried >= GIVE_UP_MS;
-    if (isOver) {
+    // If the disk refuses this, the webhook stays active, and the next attempt keeps its delay.
+    if (isOver && (await this.#mark(webhook, { active: false, failing_since: since }))) {
       warn(`webhook ${this.#id} is deactivated: ${why}`);
-      // If it stays active, the next attempt must not lose its delay.
-      const isMarked = await this.#mark(webhook, { active: false, failing_since: since });
-      if (isMarked) this.state.gaveUp();
+      this.state.gaveUp();
     } else {
-      if (failing === null || !this.#reported) {
+      if (!this.#reported) {
         warn(`a delivery to webhook ${this.#id} failed and is tried again: ${why}`);
       }
-      if (failing === null) await this.#mark(webhook, { failing_since: since });
+      if (failing === null && !isOver) await this.#mark(webhook, { failing_since: since });
     }
     this.#reported = true;
     this.#save();

@@ -245,8 +245,8 @@ test('the first success since the start is logged if the webhook has been failin
   assert.equal(warnings, ['deliveries to webhook 1 succeed again']);
 });
 
-test('if the disk refuses to deactivate a webhook, the next attempt has its delay', async () => {
-  const { context } = world(webhookOf(0), 1);
+test('if the disk refuses to deactivate a webhook, a failure is logged, and the next attempt has its delay', async () => {
+  const { context, warnings } = world(webhookOf(0), 1);
   const errors: unknown[] = [];
   let sent = 0;
   const dispatcher = new Dispatcher(
@@ -268,6 +268,10 @@ test('if the disk refuses to deactivate a webhook, the next attempt has its dela
   for (let turns = 0; turns < 10; turns += 1) await turn();
   await dispatcher.stop(0);
   assert.is(sent, 1);
+  assert.is(errors.length, 1);
+  assert.equal(warnings, [
+    'a delivery to webhook 1 failed and is tried again: the response was 410',
+  ]);
 });
 
 test('a history that cannot be read is reported, and not read again at once', async () => {
