@@ -19,7 +19,7 @@ export interface Sent {
   readonly method?: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE' | 'OPTIONS';
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -40,7 +40,7 @@ export async function send(path: string, sent: Sent = {}): Promise<Response> {
       ...headers,
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
-    ...(signal !== undefined && { signal }),
+    signal: signal ?? null,
   });
   if (!response.ok) throw await errorOf(response);
   return response;

@@ -37,7 +37,7 @@ export async function list(
   query: Query,
   signal?: AbortSignal,
 ): Promise<Page> {
-  const response = await send(listPath(name, query), signal === undefined ? {} : { signal });
+  const response = await send(listPath(name, query), { signal });
   const items = await jsonOf<Item[]>(response);
   return { items, total: Number(response.headers.get('X-Total-Count') ?? items.length) };
 }
@@ -81,7 +81,7 @@ export async function load(
   id: number,
   signal?: AbortSignal,
 ): Promise<Loaded> {
-  return loadedOf(await send(itemPath(name, id), signal === undefined ? {} : { signal }));
+  return loadedOf(await send(itemPath(name, id), { signal }));
 }
 
 /** @param key makes a repeated request create the item once. */
