@@ -16,6 +16,7 @@ import { readable } from '../../disk/read-file.ts';
 import { CatalogError, messageOf, systemErrorCode } from '../../errors.ts';
 import { CHECKSUM_LENGTH, checksumIn } from '../../json/checksum.ts';
 import { FIRST_FAULT } from '../../json/first-fault.ts';
+import type { KindName } from '../../model/kind.ts';
 
 const CHANGE_SET = /^(\d{12})\.json$/;
 
@@ -115,6 +116,11 @@ export class DamagedFile extends CatalogError {
 /** @returns the error for a damaged file of a store. */
 export function damaged(path: string, what: string): DamagedFile {
   return new DamagedFile(path, what, FROM_BACKUP);
+}
+
+/** @returns the error for a base whose `last_ids` were not corrected when a row was added by hand. */
+export function takenId(kind: KindName, id: number): DamagedFile {
+  return damaged(DATA_FILES.base, `the last id of ${kind} is ${id - 1}, but ${id} has a row`);
 }
 
 /** @returns the system's reason, such as "ENOSPC: no space left on device", without the path. */

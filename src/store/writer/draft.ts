@@ -9,6 +9,7 @@ import { referrersOf } from '../../model/relations.ts';
 import type { RowOf } from '../../model/rows.ts';
 import { Candidates } from './candidates.ts';
 import { type Change, changeOf } from '../../model/change.ts';
+import { takenId } from '../files/files.ts';
 import { type ChangeSetContent, charactersOf, type LastIds } from '../change-set.ts';
 import { rowsInTrail } from './rows-in-trail.ts';
 import { atOnce } from '../../slices.ts';
@@ -26,7 +27,11 @@ export interface Transaction extends View {
   ids(kind: KindName): Iterable<number>;
   /** The last id of a kind that was handed out. */
   lastId(kind: KindName): number;
-  /** Hands out the next id of a kind; it is spent only if the transaction commits. */
+  /**
+   * Hands out the next id of a kind; it is spent only if the transaction commits.
+   *
+   * @throws CatalogError `store_damaged` if a row has it.
+   */
   nextId(kind: KindName): number;
   put<K extends KindName>(kind: K, row: RowOf<K>): void;
   /** Runs the writes of one element of a request; an IntegrityError that they cause names it. */
@@ -171,8 +176,7 @@ export class Draft implements Transaction {
     for (const ids of this.#state.idList(kind).chunks(false)) {
       for (const id of ids) if (drafted?.get(id) !== null) yield id;
     }
-    const committed = this.#state.lastId(kind);
-    for (let id = committed + 1; id <= this.lastId(kind); id += 1) {
+    for (let id = this.#state.lastId(kind) + 1; id <= this.lastId(kind); id += 1) {
       if (this.get(kind, id) !== undefined) yield id;
     }
   }
@@ -183,6 +187,7 @@ export class Draft implements Transaction {
 
   nextId(kind: KindName): number {
     const id = this.lastId(kind) + 1;
+    if (this.get<KindName>(kind, id) !== undefined) throw takenId(kind, id);
     this.#lastIds.set(kind, id);
     return id;
   }
@@ -287,10 +292,7 @@ export class Draft implements Transaction {
 
   #restore(kind: KindName, id: number, entry: Row | null | undefined): void {
     let rows = this.#rows.get(kind);
-    if (rows === undefined) {
-      rows = new Map();
-      this.#rows.set(kind, rows);
-    }
+    if (rows === undefined) this.#rows.set(kind, (rows = new Map()));
     if (entry === undefined) rows.delete(id);
     else rows.set(id, entry);
     if (rows.size === 0) this.#rows.delete(kind);

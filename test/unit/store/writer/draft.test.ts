@@ -239,6 +239,21 @@ test('deleting a SKU deletes its specification records, drafted ones too', () =>
   assert.equal(deleted, { skus: [1], sku_specs: [1] });
 });
 
+test('an id that a row has is not handed out, although a base that was edited by hand says it is free', async () => {
+  const { rows, lastIds } = catalog();
+  const draft = new Draft(stateOf(rows, { ...lastIds, skus: 1 }));
+  const addSku = () => draft.run((transaction) => transaction.nextId('skus'));
+  assert.is(
+    await failureMessage(addSku, 'store_damaged'),
+    'catalog.json is damaged: the last id of skus is 1, but 2 has a row; restore the directory from a backup, or see "Damage" in docs/storage.md',
+  );
+  assert.is(draft.lastId('skus'), 1);
+  assert.is(
+    draft.run((transaction) => transaction.nextId('brands')),
+    2,
+  );
+});
+
 test('forget restores the committed rows of a kind, and its ids stay used', () => {
   const draft = draftOver(catalog());
   draft.run((transaction) => {
