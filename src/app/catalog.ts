@@ -164,7 +164,7 @@ async function compose(
     hosts,
     previews: new Previews(store, pages.previews),
     pageBuilds: new PageBuilds(pages.queue, store),
-    forwarding: (place) => (place === 'writer' ? membership.forwarding() : null),
+    forwarding: (place, request) => (place === 'writer' ? membership.forwarding(request) : null),
     readiness: () => monitor.readiness.reason() ?? role.reason(),
     readinessDetails,
     openConsole: onceOpened(open),

@@ -2,6 +2,7 @@
 import type { CredentialSource } from '../auth/credentials.ts';
 import type { SharedFiles } from '../auth/sharing/shared-files.ts';
 import type { Cluster } from '../hosts/cluster/cluster.ts';
+import type { HttpRequest } from '../http/message.ts';
 import type { Forward } from '../http/router.ts';
 import type { ReadinessDetails } from '../http/services.ts';
 import type { Store } from '../store/store.ts';
@@ -23,8 +24,8 @@ export interface Membership {
   /** Limits the credentials of this host to those that count. */
   readonly confirmed: (own: CredentialSource) => CredentialSource;
   readonly deliveries: Delivering;
-  /** What carries out writes; null while this host does. */
-  readonly forwarding: () => Forward | null;
+  /** What carries out a write; null if this host does. */
+  readonly forwarding: (request: HttpRequest) => Forward | null;
   /** How far this host is behind the one that it follows; undefined if it follows none. */
   readonly following: () => ReadinessDetails['following'];
   /** Null if this host shares no log. */

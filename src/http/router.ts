@@ -20,8 +20,8 @@ export type Forward = (request: HttpRequest) => Promise<HttpResponse>;
 type Elsewhere = Exclude<Place, 'anywhere'>;
 
 export interface ApplicationOptions extends Omit<Services, 'description'>, Settings {
-  /** What carries out the requests of a place; null, or left out, if this process always does. */
-  readonly forwarding?: (place: Elsewhere) => Forward | null;
+  /** What carries out a request of a place; null, or left out, if this process does. */
+  readonly forwarding?: (place: Elsewhere, request: HttpRequest) => Forward | null;
   /** Origins whose pages may read the responses; empty for none. */
   readonly corsOrigins: readonly string[];
   readonly onFault: FaultReporter;
@@ -63,7 +63,7 @@ export function createApplication(
         finish(problem(error, request, route?.path.emptyNotFound ?? false, onFault));
       try {
         const place = route?.path.placeOf(request.method) ?? 'anywhere';
-        const forward = place === 'anywhere' ? null : forwarding(place);
+        const forward = place === 'anywhere' ? null : forwarding(place, request);
         // The other process or host has already added the headers of every response.
         if (forward !== null) return forward(request).catch(refuse);
         const response =

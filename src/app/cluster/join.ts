@@ -67,7 +67,7 @@ export async function joinCluster(
   return {
     ...ALONE,
     shared: credentials,
-    forwarding: () => writerForwarding.forwarding(),
+    forwarding: (request) => writerForwarding.forwarding(request),
     deliveries: {
       term: () => cluster.term,
       lastSequence: () => cluster.lastSequence(),

@@ -9,6 +9,7 @@ import { type Delay, delayed, pause } from '../../delay.ts';
 import { CatalogError } from '../../errors.ts';
 import type { HttpRequest, HttpResponse } from '../../http/message.ts';
 import type { Forwarder } from '../forwarding/forwarder.ts';
+import { isLoop } from '../forwarding/headers.ts';
 import { awaitOwnWrite, type CatchingUp } from '../forwarding/own-writes.ts';
 
 /** Milliseconds for which nothing is forwarded to a writer that could not be reached. */
@@ -21,7 +22,7 @@ const SILENCE_MS = 1000;
 const PROBE_PAUSE_MS = 1000;
 
 interface Options extends CatchingUp {
-  readonly forwarder: Pick<Forwarder, 'forward'>;
+  readonly forwarder: Pick<Forwarder, 'forward' | 'pseudonym'>;
   readonly cluster: { readonly writerOrigin: string | null };
   /** Whether the host at an origin answers; see `responds`. Never rejects. */
   readonly isThere: (origin: string) => Promise<boolean>;
@@ -42,10 +43,14 @@ export class WriterForwarding {
     this.#now = options.now ?? performance.now.bind(performance);
   }
 
-  /** @returns what forwards a request; null while this host makes its writes itself. */
-  forwarding(): ((request: HttpRequest) => Promise<HttpResponse>) | null {
-    const origin = this.#options.cluster.writerOrigin;
+  /** @returns what forwards a request; null if this host carries it out itself. */
+  forwarding({ headers }: HttpRequest): ((request: HttpRequest) => Promise<HttpResponse>) | null {
+    const { cluster, forwarder } = this.#options;
+    const origin = cluster.writerOrigin;
     if (origin === null) return null;
+    // Hosts learn of a new writer one after the other. Until then two of them may each take the
+    // other one for the writer.
+    if (isLoop(headers, forwarder.pseudonym)) return null;
     const avoided = this.#avoided;
     if (avoided?.origin === origin && this.#now() < avoided.until) return null;
     return (request) => this.#forward(request, origin);

@@ -7,6 +7,12 @@ import type { HttpRequest, HttpResponse } from '../../../../src/http/message.ts'
 import { turn } from '../../../support/turns.ts';
 
 const ORIGIN = 'https://writer.example';
+const PSEUDONYM = 'catalog-0f3c9a71b2d44e58';
+const WRITE = requestOf('/books/', 'POST');
+
+function requestOf(path: string, method: string, headers = {}): HttpRequest {
+  return { method, path: `/v1${path}`, headers, trace: { found: path } } as HttpRequest;
+}
 
 function open() {
   let time = 0;
@@ -28,6 +34,7 @@ function open() {
   };
   const forwarding = new WriterForwarding({
     forwarder: {
+      pseudonym: PSEUDONYM,
       async forward({ path }, origin) {
         if (settings.failure !== null) throw settings.failure;
         seen.passed.push(`${origin}${path}`);
@@ -50,12 +57,10 @@ function open() {
       return () => void waits.delete(waiting);
     },
   });
-  const pass = (path: string, method = 'POST') =>
-    forwarding.forwarding()?.({
-      method,
-      path: `/v1${path}`,
-      trace: { found: path },
-    } as HttpRequest);
+  const pass = (path: string, method = 'POST') => {
+    const request = requestOf(path, method);
+    return forwarding.forwarding(request)?.(request);
+  };
   /** Lets the time of all requests that wait pass. */
   const silence = async () => {
     for (const { work, ms } of waits) {
@@ -70,7 +75,18 @@ function open() {
 test('without another writer nothing is forwarded', () => {
   const { forwarding, settings } = open();
   settings.writer = null;
-  assert.is(forwarding.forwarding(), null);
+  assert.is(forwarding.forwarding(WRITE), null);
+});
+
+test('a request that comes back is carried out here: two hosts take each other for the writer', () => {
+  const { forwarding } = open();
+  const via = (...hosts: string[]) => ({ via: hosts.map((host) => `1.1 ${host}`).join(', ') });
+  const others = ['catalog-1111111111111111', 'catalog-2222222222222222'];
+  const forwards = (headers: { readonly via: string }) =>
+    forwarding.forwarding(requestOf('/books/', 'POST', headers)) !== null;
+  assert.is(forwards(via(...others)), true, 'other hosts have passed it on');
+  assert.is(forwards(via(PSEUDONYM, ...others.slice(1))), false, 'this host has');
+  assert.is(forwards(via(...others, 'catalog-3333333333333333')), false, 'three hosts have');
 });
 
 test('after a forwarded write this host catches up to it, and fetches accounts if they changed', async () => {
@@ -91,12 +107,12 @@ test('nothing is forwarded for 5 seconds after the writer could not be reached',
   settings.failure = new CatalogError('primary_unreachable', 'away');
   const failure = await pass('/books/')?.catch((error: unknown) => error);
   assert.is(failure, settings.failure);
-  assert.is(forwarding.forwarding(), null, 'this host carries its writes out');
+  assert.is(forwarding.forwarding(WRITE), null, 'this host carries its writes out');
   wait(5000);
-  assert.ok(forwarding.forwarding() !== null);
+  assert.ok(forwarding.forwarding(WRITE) !== null);
   settings.failure = new CatalogError('busy', 'too many');
   await pass('/books/')?.catch(() => {});
-  assert.ok(forwarding.forwarding() !== null, 'a writer that answers is there');
+  assert.ok(forwarding.forwarding(WRITE) !== null, 'a writer that answers is there');
 });
 
 test('a writer that leaves a request without an answer is avoided if it does not answer others either', async () => {
@@ -105,10 +121,10 @@ test('a writer that leaves a request without an answer is avoided if it does not
   settings.answer = promise;
   const waiting = pass('/books/');
   await silence();
-  assert.ok(forwarding.forwarding() !== null, 'it is only busy');
+  assert.ok(forwarding.forwarding(WRITE) !== null, 'it is only busy');
   settings.isThere = false;
   await silence();
-  assert.is(forwarding.forwarding(), null, 'this host carries its writes out');
+  assert.is(forwarding.forwarding(WRITE), null, 'this host carries its writes out');
   forwarding.stop();
   resolve();
   assert.is((await waiting)?.status, 201);
@@ -119,7 +135,7 @@ test('a writer that answers in time is not asked whether it is there', async () 
   settings.isThere = false;
   await pass('/books/');
   await silence();
-  assert.ok(forwarding.forwarding() !== null);
+  assert.ok(forwarding.forwarding(WRITE) !== null);
 });
 
 test.run();
