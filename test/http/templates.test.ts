@@ -227,7 +227,7 @@ test('a directory without templates, a missing or a large one, a file and a devi
   symlinkSync('/dev/null', join(device, 'null'));
   for (const [directory, says] of [
     [empty, 'holds no template; the names are brand.njk'],
-    [join(empty, 'none'), 'holds no template'],
+    [join(empty, 'none'), 'there is no directory '],
     [join(empty, 'README.txt'), 'cannot be read'],
     [device, 'there is a pipe or a device where a file is expected: move it away'],
     [large, 'holds more than 16 MiB; keep only templates in it'],

@@ -144,6 +144,12 @@ export class TemplateSources {
         { cause },
       );
     }
+    if (this.#disk.stat(directory) === null) {
+      throw new CatalogError(
+        'page_failed',
+        `there is no directory ${directory}; name that of your templates with --templates`,
+      );
+    }
     if (!names.some((name) => TEMPLATE_NAMES.includes(name))) {
       throw new CatalogError(
         'page_failed',
