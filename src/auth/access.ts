@@ -16,6 +16,7 @@ import type { FileContent } from '../disk/watched-file.ts';
 import { CatalogError } from '../errors.ts';
 import { FIRST_FAULT } from '../json/first-fault.ts';
 import { MAX_LIFETIME_S } from './duration.ts';
+import { hashFault, isPasswordHash } from './passwords.ts';
 import { exclusively, privateFile, readPrivate } from './private-file.ts';
 import { changeFile, type SharedFiles } from './sharing/shared-files.ts';
 import { ROLES } from './roles.ts';
@@ -30,7 +31,7 @@ const account = v.strictObject({
   disabled: v.boolean(),
   created: isoSeconds,
   /** argon2id in the PHC string format, with its parameters and its salt. */
-  password: v.pipe(v.string(), v.regex(/^\$argon2id\$v=19\$m=\d{1,8},t=\d{1,3},p=\d{1,3}\$/)),
+  password: v.pipe(v.string(), v.check(isPasswordHash)),
 });
 
 const accessFile = v.strictObject({
@@ -84,11 +85,22 @@ export function readAccess(path: string, read?: () => FileContent | null): Acces
     );
   }
   const { users, revoked_subjects: subjects, revoked_tokens: tokens } = parsed.output;
+  for (const { name, password } of users) requireAffordable(path, name, password);
   return {
     users: new Map(users.map((each) => [each.name, each])),
     subjects: new Map(subjects.map(({ subject, until }) => [subject, until])),
     tokens: new Map(tokens.map(({ jti, expires }) => [jti, expires])),
   };
+}
+
+/** A login would take this much. @throws CatalogError `access_file`. */
+function requireAffordable(path: string, name: string, hash: string): void {
+  const fault = hashFault(hash);
+  if (fault === null) return;
+  throw new CatalogError(
+    'access_file',
+    `${path}: the hash of the password of ${name} ${fault}; restore it from a backup`,
+  );
 }
 
 interface ChangeOptions<T> {

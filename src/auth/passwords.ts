@@ -14,6 +14,16 @@ const MAX_BYTES = 1024;
  */
 const ARGON2_PARAMETERS = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const;
 
+/**
+ * The most that a hash may take: twice the memory of the second choice of RFC 9106, section 4. Hashes
+ * that other programs make by their defaults take less, and a server can afford it at a login.
+ */
+const MAX_MEMORY_MIB = 128;
+const MAX_PASSES = 10;
+const MAX_LANES = 16;
+
+const PARAMETERS = /^\$argon2id\$v=19\$m=([1-9]\d{0,9}),t=([1-9]\d{0,9}),p=([1-9]\d{0,9})\$/;
+
 /** Bytes of a salt and of a digest. */
 const HASH_BYTES = 32;
 
@@ -25,6 +35,23 @@ export function hashPassword(password: string): Promise<string> {
   const fault = passwordFault(password);
   if (fault !== null) throw new CatalogError('account', `a password ${fault}`);
   return Bun.password.hash(normalise(password), ARGON2_PARAMETERS);
+}
+
+/** Whether a text begins as a hash in the PHC string format. */
+export function isPasswordHash(text: string): boolean {
+  return PARAMETERS.test(text);
+}
+
+/** Why a hash must not be compared with, such as "takes more than …"; null if it may. */
+export function hashFault(hash: string): string | null {
+  const [, memory, passes, lanes] = PARAMETERS.exec(hash)?.map(Number) ?? [];
+  const isAffordable =
+    Number(memory) <= MAX_MEMORY_MIB * 1024 &&
+    Number(passes) <= MAX_PASSES &&
+    Number(lanes) <= MAX_LANES;
+  return isAffordable
+    ? null
+    : `takes more than ${MAX_MEMORY_MIB} MiB, ${MAX_PASSES} passes or ${MAX_LANES} lanes`;
 }
 
 /** Why a password is refused, such as "must have at least 8 characters"; null if it is not. */

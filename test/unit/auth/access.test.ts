@@ -93,6 +93,10 @@ const good = {
 };
 const [user] = good.users;
 
+function withHash(parameters: string) {
+  return { ...user, password: `$argon2id$v=19$${parameters}$c2FsdA$aGFzaA` };
+}
+
 const DAMAGED: Readonly<Record<string, unknown>> = {
   'truncated JSON': undefined,
   null: null,
@@ -109,6 +113,8 @@ const DAMAGED: Readonly<Record<string, unknown>> = {
     ...good,
     users: [{ ...user, password: '$2b$10$abcdefghijklmnopqrstuv' }],
   },
+  'a hash without memory': { ...good, users: [withHash('m=0,t=2,p=1')] },
+  'a hash without passes': { ...good, users: [withHash('m=19456,t=0,p=1')] },
   'disabled as a string': { ...good, users: [{ ...user, disabled: 'no' }] },
   'a day that does not exist': { ...good, users: [{ ...user, created: '2026-02-30T00:00:00Z' }] },
   'a number for a time': { ...good, revoked_subjects: [{ subject: 'bob', until: 1 }] },
@@ -136,6 +142,30 @@ for (const [what, content] of Object.entries(DAMAGED)) {
     assert.is(readFileSync(path, 'utf8'), text);
   });
 }
+
+test('a hash that would take too much at a login is refused, and the error names the account', async () => {
+  const path = pathIn(temporaryDirectory());
+  const read = (parameters: string) => {
+    const users = [{ ...user, name: 'bob' }, withHash(parameters)];
+    writeFileSync(path, JSON.stringify({ ...good, users }), { mode: 0o600 });
+    return readAccess(path);
+  };
+  for (const most of ['m=131072,t=10,p=16', 'm=65536,t=3,p=4', 'm=8,t=1,p=1']) {
+    assert.is(read(most)?.users.size, 2, most);
+  }
+  for (const more of [
+    'm=131073,t=10,p=16',
+    'm=131072,t=11,p=16',
+    'm=131072,t=10,p=17',
+    'm=99999999,t=1,p=1',
+    'm=4294967295,t=999,p=999',
+  ]) {
+    assert.is(
+      await failureMessage(() => read(more), 'access_file'),
+      `${path}: the hash of the password of ann takes more than 128 MiB, 10 passes or 16 lanes; restore it from a backup`,
+    );
+  }
+});
 
 test('a file that other users can access is refused, and the error names the chmod command', async () => {
   const path = pathIn(temporaryDirectory());
