@@ -10,7 +10,7 @@ import { CatalogError } from '../errors.ts';
 import { ownDirectory } from './directory.ts';
 import { type BackupMembers, baseSlices, reusedBaseSlices } from './files/base.ts';
 import { type Base, BaseReader, decodeBase } from './files/base/base-reader.ts';
-import { stateFaults } from './check.ts';
+import { stateFault } from './check.ts';
 import { createStore } from './files/create.ts';
 import type { State } from './state.ts';
 import { damaged, listChanges, unwritable } from './files/files.ts';
@@ -95,9 +95,9 @@ export async function receiveBackup(
 }
 
 function requireWhole(name: string, { state, members }: Base): Required<Backup> {
-  const [first, ...more] = stateFaults(state);
-  if (first === undefined) return { state, members };
-  throw damaged(name, more.length === 0 ? first : `${first}; and ${more.length} more`);
+  const fault = stateFault(state);
+  if (fault !== null) throw damaged(name, fault);
+  return { state, members };
 }
 
 /**

@@ -82,6 +82,13 @@ export function stateFaults({ rows, lastIds }: State): string[] {
   return findings;
 }
 
+/** The first of the {@link stateFaults}, and how many more there are; null if there is none. */
+export function stateFault(state: State): string | null {
+  const [first, ...more] = stateFaults(state);
+  if (first === undefined) return null;
+  return more.length === 0 ? first : `${first}; and ${more.length} more`;
+}
+
 /**
  * Webhooks that claim to have been created after the last change set. They are not among the
  * {@link stateFaults}, for which a backup is refused, because a server delivers to them all the

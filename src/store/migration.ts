@@ -1,7 +1,7 @@
 /**
  * Bringing a store of an earlier version to the current one.
  *
- * Order of steps: give the old files a second name each; write the head and a base of the current
+ * Order of steps: judge every row as `check` does; give the old files a second name each; write the head and a base of the current
  * version, which contains every change set; remove the change sets. The rename of the base is the
  * commit point: a crash before it leaves the earlier version whole, a crash after it the current
  * one. The next checkpoint removes the second names. The history begins again: change sets of the
@@ -9,8 +9,9 @@
  */
 import { join } from 'node:path';
 import type { Disk } from '../disk/disk.ts';
+import { stateFault } from './check.ts';
 import { createStore } from './files/create.ts';
-import { changeSetName, unwritable } from './files/files.ts';
+import { changeSetName, damaged, unwritable } from './files/files.ts';
 import { writeMigrationBackup, migrationBackupDirectory } from './files/migration-backup.ts';
 import { recover, type Recovered } from './files/recovery.ts';
 import { migrationsFrom, SCHEMA_VERSION } from './files/schema.ts';
@@ -29,8 +30,19 @@ export interface Migrated {
  * @throws CatalogError `store_damaged`, `store_unreadable`, `schema_version`.
  */
 export function planMigration(directory: string, disk: Disk): Migrated | null {
-  const recovered = recover(disk, directory, 'older');
+  const recovered = recoverSound(disk, directory);
   return recovered && planFor(directory, recovered);
+}
+
+/** Reads a store of any version, and judges the rows of an older one in their current form. */
+function recoverSound(disk: Disk, directory: string): Recovered | null {
+  const recovered = recover(disk, directory, 'older');
+  if (recovered === null || recovered.schema === SCHEMA_VERSION) return recovered;
+  const fault = stateFault(recovered.state);
+  if (fault === null) return recovered;
+  throw damaged(directory, fault).advising(
+    'nothing was changed: correct this with the version of catalog-server that has written it, or restore a backup',
+  );
 }
 
 function planFor(directory: string, { schema }: Recovered): Migrated {
@@ -49,7 +61,7 @@ function planFor(directory: string, { schema }: Recovered): Migrated {
  */
 export async function migrateStore(directory: string, disk: Disk): Promise<Migrated | null> {
   try {
-    const recovered = recover(disk, directory, 'older');
+    const recovered = recoverSound(disk, directory);
     if (recovered === null) return null;
     const { schema, state, files, kept, leftover } = recovered;
     if (schema !== SCHEMA_VERSION) {

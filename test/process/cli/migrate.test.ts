@@ -541,6 +541,23 @@ test('migrate --demo fails on a store of version 1 that is not empty, and does n
   }
 });
 
+test('migrate refuses an older store with a row that check would refuse, and changes nothing', async () => {
+  const data = version1();
+  const path = join(data, 'catalog.json');
+  const { value } = unsealed(path);
+  const { books, ...tables } = value['tables'] as unknown as State['tables'];
+  const wrong = books?.map((book, at) => (at < 2 ? { ...book, pub_date: '2023-02-29' } : book));
+  writeChecksummed(path, { ...value, tables: { books: wrong, ...tables } });
+  const before = filesOf(data);
+  for (const flags of [[], ['--dry-run']]) {
+    const finished = await migrate(data, ...flags);
+    const says = 'book 1: pub_date: must be a date that exists';
+    assertFailed(finished, `${data} is damaged: ${says}`, 'and 1 more; nothing was changed');
+    assert.is(finished.stdout, '');
+    assert.equal(filesOf(data), before);
+  }
+});
+
 test('migrate --demo migrates an empty store of version 1 and fills it', async () => {
   const data = temporaryDirectory();
   const base = {
