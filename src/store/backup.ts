@@ -13,7 +13,7 @@ import { type Base, BaseReader, decodeBase } from './files/base/base-reader.ts';
 import { stateFault } from './check.ts';
 import { createStore } from './files/create.ts';
 import type { State } from './state.ts';
-import { damaged, listChanges, unwritable } from './files/files.ts';
+import { damaged, listChanges, noStoreFile, unwritable } from './files/files.ts';
 import { writeBase } from './files/base/write-base.ts';
 
 /** Files that may be in a directory into which a backup is restored. */
@@ -34,6 +34,12 @@ const NO_STORE = new Set([
   // Left by a host that has found no other host to send it a base.
   DATA_FILES.cluster,
 ]);
+
+/** Characters that are nowhere in JSON, and early in nearly every file that is no text. */
+const BINARY = /[\0-\x08\v\f\x0e-\x1f]/;
+
+/** Bytes in which they are looked for. */
+const BEGINNING_BYTES = 1024;
 
 export interface Backup {
   readonly state: State;
@@ -81,7 +87,17 @@ export function verifyBackup(
   name: string,
   content: Uint8Array | Iterable<Uint8Array>,
 ): Required<Backup> {
-  return requireWhole(name, decodeBase(name, content));
+  const pieces = content instanceof Uint8Array ? [content] : content;
+  return requireWhole(name, decodeBase(name, fromText(name, pieces)));
+}
+
+function* fromText(name: string, pieces: Iterable<Uint8Array>): Generator<Uint8Array, void> {
+  let isFirst = true;
+  for (const piece of pieces) {
+    if (isFirst) requireText(name, piece);
+    isFirst = false;
+    yield piece;
+  }
 }
 
 /** As {@link verifyBackup}, from a stream. @throws also what the stream throws. */
@@ -90,8 +106,23 @@ export async function receiveBackup(
   stream: AsyncIterable<Uint8Array>,
 ): Promise<Required<Backup>> {
   const reader = new BaseReader(name);
-  for await (const piece of stream) reader.write(piece);
+  for await (const piece of stream) {
+    if (reader.isEmpty) requireText(name, piece);
+    reader.write(piece);
+  }
   return requireWhole(name, reader.end());
+}
+
+/**
+ * Refuses what is not text, such as a compressed backup, a disk, or a device without an end. All of
+ * it would be kept in memory until its end.
+ *
+ * @param piece the first one.
+ * @throws CatalogError `store_damaged`.
+ */
+function requireText(name: string, piece: Uint8Array): void {
+  const beginning = Buffer.from(piece.subarray(0, BEGINNING_BYTES)).toString('latin1');
+  if (BINARY.test(beginning)) throw noStoreFile(name);
 }
 
 function requireWhole(name: string, { state, members }: Base): Required<Backup> {

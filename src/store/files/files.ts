@@ -52,8 +52,13 @@ export function listChanges(disk: Disk, directory: string): Listing {
 /** As {@link checksumIn}. @throws CatalogError `store_damaged` if the bytes are not a checksum. */
 export function statedDigest(path: string, ending: Buffer): string {
   const stated = checksumIn(ending);
-  if (stated === undefined) throw damaged(path, 'it is cut off, or not a file of the store');
+  if (stated === undefined) throw noStoreFile(path);
   return stated;
+}
+
+/** @returns the error for a file whose beginning or end is not that of a file of a store. */
+export function noStoreFile(path: string): DamagedFile {
+  return damaged(path, 'it is cut off, or not a file of the store');
 }
 
 /** @throws CatalogError `store_damaged` if the content has another digest than the file states. */

@@ -79,6 +79,10 @@ export class BaseReader {
     return this.#held.toString('latin1');
   }
 
+  get isEmpty(): boolean {
+    return this.#size === 0;
+  }
+
   /** Takes the next piece, of any length. The caller may use its memory again. */
   write(piece: Uint8Array): void {
     this.keep(Buffer.from(piece));
