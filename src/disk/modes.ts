@@ -25,6 +25,19 @@ export function requirePrivate(path: string, mode: number, code: Code): void {
 }
 
 /**
+ * What is created meanwhile is for its owner alone from its beginning, unless a default ACL of its
+ * directory takes the place of the umask. Files of this program are for their owner in any case.
+ */
+export async function withPrivateUmask<T>(create: () => Promise<T>): Promise<T> {
+  const before = process.umask(OTHERS);
+  try {
+    return await create();
+  } finally {
+    process.umask(before);
+  }
+}
+
+/**
  * Removes the access of group and others. The program creates its files for the owner alone, but
  * the directory may have been created by another program, and a socket gets a default mode.
  *

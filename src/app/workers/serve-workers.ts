@@ -3,7 +3,7 @@
  * carries out what they pass on to it over a socket in that directory.
  */
 import type { Disk } from '../../disk/disk.ts';
-import { makePrivate } from '../../disk/modes.ts';
+import { makePrivate, withPrivateUmask } from '../../disk/modes.ts';
 import {
   freePorts,
   type HttpServer,
@@ -34,25 +34,27 @@ export async function startWorkers(options: Options): Promise<HttpServer> {
   await disk.unlink(socket);
   const { isMemoryScarce } = options;
   const { headers = LIMITS.headers } = limits ?? {};
-  const server = await startServer({
-    application,
-    host,
-    port,
-    socket,
-    onError,
-    ...(listener && { listener }),
-    // Only processes of this user reach the socket, and they pass on the addresses of clients.
-    trusts: () => true,
-    limits: {
-      ...limits,
-      // The workers judge what clients send.
-      headers: headers + ADDED_HEADER_BYTES,
-      // Each worker opens as many connections here as clients may open to it.
-      connections: Infinity,
-      connectionsPerAddress: Infinity,
-    },
-    ...(isMemoryScarce && { isMemoryScarce }),
-  });
+  const server = await withPrivateUmask(() =>
+    startServer({
+      application,
+      host,
+      port,
+      socket,
+      onError,
+      ...(listener && { listener }),
+      // Only processes of this user reach the socket, and they pass on the addresses of clients.
+      trusts: () => true,
+      limits: {
+        ...limits,
+        // The workers judge what clients send.
+        headers: headers + ADDED_HEADER_BYTES,
+        // Each worker opens as many connections here as clients may open to it.
+        connections: Infinity,
+        connectionsPerAddress: Infinity,
+      },
+      ...(isMemoryScarce && { isMemoryScarce }),
+    }),
+  );
   let url: string;
   try {
     makePrivate(socket);
