@@ -1,11 +1,11 @@
 /**
  * Bringing a store of an earlier version to the current one.
  *
- * Order of steps: judge every row as `check` does; give the old files a second name each; write the head and a base of the current
- * version, which contains every change set; remove the change sets. The rename of the base is the
- * commit point: a crash before it leaves the earlier version whole, a crash after it the current
- * one. The next checkpoint removes the second names. The history begins again: change sets of the
- * earlier version are not offered to readers of changes.
+ * Order of steps: judge every row as `check` does; give the old files a second name each; write the
+ * head and a base of the current version, which contains every change set; remove the change sets.
+ * The rename of the base is the commit point: a crash before it leaves the earlier version whole, a
+ * crash after it the current one. The next checkpoint removes the second names. The history begins
+ * again: change sets of the earlier version are not offered to readers of changes.
  */
 import { join } from 'node:path';
 import type { Disk } from '../disk/disk.ts';
