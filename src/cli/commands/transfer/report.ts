@@ -1,6 +1,7 @@
 /** The report of an import on the command line (spec 8.14). */
 import type { Context } from '../../../app/context.ts';
 import { CatalogError } from '../../../errors.ts';
+import { cutBetweenCharacters } from '../../../model/characters.ts';
 import type { Kind } from '../../../model/kind.ts';
 import { KINDS } from '../../../model/kinds.ts';
 import type { ImportError, ImportReport } from '../../../resources/transfer/import-state.ts';
@@ -18,7 +19,7 @@ const MAX_SHOWN = 60;
 export function report(file: string, kind: Kind, found: ImportReport, context: Context): void {
   const { state, errors, error_count, dry_run } = found;
   for (const error of errors) context.print(describeError(error));
-  if (error_count > errors.length) context.print(`and ${error_count - errors.length} more errors`);
+  printRest(error_count - errors.length, 'error', context);
   if (state !== 'done') throw failure(file, found);
   if (dry_run) {
     printMissing(found, context);
@@ -26,12 +27,10 @@ export function report(file: string, kind: Kind, found: ImportReport, context: C
   }
   const { rows, created, changed, unchanged } = found;
   const would = dry_run ? 'would be ' : '';
-  const count = rows === 1 ? '1 row' : `${rows} rows`;
   const { created_missing_count: missing = 0 } = found;
-  const items = missing === 1 ? '1 missing item' : `${missing} missing items`;
-  const also = missing === 0 ? '' : `, ${items} ${would}created`;
+  const also = missing === 0 ? '' : `, ${counted(missing, 'missing item')} ${would}created`;
   context.print(
-    `${file}: ${count}, ${created} ${would}created, ${changed} ${would}changed, ${unchanged} unchanged${also}`,
+    `${file}: ${counted(rows, 'row')}, ${created} ${would}created, ${changed} ${would}changed, ${unchanged} unchanged${also}`,
   );
 }
 
@@ -63,8 +62,7 @@ function printMissing(
     const what = `${KINDS[resource].label} ${JSON.stringify(name)}`;
     context.print(oneLine(`row ${row}: missing ${what} would be created`));
   }
-  const more = count - created_missing.length;
-  if (more > 0) context.print(`and ${more} more missing items`);
+  printRest(count - created_missing.length, 'missing item', context);
 }
 
 function printChanges(kind: Kind, { changes, change_count }: ImportReport, context: Context): void {
@@ -79,13 +77,23 @@ function printChanges(kind: Kind, { changes, change_count }: ImportReport, conte
       oneLine(`row ${row}: ${kind.label} ${id} would be ${what}: ${values.join(', ')}`),
     );
   }
-  if (change_count > changes.length)
-    context.print(`and ${change_count - changes.length} more rows`);
+  printRest(change_count - changes.length, 'row', context);
+}
+
+/** A report lists only the first errors, items and rows. */
+function printRest(count: number, what: string, context: Context): void {
+  if (count > 0) context.print(`and ${counted(count, `more ${what}`)}`);
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }
 
 function shown(value: unknown): string {
   const text = JSON.stringify(value) ?? '';
-  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
+  return text.length > MAX_SHOWN
+    ? `${text.slice(0, cutBetweenCharacters(text, MAX_SHOWN))}…`
+    : text;
 }
 
 /** A message may quote a cell that has several lines. */
