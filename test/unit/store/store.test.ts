@@ -137,16 +137,19 @@ test('an answered id is not used again, even if its row was deleted in the same 
 
 test('half-written files of a killed process are not damage, and the next start removes them', async () => {
   const directory = await written(addBook('First'));
+  const staging = join(directory, '.staging-0123456789abcdef');
+  mkdirSync(staging);
   const left = [
     join(directory, '.0123456789abcdef.tmp'),
     join(directory, 'changes', '.fedcba9876543210.tmp'),
+    join(staging, '.0123456789abcdef.tmp'),
   ];
   for (const path of left) writeFileSync(path, '{"sequence":2,"prev');
   assert.equal(names(readSnapshot(directory)), ['First']);
   assert.ok(left.every(existsSync), 'a reader that does not own the directory removes nothing');
   const store = await open(directory);
   assert.equal(names(store), ['First']);
-  assert.not.ok(left.some(existsSync));
+  assert.not.ok([...left, staging].some(existsSync));
   await store.close();
 });
 

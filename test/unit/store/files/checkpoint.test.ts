@@ -1,6 +1,6 @@
 /** Checkpoints: a new base is written in the background, and its change sets are removed. */
 import { spawn } from 'node:child_process';
-import fs, { cpSync, readdirSync, readFileSync } from 'node:fs';
+import fs, { cpSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -109,6 +109,27 @@ test('no base is written while the change sets are small', async () => {
   await store.close();
   assert.is(sequenceOfBase(directory), 0);
   assert.is(changeSets(directory).length, 100);
+});
+
+test('the size of a store is that of its base, and of the blocks that the change sets after it occupy', async () => {
+  const directory = storeDirectory();
+  const sizeNow = (changes: number) => ({
+    base: statSync(join(directory, DATA_FILES.base)).size,
+    changes: changes * BLOCK,
+  });
+  const store = await open(directory, quickDisk, { smallestCheckpoint: 2 * BLOCK });
+  assert.equal(store.size, sizeNow(0));
+  for (let nth = 1; nth <= 3; nth += 1) await store.transact(addBook());
+  assert.equal(store.size, sizeNow(3));
+  // The fourth begins a checkpoint of those before it.
+  await store.transact(addBook());
+  await until('the base is replaced', () => store.size.changes === BLOCK);
+  assert.is(sequenceOfBase(directory), 3);
+  assert.equal(store.size, sizeNow(1));
+  await store.close();
+  const again = await open(directory);
+  assert.equal(again.size, sizeNow(1), 'after a start');
+  await again.close();
 });
 
 for (const [step, where] of [

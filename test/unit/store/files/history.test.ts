@@ -151,6 +151,9 @@ test('change sets before a gap in the history are accepted by check and removed 
   assert.is(await codeOf(() => store.since(9)), 'history_gone');
   await store.close();
   assert.equal(sequencesIn(directory), upTo(30, 11));
+  rmSync(join(directory, changeSetName(20)));
+  await (await open(directory, 0)).close();
+  assert.equal(sequencesIn(directory), upTo(30, baseIn(directory) + 1), 'without any history');
 });
 
 test('a damaged change set in the history is reported by check and by since(), but a start succeeds', async () => {
