@@ -51,6 +51,7 @@ test('the members of an object are counted correctly, whatever its strings conta
 test('elements of arrays and members of objects are counted separately', async () => {
   assert.is(await excessOf({ elements: 2, members: 5 }, '{"a":1,"b":2,"c":[1,2]}'), null);
   assert.is(await excessOf({ elements: 2, members: 5 }, '{"a":[1,2,3]}'), 'elements');
+  assert.is(await excessOf({ elements: 2 }, '{"a":1,"b":2,"c":3}'), null, 'no limit of members');
   assert.is(await excessOf({ elements: 5, members: 2 }, '[1,2,3,{"a":1,"b":2}]'), null);
   assert.is(await excessOf({ elements: 5, members: 2 }, '[{"a":1,"b":2,"c":3}]'), 'members');
 });
@@ -61,9 +62,18 @@ test('arrays and objects are counted down to the limit of the depth, and each on
   assert.is(await excessOf({ depth: 2, elements: 2 }, '[[1,2,3]]'), 'elements');
   assert.is(await excessOf({ depth: 2, members: 1 }, '[{"a":1},{"b":2}]'), null);
   assert.is(await excessOf({ depth: 2, members: 1 }, '[{"a":1,"b":2}]'), 'members');
+  assert.is(await excessOf({ depth: 2 }, '[[[1]],[2]]'), 'depth', 'the deepest one counts');
   // Too deep, however many elements there are.
   assert.is(await excessOf({ depth: 1, elements: 2 }, '[[1,2,3]]'), 'depth');
   assert.is(await excessOf({ depth: 1, elements: 2 }, '[[1,2,3'), 'cut off');
+});
+
+test('what a long text has too much of is found wherever it is', async () => {
+  const long = `"${'x'.repeat(300 * 1024)}"`;
+  for (const text of [`[[1,2,3],${long}]`, `[${long},[1,2,3]]`]) {
+    assert.is(await excessOf({ elements: 3 }, text), null);
+    assert.is(await excessOf({ elements: 2 }, text), 'elements');
+  }
 });
 
 test('a text that is not JSON, because commas are outside of any array, is left to the parser', async () => {
