@@ -5,7 +5,7 @@ import { generateX25519Identity, identityToRecipient } from 'age-encryption';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { temporaryDirectory } from '../../../support/directory.ts';
-import { callProgram, type CallOptions } from '../../../support/program.ts';
+import { callProgram, type CallOptions, directoryWithStore } from '../../../support/program.ts';
 
 const identity = await generateX25519Identity();
 const recipient = await identityToRecipient(identity);
@@ -144,5 +144,12 @@ for (const args of WRONG) {
   test(`${args.join(' ').slice(0, 60)} is wrong usage`, () =>
     assertFails(2, args, args.at(-2) ?? ''));
 }
+
+test('a name of a file that is open already is refused, however it is written', async () => {
+  const data = await directoryWithStore();
+  for (const name of ['/dev/stdout', '/dev/fd/1', '/proc/self/fd/1', '/dev/../dev//stdout']) {
+    await assertFails(1, ['backup', '--data', data, name], `${name} names an open file`);
+  }
+});
 
 test.run();
