@@ -35,10 +35,12 @@ const NO_STORE = new Set([
   DATA_FILES.cluster,
 ]);
 
-/** Characters that are nowhere in JSON, and early in nearly every file that is no text. */
-const BINARY = /[\0-\x08\v\f\x0e-\x1f]/;
+/** The control characters that may be in JSON. */
+const WHITE_SPACE: ReadonlySet<number> = new Set(Buffer.from('\t\n\r'));
 
-/** Bytes in which they are looked for. */
+const SPACE = 0x20;
+
+/** Bytes in which nearly every file that is no text has another control character. */
 const BEGINNING_BYTES = 1024;
 
 export interface Backup {
@@ -121,8 +123,9 @@ export async function receiveBackup(
  * @throws CatalogError `store_damaged`.
  */
 function requireText(name: string, piece: Uint8Array): void {
-  const beginning = Buffer.from(piece.subarray(0, BEGINNING_BYTES)).toString('latin1');
-  if (BINARY.test(beginning)) throw noStoreFile(name);
+  const beginning = piece.subarray(0, BEGINNING_BYTES);
+  const isBinary = beginning.some((byte) => byte < SPACE && !WHITE_SPACE.has(byte));
+  if (isBinary) throw noStoreFile(name);
 }
 
 function requireWhole(name: string, { state, members }: Base): Required<Backup> {
