@@ -1,8 +1,8 @@
 /**
- * The address of what is shown. A screen with unsaved changes may hold the user back: it registers
- * a question that is asked before the address changes.
+ * The address of what is shown. What is not saved may hold the user back: it registers a question
+ * that is asked before the address changes.
  */
-import { computed, signal } from '@preact/signals';
+import { computed, effect, signal } from '@preact/signals';
 import { CONSOLE_PATH } from './base.ts';
 
 const address = signal(here());
@@ -15,16 +15,19 @@ export const visit = computed(() => ({ address: address.value }));
 
 export const query = computed(() => new URLSearchParams(address.value.search));
 
-/** Resolves to whether the user really wants to leave. */
-type Question = () => Promise<boolean>;
+/** What may have something to lose when the address changes, or the page is left. */
+interface Unsaved {
+  readonly isUnsaved: () => boolean;
+  /** Resolves to whether the user really wants to leave. */
+  readonly ask: () => Promise<boolean>;
+  /** Whether another address of the same screen would lose it, too. */
+  readonly within?: boolean;
+}
 
-const question = signal<Question | null>(null);
+const held = signal<readonly Unsaved[]>([]);
 
 /** Whether the user may be asked before the address changes. */
-export const isHeldBack = computed(() => question.value !== null);
-
-/** Whether the question is asked before another address of the same screen, too. */
-let asksWithin = false;
+export const isHeldBack = computed(() => held.value.length > 0);
 
 function here(): { path: string; search: string } {
   const { pathname, search } = location;
@@ -33,14 +36,28 @@ function here(): { path: string; search: string } {
   return { path: below === '' ? '/' : below.toLowerCase(), search };
 }
 
-/**
- * @param ask null if nothing would be lost.
- * @param within whether another address of the same screen would lose it, too.
- */
-export function holdBack(ask: Question | null, { within = false } = {}): void {
-  question.value = ask;
-  asksWithin = within;
+/** Asks before something is lost. @returns what ends that. */
+export function holdBack(unsaved: Unsaved): () => void {
+  held.value = [...held.value, unsaved];
+  return () => {
+    held.value = held.value.filter((each) => each !== unsaved);
+  };
 }
+
+/** The first that would be lost: a screen asks for the dialog over it, too. */
+function unsavedNow(): Unsaved | undefined {
+  return held.value.find(({ isUnsaved }) => isUnsaved());
+}
+
+function warn(event: BeforeUnloadEvent): void {
+  if (unsavedNow() !== undefined) event.preventDefault();
+}
+
+effect(() => {
+  // Browsers keep no page for "back" that always listens.
+  if (isHeldBack.value) addEventListener('beforeunload', warn);
+  else removeEventListener('beforeunload', warn);
+});
 
 /** Where a link of the console leads. @param to a path below `/console`, with its query. */
 export function href(to: string): string {
@@ -85,10 +102,18 @@ export function scrollBack(): void {
   follow();
 }
 
-/** Shows another address. @param replace whether "back" is to skip the one that is shown now. */
-export async function navigate(to: string, { replace = false } = {}): Promise<void> {
-  const ask = question.value;
-  if (ask !== null && (asksWithin || !sameScreen(to)) && !(await ask())) return;
+/**
+ * Shows another address.
+ *
+ * @param replace whether "back" is to skip the one that is shown now.
+ * @param asks whether the user is asked before something is lost.
+ */
+export async function navigate(to: string, { replace = false, asks = true } = {}): Promise<void> {
+  const within = sameScreen(to);
+  const lost = asks
+    ? held.value.find((each) => (!within || each.within) && each.isUnsaved())
+    : undefined;
+  if (lost !== undefined && !(await lost.ask())) return;
   scrolled = 0;
   // As with every link of the web, the address that is shown is not in the history twice.
   const same = new URL(href(to), location.origin).href === location.href;
@@ -120,8 +145,8 @@ function settle(): void {
 export function followLocation(): void {
   let leaving = false;
   addEventListener('popstate', ({ state }: PopStateEvent) => {
-    const ask = question.value;
-    if (ask === null || leaving) {
+    const lost = unsavedNow();
+    if (lost === undefined || leaving) {
       leaving = false;
       scrolled = (state as { scrolled?: number } | null)?.scrolled ?? 0;
       settle();
@@ -129,7 +154,7 @@ export function followLocation(): void {
     }
     // The browser has gone there already: it is sent back until the user has answered.
     history.pushState(null, '', settledUrl);
-    void ask().then((leaves) => {
+    void lost.ask().then((leaves) => {
       if (!leaves) return;
       // The address asked for is the one before: written here, it would be in the history twice.
       leaving = true;

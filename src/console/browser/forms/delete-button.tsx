@@ -5,7 +5,7 @@ import { COLLECTIONS, type Collection } from '../api/collections.ts';
 import { list, load, type Loaded, remove } from '../api/items.ts';
 import { readCategories } from '../api/references.ts';
 import { lastListAddress } from '../lists/last-address.ts';
-import { holdBack, navigate } from '../location.ts';
+import { navigate } from '../location.ts';
 import type { MessageKey } from '../messages/message.ts';
 import { t } from '../messages/text.ts';
 import { titleOf } from '../parts/attributes.ts';
@@ -90,8 +90,7 @@ export function DeleteButton({ form }: { readonly form: FormState }) {
       catalogVersion.value += 1;
       return;
     }
-    holdBack(null);
-    await navigate(lastListAddress(collection.name));
+    await navigate(lastListAddress(collection.name), { asks: false });
   };
   return (
     <button ref={button} type="button" class="danger" onClick={() => void run().catch(complain)}>

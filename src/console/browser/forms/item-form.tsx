@@ -84,8 +84,7 @@ async function write(form: FormState, isShown: () => boolean): Promise<void> {
   announce(t('form.saved', { name: titleOf(collection, loaded.item) }));
   if (collection.name === 'categories') await readCategories();
   if (!isNew || !isShown()) return;
-  holdBack(null);
-  await navigate(`/${collection.name}/${loaded.item.id}`, { replace: true });
+  await navigate(`/${collection.name}/${loaded.item.id}`, { replace: true, asks: false });
 }
 
 /** Saves with Ctrl + S wherever the focus is, except below a dialog. */
@@ -107,21 +106,14 @@ function useSaveKey(submit: () => void): void {
 function useGuard(form: FormState, root: { current: HTMLElement | null }): void {
   useSignalEffect(() => form.keep());
   useEffect(() => {
-    const isUnsaved = () => form.dirty.value || hasUnchosen(root.current);
-    const warn = (event: BeforeUnloadEvent) => {
-      if (isUnsaved()) event.preventDefault();
-    };
-    addEventListener('beforeunload', warn);
-    holdBack(async () => {
-      if (!isUnsaved()) return true;
-      const leave = await confirmLeaving();
-      if (leave) form.discard();
-      return leave;
+    return holdBack({
+      isUnsaved: () => form.dirty.value || hasUnchosen(root.current),
+      async ask() {
+        const leave = await confirmLeaving();
+        if (leave) form.discard();
+        return leave;
+      },
     });
-    return () => {
-      removeEventListener('beforeunload', warn);
-      holdBack(null);
-    };
   }, [form, root]);
 }
 

@@ -113,20 +113,16 @@ export function ImportScreen() {
 function useWarning(writing: boolean): void {
   useEffect(() => {
     if (!writing) return;
-    const warn = (event: BeforeUnloadEvent) => event.preventDefault();
-    addEventListener('beforeunload', warn);
-    holdBack(() =>
-      confirm({
-        title: t('nav.import'),
-        text: t('import.leave'),
-        yes: t('leave.yes'),
-        no: t('leave.no'),
-      }),
-    );
-    return () => {
-      removeEventListener('beforeunload', warn);
-      holdBack(null);
-    };
+    return holdBack({
+      isUnsaved: () => true,
+      ask: () =>
+        confirm({
+          title: t('nav.import'),
+          text: t('import.leave'),
+          yes: t('leave.yes'),
+          no: t('leave.no'),
+        }),
+    });
   }, [writing]);
 }
 

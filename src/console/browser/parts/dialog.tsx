@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { signal } from '@preact/signals';
+import { holdBack } from '../location.ts';
 import { t } from '../messages/text.ts';
 import { isSaving } from '../saving.ts';
 import { throttled } from '../throttled.ts';
@@ -13,7 +14,7 @@ interface DialogProps {
   readonly wide?: boolean;
   /** A question that must be answered. */
   readonly alert?: boolean;
-  /** Whether it asks before Escape or its cross drops what was typed. */
+  /** Whether it asks before anything but its other buttons drops what was typed. */
   readonly asks?: boolean;
 }
 
@@ -31,16 +32,26 @@ function useFirstFocus(dialog: { readonly current: HTMLElement | null }): void {
   });
 }
 
+/** Asks before the user, or the browser, drops what was typed. @returns what counts as typed. */
+function useClosing(asks: boolean, onClose: () => void) {
+  const typed = useRef(false);
+  const isUnsaved = () => asks && typed.current;
+  const close = async () => {
+    const closes = !isUnsaved() || (await confirmLeaving());
+    if (closes) onClose();
+    return closes;
+  };
+  useLayoutEffect(() => holdBack({ isUnsaved, ask: close }), []);
+  return { typed, close };
+}
+
 /** It is open as long as it is there. The focus then returns to where it was before. */
 export function Dialog(props: DialogProps) {
   const { title, onClose, children, wide = false, alert = false, asks = false } = props;
   const dialog = useRef<HTMLDialogElement>(null);
   const label = useId();
-  const typed = useRef(false);
   const mounted = useRef(true);
-  const close = async () => {
-    if (!asks || !typed.current || (await confirmLeaving())) onClose();
-  };
+  const { typed, close } = useClosing(asks, onClose);
   // Before the effects of what it shows, which may measure themselves.
   useLayoutEffect(() => {
     const before = document.activeElement;

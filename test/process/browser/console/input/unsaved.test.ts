@@ -138,6 +138,55 @@ testInBrowser('a bulk edit and a link that are typed are not dropped unasked', a
   await page.context().close();
 });
 
+testInBrowser('the browser leaves a dialog with typed values only after a question', async () => {
+  const { at, visit } = scene();
+  const { page } = await visit('editor');
+  const question = page.getByRole('alertdialog', { name: 'Leave without saving?' });
+  const back = () => page.evaluate('history.back()');
+  // Another address of the same list, which would leave the dialog open.
+  await page.goto(at('/skus'));
+  await page.getByRole('link', { name: 'Next', exact: true }).click();
+  await page.waitForURL(at('/skus?page=2'));
+  await page
+    .getByRole('checkbox', { name: /^Select / })
+    .nth(1)
+    .check();
+  await page.getByRole('button', { name: 'Edit…' }).click();
+  await page.getByLabel('What to do').selectOption({ label: 'Price: add per cent' });
+  await page.getByLabel('Per cent').fill('5');
+  await back();
+  await stays(page);
+  assert.is(await page.getByLabel('Per cent').inputValue(), '5');
+  assert.is(page.url(), at('/skus?page=2'));
+  const reloads = page.waitForEvent('dialog');
+  const reload = page.evaluate('setTimeout(() => location.reload())');
+  await (await reloads).dismiss();
+  await reload;
+  await back();
+  await question.getByRole('button', { name: 'Leave' }).click();
+  await page.waitForURL(at('/skus'));
+  await page.getByRole('dialog').waitFor({ state: 'hidden' });
+  // Nothing is typed, and nothing is asked.
+  await page.goto(at('/goods'));
+  await page.getByRole('table').getByRole('link').first().click();
+  await page.getByRole('button', { name: 'Link' }).first().click();
+  const address = page.getByRole('dialog').getByLabel('Address');
+  await address.waitFor();
+  await back();
+  await page.waitForURL(at('/goods'));
+  assert.is(await question.count(), 0);
+  // What is typed into the form and into the dialog over it is asked for once.
+  await page.getByRole('table').getByRole('link').first().click();
+  await page.getByLabel('Name', { exact: true }).fill('Another name');
+  await page.getByRole('button', { name: 'Link' }).first().click();
+  await address.fill('https://a.example/');
+  await back();
+  await question.getByRole('button', { name: 'Leave' }).click();
+  await page.waitForURL(at('/goods'));
+  assert.is(await question.count(), 0);
+  await page.context().close();
+});
+
 testInBrowser('a bulk edit says in its dialog why it cannot begin', async () => {
   const { at, visit } = scene();
   const { page } = await visit('editor');
