@@ -1,7 +1,7 @@
 /** Lists at their ends, on paper and without items (spec 13.4). */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { make } from '../../../../support/catalog.ts';
+import { make, read } from '../../../../support/catalog.ts';
 import { send } from '../../../../support/client.ts';
 import { until } from '../../../../support/until.ts';
 import { overflow, shoot, testInBrowser, violationsOn } from '../../browser.ts';
@@ -71,6 +71,23 @@ testInBrowser('paper has all columns of a list in dark text, and nothing to pres
     await shoot(page, `print-${dark}`, false);
     await page.context().close();
   }
+});
+
+testInBrowser('paper has every option of an SPU with many of them', async () => {
+  const { server, at, visit } = scene();
+  const spu = await read(server, '/admin/goods/1/');
+  const { id } = await make(server, '/admin/specs/', { name: 'Pattern', spu_id: spu.id });
+  const body = Array.from({ length: 150 }, (_, nth) => ({ value: `Pattern ${nth}`, spec_id: id }));
+  assert.is((await send(server, 'POST', '/admin/options/bulk/', { body })).status, 201);
+  const { page } = await visit('editor');
+  await page.goto(at('/goods/1'));
+  const options = page.locator('.chips').last();
+  await options.getByRole('button', { name: 'Pattern 149', exact: true }).waitFor();
+  const hidden = () => options.evaluate((it) => it.scrollHeight - it.clientHeight);
+  assert.ok((await hidden()) > 0, 'a window scrolls them');
+  await page.emulateMedia({ media: 'print' });
+  assert.is(await hidden(), 0);
+  await page.context().close();
 });
 
 testInBrowser('the German screen of an SPU fits into a narrow window', async () => {
