@@ -9,7 +9,7 @@ import type { CollectionName } from '../api/types.ts';
 import { t } from '../messages/text.ts';
 import { useOneAtATime } from '../one-at-a-time.ts';
 import { Dialog, DialogFooter } from '../parts/dialog.tsx';
-import { announce, Problem, wordsFor } from '../parts/notices.tsx';
+import { announce, complain, Problem, wordsFor } from '../parts/notices.tsx';
 import { hasUnchosen } from '../parts/pickers/unchosen.tsx';
 import { Fields, focusProblem } from './fields.tsx';
 import { FormState, type TypedFields } from './form-state.ts';
@@ -74,9 +74,10 @@ function CreateForm({ form, onClose, onCreated }: FormProps) {
     try {
       const content = form.changes();
       const { item } = await create(name, content, form.creation.for(content));
-      if (name === 'categories') await readCategories();
       announce(t('form.saved', { name: textOf(item[title]) }));
       onCreated(item.id, textOf(item[title]));
+      // It may fail, and the category is created all the same.
+      if (name === 'categories') readCategories().catch(complain);
     } catch (error) {
       // Messages of the page are behind the dialog.
       const { '': rest = t('form.invalid'), ...problems } = isRefusal(error)

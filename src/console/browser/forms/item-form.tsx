@@ -82,7 +82,8 @@ async function write(form: FormState, isShown: () => boolean): Promise<void> {
   if (isShown()) form.saved(loaded, sent);
   else catalogVersion.value += 1;
   announce(t('form.saved', { name: titleOf(collection, loaded.item) }));
-  if (collection.name === 'categories') await readCategories();
+  // It may fail, and the category is saved all the same.
+  if (collection.name === 'categories') readCategories().catch(complain);
   if (!isNew || !isShown()) return;
   await navigate(`/${collection.name}/${loaded.item.id}`, { replace: true, asks: false });
 }

@@ -171,4 +171,30 @@ testInBrowser('a dialog that creates an item says why it could not, as the form 
   await page.context().close();
 });
 
+testInBrowser('a category is created though the tree cannot be read after that', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  const tree = '**/admin/categories/?*';
+  await page.goto(at('/goods/1'));
+  await page.getByRole('combobox', { name: 'Category 1' }).fill('Quite new');
+  await page.getByRole('treeitem', { name: 'Create “Quite new”…' }).click();
+  await page.route(tree, (route) => route.abort());
+  const dialog = page.getByRole('dialog', { name: 'New category' });
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  await hears(page, 'status', 'Quite new');
+  await hears(page, 'alert', 'The server does not answer.');
+  await dialog.waitFor({ state: 'hidden' });
+  await page.unroute(tree);
+  await page.goto(at('/categories/new'));
+  await page.getByLabel('Name', { exact: true }).fill('Another one');
+  await page.getByRole('combobox', { name: 'Parent' }).waitFor();
+  await page.route(tree, (route) => route.abort());
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.waitForURL(/\/categories\/\d+$/);
+  await page.getByRole('heading', { name: 'Another one' }).waitFor();
+  assert.equal(faults(visitor, [/ERR_FAILED/]), []);
+  await page.context().close();
+});
+
 test.run();
