@@ -65,6 +65,26 @@ test('a new account can log in with its role', async () => {
   ]);
 });
 
+test('a new account that is disabled cannot log in', async () => {
+  const { json } = await call('POST', '', {
+    name: 'ann',
+    role: 'editor',
+    disabled: true,
+    password: PASSWORD,
+  });
+  assert.is(json.disabled, true);
+  assert.is((await login('ann', PASSWORD)).status, 401);
+});
+
+test('of two concurrent creations with the same name, one is 422', async () => {
+  const create = () => call('POST', '', { name: 'ann', role: 'editor', password: PASSWORD });
+  const answers = await Promise.all([create(), create()]);
+  const [refused, ...others] = answers.filter(({ status }) => status !== 201);
+  assert.is(others.length, 0);
+  assert.is(refused?.status, 422);
+  assert.equal(refused?.json.fields, { name: ['is the name of another user'] });
+});
+
 test('the list of accounts is paged and sorted, and contains nothing of the passwords', async () => {
   for (const [name, role] of [
     ['cleo', 'viewer'],

@@ -21,6 +21,8 @@ test('each of the first 100 tokens that a subject revokes gets one entry', () =>
   revocations.end(draft, tokenOf('ann', 'ann 0'), NOW);
   assert.is(draft.tokens.size, 100);
   assert.is(draft.subjects.size, 0);
+  // After that it is removed from the file.
+  assert.is(draft.tokens.get('ann 0'), NOW + 86_400, 'an entry names the expiry of its token');
 });
 
 test('if a subject revokes more than 100 tokens, all its tokens are revoked, but not those of others', () => {
