@@ -68,8 +68,8 @@ function referredBy(part: unknown, components: Components): Components {
 }
 
 /**
- * Removes all other paths from the description: to show all of them takes the browser ten seconds,
- * and one such load is enough. Every load requests the description from the server.
+ * Removes all other paths from the description: to show all of them takes the browser a while, and
+ * one such load is enough. Every load requests the description from the server.
  */
 async function shorten(page: Page, ...shown: readonly string[]): Promise<void> {
   await page.route('**/openapi.json', async (route) => {
