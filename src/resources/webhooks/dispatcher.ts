@@ -66,7 +66,7 @@ export class Dispatcher {
   #stopping = false;
   /**
    * Whether the last attempt failed, which is logged once; null before the first attempt since the
-   * start: then the reason may have become another one.
+   * start, or since the webhook was deactivated: then the reason may have become another one.
    */
   #reported: boolean | null = null;
 
@@ -215,13 +215,14 @@ export class Dispatcher {
     if (isOver && (await this.#mark(webhook, { active: false, failing_since: since }))) {
       warn(`webhook ${this.#id} is deactivated: ${why}`);
       this.state.gaveUp();
+      this.#reported = null;
     } else {
       if (!this.#reported) {
         warn(`a delivery to webhook ${this.#id} failed and is tried again: ${why}`);
       }
       if (failing === null && !isOver) await this.#mark(webhook, { failing_since: since });
+      this.#reported = true;
     }
-    this.#reported = true;
     this.#save();
   }
 

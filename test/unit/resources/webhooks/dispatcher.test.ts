@@ -274,6 +274,31 @@ test('if the disk refuses to deactivate a webhook, a failure is logged, and the 
   ]);
 });
 
+test('a failure is logged again after a webhook was deactivated and activated again', async () => {
+  let webhook = webhookOf(0);
+  const { context, warnings } = world(webhook, 1);
+  const dispatcher = new Dispatcher(
+    {
+      ...context,
+      store: { get: () => webhook as never, oldest: 0 },
+      mark: async (_, change) => void (webhook = { ...webhook, ...change }),
+      send: async () => (warnings.length === 0 ? 410 : 500),
+    },
+    webhook.id,
+    new DeliveryState(0),
+  );
+  dispatcher.start();
+  await until('it is deactivated', () => warnings.length === 1);
+  webhook = { ...webhook, active: true };
+  dispatcher.changed(true);
+  await until('the next attempt has failed', () => dispatcher.state.deliveries[0]?.status === 500);
+  await dispatcher.stop(0);
+  assert.equal(warnings, [
+    'webhook 1 is deactivated: the response was 410',
+    'a delivery to webhook 1 failed and is tried again: the response was 500',
+  ]);
+});
+
 test('a history that cannot be read is reported, and not read again at once', async () => {
   const { context } = world(webhookOf(0), 1);
   const errors: unknown[] = [];
