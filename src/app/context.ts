@@ -11,7 +11,7 @@ export interface Context {
   readonly input: () => Readable;
   /** Standard error if it is a terminal, for prompts and progress bars; otherwise null. */
   readonly terminal: Writable | null;
-  /** Prints one line to standard output. */
+  /** Prints one line to standard output; control characters are escaped. */
   readonly print: (line: string) => void;
   /** Writes bytes to standard output; resolves when they are written, and rejects on failure. */
   readonly write: (bytes: Uint8Array) => Promise<void>;

@@ -63,6 +63,8 @@ export function createProgram(context: Context, output: HelpOutput, named?: stri
   program.commandsGroup('Shell:').helpCommand('help [command]', 'display help for a command');
   subcommand(program, 'completion', 'print a completion script for a shell')
     .addArgument(new Argument('<shell>', 'shell that the script is for').choices(SHELLS))
-    .action((shell: Shell) => context.print(completionScript(program, shell)));
+    .action((shell: Shell) => {
+      for (const line of completionScript(program, shell).split('\n')) context.print(line);
+    });
   return program;
 }

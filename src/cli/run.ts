@@ -67,13 +67,13 @@ export async function run(
     disk: disk ?? (isServer ? machineDisk : blockingDisk),
     input: stdin,
     terminal: stderr.isTTY === true ? stderr : null,
-    print: (line) => void stdout.write(`${line}\n`),
+    // It may quote a cell, a row, or the name of an archived object, as that of `warn`.
+    print: (line) => void stdout.write(`${escaped(line)}\n`),
     write: (bytes) =>
       new Promise((resolve, reject) => {
         stdout.write(bytes, (error) => (error ? reject(error) : resolve()));
       }),
     warn(line, error) {
-      // It may quote a name that someone else has given, such as that of an archived object.
       stderr.write(`catalog-server: ${escaped(line)}\n`);
       if (!verbose) return;
       for (const cause of causesOf(error)) {

@@ -11,7 +11,6 @@ import { createKeyFile, readKeyFile } from '../../../encryption/key-file.ts';
 import { CatalogError } from '../../../errors.ts';
 import { requireNoStore, restoreBackup } from '../../../store/backup.ts';
 import type { Context } from '../../../app/context.ts';
-import { escaped } from '../../../telemetry/text.ts';
 import { describeState } from '../describe.ts';
 
 interface ArchiveOptions {
@@ -66,7 +65,7 @@ export async function checkArchiveCommand(
   const { findings: found, gaps, bases, first, state } = await checkArchive(objects);
   const findings = [...found, ...(options.key === null ? [] : await privateFaults(objects))];
   for (const gap of gaps) context.print(`${objects.url} does not contain ${gap}`);
-  for (const finding of findings) context.print(escaped(finding));
+  for (const finding of findings) context.print(finding);
   if (findings.length > 0 || state === null) {
     const count = findings.length === 1 ? 'one finding' : `${findings.length} findings`;
     throw new CatalogError(

@@ -189,6 +189,22 @@ test('if a row is refused, import exits 1, prints a line for each error and writ
   assert.is(readSnapshot(data).sequence, sequence);
 });
 
+test('control characters of a cell are printed as escapes, as in an error', async () => {
+  const data = await demo();
+  const [escape, control] = ['\u001b[2J', '\u009b2J'];
+  const name = `A${escape}B${control}`;
+  const shown = 'A\\u001b[2JB\\u009b2J';
+  const wrong = fileOf(`name,spu\nPhone,${name}\n`);
+  const refused = await call('import', data, ['skus', wrong, '--match', 'name']);
+  assert.is(refused.status, 1);
+  for (const text of [refused.stdout, refused.stderr]) assert.match(text, shown);
+  const { stdout } = await call('import', data, ['brands', fileOf(`name\n${name}\n`), '--dry-run']);
+  assert.match(stdout, shown);
+  for (const text of [refused.stdout, refused.stderr, stdout]) {
+    assert.not.match(text, /(?!\n)\p{Cc}/u);
+  }
+});
+
 test('--dry-run prints what would change and writes nothing', async () => {
   const data = await demo();
   const before = readdirSync(data).sort();
