@@ -7,7 +7,8 @@
  */
 export async function withClock(run: (pass: (milliseconds: number) => void) => Promise<void>) {
   const { now } = performance;
-  let time = performance.now();
+  // Whole, so that what has passed is exactly what the test let pass.
+  let time = Math.ceil(performance.now());
   performance.now = () => time;
   try {
     await run((milliseconds) => {
