@@ -16,6 +16,9 @@
  *    at the same time would all be made in one turn.
  * 4. Deferred requests do not delay those that arrive later, and the clients of deferred requests
  *    take turns, so no client delays others by using many connections.
+ * 5. While twice as many requests wait on all connections as may wait on one, only
+ *    {@link WAITING_BEYOND} may wait on each. Reading a request takes time even if it is dropped, so
+ *    otherwise hundreds of clients that pipeline as many as they may would delay all others.
  */
 import { RoundRobin } from '../../fair-queue.ts';
 
@@ -42,6 +45,9 @@ export const COUNTED_MS = 6;
 
 /** Milliseconds of a turn in which requests begin that were deferred to it. */
 export const DEFERRED_MS = 10;
+
+/** Requests that may wait on a connection while many wait on all connections. */
+export const WAITING_BEYOND = 4;
 
 /** The clock, in milliseconds, and the event loop. Tests use their own. */
 export interface Loop {
@@ -117,6 +123,8 @@ export class Pipeline<Request> {
   readonly #idle: (() => void)[] = [];
   readonly #loop: Loop;
   #active = 0;
+  /** Requests that wait on all connections. */
+  #waiting = 0;
   /** The queues that have begun a request in this turn. */
   #ofTurn: Queue<Request>[] = [];
   #pipelinedInTurn = 0;
@@ -144,11 +152,11 @@ export class Pipeline<Request> {
   /** @param now on the clock of the loop. */
   admit(connection: object, request: Request, now: number): Admission {
     const queue = this.#queueOf(connection);
+    const limit = this.#limitOfOne;
     if (queue.full) {
-      // Reading a request costs time even if it is dropped. A client that sends as many again does
-      // not read its responses.
+      // A client that sends as many again does not read its responses.
       queue.ignored += 1;
-      return queue.ignored > this.#limit ? DISCONNECT : IGNORE;
+      return queue.ignored > limit ? DISCONNECT : IGNORE;
     }
     const isFirst = !queue.isUnderWay && queue.waiting.length === 0;
     if (isFirst && this.#mayBegin(queue, now)) {
@@ -157,10 +165,11 @@ export class Pipeline<Request> {
       return START;
     }
     this.#active += 1;
-    queue.full = queue.waiting.length >= this.#limit;
+    queue.full = queue.waiting.length >= limit;
     const { promise: handling, resolve } = Promise.withResolvers<Handling>();
     const whenBegun = queue.full ? 'reject' : 'serve';
     queue.waiting.push({ request, begin: () => resolve(whenBegun) });
+    this.#waiting += 1;
     // A queue that has begun a request in this turn is deferred at the end of the turn.
     const isDeferred = isFirst && !queue.hasBegunInTurn;
     if (isDeferred) this.#defer(queue);
@@ -175,6 +184,11 @@ export class Pipeline<Request> {
     queue.isUnderWay = false;
     this.#proceed(queue);
     if (this.#active === 0) for (const resolve of this.#idle.splice(0)) resolve();
+  }
+
+  /** Requests that may wait on a connection now. */
+  get #limitOfOne(): number {
+    return this.#waiting < 2 * this.#limit ? this.#limit : Math.min(this.#limit, WAITING_BEYOND);
   }
 
   #queueOf(connection: object): Queue<Request> {
@@ -246,7 +260,7 @@ export class Pipeline<Request> {
       const queue = this.#deferred.take();
       if (queue === undefined) break;
       this.#note(queue, now);
-      queue.waiting.shift()?.begin();
+      this.#beginNext(queue);
       // The request is carried out meanwhile, as far as it does not wait.
       await Promise.resolve();
     }
@@ -265,7 +279,14 @@ export class Pipeline<Request> {
     const now = this.#loop.now();
     if (!this.#mayBegin(queue, now)) return;
     this.#note(queue, now);
-    queue.waiting.shift()?.begin();
+    this.#beginNext(queue);
+  }
+
+  #beginNext({ waiting }: Queue<Request>): void {
+    const next = waiting.shift();
+    if (next === undefined) return;
+    this.#waiting -= 1;
+    next.begin();
   }
 
   /** Resolves when no request is active. */

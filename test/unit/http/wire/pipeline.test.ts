@@ -8,6 +8,7 @@ import {
   PIPELINED_A_TURN,
   PIPELINED_MS,
   type PipelineOptions,
+  WAITING_BEYOND,
 } from '../../../../src/http/wire/pipeline.ts';
 
 /** A connection according to the rules: admitted requests that are not complete, in order. */
@@ -168,6 +169,44 @@ test('after five requests, a connection begins none later than 2 ms after the fi
   }
   assert.equal(begunInTurns, [5, 10, 12, 12], 'one and PIPELINED_AT_LEAST more in each turn');
   assert.is(pipeline.active, 0);
+});
+
+test('while twice as many requests wait as may wait on a connection, only 4 may wait on each', async () => {
+  const turns: (() => void)[] = [];
+  const loop = { now: () => 0, afterTurn: (work: () => void) => void turns.push(work) };
+  const limit = 100;
+  const pipeline = pipelineOf(limit, { loop });
+  const rejected: object[] = [];
+  const readUntil = (end: 'ignore' | 'disconnect', connection: object): number => {
+    for (let read = 1; ; read += 1) {
+      const admission = pipeline.admit(connection, 'client', 0);
+      if (admission.kind === end) return read;
+      if (admission.kind !== 'wait') continue;
+      void admission.handling.then((handling) => {
+        if (handling === 'reject') rejected.push(connection);
+      });
+    }
+  };
+  // One is in progress, the limit waits, and one waits to be rejected; the next one is ignored.
+  const usual = 1 + limit + 1 + 1;
+  const [first, second, late] = [{}, {}, {}];
+  assert.is(readUntil('ignore', first), usual);
+  // The one to be rejected counts, so the second connection reaches the bound one earlier.
+  assert.is(readUntil('ignore', second), usual - 1);
+  const ignored = WAITING_BEYOND;
+  assert.is(readUntil('disconnect', late), 1 + WAITING_BEYOND + 1 + ignored + 1);
+  for (const each of [first, second, late]) {
+    for (let waits = 0; waits < limit + 1; waits += 1) {
+      if (rejected.includes(each)) break;
+      pipeline.complete(each);
+      turns.shift()?.();
+      for (let step = 0; step < 4 * limit; step += 1) await Promise.resolve();
+    }
+  }
+  assert.equal(rejected, [first, second, late], 'each gets an error after its responses');
+  for (const each of rejected) pipeline.complete(each);
+  assert.is(pipeline.active, 0);
+  assert.is(readUntil('ignore', {}), usual, 'the limit is as before');
 });
 
 test('every call of idle() is resolved, once no request is active', async () => {
