@@ -23,6 +23,8 @@ export interface Job {
   readonly submitted: number;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
+  /** Whether it runs again because the group that it ran in was refused. */
+  readonly again?: true;
 }
 
 /** A group that has run on a draft, and waits for the log. */
@@ -58,6 +60,9 @@ export async function runGroup(
   const saw: Job[] = [];
   for (const job of queue) {
     if (job.alone && jobs.length > 0) break;
+    // Otherwise N creations that exclude each other would run N times each if the disk refuses them:
+    // every group fails the one that wrote, and the others run again.
+    if (job.again && saw.length > wrote.length) break;
     jobs.push(job);
     try {
       const value = job.alone ? await job.run(draft) : job.run(draft);
@@ -90,7 +95,7 @@ export function refuse(
 ): readonly Job[] {
   for (const job of mayRunAgain ? wrote : [...wrote, ...saw]) job.reject(refusal);
   for (const job of [...wrote, ...saw]) answers.delete(job);
-  return mayRunAgain ? saw : [];
+  return mayRunAgain ? saw.map((job) => ({ ...job, again: true })) : [];
 }
 
 /**

@@ -30,9 +30,13 @@ export class WriteQueue {
     this.#jobs.push(job);
   }
 
-  /** Resolves when a group of transactions may be formed; see {@link GroupCommitDelay}. */
-  gather(): Promise<void> {
-    return this.#delay.wait();
+  /**
+   * Resolves when a group of transactions may be formed; see {@link GroupCommitDelay}. Transactions
+   * that run again after a refusal have waited already.
+   */
+  async gather(): Promise<void> {
+    const { first } = this;
+    if (first === undefined || isForeign(first) || !first.again) await this.#delay.wait();
   }
 
   /** The transactions up to the next change set of another host. */
