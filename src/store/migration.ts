@@ -5,7 +5,8 @@
  * head and a base of the current version, which contains every change set; remove the change sets.
  * The rename of the base is the commit point: a crash before it leaves the earlier version whole, a
  * crash after it the current one. The next checkpoint removes the second names. The history begins
- * again: change sets of the earlier version are not offered to readers of changes.
+ * again: change sets of the earlier version are not offered to readers of changes. If a crash leaves
+ * some of them, the next start removes them: it knows them by the last change set in the backup.
  */
 import { join } from 'node:path';
 import type { Disk } from '../disk/disk.ts';
@@ -67,8 +68,9 @@ export async function migrateStore(directory: string, disk: Disk): Promise<Migra
     if (schema !== SCHEMA_VERSION) {
       const names = files.map(({ sequence }) => changeSetName(sequence));
       // The history has the form of the earlier version, and could not be read after the migration.
-      const history = [...kept, ...leftover].map(changeSetName);
-      await writeMigrationBackup(disk, directory, schema, names);
+      const history = [...leftover, ...kept].map(changeSetName);
+      const backedUp = names.length > 0 ? names : history.slice(-1);
+      await writeMigrationBackup(disk, directory, schema, backedUp);
       await createStore(disk, directory, state.snapshot());
       for (const name of [...history, ...names]) await disk.unlink(join(directory, name));
     }

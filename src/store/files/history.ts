@@ -4,8 +4,8 @@
  *
  * Invariants:
  * 1. History is a run of change sets without a gap that ends at the base's sequence. Files before a
- *    gap are not history: a crash or power loss interrupted their removal, and the next start
- *    removes them.
+ *    gap, and those of an earlier version, are not history: a crash or power loss interrupted their
+ *    removal, and the next start removes them.
  * 2. Change sets are removed from it oldest first, and only if together they take more than the
  *    limit.
  */
@@ -43,15 +43,21 @@ export function occupiedBy(files: readonly ChangeFile[]): number {
 /** The change sets that a base contains, by their sequences, ascending. */
 export interface History {
   readonly kept: readonly number[];
-  /** Files before a gap. */
+  /** Files before a gap, and those of an earlier version. */
   readonly leftover: readonly number[];
 }
 
-/** @param sequences of all change sets, ascending. @param base sequence of the base. */
-export function historyOf(sequences: readonly number[], base: number): History {
+/**
+ * @param sequences of all change sets, ascending.
+ * @param base sequence of the base.
+ * @param migrated the last change set of an earlier version; 0 if there is none.
+ */
+export function historyOf(sequences: readonly number[], base: number, migrated = 0): History {
   const covered = sequences.filter((sequence) => sequence <= base);
   let first = covered.length;
-  while (first > 0 && covered[first - 1] === base - (covered.length - first)) first -= 1;
+  const isKept = (sequence = 0) =>
+    sequence > migrated && sequence === base - (covered.length - first);
+  while (isKept(covered[first - 1])) first -= 1;
   return { kept: covered.slice(first), leftover: covered.slice(0, first) };
 }
 

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { DATA_FILES, isMigrationBackup, migrationBackupName } from '../../data-files.ts';
 import type { Disk } from '../../disk/disk.ts';
 import { syncDirectory } from '../../disk/durable-file.ts';
-import { readFile } from '../../disk/read-file.ts';
+import { readable, readFile } from '../../disk/read-file.ts';
+import { listChanges } from './files.ts';
 import { HEAD_SINCE } from './schema.ts';
 
 /** @returns the directory for the files of a version. */
@@ -19,7 +20,7 @@ export function migrationBackupDirectory(directory: string, schema: number): str
  * directory of their own, and returns once that survives power loss. It first removes the remains
  * of an earlier attempt.
  *
- * @param files change sets by name.
+ * @param files change sets by name; the last one of the store among them, for {@link lastMigrated}.
  */
 export async function writeMigrationBackup(
   disk: Disk,
@@ -44,6 +45,20 @@ export async function removeMigrationBackups(disk: Disk, directory: string): Pro
   for (const name of disk.list(directory)) {
     if (isMigrationBackup(name)) await remove(disk, join(directory, name));
   }
+}
+
+/**
+ * A crash may come between a migration and the removal of the change sets that it has replaced.
+ *
+ * @returns the last change set in the backups of migrations; 0 if there is none.
+ * @throws CatalogError `store_unreadable`.
+ */
+export function lastMigrated(disk: Disk, directory: string): number {
+  const names = readable(directory, () => disk.list(directory)).filter(isMigrationBackup);
+  return Math.max(
+    0,
+    ...names.map((name) => listChanges(disk, join(directory, name)).sequences.at(-1) ?? 0),
+  );
 }
 
 async function remove(disk: Disk, kept: string): Promise<void> {

@@ -24,6 +24,7 @@ import { decodeNext } from './change-set.ts';
 import { changeSetName, damaged, type Listing, unexpectedFile } from './files.ts';
 import { readHead } from './head.ts';
 import { type ChangeFile, type History, historyOf, verifyHistory } from './history.ts';
+import { lastMigrated } from './migration-backup.ts';
 import { HEAD_SINCE, migratedChangeSet, SCHEMA_VERSION } from './schema.ts';
 
 /**
@@ -159,7 +160,8 @@ class Recovery {
     if (later !== undefined) return { recovered: null, problems: [later] };
     this.#problems.push(...unexpected.map(unexpectedFile));
     const from = base?.state.sequence ?? (sequences[0] ?? 1) - 1;
-    const history = historyOf(sequences, from);
+    const migrated = this.#attempt(() => lastMigrated(this.#disk, this.#directory));
+    const history = historyOf(sequences, from, migrated);
     if (base !== null && this.#scrutiny !== undefined) {
       const { digest } = base.state;
       this.#problems.push(...verifyHistory(this.#disk, this.#directory, history.kept, digest));

@@ -1,0 +1,64 @@
+/** A migration whose removal of the old change sets is interrupted: no start offers them. */
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { DATA_FILES } from '../../../src/data-files.ts';
+import { machineDisk } from '../../../src/disk/disk.ts';
+import { withChecksum } from '../../../src/json/checksum.ts';
+import { changeSetName, listChanges } from '../../../src/store/files/files.ts';
+import { DEFAULT_HISTORY_BYTES } from '../../../src/store/files/history.ts';
+import { migrateStore } from '../../../src/store/migration.ts';
+import { openStore, storeDirectory } from '../../support/checked.ts';
+import { quickDisk } from '../../support/disk.ts';
+import { codeOf } from '../../support/failure.ts';
+import { fixture } from '../../support/paths.ts';
+import { RefusingDisk } from '../../support/refusing-disk.ts';
+
+const VERSION = 4;
+
+/** @returns a directory with a store whose 8 change sets are all after the base. */
+function withChangeSets(): string {
+  const directory = storeDirectory();
+  cpSync(fixture(VERSION), directory, { recursive: true });
+  return directory;
+}
+
+/** @returns the same store after a checkpoint: its base contains the 8 change sets. */
+async function withHistory(): Promise<string> {
+  const current = withChangeSets();
+  await migrateStore(current, quickDisk);
+  const base = JSON.parse(readFileSync(join(current, DATA_FILES.base), 'utf8'));
+  base.schema = VERSION;
+  for (const later of [base.tables, base.last_ids]) delete later.webhooks;
+  delete base.sha256;
+  const directory = withChangeSets();
+  writeFileSync(join(directory, DATA_FILES.base), withChecksum(base).bytes);
+  return directory;
+}
+
+const sequencesIn = (directory: string) => listChanges(machineDisk, directory).sequences;
+
+for (const [what, make] of [
+  ['change sets after the base', withChangeSets],
+  ['history', withHistory],
+] as const) {
+  test(`change sets that an interrupted migration leaves are not history, and a start removes them: ${what}`, async () => {
+    for (const nth of [1, 8]) {
+      const directory = await make();
+      const disk = new RefusingDisk();
+      disk.refusal = (step, path) =>
+        step === 'unlink' && path === join(directory, changeSetName(nth)) ? 'EIO' : null;
+      assert.is(await codeOf(migrateStore(directory, disk)), 'write_refused');
+      assert.ok(sequencesIn(directory).includes(8));
+
+      const history = DEFAULT_HISTORY_BYTES;
+      const store = await openStore(directory, { disk: quickDisk, history });
+      assert.equal(sequencesIn(directory), []);
+      assert.is(store.oldest, 8);
+      await store.close();
+    }
+  });
+}
+
+test.run();
