@@ -19,6 +19,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   ENOTSUP: 'its file system does not support this: use a local disk',
   ENOSPC: 'its disk is full: free some space',
   EDQUOT: 'its quota is used up: free some space',
+  EFBIG: 'a file may not become so large: raise the limit of file sizes (ulimit -f)',
   ENAMETOOLONG: 'name a shorter path',
   ELOOP: 'its symbolic links form a loop: name another path',
   EMFILE: 'too many files are open: raise the limit (ulimit -n)',
@@ -29,6 +30,7 @@ const ADVICE: Readonly<Record<string, string>> = {
 const ADVICE_WITHOUT_PATH: Readonly<Record<string, string>> = {
   ENOSPC: 'a disk is full: free some space, and try again',
   EDQUOT: 'a quota is used up: free some space, and try again',
+  EFBIG: 'raise the limit of file sizes (ulimit -f), and try again',
 };
 
 /**

@@ -142,6 +142,7 @@ const WRITING_ADVICE: Readonly<Record<string, string>> = {
   EROFS: 'mount its file system for writing',
   ENOSPC: 'free some space',
   EDQUOT: 'free some space',
+  EFBIG: 'raise the limit of file sizes (ulimit -f)',
   EMFILE: 'raise the limit of open files (ulimit -n)',
   ENFILE: 'close some programs',
 };

@@ -13,6 +13,7 @@ const ADVICE = {
   EROFS: 'mount its file system for writing and try again',
   ENOSPC: 'free some space and try again',
   EDQUOT: 'free some space and try again',
+  EFBIG: 'raise the limit of file sizes (ulimit -f) and try again',
   EMFILE: 'raise the limit of open files (ulimit -n) and try again',
   ENFILE: 'close some programs and try again',
   EIO: 'check the disk and try again',
