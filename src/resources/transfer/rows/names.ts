@@ -2,7 +2,7 @@
 import type { Change } from '../../../model/change.ts';
 import type { KindName, Row } from '../../../model/kind.ts';
 import type { FrozenView } from '../../../store/memory/frozen-view.ts';
-import { ShardedMap } from '../../../store/memory/sharded-map.ts';
+import { ShardedMap } from '../../../store/memory/maps/sharded-map.ts';
 import type { View } from '../../../store/view.ts';
 
 /** Ids that a message about an ambiguous name has, at most. */

@@ -3,7 +3,7 @@ import type { Kind, KindName, Row, Scalar } from '../../../model/kind.ts';
 import { type Lookup, lookupIn } from '../../../model/rows.ts';
 import { joinOf, valueOf } from '../../../model/rules.ts';
 import type { Columns, RowSnapshot } from '../row-table.ts';
-import { ShardedMap } from '../sharded-map.ts';
+import { ShardedMap } from '../maps/sharded-map.ts';
 import { shortest } from './lists/list.ts';
 import { ListsByValue, type ValueOf } from './lists/lists-by-value.ts';
 import type { Direction, Order } from './order.ts';

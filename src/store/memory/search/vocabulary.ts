@@ -9,8 +9,8 @@
  * 2. A segment holds {@link SEGMENT_WORDS} words at most, and the last one is the only one beyond
  *    {@link SEGMENT_CHARACTERS}. Fewer of its words are dead than live.
  */
+import { HashedNumbers } from '../maps/hashed-numbers.ts';
 import { type Bitmap, IdSet } from './id-set.ts';
-import { WordPlaces } from './word-places.ts';
 import { WordSegment, type WordRows, withRow } from './word-segment.ts';
 
 /** Words of one segment; when there are this many recent ones, they become a segment. */
@@ -21,8 +21,8 @@ const SEGMENT_CHARACTERS = 32_768;
 
 export class Vocabulary {
   readonly #segmentWords: number;
-  /** By their numbers; a number whose segment was dropped is given to a new one. */
-  readonly #byNumber: (WordSegment | undefined)[] = [];
+  /** By their numbers, from 1 on; that of a segment that was dropped is given to a new one. */
+  readonly #byNumber: (WordSegment | undefined)[] = [undefined];
   readonly #unused: number[] = [];
   /**
    * The same segments in the order in which they were made: a search that has paused still comes to
@@ -30,7 +30,7 @@ export class Vocabulary {
    */
   readonly #segments = new Set<WordSegment>();
   /** A place is the number of a segment times {@link SEGMENT_WORDS}, plus a position in it. */
-  readonly #places: WordPlaces;
+  readonly #places = new HashedNumbers();
   #recent = new Map<string, WordRows>();
   #recentCharacters = 0;
   /** The recent words as a segment; null if they have changed since a search read them. */
@@ -39,16 +39,13 @@ export class Vocabulary {
   /** @param segmentWords words of one segment, at most 65,536. */
   constructor(segmentWords = SEGMENT_WORDS) {
     this.#segmentWords = segmentWords;
-    this.#places = new WordPlaces((place, word) =>
-      this.#segmentAt(place).isAt(place % segmentWords, word),
-    );
   }
 
   /** Notes that a row has the words. */
   add(words: Iterable<string>, row: number): void {
     for (const word of words) {
       const recent = this.#recent.get(word);
-      const place = recent === undefined ? this.#places.get(word) : undefined;
+      const place = recent === undefined ? this.#placeOf(word) : undefined;
       if (place === undefined) this.#addRecent(word, recent, row);
       else this.#segmentAt(place).add(place % this.#segmentWords, row);
     }
@@ -101,30 +98,41 @@ export class Vocabulary {
   }
 
   #deleteSettled(word: string, row: number): void {
-    const place = this.#places.get(word);
+    const place = this.#placeOf(word);
     if (place === undefined) return;
     const segment = this.#segmentAt(place);
     if (!segment.delete(place % this.#segmentWords, row)) return;
-    this.#places.delete(word);
+    this.#places.remove(word, place);
     if (segment.live * 2 > segment.size) return;
-    if (segment.live > 0) this.#settle(segment.words());
-    // Not earlier: the places of its words were found by it.
+    const words = [...segment.words()];
+    for (const [each] of words) {
+      const old = this.#placeOf(each);
+      if (old !== undefined) this.#places.remove(each, old);
+    }
     const number = Math.floor(place / this.#segmentWords);
     this.#segments.delete(segment);
     this.#byNumber[number] = undefined;
     this.#unused.push(number);
+    if (words.length > 0) this.#settle(words);
   }
 
-  /** Makes a segment of words. */
+  /** Makes a segment of words that have no place. */
   #settle(words: Iterable<readonly [string, WordRows]>): void {
     const segment = new WordSegment(words, { isLasting: true });
     const number = this.#unused.pop() ?? this.#byNumber.length;
     this.#segments.add(segment);
     this.#byNumber[number] = segment;
     for (const [at, word] of segment.texts().entries()) {
-      this.#places.set(word, number * this.#segmentWords + at);
+      this.#places.add(word, number * this.#segmentWords + at);
     }
   }
+
+  #placeOf(word: string): number | undefined {
+    return this.#places.get(word, this.#isAt);
+  }
+
+  readonly #isAt = (place: number, word: string): boolean =>
+    this.#segmentAt(place).isAt(place % this.#segmentWords, word);
 
   #segmentAt(place: number): WordSegment {
     const segment = this.#byNumber[Math.floor(place / this.#segmentWords)];

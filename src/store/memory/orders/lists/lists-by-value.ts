@@ -3,10 +3,10 @@
  * lists of numbers and single ids of texts are packed; the rest are entries of a map.
  */
 import type { Scalar } from '../../../../model/kind.ts';
-import { ShardedMap } from '../../sharded-map.ts';
+import { HashedNumbers } from '../../maps/hashed-numbers.ts';
+import { ShardedMap } from '../../maps/sharded-map.ts';
 import { OrderedIds } from '../ordered-ids.ts';
 import { positionIn, without } from '../positions.ts';
-import { HashedIds } from './hashed-ids.ts';
 import { idsIn, type List, MAX_SHORT_LIST, shortest } from './list.ts';
 import { isNatural, NumberedLists, runFrom } from './numbered-lists.ts';
 
@@ -21,7 +21,7 @@ const MIN_RUN = 8;
 
 export class ListsByValue {
   readonly #byNumber = new NumberedLists();
-  readonly #byText = new HashedIds();
+  readonly #byText = new HashedNumbers();
   readonly #others = new ShardedMap<Scalar, List>();
 
   get(value: Scalar, valueOf: ValueOf): List | undefined {
@@ -101,12 +101,14 @@ export class ListsByValue {
   /** Every value that has a list; packed texts are read from their rows. */
   *values(valueOf: ValueOf): Generator<Scalar> {
     yield* this.#byNumber.keys();
-    for (const id of this.#byText.ids()) yield valueOf(id) ?? null;
+    for (const id of this.#byText.numbers()) yield valueOf(id) ?? null;
     yield* this.#others.keys();
   }
 
   #packed(value: Scalar, valueOf: ValueOf): List | undefined {
-    if (typeof value === 'string') return this.#byText.get(value, valueOf);
+    if (typeof value === 'string') {
+      return this.#byText.get(value, (id, text) => valueOf(id) === text);
+    }
     return isNatural(value) ? this.#byNumber.get(value) : undefined;
   }
 
@@ -137,7 +139,7 @@ function inserted(ids: readonly number[], id: number): number[] {
 /** Where the list of a value is. */
 function placeOf(value: Scalar, list: List): 'number' | 'text' | 'other' {
   if (typeof value === 'string') {
-    return typeof list === 'number' && HashedIds.takes(list) ? 'text' : 'other';
+    return typeof list === 'number' && HashedNumbers.takes(list) ? 'text' : 'other';
   }
   const isShort = isNatural(value) && !(list instanceof OrderedIds);
   return isShort && idsIn(list).every((id) => NumberedLists.takes(id)) ? 'number' : 'other';

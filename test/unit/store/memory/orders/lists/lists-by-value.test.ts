@@ -3,7 +3,6 @@ import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Scalar } from '../../../../../../src/model/kind.ts';
-import { HashedIds } from '../../../../../../src/store/memory/orders/lists/hashed-ids.ts';
 import { idsIn, MAX_SHORT_LIST } from '../../../../../../src/store/memory/orders/lists/list.ts';
 import { ListsByValue } from '../../../../../../src/store/memory/orders/lists/lists-by-value.ts';
 import { OrderedIds } from '../../../../../../src/store/memory/orders/ordered-ids.ts';
@@ -125,50 +124,6 @@ test('lists of adjacent numbers are found if they were appended in one run', () 
     model.lists.append(part, part.map(valueOf), model.valueOf);
   }
   model.assertSame();
-});
-
-/** Texts whose hashes collide, as those of other texts seldom do. */
-const TEXT = fc.string({ minLength: 1, maxLength: 3, unit: fc.constantFrom('a', 'b') });
-
-for (const [name, hashOf] of [
-  ['all hashes are the same', () => 7],
-  ['all hashes are at the end of a part', () => 2 ** 32 - 1],
-  ['the hashes are at both ends of a part', (text: string) => ((text.length + 5) % 8) * 256],
-] as const) {
-  test(`an id is found by its text if ${name}`, () => {
-    fc.assert(
-      fc.property(
-        fc.array(fc.tuple(TEXT, fc.boolean()), { maxLength: 80, size: 'max' }),
-        (calls) => {
-          const hashed = new HashedIds(hashOf);
-          const byText = new Map<string, number>();
-          const texts = ['no row 0'];
-          for (const [text, isAdded] of calls) {
-            const id = byText.get(text);
-            if (isAdded && id === undefined) {
-              byText.set(text, texts.push(text) - 1);
-              hashed.add(text, texts.length - 1);
-            } else if (!isAdded && id !== undefined) {
-              hashed.remove(text, id);
-              byText.delete(text);
-            }
-          }
-          const textOf = (id: number) => texts[id];
-          for (const text of [...texts, 'd']) {
-            assert.is(hashed.get(text, textOf), byText.get(text));
-          }
-          assert.equal(new Set(hashed.ids()), new Set(byText.values()));
-        },
-      ),
-    );
-  });
-}
-
-test('removing an id that a text does not have throws an error', () => {
-  const hashed = new HashedIds(() => 1);
-  assert.throws(() => hashed.remove('a', 1), /the index has lost row 1/);
-  hashed.add('a', 1);
-  assert.throws(() => hashed.remove('a', 2), /the index has lost row 2/);
 });
 
 test.run();

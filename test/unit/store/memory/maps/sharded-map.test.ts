@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ShardedMap } from '../../../../src/store/memory/sharded-map.ts';
+import { ShardedMap } from '../../../../../src/store/memory/maps/sharded-map.ts';
 
 /** Few different keys, so that calls meet the same ones; some are far apart, in other parts. */
 const KEY = fc.oneof(
