@@ -7,8 +7,8 @@ import type { Context } from './context.ts';
 import { ClusterHost } from './hosts/cluster-host.ts';
 import { CurrentCatalog } from './hosts/current-catalog.ts';
 import type { Host, HostParts } from './hosts/host.ts';
-import { Primary } from './hosts/primary.ts';
-import { Replica } from './hosts/replica.ts';
+import { PrimaryHost } from './hosts/primary-host.ts';
+import { FollowerHost } from './hosts/follower-host.ts';
 import { alone } from './membership.ts';
 import { printHints } from './terminal-hints.ts';
 import { metricsAddress, Observability } from './observability.ts';
@@ -81,8 +81,8 @@ function hostOf(parts: HostParts, { onDurable }: Processes): Host {
   const { options, context, observability, current } = parts;
   const { follow, log } = options;
   if (log !== undefined) return new ClusterHost(openCluster({ ...options, log }), parts);
-  if (follow === undefined) return new Primary(parts, alone({ onDurable }));
-  return new Replica({ ...options, follow }, context, {
+  if (follow === undefined) return new PrimaryHost(parts, alone({ onDurable }));
+  return new FollowerHost({ ...options, follow }, context, {
     log: observability.log,
     open: (mode) => current.open(mode),
     use: (catalog) => current.use(catalog),

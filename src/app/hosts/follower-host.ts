@@ -7,7 +7,7 @@
  * change set: fetch a base beside the open catalog, close it, put the base in its place, open it
  * again.
  *
- * Invariant: a catalog is closed once, and none is open when {@link Replica.close} has ended.
+ * Invariant: a catalog is closed once, and none is open when {@link FollowerHost.close} has ended.
  */
 import { join } from 'node:path';
 import { replaceCredentialFiles, secretFingerprint } from '../../auth/sharing/credential-files.ts';
@@ -43,7 +43,7 @@ import type { FollowOptions, ServeOptions } from '../server-options.ts';
 /** Milliseconds for which queued pages are still written before a catalog is replaced. */
 const REPLACE_GRACE_MS = 2000;
 
-type ReplicaOptions = Pick<ServeOptions, 'data' | 'basePath' | 'maxBody' | 'maxImport'> & {
+type FollowerHostOptions = Pick<ServeOptions, 'data' | 'basePath' | 'maxBody' | 'maxImport'> & {
   readonly follow: FollowOptions;
 };
 
@@ -57,8 +57,8 @@ interface Ports {
   readonly primary?: Primary;
 }
 
-export class Replica implements Host {
-  readonly #options: ReplicaOptions;
+export class FollowerHost implements Host {
+  readonly #options: FollowerHostOptions;
   readonly #context: Pick<Context, 'disk'>;
   readonly #ports: Ports;
   readonly #log: FollowingLog;
@@ -78,7 +78,7 @@ export class Replica implements Host {
   #changing: Promise<void> = Promise.resolve();
 
   /** @throws CatalogError `usage`. */
-  constructor(options: ReplicaOptions, context: Context, ports: Ports) {
+  constructor(options: FollowerHostOptions, context: Context, ports: Ports) {
     const { follow, basePath, maxBody, maxImport } = options;
     const address = parseHostAddress(follow.address);
     if (address === null || address.basePath !== basePath) {

@@ -3,7 +3,7 @@ import type { HostMode } from '../membership.ts';
 import type { Host, HostParts } from './host.ts';
 import { notifyPredecessors } from './notify-predecessor.ts';
 
-export class Primary implements Host {
+export class PrimaryHost implements Host {
   readonly #parts: HostParts;
   readonly #mode: HostMode;
   readonly #stopped = new AbortController();

@@ -5,7 +5,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Catalog } from '../../../../src/app/catalog.ts';
 import type { Context } from '../../../../src/app/context.ts';
-import { Replica } from '../../../../src/app/hosts/replica.ts';
+import { FollowerHost } from '../../../../src/app/hosts/follower-host.ts';
 import { pause } from '../../../../src/delay.ts';
 import { HistoryGone, type Primary } from '../../../../src/hosts/following/primary-client.ts';
 import { HostRole } from '../../../../src/hosts/primary/host-role.ts';
@@ -87,7 +87,7 @@ async function follower({ isDown = false, isEmpty = false } = {}) {
   const follow = { address: ADDRESS, tokenFile, forward: true, maxUnconfirmed: 10_000 };
   const used: (Catalog | null)[] = [];
   const warnings: string[] = [];
-  const replica = new Replica(
+  const host = new FollowerHost(
     { data, basePath: '', maxBody: 1, maxImport: 1, follow: { ...follow, insecure: false } },
     { disk: quickDisk, env: {}, version: 'test' } as unknown as Context,
     {
@@ -97,19 +97,19 @@ async function follower({ isDown = false, isEmpty = false } = {}) {
       primary,
     },
   );
-  await replica.begin();
+  await host.begin();
   const has = (...steps: readonly string[]) =>
     until(`the steps are ${steps.join()}`, () => done.join() === steps.join());
   const isAsked = (times: number) => until(`asked ${times} times`, () => states >= times);
-  return { replica, done, gates, has, used, warnings, isAsked, end: () => source.close() };
+  return { host, done, gates, has, used, warnings, isAsked, end: () => source.close() };
 }
 
 test('a catalog is replaced by a base, and the new one is closed at the end', async () => {
-  const { replica, done, has, used, end } = await follower();
-  const running = replica.run();
+  const { host, done, has, used, end } = await follower();
+  const running = host.run();
   await has('open', 'close', 'open');
   await until('it serves again', () => used.at(-1) !== null);
-  await replica.close(0);
+  await host.close(0);
   await running;
   assert.equal(done, ['open', 'close', 'open', 'close']);
   assert.is(used.at(-1), null);
@@ -117,14 +117,14 @@ test('a catalog is replaced by a base, and the new one is closed at the end', as
 });
 
 test('a host that has warned that it does not follow warns when it follows again', async () => {
-  const { replica, warnings, end } = await follower();
-  const running = replica.run();
+  const { host, warnings, end } = await follower();
+  const running = host.run();
   await until('it follows', () => warnings.length === 2);
   assert.equal(warnings, [
     'it does not keep them; fetching a new base, and serving the old state meanwhile',
     'following https://primary',
   ]);
-  await replica.close(0);
+  await host.close(0);
   await running;
   await end();
 });
@@ -134,25 +134,25 @@ for (const [isEmpty, warning] of [
   [true, 'no base yet: it is down'],
 ] as const) {
   test(`a primary that is down at the start and afterwards is reported once: ${warning}`, async () => {
-    const { replica, warnings, isAsked, end } = await follower({ isDown: true, isEmpty });
+    const { host, warnings, isAsked, end } = await follower({ isDown: true, isEmpty });
     assert.equal(warnings, [warning]);
-    const running = replica.run();
+    const running = host.run();
     await isAsked(3);
     assert.equal(warnings, [warning]);
-    await replica.close(0);
+    await host.close(0);
     await running;
     await end();
   });
 }
 
 test('a stop while a catalog is closed for a base waits for that, closes it once and opens no other', async () => {
-  const { replica, done, gates, has, end } = await follower();
+  const { host, done, gates, has, end } = await follower();
   const closing = Promise.withResolvers<void>();
   gates.close = closing.promise;
-  const running = replica.run();
+  const running = host.run();
   await has('open', 'close');
   let isClosed = false;
-  const closed = replica.close(0).then(() => {
+  const closed = host.close(0).then(() => {
     isClosed = true;
   });
   await turn();
@@ -164,12 +164,12 @@ test('a stop while a catalog is closed for a base waits for that, closes it once
 });
 
 test('a stop while the catalog of a base is opened waits for it, and closes it', async () => {
-  const { replica, done, gates, has, end } = await follower();
-  const running = replica.run();
+  const { host, done, gates, has, end } = await follower();
+  const running = host.run();
   const opening = Promise.withResolvers<void>();
   gates.open = opening.promise;
   await has('open', 'close', 'open');
-  const closed = replica.close(0);
+  const closed = host.close(0);
   await turn();
   opening.resolve();
   await Promise.all([closed, running]);
