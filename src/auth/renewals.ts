@@ -4,7 +4,13 @@ import { FairQueue } from '../fair-queue.ts';
 import { throttled } from './attempts.ts';
 import type { CredentialSource } from './credentials.ts';
 import { issueFor } from './login.ts';
-import { type IssuedToken, unauthorized, type Verified } from './tokens.ts';
+import {
+  invalidToken,
+  type IssuedToken,
+  isRevoked,
+  unauthorized,
+  type Verified,
+} from './tokens.ts';
 
 /** Seconds after a login for which its tokens can be renewed, and at which the last ones expire. */
 const MAX_SESSION_S = 30 * 24 * 3600;
@@ -32,7 +38,8 @@ export class Renewals {
    * @throws CatalogError `forbidden` if the token was issued without a login; `unauthorized` if the
    *   login is too long ago or the account is removed or disabled; `login_throttled`.
    */
-  async renew({ subject, id, issued, expires, loggedIn }: Verified): Promise<IssuedToken> {
+  async renew(token: Verified): Promise<IssuedToken> {
+    const { subject, issued, expires, loggedIn } = token;
     if (loggedIn === null) {
       throw new CatalogError(
         'forbidden',
@@ -44,15 +51,12 @@ export class Renewals {
     return this.#queue.run(subject, () =>
       issueFor(
         this.#credentials,
-        ({ users, subjects, tokens }) => {
-          const account = users.get(subject);
-          const revokedUntil = subjects.get(subject) ?? 0;
+        (access) => {
+          const account = access.users.get(subject);
           // Account and token may have ended since the token was verified.
-          const isOver = tokens.has(id) || Math.floor(issued) <= revokedUntil;
-          if (account === undefined || account.disabled || isOver) {
-            throw unauthorized(
+          if (account === undefined || isRevoked(token, access)) {
+            throw invalidToken(
               'the account was disabled or removed, or its tokens were revoked; log in again',
-              INVALID,
             );
           }
           return { subject, role: account.role };
@@ -62,8 +66,6 @@ export class Renewals {
     );
   }
 }
-
-const INVALID = ', error="invalid_token"';
 
 /** RFC 9470, section 3: the token is valid, but its login is too old for this request. */
 function loginTooLongAgo(): CatalogError {

@@ -210,10 +210,13 @@ export class TokenVerifier {
     if (token.expires + LEEWAY_S <= now) throw invalidToken(EXPIRED);
     if (token.keyUntil <= now)
       throw invalidToken('the token was signed with a key that is no longer valid; get a new one');
-    if (access.tokens.has(token.id) || !hasAccess(token, access)) {
-      throw invalidToken('the token was revoked; get a new one');
-    }
+    if (isRevoked(token, access)) throw invalidToken('the token was revoked; get a new one');
   }
+}
+
+/** Whether a token or all tokens of its subject were revoked, or its account is disabled. */
+export function isRevoked(token: Verified, access: Access): boolean {
+  return access.tokens.has(token.id) || !hasAccess(token, access);
 }
 
 /** Whether the subject of a token may act since the token was issued. */
@@ -244,7 +247,8 @@ function keyFor(token: string, keys: SigningKeys): SigningKey {
   return key;
 }
 
-function invalidToken(message: string, cause?: unknown): CatalogError {
+/** RFC 6750, section 3.1: another token is needed. */
+export function invalidToken(message: string, cause?: unknown): CatalogError {
   return unauthorized(message, ', error="invalid_token"', cause);
 }
 
