@@ -1,10 +1,9 @@
 /** The flags of `serve` that bound what a client may send, hold open and wait for. */
 import { type Command, InvalidArgumentError } from 'commander';
-import { parseDuration } from '../../auth/duration.ts';
-import { messageOf } from '../../errors.ts';
 import { MAX_IMPORT_BYTES } from '../../http/endpoints/imports/paths.ts';
 import { LIMITS } from '../../http/wire/limits.ts';
 import { JSON_LIMITS } from '../../json/json-limits.ts';
+import { parseLifetime } from './access.ts';
 import { type Flag, flag } from './flag.ts';
 import {
   parseMemory,
@@ -179,12 +178,7 @@ export function parseCount(least: number): (text: string) => number {
 
 /** @returns milliseconds. @throws InvalidArgumentError. */
 export function parseTimeout(text: string): number {
-  let milliseconds: number;
-  try {
-    milliseconds = parseDuration(text) * 1000;
-  } catch (error) {
-    throw new InvalidArgumentError(messageOf(error));
-  }
+  const milliseconds = parseLifetime(text) * 1000;
   if (milliseconds <= MAX_TIMEOUT_MS) return milliseconds;
   throw new InvalidArgumentError('Give at most 1d.');
 }
