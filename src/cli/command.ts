@@ -6,7 +6,6 @@ import { parseDirectory } from './flags/values.ts';
 /** The flags of every command that works on a data directory. */
 export interface Common {
   readonly data: string;
-  readonly verbose?: true;
 }
 
 /**
