@@ -37,7 +37,7 @@ interface Named {
  */
 export async function usersAdd({ data, name }: Named, role: Role, context: Context): Promise<void> {
   // Checked before the password is asked for.
-  requireUnused(currentAccess(data), name);
+  requireUnused(readAccess(accessPath(data)) ?? NO_ACCESS, name);
   requireWritable(context.disk, data);
   const password = await hashPassword(await askPassword(name, context));
   await changeShared(data, context.disk, (draft, now) =>
@@ -126,10 +126,6 @@ async function changeExisting<T>(
   requireAccount(existingAccess(data, disk), name);
   requireWritable(disk, data);
   return changeShared(data, disk, change);
-}
-
-function currentAccess(data: string): Access {
-  return readAccess(accessPath(data)) ?? NO_ACCESS;
 }
 
 /** @throws CatalogError `store_missing`: in a directory without accounts its name may be mistyped. */
