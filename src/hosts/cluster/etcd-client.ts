@@ -116,19 +116,23 @@ export class EtcdClient {
   }
 
   /**
-   * Opens a stream of responses, each a line of JSON.
+   * Opens a watch.
    *
-   * @param signal ends the stream.
-   * @throws CatalogError `log_unavailable`, also in the middle of the stream.
+   * @param signal ends it.
+   * @returns the responses, each a line of JSON.
+   * @throws CatalogError `log_unavailable`, also in the middle of the watch.
    */
-  async *stream(path: string, body: object, signal: AbortSignal): AsyncGenerator {
+  async *watch(request: object, signal: AbortSignal): AsyncGenerator {
     await (this.#found ??= this.#findNode());
     const ending = new AbortController();
     const end = () => ending.abort();
     signal.addEventListener('abort', end, { once: true });
     if (signal.aborted) end();
     try {
-      const response = await answered(this.#fetch(path, body, ending.signal), this.#timeoutMs);
+      const response = await answered(
+        this.#fetch('watch', request, ending.signal),
+        this.#timeoutMs,
+      );
       if (response.body === null) return;
       for await (const line of linesOf(response.body, MAX_RESPONSE_BYTES)) {
         if (line.length > 1) yield parsed(line.toString());

@@ -39,7 +39,7 @@ export function followKey<T>(
   // A failed watch is not reported: `ask` shows what it means.
   const watch = async () => {
     const request = { create_request: { key: encodeKey(client.prefix, key) } };
-    for await (const response of client.stream('watch', request, signal)) {
+    for await (const response of client.watch(request, signal)) {
       const { result } = understood(watchShape, response);
       const last = result.events.at(-1)?.kv.value;
       if (last !== undefined) tell(decode(Buffer.from(last, 'base64')));

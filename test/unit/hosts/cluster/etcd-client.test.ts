@@ -126,7 +126,7 @@ async function rawNode(handle: (response: ServerResponse) => void) {
 }
 
 const watched = (client: EtcdClient, signal = new AbortController().signal) =>
-  Array.fromAsync(client.stream('watch', {}, signal)).catch((thrown: unknown) => String(thrown));
+  Array.fromAsync(client.watch({}, signal)).catch((thrown: unknown) => String(thrown));
 
 test('a watch that is not answered in time is ended, so that its connection is closed', async () => {
   const { url, open } = await rawNode(() => {});
@@ -139,7 +139,7 @@ test('a watch that is ended closes its connection', async () => {
   const { url, open } = await rawNode((response) => response.writeHead(200).write('{"a":1}\n'));
   const ending = new AbortController();
   const client = new EtcdClient({ endpoints: [url], prefix: '/', timeoutMs: LONG_MS });
-  for await (const message of client.stream('watch', {}, ending.signal)) {
+  for await (const message of client.watch({}, ending.signal)) {
     assert.equal(message, { a: 1 });
     break;
   }
@@ -182,7 +182,7 @@ test('messages that do not end leave turns of the event loop to others', async (
   let messages = 0;
   setTimeout(() => ending.abort(), 1);
   const read = async () => {
-    for await (const message of client.stream('watch', {}, ending.signal)) {
+    for await (const message of client.watch({}, ending.signal)) {
       assert.equal(message, {});
       messages += 1;
     }

@@ -22,7 +22,7 @@ class WatchedEtcd extends MemoryEtcd {
     this.#answers = answers;
   }
 
-  override async *stream(_: string, __: object, signal: AbortSignal): AsyncGenerator {
+  override async *watch(_: object, signal: AbortSignal): AsyncGenerator {
     for (const each of this.#answers) yield each;
     await new Promise((resolve) => signal.addEventListener('abort', resolve));
   }
