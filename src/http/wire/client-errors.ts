@@ -73,16 +73,16 @@ export class ClientErrors {
 
   #endInOrder(response: ErrorResponse, socket: Socket): void {
     const admission = this.#pipeline.admit(socket, { socket, headers: {} }, performance.now());
+    const end = () => {
+      this.#end(response, socket);
+      this.#pipeline.complete(socket);
+    };
     switch (admission.kind) {
       case 'start':
-        this.#end(response, socket);
-        this.#pipeline.complete(socket);
+        end();
         return;
       case 'wait':
-        void admission.handling.then(() => {
-          this.#end(response, socket);
-          this.#pipeline.complete(socket);
-        });
+        void admission.handling.then(end);
         return;
       case 'ignore':
         // The rejection of a request before this one ends the connection.
