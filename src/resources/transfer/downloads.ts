@@ -68,14 +68,10 @@ export class Downloads {
 }
 
 function refusal(limit: 'own' | 'all'): CatalogError {
-  return busy(
+  const message =
     limit === 'own'
       ? `${MAX_OF_SUBJECT} of your exports are in progress; read one of them to its end first`
-      : `${MAX_OPEN} exports are in progress; try again when one of them has ended`,
-  );
-}
-
-function busy(message: string): CatalogError {
+      : `${MAX_OPEN} exports are in progress; try again when one of them has ended`;
   return new CatalogError('busy', message, { headers: { 'Retry-After': RETRY_AFTER_S } });
 }
 

@@ -5,7 +5,7 @@
  * bytes. Clients of an unfinished import share its lists, and each has its own copy only of the
  * piece that it takes next.
  */
-import { CatalogError, missingItem } from '../../errors.ts';
+import { missingItem } from '../../errors.ts';
 import { inSlices } from '../../slices.ts';
 import { EntityTagger } from '../entity-tag.ts';
 import { closable } from '../../streams.ts';
@@ -55,7 +55,7 @@ export class ImportReports {
     const { value: first } = await pieces.next();
     await pieces.return();
     const etag = this.#etags.get(id);
-    if (first === undefined || etag === undefined) throw missing(id);
+    if (first === undefined || etag === undefined) throw missingItem('import', id);
     if (first.isLast) return { etag, text: first.bytes };
     const closed = new AbortController();
     const bytes = async function* (this: ImportReports) {
@@ -75,7 +75,7 @@ export class ImportReports {
 
   *#make(id: number): Generator<undefined, readonly Uint8Array[]> {
     const bytes = this.#load(id);
-    if (bytes === null) throw missing(id);
+    if (bytes === null) throw missingItem('import', id);
     const pieces: Uint8Array[] = [];
     const tagger = new EntityTagger();
     for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
@@ -95,8 +95,4 @@ export class ImportReports {
       yield piece;
     }
   }
-}
-
-function missing(id: number): CatalogError {
-  return missingItem('import', id);
 }

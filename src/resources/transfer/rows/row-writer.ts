@@ -4,8 +4,7 @@ import type { JsonLimits } from '../../../json/json-limits.ts';
 import type { Row, Scalar } from '../../../model/kind.ts';
 import type { Money } from '../../../model/money.ts';
 import { existingRow } from '../../../model/rows.ts';
-import { identifier } from '../../../model/schemas.ts';
-import { isObject } from '../../../model/schemas.ts';
+import { identifier, isObject } from '../../../model/schemas.ts';
 import type { Transaction } from '../../../store/writer/draft.ts';
 import { type Input, parseInput } from '../../input.ts';
 import { membersOf } from '../../members.ts';
@@ -97,14 +96,14 @@ export class RowWriter {
   }
 
   *#writeCells(transaction: Transaction, raws: readonly string[]): RowSteps {
-    const { kind, createMissing, jsonLimits } = this.#task;
+    const { kind, jsonLimits } = this.#task;
     const cells = this.#cellsOf(raws);
     const textOf = (name: string) => {
       const cell = cells.find(({ column }) => column.name === name);
       return cell === undefined ? undefined : unguardFormula(cell.raw);
     };
     const target = this.#target(transaction, textOf);
-    const references = this.#referencesOf(transaction, createMissing);
+    const references = this.#referencesOf(transaction);
     const money = this.#money;
     const maxSpecs = jsonLimits.elements;
     const before = this.#before.in(transaction);
@@ -129,10 +128,11 @@ export class RowWriter {
   }
 
   /** One object for each transaction, which remembers paths unless the import writes categories. */
-  #referencesOf(transaction: Transaction, createMissing: ReadonlySet<string>): References {
+  #referencesOf(transaction: Transaction): References {
     const { transaction: last, references } = this.#last ?? {};
     if (references !== undefined && last === transaction) return references;
-    const remembers = this.#task.kind.name !== 'categories';
+    const { kind, createMissing } = this.#task;
+    const remembers = kind.name !== 'categories';
     const made = new References(transaction, this.#names, createMissing, remembers);
     this.#last = { transaction, references: made };
     return made;
