@@ -12,8 +12,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isOutcomeUnknown } from '../../errors.ts';
 import { JSON_LIMITS, type JsonLimits } from '../../json/json-limits.ts';
 import { IntegrityError } from '../../model/failures.ts';
-import type { KindName } from '../../model/kind.ts';
+import type { Kind, KindName } from '../../model/kind.ts';
 import type { Money } from '../../model/money.ts';
+import { referencesOf } from '../../model/rules.ts';
 import { inSlices } from '../../slices.ts';
 import { Draft, type LongTransaction } from '../../store/writer/draft.ts';
 import type { FrozenView } from '../../store/memory/frozen-view.ts';
@@ -22,7 +23,7 @@ import { FileProblem } from './reading/file-problem.ts';
 import type { FileRow } from './reading/file-row.ts';
 import { fileRows } from './reading/file-rows.ts';
 import type { Format } from './formats.ts';
-import { readHeader } from './rows/header.ts';
+import { readHeader, type SentColumn } from './rows/header.ts';
 import type { ImportState } from './import-state.ts';
 import { Names } from './rows/names.ts';
 import { CommitFailure, placedProblems, problemsOf } from './rows/row-problems.ts';
@@ -33,16 +34,6 @@ import { NOTHING_WRITTEN, perhapsWritten, STOPPED, writtenBefore } from './rows/
 
 /** Rows of one commit, at most, and about how many UTF-16 units they have. */
 const BATCH = { rows: 250, units: 512 * 1024 };
-
-/** The kinds whose names a column holds, by its attribute. */
-const NAMED: Readonly<Record<string, readonly KindName[]>> = {
-  brand_id: ['brands'],
-  goods_id: ['goods'],
-  spec_id: ['specs', 'goods'],
-  category_id: ['categories'],
-  category3_id: ['categories'],
-  parent_id: ['categories'],
-};
 
 export interface ImportOrder extends ImportTask {
   readonly format: Format;
@@ -283,7 +274,7 @@ export class Importer {
         );
       }
       writer.useColumns(columns);
-      kinds = [...kinds, ...columns.flatMap((column) => NAMED[column?.attribute ?? ''] ?? [])];
+      kinds = [...kinds, ...columns.flatMap((column) => kindsNamedBy(kind, column))];
     });
     let begun = false;
     for await (const rows of pieces) {
@@ -296,4 +287,11 @@ export class Importer {
   async #readNames(kinds: readonly KindName[], view: FrozenView): Promise<void> {
     for (const kind of kinds) await inSlices(this.#names.read(kind, view));
   }
+}
+
+/** The kinds whose names the cells of a column may hold. */
+function kindsNamedBy(kind: Kind, column: SentColumn | null): readonly KindName[] {
+  const named = referencesOf(kind).filter(({ attribute }) => attribute === column?.attribute);
+  // A specification is named together with its SPU.
+  return named.flatMap(({ to }) => (to === 'specs' ? ['specs', 'goods'] : to));
 }
