@@ -7,20 +7,12 @@ import type { Row, Scalar } from '../../model/kind.ts';
 import { CHUNK_SIZE, ChunkRows, type Column } from './chunk-rows.ts';
 import type { IdList } from './id-list.ts';
 import { valueText } from './plain-value.ts';
-import { TableIds } from './table-ids.ts';
+import { type TableChunk, TableIds } from './table-ids.ts';
 
-interface Chunk {
-  /** Its ids divided by {@link CHUNK_SIZE}, rounded down. */
-  readonly number: number;
+interface Chunk extends TableChunk {
   /** The number of snapshots taken before the chunk was made: none of them shares it. */
   since: number;
-  /** By id modulo {@link CHUNK_SIZE}. */
-  rows: ChunkRows;
-  /** Rows in it. */
-  size: number;
 }
-
-export type PlannedChunk = Omit<Chunk, 'since'>;
 
 /** A source of the values of one attribute. */
 export interface Columns {
@@ -70,7 +62,7 @@ export class RowTable implements Columns {
   }
 
   /** @param chunks of a table, each once; the table takes ownership of them. */
-  static ofChunks(chunks: Iterable<PlannedChunk>): RowTable {
+  static ofChunks(chunks: Iterable<TableChunk>): RowTable {
     const table = new RowTable();
     table.#adopt(chunks);
     return table;
@@ -147,7 +139,7 @@ export class RowTable implements Columns {
     this.#adopt(planned.chunks());
   }
 
-  #adopt(chunks: Iterable<PlannedChunk>): void {
+  #adopt(chunks: Iterable<TableChunk>): void {
     for (const { number, rows, size } of chunks) {
       const chunk = this.#chunks.get(number);
       this.#size += size - (chunk?.size ?? 0);
@@ -192,7 +184,7 @@ export class RowTable implements Columns {
   }
 
   /** Marks the chunks as shared: the next write to one copies its rows first (copy-on-write). */
-  #share(): readonly Readonly<PlannedChunk>[] {
+  #share(): readonly Readonly<TableChunk>[] {
     this.#snapshots += 1;
     return this.#inOrder().map(({ number, rows, size }) => ({ number, rows, size }));
   }
@@ -217,7 +209,7 @@ export class RowTable implements Columns {
 /** The rows of a table as they will be: copies of the chunks that differ. */
 export class PlannedRows {
   readonly #chunkOf: (number: number) => Pick<Chunk, 'rows' | 'size'> | undefined;
-  readonly #planned = new Map<number, PlannedChunk>();
+  readonly #planned = new Map<number, TableChunk>();
 
   /** @param chunkOf the chunks of the table by number. */
   constructor(chunkOf: (number: number) => Pick<Chunk, 'rows' | 'size'> | undefined) {
@@ -239,11 +231,11 @@ export class PlannedRows {
   }
 
   /** The chunks that differ. */
-  chunks(): Iterable<Readonly<PlannedChunk>> {
+  chunks(): Iterable<Readonly<TableChunk>> {
     return this.#planned.values();
   }
 
-  #writableChunk(number: number): PlannedChunk {
+  #writableChunk(number: number): TableChunk {
     let chunk = this.#planned.get(number);
     if (chunk === undefined) {
       const { rows, size = 0 } = this.#chunkOf(number) ?? {};

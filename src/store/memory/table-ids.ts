@@ -2,17 +2,17 @@
 import { CHUNK_SIZE, type ChunkRows } from './chunk-rows.ts';
 import type { IdList } from './id-list.ts';
 
-/** The part of a chunk that is needed for its ids. */
-interface TableChunk {
+export interface TableChunk {
   /** Its ids divided by {@link CHUNK_SIZE}, rounded down. */
   readonly number: number;
-  readonly rows: ChunkRows;
+  /** By id modulo {@link CHUNK_SIZE}. */
+  rows: ChunkRows;
   /** Rows in it. */
-  readonly size: number;
+  size: number;
 }
 
 export class TableIds implements IdList {
-  readonly #chunks: () => readonly TableChunk[];
+  readonly #chunks: () => readonly Readonly<TableChunk>[];
   readonly #share: () => readonly { readonly rows: ChunkRows }[];
 
   /**
@@ -20,7 +20,7 @@ export class TableIds implements IdList {
    * @param share the same, marked as shared so that they no longer change.
    */
   constructor(
-    chunks: () => readonly TableChunk[],
+    chunks: () => readonly Readonly<TableChunk>[],
     share: () => readonly { readonly rows: ChunkRows }[],
   ) {
     this.#chunks = chunks;

@@ -2,7 +2,8 @@
 import type { Row, Scalar } from '../../model/kind.ts';
 import { CHUNK_SIZE, ChunkRows, type Places, type RowTexts } from './chunk-rows.ts';
 import { indexOfValue, valueAt } from './plain-value.ts';
-import { type PlannedChunk, RowTable } from './row-table.ts';
+import { RowTable } from './row-table.ts';
+import type { TableChunk } from './table-ids.ts';
 
 const LINE_FEED = 0x0a;
 
@@ -104,7 +105,7 @@ export class TextChunk {
 
 export class TextTable {
   readonly #parser: RowParser;
-  readonly #chunks: PlannedChunk[] = [];
+  readonly #chunks: TableChunk[] = [];
   #chunk: TextChunk | null = null;
   #lastId = 0;
 

@@ -6,7 +6,8 @@ import { ALL_KINDS } from '../../../model/kinds.ts';
 import { perKind } from '../../../model/per-kind.ts';
 import { CHUNK_SIZE, ChunkRows, type Places, type SealedRows } from '../../memory/chunk-rows.ts';
 import { indexOfValue } from '../../memory/plain-value.ts';
-import { type PlannedChunk, RowTable } from '../../memory/row-table.ts';
+import { RowTable } from '../../memory/row-table.ts';
+import type { TableChunk } from '../../memory/table-ids.ts';
 import { type RowParser, TextChunk } from '../../memory/text-table.ts';
 import { damaged } from '../files.ts';
 import type { BaseTables } from './base-state.ts';
@@ -33,7 +34,7 @@ export function outlinedTables(
   const text = new Pieces(pieces);
   const head = text.line();
   if (head === null || Bun.hash.crc32(head) !== headChecksum) return null;
-  const chunks: Partial<Record<KindName, PlannedChunk[]>> = {};
+  const chunks: Partial<Record<KindName, TableChunk[]>> = {};
   for (const [nth, { name }] of ALL_KINDS.entries()) {
     if (!text.skip(tableBeginning(name, nth))) return null;
     const found = chunksOf(text, tables[name], path, name);
@@ -51,9 +52,9 @@ function chunksOf(
   outlines: readonly ChunkOutline[],
   path: string,
   kind: KindName,
-): PlannedChunk[] | null {
+): TableChunk[] | null {
   const parser = parserOf(path, kind);
-  const chunks: PlannedChunk[] = [];
+  const chunks: TableChunk[] = [];
   for (const [number, size, length, crc32] of outlines) {
     const isFirst = chunks.length === 0;
     const follows = isFirst || number > (chunks.at(-1)?.number ?? 0);
