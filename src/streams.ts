@@ -8,6 +8,17 @@ export async function wholeOf(pieces: AsyncIterable<Uint8Array>): Promise<Buffer
   return Buffer.concat(parts);
 }
 
+/** @returns the bytes in pieces of a size, without copies; the last piece is the rest. */
+export function* piecesOf(bytes: Uint8Array, size: number): Generator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+
+/** @returns a value, and then those of a stream. */
+export async function* following<T>(first: T, others: AsyncIterable<T>): AsyncGenerator<T> {
+  yield first;
+  yield* others;
+}
+
 /** @returns the pieces. @throws what `tooLong` returns if they have more bytes than the limit. */
 export async function* bounded(
   pieces: AsyncIterable<Uint8Array>,

@@ -80,6 +80,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'json',
     'network',
     'slices',
+    'streams',
   ],
   resources: [
     'backoff',

@@ -2,7 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { messageOf } from '../../src/errors.ts';
-import { bounded, wholeOf } from '../../src/streams.ts';
+import { bounded, following, piecesOf, wholeOf } from '../../src/streams.ts';
 
 test('a stream is read whole, although its owner uses the memory of a piece again', async () => {
   const memory = Buffer.alloc(3);
@@ -13,6 +13,18 @@ test('a stream is read whole, although its owner uses the memory of a piece agai
     }
   }
   assert.is((await wholeOf(pieces())).toString(), 'onetwosix');
+});
+
+test('bytes are cut into pieces of a size, of which the last is the rest', () => {
+  const cut = (text: string) => Array.from(piecesOf(Buffer.from(text), 3), String);
+  assert.equal([cut(''), cut('one'), cut('onetwo!')], [[], ['one'], ['one', 'two', '!']]);
+});
+
+test('a value that was read already precedes the others of its stream', async () => {
+  async function* others() {
+    yield* ['two', 'three'];
+  }
+  assert.equal(await Array.fromAsync(following('one', others())), ['one', 'two', 'three']);
 });
 
 test('a stream with more bytes than the limit is refused, and ended', async () => {

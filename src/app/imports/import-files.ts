@@ -8,7 +8,7 @@ import { removeTemporaries, replaceFile } from '../../disk/durable-file.ts';
 import { readFile as readWhole } from '../../disk/read-file.ts';
 import { CatalogError } from '../../errors.ts';
 import type { ImportStorage } from '../../resources/transfer/imports.ts';
-import { bounded } from '../../streams.ts';
+import { bounded, piecesOf } from '../../streams.ts';
 
 const STATE = /^(\d+)\.json$/;
 const FILE = /^(\d+)\.file$/;
@@ -106,8 +106,8 @@ export function limitedFile(
 export async function* readFile(disk: Disk, path: string, from = 0): AsyncGenerator<Uint8Array> {
   let skip = from;
   for (const bytes of disk.pieces(path) ?? []) {
-    for (let at = Math.min(skip, bytes.length); at < bytes.length; at += PIECE_BYTES) {
-      yield bytes.subarray(at, at + PIECE_BYTES);
+    for (const piece of piecesOf(bytes.subarray(skip), PIECE_BYTES)) {
+      yield piece;
       await nextTurn();
     }
     skip = Math.max(0, skip - bytes.length);

@@ -12,7 +12,7 @@ import { withTimeout } from '../../delay.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
 import { parseHttpDate } from '../../http-date.ts';
 import { inSlices } from '../../slices.ts';
-import { bounded, wholeOf } from '../../streams.ts';
+import { bounded, piecesOf, wholeOf } from '../../streams.ts';
 import { StoreFailure } from './object-store.ts';
 import { parseError, printable, reasonOf } from './s3-xml.ts';
 
@@ -183,8 +183,8 @@ function md5Of(body: Uint8Array | string): Promise<string> {
   return inSlices(
     (function* () {
       const hash = createHash('md5');
-      for (let at = 0; at < bytes.length; at += HASHED_BYTES) {
-        hash.update(bytes.subarray(at, at + HASHED_BYTES));
+      for (const piece of piecesOf(bytes, HASHED_BYTES)) {
+        hash.update(piece);
         yield;
       }
       return hash.digest('base64');

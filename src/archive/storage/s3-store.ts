@@ -7,6 +7,7 @@
  */
 import { withTimeout } from '../../delay.ts';
 import { messageOf } from '../../errors.ts';
+import { following, piecesOf } from '../../streams.ts';
 import type { ObjectStore } from './object-store.ts';
 import { type S3Access, S3Client, type S3Request } from './s3-client.ts';
 import {
@@ -63,7 +64,7 @@ class S3Store implements ObjectStore {
   }
 
   async put(name: string, bytes: Uint8Array): Promise<void> {
-    if (bytes.length > PART_BYTES) await this.#putParts(name, partsOf(bytes));
+    if (bytes.length > PART_BYTES) await this.#putParts(name, piecesOf(bytes, PART_BYTES));
     else await this.#putWhole(name, bytes);
   }
 
@@ -161,12 +162,6 @@ class S3Store implements ObjectStore {
   }
 }
 
-function* partsOf(bytes: Uint8Array): Generator<Uint8Array> {
-  for (let at = 0; at < bytes.length; at += PART_BYTES) {
-    yield bytes.subarray(at, at + PART_BYTES);
-  }
-}
-
 /** @returns the bytes of the pieces in parts of equal length, except the last one. */
 async function* gathered(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
   let [part, length] = [Buffer.allocUnsafe(PART_BYTES), 0];
@@ -181,14 +176,6 @@ async function* gathered(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
     }
   }
   if (length > 0) yield part.subarray(0, length);
-}
-
-async function* following(
-  first: Uint8Array,
-  others: AsyncIterable<Uint8Array>,
-): AsyncGenerator<Uint8Array> {
-  yield first;
-  yield* others;
 }
 
 /** The body of the request that makes an object of its parts. */

@@ -9,6 +9,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { CatalogError, messageOf } from '../../errors.ts';
+import { piecesOf } from '../../streams.ts';
 import {
   type BodyStream,
   type HttpRequest,
@@ -243,8 +244,8 @@ function streamOf(
     for (;;) {
       const { done: ended, value } = await timer.within(reader.read());
       if (ended) return;
-      for (let at = 0; at < value.length; at += PIECE_BYTES) {
-        yield value.subarray(at, at + PIECE_BYTES);
+      for (const piece of piecesOf(value, PIECE_BYTES)) {
+        yield piece;
         timer.touch();
       }
     }

@@ -16,7 +16,7 @@ import { inTurns } from '../../slices.ts';
 import { baseSlices } from '../../store/files/base.ts';
 import { SCHEMA_VERSION } from '../../store/files/schema.ts';
 import type { Store } from '../../store/store.ts';
-import { closable } from '../../streams.ts';
+import { closable, piecesOf } from '../../streams.ts';
 import type { HostRole } from './host-role.ts';
 import { withWaits } from './waits.ts';
 
@@ -123,7 +123,7 @@ export class Hosts implements HostService {
 
   async *#slices(): AsyncGenerator<Uint8Array, void, void> {
     for await (const slice of inTurns(baseSlices(this.#options.store.snapshot()))) {
-      yield* piecesOf(slice);
+      yield* piecesOf(slice, PIECE_BYTES);
     }
   }
 
@@ -143,7 +143,7 @@ export class Hosts implements HostService {
           for await (const next of withWaits(store.encodedSince(at), emptyLineMs)) {
             if (next !== null) {
               at = next.changeSet.sequence;
-              yield* piecesOf(next.bytes);
+              yield* piecesOf(next.bytes, PIECE_BYTES);
             }
             if (gone.aborted || arrivals.closed) return;
             if (next !== null && performance.now() < due) continue;
@@ -164,12 +164,6 @@ export class Hosts implements HostService {
       yield EMPTY_LINE;
       due = performance.now() + emptyLineMs;
     }
-  }
-}
-
-function* piecesOf(bytes: Uint8Array): Generator<Uint8Array> {
-  for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
-    yield bytes.subarray(at, at + PIECE_BYTES);
   }
 }
 

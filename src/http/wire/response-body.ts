@@ -8,6 +8,7 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { cutBetweenCharacters } from '../../model/characters.ts';
 import { PooledBuffer } from '../../resources/text/pooled-buffer.ts';
+import { piecesOf } from '../../streams.ts';
 import type { BodyStream, HttpResponse } from '../message.ts';
 
 /** Most bytes that are written to the socket at once; larger bodies are split. */
@@ -92,7 +93,7 @@ function sendPooled(
 /** Sends a large body piece by piece, so that only the unsent text itself stays in memory. */
 async function sendPieces(sink: ResponseSink, body: string | Uint8Array): Promise<number> {
   let bytes = 0;
-  for (const piece of piecesOf(body)) {
+  for (const piece of typeof body === 'string' ? encoded(body) : piecesOf(body, PIECE_BYTES)) {
     if (!(await sendPiece(sink, piece))) return bytes;
     bytes += piece.length;
   }
@@ -100,13 +101,8 @@ async function sendPieces(sink: ResponseSink, body: string | Uint8Array): Promis
   return bytes;
 }
 
-function* piecesOf(body: string | Uint8Array): Generator<Uint8Array> {
-  if (typeof body !== 'string') {
-    for (let at = 0; at < body.length; at += PIECE_BYTES) {
-      yield body.subarray(at, at + PIECE_BYTES);
-    }
-    return;
-  }
+/** A text in pieces of UTF-8, each made when the one before it was sent. */
+function* encoded(body: string): Generator<Uint8Array> {
   // A UTF-16 unit takes at most three bytes of UTF-8.
   const units = Math.floor(PIECE_BYTES / 3);
   for (let at = 0; at < body.length; ) {

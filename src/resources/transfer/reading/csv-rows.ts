@@ -2,6 +2,7 @@
 import { CsvError, parse as csvParser } from 'csv-parse';
 import { parse as parseCsv } from 'csv-parse/sync';
 import { messageOf } from '../../../errors.ts';
+import { following } from '../../../streams.ts';
 import { CsvGuard } from './csv-guard.ts';
 import { FileProblem } from './file-problem.ts';
 import { type FileRow, MAX_ROW_BYTES } from './file-row.ts';
@@ -69,11 +70,6 @@ export async function* csvRows(
     throw new FileProblem(`the file is not CSV: ${messageOf(error)}`, row + 1);
   }
   if (row === 0) throw new FileProblem('the file is empty; the first row names the columns', 1);
-}
-
-async function* following(head: string, source: AsyncIterable<string>): AsyncGenerator<string> {
-  yield head;
-  yield* source;
 }
 
 /** A line with nothing on it; a line of `""` is a row with an empty cell. */
