@@ -1,4 +1,26 @@
-/** A limited number of places, of which one subject gets only a share. */
+/** Amounts that several owners have of something that is limited. */
+
+/** What each owner has, and all of them together. Owners that have nothing take no memory. */
+export class Tally<Owner> {
+  readonly #byOwner = new Map<Owner, number>();
+  #total = 0;
+
+  get total(): number {
+    return this.#total;
+  }
+
+  of(owner: Owner): number {
+    return this.#byOwner.get(owner) ?? 0;
+  }
+
+  /** @param change may be negative. */
+  add(owner: Owner, change: number): void {
+    this.#total += change;
+    const amount = this.of(owner) + change;
+    if (amount === 0) this.#byOwner.delete(owner);
+    else this.#byOwner.set(owner, amount);
+  }
+}
 
 export interface PlacesOptions {
   /** Places in all. */
@@ -9,10 +31,10 @@ export interface PlacesOptions {
   readonly refusal: (limit: 'own' | 'all') => Error;
 }
 
+/** A limited number of places, of which one subject gets only a share. */
 export class Places {
   readonly #options: PlacesOptions;
-  readonly #bySubject = new Map<string | null, number>();
-  #taken = 0;
+  readonly #taken = new Tally<string | null>();
 
   constructor(options: PlacesOptions) {
     this.#options = options;
@@ -20,7 +42,7 @@ export class Places {
 
   /** The number of places that are taken. */
   get taken(): number {
-    return this.#taken;
+    return this.#taken.total;
   }
 
   /**
@@ -31,24 +53,13 @@ export class Places {
    */
   take(subject: string | null): () => void {
     const { total, share, refusal } = this.#options;
-    if (this.#of(subject) >= share) throw refusal('own');
-    if (this.#taken >= total) throw refusal('all');
-    this.#count(subject, 1);
+    if (this.#taken.of(subject) >= share) throw refusal('own');
+    if (this.#taken.total >= total) throw refusal('all');
+    this.#taken.add(subject, 1);
     let isTaken = true;
     return () => {
-      if (isTaken) this.#count(subject, -1);
+      if (isTaken) this.#taken.add(subject, -1);
       isTaken = false;
     };
-  }
-
-  #of(subject: string | null): number {
-    return this.#bySubject.get(subject) ?? 0;
-  }
-
-  #count(subject: string | null, change: 1 | -1): void {
-    this.#taken += change;
-    const taken = this.#of(subject) + change;
-    if (taken === 0) this.#bySubject.delete(subject);
-    else this.#bySubject.set(subject, taken);
   }
 }

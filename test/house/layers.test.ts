@@ -79,6 +79,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'http-date',
     'json',
     'network',
+    'places',
     'slices',
     'streams',
   ],

@@ -2,6 +2,7 @@
 import type { Socket } from 'node:net';
 import { type Delay, delayed } from '../../delay.ts';
 import { networkOf } from '../../network.ts';
+import { Tally } from '../../places.ts';
 import type { Trust } from './client-address.ts';
 import { ERROR_RESPONSES, type ErrorResponse, serialize } from './error-responses.ts';
 
@@ -28,9 +29,9 @@ export class Connections {
   readonly #trusts: Trust;
   readonly #isMemoryScarce: () => boolean;
   readonly #delay: Delay;
-  readonly #byNetwork = new Map<string, number>();
+  /** By network; null stands for the trusted proxies. */
+  readonly #open = new Tally<string | null>();
   readonly #ending = new WeakSet<object>();
-  #open = 0;
   #lingering = 0;
 
   constructor(
@@ -47,7 +48,7 @@ export class Connections {
 
   /** Connections that are open now. */
   get open(): number {
-    return this.#open;
+    return this.#open.total;
   }
 
   /** Whether the connection was sent its last response: no more requests are read from it. */
@@ -74,19 +75,22 @@ export class Connections {
       this.#reject(socket, response);
       return response;
     }
-    this.#count(network, 1);
-    socket.once('close', () => this.#count(network, -1));
+    this.#open.add(network, 1);
+    socket.once('close', () => this.#open.add(network, -1));
     return null;
   }
 
   /** @param network of the client; null for a trusted proxy. */
   #rejection(network: string | null): ErrorResponse | null {
     const { connections, connectionsPerAddress } = this.#limits;
-    if (this.#open >= connections) return ERROR_RESPONSES.connections;
-    if (this.#open >= SPARE_CONNECTIONS && this.#isMemoryScarce()) return ERROR_RESPONSES.memory;
+    if (this.#open.total >= connections) return ERROR_RESPONSES.connections;
+    if (this.#open.total >= SPARE_CONNECTIONS && this.#isMemoryScarce()) {
+      return ERROR_RESPONSES.memory;
+    }
     if (network === null || connectionsPerAddress === 0) return null;
-    const isFull = (this.#byNetwork.get(network) ?? 0) >= connectionsPerAddress;
-    return isFull ? ERROR_RESPONSES.connectionsOfAddress : null;
+    return this.#open.of(network) >= connectionsPerAddress
+      ? ERROR_RESPONSES.connectionsOfAddress
+      : null;
   }
 
   /**
@@ -107,13 +111,5 @@ export class Connections {
       this.#lingering -= 1;
       stopWaiting();
     });
-  }
-
-  #count(network: string | null, change: 1 | -1): void {
-    this.#open += change;
-    if (network === null) return;
-    const connections = (this.#byNetwork.get(network) ?? 0) + change;
-    if (connections === 0) this.#byNetwork.delete(network);
-    else this.#byNetwork.set(network, connections);
   }
 }

@@ -8,6 +8,7 @@
  * 2. Larger bodies together, those of one subject, and those of all requests without a valid token
  *    stay within a limit each. So clients without a token never take the memory that others need.
  */
+import { Tally } from '../../../places.ts';
 
 /** Such a body takes no more memory than request headers do, and `--max-connections` limits these. */
 const SMALL_BODY_BYTES = 16 * 1024;
@@ -32,8 +33,7 @@ export class BodyBudget {
   readonly #shares: { readonly subject: number; readonly anonymous: number };
   readonly #isMemoryScarce: () => boolean;
   /** Bytes of large bodies by subject; null stands for all requests without a valid token. */
-  readonly #bySubject = new Map<string | null, number>();
-  #large = 0;
+  readonly #large = new Tally<string | null>();
   #held = 0;
 
   constructor({ limit, largest, isMemoryScarce }: BodyBudgetOptions) {
@@ -69,26 +69,16 @@ export class BodyBudget {
    */
   release(subject: string | null, bytes: number): void {
     this.#held -= bytes;
-    if (bytes > SMALL_BODY_BYTES) this.#count(subject, -bytes);
+    if (bytes > SMALL_BODY_BYTES) this.#large.add(subject, -bytes);
   }
 
   #growLarge(subject: string | null, before: number, after: number): boolean {
     const more = before > SMALL_BODY_BYTES ? after - before : after;
     const share = subject === null ? this.#shares.anonymous : this.#shares.subject;
-    if (this.#large + more > this.#limit || this.#of(subject) + more > share) return false;
+    if (this.#large.total + more > this.#limit) return false;
+    if (this.#large.of(subject) + more > share) return false;
     if (this.#isMemoryScarce()) return false;
-    this.#count(subject, more);
+    this.#large.add(subject, more);
     return true;
-  }
-
-  #of(subject: string | null): number {
-    return this.#bySubject.get(subject) ?? 0;
-  }
-
-  #count(subject: string | null, change: number): void {
-    this.#large += change;
-    const bytes = this.#of(subject) + change;
-    if (bytes === 0) this.#bySubject.delete(subject);
-    else this.#bySubject.set(subject, bytes);
   }
 }
