@@ -1,7 +1,7 @@
 /** The query of a collection (spec 4.2 to 4.8) as a selection of the store. */
 import type { Kind, Scalar } from '../model/kind.ts';
 import { perKind } from '../model/per-kind.ts';
-import type { Selection } from '../store/memory/selection.ts';
+import type { RowSelection, Selection } from '../store/memory/selection.ts';
 import {
   type KnownParameters,
   malformed,
@@ -66,20 +66,15 @@ export function parseUnpagedQuery(
   kind: Kind,
   names: readonly string[],
   search: string,
-): { readonly selection: Selection; readonly sent: Parameters } {
+): { readonly selection: RowSelection; readonly sent: Parameters } {
   const plan = PLANS[kind.name];
   const known = [...plan.names].filter((name) => !PAGING.has(name));
   const owner = `exports of ${plan.owner}`;
   const sent = parseParameters({ owner, names: new Set([...known, ...names]) }, search);
-  const all = { offset: 0, limit: Number.POSITIVE_INFINITY };
-  return { selection: { ...parseSelected(kind, plan, sent), ...all }, sent };
+  return { selection: parseSelected(kind, plan, sent), sent };
 }
 
-function parseSelected(
-  kind: Kind,
-  plan: QueryPlan,
-  sent: Parameters,
-): Omit<Selection, 'offset' | 'limit'> {
+function parseSelected(kind: Kind, plan: QueryPlan, sent: Parameters): RowSelection {
   return {
     filters: parseFilters(kind, plan, sent),
     words: parseSearch(sent.get('q')),

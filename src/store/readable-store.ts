@@ -4,7 +4,7 @@ import type { KindName, Scalar } from '../model/kind.ts';
 import type { Sought } from '../model/relations.ts';
 import type { RowOf } from '../model/rows.ts';
 import type { FrozenView } from './memory/frozen-view.ts';
-import type { Page, RowsOf, Selection } from './memory/selection.ts';
+import type { Page, RowsOf, RowSelection, Selection } from './memory/selection.ts';
 import type { View } from './view.ts';
 
 /** What readers of a store see: durable rows only. */
@@ -29,7 +29,7 @@ export interface ReadableStore extends View {
    * @returns a promise to await before calling this again; undefined if the order is ready.
    * @throws CatalogError `busy`, as a rejection.
    */
-  prepare(kind: KindName, selection: Selection): Promise<void> | undefined;
+  prepare(kind: KindName, selection: RowSelection): Promise<void> | undefined;
   /** One page of a collection. Rows are read only if necessary. */
   select(kind: KindName, selection: Selection): Page;
   /** All rows of a selection as of the time of the call, looked up as they are read. */
@@ -40,11 +40,10 @@ export interface ReadableStore extends View {
    */
   rowsBy<K extends KindName>(kind: K, attribute: string): (value: Scalar) => Iterable<RowOf<K>>;
   /**
-   * The rows of a selection as of the time of the call, ignoring its limit. Each step tests one
-   * row, so that none takes long, and gives null if the row does not match. The selection must be
-   * prepared.
+   * The rows of a selection as of the time of the call. Each step tests one row, so that none takes
+   * long, and gives null if the row does not match. The selection must be prepared.
    */
-  scan<K extends KindName>(kind: K, selection: Selection): Iterable<RowOf<K> | null>;
+  scan<K extends KindName>(kind: K, selection: RowSelection): Iterable<RowOf<K> | null>;
   /** A view of all rows as of the time of the call, until it is closed. */
   freeze(): FrozenView;
   /** How many rows whose indexed attribute has the value have a lower id. */

@@ -21,7 +21,7 @@ import type { IdList } from './memory/id-list.ts';
 import type { OrderedIds } from './memory/orders/ordered-ids.ts';
 import type { TablesPlan } from './memory/plan.ts';
 import { type RowParts, RowTable } from './memory/row-table.ts';
-import type { Page, RowsOf, Selection } from './memory/selection.ts';
+import type { Page, RowsOf, RowSelection, Selection } from './memory/selection.ts';
 import { Tables } from './memory/tables.ts';
 import type { ReadableStore } from './readable-store.ts';
 
@@ -211,7 +211,7 @@ export class State implements ReadableStore {
     return this.#tables.completeIndexes(background, goesOn);
   }
 
-  prepare(kind: KindName, selection: Selection): Promise<void> | undefined {
+  prepare(kind: KindName, selection: RowSelection): Promise<void> | undefined {
     return this.#tables.queries.prepare(kind, selection);
   }
 
@@ -236,7 +236,7 @@ export class State implements ReadableStore {
     };
   }
 
-  scan<K extends KindName>(kind: K, selection: Selection): Iterable<RowOf<K> | null> {
+  scan<K extends KindName>(kind: K, selection: RowSelection): Iterable<RowOf<K> | null> {
     return this.#tables.queries.scan(kind, selection);
   }
 

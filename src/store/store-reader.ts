@@ -4,7 +4,7 @@ import type { KindName, Scalar } from '../model/kind.ts';
 import type { Sought } from '../model/relations.ts';
 import type { RowOf } from '../model/rows.ts';
 import type { FrozenView } from './memory/frozen-view.ts';
-import type { Page, RowsOf, Selection } from './memory/selection.ts';
+import type { Page, RowsOf, RowSelection, Selection } from './memory/selection.ts';
 import type { ReadableStore } from './readable-store.ts';
 
 export abstract class StoreReader implements ReadableStore {
@@ -38,7 +38,7 @@ export abstract class StoreReader implements ReadableStore {
     return this.state.prepareIndexes(sought, isOne);
   }
 
-  prepare(kind: KindName, selection: Selection): Promise<void> | undefined {
+  prepare(kind: KindName, selection: RowSelection): Promise<void> | undefined {
     return this.state.prepare(kind, selection);
   }
 
@@ -54,7 +54,7 @@ export abstract class StoreReader implements ReadableStore {
     return this.state.rowsBy(kind, attribute);
   }
 
-  scan<K extends KindName>(kind: K, selection: Selection): Iterable<RowOf<K> | null> {
+  scan<K extends KindName>(kind: K, selection: RowSelection): Iterable<RowOf<K> | null> {
     return this.state.scan(kind, selection);
   }
 

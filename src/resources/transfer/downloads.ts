@@ -7,7 +7,7 @@
 import { type Clock, machineClock } from '../../delay.ts';
 import { CatalogError } from '../../errors.ts';
 import type { Kind } from '../../model/kind.ts';
-import type { Selection } from '../../store/memory/selection.ts';
+import type { RowSelection } from '../../store/memory/selection.ts';
 import { Places } from '../../places.ts';
 import type { Exports } from './exports.ts';
 import type { Format } from './formats.ts';
@@ -53,7 +53,7 @@ export class Downloads {
   async open(
     kind: Kind,
     format: Format,
-    selection: Selection,
+    selection: RowSelection,
     subject: string | null,
   ): Promise<Download> {
     const leave = this.#places.take(subject);

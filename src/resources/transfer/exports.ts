@@ -4,7 +4,7 @@ import type { Kind, Row } from '../../model/kind.ts';
 import type { Money } from '../../model/money.ts';
 import { ownersOf, soughtByObject } from '../../model/relations.ts';
 import type { FrozenView } from '../../store/memory/frozen-view.ts';
-import type { Selection } from '../../store/memory/selection.ts';
+import type { RowSelection } from '../../store/memory/selection.ts';
 import type { ReadableStore } from '../../store/readable-store.ts';
 import type { View } from '../../store/view.ts';
 import { inPieces } from '../text/pieces.ts';
@@ -38,11 +38,8 @@ export class Exports {
     this.#now = now;
   }
 
-  /**
-   * @param selection its limit and offset are ignored.
-   * @throws CatalogError `busy` if too many orders are sorted at once.
-   */
-  async open(kind: Kind, format: Format, selection: Selection): Promise<ExportFile> {
+  /** @throws CatalogError `busy` if too many orders are sorted at once. */
+  async open(kind: Kind, format: Format, selection: RowSelection): Promise<ExportFile> {
     await this.#prepare(kind, selection);
     const date = new Date(this.#now()).toISOString().slice(0, 10);
     return {
@@ -52,7 +49,7 @@ export class Exports {
   }
 
   /** In a loop, because commits may undo what was prepared. */
-  async #prepare(kind: Kind, selection: Selection): Promise<void> {
+  async #prepare(kind: Kind, selection: RowSelection): Promise<void> {
     for (;;) {
       const preparing =
         this.#store.prepare(kind.name, selection) ??
@@ -62,7 +59,7 @@ export class Exports {
     }
   }
 
-  async *#pieces(kind: Kind, format: Format, selection: Selection): AsyncGenerator<string> {
+  async *#pieces(kind: Kind, format: Format, selection: RowSelection): AsyncGenerator<string> {
     await this.#prepare(kind, selection);
     const view = this.#store.freeze();
     try {

@@ -19,7 +19,7 @@ import type { IdList } from './id-list.ts';
 import { orderOfRange, type Restriction, Restrictions, type Sources } from './restrictions.ts';
 import { foreignKeysOf } from './search/owners.ts';
 import { Bitmap } from './search/id-set.ts';
-import type { Page, RowsOf, Selection } from './selection.ts';
+import type { Page, RowsOf, RowSelection, Selection } from './selection.ts';
 import { precedes } from './orders/sort-key.ts';
 import type { Direction } from './orders/order.ts';
 import { keyOf } from './orders/sorting.ts';
@@ -49,7 +49,7 @@ export class Queries {
    * @returns a promise to await before calling this again; undefined if the selection is ready.
    * @throws CatalogError `busy`, as a rejection.
    */
-  prepare(name: KindName, selection: Selection): Promise<void> | undefined {
+  prepare(name: KindName, selection: RowSelection): Promise<void> | undefined {
     const { orderings, searches } = this.#sources;
     const kind = KINDS[name];
     const { filters, words = [], ranges = [] } = selection;
@@ -102,10 +102,10 @@ export class Queries {
   }
 
   /**
-   * The rows of a selection as of the time of the call, ignoring its limit, looked up one by one as
-   * they are read; null for a row that does not match.
+   * The rows of a selection as of the time of the call, looked up one by one as they are read; null
+   * for a row that does not match.
    */
-  scan<K extends KindName>(name: K, selection: Selection): Iterable<RowOf<K> | null> {
+  scan<K extends KindName>(name: K, selection: RowSelection): Iterable<RowOf<K> | null> {
     const { order, backwards, value, restrictions } = this.#planOf(name, selection);
     const ids = this.#sources.orderings.list(KINDS[name], order, value).snapshot(backwards);
     const rows = this.#sources.rows[name].snapshot();
@@ -122,7 +122,7 @@ export class Queries {
   }
 
   /** The ordering that a page is read from, and the filters that remain. */
-  #orderOf(name: KindName, { filters, sortby, order }: Selection) {
+  #orderOf(name: KindName, { filters, sortby, order }: RowSelection) {
     const lengthOf = ([attribute, value]: Selection['filters'][number]) =>
       this.#sources.matching(name, attribute, value).length;
     const [narrowest, ...others] =
@@ -139,7 +139,7 @@ export class Queries {
     };
   }
 
-  #planOf(name: KindName, selection: Selection) {
+  #planOf(name: KindName, selection: RowSelection) {
     const { others, ...plan } = this.#orderOf(name, selection);
     const { words = [], ranges = [] } = selection;
     const restrictions = others.map((filter) => this.#restrictions.filter(name, filter));

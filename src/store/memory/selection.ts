@@ -3,8 +3,8 @@ import type { KindName, Scalar } from '../../model/kind.ts';
 import type { RowOf } from '../../model/rows.ts';
 import type { Direction } from './orders/order.ts';
 
-/** What a query asks for. */
-export interface Selection {
+/** Which rows a query asks for, in which order. */
+export interface RowSelection {
   /** Attributes that must have the value; all of them indexed. */
   readonly filters: readonly (readonly [attribute: string, value: Scalar])[];
   /** Folded words that must all occur in the row's texts (spec 4.7); none by default. */
@@ -14,6 +14,10 @@ export interface Selection {
   /** Any scalar attribute of the object, joined ones included. */
   readonly sortby: string;
   readonly order: Direction;
+}
+
+/** What a query asks for: a page of the rows. */
+export interface Selection extends RowSelection {
   readonly offset: number;
   /** Infinity for all. */
   readonly limit: number;

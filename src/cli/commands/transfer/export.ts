@@ -21,13 +21,7 @@ export interface ExportOptions {
 }
 
 /** All rows, by ascending id. */
-const EVERYTHING = {
-  filters: [],
-  sortby: 'id',
-  order: 'asc',
-  offset: 0,
-  limit: Number.POSITIVE_INFINITY,
-} as const;
+const EVERYTHING = { filters: [], sortby: 'id', order: 'asc' } as const;
 
 /** @throws CatalogError `store_missing`, `store_damaged`, `export_failed`. */
 export async function exportCollection(options: ExportOptions, context: Context): Promise<void> {
