@@ -127,8 +127,6 @@ async function sendStream(sink: ResponseSink, body: BodyStream): Promise<number>
         return bytes;
       }
       const piece = typeof next.value === 'string' ? Buffer.from(next.value) : next.value;
-      // A chunk without bytes would end a chunked body.
-      if (piece.length === 0) continue;
       if (!(await sendPiece(sink, piece))) break;
       bytes += piece.length;
     }
