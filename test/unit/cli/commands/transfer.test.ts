@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { migrate } from '../../../../src/cli/commands/migrate.ts';
+import { FileLock } from '../../../../src/disk/lock.ts';
 import { checkStore } from '../../../../src/store/check.ts';
 import { readSnapshot } from '../../../../src/store/directory.ts';
 import { Store } from '../../../../src/store/store.ts';
@@ -392,6 +393,24 @@ test('an import waits while another import is using the store', async () => {
   assert.is((await call('export', data, ['brands'])).status, 0);
   assert.not.ok(isOver);
   await other.close();
+  const { status, stderr } = await importing;
+  assert.equal([status, stderr], [0, '']);
+  assert.is(brandsIn(data).at(-1), 'New');
+});
+
+test('import waits while it is not known who uses the store, because that is changing', async () => {
+  const data = await demo();
+  const lock = new FileLock(join(data, 'lock'));
+  assert.ok(lock.tryLock());
+  lock.note('');
+  let isOver = false;
+  const importing = call('import', data, ['brands', fileOf('name\r\nNew\r\n')]).finally(() => {
+    isOver = true;
+  });
+  // Any other work, during which the import finds the store in use.
+  assert.is((await call('export', data, ['brands'])).status, 0);
+  assert.not.ok(isOver);
+  lock.close();
   const { status, stderr } = await importing;
   assert.equal([status, stderr], [0, '']);
   assert.is(brandsIn(data).at(-1), 'New');
