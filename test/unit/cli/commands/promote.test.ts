@@ -76,11 +76,15 @@ test('spec 15.15: promote --notify names further hosts that are to be informed',
 
 test('spec 15.12: commands that write are refused in the directory of a host that follows', async () => {
   const data = await following(false);
+  const file = join(temporaryDirectory(), 'brands.csv');
+  writeFileSync(file, 'name\nNew\n');
   for (const command of [
+    ['import', 'brands', file],
     ['undo', '1'],
     ['users', 'add', 'bob'],
     // Without a password on standard input: it is refused before one is asked for.
     ['users', 'passwd', 'ann'],
+    ['users', 'disable', 'ann'],
     ['tokens', 'revoke', 'some-token'],
     ['keys', 'rotate'],
     ['migrate', '--demo'],
