@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { migrate } from '../../../../src/cli/commands/migrate.ts';
+import type { Disk } from '../../../../src/disk/disk.ts';
 import { FileLock } from '../../../../src/disk/lock.ts';
 import { checkStore } from '../../../../src/store/check.ts';
 import { readSnapshot } from '../../../../src/store/directory.ts';
@@ -449,6 +450,30 @@ test('an import fails if the disk refuses a commit, and prints which rows are wr
   assert.is(stderr, `catalog-server: the import of ${file} failed: ${stdout}`);
   const written = Array.from({ length: 250 }, (_, n) => `Brand ${n}`);
   assert.equal(brandsIn(data), [...before, ...written]);
+});
+
+test('a signal ends an import before its next commit, and a line says which rows are written', async () => {
+  const data = await demo();
+  const before = brandsIn(data);
+  let commits = 0;
+  const disk: Disk = {
+    ...quickDisk,
+    publish(job) {
+      const isCommit = job.record !== undefined;
+      if (isCommit) commits += 1;
+      // As if the system had sent it: the command listens.
+      if (isCommit && commits === 1) process.emit('SIGTERM');
+      return quickDisk.publish(job);
+    },
+  };
+  const rows = Array.from({ length: 300 }, (_, n) => `Brand ${n}\r\n`);
+  const file = fileOf(`name\r\n${rows.join('')}`);
+  const { status, stdout, stderr } = await call('import', data, ['brands', file], { disk });
+  assert.is(status, 1);
+  assert.match(stdout, /^the rows before row 252 are written, the others are not: [^\n]+\n$/);
+  assert.is(stderr, `catalog-server: the import of ${file} failed: ${stdout}`);
+  assert.is(brandsIn(data).length, before.length + 250);
+  assert.equal(leftIn(data), []);
 });
 
 test('an import says that the disk has refused its report, and not only why', async () => {

@@ -177,25 +177,46 @@ test('a stream waits for a client that does not read, and is closed when the cli
   );
 });
 
+/** A stream that never has a piece. @param onClosed called when it is closed. */
+const endless = (onClosed: () => void): AsyncIterable<string> => ({
+  [Symbol.asyncIterator]: () => ({
+    next: () => new Promise(() => {}),
+    return: () => {
+      onClosed();
+      return Promise.resolve({ done: true, value: undefined });
+    },
+  }),
+});
+
 test('a stream that waits for its next piece is closed when the client disconnects', () => {
   let closed = false;
-  const endless: AsyncIterable<string> = {
-    [Symbol.asyncIterator]: () => ({
-      next: () => new Promise(() => {}),
-      return: () => {
-        closed = true;
-        return Promise.resolve({ done: true, value: undefined });
-      },
-    }),
-  };
   return staged(
-    () => streamed(endless),
+    () => streamed(endless(() => (closed = true))),
     async (stage) => {
       const client = stage.connect();
       client.send('GET /');
       await until('the headers are there', () => client.received > 0);
       client.socket.resetAndDestroy();
       await until('the stream is closed', () => closed);
+    },
+  );
+});
+
+test('a stream is closed at once if the client has disconnected before it begins', () => {
+  let closed = false;
+  return staged(
+    async (request) => {
+      await new Promise<void>((resolve) => request.whenGone(resolve));
+      return streamed(endless(() => (closed = true)));
+    },
+    async (stage) => {
+      const client = stage.connect();
+      client.send('GET /');
+      await until('the request is carried out', () => stage.server.requests === 1);
+      client.socket.resetAndDestroy();
+      await until('the request has ended', () => stage.server.requests === 0);
+      assert.ok(closed);
+      assert.equal(stage.errors, []);
     },
   );
 });
