@@ -22,7 +22,7 @@ import type { CredentialSource } from '../../auth/credentials.ts';
 import type { SharedFiles } from '../../auth/sharing/shared-files.ts';
 import { toIso } from '../../auth/time.ts';
 import type { Disk } from '../../disk/disk.ts';
-import { CatalogError, endsWriting, hasCode } from '../../errors.ts';
+import { CatalogError, isOutcomeUnknown } from '../../errors.ts';
 import type {
   UserActor,
   UserChange,
@@ -164,9 +164,7 @@ export class Users implements UserService {
       );
     } catch (error) {
       // If it is unknown whether the change was made, the entry stays.
-      const isUnknown = hasCode(error, 'write_unknown');
-      if (recorded !== null && !endsWriting(error) && !isUnknown)
-        await this.#takeBack(subject, recorded);
+      if (recorded !== null && !isOutcomeUnknown(error)) await this.#takeBack(subject, recorded);
       throw error;
     }
   }
