@@ -40,9 +40,9 @@ export async function restoreArchive(
   const state = await readArchive(objects, target);
   const files = key === null ? null : await readPrivate(objects);
   const names = Object.keys(files ?? {});
-  await restoreBackup(context.disk, state, data, async () => {
-    if (names.length > 0) await restoreCredentials(context.disk, data, files ?? {});
-  });
+  await restoreBackup(context.disk, state, data, () =>
+    restoreCredentials(context.disk, data, files ?? {}),
+  );
   const also = names.length === 0 ? '' : `; with ${names.join(', ')}`;
   context.print(`restored ${data}: ${describeState(state)}${also}`);
   if (key === null) {
