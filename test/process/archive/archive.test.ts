@@ -222,6 +222,16 @@ test('damaged accounts and keys are found by check, and the catalog can be resto
   assert.is(restored.status, 0, restored.stderr);
   assert.match(restored.stderr, 'has lost its accounts and keys: add accounts');
   assert.is(textOf(readSnapshot(data)), textOf(readSnapshot(server.data)));
+  // What cannot be read may be in order, so nobody is told to move it elsewhere.
+  mkdirSync(path);
+  for (const command of [
+    ['check', ...args],
+    [...restore, join(directory, 'other')],
+  ]) {
+    const { status, stdout, stderr } = await runCommand(command);
+    assert.equal([status, stdout], [1, '']);
+    assert.match(stderr, /^catalog-server: file:\S+ cannot be reached: EISDIR/);
+  }
 });
 
 test('names that someone else has put into an archive do not reach the terminal as they are', async () => {
