@@ -166,6 +166,10 @@ test('a progress bar is shown on a terminal, and standard output is the same as 
     assert.equal([status, stdout], [0, plain.stdout]);
     assert.match(stderr, /\d+% \d+\/\d+ KiB/);
   }
+  const checking = (name: string, input = '') =>
+    call('import', data, ['brands', name, '--dry-run'], { input, terminal: true });
+  assert.match((await checking(file)).stderr, /100% (\d+)\/\1 KiB/, 'up to the end of the file');
+  assert.is((await checking('-', 'name\r\nNew\r\n')).stderr, '', 'the size is not known');
 });
 
 test('if a row is refused, import exits 1, prints a line for each error and writes nothing', async () => {
@@ -468,7 +472,9 @@ test('a signal ends an import before its next commit, and a line says which rows
   };
   const rows = Array.from({ length: 300 }, (_, n) => `Brand ${n}\r\n`);
   const file = fileOf(`name\r\n${rows.join('')}`);
+  const listening = process.listenerCount('SIGINT');
   const { status, stdout, stderr } = await call('import', data, ['brands', file], { disk });
+  assert.is(process.listenerCount('SIGINT'), listening, 'a signal ends the process again');
   assert.is(status, 1);
   assert.match(stdout, /^the rows before row 252 are written, the others are not: [^\n]+\n$/);
   assert.is(stderr, `catalog-server: the import of ${file} failed: ${stdout}`);
@@ -517,6 +523,12 @@ test('missing or invalid arguments are wrong usage, and a missing file or store 
   assert.equal(
     [unknown.status, /there is no file .*; name a file, or "-"/.test(unknown.stderr)],
     [1, true],
+  );
+  const device = await call('import', data, ['brands', '/dev/null']);
+  assert.is(device.status, 1);
+  assert.match(
+    device.stderr,
+    /a pipe or a device[^\n]*; name a file, or "-" for standard input\n$/,
   );
   assert.is((await call('import', data, ['brands', data])).status, 1);
   assert.is((await call('import', temporaryDirectory(), ['brands', file])).status, 1);
