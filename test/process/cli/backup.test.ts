@@ -220,6 +220,8 @@ test('a backup holds every row, but no keys and no other data of the directory',
   });
   assert.equal(Object.keys(more), []);
   assert.is(sequence, 1);
+  const kept = JSON.parse(readFileSync(join(data, 'backup.json'), 'utf8'));
+  assert.is(kept.sequence, 1, 'a backup to standard output counts as well');
   assert.match(previous, /^[0-9a-f]{64}$/);
   assert.ok(Math.abs(Date.parse(time ?? '') - Date.now()) < 600_000);
   assert.is(last_ids['skus'], demo.skus.length);

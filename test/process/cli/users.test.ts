@@ -122,7 +122,10 @@ test('a duplicate name and a change of an unknown user fail, and nothing is chan
   const data = await directoryWithStore();
   await done(data, ['add', 'ann'], PASSWORD);
   const before = readFileSync(join(data, 'access.json'), 'utf8');
-  assertFailed(await users(data, ['add', 'ann'], PASSWORD), 'the user ann exists already');
+  for (const input of [PASSWORD, undefined]) {
+    const refused = await users(data, ['add', 'ann'], input);
+    assertFailed(refused, 'the user ann exists already');
+  }
   for (const args of [
     ['passwd', 'bob'],
     ['role', 'bob', 'editor'],

@@ -1,4 +1,4 @@
-/** spec 6.9: the audit entries of a change of accounts whose original other hosts share. */
+/** spec 6.9: the audit entries of changes of accounts that fail. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Users } from '../../../../src/app/services/users.ts';
@@ -9,15 +9,11 @@ import { emptyDraft } from '../../../support/credentials.ts';
 import { quickDisk } from '../../../support/disk.ts';
 import { temporaryDirectory } from '../../../support/directory.ts';
 
-/** The actions of the entries for the creation of an account whose original refuses the change. */
-async function entriesAfter(code: Code): Promise<string[]> {
-  const acts: Act[] = [];
-  const shared: SharedFiles = {
-    pull: () => Promise.resolve(),
-    push: () => Promise.reject(new CatalogError(code, 'the change failed')),
-    requireConfirmed() {},
-  };
-  const users = new Users({
+const ROOT = { subject: 'root', confirm: () => Promise.resolve() };
+
+/** The service in a directory without accounts. @param acts to which entries are added. */
+function usersOf(acts: Act[], shared?: SharedFiles): Users {
+  return new Users({
     directory: temporaryDirectory(),
     disk: quickDisk,
     credentials: { current: () => ({ access: emptyDraft(), keys: new Map() }) } as never,
@@ -32,8 +28,18 @@ async function entriesAfter(code: Code): Promise<string[]> {
       throw error;
     },
   });
+}
+
+/** The actions of the entries for the creation of an account whose original refuses the change. */
+async function entriesAfter(code: Code): Promise<string[]> {
+  const acts: Act[] = [];
+  const users = usersOf(acts, {
+    pull: () => Promise.resolve(),
+    push: () => Promise.reject(new CatalogError(code, 'the change failed')),
+    requireConfirmed() {},
+  });
   const ann = { name: 'ann', role: 'editor', disabled: false, password: 'secret' } as const;
-  await users.create({ subject: 'root', confirm: () => Promise.resolve() }, ann).then(
+  await users.create(ROOT, ann).then(
     () => assert.unreachable(),
     (error: unknown) => assert.ok(hasCode(error, code), String(error)),
   );
@@ -50,6 +56,17 @@ test('the entry of a change stays if it is unknown whether it was made', async (
   for (const code of ['write_unknown', 'durability_unknown'] as const) {
     assert.equal(await entriesAfter(code), ['create'], code);
   }
+});
+
+test('the tokens of an account that was removed meanwhile are 404, and leave no entry', async () => {
+  const acts: Act[] = [];
+  await usersOf(acts)
+    .endTokens(ROOT, 'ann')
+    .then(
+      () => assert.unreachable(),
+      (error: unknown) => assert.ok(hasCode(error, 'not_found'), String(error)),
+    );
+  assert.equal(acts, []);
 });
 
 test.run();

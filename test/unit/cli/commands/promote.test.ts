@@ -56,6 +56,10 @@ test('spec 15.15: promote of a succeeded host begins an epoch above the one that
   assert.is(status, 0, stderr);
   assert.match(stdout, /epoch 5 begins after change set 1/);
   assert.match(stderr, /WARNING: .*does not know the address of the primary of epoch 4/);
+  await writeHostRecord(quickDisk, data, succeeded);
+  const notifying = await callProgram(['promote', '--data', data, '--notify', 'https://other']);
+  assert.is(notifying.status, 0, notifying.stderr);
+  assert.not.match(notifying.stderr, 'does not know the address');
 });
 
 test('spec 15.15: promote --notify names further hosts that are to be informed', async () => {
