@@ -6,12 +6,19 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { migrate } from '../../../src/cli/commands/migrate.ts';
 import { ImportState } from '../../../src/resources/transfer/import-state.ts';
+import { parseKept } from '../../../src/resources/transfer/kept-report.ts';
 import { Store } from '../../../src/store/store.ts';
 import { read } from '../../support/catalog.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { quickDisk } from '../../support/disk.ts';
 import { PROGRAM } from '../../support/paths.ts';
-import { collect, killServers, runCommand, startServer } from '../../support/server.ts';
+import {
+  collect,
+  type Finished,
+  killServers,
+  runCommand,
+  startServer,
+} from '../../support/server.ts';
 import { contextOf } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 
@@ -49,6 +56,38 @@ async function owned() {
   return { data, busy };
 }
 
+/**
+ * Imports a file that the owner takes.
+ *
+ * @param report of the import that the owner saves and names in its reply; null for no reply.
+ * @param after is called then.
+ */
+async function importTaken(
+  data: string,
+  report: string | null,
+  after: () => Promise<void> = () => Promise.resolve(),
+): Promise<Finished> {
+  const finished = runCommand(['import', 'brands', fileOf('name\r\nNew\r\n'), '--data', data]);
+  const folder = join(data, 'imports');
+  let request: string | undefined;
+  await until('the file is handed over', () => {
+    request = quickDisk.list(folder).find(isRequest);
+    return request !== undefined;
+  });
+  const path = (name: string) => join(folder, request?.replace('request', name) ?? '');
+  renameSync(path('request'), path('taken'));
+  if (report !== null) {
+    writeFileSync(join(folder, '1.json'), report);
+    writeFileSync(path('reply'), JSON.stringify({ id: 1, done: 1, total: 2, ended: false }));
+  }
+  await after();
+  return finished;
+}
+
+/** The report of an import in a state that has not ended. */
+const reportIn = (state: string) =>
+  new ImportState(1, 'brands', false).text.replace('checking', state);
+
 test('if the server ends during an import, the command says whether rows may be written', async () => {
   for (const [state, expected] of [
     ['checking', /the import was interrupted; no row was written$/],
@@ -56,27 +95,20 @@ test('if the server ends during an import, the command says whether rows may be 
     [null, /; start it, and look whether \/admin\/imports\/ lists the import before you import/],
   ] as const) {
     const { data, busy } = await owned();
-    const finished = runCommand(['import', 'brands', fileOf('name\r\nNew\r\n'), '--data', data]);
-    const folder = join(data, 'imports');
-    let request: string | undefined;
-    await until('the file is handed over', () => {
-      request = quickDisk.list(folder).find(isRequest);
-      return request !== undefined;
-    });
-    const path = (name: string) => join(folder, request?.replace('request', name) ?? '');
-    renameSync(path('request'), path('taken'));
-    if (state !== null) {
-      writeFileSync(
-        join(folder, '1.json'),
-        new ImportState(1, 'brands', false).text.replace('checking', state),
-      );
-      writeFileSync(path('reply'), JSON.stringify({ id: 1, done: 1, total: 2, ended: false }));
-    }
-    await busy.close();
-    const { status, stderr } = await finished;
+    const report = state === null ? null : reportIn(state);
+    const { status, stderr } = await importTaken(data, report, () => busy.close());
     assert.is(status, 1);
     assert.match(stderr.trim(), expected);
   }
+});
+
+test('if another server was started during an import, the command prints what it reports', async () => {
+  const { data, busy } = await owned();
+  // A server that starts saves the report of an import that was interrupted, and does not reply.
+  const { status, stderr } = await importTaken(data, parseKept(reportIn('writing')).interrupted);
+  assert.is(status, 1);
+  assert.match(stderr, /the import was interrupted while it wrote rows; /);
+  await busy.close();
 });
 
 test('SIGINT withdraws a file that the server has not yet accepted', async () => {
