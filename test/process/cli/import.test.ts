@@ -61,11 +61,13 @@ async function owned() {
  *
  * @param report of the import that the owner saves and names in its reply; null for no reply.
  * @param after is called then.
+ * @param ended whether the reply says that the import has ended.
  */
 async function importTaken(
   data: string,
   report: string | null,
   after: () => Promise<void> = () => Promise.resolve(),
+  ended = false,
 ): Promise<Finished> {
   const finished = runCommand(['import', 'brands', fileOf('name\r\nNew\r\n'), '--data', data]);
   const folder = join(data, 'imports');
@@ -78,7 +80,7 @@ async function importTaken(
   renameSync(path('request'), path('taken'));
   if (report !== null) {
     writeFileSync(join(folder, '1.json'), report);
-    writeFileSync(path('reply'), JSON.stringify({ id: 1, done: 1, total: 2, ended: false }));
+    writeFileSync(path('reply'), JSON.stringify({ id: 1, done: 1, total: 2, ended }));
   }
   await after();
   return finished;
@@ -108,6 +110,14 @@ test('if another server was started during an import, the command prints what it
   const { status, stderr } = await importTaken(data, parseKept(reportIn('writing')).interrupted);
   assert.is(status, 1);
   assert.match(stderr, /the import was interrupted while it wrote rows; /);
+  await busy.close();
+});
+
+test('if the disk of the server has refused the report of an import, the command says so', async () => {
+  const { data, busy } = await owned();
+  const { status, stdout, stderr } = await importTaken(data, reportIn('writing'), undefined, true);
+  assert.equal([status, stdout], [1, '']);
+  assert.match(stderr, /could not save the report; see \/admin\/imports\/1\/ and its log\n$/);
   await busy.close();
 });
 

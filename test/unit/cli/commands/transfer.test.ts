@@ -263,6 +263,13 @@ test('if a server is running, it imports the file, and readers see the rows at o
   assert.is((await read(server, '/admin/brands/1/')).name, 'Again');
   const refused = await call('import', server.data, ['brands', fileOf('id,name\r\n99,X\r\n')]);
   assert.equal([refused.status, refused.stdout], [1, 'row 2, id: there is no brand 99\n']);
+  const goods = fileOf(
+    'name,brand,category,desc_detail\r\nLamp,Nimbus Light,Electronics > Phones > Lamps,\r\n',
+  );
+  const flags = ['--match', 'name', '--create-missing', 'brands,categories'];
+  const creating = await call('import', server.data, ['goods', goods, ...flags]);
+  assert.equal([creating.status, creating.stderr], [0, '']);
+  assert.match(creating.stdout, '1 created, 0 changed, 0 unchanged, 2 missing items created\n');
   assert.equal(leftIn(server.data), []);
   assert.equal(server.log, []);
 });
