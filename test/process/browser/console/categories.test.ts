@@ -1,7 +1,7 @@
 /** More categories than one request of the console takes, and than its pickers show (spec 13.4). */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { make } from '../../../support/catalog.ts';
+import { make, read } from '../../../support/catalog.ts';
 import { send } from '../../../support/client.ts';
 import { until } from '../../../support/until.ts';
 import { testInBrowser, violationsOn } from '../browser.ts';
@@ -39,6 +39,32 @@ testInBrowser('each of more than 10,000 categories is named, found and chosen', 
   await page.getByRole('treeitem', { name: `Aa ${MANY - 1}`, exact: true }).click();
   assert.is(await field.inputValue(), `Top › Mid › Aa ${MANY - 1}`);
   assert.is(await rest.count(), 0);
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
+testInBrowser('the tree has every category although one is deleted while it is read', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  const { id: spare } = await make(server, '/admin/categories/', { name: 'Aa', parent_id: null });
+  // The first one that a request for a page of the list does not have.
+  const [next] = await read(server, '/admin/categories/?sortby=name&page=1001&per_page=1');
+  let reads = 0;
+  await page.route(/\/admin\/categories\/(?:export\/)?\?/, async (route) => {
+    const response = await route.fetch();
+    reads += 1;
+    // By name it is before all others, which move up.
+    if (reads === 1) await send(server, 'DELETE', `/admin/categories/${spare}/`);
+    await route.fulfill({ response });
+  });
+  await page.goto(at('/skus/1'));
+  const field = page.getByRole('combobox', { name: 'Category' });
+  await until('the category is named', async () =>
+    (await field.inputValue()).endsWith('Smartphones'),
+  );
+  await field.fill(next.name);
+  await page.getByRole('treeitem', { name: next.name, exact: true }).waitFor();
   assert.equal(faults(visitor), []);
   await page.context().close();
 });

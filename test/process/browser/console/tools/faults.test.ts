@@ -175,7 +175,7 @@ testInBrowser('a category is created though the tree cannot be read after that',
   const { at, visit } = scene();
   const visitor = await visit('editor');
   const { page } = visitor;
-  const tree = '**/admin/categories/?*';
+  const tree = '**/admin/categories/export/?*';
   await page.goto(at('/goods/1'));
   await page.getByRole('combobox', { name: 'Category 1' }).fill('Quite new');
   await page.getByRole('treeitem', { name: 'Create “Quite new”…' }).click();
