@@ -3,13 +3,14 @@ import { type Signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { ApiError, isAborted, jsonOf, send } from '../api/client.ts';
 import { collectionNamed } from '../api/collections.ts';
-import { needCategories, readCategories } from '../api/references.ts';
+import { needCategories } from '../api/references.ts';
 import { textOf } from '../api/text-of.ts';
 import { href, query as address, scrollBack } from '../location.ts';
 import type { MessageKey } from '../messages/message.ts';
 import { formatTime, serverText, t } from '../messages/text.ts';
 import { useOneAtATime } from '../one-at-a-time.ts';
 import { shownValue } from '../parts/attributes.ts';
+import { followCategories } from '../parts/category-changes.ts';
 import { confirm } from '../parts/dialog.tsx';
 import { announce, complain, Failure, wordsFor } from '../parts/notices.tsx';
 import { usePagingFocus } from '../parts/paging-focus.ts';
@@ -160,8 +161,7 @@ async function undo({ entry, onUndone }: EntryProps): Promise<void> {
   }
   announce(t('undo.done', { count: 1 }));
   onUndone();
-  // It may fail, and the write is undone all the same.
-  if (entry.resource === 'categories') await readCategories();
+  followCategories(entry.resource);
 }
 
 function Entry(props: EntryProps) {

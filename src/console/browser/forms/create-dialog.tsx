@@ -3,13 +3,14 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { collectionOf } from '../api/collections.ts';
 import { create } from '../api/items.ts';
-import { needCategories, readCategories } from '../api/references.ts';
+import { needCategories } from '../api/references.ts';
 import { schemaOf } from '../api/schema.ts';
 import type { CollectionName } from '../api/types.ts';
 import { t } from '../messages/text.ts';
 import { useOneAtATime } from '../one-at-a-time.ts';
+import { followCategories } from '../parts/category-changes.ts';
 import { Dialog, DialogFooter } from '../parts/dialog.tsx';
-import { announce, complain, Problem, wordsFor } from '../parts/notices.tsx';
+import { announce, Problem, wordsFor } from '../parts/notices.tsx';
 import { hasUnchosen } from '../parts/pickers/unchosen.tsx';
 import { Fields, focusProblem } from './fields.tsx';
 import { FormState, type TypedFields } from './form-state.ts';
@@ -76,8 +77,7 @@ function CreateForm({ form, onClose, onCreated }: FormProps) {
       const { item } = await create(name, content, form.creation.for(content));
       announce(t('form.saved', { name: textOf(item[title]) }));
       onCreated(item.id, textOf(item[title]));
-      // It may fail, and the category is created all the same.
-      if (name === 'categories') readCategories().catch(complain);
+      followCategories(name);
     } catch (error) {
       // Messages of the page are behind the dialog.
       const { '': rest = t('form.invalid'), ...problems } = isRefusal(error)

@@ -3,12 +3,12 @@ import { useRef } from 'preact/hooks';
 import { ApiError } from '../api/client.ts';
 import { COLLECTIONS, type Collection } from '../api/collections.ts';
 import { list, load, type Loaded, remove } from '../api/items.ts';
-import { readCategories } from '../api/references.ts';
 import { lastListAddress } from '../lists/last-address.ts';
 import { navigate } from '../location.ts';
 import type { MessageKey } from '../messages/message.ts';
 import { t } from '../messages/text.ts';
 import { titleOf } from '../parts/attributes.ts';
+import { followCategories } from '../parts/category-changes.ts';
 import { confirm } from '../parts/dialog.tsx';
 import { announce, complain } from '../parts/notices.tsx';
 import { undoDeletion } from '../parts/undo.ts';
@@ -83,8 +83,7 @@ export function DeleteButton({ form }: { readonly form: FormState }) {
       run: () => undoDeletion(collection.name, [item.id]),
     };
     announce(t('delete.done', { name }), collection.administered ? undo : null);
-    // It may fail, and the item is deleted all the same.
-    if (collection.name === 'categories') readCategories().catch(complain);
+    followCategories(collection.name);
     // While it was deleted, the user may have gone to another screen.
     if (button.current === null) {
       catalogVersion.value += 1;

@@ -1,13 +1,13 @@
 /** The form of one item, and what is shown beside it. */
 import { type Signal, useSignal, useSignalEffect } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import { readCategories } from '../api/references.ts';
 import { whileSaving } from '../saving.ts';
 import { mayWrite } from '../api/session.ts';
 import { BASE_PATH } from '../base.ts';
 import { holdBack, navigate, scrollBack } from '../location.ts';
 import { locale, t } from '../messages/text.ts';
 import { titleOf } from '../parts/attributes.ts';
+import { followCategories } from '../parts/category-changes.ts';
 import { confirmLeaving } from '../parts/dialog.tsx';
 import { announce, complain, Problem } from '../parts/notices.tsx';
 import { hasUnchosen } from '../parts/pickers/unchosen.tsx';
@@ -82,8 +82,7 @@ async function write(form: FormState, isShown: () => boolean): Promise<void> {
   if (isShown()) form.saved(loaded, sent);
   else catalogVersion.value += 1;
   announce(t('form.saved', { name: titleOf(collection, loaded.item) }));
-  // It may fail, and the category is saved all the same.
-  if (collection.name === 'categories') readCategories().catch(complain);
+  followCategories(collection.name);
   if (!isNew || !isShown()) return;
   await navigate(`/${collection.name}/${loaded.item.id}`, { replace: true, asks: false });
 }

@@ -4,10 +4,10 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { isAborted } from '../api/client.ts';
 import { randomKey } from '../api/random-key.ts';
-import { readCategories } from '../api/references.ts';
 import { focusContent } from '../focus-content.ts';
 import { holdBack } from '../location.ts';
 import { currency, t } from '../messages/text.ts';
+import { followCategories } from '../parts/category-changes.ts';
 import { confirm } from '../parts/dialog.tsx';
 import { announce, complain } from '../parts/notices.tsx';
 import { useTitle } from '../parts/title.ts';
@@ -180,8 +180,7 @@ function useImport(step: Signal<Step>, progress: Signal<Import | null>): Start {
       step.value = { kind: 'report', plan, result, example, key: randomKey() };
       if (dryRun || result.state !== 'done') return;
       announce(t('import.done', { count: result.created + result.changed }));
-      const categories = [plan.collection, ...plan.createMissing].includes('categories');
-      if (categories) await readCategories();
+      followCategories(plan.collection, ...plan.createMissing);
     } catch (error) {
       if (!isAborted(error)) step.value = before;
       complain(error);

@@ -1,10 +1,10 @@
 /** Brings back what was deleted, by the audit trail. */
 import { receive, send } from '../api/client.ts';
 import { collectionOf } from '../api/collections.ts';
-import { readCategories } from '../api/references.ts';
 import { whileSaving } from '../saving.ts';
 import type { CollectionName } from '../api/types.ts';
 import { t } from '../messages/text.ts';
+import { followCategories } from './category-changes.ts';
 import { announce } from './notices.tsx';
 import { catalogVersion } from './version.ts';
 
@@ -12,7 +12,7 @@ import { catalogVersion } from './version.ts';
 export async function undoDeletion(name: CollectionName, ids: readonly number[]): Promise<void> {
   try {
     for (const id of ids) await restoreOne(name, id);
-    if (name === 'categories') await readCategories();
+    followCategories(name);
   } finally {
     catalogVersion.value += 1;
   }

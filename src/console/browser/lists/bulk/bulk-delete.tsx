@@ -4,11 +4,11 @@ import type { Collection } from '../../api/collections.ts';
 import { NoAnswer } from '../../api/answer.ts';
 import { isGone, isPassing } from '../../api/client.ts';
 import { remove } from '../../api/items.ts';
-import { readCategories } from '../../api/references.ts';
 import type { CollectionName, Item } from '../../api/types.ts';
 import { t } from '../../messages/text.ts';
 import { titleOf } from '../../parts/attributes.ts';
 import { useOneAtATime } from '../../one-at-a-time.ts';
+import { followCategories } from '../../parts/category-changes.ts';
 import { Dialog, DialogStatus } from '../../parts/dialog.tsx';
 import { announce, complain, wordsFor } from '../../parts/notices.tsx';
 import { undoDeletion } from '../../parts/undo.ts';
@@ -97,8 +97,7 @@ export function BulkDelete({ collection, selection, onClose, onDone }: BulkProps
     if (refusal === null) onClose();
     else stopped.value = outcome;
     progress.value = null;
-    // Last: it fails if the server is gone, and what was deleted is to be said all the same.
-    if (isLess && name === 'categories') await readCategories();
+    if (isLess) followCategories(name);
   });
   const close = () => {
     cancelled.value = true;

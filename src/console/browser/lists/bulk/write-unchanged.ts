@@ -2,10 +2,10 @@
 import { type Collection, responseName } from '../../api/collections.ts';
 import { changeMany } from '../../api/items.ts';
 import type { Query } from '../../api/paths.ts';
-import { readCategories } from '../../api/references.ts';
 import type { Item, Value } from '../../api/types.ts';
 import type { MessageKey } from '../../messages/message.ts';
 import { t } from '../../messages/text.ts';
+import { followCategories } from '../../parts/category-changes.ts';
 import { whileSaving } from '../../saving.ts';
 import type { Change } from './changes.ts';
 import { readAgain } from './fresh.ts';
@@ -36,7 +36,7 @@ export function writeUnchanged(
         changes.map(({ item, attribute, after }) => ({ id: item.id, [attribute]: after })),
       );
     }
-    if (name === 'categories') await readCategories();
+    followCategories(name);
   });
 }
 

@@ -1,6 +1,8 @@
 /** What users read when the server has a fault (spec 13.4). */
+import type { Route } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { read } from '../../../../support/catalog.ts';
 import { shoot, testInBrowser } from '../../browser.ts';
 import { faults, hears, signIn, stage } from '../console.ts';
 
@@ -193,6 +195,42 @@ testInBrowser('a category is created though the tree cannot be read after that',
   await page.getByRole('button', { name: 'Save' }).click();
   await page.waitForURL(/\/categories\/\d+$/);
   await page.getByRole('heading', { name: 'Another one' }).waitFor();
+  assert.equal(faults(visitor, [/ERR_FAILED/]), []);
+  await page.context().close();
+});
+
+testInBrowser('what is written stays written though the tree cannot be read after it', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
+  const fall = (route: Route) => route.abort();
+  const tree = '**/admin/categories/export/?*';
+  await page.goto(at('/import'));
+  await page.getByLabel('Into').selectOption({ label: 'Categories' });
+  const buffer = Buffer.from('id,name\n,Made by a file\n');
+  await page.getByLabel('File').setInputFiles({ name: 'a.csv', mimeType: 'text/csv', buffer });
+  await press('Next');
+  await press('Check');
+  await page.route(tree, fall);
+  await page.getByRole('button', { name: /^Apply/ }).click();
+  await hears(page, 'alert', 'The server does not answer.');
+  await page.getByRole('heading', { name: 'Imported' }).waitFor();
+  await page.unroute(tree);
+  await page.goto(at('/categories?q=Made'));
+  await page.getByLabel('Select all on this page').check();
+  await press('Edit…');
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('What to do').selectOption({ label: 'Parent: set' });
+  await dialog.getByRole('combobox', { name: 'Parent' }).fill('Electronics');
+  await page.getByRole('treeitem', { name: 'Electronics', exact: true }).click();
+  await press('Show what changes');
+  await page.route(tree, fall);
+  await press('Change 1 item');
+  await dialog.waitFor({ state: 'hidden' });
+  await hears(page, 'status', '1 item was changed.');
+  const [made] = await read(server, '/admin/categories/?q=Made');
+  assert.is(made.parent_id, 1);
   assert.equal(faults(visitor, [/ERR_FAILED/]), []);
   await page.context().close();
 });
