@@ -80,6 +80,7 @@ export const de: Messages = {
   'error.reload': 'Neu laden',
   'error.status': 'Der Server antwortet mit Status {status}.',
   'notice.close': 'Ausblenden',
+  'notice.region': 'Meldungen (F8)',
   'dialog.close': 'Schließen',
   'dialog.cancel': 'Abbrechen',
   'dialog.done': 'Fertig',

@@ -70,6 +70,7 @@ export const en = {
   'error.reload': 'Reload',
   'error.status': 'The server answers with status {status}.',
   'notice.close': 'Dismiss',
+  'notice.region': 'Messages (F8)',
   'dialog.close': 'Close',
   'dialog.cancel': 'Cancel',
   'dialog.done': 'Done',

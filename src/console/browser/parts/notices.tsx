@@ -44,7 +44,13 @@ function add(
     ...others.slice(-3),
     { id, kind, text, action, until, added: performance.now() },
   ];
-  if (kind === 'status') setTimeout(() => close(id), action === null ? SHOWN_MS : OFFERED_MS);
+  if (kind === 'status') setTimeout(() => expire(id), action === null ? SHOWN_MS : OFFERED_MS);
+}
+
+/** Closes news, but not while the user is at the messages. */
+function expire(id: number): void {
+  if (document.querySelector('.notices:is(:hover, :focus-within)') === null) close(id);
+  else setTimeout(() => expire(id), SHOWN_MS);
 }
 
 effect(() => {
@@ -139,10 +145,10 @@ function useFocusInSight(region: { readonly current: HTMLElement | null }): void
  * alert is announced when it appears.
  */
 export function Notices() {
-  const region = useRef<HTMLDivElement>(null);
+  const region = useRef<HTMLElement>(null);
   useFocusInSight(region);
   return (
-    <div ref={region} class="notices">
+    <section ref={region} class="notices" aria-label={t('notice.region')} tabIndex={-1}>
       {/* Only what is new is announced, not all that is still shown. */}
       <div role="status" aria-atomic="false">
         {notices.value.filter(({ kind }) => kind === 'status').map(show)}
@@ -153,7 +159,7 @@ export function Notices() {
         )}
       </div>
       {notices.value.filter(({ kind }) => kind === 'alert').map(show)}
-    </div>
+    </section>
   );
 }
 

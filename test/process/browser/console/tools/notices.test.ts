@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { until } from '../../../../support/until.ts';
 import { shoot, testInBrowser } from '../../browser.ts';
-import { faults, hears, isFocusInSight, makeAccount, signIn, stage } from '../console.ts';
+import { faults, focused, hears, isFocusInSight, makeAccount, signIn, stage } from '../console.ts';
 
 const scene = stage();
 
@@ -158,6 +158,48 @@ testInBrowser('Undo of a value shows in a list that was opened since', async () 
   await stock.filter({ hasText: '4,711' }).waitFor();
   await page.getByRole('status').getByRole('button', { name: 'Undo' }).click();
   await stock.filter({ hasText: before }).waitFor();
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
+testInBrowser('F8 leads to the messages and back, and they stay meanwhile', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.clock.install();
+  await page.goto(at('/skus'));
+  const row = page.getByRole('row').nth(5);
+  const launched = row.getByRole('switch');
+  const before = await launched.isChecked();
+  const hasFocus = () => launched.evaluate((element) => element.matches(':focus'));
+  await launched.focus();
+  await page.keyboard.press('F8');
+  assert.ok(await hasFocus(), 'there is no message');
+  await page.keyboard.press('Space');
+  await hears(page, 'status', 'On sale is now');
+  const messages = page.getByRole('region', { name: 'Messages (F8)' });
+  for (const back of ['F8', 'Escape']) {
+    await page.keyboard.press('F8');
+    assert.ok(await messages.evaluate((element) => element.matches(':focus')), back);
+    await shoot(page, 'notices-focus', false);
+    // An offer ends after a minute, unless the user is there.
+    await page.clock.fastForward(90_000);
+    await page.keyboard.press(back);
+    assert.ok(await hasFocus(), back);
+  }
+  await page.keyboard.press('F8');
+  await page.keyboard.press('Tab');
+  assert.is(await page.evaluate('document.activeElement.textContent'), 'Undo');
+  await page.keyboard.press('Enter');
+  await until('it is undone', async () => (await launched.isChecked()) === before);
+  await until('the focus is back', hasFocus);
+  await page.clock.fastForward(90_000);
+  await page.getByText('On sale is now').waitFor({ state: 'detached' });
+  await row.getByRole('checkbox').check();
+  await page.getByRole('button', { name: 'Delete…' }).click();
+  await focused(page, 'footer button:first-of-type');
+  await page.keyboard.press('F8');
+  await focused(page, 'footer button:first-of-type');
   assert.equal(faults(visitor), []);
   await page.context().close();
 });
