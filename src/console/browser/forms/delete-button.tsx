@@ -9,7 +9,7 @@ import type { MessageKey } from '../messages/message.ts';
 import { t } from '../messages/text.ts';
 import { titleOf } from '../parts/attributes.ts';
 import { followCategories } from '../parts/category-changes.ts';
-import { confirm } from '../parts/dialog.tsx';
+import { confirm, dialogsClosed } from '../parts/dialog.tsx';
 import { announce, complain } from '../parts/notices.tsx';
 import { undoDeletion } from '../parts/undo.ts';
 import { catalogVersion } from '../parts/version.ts';
@@ -77,18 +77,19 @@ export function DeleteButton({ form }: { readonly form: FormState }) {
     });
     if (!agreed) return;
     await removeAsRead(form, loaded);
-    form.discard();
     const undo = {
       label: t('undo'),
       run: () => undoDeletion(collection.name, [item.id]),
     };
     announce(t('delete.done', { name }), collection.administered ? undo : null);
     followCategories(collection.name);
+    await dialogsClosed();
     // While it was deleted, the user may have gone to another screen.
     if (button.current === null) {
       catalogVersion.value += 1;
       return;
     }
+    form.discard();
     await navigate(lastListAddress(collection.name), { asks: false });
   };
   return (

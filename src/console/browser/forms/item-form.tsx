@@ -8,7 +8,7 @@ import { holdBack, navigate, scrollBack } from '../location.ts';
 import { locale, t } from '../messages/text.ts';
 import { titleOf } from '../parts/attributes.ts';
 import { followCategories } from '../parts/category-changes.ts';
-import { confirmLeaving } from '../parts/dialog.tsx';
+import { confirmLeaving, dialogsClosed } from '../parts/dialog.tsx';
 import { announce, complain, Problem } from '../parts/notices.tsx';
 import { hasUnchosen } from '../parts/pickers/unchosen.tsx';
 import { useTitle } from '../parts/title.ts';
@@ -83,7 +83,11 @@ async function write(form: FormState, isShown: () => boolean): Promise<void> {
   else catalogVersion.value += 1;
   announce(t('form.saved', { name: titleOf(collection, loaded.item) }));
   followCategories(collection.name);
-  if (!isNew || !isShown()) return;
+  if (!isNew) return;
+  await dialogsClosed();
+  if (!isShown()) return;
+  // What the dialog has just chosen is a draft only after the next frame.
+  form.keep();
   await navigate(`/${collection.name}/${loaded.item.id}`, { replace: true, asks: false });
 }
 

@@ -45,6 +45,18 @@ function useClosing(asks: boolean, onClose: () => void) {
   return { typed, close };
 }
 
+let open = 0;
+
+const waiting: (() => void)[] = [];
+
+/**
+ * Resolves when no dialog is open. A screen that is replaced takes its dialog with it, and what is
+ * typed there.
+ */
+export async function dialogsClosed(): Promise<void> {
+  while (open > 0) await new Promise<void>((resolve) => waiting.push(resolve));
+}
+
 /** It is open as long as it is there. The focus then returns to where it was before. */
 export function Dialog(props: DialogProps) {
   const { title, onClose, children, wide = false, alert = false, asks = false } = props;
@@ -57,7 +69,10 @@ export function Dialog(props: DialogProps) {
     const before = document.activeElement;
     const element = dialog.current;
     element?.showModal();
+    open += 1;
     return () => {
+      open -= 1;
+      for (const resolve of waiting.splice(0)) resolve();
       mounted.current = false;
       // While it is open, nothing outside of it takes the focus.
       element?.close();

@@ -171,4 +171,43 @@ testInBrowser('a reload while a price is being saved asks first', async () => {
   await page.context().close();
 });
 
+testInBrowser('a dialog that was opened during a save or a deletion stays', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
+  const parent = page.getByRole('combobox', { name: 'Parent' });
+  const dialog = page.getByRole('dialog', { name: 'New category' });
+  const createParent = async (typed: string, release: () => void, done: string) => {
+    await hears(page, 'status', 'Saving…');
+    await parent.fill(typed);
+    await page.getByRole('treeitem', { name: `Create “${typed}”…` }).click();
+    await dialog.getByLabel('Name').fill(`${typed} as well`);
+    release();
+    await hears(page, 'status', done);
+    // A navigation would follow at once.
+    await page.evaluate('new Promise((done) => requestAnimationFrame(() => setTimeout(done)))');
+    assert.is(await dialog.getByLabel('Name').inputValue(), `${typed} as well`);
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await hears(page, 'status', `${typed} as well is saved.`);
+  };
+  await page.goto(at('/categories/new'));
+  await page.getByLabel('Name', { exact: true }).fill('Created slowly');
+  const created = await hold(page, '**/admin/categories/');
+  await press('Save');
+  await createParent('Meanwhile', created, 'Created slowly is saved.');
+  await page.waitForURL(/\/categories\/\d+$/);
+  await page.getByRole('heading', { name: 'Created slowly' }).waitFor();
+  await page.getByText('Your unsaved changes were restored.').waitFor();
+  assert.is(await parent.inputValue(), 'Meanwhile as well');
+  await page.getByRole('button', { name: 'Discard changes' }).first().click();
+  const deleted = await hold(page, '**/admin/categories/*/');
+  await press('Delete');
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
+  await createParent('Later', deleted, 'Created slowly was deleted.');
+  await page.getByRole('table', { name: 'Categories' }).waitFor();
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
 test.run();
