@@ -53,8 +53,9 @@ const waiting: (() => void)[] = [];
  * Resolves when no dialog is open. A screen that is replaced takes its dialog with it, and what is
  * typed there.
  */
-export async function dialogsClosed(): Promise<void> {
-  while (open > 0) await new Promise<void>((resolve) => waiting.push(resolve));
+export function dialogsClosed(): Promise<void> {
+  if (open === 0) return Promise.resolve();
+  return new Promise<void>((resolve) => waiting.push(resolve)).then(dialogsClosed);
 }
 
 /** It is open as long as it is there. The focus then returns to where it was before. */
