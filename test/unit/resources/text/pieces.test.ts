@@ -26,6 +26,17 @@ test('however many texts are read concurrently, a turn makes a slice of one of t
   assert.ok(turns >= (readers * texts) / 2, `${turns} turns`);
 });
 
+test('a piece ends between two texts, and only a text that is longer than a piece is cut', async () => {
+  const full = 64 * 1024;
+  const texts = ['a', 'b'.repeat(full - 1), 'c', '', 'd'.repeat(full), '😀'.repeat(full), 'e'];
+  const pieces = await Array.fromAsync(inPieces(texts));
+  assert.is(pieces.join(''), texts.join(''));
+  assert.equal(
+    pieces.map((piece) => `${piece.length} ${piece[0]}`),
+    [`${full} a`, '1 c', `${full} d`, `${full} \ud83d`, `${full} \ud83d`, '1 e'],
+  );
+});
+
 test('the source of a text is closed when its reader stops', async () => {
   let closed = false;
   function* endless() {
@@ -36,7 +47,7 @@ test('the source of a text is closed when its reader stops', async () => {
     }
   }
   for await (const piece of inPieces(endless())) {
-    assert.is(piece.length, 64 * 1024);
+    assert.is(piece.length, 65_000);
     break;
   }
   assert.ok(closed);
