@@ -20,6 +20,8 @@ export interface Limits extends ConnectionLimits {
   readonly sendTimeout: number;
   /** Requests on one connection that wait for the one before them. */
   readonly pipelined: number;
+  /** Responses that wait for clients that do not read them. */
+  readonly unread: number;
 }
 
 export const LIMITS: Limits = {
@@ -34,6 +36,8 @@ export const LIMITS: Limits = {
   keepAliveTimeout: 65_000,
   sendTimeout: 60_000,
   pipelined: 500,
+  // With what the engine keeps for each, they take some 100 MiB.
+  unread: 512,
   connections: 10_000,
   connectionsPerAddress: 4096,
 };

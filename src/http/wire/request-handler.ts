@@ -17,14 +17,15 @@ import {
 } from './client-address.ts';
 import type { ClientErrors } from './client-errors.ts';
 import type { Connections } from './connections.ts';
-import type { ResponseBatch } from './response-batch.ts';
+import type { ResponseBatch } from './responses/response-batch.ts';
 import { rejection } from './error-responses.ts';
 import type { Limits } from './limits.ts';
 import type { Handling, Pipeline } from './pipeline.ts';
 import { type BodySettings, hasBody, IncomingBody } from './request-body.ts';
 import { syntaxError, targetOf } from './request-syntax.ts';
-import { type ResponseSink, sendResponse, waitFor } from './response-body.ts';
+import { type ResponseSink, sendResponse, waitFor } from './responses/response-body.ts';
 import { givenId, REQUEST_ID, Trace } from './trace.ts';
+import type { UnreadResponses } from './responses/unread-responses.ts';
 
 /** The parts of a server that all its requests share. */
 export interface ServerContext {
@@ -37,6 +38,7 @@ export interface ServerContext {
   readonly bodies: BodySettings;
   readonly pipeline: Pipeline<Origin>;
   readonly responseBatch: ResponseBatch;
+  readonly unread: UnreadResponses;
   readonly connections: Connections;
   readonly clientErrors: ClientErrors;
 }
@@ -56,7 +58,7 @@ export function handleRequest(
   outgoing: ServerResponse,
   awaitsContinue: boolean,
 ): void {
-  const { pipeline, connections, clientErrors, bodies, limits, onError } = context;
+  const { pipeline, connections, clientErrors, bodies, limits, unread, onError } = context;
   const connection = incoming.socket;
   if (connections.isEnding(connection)) return;
   const started = performance.now();
@@ -64,7 +66,7 @@ export function handleRequest(
   const body = hasBody(incoming) ? new IncomingBody(incoming, bodies, waiting) : null;
   if (body !== null) clientErrors.expectBody(connection, body);
   const timeout = limits.sendTimeout;
-  const exchange = { incoming, outgoing, connection, body, started, timeout, onError };
+  const exchange = { incoming, outgoing, connection, body, started, timeout, unread, onError };
   const admission = pipeline.admit(connection, incoming, started);
   switch (admission.kind) {
     case 'start':

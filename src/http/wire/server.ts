@@ -21,8 +21,9 @@ import { Connections } from './connections.ts';
 import { rejection } from './error-responses.ts';
 import { LIMITS, type Limits } from './limits.ts';
 import { Pipeline } from './pipeline.ts';
-import { ResponseBatch } from './response-batch.ts';
+import { ResponseBatch } from './responses/response-batch.ts';
 import { handleRequest, type ServerContext } from './request-handler.ts';
+import { UnreadResponses } from './responses/unread-responses.ts';
 
 /** Milliseconds between two checks for connections that are too slow. */
 const CONNECTION_CHECK_MS = 1000;
@@ -119,9 +120,10 @@ function createContext(options: ServerOptions): FullContext {
   const { isMemoryScarce = () => false } = options;
   const limits = { ...LIMITS, ...options.limits };
   const responseBatch = new ResponseBatch();
+  const clientOf = (request: Origin) => networkOf(clientAddress(request, trusts));
   const pipeline = new Pipeline({
     limit: limits.pipelined,
-    clientOf: (request: Origin) => networkOf(clientAddress(request, trusts)),
+    clientOf,
     onDeferredBegun: () => responseBatch.flush(),
   });
   const onErrorResponse: OnErrorResponse = (response, socket) => {
@@ -143,6 +145,7 @@ function createContext(options: ServerOptions): FullContext {
     },
     pipeline,
     responseBatch,
+    unread: new UnreadResponses(limits.unread, clientOf),
     connections: new Connections(limits, trusts, isMemoryScarce),
     clientErrors,
     onErrorResponse,

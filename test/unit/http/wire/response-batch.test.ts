@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ResponseBatch } from '../../../../src/http/wire/response-batch.ts';
+import { ResponseBatch } from '../../../../src/http/wire/responses/response-batch.ts';
 
 test('responses of a turn are sent in order at its end', async () => {
   const batch = new ResponseBatch(() => 0);

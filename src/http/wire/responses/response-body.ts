@@ -6,20 +6,26 @@
  */
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { cutBetweenCharacters } from '../../model/characters.ts';
-import { PooledBuffer } from '../../resources/text/pooled-buffer.ts';
-import { piecesOf } from '../../streams.ts';
-import type { BodyStream, HttpResponse } from '../message.ts';
+import { cutBetweenCharacters } from '../../../model/characters.ts';
+import { PooledBuffer } from '../../../resources/text/pooled-buffer.ts';
+import { piecesOf } from '../../../streams.ts';
+import type { BodyStream, HttpResponse } from '../../message.ts';
+import type { Origin } from '../client-address.ts';
+import type { UnreadResponses } from './unread-responses.ts';
 
 /** Most bytes that are written to the socket at once; larger bodies are split. */
 const PIECE_BYTES = 64 * 1024;
 
 /** Where a response is sent: the message of node:http, and its connection. */
 export interface ResponseSink {
+  /** The request. */
+  readonly incoming: Origin;
   readonly outgoing: ServerResponse;
   readonly connection: Socket;
   /** Milliseconds for the client to take one piece. */
   readonly timeout: number;
+  /** The responses of all connections that wait for their clients. */
+  readonly unread: UnreadResponses;
   /** Called if making or closing a stream fails. */
   readonly onError: (error: unknown) => void;
 }
@@ -94,8 +100,8 @@ function sendPooled(
 async function sendPieces(sink: ResponseSink, body: string | Uint8Array): Promise<number> {
   let bytes = 0;
   for (const piece of typeof body === 'string' ? encoded(body) : piecesOf(body, PIECE_BYTES)) {
-    if (!(await sendPiece(sink, piece))) return bytes;
     bytes += piece.length;
+    if (!(await sendPiece(sink, piece))) return bytes;
   }
   sink.outgoing.end();
   return bytes;
@@ -127,8 +133,8 @@ async function sendStream(sink: ResponseSink, body: BodyStream): Promise<number>
         return bytes;
       }
       const piece = typeof next.value === 'string' ? Buffer.from(next.value) : next.value;
-      if (!(await sendPiece(sink, piece))) break;
       bytes += piece.length;
+      if (!(await sendPiece(sink, piece))) break;
     }
   } catch (error) {
     onError(error);
@@ -172,14 +178,16 @@ async function sendPiece(sink: ResponseSink, piece: Uint8Array): Promise<boolean
  * @returns whether the client took it.
  */
 export function waitFor(
-  { outgoing, connection, timeout }: ResponseSink,
+  { incoming, outgoing, connection, timeout, unread }: ResponseSink,
   event: 'drain' | 'finish',
 ): Promise<boolean> {
   if (connection.destroyed) return Promise.resolve(false);
   return new Promise((resolve) => {
     const timer = setTimeout(() => connection.destroy(), timeout);
+    const stopWaiting = unread.add(incoming);
     const settle = (taken: boolean) => {
       clearTimeout(timer);
+      stopWaiting();
       outgoing.off(event, onTaken);
       connection.off('close', onClose);
       resolve(taken);
