@@ -288,10 +288,9 @@ function unknownDurability(path: string, cause: unknown): CatalogError {
   );
 }
 
-function secondWriter(path: string, cause: unknown): CatalogError {
-  return new CatalogError(
-    'second_writer',
-    `another process is writing to this store: it created ${path} before this process could; nothing was changed`,
-    { cause },
-  );
+function secondWriter(path: string, cause: Error): CatalogError {
+  const isNamed = systemErrorCode(cause) !== null;
+  const what = isNamed ? `it created ${path} before this process could` : cause.message;
+  const message = `another process is writing to this store: ${what}; nothing was changed`;
+  return new CatalogError('second_writer', message, { cause });
 }

@@ -14,7 +14,7 @@
  * 4. If it returns `name`, it is unknown whether the name survives: only reading the disk again can
  *    tell.
  * 5. The record is written only when the file is durable, and is itself not synced.
- * 6. If another process has written to the record, the file does not keep its name.
+ * 6. If another process has overwritten or replaced the record, the file does not keep its name.
  */
 export interface Job {
   /** A unique name on the file system of `path`. */
@@ -30,8 +30,9 @@ export interface Job {
 }
 
 /** The bytes that overwrite the beginning of an existing file, in place. */
-interface HeadPointer {
-  /** Open for reading and writing. */
+export interface HeadPointer {
+  readonly path: string;
+  /** The file that this process found under the path, open for reading and writing. */
   readonly fd: number;
   readonly bytes: Uint8Array;
   /** What this process knows to be there; null if it does not know. */
@@ -79,8 +80,10 @@ export interface Steps {
 
 /** What is done with a record. */
 export const RECORD = {
-  /** Whether another process has written to it. */
-  isForeign: function isForeign(steps: Steps, { fd, before }: HeadPointer): boolean {
+  /** Whether another process has overwritten, replaced or removed it. */
+  isForeign: function isForeign(steps: Steps, { path, fd, before }: HeadPointer): boolean {
+    const named = steps.statSync(path, { bigint: true, throwIfNoEntry: false });
+    if (named?.ino !== steps.fstatSync(fd, { bigint: true }).ino) return true;
     if (before === null) return false;
     const there = new Uint8Array(before.length);
     steps.readSync(fd, there, 0, there.length, 0);
@@ -159,7 +162,7 @@ export function publish(steps: Steps, job: Job, head = RECORD): Failure | null {
     steps.fsyncSync(directoryFd);
     if (isTaken) {
       reached = 'taken';
-      throw new Error('another process has overwritten the record');
+      throw new Error(`it has overwritten, replaced or removed ${record.path}`);
     }
     reached = 'durability';
     if (record) head.overwrite(steps, record);

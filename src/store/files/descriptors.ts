@@ -5,6 +5,7 @@
 import { join } from 'node:path';
 import { DATA_FILES } from '../../data-files.ts';
 import type { Disk } from '../../disk/disk.ts';
+import type { HeadPointer } from '../../disk/publish.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
 
 export class Descriptors {
@@ -13,7 +14,7 @@ export class Descriptors {
   readonly directory: number;
   readonly changes: number;
   /** Open for writing. */
-  readonly head: number;
+  readonly head: Pick<HeadPointer, 'path' | 'fd'>;
 
   /** @throws what the disk throws; then nothing stays open. */
   constructor(disk: Disk, directory: string) {
@@ -27,7 +28,8 @@ export class Descriptors {
     try {
       this.directory = opening(disk.open(directory));
       this.changes = opening(disk.open(this.#changesPath));
-      this.head = opening(disk.openRecord(join(directory, DATA_FILES.head)));
+      const path = join(directory, DATA_FILES.head);
+      this.head = { path, fd: opening(disk.openRecord(path)) };
     } catch (error) {
       for (const fd of opened) disk.close(fd);
       throw error;
@@ -71,11 +73,11 @@ export class Descriptors {
   /** @param onError receives the failures; everything is closed all the same. */
   async close(onError: (error: unknown) => void): Promise<void> {
     try {
-      await this.#disk.fdatasync(this.head);
+      await this.#disk.fdatasync(this.head.fd);
     } catch (cause) {
       onError(new Error(`${DATA_FILES.head} could not be synced: ${messageOf(cause)}`, { cause }));
     }
-    for (const fd of [this.head, this.directory, this.changes]) {
+    for (const fd of [this.head.fd, this.directory, this.changes]) {
       try {
         this.#disk.close(fd);
       } catch (error) {

@@ -137,10 +137,10 @@ export class FileLog implements StoreLog {
   async append({ changeSet, bytes }: EncodedChangeSet): Promise<void> {
     const { sequence } = changeSet;
     const descriptors = this.#open();
-    const { changes, head } = descriptors;
+    const { changes } = descriptors;
     // Before the write, so that nothing is written to another directory.
     descriptors.requireDirectory();
-    const record = { fd: head, bytes: encodeHead(changeSet), before: this.#headBytes };
+    const record = { ...descriptors.head, bytes: encodeHead(changeSet), before: this.#headBytes };
     const options = { exclusive: true, record };
     const failure = await this.#staging.write(this.#pathOf(sequence), bytes, changes, options);
     this.#headBytes = failure === null ? record.bytes : null;

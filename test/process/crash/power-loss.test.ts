@@ -275,11 +275,14 @@ async function operate(disk: Disk, top: string, operation: Operation, nth: numbe
       disk.close(fd);
     },
     async publish() {
-      const record = { fd: disk.openRecord(join(top, 'a')), bytes, before: null };
+      const head = join(top, 'a');
+      const record = { path: head, fd: disk.openRecord(head), bytes, before: null };
       await withOpen(disk, inside, async (directoryFd) => {
         const temporary = join(inside, 'temporary');
         const failed = await disk.publish({ temporary, path, bytes, directoryFd, record });
-        if (failed !== null) throw Object.assign(new Error(failed.message), { code: failed.code });
+        if (failed === null) return;
+        const { message, code = failed.reached } = failed;
+        throw Object.assign(new Error(message), { code });
       });
       disk.close(record.fd);
     },

@@ -1,5 +1,12 @@
 /** How a durable write ends if a call fails, or is reported as failed but took effect. */
-import fs, { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import fs, {
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -115,6 +122,7 @@ async function writeWithRecord(before: string | null, there: string, refusal?: R
   const disk = new RefusingDisk();
   const fd = disk.openRecord(join(directory, 'record'));
   const record = {
+    path: join(directory, 'record'),
     fd,
     bytes: Buffer.from('2'),
     before: before === null ? null : Buffer.from(before),
@@ -126,7 +134,8 @@ async function writeWithRecord(before: string | null, there: string, refusal?: R
     return outcomeOf(writeDurably(disk, path, Buffer.from('new'), directoryFd, options));
   });
   disk.close(fd);
-  return [ended, readFileSync(join(directory, 'record'), 'utf8'), ...readdirSync(directory).sort()];
+  const left = machineDisk.read(record.path)?.toString() ?? 'none';
+  return [ended, left, ...readdirSync(directory).sort()];
 }
 
 test('a write fails as second_writer if another process has written to the record, and leaves no file', async () => {
@@ -135,6 +144,23 @@ test('a write fails as second_writer if another process has written to the recor
   assert.equal(await writeWithRecord('1', ''), ['second_writer', '', 'record']);
   // After a write of the record that failed, its content is not known.
   assert.equal(await writeWithRecord(null, '7'), ['done', '2', 'file', 'record']);
+});
+
+test('a write fails as second_writer if another process has replaced or removed the record, whether its content is known or not', async () => {
+  const atLink =
+    (change: (record: string) => void): Refusal =>
+    (step, path) => {
+      if (step === 'link') change(join(dirname(path), 'record'));
+      return null;
+    };
+  const replace = atLink((record) => {
+    writeFileSync(`${record}.new`, '1');
+    renameSync(`${record}.new`, record);
+  });
+  for (const before of ['1', null]) {
+    assert.equal(await writeWithRecord(before, '1', replace), ['second_writer', '1', 'record']);
+  }
+  assert.equal(await writeWithRecord('1', '1', atLink(rmSync)), ['second_writer', 'none']);
 });
 
 test('if the file cannot be removed again, the write fails as durability_unknown', async () => {
@@ -169,7 +195,8 @@ test('a system that takes only a part of the bytes at a time gets the rest, but 
     fs.writeSync(fd, bytes, offset, Math.min(length, 2), position);
   const disk = { ...machineDisk, publish: publishWith({ writeSync }) };
   const fd = disk.openRecord(join(directory, 'record'));
-  const record = { fd, bytes: Buffer.from('222'), before: Buffer.from('111') };
+  const bytes = Buffer.from('222');
+  const record = { path: join(directory, 'record'), fd, bytes, before: Buffer.from('111') };
   const refused = await withOpen(disk, directory, (directoryFd) => {
     const path = join(directory, 'file');
     return writeDurably(disk, path, Buffer.from('three'), directoryFd, { record });

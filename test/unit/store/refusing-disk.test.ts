@@ -37,7 +37,7 @@ import { filesOf } from '../../support/catalog.ts';
 import { findingsOf, openStore, storeDirectory } from '../../support/checked.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { publishWith, quickDisk } from '../../support/disk.ts';
-import { codeOf, outcomeOf } from '../../support/failure.ts';
+import { codeOf, failureOf, outcomeOf } from '../../support/failure.ts';
 import { type Refusal, RefusingDisk, type Step } from '../../support/refusing-disk.ts';
 import { temporariesBelow } from '../../support/small-disk.ts';
 import { until } from '../../support/until.ts';
@@ -311,18 +311,34 @@ test('if another process wrote the next change set, that is a fatal error and th
   await other.close();
 });
 
-/** What a process has done when another one opens its directory: its commits, and a restart. */
+/** Does to the head what a start does that finds one that is not up to date. */
+function replaceHead(directory: string): void {
+  const path = join(directory, DATA_FILES.head);
+  cpSync(path, `${path}.new`);
+  renameSync(`${path}.new`, path);
+}
+
+/**
+ * What a process has done when another one opens its directory: its commits, and a restart. In the
+ * last case the other one starts before the head of the last commit is written, and replaces it.
+ */
 const HISTORIES = [
-  ['created the store', 0, false],
-  ['committed', 1, false],
-  ['started again', 1, true],
+  ['created the store', 0, false, false],
+  ['committed', 1, false, false],
+  ['started again', 1, true, false],
+  ['not yet written the head of its commit', 1, false, true],
 ] as const;
 
-for (const [what, commits, isRestarted] of HISTORIES) {
+for (const [what, commits, isRestarted, isReplaced] of HISTORIES) {
   test(`if another process wrote the next change set and removed it after a checkpoint, that is a fatal error: this one has ${what}`, async () => {
     let opened = await openUnjudged();
     const { directory } = opened;
+    opened.disk.refusal = (step) => {
+      if (isReplaced && step === 'record') replaceHead(directory);
+      return null;
+    };
     await addBrands(opened.store, commits);
+    opened.disk.refusal = null;
     if (isRestarted) {
       await opened.store.close();
       opened = await openUnjudged(directory);
@@ -345,7 +361,10 @@ for (const [what, commits, isRestarted] of HISTORIES) {
       await other.transact(addBrand('Of the other, too'));
       return !existsSync(join(directory, next));
     });
-    assert.is(await codeOf(store.transact(addBrand('Next'))), 'second_writer');
+    const { code, message } = await failureOf(store.transact(addBrand('Next')));
+    assert.is(code, 'second_writer');
+    const head = join(directory, DATA_FILES.head);
+    assert.match(message, `it has overwritten, replaced or removed ${head}; nothing was changed`);
     assert.equal([codesOf(failures), codesOf(fatalities)], [[], ['second_writer']]);
     assert.not.ok(existsSync(join(directory, next)));
     const brands = brandsOf(other);
