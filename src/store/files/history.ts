@@ -117,7 +117,8 @@ export class KeptChangeSets {
 
   /** Adds the change sets that follow, once a durable base contains them. */
   add(files: readonly ChangeFile[]): void {
-    this.#files.push(...files);
+    // Not as arguments of push: after failed checkpoints there may be more than a call takes.
+    this.#files = [...this.#files, ...files];
   }
 
   /**

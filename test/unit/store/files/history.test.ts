@@ -8,7 +8,7 @@ import { machineDisk } from '../../../../src/disk/disk.ts';
 import { checkStore } from '../../../../src/store/check.ts';
 import type { ChangeSet } from '../../../../src/store/change-set.ts';
 import { changeSetName, listChanges } from '../../../../src/store/files/files.ts';
-import { historyOf, verifyHistory } from '../../../../src/store/files/history.ts';
+import { historyOf, KeptChangeSets, verifyHistory } from '../../../../src/store/files/history.ts';
 import { restoreBackup } from '../../../../src/store/backup.ts';
 import { recover } from '../../../../src/store/files/recovery.ts';
 import type { Store } from '../../../../src/store/store.ts';
@@ -335,6 +335,12 @@ test('history is the longest run of numbers that ends at the base; the rest befo
       },
     ),
   );
+});
+
+test('a million change sets become history at once', () => {
+  const kept = new KeptChangeSets(quickDisk, storeDirectory(), Number.POSITIVE_INFINITY, []);
+  kept.add(Array.from({ length: 1_000_000 }, (_, index) => ({ sequence: index + 1, bytes: 0 })));
+  assert.is(kept.oldest, 1);
 });
 
 test('encodedSince yields the bytes of the files', async () => {
