@@ -53,13 +53,15 @@ test('the message names the directory in place of a temporary file in it', () =>
   assert.match(systemMessage(error) ?? '', /^\/srv\/data cannot be used \(EACCES: permission/);
 });
 
-test('for ENOSPC the message says that a disk is full, without a path', () => {
-  const error = Object.assign(new Error('ENOSPC: no space left on device, write'), {
-    code: 'ENOSPC',
+for (const [code, reason, advice] of [
+  ['ENOSPC', 'no space left on device', 'a disk is full: free some space, and try again'],
+  ['EFBIG', 'file too large', 'raise the limit of file sizes (ulimit -f), and try again'],
+] as const) {
+  test(`for ${code} the message says what to do, without a path`, () => {
+    const error = Object.assign(new Error(`${code}: ${reason}, write`), { code });
+    assert.is(systemMessage(error), `${code}: ${reason}; ${advice}`);
   });
-  const advice = 'a disk is full: free some space, and try again';
-  assert.is(systemMessage(error), `ENOSPC: no space left on device; ${advice}`);
-});
+}
 
 const refusal = Object.assign(new Error("EACCES: permission denied, open '/srv/k'"), {
   code: 'EACCES',
