@@ -4,7 +4,7 @@ import type { Context } from '../../app/context.ts';
 import { subcommand, verboseFlag } from '../command.ts';
 import { health, healthUrl, readinessUrl, type ServerAddress } from '../commands/health.ts';
 import { flag } from '../flags/flag.ts';
-import { parseTimeout } from '../flags/limits.ts';
+import { timeFlag } from '../flags/limits.ts';
 import { addMetricsFlags } from '../flags/logging.ts';
 import { addAddressFlags, parseServerUrl } from '../flags/network.ts';
 
@@ -24,12 +24,7 @@ export function declareHealth(program: Command, context: Context): void {
         parseServerUrl,
       ),
     )
-    .addOption(
-      flag('--timeout <duration>', 'time for the whole response', parseTimeout, {
-        value: 5000,
-        shown: '5s',
-      }),
-    )
+    .addOption(timeFlag('--timeout', 'time for the whole response', 5000))
     .addOption(verboseFlag())
     .action(({ url, timeout, ...address }: HealthFlags) =>
       health({ url: url === undefined ? readinessUrl(address) : healthUrl(url), timeout }, context),

@@ -11,7 +11,7 @@ import { type Common, command } from '../command.ts';
 import { addArchiveFlags } from '../flags/archive.ts';
 import { addClusterFlags } from '../flags/cluster.ts';
 import { flag } from '../flags/flag.ts';
-import { addLimitFlags, addTimeoutFlags } from '../flags/limits.ts';
+import { addLimitFlags, addTimeoutFlags, sizeFlag } from '../flags/limits.ts';
 import { misspeltVariables } from '../flags/misspelt.ts';
 import { addHostFlags, followOptionsOf, type HostFlags } from '../flags/hosts.ts';
 import { addLoggingFlags } from '../flags/logging.ts';
@@ -86,19 +86,19 @@ function addChangeFlags(serve: Command): void {
   serve
     .optionsGroup('Changes:')
     .addOption(
-      flag(
-        '--history <size>',
+      sizeFlag(
+        '--history',
         'total size of the change sets to keep for readers; 0 for none',
+        DEFAULT_HISTORY_BYTES,
         parseHistory,
-        { value: DEFAULT_HISTORY_BYTES, shown: `${DEFAULT_HISTORY_BYTES / 2 ** 20}MiB` },
       ),
     )
     .addOption(
-      flag(
-        '--checkpoint-size <size>',
+      sizeFlag(
+        '--checkpoint-size',
         'write a checkpoint when the change sets exceed this size and that of catalog.json',
+        DEFAULT_CHECKPOINT_BYTES,
         parseCheckpointSize,
-        { value: DEFAULT_CHECKPOINT_BYTES, shown: `${DEFAULT_CHECKPOINT_BYTES / 2 ** 20}MiB` },
       ),
     );
 }

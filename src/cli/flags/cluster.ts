@@ -5,7 +5,7 @@ import { DEFAULT_LOG_TIMEOUT_MS } from '../../app/cluster/options.ts';
 import { isSecure, parseHostAddress } from '../../hosts/address.ts';
 import { type LogAddress, parseLogAddress } from '../../hosts/cluster/address.ts';
 import { flag } from './flag.ts';
-import { parseTimeout } from './limits.ts';
+import { timeFlag } from './limits.ts';
 import { parseFile } from './values.ts';
 
 /** Adds the flags to `serve`. The others need `--log`. */
@@ -37,10 +37,11 @@ export function addClusterFlags(serve: Command): void {
       ),
     )
     .addOption(
-      flag('--log-timeout <duration>', 'longest time that a write waits for etcd', parseTimeout, {
-        value: DEFAULT_LOG_TIMEOUT_MS,
-        shown: `${DEFAULT_LOG_TIMEOUT_MS / 1000}s`,
-      }).onlyWith('log'),
+      timeFlag(
+        '--log-timeout',
+        'longest time that a write waits for etcd',
+        DEFAULT_LOG_TIMEOUT_MS,
+      ).onlyWith('log'),
     )
     .addOption(
       flag(

@@ -4,7 +4,7 @@ import type { FollowOptions } from '../../app/server-options.ts';
 import { CatalogError } from '../../errors.ts';
 import { isSecure, parseHostAddress, textOf } from '../../hosts/address.ts';
 import { type Flag, flag, parseSwitch } from './flag.ts';
-import { parseTimeout } from './limits.ts';
+import { parseTimeout, timeFlag } from './limits.ts';
 import { parseFile } from './values.ts';
 
 /** Milliseconds. */
@@ -54,11 +54,11 @@ export function addHostFlags(serve: Command): void {
       ).onlyWith('follow'),
     )
     .addOption(
-      flag(
-        '--max-unconfirmed <duration>',
+      timeFlag(
+        '--max-unconfirmed',
         'how long tokens are accepted while the followed host does not answer',
+        DEFAULT_UNCONFIRMED_MS,
         parseUnconfirmed,
-        { value: DEFAULT_UNCONFIRMED_MS, shown: `${DEFAULT_UNCONFIRMED_MS / 1000}s` },
       ).onlyWith('follow'),
     )
     .addOption(

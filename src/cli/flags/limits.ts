@@ -5,58 +5,45 @@ import { LIMITS } from '../../http/wire/limits.ts';
 import { JSON_LIMITS } from '../../json/json-limits.ts';
 import { parseLifetime } from './access.ts';
 import { type Flag, flag } from './flag.ts';
-import {
-  parseMemory,
-  parseMinFreeDisk,
-  parseSize,
-  parseSizeWithin,
-  type SizeRange,
-} from './sizes.ts';
+import { parseMemory, parseMinFreeDisk, parseSize, parseSizeWithin } from './sizes.ts';
 
 /** An array of SKUs with their specifications is nested this deep. */
 const MIN_JSON_DEPTH = 4;
 
 /** Browsers and proxies send a few KiB; node:http keeps them in memory for each connection. */
-const HEADER_BYTES: SizeRange = { least: 1024, most: 1024 * 1024 };
+const parseHeaders = parseSizeWithin({ least: 1024, most: 1024 * 1024 });
 
-const URL_BYTES: SizeRange = { least: 256, most: 1024 * 1024 };
+const parseUrl = parseSizeWithin({ least: 256, most: 1024 * 1024 });
 
 /** The command `import` has it as well. */
 export function maxImportFlag(): Flag {
-  return flag('--max-import <size>', 'largest file of an import', parseSize, {
-    value: MAX_IMPORT_BYTES,
-    shown: '256MiB',
-  });
+  return sizeFlag('--max-import', 'largest file of an import', MAX_IMPORT_BYTES);
 }
 
 /** Adds the limits on sizes, in bytes, and on numbers to `serve`. */
 export function addLimitFlags(serve: Command): void {
   serve.optionsGroup('Limits:');
   serve
-    .addOption(
-      flag('--max-body <size>', 'largest body of a request', parseSize, {
-        value: LIMITS.body,
-        shown: '1MiB',
-      }),
-    )
+    .addOption(sizeFlag('--max-body', 'largest body of a request', LIMITS.body))
     .addOption(maxImportFlag())
     .addOption(
-      flag(
-        '--max-body-memory <size>',
+      sizeFlag(
+        '--max-body-memory',
         'memory for all request bodies over 16 KiB together',
-        parseSize,
-        {
-          value: LIMITS.bodyMemory,
-          shown: '64MiB',
-        },
+        LIMITS.bodyMemory,
       ),
     );
   addMachineLimits(serve);
   serve
     .addOption(
-      size('--max-headers', 'total size of the headers of a request', LIMITS.headers, HEADER_BYTES),
+      sizeFlag(
+        '--max-headers',
+        'total size of the headers of a request',
+        LIMITS.headers,
+        parseHeaders,
+      ),
     )
-    .addOption(size('--max-url', 'longest path and query of a request', LIMITS.url, URL_BYTES))
+    .addOption(sizeFlag('--max-url', 'longest path and query of a request', LIMITS.url, parseUrl))
     .addOption(
       count(
         '--max-json-depth',
@@ -115,28 +102,28 @@ export function addTimeoutFlags(serve: Command): void {
   serve.optionsGroup('Timeouts:');
   serve
     .addOption(
-      time(
+      timeFlag(
         '--headers-timeout',
         'time for a client to send the headers of a request',
         LIMITS.headersTimeout,
       ),
     )
     .addOption(
-      time(
+      timeFlag(
         '--request-timeout',
         'time for a client to send a body, or a MiB of a file',
         LIMITS.requestTimeout,
       ),
     )
     .addOption(
-      time(
+      timeFlag(
         '--keep-alive-timeout',
         'time for an idle connection to stay open',
         LIMITS.keepAliveTimeout,
       ),
     )
     .addOption(
-      time(
+      timeFlag(
         '--send-timeout',
         'time for a client to read 64KiB of a response, or 1MiB of an export',
         LIMITS.sendTimeout,
@@ -144,17 +131,19 @@ export function addTimeoutFlags(serve: Command): void {
     );
 }
 
-function size(name: string, what: string, value: number, range: SizeRange): Flag {
-  const shown = `${value / 1024}KiB`;
-  return flag(`${name} <size>`, what, parseSizeWithin(range), { value, shown });
+/** @param value the default, in bytes: whole KiB or MiB. */
+export function sizeFlag(name: string, what: string, value: number, parse = parseSize): Flag {
+  const shown = value % 2 ** 20 === 0 ? `${value / 2 ** 20}MiB` : `${value / 2 ** 10}KiB`;
+  return flag(`${name} <size>`, what, parse, { value, shown });
 }
 
 function count(name: string, what: string, value: number, least = 1): Flag {
   return flag(`${name} <number>`, what, parseCount(least), { value });
 }
 
-function time(name: string, what: string, value: number): Flag {
-  return flag(`${name} <duration>`, what, parseTimeout, { value, shown: `${value / 1000}s` });
+/** @param value the default, in milliseconds: whole seconds. */
+export function timeFlag(name: string, what: string, value: number, parse = parseTimeout): Flag {
+  return flag(`${name} <duration>`, what, parse, { value, shown: `${value / 1000}s` });
 }
 
 /** A day. A timer takes no more milliseconds than a signed 32-bit number holds. */

@@ -7,12 +7,7 @@ import { flag, parseSwitch } from './flag.ts';
 /** Adds the flags to `serve`, or to `health`, which asks a server that has the same flags. */
 export function addAddressFlags(serve: Command): void {
   serve
-    .addOption(
-      flag('--host <host>', 'address to listen on', parseHost, {
-        value: '127.0.0.1',
-        shown: '127.0.0.1',
-      }),
-    )
+    .addOption(flag('--host <host>', 'address to listen on', parseHost, { value: '127.0.0.1' }))
     .addOption(
       flag('--port <number>', 'port to listen on; 0 takes a free one', parsePort, { value: 8000 }),
     )

@@ -7,7 +7,7 @@ import {
   type PageSettings,
 } from '../../pages/shop/settings.ts';
 import { flag } from './flag.ts';
-import { parseTimeout } from './limits.ts';
+import { timeFlag } from './limits.ts';
 
 /** The page settings that a command line names. */
 export type PageFlags = {
@@ -17,16 +17,12 @@ export type PageFlags = {
 /** For `serve`: a setting that is left out has its default. */
 export function addPageFlags(serve: Command): void {
   serve.optionsGroup('Pages:');
-  for (const option of pageFlags((value) => ({ value, shown: value }))) serve.addOption(option);
+  for (const option of pageFlags((value) => ({ value }))) serve.addOption(option);
   serve.addOption(
-    flag(
-      '--page-delay <duration>',
+    timeFlag(
+      '--page-delay',
       'longest time until pages are begun while writes keep coming',
-      parseTimeout,
-      {
-        value: DEFAULT_DELAY_MS,
-        shown: `${DEFAULT_DELAY_MS / 1000}s`,
-      },
+      DEFAULT_DELAY_MS,
     ),
   );
 }
@@ -37,9 +33,7 @@ export function addPageOverrides(command: Command): void {
   for (const option of pageFlags(() => undefined)) command.addOption(option);
 }
 
-function pageFlags(
-  fallback: (value: string) => { readonly value: string; readonly shown: string } | undefined,
-): Option[] {
+function pageFlags(fallback: (value: string) => { readonly value: string } | undefined): Option[] {
   const { currency, locale, shopName } = DEFAULT_SETTINGS;
   return [
     flag(

@@ -2,7 +2,7 @@
 import { InvalidArgumentError } from 'commander';
 
 /** Bytes. */
-export interface SizeRange {
+interface SizeRange {
   readonly least: number;
   readonly most: number;
 }
