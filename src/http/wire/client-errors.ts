@@ -20,12 +20,12 @@ import type { IncomingBody } from './request-body.ts';
 import { type ParseError, unknownMethod } from './unknown-methods.ts';
 
 /** Called for every error response that was sent. */
-export type OnErrorResponse = (response: ErrorResponse, socket: Socket) => void;
+type OnErrorResponse = (response: ErrorResponse, socket: Socket) => void;
 
 export class ClientErrors {
+  readonly onResponse: OnErrorResponse;
   readonly #application: Application;
   readonly #pipeline: Pipeline<Origin>;
-  readonly #onResponse: OnErrorResponse;
   /** The latest body of each connection: bytes that cannot be parsed may belong to it. */
   readonly #bodies = new WeakMap<object, IncomingBody>();
 
@@ -33,7 +33,7 @@ export class ClientErrors {
   constructor(application: Application, pipeline: Pipeline<Origin>, onResponse: OnErrorResponse) {
     this.#application = application;
     this.#pipeline = pipeline;
-    this.#onResponse = onResponse;
+    this.onResponse = onResponse;
   }
 
   /** Call it for every request with a body. */
@@ -93,7 +93,7 @@ export class ClientErrors {
   }
 
   #end(response: ErrorResponse, socket: Socket): void {
-    if (endWith(response, socket)) this.#onResponse(response, socket);
+    if (endWith(response, socket)) this.onResponse(response, socket);
   }
 }
 

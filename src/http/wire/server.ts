@@ -16,7 +16,7 @@ import {
   type Trust,
   TRUST_NOBODY,
 } from './client-address.ts';
-import { ClientErrors, type OnErrorResponse } from './client-errors.ts';
+import { ClientErrors } from './client-errors.ts';
 import { Connections } from './connections.ts';
 import { rejection } from './error-responses.ts';
 import { LIMITS, type Limits } from './limits.ts';
@@ -111,11 +111,7 @@ function urlOf(server: Server): string {
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }
 
-interface FullContext extends ServerContext {
-  readonly onErrorResponse: OnErrorResponse;
-}
-
-function createContext(options: ServerOptions): FullContext {
+function createContext(options: ServerOptions): ServerContext {
   const { application, onError, listener, trusts = TRUST_NOBODY } = options;
   const { isMemoryScarce = () => false } = options;
   const limits = { ...LIMITS, ...options.limits };
@@ -126,11 +122,10 @@ function createContext(options: ServerOptions): FullContext {
     clientOf,
     onDeferredBegun: () => responseBatch.flush(),
   });
-  const onErrorResponse: OnErrorResponse = (response, socket) => {
+  const clientErrors = new ClientErrors(application, pipeline, (response, socket) => {
     if (listener?.wants(response.status) !== true) return;
     listener.onResponse(errorRecord(response, peerAddress({ socket })));
-  };
-  const clientErrors = new ClientErrors(application, pipeline, onErrorResponse);
+  });
   return {
     application,
     onError,
@@ -148,12 +143,11 @@ function createContext(options: ServerOptions): FullContext {
     unread: new UnreadResponses(limits.unread, clientOf),
     connections: new Connections(limits, trusts, isMemoryScarce),
     clientErrors,
-    onErrorResponse,
   };
 }
 
-function createHttpServer(context: FullContext): Server {
-  const { limits, connections, clientErrors, onErrorResponse } = context;
+function createHttpServer(context: ServerContext): Server {
+  const { limits, connections, clientErrors } = context;
   const server = createServer({
     maxHeaderSize: limits.headers,
     headersTimeout: Math.min(limits.headersTimeout, limits.requestTimeout),
@@ -178,7 +172,7 @@ function createHttpServer(context: FullContext): Server {
   server.on('connection', (socket) => {
     rememberPeer(socket);
     const rejected = connections.admit(socket);
-    if (rejected !== null) onErrorResponse(rejected, socket);
+    if (rejected !== null) clientErrors.onResponse(rejected, socket);
   });
   server.on('clientError', (error, socket) => clientErrors.handle(error, socket as Socket));
   server.on('connect', (_, socket) => clientErrors.rejectTunnel(socket as Socket));
