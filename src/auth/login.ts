@@ -22,6 +22,9 @@ const ACCOUNTS = 'accounts';
 /** Seconds by which a token may be issued ahead of the clock, after a revocation. */
 const MAX_AHEAD_S = 5;
 
+/** What every refusal says, so that it does not tell which accounts there are. */
+const WRONG = 'the user name or the password is wrong';
+
 export interface Credential {
   readonly username: string;
   readonly password: string;
@@ -66,7 +69,7 @@ export class Login {
       const verified = await this.#accountWith(username, credential.password);
       if (verified === null) {
         this.#attempts.failed(username, address);
-        throw unauthorized('the user name or the password is wrong');
+        throw unauthorized(WRONG);
       }
       this.#attempts.succeeded(username);
       return issueFor(
@@ -74,8 +77,7 @@ export class Login {
         ({ users }) => {
           const account = users.get(username);
           // A change may have held the lock until now. It ended only tokens issued before it.
-          if (!isUnchanged(account, verified))
-            throw unauthorized('the user name or the password is wrong');
+          if (!isUnchanged(account, verified)) throw unauthorized(WRONG);
           return { subject: username, role: account.role };
         },
         (issued) => ({ expires: issued + lifetime, loggedIn: issued }),
