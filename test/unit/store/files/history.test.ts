@@ -1,10 +1,12 @@
 /** docs/storage.md, "The files": change sets are kept for a while after a checkpoint. */
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { machineDisk } from '../../../../src/disk/disk.ts';
+import { openForWrites } from '../../../../src/cli/commands/open-store.ts';
+import { type Disk, machineDisk } from '../../../../src/disk/disk.ts';
 import { checkStore } from '../../../../src/store/check.ts';
 import type { ChangeSet } from '../../../../src/store/change-set.ts';
 import { changeSetName, listChanges } from '../../../../src/store/files/files.ts';
@@ -138,6 +140,16 @@ test('a smaller limit takes effect at the next start', async () => {
   assert.equal(sequencesIn(directory), upTo(30, base - 2));
   await (await open(directory, 0)).close();
   assert.equal(sequencesIn(directory), upTo(30, base + 1));
+});
+
+test('a command that writes removes nothing of the history, because its limit is that of the server', async () => {
+  const directory = await written(1e9);
+  // More than a server keeps if nothing else is set.
+  const disk: Disk = { ...quickDisk, size: () => 2 ** 40 };
+  const warn = (message: string) => assert.unreachable(message);
+  const { store } = await openForWrites(directory, 'import', { disk, warn });
+  await store.close();
+  assert.equal(sequencesIn(directory), upTo(30));
 });
 
 test('change sets before a gap in the history are accepted by check and removed by a start', async () => {
@@ -277,6 +289,25 @@ test('a failed removal of history is reported, and the next checkpoint repeats i
   });
   await store.close();
   assert.equal(sequencesIn(directory), upTo(store.sequence, baseIn(directory) - 1));
+});
+
+test('two removals at the same time together remove no more than what is beyond the limit', async () => {
+  const removed: string[] = [];
+  const disk: Disk = {
+    ...quickDisk,
+    size: () => BLOCK,
+    async unlink(path) {
+      removed.push(path);
+      await nextTurn();
+    },
+  };
+  const history = new KeptChangeSets(disk, '/data', 6 * BLOCK, upTo(10));
+  await Promise.all([history.trim(), history.trim()]);
+  assert.equal(
+    removed,
+    upTo(4).map((sequence) => join('/data', changeSetName(sequence))),
+  );
+  assert.is(history.oldest, 5);
 });
 
 test('a crash after the rename of a base or after any removal leaves a readable history', async () => {
