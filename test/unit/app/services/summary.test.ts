@@ -30,6 +30,13 @@ test('a backup is too old after more than 7 days', async () => {
   assert.equal(await codesOf(older), ['no_backup']);
 });
 
+test('if memory is scarce, that is the only warning, although it is a reason not to be ready', async () => {
+  const reason = () => 'memory is scarce';
+  const scarce = summariesWith({ isMemoryScarce: () => true, reason });
+  assert.equal(await codesOf(scarce), ['memory_scarce']);
+  assert.equal(await codesOf(summariesWith({ reason })), ['not_ready']);
+});
+
 test('the disk and the backup are looked at once in 10 seconds, and again if the clock was set back', async () => {
   let now = NOW;
   let looked = 0;

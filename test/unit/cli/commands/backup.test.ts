@@ -81,11 +81,17 @@ test('keys are backed up with a passphrase, and restored only with the same one'
 test('keys are backed up for a recipient, over standard output and input too', async () => {
   const { data, folder } = await furnished();
   const bytes = await done(['backup', '--data', data, '-', '--recipient', recipient]);
-  const identities = file(folder, 'id.txt', `# created: today\n\n${identity}\n`);
-  const restored = join(folder, 'restored');
-  const restore = ['restore', '--data', restored, '-'];
-  await done([...restore, '--identity-file', identities], { input: bytes });
-  assert.equal(read(restored, 'keys.json'), read(data, 'keys.json'));
+  for (const [name, lineEnd] of [
+    ['unix', '\n'],
+    ['windows', '\r\n'],
+  ] as const) {
+    const lines = ['# created: today', '', identity, ''].join(lineEnd);
+    const identities = file(folder, `${name}.txt`, lines);
+    const restored = join(folder, name);
+    const restore = ['restore', '--data', restored, '-'];
+    await done([...restore, '--identity-file', identities], { input: bytes });
+    assert.equal(read(restored, 'keys.json'), read(data, 'keys.json'), name);
+  }
 });
 
 test('with --without-keys a backup is restored without its encrypted keys', async () => {
