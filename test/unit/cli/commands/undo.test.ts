@@ -133,6 +133,13 @@ test('arguments that select no entries, or select them in two ways, are wrong us
   const unknown = await undo(data, '9');
   assert.is(unknown.status, 1);
   assert.match(unknown.stderr, 'there is no audit entry 9');
+  const nothing = await undo(temporaryDirectory(), '1');
+  assert.is(nothing.status, 1);
+  assert.match(
+    nothing.stderr,
+    /holds no store; [^\n]+ migrate --data \S+\n$/,
+    'no server is named',
+  );
 });
 
 test.run();
