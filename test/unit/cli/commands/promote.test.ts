@@ -11,7 +11,7 @@ import {
   writeHostRecord,
 } from '../../../../src/store/hosts/host-record.ts';
 import { temporaryDirectory } from '../../../support/directory.ts';
-import { quickDisk } from '../../../support/disk.ts';
+import { quickDisk, refusableDisk } from '../../../support/disk.ts';
 import { callProgram } from '../../../support/program.ts';
 import { contextOf } from '../../../support/service.ts';
 
@@ -32,7 +32,7 @@ test('spec 15.15: promote makes the directory the primary of a new epoch, which 
   assert.match(stdout, /epoch 2 begins after change set 1 of \d{4}-/);
   assert.match(
     stderr,
-    /WARNING: writes that https:\/\/primary confirmed after change set 1 are lost/,
+    /^catalog-server: WARNING: writes that https:\/\/primary confirmed after change set 1 are lost[^\n]+\n$/,
   );
   const record = readHostRecord(quickDisk, data);
   assert.is(record?.role, 'primary');
@@ -60,6 +60,22 @@ test('spec 15.15: promote of a succeeded host begins an epoch above the one that
   const notifying = await callProgram(['promote', '--data', data, '--notify', 'https://other']);
   assert.is(notifying.status, 0, notifying.stderr);
   assert.not.match(notifying.stderr, 'does not know the address');
+});
+
+test('spec 15.15: promote of a store without a write names no time', async () => {
+  const data = await following(false);
+  const { status, stdout, stderr } = await callProgram(['promote', '--data', data]);
+  assert.is(status, 0, stderr);
+  assert.match(stdout, 'epoch 2 begins after change set 0; start it with: catalog-server serve');
+});
+
+test('spec 15.15: if the disk refuses the new epoch, promote fails, and the host still follows', async () => {
+  const data = await following();
+  const disk = refusableDisk({ active: true });
+  const { status, stdout, stderr } = await callProgram(['promote', '--data', data], { disk });
+  assert.equal([status, stdout], [1, '']);
+  assert.match(stderr, 'no space left');
+  assert.is(readHostRecord(quickDisk, data)?.role, 'follower');
 });
 
 test('spec 15.15: promote --notify names further hosts that are to be informed', async () => {
