@@ -90,7 +90,7 @@ function counted(count: number, what: string): string {
 }
 
 function shown(value: unknown): string {
-  const text = JSON.stringify(value) ?? '';
+  const text = JSON.stringify(value);
   return text.length > MAX_SHOWN
     ? `${text.slice(0, cutBetweenCharacters(text, MAX_SHOWN))}…`
     : text;
