@@ -334,6 +334,34 @@ test('a file that the server has not taken is imported by the command once the s
   assert.equal(leftIn(data), []);
 });
 
+test('a file that was withdrawn from a server that has ended is handed over to the next one', async () => {
+  const data = await demo();
+  let owner = await ownedBy('serve', data);
+  let handedOver = 0;
+  const disk: Disk = {
+    ...quickDisk,
+    async rename(from, to) {
+      await quickDisk.rename(from, to);
+      if (to.endsWith('.request')) handedOver += 1;
+      // The next server has started when the command looks who owns the directory.
+      else if (handedOver === 1) owner = await ownedBy('serve', data);
+    },
+  };
+  const input = 'name\r\nNew\r\n';
+  let isOver = false;
+  const importing = call('import', data, ['brands', '-'], { input, disk }).finally(() => {
+    isOver = true;
+  });
+  for (const times of [1, 2]) {
+    await until(`it is handed over ${times} times`, () => isOver || handedOver === times);
+    await owner.close();
+  }
+  const { status, stderr } = await importing;
+  assert.equal([status, stderr], [0, '']);
+  assert.is(brandsIn(data).at(-1), 'New');
+  assert.equal(leftIn(data), []);
+});
+
 test('a starting server imports requests that were not taken, and not those that were', async () => {
   const data = await demo();
   const folder = join(data, 'imports');
