@@ -67,4 +67,13 @@ test('a reader takes the newest change sets up to 64 MiB', () => {
   );
 });
 
+test('a change set that is too long to be taken is read as long as it is there', () => {
+  const large = Buffer.alloc(65 * 1024 * 1024);
+  const files = new ChangeFiles(diskOf(new Map([...contentsOf(1), [2, large]])), '/data');
+  files.take();
+  assert.is(String(files.next(1)), 'change set 1');
+  assert.ok(files.next(2) === large);
+  assert.is(files.next(3), 'end');
+});
+
 test.run();
