@@ -6,6 +6,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { temporaryDirectory } from '../../../support/directory.ts';
 import { callProgram, type CallOptions, directoryWithStore } from '../../../support/program.ts';
+import { RefusingDisk } from '../../../support/refusing-disk.ts';
 
 const identity = await generateX25519Identity();
 const recipient = await identityToRecipient(identity);
@@ -45,6 +46,27 @@ function file(folder: string, name: string, content: string | Uint8Array): strin
 
 const read = (data: string, name: string): unknown =>
   JSON.parse(readFileSync(join(data, name), 'utf8'));
+
+test('a backup whose time cannot be recorded is complete, and only a user who may write is warned', async () => {
+  const { data, folder } = await furnished();
+  const disk = new RefusingDisk();
+  for (const [code, warning] of [
+    [
+      'ENOSPC',
+      /^catalog-server: warning: the backup is complete, but its time [^\n]+ENOSPC[^\n]+\n$/,
+    ],
+    ['EACCES', /^$/],
+    ['EROFS', /^$/],
+  ] as const) {
+    disk.refusal = (step, path) => (step === 'create' && path.startsWith(data) ? code : null);
+    const to = join(folder, `${code}.json`);
+    const { status, stderr } = await callProgram(['backup', '--data', data, to], { disk });
+    assert.is(status, 0, stderr);
+    assert.match(stderr, warning);
+    await done(['restore', '--data', join(folder, code), to]);
+    assert.not.ok(existsSync(join(data, 'backup.json')));
+  }
+});
 
 test('accounts are in every backup and are restored, and keys are not', async () => {
   const { data, folder } = await furnished();
