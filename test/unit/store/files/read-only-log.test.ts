@@ -79,16 +79,23 @@ test('reading change sets that the owner has removed fails as history_gone', asy
   await store.close();
 });
 
-test('change sets can be read as far back as the owner says', async () => {
+test('change sets can be read as far back as the owner says, and up to the last one received', async () => {
   const directory = storeDirectory();
   const owner = await openStore(directory, { disk: quickDisk });
   for (let nth = 0; nth < 3; nth += 1) await owner.transact(addBook());
   const { log, store } = await openSecondary(directory);
   assert.throws(() => store.since(2), /cannot be given/);
   log.setOldest(owner.oldest);
-  const found: number[] = [];
-  for await (const { sequence } of store.since(1)) found.push(sequence);
-  assert.equal(found, [2, 3]);
+  const after = async (from: number) => {
+    const found: number[] = [];
+    for await (const { sequence } of store.since(from)) found.push(sequence);
+    return found;
+  };
+  assert.equal(await after(1), [2, 3]);
+  await owner.transact(addBook());
+  assert.throws(() => store.since(4), /cannot be given/);
+  for await (const each of log.read(3, 4)) await store.receive(each);
+  assert.equal(await after(1), [2, 3, 4]);
   await store.close();
   await owner.close();
 });
