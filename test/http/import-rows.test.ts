@@ -148,6 +148,19 @@ test('an empty level of an SPU is taken from its path, and is an error without o
   }
 });
 
+test('a path of an SPU or a SKU with fewer than three levels is an error, and creates nothing', async () => {
+  for (const collection of ['goods', 'skus']) {
+    for (const path of ['Electronics', 'Electronics > Phones', 'Electronics > Gadgets']) {
+      const query = 'create_missing=categories';
+      const report = await importInto(server, collection, csv('id,category', `1,${path}`), {
+        query,
+      });
+      assert.equal(errorsOf(report), [[2, 'category', 'must have three levels']], path);
+      assert.is(report.created_missing_count, 0);
+    }
+  }
+});
+
 /** In the demo catalog option 1 is of specification 1, "Colour" of this SPU. */
 const PHONE = 'Auralune Phone 12';
 /** Specification 3 is "Colour" of this one. */
