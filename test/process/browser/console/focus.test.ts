@@ -100,6 +100,27 @@ testInBrowser('an option is renamed in place, and Escape leaves it as it is', as
   await page.context().close();
 });
 
+testInBrowser('Enter closes a field whose value is unchanged', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  for (const [path, value] of [
+    ['/skus', 'td.editable button.value'],
+    ['/goods/1', '.chips button.value'],
+  ] as const) {
+    await page.goto(at(path));
+    const button = page.locator(value).first();
+    const text = await button.innerText();
+    await button.press('Enter');
+    await focused(page, 'input');
+    await page.keyboard.press('Enter');
+    assert.ok(await button.evaluate((element) => element.matches(':focus')), path);
+    assert.is(await button.innerText(), text);
+  }
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
 testInBrowser(
   'a dialog that creates an item moves the focus to the first invalid field',
   async () => {

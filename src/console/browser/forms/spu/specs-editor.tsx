@@ -217,9 +217,13 @@ function OptionField({ option, reload, onEnd }: OptionFieldProps) {
       data-unchosen={refused.value}
       defaultValue={option.value}
       onBlur={() => void rename()}
-      onKeyDown={({ key }) => {
-        if (key === 'Enter') void rename();
-        if (key === 'Escape' && !saving.value) end();
+      onKeyDown={(event) => {
+        if (event.key === 'Enter') {
+          // It would press the button that takes the place of the field, which opens it again.
+          event.preventDefault();
+          void rename();
+        }
+        if (event.key === 'Escape' && !saving.value) end();
       }}
     />
   );

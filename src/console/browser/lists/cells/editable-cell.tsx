@@ -117,7 +117,11 @@ function Editor({ collection, column, item, onChange, onEnd }: EditorProps) {
         aria-describedby={problem.value === null ? undefined : help}
         defaultValue={isPrice(column) ? priceInput(value) : String(value)}
         onKeyDown={(event) => {
-          if (event.key === 'Enter') void save();
+          if (event.key === 'Enter') {
+            // It would press the button that takes the place of the field, which opens it again.
+            event.preventDefault();
+            void save();
+          }
           if (event.key !== 'Escape' || saving.value) return;
           done.current = true;
           onEnd();
