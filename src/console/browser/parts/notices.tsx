@@ -40,9 +40,10 @@ function add(
   count += 1;
   const id = count;
   const others = notices.value.filter((each) => each.text !== text);
+  // The newest is the first that is reached after F8.
   notices.value = [
-    ...others.slice(-3),
     { id, kind, text, action, until, added: performance.now() },
+    ...others.slice(0, 3),
   ];
   if (kind === 'status') setTimeout(() => expire(id), action === null ? SHOWN_MS : OFFERED_MS);
 }
@@ -151,12 +152,12 @@ export function Notices() {
     <section ref={region} class="notices" aria-label={t('notice.region')} tabIndex={-1}>
       {/* Only what is new is announced, not all that is still shown. */}
       <div role="status" aria-atomic="false">
-        {notices.value.filter(({ kind }) => kind === 'status').map(show)}
         {(isSaving.value || throttled.value > 0) && (
           <div class="notice status">
             <p>{t(throttled.value > 0 ? 'throttled' : 'saving')}</p>
           </div>
         )}
+        {notices.value.filter(({ kind }) => kind === 'status').map(show)}
       </div>
       {notices.value.filter(({ kind }) => kind === 'alert').map(show)}
     </section>

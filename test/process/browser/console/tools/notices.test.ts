@@ -204,4 +204,35 @@ testInBrowser('F8 leads to the messages and back, and they stay meanwhile', asyn
   await page.context().close();
 });
 
+testInBrowser(
+  'the newest message is the first one, and the only one of a short window',
+  async () => {
+    const { at, visit } = scene();
+    const visitor = await visit('editor');
+    const { page } = visitor;
+    await page.goto(at('/skus'));
+    const row = (nth: number) => page.getByRole('row').nth(nth);
+    const messages = page.getByRole('status').filter({ hasText: 'On sale' }).getByText('On sale');
+    for (const nth of [6, 7]) {
+      await row(nth).getByRole('switch').press('Space');
+      await messages.nth(nth - 6).waitFor();
+    }
+    const name = await row(7).getByRole('link').first().innerText();
+    assert.match(await messages.first().innerText(), name);
+    await page.setViewportSize({ width: 1000, height: 400 });
+    assert.ok(await messages.first().isVisible());
+    assert.not.ok(await messages.last().isVisible());
+    const before = await row(6).getByRole('switch').isChecked();
+    const undone = !(await row(7).getByRole('switch').isChecked());
+    for (const key of ['F8', 'Tab', 'Enter']) await page.keyboard.press(key);
+    await until(
+      'the newest change is undone',
+      async () => (await row(7).getByRole('switch').isChecked()) === undone,
+    );
+    assert.is(await row(6).getByRole('switch').isChecked(), before);
+    assert.equal(faults(visitor), []);
+    await page.context().close();
+  },
+);
+
 test.run();
