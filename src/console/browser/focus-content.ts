@@ -26,6 +26,11 @@ export function keepFocus(): void {
   addEventListener('focusin', ({ target }) => {
     last = target;
     if (region()?.contains(target as Node) !== true) before = null;
+    // Browsers leave it half in sight in a table that scrolls sideways. When the pointer is pressed,
+    // nothing may move: the click would miss it.
+    document
+      .querySelector(':is(td, th) :focus-visible')
+      ?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   });
   const look = () => {
     const lost = last instanceof Element && !last.isConnected;

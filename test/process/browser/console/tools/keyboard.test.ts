@@ -68,6 +68,27 @@ testInBrowser('in a narrow window the bar of a selection does not cover the focu
   await page.context().close();
 });
 
+testInBrowser('in a narrow window a table scrolls to the whole of what has the focus', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('editor', { width: 320 });
+  const { page } = visitor;
+  await page.goto(at('/skus'));
+  await page.getByRole('row').nth(1).waitFor();
+  await page.getByRole('table').getByRole('checkbox').first().focus();
+  const hidden = `(() => {
+    const { left, right } = document.activeElement.getBoundingClientRect();
+    const table = document.activeElement.closest('.table').getBoundingClientRect();
+    return Math.max(table.left - left, right - table.right, 0);
+  })()`;
+  // The buttons of the header, and all of the first row.
+  for (let stop = 1; stop <= 14; stop += 1) {
+    await page.keyboard.press('Tab');
+    assert.ok((await page.evaluate<number>(hidden)) < 1, `stop ${stop}`);
+  }
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
 testInBrowser('a frame that comes late does not take the focus from the user', async () => {
   const { at, visit } = scene();
   const { page } = await visit('editor');
