@@ -1,8 +1,8 @@
 /** Saves a form: one guarded write, and for a SKU the records behind its specifications. */
 import { ApiError, receive, send } from '../api/client.ts';
-import { change, create, load, type Loaded } from '../api/items.ts';
+import { change, type Changes, create, load, type Loaded } from '../api/items.ts';
 import { responseName } from '../api/collections.ts';
-import type { Item, Pair } from '../api/types.ts';
+import type { CollectionName, Item, Pair } from '../api/types.ts';
 import { serverText } from '../messages/text.ts';
 import type { FormState } from './form-state.ts';
 
@@ -37,7 +37,7 @@ export async function save(form: FormState): Promise<Loaded> {
   const { id } = base.item;
   try {
     if (form.collection.name === 'skus') return await saveSku(form, base);
-    return await change(form.collection.name, id, form.changes(), base.etag);
+    return await changeGuarded(form.collection.name, base, form.changes());
   } catch (error) {
     if (!(error instanceof ApiError && error.status === 412)) throw error;
     const theirs = await load(form.collection.name, id);
@@ -82,10 +82,7 @@ async function saveSku(form: FormState, base: Loaded): Promise<Loaded> {
   const specs = form.changedSpecs();
   if ('spu_id' in changes && specs.length > 0) return moveSku(form, base);
   const written = { ...changes, ...addedSpecs(form) };
-  const loaded =
-    Object.keys(written).length > 0
-      ? await change('skus', id, written, base.etag)
-      : await unchanged(base);
+  const loaded = await changeGuarded('skus', base, written);
   return specs.length === 0 ? loaded : removeReplaced(id, specs);
 }
 
@@ -104,16 +101,23 @@ async function removeReplaced(id: number, choices: Choices): Promise<Loaded> {
   return load('skus', id);
 }
 
-/** @throws ApiError `412` if the SKU has changed. */
-async function unchanged(base: Loaded): Promise<Loaded> {
-  const now = await load('skus', base.item.id);
+/** An empty change is not written: it would be an entry in the audit trail. @throws ApiError `412`. */
+function changeGuarded(name: CollectionName, base: Loaded, changes: Changes): Promise<Loaded> {
+  return Object.keys(changes).length > 0
+    ? change(name, base.item.id, changes, base.etag)
+    : unchanged(name, base);
+}
+
+/** @throws ApiError `412` if the item has changed. */
+async function unchanged(name: CollectionName, base: Loaded): Promise<Loaded> {
+  const now = await load(name, base.item.id);
   if (now.etag !== base.etag) throw new ApiError(412, '');
   return now;
 }
 
 async function moveSku(form: FormState, base: Loaded): Promise<Loaded> {
   const { id } = base.item;
-  await unchanged(base);
+  await unchanged('skus', base);
   const records = await recordsOf(id);
   for (const record of records) await removeRecord(id, record);
   try {

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { make, read } from '../../../support/catalog.ts';
+import { send } from '../../../support/client.ts';
 import { testInBrowser } from '../browser.ts';
 import { faults, hears, makeAccount, signIn, stage } from './console.ts';
 
@@ -253,5 +254,26 @@ testInBrowser(
     await page.context().close();
   },
 );
+
+testInBrowser('a form without changes writes nothing when it is saved', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  const { name } = await read(server, '/admin/brands/4/');
+  const entries = async () => (await read(server, '/admin/brands/4/audits/')).length;
+  const before = await entries();
+  await page.goto(at('/brands/4'));
+  await page.getByLabel('Name').waitFor();
+  await page.keyboard.press('Control+s');
+  await hears(page, 'status', `${name} is saved.`);
+  assert.is(await entries(), before);
+  // A change of another user is shown as ever.
+  const body = { name: 'Renamed meanwhile' };
+  assert.is((await send(server, 'PATCH', '/admin/brands/4/', { body })).status, 200);
+  await page.keyboard.press('Control+s');
+  await page.getByRole('heading', { name: 'Another user has changed this item' }).waitFor();
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
 
 test.run();
