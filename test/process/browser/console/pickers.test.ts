@@ -181,4 +181,29 @@ testInBrowser('a search that has failed is repeated when the user goes on', asyn
   await page.context().close();
 });
 
+testInBrowser('Enter chooses what has the name that was typed', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  // By name, the one that only contains the text is the first.
+  for (const name of ['A zephyr', 'Zephyr']) {
+    await make(server, '/admin/brands/', { name, first_letter: 'Z' });
+    await make(server, '/admin/categories/', { name });
+  }
+  await page.goto(at('/goods/new'));
+  const brand = page.getByRole('combobox', { name: 'Brand' });
+  await brand.fill('zephyr');
+  await page.getByRole('option', { name: 'Zephyr', exact: true }).waitFor();
+  await brand.press('Enter');
+  // Its name is read.
+  await until('a brand is shown', async () => (await brand.inputValue()) !== '');
+  assert.is(await brand.inputValue(), 'Zephyr');
+  const category = page.getByRole('combobox', { name: 'Category 1' });
+  await category.fill('zephyr');
+  await category.press('Enter');
+  assert.is(await category.inputValue(), 'Zephyr');
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
 test.run();

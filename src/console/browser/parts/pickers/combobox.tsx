@@ -83,7 +83,10 @@ function useSearch(props: ComboboxProps): Search {
         (choices) => {
           if (abort.signal.aborted) return;
           found.value = { text, choices };
-          marked.value = choices.length > 0 && text !== '' ? 0 : -1;
+          // Enter chooses what has this name rather than the first that contains it.
+          const meant = meantBy(text, choices, latest.current.value);
+          const first = meant === undefined ? 0 : choices.indexOf(meant);
+          marked.value = choices.length > 0 && text !== '' ? first : -1;
         },
         (error: unknown) => {
           if (isAborted(error)) return;

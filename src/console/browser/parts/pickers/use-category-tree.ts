@@ -157,8 +157,8 @@ function searching(
       needCategories().catch(complain);
       const nodes = text.trim() === '' ? null : categories.value;
       const found = treeRows(nodes ?? new Map(), { levels, expanded: expanded.value, text });
-      const best = found.find(({ choosable }) => choosable);
-      marked.value = best === undefined ? null : String(best.node.id);
+      const best = meantId(text, found, value) ?? found.find(({ choosable }) => choosable)?.node.id;
+      marked.value = best === undefined ? null : String(best);
     },
   };
 }
