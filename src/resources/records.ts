@@ -120,8 +120,10 @@ export class Records {
    * @throws CatalogError as {@link Records.requireItem} does.
    */
   read(address: Address, id: number): Readable | Promise<Readable> {
+    const { kind, parent } = address;
+    const known = parent === null ? this.#representations.known(kind, id) : null;
+    if (known !== null) return known;
     this.requireItem(address, id, true);
-    const { kind } = address;
     const preparing = this.#store.prepareIndexes(soughtByObject(kind.name), true);
     if (preparing !== undefined) return preparing.then(() => this.read(address, id));
     return this.#representations.get(kind, id) ?? this.#representations.prepare(kind, id);

@@ -82,14 +82,20 @@ export class RepresentationCache {
     }
   }
 
+  /** @returns null if there is no such row, or if its representation is not cached. */
+  known(kind: Kind, id: number): Readable | null {
+    const place = this.#kept.find(kind.name, id);
+    return place === NOWHERE ? null : this.#kept.at(place);
+  }
+
   /**
    * @param id of a row.
    * @returns null if it is not cached, and the row owns so many rows that only
    *   {@link RepresentationCache.prepare} can make it.
    */
   get(kind: Kind, id: number): Readable | null {
-    const known = this.#kept.find(kind.name, id);
-    if (known !== NOWHERE) return this.#kept.at(known);
+    const known = this.known(kind, id);
+    if (known !== null) return known;
     const made = this.#make(kind, id);
     if (made === null || made.place === NOWHERE) return made && made.representation;
     return this.#kept.at(made.place);
