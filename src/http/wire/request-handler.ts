@@ -45,7 +45,6 @@ export interface ServerContext {
 
 /** A request and its response, from the admission to the last byte. */
 interface Exchange extends ResponseSink {
-  readonly incoming: IncomingMessage;
   readonly body: IncomingBody | null;
   /** When its headers were read, on the clock of `performance.now`. */
   readonly started: number;

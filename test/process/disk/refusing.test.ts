@@ -509,7 +509,7 @@ class Connection {
     let answer: RegExpExecArray | null = null;
     await until(`${method} ${path} is answered`, () => {
       assert.not.ok(this.#closed, `the server closed the connection at ${method} ${path}`);
-      answer = /^HTTP\/1\.1 (\d+) [^]*?Content-Length: (\d+)\r\n[^]*?\r\n\r\n([^]*)$/i.exec(
+      answer = /^HTTP\/1\.1 (\d+) [^]*?Content-Length: (\d+)\r\n(?:[^]*?\r\n)?\r\n([^]*)$/i.exec(
         this.#received,
       );
       return answer !== null && Buffer.byteLength(answer[3] ?? '') >= Number(answer[2]);

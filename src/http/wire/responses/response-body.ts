@@ -4,13 +4,12 @@
  * Invariant: one response keeps at most two pieces in memory, however slow its client is. A body
  * that was not sent completely never looks complete: its connection is cut.
  */
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { cutBetweenCharacters } from '../../../model/characters.ts';
 import { PooledBuffer } from '../../../resources/text/pooled-buffer.ts';
 import { piecesOf } from '../../../streams.ts';
 import type { BodyStream, HttpResponse } from '../../message.ts';
-import type { Origin } from '../client-address.ts';
 import type { UnreadResponses } from './unread-responses.ts';
 
 /** Most bytes that are written to the socket at once; larger bodies are split. */
@@ -18,8 +17,7 @@ const PIECE_BYTES = 64 * 1024;
 
 /** Where a response is sent: the message of node:http, and its connection. */
 export interface ResponseSink {
-  /** The request. */
-  readonly incoming: Origin;
+  readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;
   readonly connection: Socket;
   /** Milliseconds for the client to take one piece. */
@@ -42,7 +40,7 @@ export function sendResponse(
   response: HttpResponse,
   head: boolean,
 ): number | Promise<number> {
-  const { outgoing } = sink;
+  const { incoming, outgoing } = sink;
   const { headers, body } = response;
   if (body instanceof PooledBuffer) return sendPooled(sink, response, body, head);
   if (body === null) {
@@ -58,9 +56,11 @@ export function sendResponse(
     return 0;
   }
   const bytes = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
-  headers['Content-Length'] = String(bytes);
+  const isLong = bytes > PIECE_BYTES;
+  // The engine adds the length of a body that is sent at once, except to HTTP/1.0.
+  if (head || isLong || incoming.httpVersion !== '1.1') headers['Content-Length'] = String(bytes);
   writeHead(sink, response);
-  if (!head && bytes > PIECE_BYTES) return sendPieces(sink, body);
+  if (!head && isLong) return sendPieces(sink, body);
   outgoing.end(head ? undefined : body);
   return head ? 0 : bytes;
 }
@@ -71,8 +71,11 @@ function isStream(body: HttpResponse['body']): body is BodyStream {
 
 /** @throws what node:http throws if it refuses a header, such as one from another host. */
 function writeHead(sink: ResponseSink, { status, headers, body }: HttpResponse): void {
+  const { outgoing } = sink;
   try {
-    sink.outgoing.writeHead(status, headers);
+    // `outgoing.writeHead` would take longer, and send a body of unknown length in chunks.
+    outgoing.statusCode = status;
+    for (const name in headers) outgoing.setHeader(name, headers[name] ?? '');
   } catch (error) {
     if (isStream(body)) closeStream(sink, body);
     throw error;
