@@ -160,6 +160,8 @@ function createHttpServer(context: ServerContext): Server {
     // Otherwise node:http drops a second Host, Content-Length or Authorization, and only the list of
     // raw headers shows that it came; to make that list takes longer than to route a request.
     joinDuplicateHeaders: true,
+    // To read the end of a body that is not there takes as long as to route a request.
+    optimizeEmptyRequests: true,
   });
   server.on('request', (request, response) => handleRequest(context, request, response, false));
   server.on('checkContinue', (request, response) =>
