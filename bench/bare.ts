@@ -13,7 +13,8 @@ export interface BareResponse {
   readonly body: string;
   /**
    * Whether it also keeps two promises of the program: it reads the request's headers for a
-   * condition, and waits until the client has taken the response.
+   * condition, and waits until the client has taken the response. It is then told, like the
+   * program's server, that requests without a body have none.
    */
   readonly promises?: boolean;
 }
@@ -62,7 +63,8 @@ async function respondAsPromised(
   if (!response.writableFinished) await once(response, 'finish');
 }
 
-const server = createServer((request, response) => {
+const options = { optimizeEmptyRequests: READY.promises === true };
+const server = createServer(options, (request, response) => {
   if (request.method === 'GET') {
     if (READY.promises === true) void respondAsPromised(request, response);
     else respond(response, READY.headers, READY_BYTES);
