@@ -6,9 +6,12 @@ import { isRole, ROLES, type Role } from '../../auth/roles.ts';
 import { MAX_ID_LENGTH } from '../../auth/tokens.ts';
 import { messageOf } from '../../errors.ts';
 
-/** @returns the subject of a token, as it was typed. @throws InvalidArgumentError. */
+/**
+ * @returns the subject of a token in NFC, as the names of accounts are: it may be one of them.
+ * @throws InvalidArgumentError.
+ */
 export function parseSubject(text: string): string {
-  if (text.trim() !== '' && text.length <= 255) return text;
+  if (text.trim() !== '' && text.length <= 255) return text.normalize('NFC');
   throw new InvalidArgumentError('Name a person or a program in 1 to 255 characters.');
 }
 

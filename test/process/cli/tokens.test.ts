@@ -78,6 +78,16 @@ test('tokens revoke accepts any characters in a jti and a subject', async () => 
   assert.is(subjects[0].subject, ' a/b "ü" ');
 });
 
+test('a subject that is typed with combining marks is the account of that name', async () => {
+  const server = await startServer();
+  const token = await issue(server.data, 'Ju\u0308rgen');
+  assert.is(decodeJwt(token).sub, 'J\u00fcrgen');
+  assert.is(await reading(server, token), 200);
+  assert.is((await revoke(server.data, '--subject', 'Ju\u0308rgen')).status, 0);
+  assert.is(await reading(server, token), 401);
+  await server.stop();
+});
+
 test('tokens revoke needs either one jti or one subject, of 1 to 255 characters', async () => {
   const data = temporaryDirectory();
   for (const args of [
