@@ -50,6 +50,9 @@ interface Exchange extends ResponseSink {
   readonly started: number;
 }
 
+const WAIT_FOR_RESPONSES =
+  'too many requests are waiting on this connection; wait for responses before you send more';
+
 /** @param awaitsContinue whether the client sends the body after `100 Continue` only. */
 export function handleRequest(
   context: ServerContext,
@@ -181,7 +184,7 @@ function respond(
     // The end of a malformed request is uncertain, so nothing after it is read as a request.
     connections.stopReading(connection);
     return error === null || handling === 'reject'
-      ? rejection(503, `more than ${limits.pipelined} requests are waiting on this connection`)
+      ? rejection(503, WAIT_FOR_RESPONSES)
       : rejection(400, error);
   }
   if ((incoming.url?.length ?? 0) > limits.url) {

@@ -32,7 +32,7 @@ export interface ResponseSink {
  * Sends headers and body. Returns at once if the body is small, which is the common case.
  *
  * @param head whether the body is left out, as in the response to HEAD.
- * @returns bytes of the body that were sent.
+ * @returns bytes of the body that were written; the client may not have taken the last of them.
  * @throws what node:http throws if it refuses a header; then the connection has to be cut.
  */
 export function sendResponse(
