@@ -65,12 +65,12 @@ test('a connection whose client does not read is closed if too many others do no
   await staged(
     application,
     async (stage) => {
+      // Each waits once the system keeps no more for its connection.
       for (const path of ['/1', '/2', '/3', '/4']) {
         const client = stage.connect();
         client.socket.pause();
         client.send(`GET ${path}`);
         await until('the request is carried out', () => waiting.includes(path));
-        // As much as the system keeps for a connection is sent before the response waits.
       }
       await until('two responses are cut off', () => stage.records.length === 2);
       assert.is(waiting.length, 2);
