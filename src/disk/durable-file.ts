@@ -39,7 +39,7 @@ export async function writeDurably(
   const failure = await disk.publish({ ...options, temporary, path, bytes, directoryFd });
   if (failure === null) return null;
   const { code, message, reached } = failure;
-  const cause = Object.assign(new Error(message), { code });
+  const cause = Object.assign(new Error(message), { code, path });
   switch (reached) {
     case 'nothing':
       throw cause;
@@ -75,7 +75,7 @@ export async function writeOnce(disk: Disk, path: string, bytes: Uint8Array): Pr
     return true;
   } catch (error) {
     if (systemErrorCode(error) === 'EEXIST') return false;
-    throw error;
+    throw about(path, error);
   } finally {
     await discard(disk, temporary);
   }
@@ -89,7 +89,7 @@ export async function writeVolatile(disk: Disk, path: string, bytes: Uint8Array)
     await explainingDirectory(path, disk.rename(temporary, path));
   } catch (error) {
     await discard(disk, temporary);
-    throw error;
+    throw about(path, error);
   }
 }
 
@@ -110,8 +110,14 @@ export async function writePieces(
     await explainingDirectory(path, disk.rename(temporary, path));
   } catch (error) {
     await discard(disk, temporary);
-    throw error;
+    throw about(path, error);
   }
+}
+
+/** @returns the error of a step on an open file, with the path, which the system does not name. */
+function about(path: string, error: unknown): unknown {
+  if (systemErrorCode(error) === null) return error;
+  return 'path' in (error as Error) ? error : Object.assign(error as Error, { path });
 }
 
 /** A large file that is written piece by piece under a temporary name beside its final one. */

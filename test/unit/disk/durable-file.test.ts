@@ -10,12 +10,16 @@ import fs, {
 import { dirname, join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { blockingDisk, machineDisk } from '../../../src/disk/disk.ts';
+import { blockingDisk, type Disk, machineDisk } from '../../../src/disk/disk.ts';
 import {
   makeDirectory,
   removeTemporaries,
+  replaceFile,
   withOpen,
   writeDurably,
+  writeOnce,
+  writePieces,
+  writeVolatile,
 } from '../../../src/disk/durable-file.ts';
 import type { Steps } from '../../../src/disk/publish.ts';
 import { CatalogError } from '../../../src/errors.ts';
@@ -205,6 +209,36 @@ test('a system that takes only a part of the bytes at a time gets the rest, but 
   assert.match(refused?.message ?? 'no failure', 'the record was written in part');
   assert.is(readFileSync(join(directory, 'file'), 'utf8'), 'three');
 });
+
+const BYTES = Buffer.from('new');
+const WRITES = {
+  replaceFile: (disk: Disk, path: string) => replaceFile(disk, path, BYTES),
+  writeOnce: (disk: Disk, path: string) => writeOnce(disk, path, BYTES),
+  writeVolatile: (disk: Disk, path: string) => writeVolatile(disk, path, BYTES),
+  writePieces: (disk: Disk, path: string) => writePieces(disk, path, [BYTES]),
+};
+
+for (const [name, writeWith] of Object.entries(WRITES)) {
+  test(`the error of ${name} on a full disk has the path of the file, which the system does not name`, async () => {
+    const directory = temporaryDirectory();
+    const path = join(directory, 'file');
+    const full = () => {
+      throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
+    };
+    const disk = {
+      ...machineDisk,
+      writeNew: async () => full(),
+      write: full,
+      publish: publishWith({ ...fs, writeSync: full }),
+    };
+    const error = await writeWith(disk, path).then(
+      () => null,
+      (reason: NodeJS.ErrnoException) => reason,
+    );
+    assert.equal([error?.code, error?.path], ['ENOSPC', path]);
+    assert.equal(readdirSync(directory), []);
+  });
+}
 
 test('a directory is made with its parents, and each name is synced in its own parent', async () => {
   const parent = temporaryDirectory();
