@@ -43,7 +43,7 @@ export function sequenceShown(
  */
 export function awaitSequence(
   request: HttpRequest,
-  changes: Services['changes'],
+  changes: { readonly awaited: Pick<Services['changes']['awaited'], 'reach'> },
 ): Promise<void> | undefined {
   const text = header(request, 'catalog-min-sequence');
   if (text === undefined) return undefined;
@@ -54,9 +54,13 @@ export function awaitSequence(
       'Catalog-Min-Sequence must be the number of a change set, in digits',
     );
   }
-  return changes.awaited.reach(sequence, request.trace.subject)?.then(() => {
+  // It may have arrived since the request began, while the token was verified.
+  const reached = () => {
     request.trace.reached = sequence;
-  });
+  };
+  const awaited = changes.awaited.reach(sequence, request.trace.subject);
+  if (awaited === undefined) reached();
+  return awaited?.then(reached);
 }
 
 /**

@@ -10,7 +10,7 @@ export const REQUEST_ID = 'x-request-id';
 export class Trace {
   /** The path without base path and version; null if no route matches it. */
   found: string | null = null;
-  /** The change set that a read has waited for. */
+  /** The change set that a read asked for, once the state contains it. */
   reached: number | null = null;
   /** The subject of the token. */
   subject: string | null = null;

@@ -1,7 +1,11 @@
 /** Which change set a response claims to contain: never one that it may not contain (spec 15.1). */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { parseSequence, sequenceShown } from '../../../../src/http/rules/catalog-sequence.ts';
+import {
+  awaitSequence,
+  parseSequence,
+  sequenceShown,
+} from '../../../../src/http/rules/catalog-sequence.ts';
 import { requestWith } from '../../../support/request.ts';
 
 /** The sequence of a response during whose request the state moved from change set 5 to 7. */
@@ -20,6 +24,12 @@ for (const method of ['GET', 'HEAD', 'OPTIONS']) {
 test('a read that waited for a change set reports that one, or a later one at its beginning', () => {
   assert.is(shown('GET', 200, 6), 6);
   assert.is(shown('GET', 200, 4), 5, 'the state was further already');
+});
+
+test('a read whose change set arrived while its token was verified reports that one', () => {
+  const request = requestWith({ headers: { 'catalog-min-sequence': '6' } });
+  assert.is(awaitSequence(request, { awaited: { reach: () => undefined } }), undefined);
+  assert.is(sequenceShown(request, { status: 200, headers: {}, body: null }, 5, 7), 6);
 });
 
 for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
