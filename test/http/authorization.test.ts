@@ -29,6 +29,9 @@ const KEY = bytes(1);
 const ENDED = bytes(2);
 
 const now = () => Math.floor(Date.now() / 1000);
+
+/** When this file began: times of its tokens that are compared with those of the files below. */
+const BEGUN = now();
 const iso = (seconds: number) => new Date(seconds * 1000).toISOString().replace('.000Z', 'Z');
 
 const good = (): Claims => ({
@@ -95,14 +98,14 @@ const BAD: Readonly<Record<string, () => Promise<string> | string | null>> = {
   'an empty subject': () => bearer(sign({ sub: '' })),
   'a jti of 256 characters': () => bearer(sign({ jti: 'x'.repeat(256) })),
   'revoked by its jti': () => bearer(sign({ jti: 'revoked' })),
-  'revoked by its subject': () => bearer(sign({ sub: 'revoked', iat: now() - 60 })),
+  'revoked by its subject': () => bearer(sign({ sub: 'revoked', iat: BEGUN - 60 })),
   'of a disabled account': () => bearer(sign({ sub: 'disabled' })),
 };
 
 const KEYS_FILE = {
   keys: [
     { kid: 'now', secret: base64(KEY) },
-    { kid: 'ended', secret: base64(ENDED), until: iso(now() - 60) },
+    { kid: 'ended', secret: base64(ENDED), until: iso(BEGUN - 60) },
   ],
 };
 
@@ -112,11 +115,11 @@ const ACCESS_FILE = {
       name: 'disabled',
       role: 'admin',
       disabled: true,
-      created: iso(now() - 600),
+      created: iso(BEGUN - 600),
       password: '$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$aGFzaA',
     },
   ],
-  revoked_subjects: [{ subject: 'revoked', until: iso(now() - 30) }],
+  revoked_subjects: [{ subject: 'revoked', until: iso(BEGUN - 30) }],
   revoked_tokens: [{ jti: 'revoked', expires: null }],
 };
 
