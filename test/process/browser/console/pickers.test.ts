@@ -206,4 +206,24 @@ testInBrowser('Enter chooses what has the name that was typed', async () => {
   await page.context().close();
 });
 
+testInBrowser('Enter chooses a category that was typed before the tree arrived', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('viewer');
+  const { page } = visitor;
+  const held = Promise.withResolvers<void>();
+  await page.route('**/admin/categories/export/**', async (route) => {
+    await held.promise;
+    await route.continue();
+  });
+  await page.goto(at('/skus'));
+  const category = page.getByRole('combobox', { name: 'Category', exact: true });
+  await category.fill('smartphones');
+  held.resolve();
+  await page.getByRole('treeitem', { name: 'Smartphones', exact: true }).waitFor();
+  await category.press('Enter');
+  await page.waitForURL(/category_id=\d+$/);
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
 test.run();

@@ -57,7 +57,7 @@ interface TreeState {
   /** Null while nothing is searched. */
   readonly typed: Signal<string | null>;
   readonly expanded: Signal<ReadonlySet<number>>;
-  /** The key of the marked line; null if none is. */
+  /** The key of the line that was marked; null for the best one of what is searched. */
   readonly marked: Signal<string | null>;
   /** Whether the focus has left what is typed. */
   readonly left: Signal<boolean>;
@@ -101,9 +101,12 @@ export function useCategoryTree(props: CategoryPickerProps): Tree {
   const rows = typed.value === null || nodes === null ? null : treeRows(nodes, view);
   const open = rows !== null && !left.value && props.readOnly !== true;
   const lines = open ? linesOf(props, rows, text) : [];
-  const at = lines.findIndex(({ key }) => key === marked.value);
   const search = searching(props, state);
   const meant = rows === null ? null : meantId(text, rows, props.value);
+  // The tree may be read after the text was typed.
+  const best = text.trim() === '' ? null : (meant ?? rows?.find(isChoosable)?.node.id);
+  const mark = marked.value ?? String(best);
+  const at = lines.findIndex(({ key }) => key === mark);
   const kept = useMeant(left.value, meant, (id) => {
     search.close();
     props.onChange(id);
@@ -115,17 +118,18 @@ export function useCategoryTree(props: CategoryPickerProps): Tree {
   return { typed: typed.value, kept, open, lines, isCut, at, ...search, ...choosing(state) };
 }
 
+const isChoosable = ({ choosable }: TreeRow): boolean => choosable;
+
 function meantId(text: string, rows: readonly TreeRow[], value: number | null) {
-  const choices = rows.filter(({ choosable }) => choosable);
   return meantBy(
     text,
-    choices.map(({ node }) => ({ id: node.id, label: node.name })),
+    rows.filter(isChoosable).map(({ node }) => ({ id: node.id, label: node.name })),
     value,
   )?.id;
 }
 
 function searching(
-  { value, readOnly = false, required = false, levels, onChange }: CategoryPickerProps,
+  { value, readOnly = false, required = false, onChange }: CategoryPickerProps,
   { typed, expanded, marked, left, emptied }: TreeState,
 ): Pick<Tree, 'begin' | 'close' | 'leave' | 'search'> {
   const close = () => {
@@ -154,11 +158,8 @@ function searching(
       emptied.current = text === '';
       left.value = false;
       typed.value = text;
+      marked.value = null;
       needCategories().catch(complain);
-      const nodes = text.trim() === '' ? null : categories.value;
-      const found = treeRows(nodes ?? new Map(), { levels, expanded: expanded.value, text });
-      const best = meantId(text, found, value) ?? found.find(({ choosable }) => choosable)?.node.id;
-      marked.value = best === undefined ? null : String(best);
     },
   };
 }
