@@ -96,6 +96,24 @@ test('an error of a specification record is in the column specs', async () => {
   ]);
 });
 
+test('a row that moves a SKU to another SPU finds its specifications by their names there', async () => {
+  const { id: _id, ...spu } = await read(server, '/admin/goods/1/');
+  const spu_id = (await make(server, '/admin/goods/', { ...spu, name: 'Phone 13' })).id;
+  const pairs = [];
+  for (const [name, value] of [
+    ['Colour', 'Silver'],
+    ['Storage', '128 GB'],
+  ]) {
+    const spec_id = (await make(server, '/admin/specs/', { name, spu_id })).id;
+    const option_id = (await make(server, '/admin/options/', { value, spec_id })).id;
+    pairs.push({ spec_id, option_id });
+  }
+  const file = csv('id,spu,specs', '1,Phone 13,Colour=Silver; Storage=128 GB');
+  const report = await importInto(server, 'skus', file);
+  assert.equal([report.state, errorsOf(report)], ['done', []]);
+  assert.equal((await read(server, '/admin/skus/1/')).specs, pairs);
+});
+
 test('a column without a name is named by its position', async () => {
   const report = await importInto(server, 'brands', csv('id,name,', ',A,'));
   assert.equal(report.state, 'refused');
@@ -221,6 +239,19 @@ test('an SPU that fits the specification of an option, or is empty, changes noth
   for (const [header, row] of files) {
     const report = await importInto(server, 'options', csv(header, row));
     assert.equal([report.state, report.unchanged], ['done', 1], `${header}: ${row}`);
+  }
+});
+
+test('an id selects one of several specifications of the same name, whether or not a cell names its SPU', async () => {
+  const { id } = await make(server, '/admin/options/', { value: 'New', spec_id: 1 });
+  for (const [spu, wanted] of [
+    [FOLIO, 3],
+    ['', 6],
+  ] as const) {
+    const file = csv('id,spec_id,spec,spu', `${id},${wanted},Colour,${spu}`);
+    const report = await importInto(server, 'options', file);
+    assert.equal([report.state, errorsOf(report)], ['done', []], spu);
+    assert.is((await read(server, `/admin/options/${id}/`)).spec_id, wanted);
   }
 });
 
