@@ -33,6 +33,15 @@ test('the client with the most of them loses one, whoever has waited longest', (
   assert.equal(cut, ['b1', 'b2']);
 });
 
+test('of clients with equally many, the one that has waited longest loses one', () => {
+  const { add, cut } = setting(3);
+  const first = add('a1');
+  for (const name of ['b1', 'c1']) add(name);
+  first();
+  for (const name of ['a2', 'd1']) add(name);
+  assert.equal(cut, ['b1']);
+});
+
 test('a response that does not wait any more does not count, and is not cut off', () => {
   const { add, cut } = setting(2);
   const first = add('a1');
