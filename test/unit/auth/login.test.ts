@@ -124,6 +124,28 @@ test('successful logins are not counted', async () => {
   for (let time = 0; time < 20; time += 1) await attempt(begun, 'ann', 'right');
 });
 
+test('a successful login resets the failures of its name', async () => {
+  const begun = await begin();
+  for (let round = 0; round < 3; round += 1) {
+    for (let time = 0; time < 2; time += 1) await failureOf(attempt(begun, 'ann', 'wrong'));
+    await attempt(begun, 'ann', 'right');
+  }
+});
+
+test('a name that has to wait is refused at once, also while other passwords are hashed', async () => {
+  const begun = await begin();
+  for (let time = 0; time < 3; time += 1) await failureOf(attempt(begun, 'off', 'wrong'));
+  const released = Promise.withResolvers<void>();
+  begun.meanwhile.run = () => released.promise;
+  const others = Array.from({ length: 2 }, () => attempt(begun, 'ann', 'right'));
+  let refused = '';
+  void codeOf(attempt(begun, 'off', 'wrong')).then((code) => (refused = code));
+  await turn();
+  assert.is(refused, 'login_throttled');
+  released.resolve();
+  await Promise.all(others);
+});
+
 test('concurrent guesses are limited like sequential guesses, plus at most one', async () => {
   const begun = await begin();
   const results = await Promise.all(
