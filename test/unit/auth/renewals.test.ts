@@ -73,6 +73,11 @@ test('a user whose renewals take all places does not keep others from renewing',
   const theirs = renewals.renew({ ...verified(), subject: 'bob' });
   const results = await Promise.allSettled(mine);
   assert.is(results.filter(({ status }) => status === 'fulfilled').length, 100);
+  for (const each of results) {
+    if (each.status === 'fulfilled') continue;
+    const { code, headers } = each.reason;
+    assert.equal([code, headers], ['login_throttled', { 'Retry-After': '1' }]);
+  }
   assert.is(decodeJwt((await theirs).token).sub, 'bob');
 });
 
