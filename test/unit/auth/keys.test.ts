@@ -115,6 +115,7 @@ test('a damaged file is refused and not changed', async () => {
     JSON.stringify({ keys: [{ ...good, secret: '' }] }),
     JSON.stringify({ keys: [{ ...good, secret: encoded(31) }] }),
     JSON.stringify({ keys: [{ ...good, secret: 'not base64url!'.repeat(9) }] }),
+    JSON.stringify({ keys: [{ ...good, secret: `+${good.secret}` }] }),
     JSON.stringify({ keys: [good, { kid: 'b', secret: 'short' }] }),
     JSON.stringify({ keys: [good] }).slice(0, -4),
   ];
