@@ -1,7 +1,18 @@
-/** Accounts, revocations and keys of several hosts: the original has changed, and the copy has not. */
-import { join } from 'node:path';
+/** Accounts, revocations and keys of several hosts: changes of the original and of its copies. */
+import { copyFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import {
+  type AccessDraft,
+  accessPath,
+  changeAccess,
+  readAccess,
+} from '../../../../src/auth/access.ts';
+import { endToken } from '../../../../src/auth/accounts.ts';
+import { rotateKeys } from '../../../../src/auth/key-rotation.ts';
+import { keysPath, readKeys } from '../../../../src/auth/keys.ts';
+import { writePrivate } from '../../../../src/auth/private-file.ts';
 import { changeFile, type SharedFiles } from '../../../../src/auth/sharing/shared-files.ts';
 import { CatalogError } from '../../../../src/errors.ts';
 import { temporaryDirectory } from '../../../support/directory.ts';
@@ -9,6 +20,38 @@ import { quickDisk } from '../../../support/disk.ts';
 import { failureOf } from '../../../support/failure.ts';
 
 const shared: SharedFiles = { pull: async () => {}, push: async () => {}, requireConfirmed() {} };
+
+/** The files of a directory are the original, of which those of another one are copies. */
+function copiesOf(original: string, directory: string): SharedFiles {
+  return {
+    ...shared,
+    pull: async () => {
+      for (const pathOf of [accessPath, keysPath])
+        copyFileSync(pathOf(original), pathOf(directory));
+    },
+    push: ({ path, code }, content) => {
+      return writePrivate(quickDisk, { path: join(original, basename(path)), code }, content);
+    },
+  };
+}
+
+test('a change of accounts or keys keeps what other hosts have changed before', async () => {
+  const [original, directory] = [temporaryDirectory(), temporaryDirectory()];
+  const now = Date.now();
+  const end = (jti: string) => (draft: AccessDraft) => endToken(draft, jti, null);
+  await changeAccess(quickDisk, original, end('theirs'));
+  const { made: first } = await rotateKeys(quickDisk, original, 60, now);
+  const copies = copiesOf(original, directory);
+  await changeAccess(quickDisk, directory, end('ours'), { shared: copies });
+  const { made: theirs } = await rotateKeys(quickDisk, original, 60, now);
+  const { made: ours } = await rotateKeys(quickDisk, directory, 60, now, copies);
+  for (const each of [original, directory]) {
+    const tokens = readAccess(accessPath(each))?.tokens.keys() ?? [];
+    assert.equal([...tokens], ['theirs', 'ours']);
+    const kids = readKeys(keysPath(each))?.map(({ kid }) => kid);
+    assert.equal(kids, [ours.kid, theirs.kid, first.kid]);
+  }
+});
 
 test('a change that only the own disk refuses has an unknown outcome, and the message says why', async () => {
   const file = { path: join(temporaryDirectory(), 'access.json'), code: 'access_file' } as const;
