@@ -68,13 +68,17 @@ test('an error of the client is not reported to the operator, unless it has an i
   const refused = responseTo(new CatalogError('integrity', 'refused', { cause }));
   assert.equal(refused.json, { error: 'database error: refused' });
   assert.equal(refused.reported, [cause]);
+  const ofClient = new CatalogError('invalid', 'no');
+  assert.equal(responseTo(new CatalogError('integrity', 'no', { cause: ofClient })).reported, []);
 });
 
-test('a 404 has an empty object as its body if the interface requires it', () => {
+test('a 404 has an empty object as its body if the interface requires it, and other failures do not', () => {
   const error = new CatalogError('not_found', 'there is no book 7');
   assert.equal(responseTo(error, true).json, {});
   assert.equal(responseTo(error).json, { error: 'there is no book 7' });
   assert.is(responseTo(error, true).status, 404);
+  const unreadable = new CatalogError('malformed_query', 'page: must be 1 or more');
+  assert.equal(responseTo(unreadable, true).json, { error: 'page: must be 1 or more' });
 });
 
 test.run();
