@@ -98,9 +98,31 @@ test('rows that have changed since are listed, and nothing is undone without --f
     /^catalog-server: nothing was undone: [^\n]+--force overwrites it\n$/,
   );
   assert.equal(namesIn(data), ['Uno', 'Two']);
+  const dry = await undo(data, '3', '1', '--force', '--dry-run');
+  assert.equal(
+    [dry.status, dry.stdout],
+    [0, 'brand 2 would be deleted\nbrand 1 would be deleted\n'],
+  );
+  assert.equal(namesIn(data), ['Uno', 'Two']);
   const forced = await undo(data, '3', '1', '--force');
   assert.is(forced.status, 0, forced.stderr);
   assert.equal(namesIn(data), []);
+});
+
+test('every row that has changed since is listed', async () => {
+  const data = await written();
+  const store = await open(data);
+  const records = new Records(new AuditedStore(store));
+  await records.update(BRANDS, 2, 'partial', { name: 'Due' }, null, 'ann');
+  await store.close();
+  const { status, stdout, stderr } = await undo(data, '3', '1');
+  assert.is(status, 1);
+  assert.equal(stdout.split('\n').sort(), [
+    '',
+    'brand 1 has changed since audit entry 1: name',
+    'brand 2 has changed since audit entry 3: name',
+  ]);
+  assert.match(stderr, /: rows have changed since, [^\n]+--force overwrites them\n$/);
 });
 
 test('--dry-run prints what would be undone and writes nothing, even while a server is running', async () => {
