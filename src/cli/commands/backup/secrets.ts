@@ -6,7 +6,7 @@ import { CatalogError } from '../../../errors.ts';
 const MAX_BYTES = 64 * 1024;
 
 /**
- * @returns the text of the file without the line feed at its end.
+ * @returns the text of the file without the end of its line.
  * @throws CatalogError `backup_failed` if it cannot be read, or is empty.
  */
 export function readPassphrase(path: string): string {

@@ -84,8 +84,7 @@ test('accounts are in every backup and are restored, and keys are not', async ()
 
 test('keys are backed up with a passphrase, and restored only with the same one', async () => {
   const { data, folder } = await furnished();
-  const secret = file(folder, 'passphrase', 'a long passphrase\n');
-  const same = file(folder, 'same', 'a long passphrase');
+  const secret = file(folder, 'passphrase', 'a long passphrase');
   const [to, restored] = [join(folder, 'b.json'), join(folder, 'restored')];
   const said = await done(['backup', '--data', data, to, '--passphrase-file', secret]);
   assert.match(said, /; with access\.json; with keys\.json, encrypted$/m);
@@ -94,9 +93,14 @@ test('keys are backed up with a passphrase, and restored only with the same one'
   const wrong = file(folder, 'wrong', 'another passphrase');
   await assertFails(1, [...restore, '--passphrase-file', wrong], 'cannot be decrypted');
   assert.not.ok(existsSync(restored), 'nothing was made');
-  await done([...restore, '--passphrase-file', same]);
-  for (const name of ['access.json', 'keys.json']) {
-    assert.equal(read(restored, name), read(data, name));
+  // The end of a line is not part of the passphrase.
+  for (const [name, end] of Object.entries({ unix: '\n', windows: '\r\n' })) {
+    const same = file(folder, name, `a long passphrase${end}`);
+    const target = `${restored}-${name}`;
+    await done(['restore', '--data', target, to, '--passphrase-file', same]);
+    for (const each of ['access.json', 'keys.json']) {
+      assert.equal(read(target, each), read(data, each));
+    }
   }
 });
 
