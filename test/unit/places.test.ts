@@ -22,8 +22,9 @@ test('a subject gets its share of the places, all together the total, and each a
   places.take(null);
   assert.throws(() => places.take('bob'), /all/);
   leave();
-  leave();
   assert.is(places.taken, 2);
+  leave();
+  assert.is(places.taken, 2, 'a place is given back once');
   places.take('bob');
   assert.throws(() => places.take('bob'), /all/);
 });
