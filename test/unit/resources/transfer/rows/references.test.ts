@@ -58,8 +58,12 @@ test('a name that many specifications have is resolved without reading all of th
 function addNamed(
   transaction: Transaction,
   names: Names,
-  kind: 'goods' | 'specs',
-  row: { readonly name: string; readonly goods_id?: number },
+  kind: 'goods' | 'specs' | 'categories',
+  row: {
+    readonly name: string;
+    readonly goods_id?: number;
+    readonly parent_id?: number | null;
+  },
 ): number {
   const id = add(transaction, kind, row);
   names.add(kind, { id, ...row });
@@ -78,6 +82,22 @@ test('the specifications of several SPUs with one name are listed in the order o
     () => references.spec('Colour', 'Table'),
     /^specifications 1, 2 have this name; give the id$/,
   );
+});
+
+test('each level of a path is below the level before it, whatever other categories have its name', () => {
+  const [names, draft] = [new Names(), new Draft(State.empty())];
+  const category = (name: string, parent_id: number | null) =>
+    addNamed(draft, names, 'categories', { name, parent_id });
+  const [clothes, shoes] = [category('Clothes', null), category('Shoes', null)];
+  const [ofClothes, ofShoes] = [category('Winter', clothes), category('Winter', shoes)];
+  category('Clothes', ofShoes);
+  const references = new References(draft, names, new Set(), true);
+  assert.equal(references.path('Clothes'), [clothes]);
+  assert.equal(references.path('Clothes > Winter'), [clothes, ofClothes]);
+  assert.equal(references.path('Shoes > Winter'), [shoes, ofShoes]);
+  for (const path of ['Winter', 'Clothes > Shoes', 'Shoes > Clothes']) {
+    assert.throws(() => references.path(path), /^there is no category "/, path);
+  }
 });
 
 test('a specification or an option that one cell names several times is created once', () => {
