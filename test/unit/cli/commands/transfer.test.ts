@@ -100,6 +100,26 @@ test('a failed export leaves the existing file unchanged and no other file', asy
   assert.is((await call('export', temporaryDirectory(), ['brands'])).status, 1);
 });
 
+test('export creates no directory', async () => {
+  const data = await demo();
+  const folder = temporaryDirectory();
+  const path = join(folder, 'none', 'brands.csv');
+  const { status, stdout, stderr } = await call('export', data, ['brands', '--output', path]);
+  assert.equal([status, stdout], [1, '']);
+  assert.match(stderr, `${path} cannot be created, because its directory cannot be used: `);
+  assert.equal(readdirSync(folder), []);
+});
+
+test('an export that may not survive power loss fails, and the message does not deny the file', async () => {
+  const data = await demo();
+  const path = join(temporaryDirectory(), 'brands.csv');
+  const disk = { ...quickDisk, fsync: () => Promise.reject(new Error('no answer')) };
+  const { status, stderr } = await call('export', data, ['brands', '--output', path], { disk });
+  assert.is(status, 1);
+  const unknown = 'could not be synced (no answer); it is unknown whether the write is on the disk';
+  assert.is(stderr, `catalog-server: ${path} or its directory ${unknown}\n`);
+});
+
 test('prices are in the currency of the last server, or in that of --currency', async () => {
   const server = await openService({ demo: true, pages: { currency: 'EUR' } });
   await server.stop();
