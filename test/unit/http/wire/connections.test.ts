@@ -57,13 +57,15 @@ function begin(
 ) {
   const all = { connections: 10_000, connectionsPerAddress: 0, ...limits };
   const waiting = new Waiting();
-  const connections = new Connections(all, trustIn(proxies), () => false, waiting.delay);
+  const memory = { isScarce: false };
+  const isMemoryScarce = () => memory.isScarce;
+  const connections = new Connections(all, trustIn(proxies), isMemoryScarce, waiting.delay);
   const connect = (address = '192.0.2.1') => {
     const peer = new Peer(address);
     const status = connections.admit(peer as unknown as Socket)?.status ?? null;
     return { peer, status };
   };
-  return { connections, waiting, connect };
+  return { connections, waiting, connect, memory };
 }
 
 test('a refused connection gets its response and is closed within a second', () => {
@@ -126,6 +128,21 @@ for (const [what, own, same, other] of [
     assert.is(connect(own).status, 429, 'one alone');
   });
 }
+
+test('while memory is scarce 100 connections may be open, and more are answered 503', () => {
+  const { connections, connect, memory } = begin({});
+  const open = Array.from({ length: 99 }, () => connect());
+  memory.isScarce = true;
+  assert.is(connect().status, null, 'the 100th');
+  const { peer, status } = connect();
+  assert.is(status, 503);
+  assert.match(peer.sent, 'memory');
+  open[0]?.peer.destroy();
+  assert.is(connect().status, null, 'a place is free');
+  memory.isScarce = false;
+  assert.is(connect().status, null);
+  assert.is(connections.open, 101);
+});
 
 test('connections of a trusted proxy have no limit and do not count for its network', () => {
   const { connections, connect } = begin({ connectionsPerAddress: 2 }, ['2001:db8::1']);
