@@ -1,8 +1,9 @@
-/** Bytes that arrive in pieces, read as one. */
+/** Streams: bytes in pieces, bounds, and how a stream that waits is closed. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { messageOf } from '../../src/errors.ts';
-import { bounded, following, piecesOf, wholeOf } from '../../src/streams.ts';
+import { allOf, bounded, closable, following, piecesOf, wholeOf } from '../../src/streams.ts';
+import { turn } from '../support/turns.ts';
 
 test('a stream is read whole, although its owner uses the memory of a piece again', async () => {
   const memory = Buffer.alloc(3);
@@ -40,6 +41,78 @@ test('a stream with more bytes than the limit is refused, and ended', async () =
   assert.is(await wholeOf(bounded(endless(), 5, tooLong)).then(String, messageOf), 'more than 5');
   assert.is(read, 3);
   assert.ok(isEnded);
+});
+
+test('a stream with as many bytes as the limit is passed on unchanged', async () => {
+  async function* pieces() {
+    yield* ['one', 'two'].map((text) => Buffer.from(text));
+  }
+  const tooLong = () => new Error('more than 6');
+  assert.is((await wholeOf(bounded(pieces(), 6, tooLong))).toString(), 'onetwo');
+});
+
+test('the values of a stream are read in order, up to a limit', async () => {
+  async function* values() {
+    yield* [1, 2, 3];
+  }
+  const tooMany = () => new Error('more than 2');
+  assert.equal(await allOf(values(), 3, tooMany), [1, 2, 3]);
+  assert.is(await allOf(values(), 2, tooMany).then(String, messageOf), 'more than 2');
+});
+
+/** A stream of two values, which then waits until it is closed, and what happens to it. */
+function waiting() {
+  const closed = new AbortController();
+  const seen: string[] = [];
+  async function* values() {
+    try {
+      yield* ['one', 'two'];
+      await new Promise((resolve) => closed.signal.addEventListener('abort', resolve));
+    } finally {
+      seen.push('the stream ends');
+    }
+  }
+  const close = async () => {
+    await Promise.resolve();
+    if (!seen.includes('closed')) seen.push('closed');
+  };
+  return { stream: closable(values(), closed, close)[Symbol.asyncIterator](), seen };
+}
+
+test('a stream is closed while it waits for its next value', async () => {
+  const { stream, seen } = waiting();
+  const read = [await stream.next(), await stream.next()];
+  assert.equal(
+    read.map(({ value }) => value),
+    ['one', 'two'],
+  );
+  const next = stream.next();
+  await turn();
+  await stream.return?.();
+  assert.equal(seen, ['the stream ends', 'closed']);
+  assert.is((await next).done, true);
+});
+
+test('a stream is closed between two values, and before it has begun', async () => {
+  const [begun, other] = [waiting(), waiting()];
+  await begun.stream.next();
+  await begun.stream.return?.();
+  assert.equal(begun.seen, ['the stream ends', 'closed']);
+  await other.stream.return?.();
+  assert.equal(other.seen, ['closed']);
+});
+
+test('what a stream holds is given back at its end', async () => {
+  const seen: string[] = [];
+  async function* values() {
+    yield* ['one', 'two'];
+  }
+  const close = async () => {
+    await Promise.resolve();
+    seen.push('closed');
+  };
+  const read = await Array.fromAsync(closable(values(), new AbortController(), close));
+  assert.equal([read, seen], [['one', 'two'], ['closed']]);
 });
 
 test.run();
