@@ -2,6 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { pause, repeat, withTimeout } from '../../src/delay.ts';
+import { turn } from '../support/turns.ts';
 
 const NEVER = Number.POSITIVE_INFINITY;
 
@@ -60,6 +61,34 @@ async function timersLeft(work: () => Promise<unknown>): Promise<number> {
     Object.assign(globalThis, { setTimeout: set, clearTimeout: clear });
   }
 }
+
+/** A signal, and how many listeners it has. */
+function observedSignal() {
+  const { signal } = new AbortController();
+  const listeners = new Set<unknown>();
+  const [add, remove] = [signal.addEventListener, signal.removeEventListener];
+  signal.addEventListener = (...given: Parameters<typeof add>) => {
+    listeners.add(given[1]);
+    add.apply(signal, given);
+  };
+  signal.removeEventListener = (...given: Parameters<typeof remove>) => {
+    listeners.delete(given[1]);
+    remove.apply(signal, given);
+  };
+  return { signal, listeners };
+}
+
+test('pauses and waits that have ended leave nothing on their signal', async () => {
+  const { signal, listeners } = observedSignal();
+  const pausing = pause(1, signal);
+  assert.is(listeners.size, 1);
+  await pausing;
+  assert.is(listeners.size, 0);
+  const waiting = withTimeout(turn(), LONG_MS, refuse, signal);
+  assert.is(listeners.size, 1);
+  await waiting;
+  assert.is(listeners.size, 0);
+});
 
 test('work that ends in time has its own result or failure', async () => {
   assert.is(await withTimeout(Promise.resolve('done'), LONG_MS, late), 'done');
