@@ -31,6 +31,7 @@ test('a year of two digits is at most 50 years in the future', () => {
   ] as const) {
     assert.is(parsed(`Sunday, 06-Nov-${year} 08:49:37 GMT`), `${full}-11-06T08:49:37.000Z`);
   }
+  assert.is(parsed('Sat, 06 Nov 2094 08:49:37 GMT'), '2094-11-06T08:49:37.000Z', 'of four');
   const nextCentury = Date.UTC(2126, 10, 27);
   assert.is(parsed('Sunday, 06-Nov-94 08:49:37 GMT', nextCentury), '2094-11-06T08:49:37.000Z');
 });
