@@ -1,6 +1,7 @@
 /** The files of the console that are built from its source (spec 13.1 and 13.6). */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { laterEn } from '../../../src/console/browser/messages/later-en.ts';
 import { bundleConsole } from '../../../src/console/bundle.ts';
 
 /** Bytes of all files together, compressed as the executable has them. */
@@ -44,6 +45,14 @@ test(`all files together have less than ${BUDGET} compressed bytes`, () => {
   const total = [...assets.keys()].reduce((sum, path) => sum + sizeOf(path), 0);
   assert.ok(total < BUDGET, `${total} bytes`);
   assert.ok(assets.size > 5, `${assets.size} files`);
+});
+
+test('the files of the first list use no text that is loaded with the other screens', () => {
+  const named = [...index.matchAll(/"\/console\/([^"]+\.js)"/g)].map(([, name = '']) => name);
+  const text = named.map((name) => Buffer.from(assets.get(name)?.bytes ?? []).toString()).join();
+  assert.match(text, '"combobox.choices"');
+  const used = Object.keys(laterEn).filter((key) => text.includes(`"${key}"`));
+  assert.equal(used, []);
 });
 
 test(`the first list needs less than ${FIRST_LIST} bytes, and other screens are loaded later`, () => {

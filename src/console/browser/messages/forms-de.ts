@@ -3,6 +3,33 @@ import type { formsEn } from './forms-en.ts';
 import type { Message } from './message.ts';
 
 export const formsDe: Readonly<Record<keyof typeof formsEn, Message>> = {
+  crumbs: 'Pfad',
+  'crumbs.back': 'Zurück zur Liste',
+  'form.save': 'Speichern',
+  'form.create': 'Anlegen',
+  'form.delete': 'Löschen',
+  'form.discard': 'Änderungen verwerfen',
+  'form.unsaved': 'Nicht gespeicherte Änderungen',
+  'form.saved': '{name} ist gespeichert.',
+  'form.invalid': 'Einige Werte stimmen noch nicht. Es wurde nichts gespeichert.',
+  'form.restored': 'Nicht gespeicherte Änderungen wurden wiederhergestellt.',
+  'delete.done': '{name} wurde gelöscht.',
+  'undo.stale': {
+    one: 'Ein anderer Benutzer hat seitdem {count} Eintrag geändert. Es wurde nichts rückgängig gemacht.',
+    other:
+      'Ein anderer Benutzer hat seitdem {count} Einträge geändert. Es wurde nichts rückgängig gemacht.',
+  },
+  'undo.done': { one: 'Rückgängig gemacht.', other: 'Für {count} Einträge rückgängig gemacht.' },
+  'problem.required': 'muss angegeben werden',
+  'problem.blank': 'darf nicht leer sein oder nur aus Leerraum bestehen',
+  'problem.spaceAtEnds': 'darf nicht mit Leerraum beginnen oder enden',
+  'problem.maxLength': {
+    one: 'darf höchstens {count} Zeichen lang sein',
+    other: 'darf höchstens {count} Zeichen lang sein',
+  },
+  'problem.minimum': 'muss {minimum} oder mehr sein',
+  'problem.maximum': 'muss eine ganze Zahl bis 2^53 - 1 sein',
+  'problem.date': 'muss ein Datum sein, das es gibt, in der Form JJJJ-MM-TT',
   'item.page': 'Seite',
   'item.gone': 'Dieser Eintrag wurde gelöscht',
   'item.unknown': 'Diesen Eintrag gibt es nicht',

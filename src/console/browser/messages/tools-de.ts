@@ -3,6 +3,21 @@ import type { Message } from './message.ts';
 import type { toolsEn } from './tools-en.ts';
 
 export const toolsDe: Readonly<Record<keyof typeof toolsEn, Message>> = {
+  'home.title': 'Start',
+  'home.hello': 'Hallo, {name}',
+  'home.find': 'Produkt nach Name, Artikelnummer oder Untertitel suchen',
+  'home.findAction': 'Suchen',
+  'home.counts': 'Im Katalog',
+  'home.lastChanges': 'Letzte Änderungen',
+  'home.byWhom': '{who}, {when}',
+  'home.state': 'Server',
+  'home.pages': {
+    one: '{count} Seite des Geschäfts wartet darauf, geschrieben zu werden.',
+    other: '{count} Seiten des Geschäfts warten darauf, geschrieben zu werden.',
+  },
+  'home.size': 'Der Speicher ist {size} groß.',
+  'home.warnings': 'Braucht Aufmerksamkeit',
+  'home.fine': 'Alles in Ordnung.',
   'import.step.choose': 'Datei',
   'import.step.map': 'Spalten',
   'import.step.check': 'Prüfen',

@@ -1,5 +1,20 @@
 /** The texts of the home screen, imports, the audit trail and accounts in English. */
 export const toolsEn = {
+  'home.title': 'Home',
+  'home.hello': 'Hello, {name}',
+  'home.find': 'Find a product by name, code or caption',
+  'home.findAction': 'Find',
+  'home.counts': 'In the catalog',
+  'home.lastChanges': 'Last changes',
+  'home.byWhom': '{who}, {when}',
+  'home.state': 'Server',
+  'home.pages': {
+    one: '{count} page of the shop waits to be written.',
+    other: '{count} pages of the shop wait to be written.',
+  },
+  'home.size': 'The size of the store is {size}.',
+  'home.warnings': 'Needs attention',
+  'home.fine': 'Everything is fine.',
   'import.step.choose': 'File',
   'import.step.map': 'Columns',
   'import.step.check': 'Check',
