@@ -1,6 +1,6 @@
 /**
- * All screens except the lists, and what is done with several items, as one file: it is loaded when
- * one of them is needed, or when a list is there and the browser has nothing else to do.
+ * All screens except the lists, and what a list needs only later, as one file: it is loaded when one
+ * of them is needed, or when a list is there and the browser has nothing else to do.
  */
 import { AccountScreen } from './accounts/account-screen.tsx';
 import { AuditScreen } from './audits/audit-screen.tsx';
@@ -12,6 +12,7 @@ import { BulkEdit } from './lists/bulk/bulk-edit.tsx';
 import { writtenFile } from './lists/written-file.ts';
 import { laterEn } from './messages/later-en.ts';
 import { addEnglish } from './messages/text.ts';
+import { showMore } from './parts/pickers/show-more.ts';
 
 addEnglish(laterEn);
 
@@ -23,5 +24,6 @@ export {
   HomeScreen,
   ImportScreen,
   ItemScreen,
+  showMore,
   writtenFile,
 };

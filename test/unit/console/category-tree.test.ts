@@ -48,6 +48,7 @@ test('an expanded category shows its children', () => {
 test('a search shows categories whose path contains every word, with their parents', () => {
   assert.equal(shown({ text: 'smart' }), ['Electronics -', '  Phones -', '    Smartphones *']);
   assert.is(shown({ text: 'electronics CASES' }).length, 3);
+  assert.equal(shown({ text: '#3' }), shown({ text: 'smart' }), 'by its id');
   assert.equal(shown({ text: 'audio' }), [], 'not a level that may be chosen');
 });
 

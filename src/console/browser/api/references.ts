@@ -1,6 +1,6 @@
 /** Items that others refer to: their names, the tree of categories, and what a search finds. */
 import { signal } from '@preact/signals';
-import { receive } from './client.ts';
+import { isGone, receive } from './client.ts';
 import { collectionOf } from './collections.ts';
 import { list, load } from './items.ts';
 import type { CollectionName, Item } from './types.ts';
@@ -91,24 +91,53 @@ export interface Choice {
   readonly hint: string;
 }
 
-/** Choices in a list. */
-const MAX_CHOICES = 20;
+/** A part of what a search finds. */
+export interface Matches {
+  readonly choices: readonly Choice[];
+  /** Of the list, how many items were read. */
+  readonly read: number;
+  /** Of the list, in all parts. */
+  readonly total: number;
+}
 
-/** @param fixed filters that every choice must match. @throws ApiError, TypeError, DOMException. */
+/** Items in the first part. Each later one is as large as all before it, up to a limit. */
+export const FIRST_PART = 20;
+
+const MAX_PART = 100;
+
+/**
+ * The first part also has the item whose id is typed, as `#177`.
+ *
+ * @param from how many items were read before. @throws ApiError, TypeError, DOMException.
+ */
 export async function search(
   name: CollectionName,
   text: string,
-  fixed: Readonly<Record<string, string>>,
-  abort: AbortSignal,
-): Promise<Choice[]> {
-  const { title } = collectionOf(name);
-  const query = { ...(text.trim() !== '' && { q: text.trim() }), ...fixed };
-  const { items } = await list(
-    name,
-    { ...query, per_page: String(MAX_CHOICES), sortby: title },
-    abort,
-  );
-  return items.map(choiceOf(name));
+  from = 0,
+  abort?: AbortSignal,
+  limit = Math.min(from || FIRST_PART, MAX_PART),
+): Promise<Matches> {
+  const q = text.trim();
+  const query = { limit: String(limit), offset: String(from), sortby: collectionOf(name).title };
+  const [{ items, total }, typed] = await Promise.all([
+    list(name, { ...(q !== '' && { q }), ...query }, abort),
+    from === 0 ? typedId(name, q, abort) : [],
+  ]);
+  const known = new Set(typed.map(({ id }) => id));
+  const choices = [...typed, ...items.filter(({ id }) => !known.has(id))].map(choiceOf(name));
+  return { choices, read: from + limit, total };
+}
+
+/** The item that a text names by its id, if there is one. */
+async function typedId(name: CollectionName, text: string, abort?: AbortSignal): Promise<Item[]> {
+  const [, id] = /^#(\d{1,15})$/.exec(text) ?? [];
+  if (id === undefined) return [];
+  try {
+    return [(await load(name, Number(id), abort)).item];
+  } catch (error) {
+    if (isGone(error)) return [];
+    throw error;
+  }
 }
 
 function choiceOf(name: CollectionName): (item: Item) => Choice {

@@ -7,6 +7,7 @@ import { currency, t } from '../messages/text.ts';
 import { attributeLabel, CATEGORY_LEVELS, helpFor } from '../parts/attributes.ts';
 import { CategoryPicker } from '../parts/pickers/category-picker.tsx';
 import { Combobox } from '../parts/pickers/combobox.tsx';
+import { showMore } from '../parts/pickers/show-more.ts';
 import { later } from '../parts/later.tsx';
 import { type FormField, mustBeFilled, NO_DATE, type Typed } from './values.ts';
 import { textOf } from '../api/text-of.ts';
@@ -143,7 +144,8 @@ function ReferenceControl(props: ControlProps) {
   if (target === 'categories') {
     return <CategoryPicker {...given} levels={CATEGORY_LEVELS[attribute] ?? [1, 2, 3]} />;
   }
-  return <Combobox {...given} collection={target} label={props.referenceLabel} />;
+  const label = props.referenceLabel;
+  return <Combobox {...given} collection={target} label={label} showMore={showMore} />;
 }
 
 const INPUT_MODES = { integer: 'numeric', price: 'decimal' } as const;

@@ -3,8 +3,10 @@ import { useSignal } from '@preact/signals';
 import { useLayoutEffect } from 'preact/hooks';
 import { referencesOf } from '../api/collections.ts';
 import { isPrice } from '../api/schema.ts';
+import { moreScreens } from '../load-screens.ts';
 import { numberProblem, parsePrice, parseWhole, priceInput, t } from '../messages/text.ts';
 import { attributeLabel, CATEGORY_LEVELS } from '../parts/attributes.ts';
+import { complain } from '../parts/notices.tsx';
 import { CategoryPicker } from '../parts/pickers/category-picker.tsx';
 import { Combobox } from '../parts/pickers/combobox.tsx';
 import { useTyped } from '../parts/use-typed.ts';
@@ -52,6 +54,9 @@ export function Filters(props: ListProps) {
               value={idOf(filters[attribute])}
               placeholder={t('filter.any')}
               none={t('filter.any')}
+              showMore={(...search) => {
+                moreScreens().then(({ showMore }) => showMore(...search), complain);
+              }}
               onChange={(id) => set(attribute, noneOf(attribute, id))}
             />
           )}

@@ -107,6 +107,7 @@ export const de: Messages = {
   'bulk.delete': 'Löschen …',
   'combobox.choices': 'Auswahl',
   'combobox.nothing': 'Nichts gefunden',
+  'combobox.more': 'Mehr anzeigen ({shown} von {count} angezeigt)',
   'combobox.rest': 'Das sind die ersten {count}. Ein Wort findet weitere.',
   'combobox.create': '„{name}“ anlegen …',
   'combobox.unchosen':

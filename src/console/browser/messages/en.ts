@@ -97,6 +97,7 @@ export const en = {
   'bulk.delete': 'Delete…',
   'combobox.choices': 'Choices',
   'combobox.nothing': 'Nothing found',
+  'combobox.more': 'Show more ({shown} of {count} shown)',
   'combobox.rest': 'These are the first {count}. Type a word to find others.',
   'combobox.create': 'Create “{name}”…',
   'combobox.unchosen': 'Nothing was chosen. Choose one of the suggestions, or delete the text.',

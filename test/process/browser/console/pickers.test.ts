@@ -3,6 +3,8 @@ import type { Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { make, read } from '../../../support/catalog.ts';
+import { send, tokenFor } from '../../../support/client.ts';
+import type { TestServer } from '../../../support/server.ts';
 import { until } from '../../../support/until.ts';
 import { overflow, testInBrowser, violationsOn } from '../browser.ts';
 import { faults, focused, hears, stage } from './console.ts';
@@ -210,19 +212,165 @@ testInBrowser('Enter chooses a category that was typed before the tree arrived',
   const { at, visit } = scene();
   const visitor = await visit('viewer');
   const { page } = visitor;
-  const held = Promise.withResolvers<void>();
-  await page.route('**/admin/categories/export/**', async (route) => {
-    await held.promise;
-    await route.continue();
-  });
+  const release = await hold(page, '**/admin/categories/export/**');
   await page.goto(at('/skus'));
   const category = page.getByRole('combobox', { name: 'Category', exact: true });
   await category.fill('smartphones');
-  held.resolve();
+  release();
   await page.getByRole('treeitem', { name: 'Smartphones', exact: true }).waitFor();
   await category.press('Enter');
   await page.waitForURL(/category_id=\d+$/);
   assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
+/** Creates brands, all of which have "7" in their names; by name "Heron 7" is the last. */
+async function makeHerons(server: TestServer): Promise<void> {
+  const names = [...Array.from({ length: 164 }, (_, at) => `Heron ${1007 + at * 10}`), 'Heron 7'];
+  const body = names.map((name) => ({ name, first_letter: 'H' }));
+  const { status } = await send(server, 'POST', '/admin/brands/bulk/', {
+    body,
+    token: await tokenFor('editor'),
+  });
+  assert.is(status, 201);
+}
+
+/** Holds responses back. @returns a function that lets them go. */
+async function hold(page: Page, path: string): Promise<() => void> {
+  const held = Promise.withResolvers<void>();
+  await page.route(path, async (route) => {
+    await held.promise;
+    await route.continue();
+  });
+  return held.resolve;
+}
+
+testInBrowser('matches beyond the first 20 are reached by keyboard', async () => {
+  const { server, at, visit } = scene();
+  await makeHerons(server);
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.goto(at('/goods/new'));
+  const brand = page.getByRole('combobox', { name: 'Brand' });
+  const options = page.getByRole('listbox').getByRole('option');
+  const marked = async () => {
+    const id = await brand.getAttribute('aria-activedescendant');
+    const option = page.locator(`[id="${id}"]`);
+    assert.is(await option.getAttribute('class'), 'marked');
+    return { id, text: await option.innerText() };
+  };
+  await brand.fill('heron');
+  const more = page.getByRole('option', { name: 'Show more (20 of 165 shown)' });
+  await more.waitFor();
+  assert.is((await marked()).text, 'Heron 1007');
+  // The last two offer more, and a new brand.
+  assert.is(await options.count(), 22);
+  for (const key of ['PageDown', 'PageDown', 'PageDown', 'ArrowUp']) await brand.press(key);
+  const before = await marked();
+  assert.is(before.text, 'Show more (20 of 165 shown)');
+  assert.equal(await violationsOn(page), []);
+  const release = await hold(page, '**/admin/brands/?*');
+  await brand.press('Enter');
+  await page.getByRole('option', { name: 'Loading…' }).waitFor();
+  // A second time it does nothing.
+  await brand.press('Enter');
+  release();
+  await page.getByRole('option', { name: 'Show more (40 of 165 shown)' }).waitFor();
+  assert.is(await options.count(), 42);
+  // What is new is read out: another element, in sight, with the focus still in the field.
+  const next = await marked();
+  assert.is(next.text, 'Heron 1207');
+  assert.is.not(next.id, before.id);
+  await until('it is in sight', () =>
+    page.evaluate<boolean>(`(() => {
+      const [option, list] = [document.querySelector('.marked'), document.querySelector('[role=listbox]:not([hidden])')];
+      const [inner, outer] = [option, list].map((each) => each.getBoundingClientRect());
+      return inner.top >= outer.top && inner.bottom <= outer.bottom;
+    })()`),
+  );
+  await focused(page, '#field-brand_id');
+  await brand.press('PageUp');
+  assert.is((await marked()).text, 'Heron 1107');
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
+testInBrowser('Show more finds what has the name that was typed', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.goto(at('/goods/new'));
+  const brand = page.getByRole('combobox', { name: 'Brand' });
+  const marked = page.locator('[role=option].marked');
+  for (const [text, first, shown] of [
+    ['heron 7', 'Heron 7', 41],
+    // Nothing has this name.
+    ['heron', 'Heron 1207', 40],
+  ] as const) {
+    await brand.fill(text);
+    await page.getByRole('option', { name: 'Show more (20 of 165 shown)' }).click();
+    await page.getByRole('option', { name: 'Show more (40 of 165 shown)' }).waitFor();
+    assert.is(await marked.innerText(), first);
+    // Besides there are the offers of more and of a new brand.
+    assert.is(await page.getByRole('listbox').getByRole('option').count(), shown + 2);
+  }
+  await brand.fill('heron 7');
+  await page.getByRole('option', { name: /^Show more/ }).click();
+  await page.getByRole('option', { name: 'Heron 7', exact: true }).waitFor();
+  await brand.press('Enter');
+  await until('the brand is shown', async () => (await brand.inputValue()) === 'Heron 7');
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
+testInBrowser('more matches that could not be read are offered again', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('viewer');
+  const { page } = visitor;
+  await page.goto(at('/goods'));
+  await page.getByRole('combobox', { name: 'Brand' }).fill('heron');
+  const more = page.getByRole('option', { name: 'Show more (20 of 165 shown)' });
+  await more.waitFor();
+  await page.route('**/admin/brands/?*', (route) => route.abort());
+  await more.click();
+  await hears(page, 'alert', 'The server does not answer.');
+  await page.unroute('**/admin/brands/?*');
+  await more.click();
+  await page.getByRole('option', { name: 'Show more (40 of 165 shown)' }).waitFor();
+  // What is typed meanwhile is another search.
+  const release = await hold(page, '**/admin/brands/?*offset=40*');
+  await page.getByRole('option', { name: /^Show more/ }).click();
+  await page.getByRole('combobox', { name: 'Brand' }).fill('heron 110');
+  const found = page.getByRole('listbox').getByRole('option');
+  await until('the search is another', async () => (await found.count()) === 1);
+  const late = page.waitForResponse(/offset=40/);
+  release();
+  await (await late).finished();
+  await page.evaluate('new Promise((done) => setTimeout(done))');
+  assert.is(await found.count(), 1);
+  assert.equal(faults(visitor, [/ERR_FAILED/]), []);
+  await page.context().close();
+});
+
+testInBrowser('an item is found by its id', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('viewer');
+  const { page } = visitor;
+  const { id } = await make(server, '/admin/brands/', { name: 'Known by its id' });
+  // Its name contains the text, and it is not the one that is meant.
+  await make(server, '/admin/brands/', { name: `Series #${id}` });
+  await page.goto(at('/goods'));
+  const brand = page.getByRole('combobox', { name: 'Brand' });
+  await typeAndLeave(page, 'Brand', `#${id}`);
+  await page.waitForURL(at(`/goods?brand_id=${id}`));
+  await until('its name is shown', async () => (await brand.inputValue()) === 'Known by its id');
+  await brand.fill('#987654');
+  await page.getByText('Nothing found').waitFor();
+  await page.goto(at('/skus'));
+  const category = page.getByRole('combobox', { name: 'Category' });
+  await typeAndLeave(page, 'Category', '#12');
+  await page.waitForURL(at('/skus?category_id=12'));
+  assert.equal(faults(visitor, [/404/]), []);
   await page.context().close();
 });
 

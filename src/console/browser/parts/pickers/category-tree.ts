@@ -18,7 +18,7 @@ export interface TreeView {
   readonly levels: readonly number[];
   /** Ids of the categories whose children are in sight, unless something is searched. */
   readonly expanded: ReadonlySet<number>;
-  /** Words that the path of a category has to contain; "" for all. */
+  /** Words that the path of a category has to contain, or its id as `#177`; "" for all. */
   readonly text: string;
 }
 
@@ -34,7 +34,8 @@ function shownIds(nodes: Nodes, { levels, text }: TreeView): ReadonlySet<number>
   for (const node of nodes.values()) {
     if (!levels.includes(node.level)) continue;
     const path = node.path.toLowerCase();
-    if (!words.every((word) => path.includes(word))) continue;
+    const isNamed = words.every((word) => path.includes(word) || word === `#${node.id}`);
+    if (!isNamed) continue;
     let above: CategoryNode | undefined = node;
     while (above !== undefined && !shown.has(above.id)) {
       shown.add(above.id);

@@ -1,24 +1,20 @@
 /** A field for a reference: type to search, choose with the arrow keys, create what is missing. */
-import { type Signal, useSignal } from '@preact/signals';
+import { useSignal } from '@preact/signals';
 import { useEffect, useId, useLayoutEffect, useRef } from 'preact/hooks';
-import { isAborted } from '../../api/client.ts';
-import { type Choice, labelOf, search } from '../../api/references.ts';
+import { labelOf } from '../../api/references.ts';
 import type { CollectionName } from '../../api/types.ts';
 import { t } from '../../messages/text.ts';
-import { complain } from '../notices.tsx';
 import { useInWindow } from './in-window.ts';
 import { meantBy } from './meant.ts';
 import type { PickerProps } from './picker-props.ts';
 import { describing, Unchosen, useMeant } from './unchosen.tsx';
-
-/** How long a pause in typing lasts before the server is asked, in milliseconds. */
-const PAUSE_MS = 150;
+import { choicesOf, endSearch, type Search, type SearchProps, useSearch } from './use-search.ts';
 
 export interface ComboboxProps extends PickerProps {
   readonly collection: CollectionName;
   readonly onChange: (value: number | null, label: string) => void;
-  /** Filters that every choice must match. */
-  readonly fixed?: Readonly<Record<string, string>>;
+  /** Adds choices to what was found. Lists load it later. */
+  readonly showMore: (props: SearchProps, state: Search) => void;
 }
 
 /** The name of the value: what is known, else what the server says. */
@@ -42,67 +38,6 @@ function useLabel({ collection, value, label }: ComboboxProps): string {
   return value === null ? '' : (label ?? asked.value);
 }
 
-/** What is typed, what was found for it, and which choice is marked. */
-interface Search {
-  /** Null while nothing is searched. */
-  readonly typed: Signal<string | null>;
-  /** The choices, and the text for which they were found. */
-  readonly found: Signal<Found | null>;
-  /** The position of the marked offer; -1 if none is. */
-  readonly marked: Signal<number>;
-  /** Whether the focus has left what is typed. */
-  readonly left: Signal<boolean>;
-}
-
-interface Found {
-  readonly text: string;
-  /** Null if the search has failed, which is repeated once {@link Search.found} is null. */
-  readonly choices: readonly Choice[] | null;
-}
-
-/** Null until the choices belong to what is typed. */
-function choicesOf({ typed, found }: Search): readonly Choice[] | null {
-  return found.value !== null && found.value.text === typed.value ? found.value.choices : null;
-}
-
-function useSearch(props: ComboboxProps): Search {
-  const typed = useSignal<string | null>(null);
-  const found = useSignal<Found | null>(null);
-  const marked = useSignal(-1);
-  const left = useSignal(false);
-  const latest = useRef(props);
-  latest.current = props;
-  const text = typed.value;
-  const failed = found.value?.text === text && found.value?.choices === null;
-  useEffect(() => {
-    if (text === null || failed) return;
-    const abort = new AbortController();
-    const timer = setTimeout(() => {
-      const { collection, fixed = {} } = latest.current;
-      search(collection, text, fixed, abort.signal).then(
-        (choices) => {
-          if (abort.signal.aborted) return;
-          found.value = { text, choices };
-          // Enter chooses what has this name rather than the first that contains it.
-          const meant = meantBy(text, choices, latest.current.value);
-          const first = meant === undefined ? 0 : choices.indexOf(meant);
-          marked.value = choices.length > 0 && text !== '' ? first : -1;
-        },
-        (error: unknown) => {
-          if (isAborted(error)) return;
-          found.value = { text, choices: null };
-          complain(error);
-        },
-      );
-    }, PAUSE_MS);
-    return () => {
-      clearTimeout(timer);
-      abort.abort();
-    };
-  }, [text, failed, found, marked]);
-  return { typed, found, marked, left };
-}
-
 interface Offer {
   readonly key: string;
   readonly label: string;
@@ -112,13 +47,11 @@ interface Offer {
 }
 
 /** What the list offers for what is typed. @param close ends the search. */
-function offersOf(
-  { value, none, onChange, onCreate }: ComboboxProps,
-  state: Search,
-  close: () => void,
-): Offer[] {
+function offersOf(props: ComboboxProps, state: Search, close: () => void): Offer[] {
+  const { value, none, onChange, onCreate } = props;
   const choices = choicesOf(state);
   const text = state.typed.value ?? '';
+  const { read = 0, total = 0, isReading = false } = state.found.value ?? {};
   const offer = (key: string, label: string, hint: string, chosen: boolean, run: () => void) => ({
     key,
     label,
@@ -136,20 +69,33 @@ function offersOf(
   const found = (choices ?? []).map(({ id, label, hint }) =>
     offer(String(id), label, hint, id === value, () => onChange(id, label)),
   );
+  const more =
+    choices !== null && read < total
+      ? [
+          {
+            key: 'more',
+            label: t(isReading ? 'loading' : 'combobox.more', { shown: read, count: total }),
+            hint: '',
+            chosen: false,
+            choose: () => props.showMore(props, state),
+          },
+        ]
+      : [];
   const name = text.trim();
   const missing =
     onCreate !== undefined && name !== '' && choices !== null
       ? [offer('create', t('combobox.create', { name }), '', false, () => onCreate(name))]
       : [];
-  return [...empty, ...found, ...missing];
+  return [...empty, ...found, ...more, ...missing];
 }
 
-function endSearch({ typed, found, marked, left }: Search): void {
-  typed.value = null;
-  found.value = null;
-  marked.value = -1;
-  left.value = false;
-}
+/** How many lines a key moves. */
+const STEPS: Readonly<Record<string, number>> = {
+  ArrowDown: 1,
+  ArrowUp: -1,
+  PageDown: 10,
+  PageUp: -10,
+};
 
 /** What the keys and the pointer do to the field. */
 function useCombobox(props: ComboboxProps) {
@@ -169,19 +115,25 @@ function useCombobox(props: ComboboxProps) {
   }, [value]);
   const offers = offersOf(props, state, close);
   const open = choices !== null && !left.value && !readOnly;
+  /** @param by more than one line stops at the ends of the list. */
   const move = (by: number) => {
     if (choices === null) found.value = null;
     if (typed.value === null) typed.value = '';
     else if (left.value) left.value = false;
     else if (offers.length > 0) {
+      const { length } = offers;
       const from = marked.value === -1 && by === -1 ? 0 : marked.value;
-      marked.value = (from + by + offers.length) % offers.length;
+      const to = from + by;
+      marked.value =
+        Math.abs(by) === 1 ? (to + length) % length : Math.max(0, Math.min(to, length - 1));
     }
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (readOnly) return;
-    if (event.key === 'ArrowDown' || event.key === 'ArrowUp')
-      move(event.key === 'ArrowDown' ? 1 : -1);
+    const by = STEPS[event.key];
+    // A closed list leaves the page, and Alt the pages of the list behind it, to these keys.
+    const isOther = event.key.startsWith('Page') && (!open || event.altKey);
+    if (by !== undefined && !isOther) move(by);
     // Before the response is there, Enter chooses nothing; nor does it send the form.
     else if (event.key === 'Enter' && typed.value !== null) {
       if (open) offers[marked.value]?.choose();
@@ -246,7 +198,7 @@ export function Combobox(props: ComboboxProps) {
         aria-controls={list}
         aria-autocomplete="list"
         aria-activedescendant={
-          open && offers[marked] !== undefined ? `${list}-${marked}` : undefined
+          open && offers[marked] !== undefined ? `${list}-${offers[marked].key}` : undefined
         }
         aria-required={required}
         {...describing(props, kept, text)}
@@ -269,7 +221,7 @@ interface ChoicesProps {
 }
 
 function Choices({ list, open, offers, marked }: ChoicesProps) {
-  const element = useInWindow(marked);
+  const element = useInWindow(offers[marked]?.key);
   return (
     <>
       <ul ref={element} id={list} role="listbox" aria-label={t('combobox.choices')} hidden={!open}>
@@ -278,7 +230,7 @@ function Choices({ list, open, offers, marked }: ChoicesProps) {
             // The focus stays in the field, so that a choice does not end the search.
             <li
               key={offer.key}
-              id={`${list}-${at}`}
+              id={`${list}-${offer.key}`}
               role="option"
               aria-selected={offer.chosen}
               class={at === marked ? 'marked' : ''}

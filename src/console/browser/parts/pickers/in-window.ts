@@ -9,10 +9,10 @@ const DISTANCE_PX = 8;
  * Moves a list to the left as far as it would go over the edge of the window, or of the dialog that
  * it is in, which would scroll sideways for it; and scrolls to its marked choice.
  *
- * @param marked the place of that choice.
+ * @param marked the place or the key of that choice.
  * @returns for the list, which is below the left end of its field unless it is moved.
  */
-export function useInWindow(marked: number): RefObject<HTMLUListElement> {
+export function useInWindow(marked: number | string | undefined): RefObject<HTMLUListElement> {
   const list = useRef<HTMLUListElement>(null);
   useLayoutEffect(() => {
     const element = list.current;

@@ -5,19 +5,31 @@ interface Named {
   readonly label: string;
 }
 
+/** @returns whether a text is the name of a choice, whatever the case, or its id, as `#177`. */
+export function isNamed(text: string, { id, label }: Named): boolean {
+  const wanted = text.trim().toLowerCase();
+  return label.trim().toLowerCase() === wanted || wanted === `#${id}`;
+}
+
+/** @returns the choices with those first that have what was typed as their name, or as their id. */
+export function namedFirst<T extends Named>(text: string, choices: readonly T[]): readonly T[] {
+  const { named = [], others = [] } = Object.groupBy(choices, (each) =>
+    isNamed(text, each) ? 'named' : 'others',
+  );
+  return [...named, ...others];
+}
+
 /**
  * @param choices what was found for the text.
  * @param value the id that the picker has; it decides between choices of the same name.
- * @returns the only choice, or the only one of this name whatever the case; undefined if the user
- *   has to choose.
+ * @returns the only choice, or the only one of this name or id; undefined if the user has to choose.
  */
 export function meantBy<T extends Named>(
   text: string,
   choices: readonly T[],
   value: number | null,
 ): T | undefined {
-  const wanted = text.trim().toLowerCase();
-  const same = choices.filter(({ label }) => label.trim().toLowerCase() === wanted);
+  const same = choices.filter((each) => isNamed(text, each));
   const [first, ...others] = same.length > 0 ? same : choices;
   return others.length === 0 ? first : same.find(({ id }) => id === value);
 }

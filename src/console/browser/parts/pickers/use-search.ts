@@ -1,0 +1,89 @@
+/** What is searched in a field for a reference, and what was found for it. */
+import { type Signal, useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { isAborted } from '../../api/client.ts';
+import { type Choice, type Matches, search } from '../../api/references.ts';
+import type { CollectionName } from '../../api/types.ts';
+import { complain } from '../notices.tsx';
+import { meantBy, namedFirst } from './meant.ts';
+import type { PickerProps } from './picker-props.ts';
+
+/** How long a pause in typing lasts before the server is asked, in milliseconds. */
+const PAUSE_MS = 150;
+
+export interface SearchProps extends Pick<PickerProps, 'value' | 'none'> {
+  readonly collection: CollectionName;
+}
+
+/** What is typed, what was found for it, and which choice is marked. */
+export interface Search {
+  /** Null while nothing is searched. */
+  readonly typed: Signal<string | null>;
+  /** The choices, and the text for which they were found. */
+  readonly found: Signal<Found | null>;
+  /** The position of the marked offer; -1 if none is. */
+  readonly marked: Signal<number>;
+  /** Whether the focus has left what is typed. */
+  readonly left: Signal<boolean>;
+}
+
+export interface Found extends Omit<Matches, 'choices'> {
+  readonly text: string;
+  /** Null if the search has failed, which is repeated once {@link Search.found} is null. */
+  readonly choices: readonly Choice[] | null;
+  /** Whether the server is asked for more of them. */
+  readonly isReading: boolean;
+}
+
+/** Null until the choices belong to what is typed. */
+export function choicesOf({ typed, found }: Search): readonly Choice[] | null {
+  return found.value !== null && found.value.text === typed.value ? found.value.choices : null;
+}
+
+/** Forgets what is typed. */
+export function endSearch({ typed, found, marked, left }: Search): void {
+  typed.value = null;
+  found.value = null;
+  marked.value = -1;
+  left.value = false;
+}
+
+/** Searches what is typed, after a pause. */
+export function useSearch(props: SearchProps): Search {
+  const typed = useSignal<string | null>(null);
+  const found = useSignal<Found | null>(null);
+  const marked = useSignal(-1);
+  const left = useSignal(false);
+  const latest = useRef(props);
+  latest.current = props;
+  const text = typed.value;
+  const failed = found.value?.text === text && found.value?.choices === null;
+  useEffect(() => {
+    if (text === null || failed) return;
+    const abort = new AbortController();
+    const timer = setTimeout(() => {
+      const { collection, value } = latest.current;
+      search(collection, text, 0, abort.signal).then(
+        (matches) => {
+          if (abort.signal.aborted) return;
+          const choices = namedFirst(text, matches.choices);
+          found.value = { ...matches, text, choices, isReading: false };
+          // Enter chooses what has this name rather than the first that contains it.
+          const meant = meantBy(text, choices, value);
+          const first = meant === undefined ? 0 : choices.indexOf(meant);
+          marked.value = choices.length > 0 && text !== '' ? first : -1;
+        },
+        (error: unknown) => {
+          if (isAborted(error)) return;
+          found.value = { text, choices: null, read: 0, total: 0, isReading: false };
+          complain(error);
+        },
+      );
+    }, PAUSE_MS);
+    return () => {
+      clearTimeout(timer);
+      abort.abort();
+    };
+  }, [text, failed, found, marked]);
+  return { typed, found, marked, left };
+}
