@@ -2,11 +2,12 @@
 import { effect, signal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { NoAnswer } from '../api/answer.ts';
-import { ApiError, isAborted, isPassing } from '../api/client.ts';
+import { ApiError, isAborted, isGone, isPassing } from '../api/client.ts';
 import { isSaving, whileSaving } from '../saving.ts';
 import { answered } from '../api/session.ts';
 import { throttled } from '../throttled.ts';
 import { ConsoleUpdated } from '../load-chunk.ts';
+import { path } from '../location.ts';
 import { serverText, t } from '../messages/text.ts';
 
 export interface Notice {
@@ -15,8 +16,11 @@ export interface Notice {
   readonly text: string;
   /** What can be done about it. After a failure that may pass, it is offered again. */
   readonly action: { readonly label: string; readonly run: () => Promise<void> } | null;
-  /** What shows that the failure is over: any later answer, or a later write; null for nothing. */
-  readonly until: 'answered' | 'written' | null;
+  /**
+   * What ends a message about a failure: any later answer; a later write, or another screen; only
+   * another screen; null for nothing.
+   */
+  readonly until: 'answered' | 'written' | 'left' | null;
   /** Milliseconds since the navigation. */
   readonly added: number;
 }
@@ -50,17 +54,31 @@ function add(
 
 /** Closes news, but not while the user is at the messages. */
 function expire(id: number): void {
-  if (document.querySelector('.notices:is(:hover, :focus-within)') === null) close(id);
-  else setTimeout(() => expire(id), SHOWN_MS);
+  if (isUserThere()) setTimeout(() => expire(id), SHOWN_MS);
+  else close(id);
+}
+
+function isUserThere(): boolean {
+  return document.querySelector('.notices:is(:hover, :focus-within)') !== null;
 }
 
 effect(() => {
   const { sent, written } = answered.value;
   const isOver = ({ until, added }: Notice) =>
     added < sent && (until === 'answered' || (until === 'written' && written));
+  closeAll(isOver);
+});
+
+effect(() => {
+  void path.value;
+  // They speak of the screen that the user has left.
+  if (!isUserThere()) closeAll(({ until }) => until === 'written' || until === 'left');
+});
+
+function closeAll(isOver: (notice: Notice) => boolean): void {
   const left = notices.peek().filter((notice) => !isOver(notice));
   if (left.length < notices.peek().length) notices.value = left;
-});
+}
 
 function close(id: number): void {
   notices.value = notices.value.filter((each) => each.id !== id);
@@ -80,8 +98,15 @@ export function complain(error: unknown): void {
 
 function endOf(error: unknown): Notice['until'] {
   if (error instanceof NoAnswer) return 'answered';
-  const isOverAfterWrite = isPassing(error) || (error instanceof ApiError && error.status === 403);
-  return isOverAfterWrite ? 'written' : null;
+  if (error instanceof ConsoleUpdated || isDefect(error)) return null;
+  const isOverAfterWrite =
+    isPassing(error) || isGone(error) || (error instanceof ApiError && error.status === 403);
+  return isOverAfterWrite ? 'written' : 'left';
+}
+
+/** Whether a failure is one of the console itself. */
+function isDefect(error: unknown): boolean {
+  return !(error instanceof Error) || error.name !== 'Error';
 }
 
 /** Loads the console again. A form that has unsaved changes lets the user stay. */
@@ -101,8 +126,7 @@ export function wordsFor(error: unknown): string {
   }
   if (error instanceof ConsoleUpdated) return t('error.updated');
   if (error instanceof NoAnswer) return t('error.network');
-  const isDefect = !(error instanceof Error) || error.name !== 'Error';
-  return isDefect ? t('error.defect', { what: String(error) }) : error.message;
+  return isDefect(error) ? t('error.defect', { what: String(error) }) : (error as Error).message;
 }
 
 /** What a 5xx means. The text of a 500 says nothing, that of a 503 says why. */

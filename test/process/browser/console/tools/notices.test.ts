@@ -1,6 +1,8 @@
 /** Messages about failures, how long and where they are shown; the session of a tab (spec 13.5). */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { make, read } from '../../../../support/catalog.ts';
+import { sent } from '../../../../support/client.ts';
 import { until } from '../../../../support/until.ts';
 import { shoot, testInBrowser } from '../../browser.ts';
 import { faults, focused, hears, isFocusInSight, makeAccount, signIn, stage } from '../console.ts';
@@ -44,6 +46,49 @@ for (const status of [500, 403]) {
     await page.context().close();
   });
 }
+
+testInBrowser('a message about a deleted item ends with its screen, or with a write', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  const { id } = await make(server, '/admin/brands/', { name: 'Short-lived', first_letter: 'S' });
+  await page.goto(at(`/brands/${id}`));
+  await page.getByLabel('Name').fill('Too late');
+  await sent(server, 204, 'DELETE', `/admin/brands/${id}/`);
+  await page.getByRole('button', { name: 'Save' }).click();
+  await hears(page, 'alert', 'Another user has deleted this item.');
+  await page.getByRole('link', { name: 'Books', exact: true }).click();
+  // The question is not another screen.
+  const question = page.getByRole('alertdialog');
+  await question.waitFor();
+  assert.is(await page.locator('.notice.alert').count(), 1);
+  await question.getByRole('button', { name: 'Leave' }).click();
+  await page.getByRole('table', { name: 'Books' }).waitFor();
+  assert.is(await page.locator('.notice.alert').count(), 0);
+  const { id: sku } = await make(server, '/admin/skus/', {
+    ...(await read(server, '/admin/skus/1/')),
+    name: 'Short-lived too',
+    specs: [],
+    spu_id: 1,
+  });
+  await page.goto(at('/skus?sortby=id&order=desc'));
+  const stock = (row: number) => page.getByRole('row').nth(row).getByTitle('Change').last();
+  await stock(1).waitFor();
+  await sent(server, 204, 'DELETE', `/admin/skus/${sku}/`);
+  await stock(1).click();
+  await page.keyboard.type('5');
+  await page.keyboard.press('Enter');
+  await hears(page, 'alert', 'Another user has deleted this item.');
+  // The list is read again, and begins with another SKU.
+  await page.getByRole('link', { name: 'Short-lived too' }).waitFor({ state: 'detached' });
+  await stock(1).click();
+  await page.keyboard.type('4321');
+  await page.keyboard.press('Enter');
+  await hears(page, 'status', 'Stock is now 4,321.');
+  assert.is(await page.locator('.notice.alert').count(), 0);
+  assert.equal(faults(visitor, [/404|410/]), []);
+  await page.context().close();
+});
 
 for (const [width, height] of [
   [320, 640],
