@@ -33,8 +33,11 @@ export function keepFocus(): void {
       ?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   });
   const look = () => {
-    const lost = last instanceof Element && !last.isConnected;
-    if (!lost || document.activeElement !== document.body) return;
+    const focused = document.activeElement;
+    const isLost = focused === document.body && last instanceof Element && !last.isConnected;
+    // The last message has gone, which the user has read.
+    const isIdle = focused === region() && focused?.querySelector('.notice') === null;
+    if (!isLost && !isIdle) return;
     last = null;
     const dialogs = [...document.querySelectorAll('dialog[open]')].toReversed();
     for (const place of [before, ...dialogs, document.getElementById('content')]) {

@@ -1,4 +1,5 @@
 /** Messages about failures, how long and where they are shown; the session of a tab (spec 13.5). */
+import type { Locator } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { make, read } from '../../../../support/catalog.ts';
@@ -246,6 +247,39 @@ testInBrowser('F8 leads to the messages and back, and they stay meanwhile', asyn
   await page.keyboard.press('F8');
   await focused(page, 'footer button:first-of-type');
   assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
+testInBrowser('the focus leaves the messages when the last one has gone', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.goto(at('/skus'));
+  const launched = page.getByRole('row').nth(8).getByRole('switch');
+  const region = page.getByRole('region', { name: 'Messages (F8)' });
+  const has = (element: Locator) => element.evaluate((each) => each.matches(':focus'));
+  await launched.press('Space');
+  await hears(page, 'status', 'On sale is now');
+  for (const key of ['F8', 'Tab', 'Tab', 'Enter']) await page.keyboard.press(key);
+  await until('the focus is back after Dismiss', () => has(launched));
+  assert.is(await region.locator('.notice').count(), 0);
+  await page.route('**/admin/skus/*/', (route) => route.abort());
+  await launched.press('Space');
+  await hears(page, 'alert', 'The server does not answer.');
+  const held = Promise.withResolvers<void>();
+  await page.route('**/admin/skus/?*', async (route) => {
+    await held.promise;
+    await route.continue();
+  });
+  const asked = page.waitForRequest('**/admin/skus/?*');
+  await page.getByLabel('Search').fill('a');
+  await asked;
+  await page.keyboard.press('F8');
+  assert.ok(await has(region));
+  // The answer ends the message while the user is there.
+  held.resolve();
+  await until('the focus is back in the search', () => has(page.getByLabel('Search')));
+  assert.equal(faults(visitor, [/ERR_FAILED/]), []);
   await page.context().close();
 });
 
