@@ -16,6 +16,9 @@ export type TypedFields = Readonly<Record<string, Typed>>;
 
 export type Problems = Readonly<Record<string, string>>;
 
+/** The name of the draft that one form leaves to the next; null if there is none. */
+let left: string | null = null;
+
 export class FormState {
   readonly collection: Collection;
   readonly fields: readonly FormField[];
@@ -60,15 +63,23 @@ export class FormState {
     this.problems = computed(() => this.#judgeAll());
   }
 
-  /** Puts back what an earlier visit left unsaved, if there is anything. */
+  /** Leaves what is unsaved to the form of the item that was created: for the user it is the same. */
+  leave(): void {
+    this.keep();
+    left = this.#name;
+  }
+
+  /** Puts back what an earlier visit left unsaved, or the form before this one. */
   restore(): void {
     const draft = readDraft(this.#name);
+    const isContinued = left === this.#name;
+    left = null;
     if (draft === null) return;
     if (draft.creation !== undefined) this.creation.restore(draft.creation);
     batch(() => {
       if (draft.item !== null) this.base.value = { item: draft.item, etag: draft.etag ?? '' };
       this.typed.value = { ...this.#typedOf(draft.item), ...draft.typed };
-      this.restored.value = true;
+      this.restored.value = !isContinued;
     });
   }
 

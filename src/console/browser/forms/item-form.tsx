@@ -87,7 +87,7 @@ async function write(form: FormState, isShown: () => boolean): Promise<void> {
   await dialogsClosed();
   if (!isShown()) return;
   // What the dialog has just chosen is a draft only after the next frame.
-  form.keep();
+  form.leave();
   await navigate(`/${collection.name}/${loaded.item.id}`, { replace: true, asks: false });
 }
 
