@@ -1,8 +1,8 @@
 /** Items that others refer to: their names, the tree of categories, and what a search finds. */
 import { signal } from '@preact/signals';
-import { isGone, receive } from './client.ts';
+import { ApiError, isGone, receive } from './client.ts';
 import { collectionOf } from './collections.ts';
-import { list, load } from './items.ts';
+import { list, listAll, load } from './items.ts';
 import type { CollectionName, Item } from './types.ts';
 import { textOf } from './text-of.ts';
 
@@ -54,12 +54,20 @@ export async function readCategories(): Promise<void> {
   const sent = performance.now();
   // An export shows one moment: between two pages of a list, others would shift the rest.
   const tree = treeOf(
-    await receive<Item[]>(`${collectionOf('categories').path}export/?format=json&sortby=name`),
+    await receive<Item[]>(
+      `${collectionOf('categories').path}export/?format=json&sortby=name`,
+    ).catch(listInstead),
   );
   // The response to an earlier request may come last.
   if (sent < knownSince) return;
   knownSince = sent;
   categories.value = tree;
+}
+
+/** Exports are limited, and the user may be downloading others; lists are not. @throws the error. */
+function listInstead(error: unknown): Promise<Item[]> {
+  if (!(error instanceof ApiError && error.status === 503)) throw error;
+  return listAll('categories', { sortby: 'name' }, Number.POSITIVE_INFINITY);
 }
 
 function treeOf(items: readonly Item[]): ReadonlyMap<number, CategoryNode> {

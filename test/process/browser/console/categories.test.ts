@@ -69,4 +69,27 @@ testInBrowser('the tree has every category although one is deleted while it is r
   await page.context().close();
 });
 
+testInBrowser('categories are named while the user has no export left', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('viewer');
+  const { page } = visitor;
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(request.url()));
+  const refused = '12 of your exports are in progress; read one of them to its end first';
+  await page.route('**/admin/categories/export/?*', (route) =>
+    route.fulfill({ status: 503, json: { error: refused }, headers: { 'retry-after': '10' } }),
+  );
+  await page.goto(at('/goods'));
+  await page.getByRole('cell', { name: /Kitchen Appliances › Kettles$/ }).waitFor();
+  assert.ok(asked.some((url) => url.includes('/admin/categories/export/?')));
+  assert.is(await page.getByRole('alert').count(), 0);
+  // One page of the list does not have all that the test before has created.
+  const [last] = await read(server, '/admin/categories/?sortby=name&order=desc&per_page=1');
+  const category = page.getByRole('combobox', { name: 'Category 3' });
+  await category.fill(last.name);
+  await page.getByRole('treeitem', { name: last.name, exact: true }).waitFor();
+  assert.equal(faults(visitor, [/503/]), []);
+  await page.context().close();
+});
+
 test.run();
