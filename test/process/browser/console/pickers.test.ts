@@ -370,6 +370,9 @@ testInBrowser('an item is found by its id', async () => {
   const category = page.getByRole('combobox', { name: 'Category' });
   await typeAndLeave(page, 'Category', '#12');
   await page.waitForURL(at('/skus?category_id=12'));
+  await until('its path is shown', async () =>
+    (await category.inputValue()).endsWith('Smartphones'),
+  );
   assert.equal(faults(visitor, [/404/]), []);
   await page.context().close();
 });

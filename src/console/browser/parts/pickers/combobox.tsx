@@ -97,6 +97,12 @@ const STEPS: Readonly<Record<string, number>> = {
   PageUp: -10,
 };
 
+/** More than one line stops at the ends of the list. @param from -1 if no line is marked. */
+function lineAfter(from: number, by: number, length: number): number {
+  const to = (from === -1 && by === -1 ? 0 : from) + by;
+  return Math.abs(by) === 1 ? (to + length) % length : Math.max(0, Math.min(to, length - 1));
+}
+
 /** What the keys and the pointer do to the field. */
 function useCombobox(props: ComboboxProps) {
   const { value, onChange, required = false, readOnly = false } = props;
@@ -115,18 +121,11 @@ function useCombobox(props: ComboboxProps) {
   }, [value]);
   const offers = offersOf(props, state, close);
   const open = choices !== null && !left.value && !readOnly;
-  /** @param by more than one line stops at the ends of the list. */
   const move = (by: number) => {
     if (choices === null) found.value = null;
     if (typed.value === null) typed.value = '';
     else if (left.value) left.value = false;
-    else if (offers.length > 0) {
-      const { length } = offers;
-      const from = marked.value === -1 && by === -1 ? 0 : marked.value;
-      const to = from + by;
-      marked.value =
-        Math.abs(by) === 1 ? (to + length) % length : Math.max(0, Math.min(to, length - 1));
-    }
+    else if (offers.length > 0) marked.value = lineAfter(marked.value, by, offers.length);
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (readOnly) return;
