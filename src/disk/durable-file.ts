@@ -70,55 +70,54 @@ export async function replaceFile(disk: Disk, path: string, bytes: Uint8Array): 
 export async function writeOnce(disk: Disk, path: string, bytes: Uint8Array): Promise<boolean> {
   const temporary = temporaryPath(dirname(path));
   try {
-    await disk.writeNew(temporary, bytes, true);
+    await disk.writeNew(temporary, bytes, true).catch(about(path));
     disk.link(temporary, path);
     return true;
   } catch (error) {
     if (systemErrorCode(error) === 'EEXIST') return false;
-    throw about(path, error);
+    throw error;
   } finally {
     await discard(disk, temporary);
   }
 }
 
 /** Writes `bytes` to `path` whole, without any sync: for files that can be made again. */
-export async function writeVolatile(disk: Disk, path: string, bytes: Uint8Array): Promise<void> {
-  const temporary = temporaryPath(dirname(path));
-  try {
-    await disk.writeNew(temporary, bytes, false);
-    await explainingDirectory(path, disk.rename(temporary, path));
-  } catch (error) {
-    await discard(disk, temporary);
-    throw about(path, error);
-  }
+export function writeVolatile(disk: Disk, path: string, bytes: Uint8Array): Promise<void> {
+  return writeThenName(disk, path, (temporary) => disk.writeNew(temporary, bytes, false));
 }
 
 /** Like {@link writeVolatile}, for a file that comes in pieces. */
-export async function writePieces(
-  disk: Disk,
-  path: string,
-  pieces: Iterable<Uint8Array>,
-): Promise<void> {
-  const temporary = temporaryPath(dirname(path));
-  try {
+export function writePieces(disk: Disk, path: string, pieces: Iterable<Uint8Array>): Promise<void> {
+  return writeThenName(disk, path, async (temporary) => {
     const fd = await disk.create(temporary);
     try {
       for (const piece of pieces) disk.write(fd, piece);
     } finally {
       disk.close(fd);
     }
+  });
+}
+
+async function writeThenName(
+  disk: Disk,
+  path: string,
+  write: (temporary: string) => Promise<void>,
+): Promise<void> {
+  const temporary = temporaryPath(dirname(path));
+  try {
+    await write(temporary).catch(about(path));
     await explainingDirectory(path, disk.rename(temporary, path));
   } catch (error) {
     await discard(disk, temporary);
-    throw about(path, error);
+    throw error;
   }
 }
 
-/** @returns the error of a step on an open file, with the path, which the system does not name. */
-function about(path: string, error: unknown): unknown {
-  if (systemErrorCode(error) === null) return error;
-  return 'path' in (error as Error) ? error : Object.assign(error as Error, { path });
-}
+/** Adds the path to an error of the system, which names none for an open file. */
+const about = (path: string) => (error: NodeJS.ErrnoException) => {
+  error.path ??= path;
+  throw error;
+};
 
 /** A large file that is written piece by piece under a temporary name beside its final one. */
 export class DurableFile {
@@ -279,11 +278,9 @@ async function discard(disk: Disk, temporary: string): Promise<void> {
 }
 
 async function syncName(disk: Disk, directoryFd: number, path: string): Promise<void> {
-  try {
-    await disk.fsync(directoryFd);
-  } catch (cause) {
+  await disk.fsync(directoryFd).catch((cause: unknown) => {
     throw unknownDurability(path, cause);
-  }
+  });
 }
 
 function unknownDurability(path: string, cause: unknown): CatalogError {
