@@ -61,7 +61,7 @@ testInBrowser('input that is typed during a save stays, as an unsaved change', a
 });
 
 testInBrowser(
-  'input that is typed while an item is created is restored on the screen of the item',
+  'input that is typed while an item is created is on the screen of the item, unsaved',
   async () => {
     const { at, visit } = scene();
     const visitor = await visit('editor');
@@ -75,8 +75,10 @@ testInBrowser(
     await page.getByLabel('Logo').fill('typed-meanwhile.png');
     release();
     await page.waitForURL(/\/brands\/\d+$/);
-    await page.getByText('Your unsaved changes were restored.').waitFor();
+    await page.getByRole('heading', { name: 'Created meanwhile' }).waitFor();
+    await page.getByText('Unsaved changes').waitFor();
     assert.is(await page.getByLabel('Logo').inputValue(), 'typed-meanwhile.png');
+    assert.is(await page.getByText('Your unsaved changes were restored.').count(), 0);
     assert.equal(faults(visitor), []);
     await page.context().close();
   },
