@@ -5,19 +5,9 @@ import type { Locator, Page, Route } from 'playwright-core';
 import { make, read } from '../../../support/catalog.ts';
 import { send } from '../../../support/client.ts';
 import { testInBrowser } from '../browser.ts';
-import { faults, hears, stage } from './console.ts';
+import { faults, hears, hold, stage } from './console.ts';
 
 const scene = stage();
-
-/** Delays the requests of a method until the returned function is called. */
-async function hold(page: Page, path: string, method: string): Promise<() => void> {
-  const held = Promise.withResolvers<void>();
-  await page.route(path, async (route) => {
-    if (route.request().method() === method) await held.promise;
-    await route.continue();
-  });
-  return held.resolve;
-}
 
 /** Lets the first request of a method reach the server, and drops the response. */
 async function loseResponse(page: Page, path: string, method: string): Promise<void> {

@@ -97,6 +97,26 @@ export function isFocusInSight(page: Page): Promise<boolean> {
   })()`);
 }
 
+/**
+ * Holds requests back.
+ *
+ * @param methods of the requests; all if none is given.
+ * @returns lets them go.
+ */
+export async function hold(
+  page: Page,
+  address: string | ((url: URL) => boolean),
+  ...methods: readonly string[]
+): Promise<() => void> {
+  const held = Promise.withResolvers<void>();
+  await page.route(address, async (route) => {
+    const isHeld = methods.length === 0 || methods.includes(route.request().method());
+    if (isHeld) await held.promise;
+    await route.continue();
+  });
+  return held.resolve;
+}
+
 /** Waits for a message that is announced. */
 export async function hears(
   page: Page,

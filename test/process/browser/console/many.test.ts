@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert';
 import { make, makeChain, read } from '../../../support/catalog.ts';
 import { send } from '../../../support/client.ts';
 import { testInBrowser } from '../browser.ts';
-import { faults, hears, stage } from './console.ts';
+import { faults, hears, hold, stage } from './console.ts';
 
 const scene = stage();
 
@@ -51,16 +51,12 @@ testInBrowser(
 testInBrowser('a list whose rows are still loading has nothing to select', async () => {
   const { at, visit } = scene();
   const { page } = await visit('editor');
-  const held = Promise.withResolvers<void>();
-  await page.route('**/admin/skus/?*', async (route) => {
-    await held.promise;
-    await route.continue();
-  });
+  const release = await hold(page, '**/admin/skus/?*');
   await page.goto(at('/skus'));
   const all = page.getByLabel('Select all on this page');
   await all.waitFor();
   assert.ok(await all.isDisabled());
-  held.resolve();
+  release();
   await page.getByText('1–20 of 36').waitFor();
   await all.check();
   await page.getByText('20 selected').waitFor();
@@ -75,19 +71,15 @@ testInBrowser(
     const { page } = visitor;
     await page.goto(at('/skus'));
     await page.getByText('1–20 of 36').waitFor();
-    const held = Promise.withResolvers<void>();
     const isSecond = (url: URL) =>
       url.pathname === '/admin/skus/' && url.searchParams.get('page') === '2';
-    await page.route(isSecond, async (route) => {
-      await held.promise;
-      await route.continue();
-    });
+    const release = await hold(page, isSecond);
     const asked = page.waitForRequest((request) => isSecond(new URL(request.url())));
     await page.getByRole('link', { name: 'Next' }).click();
     await asked;
     await page.getByText('1–20 of 36').waitFor();
     await page.getByLabel('Select all on this page').check();
-    held.resolve();
+    release();
     await page.getByText('21–36 of 36').waitFor();
     assert.not(await page.getByLabel('Select all on this page').isChecked());
     await page.getByText('20 selected').waitFor();
@@ -284,10 +276,9 @@ testInBrowser('a double click undoes an entry of the audit trail once', async ()
   await send(server, 'PATCH', `/admin/brands/${id}/`, { body: { name: 'Clicked twice' } });
   await page.goto(at(`/audits?resource=brands&resource_id=${id}`));
   const undo = page.getByRole('button', { name: 'Undo: Clicked twice', exact: true });
-  const held = Promise.withResolvers<void>();
-  await page.route('**/reversal/', (route) => held.promise.then(() => route.continue()));
+  const release = await hold(page, '**/reversal/');
   await undo.dblclick();
-  held.resolve();
+  release();
   await hears(page, 'status', 'Undone.');
   await page.getByRole('listitem').nth(2).waitFor();
   assert.is(await page.getByRole('alertdialog').count(), 0);

@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert';
 import { make } from '../../../support/catalog.ts';
 import { until } from '../../../support/until.ts';
 import { testInBrowser } from '../browser.ts';
-import { faults, hears, show, stage } from './console.ts';
+import { faults, hears, hold, show, stage } from './console.ts';
 
 const scene = stage();
 
@@ -170,14 +170,10 @@ async function backToForm(page: Page, at: (path: string) => string): Promise<() 
   await sku.scrollIntoViewIfNeeded();
   await sku.click();
   await page.getByRole('heading', { level: 1, name: /coral/ }).waitFor();
-  const held = Promise.withResolvers<void>();
-  await page.route('**/admin/skus/?*', async (route) => {
-    await held.promise;
-    await route.continue();
-  });
+  const release = await hold(page, '**/admin/skus/?*');
   await page.goBack();
   await until('it begins to scroll', () => page.evaluate<boolean>('globalThis.begun === true'));
-  return held.resolve;
+  return release;
 }
 
 testInBrowser(

@@ -1,4 +1,4 @@
-/** Text that is typed into a picker and left there without a choice (spec 13.4). */
+/** What pickers find, and text that is left in them without a choice (spec 13.4). */
 import type { Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -7,7 +7,7 @@ import { send, tokenFor } from '../../../support/client.ts';
 import type { TestServer } from '../../../support/server.ts';
 import { until } from '../../../support/until.ts';
 import { overflow, testInBrowser, violationsOn } from '../browser.ts';
-import { faults, focused, hears, stage } from './console.ts';
+import { faults, focused, hears, hold, stage } from './console.ts';
 
 const scene = stage();
 
@@ -233,16 +233,6 @@ async function makeHerons(server: TestServer): Promise<void> {
     token: await tokenFor('editor'),
   });
   assert.is(status, 201);
-}
-
-/** Holds responses back. @returns a function that lets them go. */
-async function hold(page: Page, path: string): Promise<() => void> {
-  const held = Promise.withResolvers<void>();
-  await page.route(path, async (route) => {
-    await held.promise;
-    await route.continue();
-  });
-  return held.resolve;
 }
 
 testInBrowser('matches beyond the first 20 are reached by keyboard', async () => {

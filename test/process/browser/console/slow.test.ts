@@ -5,19 +5,9 @@ import * as assert from 'uvu/assert';
 import { make, read } from '../../../support/catalog.ts';
 import { until } from '../../../support/until.ts';
 import { testInBrowser } from '../browser.ts';
-import { faults, hears, stage } from './console.ts';
+import { faults, hears, hold, stage } from './console.ts';
 
 const scene = stage();
-
-/** Delays the requests to a path until the returned function is called. */
-async function hold(page: Page, path: string): Promise<() => void> {
-  const held = Promise.withResolvers<void>();
-  await page.route(path, async (route) => {
-    await held.promise;
-    await route.continue();
-  });
-  return held.resolve;
-}
 
 /** Collects the bodies of PATCH requests. */
 function writesOf(page: Page): string[] {

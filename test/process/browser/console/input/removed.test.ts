@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { make, read } from '../../../../support/catalog.ts';
 import { until } from '../../../../support/until.ts';
 import { testInBrowser } from '../../browser.ts';
-import { faults, focused, hears, stage } from '../console.ts';
+import { faults, focused, hears, hold, stage } from '../console.ts';
 
 const scene = stage();
 
@@ -48,17 +48,13 @@ testInBrowser('a second click while an option is removed is no failure', async (
   const button = page.getByRole('button', { name: 'Remove Only' });
   await button.waitFor();
   // The option stays in sight until the list is read again.
-  const held = Promise.withResolvers<void>();
-  await page.route(`**/admin/options/?*spec_id=${spec}*`, async (route) => {
-    await held.promise;
-    await route.continue();
-  });
+  const release = await hold(page, `**/admin/options/?*spec_id=${spec}*`);
   await button.dblclick();
   await hears(page, 'status', 'Only was deleted.');
   await button.click();
   await page.getByRole('button', { name: 'Undo' }).click();
   await hears(page, 'status', 'Undone.');
-  held.resolve();
+  release();
   await button.click();
   await hears(page, 'status', 'Only was deleted.');
   await button.waitFor({ state: 'detached' });

@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert';
 import { make, read } from '../../../../support/catalog.ts';
 import { send } from '../../../../support/client.ts';
 import { testInBrowser } from '../../browser.ts';
-import { faults, hears, stage } from '../console.ts';
+import { faults, hears, hold, stage } from '../console.ts';
 
 const scene = stage();
 
@@ -51,18 +51,14 @@ testInBrowser('a name of an option that is being saved takes no other text', asy
   const { page } = visitor;
   const option = await renaming(page, 'Pear', 'Pear green');
   const field = page.getByLabel('Value', { exact: true });
-  const held = Promise.withResolvers<void>();
   const isWrite = (url: URL) => url.pathname.endsWith(option);
-  await page.route(isWrite, async (route) => {
-    await held.promise;
-    await route.continue();
-  });
+  const release = await hold(page, isWrite);
   await field.press('Enter');
   await page.keyboard.type(' and not sent');
   await page.keyboard.press('Escape');
   assert.is(await field.inputValue(), 'Pear green');
   assert.is(await field.getAttribute('aria-busy'), 'true');
-  held.resolve();
+  release();
   await page.getByRole('button', { name: 'Pear green', exact: true }).waitFor();
   assert.is((await read(server, option)).value, 'Pear green');
   assert.equal(faults(visitor), []);

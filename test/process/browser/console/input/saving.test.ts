@@ -4,19 +4,11 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { read } from '../../../../support/catalog.ts';
 import { testInBrowser } from '../../browser.ts';
-import { faults, hears, makeAccount, stage } from '../console.ts';
+import { faults, hears, hold, makeAccount, stage } from '../console.ts';
 
 const scene = stage();
 
-/** Delays the writes to a path, or the reads, until the returned function is called. */
-async function hold(page: Page, path: string, reads = false): Promise<() => void> {
-  const held = Promise.withResolvers<void>();
-  await page.route(path, async (route) => {
-    if ((route.request().method() === 'GET') === reads) await held.promise;
-    await route.continue();
-  });
-  return held.resolve;
-}
+const WRITES = ['POST', 'PUT', 'PATCH', 'DELETE'];
 
 async function saved(page: Page, text: string): Promise<void> {
   await hears(page, 'status', text);
@@ -39,7 +31,7 @@ testInBrowser('a price and a switch that are being saved are busy, and say so', 
   const price = row.getByRole('textbox', { name: 'Price' });
   await price.fill('611');
   const before = await page.evaluate(PLACES);
-  const release = await hold(page, '**/admin/skus/1/');
+  const release = await hold(page, '**/admin/skus/1/', ...WRITES);
   await price.press('Enter');
   await hears(page, 'status', 'Saving…');
   assert.is(await price.getAttribute('aria-busy'), 'true');
@@ -52,7 +44,7 @@ testInBrowser('a price and a switch that are being saved are busy, and say so', 
   assert.is((await read(server, '/admin/skus/1/')).price, 61_100);
   await page.unroute('**/admin/skus/1/');
   const launched = row.getByRole('switch');
-  const releaseSwitch = await hold(page, '**/admin/skus/1/');
+  const releaseSwitch = await hold(page, '**/admin/skus/1/', ...WRITES);
   await launched.click();
   await hears(page, 'status', 'Saving…');
   assert.is(await launched.getAttribute('aria-busy'), 'true');
@@ -70,7 +62,7 @@ testInBrowser('a form, an undo and an account that are being saved say so', asyn
   const { page } = visitor;
   await page.goto(at('/brands/3'));
   await page.getByLabel('Name').fill('Saved slowly');
-  const release = await hold(page, '**/admin/brands/3/');
+  const release = await hold(page, '**/admin/brands/3/', ...WRITES);
   await page.getByRole('button', { name: 'Save' }).click();
   await hears(page, 'status', 'Saving…');
   release();
@@ -78,13 +70,13 @@ testInBrowser('a form, an undo and an account that are being saved say so', asyn
   await page.goto(at('/skus'));
   await page.getByRole('switch').first().click();
   await hears(page, 'status', 'On sale is now');
-  const releaseUndo = await hold(page, '**/admin/skus/1/');
+  const releaseUndo = await hold(page, '**/admin/skus/1/', ...WRITES);
   await page.getByRole('button', { name: 'Undo' }).click();
   await hears(page, 'status', 'Saving…');
   releaseUndo();
   await saved(page, 'On sale is now');
   await page.goto(at('/accounts'));
-  const releaseAccount = await hold(page, '**/admin/users/slow/');
+  const releaseAccount = await hold(page, '**/admin/users/slow/', ...WRITES);
   await page.getByRole('switch', { name: 'slow is active' }).click();
   await hears(page, 'status', 'Saving…');
   releaseAccount();
@@ -108,7 +100,7 @@ testInBrowser('a dialog that is being saved says so, and is sent once', async ()
   await dialog.getByLabel('Password').fill('correct horse battery');
   const create = dialog.getByRole('button', { name: 'Create' });
   const before = await create.boundingBox();
-  const release = await hold(page, '**/admin/users/');
+  const release = await hold(page, '**/admin/users/', ...WRITES);
   await create.click();
   await dialog.getByRole('status').getByText('Saving…').waitFor();
   assert.equal(await create.boundingBox(), before, 'nothing moves');
@@ -131,14 +123,14 @@ testInBrowser('a bulk edit that is being read or saved says so in its dialog', a
   await dialog.getByLabel('Stock').last().fill('733');
   const show = dialog.getByRole('button', { name: 'Show what changes' });
   const unread = await show.boundingBox();
-  const answer = await hold(page, '**/admin/skus/3/', true);
+  const answer = await hold(page, '**/admin/skus/3/', 'GET');
   await show.click();
   await dialog.getByRole('status').getByText('Loading…').waitFor();
   assert.equal(await show.boundingBox(), unread, 'nothing moves');
   answer();
   const change = dialog.getByRole('button', { name: 'Change 1 item' });
   const before = await change.boundingBox();
-  const release = await hold(page, '**/admin/skus/bulk/');
+  const release = await hold(page, '**/admin/skus/bulk/', ...WRITES);
   await change.click();
   await dialog.getByRole('status').getByText('Saving…').waitFor();
   assert.equal(await change.boundingBox(), before, 'nothing moves');
@@ -153,7 +145,7 @@ testInBrowser('a reload while a price is being saved asks first', async () => {
   await page.goto(at('/skus'));
   const row = page.getByRole('row').nth(2);
   await row.locator('.editable').getByRole('button').first().click();
-  const release = await hold(page, '**/admin/skus/2/');
+  const release = await hold(page, '**/admin/skus/2/', ...WRITES);
   await page.keyboard.type('722');
   await page.keyboard.press('Enter');
   await hears(page, 'status', 'Saving…');
@@ -193,7 +185,7 @@ testInBrowser('a dialog that was opened during a save or a deletion stays', asyn
   };
   await page.goto(at('/categories/new'));
   await page.getByLabel('Name', { exact: true }).fill('Created slowly');
-  const created = await hold(page, '**/admin/categories/');
+  const created = await hold(page, '**/admin/categories/', ...WRITES);
   await press('Save');
   const readAgain = page.waitForResponse(
     (response) =>
@@ -213,7 +205,7 @@ testInBrowser('a dialog that was opened during a save or a deletion stays', asyn
   await page.getByText('Your unsaved changes were restored.').waitFor();
   assert.is(await parent.inputValue(), 'Meanwhile as well');
   await page.getByRole('button', { name: 'Discard changes' }).first().click();
-  const deleted = await hold(page, '**/admin/categories/*/');
+  const deleted = await hold(page, '**/admin/categories/*/', ...WRITES);
   await press('Delete');
   await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
   await createParent('Later', deleted, 'Created slowly was deleted.');

@@ -2,7 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { testInBrowser } from '../../browser.ts';
-import { faults, stage } from '../console.ts';
+import { faults, hold, stage } from '../console.ts';
 
 const scene = stage();
 
@@ -57,14 +57,10 @@ testInBrowser('a list that arrives leaves what is typed into a filter', async ()
     ['/audits', '**/admin/audits/?*', 'No entries.', 'Who', 'ann'],
   ] as const) {
     await page.goto(at('/'));
-    const held = Promise.withResolvers<void>();
-    await page.route(request, async (route) => {
-      await held.promise;
-      await route.continue();
-    });
+    const release = await hold(page, request);
     await page.goto(at(path));
     await page.getByLabel(field).pressSequentially(text);
-    held.resolve();
+    release();
     await page.getByText(shown).waitFor();
     assert.is(await page.getByLabel(field).inputValue(), text);
     await page.getByLabel(field).press('Enter');
@@ -98,15 +94,11 @@ testInBrowser('an option that is typed while the one before is added is not lost
   await page.goto(at('/goods/1'));
   const field = page.getByLabel('New option of Storage');
   await field.waitFor();
-  const held = Promise.withResolvers<void>();
-  await page.route('**/admin/options/', async (route) => {
-    await held.promise;
-    await route.continue();
-  });
+  const release = await hold(page, '**/admin/options/');
   await field.pressSequentially('5 TB');
   await field.press('Enter');
   await field.pressSequentially('6 TB');
-  held.resolve();
+  release();
   await page.getByRole('button', { name: '5 TB', exact: true }).waitFor();
   assert.is(await field.inputValue(), '6 TB');
   await field.press('Enter');

@@ -7,7 +7,7 @@ import * as assert from 'uvu/assert';
 import { read } from '../../../../support/catalog.ts';
 import { temporaryDirectory } from '../../../../support/directory.ts';
 import { shoot, testInBrowser, violationsOn } from '../../browser.ts';
-import { faults, hears, stage } from '../console.ts';
+import { faults, hears, hold, stage } from '../console.ts';
 
 const scene = stage();
 
@@ -102,15 +102,11 @@ testInBrowser('a check with many errors says how many it does not show', async (
   const rows = Array.from({ length: 300 }, (_, at) => `,Wrong ${at},1,,7,cheap,1,1,0`);
   await choose(page, [HEADER, ...rows]);
   await click(page, 'Next');
-  const held = Promise.withResolvers<void>();
-  await page.route('**/admin/imports/*/', async (route) => {
-    await held.promise;
-    await route.continue();
-  });
+  const release = await hold(page, '**/admin/imports/*/');
   await click(page, 'Check');
   // The result is announced in the region of the progress: a new region often is not.
   const region = await page.getByRole('main').getByRole('status').elementHandle();
-  held.resolve();
+  release();
   await page.getByRole('heading', { name: '300 errors' }).waitFor();
   assert.is(await region?.textContent(), 'The file has errors; nothing was written');
   // Each row lacks a cell. That its price is wrong is found once it has the cell.

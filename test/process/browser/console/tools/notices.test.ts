@@ -6,7 +6,16 @@ import { make, read } from '../../../../support/catalog.ts';
 import { sent } from '../../../../support/client.ts';
 import { until } from '../../../../support/until.ts';
 import { shoot, testInBrowser } from '../../browser.ts';
-import { faults, focused, hears, isFocusInSight, makeAccount, signIn, stage } from '../console.ts';
+import {
+  faults,
+  focused,
+  hears,
+  hold,
+  isFocusInSight,
+  makeAccount,
+  signIn,
+  stage,
+} from '../console.ts';
 
 const scene = stage();
 
@@ -266,18 +275,14 @@ testInBrowser('the focus leaves the messages when the last one has gone', async 
   await page.route('**/admin/skus/*/', (route) => route.abort());
   await launched.press('Space');
   await hears(page, 'alert', 'The server does not answer.');
-  const held = Promise.withResolvers<void>();
-  await page.route('**/admin/skus/?*', async (route) => {
-    await held.promise;
-    await route.continue();
-  });
+  const release = await hold(page, '**/admin/skus/?*');
   const asked = page.waitForRequest('**/admin/skus/?*');
   await page.getByLabel('Search').fill('a');
   await asked;
   await page.keyboard.press('F8');
   assert.ok(await has(region));
   // The answer ends the message while the user is there.
-  held.resolve();
+  release();
   await until('the focus is back in the search', () => has(page.getByLabel('Search')));
   assert.equal(faults(visitor, [/ERR_FAILED/]), []);
   await page.context().close();
