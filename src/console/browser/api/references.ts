@@ -73,16 +73,31 @@ function listInstead(error: unknown): Promise<Item[]> {
 function treeOf(items: readonly Item[]): ReadonlyMap<number, CategoryNode> {
   const children = Map.groupBy(items, (item) => item['parent_id'] as number | null);
   const nodes = new Map<number, CategoryNode>();
-  const add = (parentId: number | null, level: number, above: string) => {
-    for (const item of children.get(parentId) ?? []) {
-      const name = textOf(item['name']);
-      const path = above === '' ? name : `${above}${SEPARATOR}${name}`;
-      nodes.set(item.id, { id: item.id, name, parentId, level, path });
-      add(item.id, level + 1, path);
+  const add = (parent: CategoryNode | null) => {
+    for (const item of children.get(parent?.id ?? null) ?? []) {
+      const node = nodeOf(item, parent);
+      nodes.set(item.id, node);
+      add(node);
     }
   };
-  add(null, 1, '');
+  add(null);
   return nodes;
+}
+
+function nodeOf(item: Item, parent: CategoryNode | null): CategoryNode {
+  const name = textOf(item['name']);
+  const path = parent === null ? name : `${parent.path}${SEPARATOR}${name}`;
+  return { id: item.id, name, parentId: parent?.id ?? null, level: (parent?.level ?? 0) + 1, path };
+}
+
+/** Names a category that this tab has created, until the tree is read again. */
+export function addCategory(item: Item): void {
+  const known = categories.value ?? new Map<number, CategoryNode>();
+  const parent = known.get(item['parent_id'] as number) ?? null;
+  if (item['parent_id'] !== (parent?.id ?? null)) return;
+  categories.value = new Map(known).set(item.id, nodeOf(item, parent));
+  // A response to an earlier request may be without it.
+  knownSince = performance.now();
 }
 
 /** Ids from the first level down to the category. */

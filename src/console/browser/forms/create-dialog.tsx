@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { collectionOf } from '../api/collections.ts';
 import { create } from '../api/items.ts';
-import { needCategories } from '../api/references.ts';
+import { addCategory, needCategories } from '../api/references.ts';
 import { schemaOf } from '../api/schema.ts';
 import type { CollectionName } from '../api/types.ts';
 import { t } from '../messages/text.ts';
@@ -76,6 +76,7 @@ function CreateForm({ form, onClose, onCreated }: FormProps) {
       const content = form.changes();
       const { item } = await create(name, content, form.creation.for(content));
       announce(t('form.saved', { name: textOf(item[title]) }));
+      if (name === 'categories') addCategory(item);
       onCreated(item.id, textOf(item[title]));
       followCategories(name);
     } catch (error) {

@@ -1,8 +1,9 @@
 /** Responses that arrive in another order than their requests were sent (spec 13.5). */
 import type { Page } from 'playwright-core';
 import { test } from 'uvu';
+import * as assert from 'uvu/assert';
 import { testInBrowser } from '../../browser.ts';
-import { hears, makeAccount, stage } from '../console.ts';
+import { hears, hold, makeAccount, stage } from '../console.ts';
 
 const scene = stage();
 
@@ -80,6 +81,31 @@ testInBrowser('a late response about accounts does not show an earlier state', a
   await page.getByRole('switch', { name: 'second is active', checked: false }).waitFor();
   await release();
   await page.getByRole('switch', { name: 'second is active', checked: false }).waitFor();
+  await page.context().close();
+});
+
+testInBrowser('a new category has its name before the tree is read again', async () => {
+  const { at, visit } = scene();
+  const { page } = await visit('editor');
+  const parent = page.getByRole('combobox', { name: 'Parent' });
+  await page.goto(at('/categories/new'));
+  await parent.fill('Toasters');
+  await page.getByRole('treeitem', { name: 'Create “Toasters”…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'New category' });
+  await dialog.getByRole('combobox', { name: 'Parent' }).fill('Kitchen Appliances');
+  await dialog.getByRole('treeitem', { name: 'Kitchen Appliances' }).click();
+  const tree = '**/admin/categories/export/?*';
+  const release = await hold(page, tree);
+  const asked = page.waitForRequest(tree);
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  await hears(page, 'status', 'Toasters is saved.');
+  const request = await asked;
+  const path = 'Home and Kitchen › Kitchen Appliances › Toasters';
+  assert.is(await parent.inputValue(), path);
+  release();
+  await (await request.response())?.finished();
+  await page.evaluate('new Promise((done) => requestAnimationFrame(() => setTimeout(done)))');
+  assert.is(await parent.inputValue(), path);
   await page.context().close();
 });
 
