@@ -65,7 +65,6 @@ export class FormState {
 
   /** Leaves what is unsaved to the form of the item that was created: for the user it is the same. */
   leave(): void {
-    this.keep();
     left = this.#name;
   }
 

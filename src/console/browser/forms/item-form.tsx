@@ -1,5 +1,5 @@
 /** The form of one item, and what is shown beside it. */
-import { type Signal, useSignal, useSignalEffect } from '@preact/signals';
+import { effect, type Signal, useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { whileSaving } from '../saving.ts';
 import { mayWrite } from '../api/session.ts';
@@ -86,7 +86,6 @@ async function write(form: FormState, isShown: () => boolean): Promise<void> {
   if (!isNew) return;
   await dialogsClosed();
   if (!isShown()) return;
-  // What the dialog has just chosen is a draft only after the next frame.
   form.leave();
   await navigate(`/${collection.name}/${loaded.item.id}`, { replace: true, asks: false });
 }
@@ -95,7 +94,7 @@ async function write(form: FormState, isShown: () => boolean): Promise<void> {
 function useSaveKey(submit: () => void): void {
   const latest = useRef(submit);
   latest.current = submit;
-  useEffect(() => {
+  useLayoutEffect(() => {
     const listen = (event: KeyboardEvent) => {
       if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== 's') return;
       event.preventDefault();
@@ -108,8 +107,9 @@ function useSaveKey(submit: () => void): void {
 
 /** Keeps a draft, and asks before unsaved changes are left. */
 function useGuard(form: FormState, root: { current: HTMLElement | null }): void {
-  useSignalEffect(() => form.keep());
-  useEffect(() => {
+  // At once, and not after a frame: the page may be closed or loaded again before there is one.
+  useLayoutEffect(() => effect(() => form.keep()), [form]);
+  useLayoutEffect(() => {
     return holdBack({
       isUnsaved: () => form.dirty.value || hasUnchosen(root.current),
       async ask() {

@@ -1,7 +1,7 @@
 /** The import of a file: choose it, map its columns, see what it would do, and do it. */
 import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { isAborted } from '../api/client.ts';
 import { randomKey } from '../api/random-key.ts';
 import { focusContent } from '../focus-content.ts';
@@ -111,7 +111,7 @@ export function ImportScreen() {
 
 /** Asks before the report of an import is lost. @param writing whether one is under way. */
 function useWarning(writing: boolean): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!writing) return;
     return holdBack({
       isUnsaved: () => true,

@@ -219,4 +219,26 @@ testInBrowser('Back in a bulk edit leads to what was entered', async () => {
   await page.context().close();
 });
 
+testInBrowser('what is typed before the first frame of a form is not lost', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.addInitScript(`
+    new MutationObserver((_, observer) => {
+      const field = document.querySelector('form.item input');
+      if (field === null) return;
+      observer.disconnect();
+      field.value = 'Typed at once';
+      field.dispatchEvent(new InputEvent('input', { bubbles: true }));
+      const isKept = Object.keys(sessionStorage).some((key) => key.startsWith('catalog.draft.'));
+      const isAsked = !dispatchEvent(new Event('beforeunload', { cancelable: true }));
+      console.info(JSON.stringify({ isKept, isAsked }));
+    }).observe(document, { childList: true, subtree: true });`);
+  const said = page.waitForEvent('console', (message) => message.type() === 'info');
+  await page.goto(at('/brands/new'));
+  assert.equal(JSON.parse((await said).text()), { isKept: true, isAsked: true });
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
 test.run();
