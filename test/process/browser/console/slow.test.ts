@@ -100,6 +100,26 @@ testInBrowser('Enter in a combobox whose choices are loading does not send the f
   await page.context().close();
 });
 
+testInBrowser('a search that takes long says so until it is answered', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.goto(at('/goods/new'));
+  const brand = page.getByRole('combobox', { name: 'Brand' });
+  const told = page.locator('.combobox', { has: brand }).locator('[aria-live]');
+  const release = await hold(page, '**/admin/brands/?*');
+  await brand.fill('aural');
+  await told.getByText('Loading…').waitFor();
+  // It goes on whatever is pressed meanwhile.
+  await brand.press('ArrowDown');
+  assert.is(await told.innerText(), 'Loading…');
+  release();
+  await page.getByRole('option', { name: 'Auralune' }).waitFor();
+  assert.is(await told.innerText(), '');
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
 testInBrowser('a screen that could not be loaded is loaded by Try again', async () => {
   const { at, visit } = scene();
   const visitor = await visit('admin');

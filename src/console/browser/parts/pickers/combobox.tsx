@@ -8,7 +8,14 @@ import { useInWindow } from './in-window.ts';
 import { meantBy } from './meant.ts';
 import type { PickerProps } from './picker-props.ts';
 import { describing, Unchosen, useMeant } from './unchosen.tsx';
-import { choicesOf, endSearch, type Search, type SearchProps, useSearch } from './use-search.ts';
+import {
+  choicesOf,
+  endSearch,
+  isLate,
+  type Search,
+  type SearchProps,
+  useSearch,
+} from './use-search.ts';
 
 export interface ComboboxProps extends PickerProps {
   readonly collection: CollectionName;
@@ -121,8 +128,9 @@ function useCombobox(props: ComboboxProps) {
   }, [value]);
   const offers = offersOf(props, state, close);
   const open = choices !== null && !left.value && !readOnly;
+  const late = isLate(state);
   const move = (by: number) => {
-    if (choices === null) found.value = null;
+    if (choices === null && !late) found.value = null;
     if (typed.value === null) typed.value = '';
     else if (left.value) left.value = false;
     else if (offers.length > 0) marked.value = lineAfter(marked.value, by, offers.length);
@@ -170,7 +178,7 @@ function useCombobox(props: ComboboxProps) {
       else left.value = true;
     },
   };
-  return { text: typed.value, kept, open, offers, marked: marked.value, handlers };
+  return { text: typed.value, kept, open, late, offers, marked: marked.value, handlers };
 }
 
 /** Text that names no item is not a value: it stays in the field and is marked as unchosen. */
@@ -178,7 +186,7 @@ export function Combobox(props: ComboboxProps) {
   const { id, required = false, readOnly = false } = props;
   const list = useId();
   const label = useLabel(props);
-  const { text, kept, open, offers, marked, handlers } = useCombobox(props);
+  const { text, kept, open, late, offers, marked, handlers } = useCombobox(props);
   const input = useRef<HTMLInputElement>(null);
   useLayoutEffect(() => {
     // A name that arrives after the focus is selected too, so that typing replaces it.
@@ -206,7 +214,7 @@ export function Combobox(props: ComboboxProps) {
         value={text ?? label}
         {...handlers}
       />
-      <Choices list={list} open={open} offers={offers} marked={marked} />
+      <Choices {...{ list, open, late, offers, marked }} />
       <Unchosen id={id} shown={kept.unchosen} />
     </div>
   );
@@ -215,11 +223,13 @@ export function Combobox(props: ComboboxProps) {
 interface ChoicesProps {
   readonly list: string;
   readonly open: boolean;
+  /** Whether the server takes long to find any. */
+  readonly late: boolean;
   readonly offers: readonly Offer[];
   readonly marked: number;
 }
 
-function Choices({ list, open, offers, marked }: ChoicesProps) {
+function Choices({ list, open, late, offers, marked }: ChoicesProps) {
   const element = useInWindow(offers[marked]?.key);
   return (
     <>
@@ -244,6 +254,7 @@ function Choices({ list, open, offers, marked }: ChoicesProps) {
       {/* It is always there: text in a region that is new is often not announced. */}
       <p class="nothing" aria-live="polite">
         {open && offers.length === 0 && t('combobox.nothing')}
+        {late && t('loading')}
       </p>
     </>
   );

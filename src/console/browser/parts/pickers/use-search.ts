@@ -11,6 +11,9 @@ import type { PickerProps } from './picker-props.ts';
 /** How long a pause in typing lasts before the server is asked, in milliseconds. */
 const PAUSE_MS = 150;
 
+/** How long a search may take before the user is told that it is under way, in milliseconds. */
+const LATE_MS = 500;
+
 export interface SearchProps extends Pick<PickerProps, 'value' | 'none'> {
   readonly collection: CollectionName;
 }
@@ -29,15 +32,24 @@ export interface Search {
 
 export interface Found extends Omit<Matches, 'choices'> {
   readonly text: string;
-  /** Null if the search has failed, which is repeated once {@link Search.found} is null. */
+  /**
+   * Null before the first of them are there, and if the search has failed, which is repeated once
+   * {@link Search.found} is null.
+   */
   readonly choices: readonly Choice[] | null;
-  /** Whether the server is asked for more of them. */
+  /** Whether the server is asked for them, or for more of them. */
   readonly isReading: boolean;
 }
 
 /** Null until the choices belong to what is typed. */
 export function choicesOf({ typed, found }: Search): readonly Choice[] | null {
   return found.value !== null && found.value.text === typed.value ? found.value.choices : null;
+}
+
+/** Whether the server takes long to find the first choices. */
+export function isLate({ typed, found, left }: Search): boolean {
+  const { text, choices, isReading = false } = found.value ?? {};
+  return text === typed.value && choices === null && isReading && !left.value;
 }
 
 /** Forgets what is typed. */
@@ -57,15 +69,21 @@ export function useSearch(props: SearchProps): Search {
   const latest = useRef(props);
   latest.current = props;
   const text = typed.value;
-  const failed = found.value?.text === text && found.value?.choices === null;
+  const failed =
+    found.value?.text === text && found.value?.choices === null && !found.value.isReading;
   useEffect(() => {
     if (text === null || failed) return;
     const abort = new AbortController();
+    const nothingYet = { text, choices: null, read: 0, total: 0 };
+    const late = setTimeout(() => {
+      found.value = { ...nothingYet, isReading: true };
+    }, PAUSE_MS + LATE_MS);
     const timer = setTimeout(() => {
       const { collection, value } = latest.current;
       search(collection, text, 0, abort.signal).then(
         (matches) => {
           if (abort.signal.aborted) return;
+          clearTimeout(late);
           const choices = namedFirst(text, matches.choices);
           found.value = { ...matches, text, choices, isReading: false };
           // Enter chooses what has this name rather than the first that contains it.
@@ -75,13 +93,15 @@ export function useSearch(props: SearchProps): Search {
         },
         (error: unknown) => {
           if (isAborted(error)) return;
-          found.value = { text, choices: null, read: 0, total: 0, isReading: false };
+          clearTimeout(late);
+          found.value = { ...nothingYet, isReading: false };
           complain(error);
         },
       );
     }, PAUSE_MS);
     return () => {
       clearTimeout(timer);
+      clearTimeout(late);
       abort.abort();
     };
   }, [text, failed, found, marked]);
