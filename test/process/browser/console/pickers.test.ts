@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { make, read } from '../../../support/catalog.ts';
+import { make, read, spuFields } from '../../../support/catalog.ts';
 import { send, tokenFor } from '../../../support/client.ts';
 import type { TestServer } from '../../../support/server.ts';
 import { until } from '../../../support/until.ts';
@@ -281,6 +281,35 @@ testInBrowser('matches beyond the first 20 are reached by keyboard', async () =>
   await focused(page, '#field-brand_id');
   await brand.press('PageUp');
   assert.is((await marked()).text, 'Heron 1107');
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
+testInBrowser('choices that look the same have their ids beside them', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  const { brand, brand_id, category1_id, category2_id, category3_id } = await read(
+    server,
+    '/admin/goods/1/',
+  );
+  const chain = [category1_id, category2_id, category3_id] as const;
+  const ids: number[] = [];
+  for (const name of ['Gannet', 'Gannet', 'Gannet Two']) {
+    const fields = spuFields({ brand: brand_id, chain }, { name });
+    ids.push((await make(server, '/admin/goods/', fields)).id);
+  }
+  await page.goto(at('/skus/new'));
+  const spu = page.getByRole('combobox', { name: 'SPU', exact: true });
+  await spu.fill('gannet');
+  await page.getByRole('option', { name: 'Gannet Two' }).waitFor();
+  assert.equal(await page.getByRole('option', { name: /^Gannet/ }).allInnerTexts(), [
+    `Gannet ${brand} #${ids[0]}`,
+    `Gannet ${brand} #${ids[1]}`,
+    `Gannet Two ${brand}`,
+  ]);
+  await page.getByRole('option', { name: `#${ids[1]}` }).click();
+  await until('it is chosen', async () => (await spu.inputValue()) === 'Gannet');
   assert.equal(faults(visitor), []);
   await page.context().close();
 });

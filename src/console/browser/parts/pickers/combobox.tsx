@@ -1,7 +1,7 @@
 /** A field for a reference: type to search, choose with the arrow keys, create what is missing. */
 import { useSignal } from '@preact/signals';
 import { useEffect, useId, useLayoutEffect, useRef } from 'preact/hooks';
-import { labelOf } from '../../api/references.ts';
+import { type Choice, labelOf } from '../../api/references.ts';
 import type { CollectionName } from '../../api/types.ts';
 import { t } from '../../messages/text.ts';
 import { useInWindow } from './in-window.ts';
@@ -53,6 +53,9 @@ interface Offer {
   readonly choose: () => void;
 }
 
+/** What the user sees of a choice. */
+const nameOf = ({ label, hint }: Choice) => `${label}\n${hint}`;
+
 /** What the list offers for what is typed. @param close ends the search. */
 function offersOf(props: ComboboxProps, state: Search, close: () => void): Offer[] {
   const { value, none, onChange, onCreate } = props;
@@ -73,9 +76,12 @@ function offersOf(props: ComboboxProps, state: Search, close: () => void): Offer
     none !== undefined && text === ''
       ? [offer('none', none, '', value === null, () => onChange(null, ''))]
       : [];
-  const found = (choices ?? []).map(({ id, label, hint }) =>
-    offer(String(id), label, hint, id === value, () => onChange(id, label)),
-  );
+  const twins = Map.groupBy(choices ?? [], nameOf);
+  const found = (choices ?? []).map((each) => {
+    const { id, label } = each;
+    const hint = twins.get(nameOf(each))?.length === 1 ? each.hint : `${each.hint} #${id}`;
+    return offer(String(id), label, hint, id === value, () => onChange(id, label));
+  });
   const more =
     choices !== null && read < total
       ? [
