@@ -61,25 +61,29 @@ export function checkStore(disk: Disk, directory: string): CheckReport {
   }
 }
 
-/** Judges every row by itself and with the rows it refers to, and the bounds of tables. */
-export function stateFaults({ rows, lastIds }: State): string[] {
-  const findings: string[] = [];
+/**
+ * Judges every row by itself and with the rows it refers to, and the bounds of tables.
+ *
+ * @returns at most {@link MAX_FINDINGS}.
+ */
+export function stateFaults(state: State): string[] {
+  return [...faultsOf(state).take(MAX_FINDINGS)];
+}
+
+function* faultsOf({ rows, lastIds }: State): Generator<string, void> {
   const lookup = lookupIn((kind, id) => rows[kind].get(id));
   for (const kind of ALL_KINDS) {
     const lastId = lastIds[kind.name];
     for (const row of rows[kind.name].values()) {
       const what = `${kind.label} ${row.id}`;
-      if (row.id > lastId) findings.push(`${what}: the last id of ${kind.name} is ${lastId}`);
-      for (const fault of valueFaults(kind, row)) findings.push(`${what}: ${fault}`);
+      if (row.id > lastId) yield `${what}: the last id of ${kind.name} is ${lastId}`;
+      for (const fault of valueFaults(kind, row)) yield `${what}: ${fault}`;
       const violation = judge(kind, row, lookup);
-      if (violation !== null)
-        findings.push(`${what}: ${violation.attribute}: ${violation.message}`);
-      if (findings.length >= MAX_FINDINGS) return findings;
+      if (violation !== null) yield `${what}: ${violation.attribute}: ${violation.message}`;
     }
-    findings.push(...duplicateFaults(kind, rows[kind.name]));
-    findings.push(...boundFaults(kind, rows[kind.name], lastId));
+    yield* duplicateFaults(kind, rows[kind.name]);
+    yield* boundFaults(kind, rows[kind.name], lastId);
   }
-  return findings;
 }
 
 /** The first of the {@link stateFaults}, and how many more there are; null if there is none. */
@@ -103,10 +107,9 @@ function originFaults({ rows, sequence }: State): string[] {
 }
 
 /** Unique values that two rows share. */
-function duplicateFaults(kind: Kind, rows: Pick<RowTable, 'values'>): string[] {
-  return uniqueAttributes(kind).flatMap((attribute) => {
+function* duplicateFaults(kind: Kind, rows: Pick<RowTable, 'values'>): Generator<string, void> {
+  for (const attribute of uniqueAttributes(kind)) {
     const holders = new Map<Scalar, number>();
-    const faults: string[] = [];
     for (const row of rows.values()) {
       const value = row[attribute] ?? null;
       const holder = holders.get(value);
@@ -114,11 +117,10 @@ function duplicateFaults(kind: Kind, rows: Pick<RowTable, 'values'>): string[] {
       if (holder === undefined) holders.set(value, row.id);
       else {
         const { message } = duplicate(kind, attribute, value, holder);
-        faults.push(`${kind.label} ${row.id}: ${attribute}: ${message}`);
+        yield `${kind.label} ${row.id}: ${attribute}: ${message}`;
       }
     }
-    return faults;
-  });
+  }
 }
 
 function valueFaults(kind: Kind, row: Row): string[] {
@@ -168,6 +170,7 @@ class ReplayJudge implements Scrutiny {
     // A reader that starts over has another state; findings about the former one are dropped.
     if (this.#state !== state) this.#findings = [];
     this.#state = state;
+    if (this.#findings.length >= MAX_FINDINGS) return;
     const path = join(this.#directory, changeSetName(changeSet.sequence));
     for (const fault of changeSetFaults(state, changeSet)) this.#findings.push(`${path}: ${fault}`);
   }

@@ -9,7 +9,7 @@ import { type Disk, machineDisk } from '../../../src/disk/disk.ts';
 import { KIND_NAMES, type KindName } from '../../../src/model/kind.ts';
 import { entryOf } from '../../../src/resources/audit.ts';
 import { append } from '../../../src/store/bounded.ts';
-import { checkStore } from '../../../src/store/check.ts';
+import { checkStore, stateFaults } from '../../../src/store/check.ts';
 import { createStore } from '../../../src/store/files/create.ts';
 import type { Transaction } from '../../../src/store/writer/draft.ts';
 import { changeSetName } from '../../../src/store/files/files.ts';
@@ -661,6 +661,21 @@ test('at most 1000 findings are reported', async () => {
     },
   });
   assert.is(foundIn(directory).length, 1000);
+});
+
+test('the faults of rows are at most 1000 also if all of them share one value', async () => {
+  const directory = leftInDisorder(await folded());
+  forge(directory, {
+    base({ tables, last_ids }) {
+      last_ids.skus = 5000;
+      for (let id = 10; id < 2000; id += 1) tables.skus.push({ ...tables.skus[0], id });
+    },
+  });
+  const { state } = checkStore(quickDisk, directory);
+  assert.ok(state !== null);
+  const faults = stateFaults(state);
+  assert.is(faults.length, 1000);
+  assert.match(faults.at(-1) ?? '', /^SKU 1009: code: /);
 });
 
 /** The same store after a checkpoint: the base as of change set 3, and two after it. */
