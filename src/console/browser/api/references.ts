@@ -36,17 +36,25 @@ const MAX_AGE_MS = 30_000;
  *
  * @param ids of these categories. @throws ApiError, TypeError if there is none to use.
  */
-export function needCategories(ids: readonly number[] = []): Promise<void> {
-  const known = categories.value;
-  const isUsable = known !== null && ids.every((id) => known.has(id));
-  if (isUsable && performance.now() - knownSince < MAX_AGE_MS) return Promise.resolve();
+export async function needCategories(ids: readonly number[] = []): Promise<void> {
+  const called = performance.now();
+  const isUsable = () => ids.every((id) => categories.value?.has(id)) && categories.value !== null;
+  if (!isUsable()) {
+    await readOnce();
+    // What was asked for before this call may be without them.
+    if (!isUsable() && knownSince < called) await readOnce();
+  } else if (called - knownSince >= MAX_AGE_MS) {
+    // The next call tries again.
+    readOnce().catch(() => null);
+  }
+}
+
+/** Reads the tree, unless that is under way already. @throws ApiError, TypeError. */
+function readOnce(): Promise<void> {
   reading ??= readCategories().finally(() => {
     reading = null;
   });
-  if (!isUsable) return reading;
-  // The next call tries again.
-  reading.catch(() => null);
-  return Promise.resolve();
+  return reading;
 }
 
 /** Reads the tree again: a category was written. @throws ApiError, TypeError. */

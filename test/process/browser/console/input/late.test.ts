@@ -2,8 +2,10 @@
 import type { Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { make } from '../../../../support/catalog.ts';
+import { until } from '../../../../support/until.ts';
 import { testInBrowser } from '../../browser.ts';
-import { hears, hold, makeAccount, stage } from '../console.ts';
+import { hears, hold, makeAccount, show, stage } from '../console.ts';
 
 const scene = stage();
 
@@ -106,6 +108,21 @@ testInBrowser('a new category has its name before the tree is read again', async
   await (await request.response())?.finished();
   await page.evaluate('new Promise((done) => requestAnimationFrame(() => setTimeout(done)))');
   assert.is(await parent.inputValue(), path);
+  await page.context().close();
+});
+
+testInBrowser('a category that is newer than a late tree is named', async () => {
+  const { server, at, visit } = scene();
+  const { page } = await visit('viewer');
+  const { answered, release } = await holdResponse(page, /\/admin\/categories\/export\//);
+  await page.goto(at('/goods'));
+  await answered;
+  const { id } = await make(server, '/admin/categories/', { name: 'Since then', parent_id: null });
+  await show(page, `/skus?category_id=${id}`);
+  const category = page.getByRole('combobox', { name: 'Category', exact: true });
+  await until('it has its number', async () => (await category.inputValue()) === `#${id}`);
+  await release();
+  await until('it has its name', async () => (await category.inputValue()) === 'Since then');
   await page.context().close();
 });
 
