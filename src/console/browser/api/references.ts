@@ -183,6 +183,19 @@ function hintOf(name: CollectionName, item: Item): string {
   return '';
 }
 
+/** Names of items that were chosen or created in this tab, by collection and id. */
+const names = new Map<string, string>();
+
+/** Shows an item by its name until the name is read again. */
+export function rememberName(name: CollectionName, id: number, label: string): void {
+  names.set(`${name}/${id}`, label);
+}
+
+/** The name that an item had when it was chosen or created in this tab; undefined if it was not. */
+export function rememberedName(name: CollectionName, id: number): string | undefined {
+  return names.get(`${name}/${id}`);
+}
+
 /** The name of one item for people. @throws ApiError, TypeError, DOMException. */
 export async function labelOf(
   name: CollectionName,

@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { collectionOf } from '../api/collections.ts';
 import { create } from '../api/items.ts';
-import { addCategory, needCategories } from '../api/references.ts';
+import { addCategory, needCategories, rememberName } from '../api/references.ts';
 import { schemaOf } from '../api/schema.ts';
 import type { CollectionName } from '../api/types.ts';
 import { t } from '../messages/text.ts';
@@ -75,9 +75,11 @@ function CreateForm({ form, onClose, onCreated }: FormProps) {
     try {
       const content = form.changes();
       const { item } = await create(name, content, form.creation.for(content));
-      announce(t('form.saved', { name: textOf(item[title]) }));
+      const label = textOf(item[title]);
+      announce(t('form.saved', { name: label }));
+      rememberName(name, item.id, label);
       if (name === 'categories') addCategory(item);
-      onCreated(item.id, textOf(item[title]));
+      onCreated(item.id, label);
       followCategories(name);
     } catch (error) {
       // Messages of the page are behind the dialog.

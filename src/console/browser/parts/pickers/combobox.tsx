@@ -1,7 +1,7 @@
 /** A field for a reference: type to search, choose with the arrow keys, create what is missing. */
 import { useSignal } from '@preact/signals';
 import { useEffect, useId, useLayoutEffect, useRef } from 'preact/hooks';
-import { type Choice, labelOf } from '../../api/references.ts';
+import { type Choice, labelOf, rememberedName, rememberName } from '../../api/references.ts';
 import type { CollectionName } from '../../api/types.ts';
 import { t } from '../../messages/text.ts';
 import { useInWindow } from './in-window.ts';
@@ -26,23 +26,26 @@ export interface ComboboxProps extends PickerProps {
 
 /** The name of the value: what is known, else what the server says. */
 function useLabel({ collection, value, label }: ComboboxProps): string {
-  const asked = useSignal('');
+  const read = useSignal<{ readonly id: number; readonly name: string } | null>(null);
   useEffect(() => {
-    asked.value = '';
     if (value === null || label !== undefined) return;
     const abort = new AbortController();
     labelOf(collection, value, abort.signal).then(
       (name) => {
-        asked.value = name;
+        read.value = { id: value, name };
       },
       () => {
+        if (abort.signal.aborted) return;
         // An item that cannot be read is shown by its number.
-        asked.value = `#${value}`;
+        read.value = { id: value, name: rememberedName(collection, value) ?? `#${value}` };
       },
     );
     return () => abort.abort();
-  }, [asked, collection, value, label]);
-  return value === null ? '' : (label ?? asked.value);
+  }, [read, collection, value, label]);
+  if (value === null) return '';
+  if (label !== undefined) return label;
+  if (read.value?.id === value) return read.value.name;
+  return rememberedName(collection, value) ?? '';
 }
 
 interface Offer {
@@ -189,10 +192,14 @@ function useCombobox(props: ComboboxProps) {
 
 /** Text that names no item is not a value: it stays in the field and is marked as unchosen. */
 export function Combobox(props: ComboboxProps) {
-  const { id, required = false, readOnly = false } = props;
+  const { id, collection, required = false, readOnly = false } = props;
   const list = useId();
   const label = useLabel(props);
-  const { text, kept, open, late, offers, marked, handlers } = useCombobox(props);
+  const onChange: ComboboxProps['onChange'] = (value, name) => {
+    if (value !== null) rememberName(collection, value, name);
+    props.onChange(value, name);
+  };
+  const { text, kept, open, late, offers, marked, handlers } = useCombobox({ ...props, onChange });
   const input = useRef<HTMLInputElement>(null);
   useLayoutEffect(() => {
     // A name that arrives after the focus is selected too, so that typing replaces it.

@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert';
 import { make } from '../../../../support/catalog.ts';
 import { until } from '../../../../support/until.ts';
 import { testInBrowser } from '../../browser.ts';
-import { hears, hold, makeAccount, show, stage } from '../console.ts';
+import { faults, hears, hold, makeAccount, show, stage } from '../console.ts';
 
 const scene = stage();
 
@@ -123,6 +123,44 @@ testInBrowser('a category that is newer than a late tree is named', async () => 
   await until('it has its number', async () => (await category.inputValue()) === `#${id}`);
   await release();
   await until('it has its name', async () => (await category.inputValue()) === 'Since then');
+  await page.context().close();
+});
+
+testInBrowser('what was chosen has its name before the name is read', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('viewer');
+  const { page } = visitor;
+  const brand = page.getByRole('combobox', { name: 'Brand' });
+  await page.goto(at('/goods?brand_id=1'));
+  await until('the first name is shown', async () => (await brand.inputValue()) === 'Auralune');
+  await brand.fill('Brüsh');
+  const item = /\/admin\/brands\/\d+\/$/;
+  const release = await hold(page, ({ pathname }) => item.test(pathname));
+  const asked = page.waitForRequest(item);
+  await page.getByRole('option', { name: 'Brüsholt' }).click();
+  await asked;
+  assert.is(await brand.inputValue(), 'Brüsholt');
+  release();
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
+testInBrowser('a new brand has its name before the name is read', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  const brand = page.getByRole('combobox', { name: 'Brand' });
+  await page.goto(at('/goods/new'));
+  await brand.fill('Named at once');
+  await page.getByRole('option', { name: 'Create “Named at once”…' }).click();
+  const item = /\/admin\/brands\/\d+\/$/;
+  const release = await hold(page, ({ pathname }) => item.test(pathname));
+  const asked = page.waitForRequest(item);
+  await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click();
+  await asked;
+  assert.is(await brand.inputValue(), 'Named at once');
+  release();
+  assert.equal(faults(visitor), []);
   await page.context().close();
 });
 
