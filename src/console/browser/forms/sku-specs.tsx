@@ -1,6 +1,6 @@
 /** The specifications of a SKU: one choice for each specification of its SPU. */
 import { useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { create } from '../api/items.ts';
 import { href } from '../location.ts';
 import { t } from '../messages/text.ts';
@@ -44,7 +44,8 @@ export function SkuSpecs({ id, spu, chosen, onChange, problem, readOnly }: SkuSp
   }, [spu, specs, failure, wanted]);
   // Until they are read again, those of another SPU say nothing about what is chosen.
   const known = specs.value?.spu === spu ? specs.value.choices : null;
-  useEffect(() => {
+  // At once: what the user has discarded before the next frame would come back.
+  useLayoutEffect(() => {
     // Choices of another SPU's specifications do not move along.
     if (known === null || readOnly) return;
     const own = new Set(known.map((each) => String(each.id)));

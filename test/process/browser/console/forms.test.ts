@@ -226,6 +226,35 @@ testInBrowser('a SKU keeps its options if its move to another SPU is discarded',
 });
 
 testInBrowser(
+  'a move to another SPU that is discarded before a frame changes nothing',
+  async () => {
+    const { at, visit } = scene();
+    const visitor = await visit('editor');
+    const { page } = visitor;
+    await page.goto(at('/skus/1'));
+    const storage = page.getByLabel('Storage');
+    await storage.waitFor();
+    await page.evaluate(`
+      new MutationObserver((_, observer) => {
+        const labels = [...document.querySelectorAll('.specs label')];
+        if (!labels.some((label) => label.textContent === 'Finish')) return;
+        observer.disconnect();
+        const buttons = [...document.querySelectorAll('.save-bar button')];
+        buttons.find((button) => button.textContent === 'Discard changes').click();
+        globalThis.isDiscarded = true;
+      }).observe(document, { childList: true, subtree: true });`);
+    await page.getByLabel('SPU', { exact: true }).fill('Gooseneck');
+    await page.getByRole('option', { name: 'Gooseneck' }).first().click();
+    await until('it is discarded', () => page.evaluate<boolean>('globalThis.isDiscarded === true'));
+    await storage.waitFor();
+    assert.is(await storage.inputValue(), '4');
+    assert.is(await page.getByText('Unsaved changes').count(), 0);
+    assert.equal(faults(visitor), []);
+    await page.context().close();
+  },
+);
+
+testInBrowser(
   'a deletion can be undone after an attempt that the server did not answer',
   async () => {
     const { server, at, visit } = scene();
