@@ -4,7 +4,8 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import { collectionOf } from '../../api/collections.ts';
 import { create, remove } from '../../api/items.ts';
 import { mayWrite } from '../../api/session.ts';
-import type { CollectionName } from '../../api/types.ts';
+import { textOf } from '../../api/text-of.ts';
+import type { CollectionName, Item } from '../../api/types.ts';
 import { href } from '../../location.ts';
 import { t } from '../../messages/text.ts';
 import { useOneAtATime } from '../../one-at-a-time.ts';
@@ -138,9 +139,10 @@ interface OptionNameProps {
 }
 
 /** The value of an option; a click makes it a field. */
-function OptionName(props: OptionNameProps) {
-  const { option } = props;
+function OptionName({ option, reload }: OptionNameProps) {
   const editing = useSignal(false);
+  /** What the server has said of this state of the option since it was read. */
+  const written = useSignal({ option, value: option.value });
   const button = useRef<HTMLButtonElement>(null);
   const refocuses = useRef(false);
   // Not in the next frame, before which the user may go on.
@@ -148,12 +150,19 @@ function OptionName(props: OptionNameProps) {
     if (refocuses.current) button.current?.focus();
     refocuses.current = false;
   }, [editing.value]);
-  if (!mayWrite.value) return <bdi>{option.value}</bdi>;
+  const value = written.value.option === option ? written.value.value : option.value;
+  if (!mayWrite.value) return <bdi>{value}</bdi>;
   const end = (refocus: boolean) => {
     refocuses.current = refocus;
     editing.value = false;
   };
-  if (editing.value) return <OptionField {...props} onEnd={end} />;
+  const onChange = (item: Item) => {
+    written.value = { option, value: textOf(item['value']) };
+    reload();
+  };
+  if (editing.value) {
+    return <OptionField id={option.id} value={value} onChange={onChange} onEnd={end} />;
+  }
   return (
     <button
       ref={button}
@@ -163,17 +172,21 @@ function OptionName(props: OptionNameProps) {
         editing.value = true;
       }}
     >
-      <bdi>{option.value}</bdi>
+      <bdi>{value}</bdi>
     </button>
   );
 }
 
-interface OptionFieldProps extends OptionNameProps {
+interface OptionFieldProps {
+  readonly id: number;
+  /** As it is shown. */
+  readonly value: string;
+  readonly onChange: (item: Item) => void;
   /** @param refocus whether the field had the focus. */
   readonly onEnd: (refocus: boolean) => void;
 }
 
-function OptionField({ option, reload, onEnd }: OptionFieldProps) {
+function OptionField({ id, value, onChange, onEnd }: OptionFieldProps) {
   const input = useRef<HTMLInputElement>(null);
   const refused = useSignal(false);
   const saving = useSignal(false);
@@ -185,18 +198,18 @@ function OptionField({ option, reload, onEnd }: OptionFieldProps) {
     onEnd(document.activeElement === input.current);
   };
   const rename = async () => {
-    const value = input.current?.value.trim() ?? '';
+    const next = input.current?.value.trim() ?? '';
     if (done.current) return;
-    if (value === '' || value === option.value) {
+    if (next === '' || next === value) {
       end();
       return;
     }
     done.current = true;
     saving.value = true;
     try {
-      const shown = { id: option.id, value: option.value };
+      const shown = { id, value };
       const collection = collectionOf('options');
-      await changeInPlace({ collection, shown, attribute: 'value', onChange: reload }, value);
+      await changeInPlace({ collection, shown, attribute: 'value', onChange }, next);
       end();
     } catch (error) {
       // What is typed stays, so that it can be sent again.
@@ -215,7 +228,7 @@ function OptionField({ option, reload, onEnd }: OptionFieldProps) {
       aria-label={t('attribute.value')}
       aria-invalid={refused.value}
       data-unchosen={refused.value}
-      defaultValue={option.value}
+      defaultValue={value}
       onBlur={() => void rename()}
       onKeyDown={(event) => {
         if (event.key === 'Enter') {

@@ -65,6 +65,30 @@ testInBrowser('a name of an option that is being saved takes no other text', asy
   await page.context().close();
 });
 
+testInBrowser('an option has its new name before the list is read again', async () => {
+  const { server, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  const option = await renaming(page, 'Olive', 'Olive green');
+  const field = page.getByLabel('Value', { exact: true });
+  const release = await hold(page, '**/admin/options/?*');
+  await field.press('Enter');
+  await hears(page, 'status', 'Olive: Value is now Olive green.');
+  await field.waitFor({ state: 'hidden' });
+  const name = page.locator('.chips button.value:focus');
+  assert.is(await name.innerText(), 'Olive green');
+  // A second change is not taken for one of another user.
+  await name.press('Enter');
+  await field.fill('Olive black');
+  await field.press('Enter');
+  await hears(page, 'status', 'Olive green: Value is now Olive black.');
+  release();
+  await page.getByRole('button', { name: 'Remove Olive black' }).waitFor();
+  assert.is((await read(server, option)).value, 'Olive black');
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
 testInBrowser('a new name of another user for an option is not overwritten unseen', async () => {
   const { server, visit } = scene();
   const visitor = await visit('editor');
