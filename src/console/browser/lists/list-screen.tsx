@@ -1,5 +1,5 @@
 /** The list of a collection: search, filters, table, pages, and what is done with several items. */
-import { useEffect } from 'preact/hooks';
+import { useEffect, useLayoutEffect } from 'preact/hooks';
 import type { Collection } from '../api/collections.ts';
 import { needCategories } from '../api/references.ts';
 import type { Item } from '../api/types.ts';
@@ -30,7 +30,8 @@ export function ListScreen({ collection }: { readonly collection: Collection }) 
   useTitle(t(`collection.${collection.name}`));
   useCategoryNames(collection, shown.page.value?.items ?? NONE);
   const here = listAddress(collection, query);
-  useEffect(() => keepListAddress(collection.name, here), [collection, here]);
+  // At once: the screen may be left before the next frame.
+  useLayoutEffect(() => keepListAddress(collection.name, here), [collection, here]);
   const there = shown.page.value !== null;
   useEffect(() => {
     if (there) loadAhead();

@@ -262,4 +262,27 @@ testInBrowser('the way back from an item leads to the list as it was left', asyn
   await page.context().close();
 });
 
+testInBrowser('a list that is left before a frame is where the way back leads', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.goto(at('/skus'));
+  await page.getByRole('link', { name: 'Next' }).waitFor();
+  // What is rendered is rendered in a microtask, which comes before the next frame.
+  const left = await page.evaluate<boolean>(`(async () => {
+    let isFramed = false;
+    requestAnimationFrame(() => { isFramed = true; });
+    document.querySelector('.paging a').click();
+    while (!location.search.includes('page=2')) await null;
+    for (let turn = 0; turn < 100; turn += 1) await null;
+    document.querySelector('tbody th a').click();
+    return !isFramed;
+  })()`);
+  assert.ok(left, 'no frame was drawn');
+  await page.getByRole('link', { name: 'Back to the list' }).click();
+  await page.waitForURL(at('/skus?page=2'));
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
 test.run();
