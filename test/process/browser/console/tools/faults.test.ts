@@ -153,6 +153,8 @@ testInBrowser('a dialog that creates an item says why it could not, as the form 
   await page.getByRole('option', { name: 'anlegen' }).click();
   const dialog = page.getByRole('dialog', { name: 'Neue Marke' });
   const alert = dialog.getByRole('alert');
+  // Not earlier: the request for the schema of its form would be refused too.
+  await dialog.getByRole('button', { name: 'Anlegen' }).waitFor();
   for (const [status, answer, texts] of [
     [500, { error: 'internal server error' }, [TEXTS['de-DE'][1]]],
     [
