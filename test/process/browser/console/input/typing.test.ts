@@ -80,8 +80,11 @@ testInBrowser('a date that is typed into a filter of the audit trail counts once
   page.on('request', (request) => requests.push(request.url()));
   const before = await page.evaluate<number>('history.length');
   await page.getByLabel('From').focus();
+  const asked = page.waitForRequest(/\/admin\/audits\/\?.*since=/);
   await page.keyboard.type('11262026', { delay: 20 });
   await page.waitForURL(/since=2026-11-26/);
+  // The trail is read after the frame that shows the new address.
+  await asked;
   assert.is(await page.evaluate<number>('history.length'), before + 1);
   assert.is(requests.filter((each) => each.includes('/admin/audits/?')).length, 1);
   await page.context().close();
