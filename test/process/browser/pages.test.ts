@@ -435,8 +435,8 @@ testInBrowser('the choices of a SKU are a region with a name', async () => {
 
 testInBrowser('a printed page leaves out navigation and pictures, and has black text', async () => {
   const { page: own } = await open(browser, { dark: true });
-  await own.emulateMedia({ media: 'print' });
   await own.goto(at('choices'), { waitUntil: 'load' });
+  await own.emulateMedia({ media: 'print' });
   for (const gone of ['.skip', '.choice', '.bottom', '.picture']) {
     assert.not.ok(await own.locator(gone).first().isVisible(), gone);
   }
