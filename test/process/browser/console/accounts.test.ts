@@ -169,7 +169,9 @@ testInBrowser(
     await hears(page, 'alert', 'The server does not answer.');
     await page.getByRole('button', { name: 'Try again' }).waitFor();
     assert.is(await role.inputValue(), 'editor');
+    const lost = page.waitForEvent('requestfailed');
     await active.press('Space');
+    await lost;
     await until('the switch shows what the server has', () => active.isChecked());
     await page.unroute('**/admin/users/**');
     await apply.press('Enter');
