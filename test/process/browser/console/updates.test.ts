@@ -88,8 +88,10 @@ testInBrowser('an update of the server does not discard unsaved input', async ()
   await page.getByRole('alert').filter({ hasText: UPDATED }).first().waitFor();
   await undo();
   const reload = page.getByRole('button', { name: 'Reload' }).first();
-  page.once('dialog', (dialog) => void dialog.dismiss());
-  await reload.click();
+  const asked = page.waitForEvent('dialog');
+  const clicked = reload.click();
+  await (await asked).dismiss();
+  await clicked;
   assert.is(await name.inputValue(), 'Typed before the update');
   page.once('dialog', (dialog) => void dialog.accept());
   await reload.click();
