@@ -4,6 +4,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { make, read } from '../../../../support/catalog.ts';
 import { send } from '../../../../support/client.ts';
+import { until } from '../../../../support/until.ts';
 import { type Look, overflow, shoot, testInBrowser, violationsOn } from '../../browser.ts';
 import { hears, stage } from '../console.ts';
 
@@ -107,13 +108,14 @@ for (const look of [
         const mark = cell.locator('mark');
         assert.match((await mark.textContent()) ?? '', side === 'Yours' ? /^Mine/ : /^Theirs/);
         await cell.getByRole('radio').scrollIntoViewIfNeeded();
-        const shown = await page.evaluate<boolean>(`(() => {
+        // It is scrolled to after the frame in which it appears.
+        const isInSight = `(() => {
           const element = document.querySelectorAll('dialog mark')[${side === 'Yours' ? 0 : 1}];
           const box = element.parentElement.getBoundingClientRect();
           const { top, bottom, left, right } = element.getBoundingClientRect();
           return top >= box.top && bottom <= box.bottom && left >= 0 && right <= innerWidth;
-        })()`);
-        assert.ok(shown, side);
+        })()`;
+        await until(`the difference is in sight: ${side}`, () => page.evaluate<boolean>(isInSight));
       }
       assert.is(await overflow(page), 0);
       await shoot(page, `conflict-${look.width}${'dark' in look ? '-dark' : ''}`, false);
