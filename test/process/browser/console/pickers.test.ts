@@ -396,4 +396,30 @@ testInBrowser('an item is found by its id', async () => {
   await page.context().close();
 });
 
+testInBrowser('text that is left before the first frame of a field stays in it', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.addInitScript(`
+    new MutationObserver((_, observer) => {
+      const fields = document.querySelectorAll('#field-brand_id, #field-category3_id');
+      if (fields.length < 2) return;
+      observer.disconnect();
+      for (const field of fields) {
+        field.focus();
+        field.value = 'Nothing like it';
+        field.dispatchEvent(new InputEvent('input', { bubbles: true }));
+        field.blur();
+      }
+    }).observe(document, { childList: true, subtree: true });`);
+  await page.goto(at('/goods/new'));
+  for (const name of ['Brand', 'Category 3']) {
+    const field = page.getByRole('combobox', { name, exact: true });
+    await until('it is marked', async () => (await field.getAttribute('aria-invalid')) === 'true');
+    assert.is(await field.inputValue(), 'Nothing like it');
+  }
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
 test.run();

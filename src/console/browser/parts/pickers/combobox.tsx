@@ -132,7 +132,7 @@ function useCombobox(props: ComboboxProps) {
     close();
     onChange(id, label);
   });
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (left.value) close();
   }, [value]);
   const offers = offersOf(props, state, close);

@@ -1,6 +1,6 @@
 /** The state of a category picker, its lines, and its keys. */
 import { type Signal, useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { categories, chainOf, needCategories } from '../../api/references.ts';
 import { t } from '../../messages/text.ts';
 import { MAX_ROWS, type TreeRow, treeRows } from './category-tree.ts';
@@ -111,7 +111,7 @@ export function useCategoryTree(props: CategoryPickerProps): Tree {
     search.close();
     props.onChange(id);
   });
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (left.value) search.close();
   }, [props.value]);
   const isCut = rows?.length === MAX_ROWS;
