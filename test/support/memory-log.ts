@@ -6,7 +6,7 @@ import { State } from '../../src/store/state.ts';
 
 export class MemoryLog implements Log {
   readonly encoded: EncodedChangeSet[] = [];
-  readonly checkpointDue = false;
+  checkpointDue = false;
   /** Called with every change set before it is taken; what it throws is what `append` throws. */
   onAppend: (encoded: EncodedChangeSet) => Promise<void> = async () => {};
 

@@ -311,6 +311,38 @@ test('after close, transactions and change sets of other hosts fail as store_clo
   assert.is(low.data.sequence, 1);
 });
 
+test('while a checkpoint is under way, no other one begins, and after it the next commit begins one', async () => {
+  const { log, committer } = await open();
+  const checkpoints: PromiseWithResolvers<void>[] = [];
+  log.checkpointDue = true;
+  log.checkpoint = () => {
+    const checkpoint = Promise.withResolvers<void>();
+    checkpoints.push(checkpoint);
+    return checkpoint.promise;
+  };
+  await committer.submit(addBook());
+  await committer.submit(addBook());
+  assert.is(checkpoints.length, 1);
+  checkpoints[0]?.resolve();
+  await turn();
+  await committer.submit(addBook());
+  assert.is(checkpoints.length, 2);
+});
+
+test('close waits for a checkpoint under way, so that the next owner of the files writes alone', async () => {
+  const { log, committer } = await open();
+  const written = Promise.withResolvers<void>();
+  log.checkpointDue = true;
+  log.checkpoint = () => written.promise;
+  await committer.submit(addBook());
+  let isClosed = false;
+  const closed = committer.close().then(() => (isClosed = true));
+  await turn();
+  assert.not.ok(isClosed);
+  written.resolve();
+  await closed;
+});
+
 test('a change set of another host that the disk refuses can be sent again', async () => {
   const { log, low, committer } = await open();
   const received = madeElsewhere(low.data, addBook());
