@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { CatalogError, messageOf, systemErrorCode } from '../../../../src/errors.ts';
+import { CatalogError, hasCode, messageOf, systemErrorCode } from '../../../../src/errors.ts';
 import { databaseOver } from '../../../../src/store/lowdb.ts';
 import type { State } from '../../../../src/store/state.ts';
 import { Committer } from '../../../../src/store/writer/committer.ts';
@@ -42,6 +42,7 @@ interface Host {
  */
 function requirePlanned(error: unknown): void {
   if (error instanceof LostConnection || systemErrorCode(error) !== null) return;
+  if (hasCode(error, 'log_unavailable')) return;
   throw new Error(`an attempt failed unexpectedly: ${messageOf(error)}`, { cause: error });
 }
 
@@ -156,6 +157,31 @@ test('an append whose outcome is not known is repeated with the same bytes until
     assert.is(host(0).errors.length, attempts > 1 ? 1 : 0, 'the first of several is reported');
     assert.equal(host(0).local.changeSets, [log.entries[0]?.changeSet], fault);
   }
+});
+
+test('an append or a read that fails as log_unavailable is repeated, since the log has decided nothing', async () => {
+  const { log, host } = await openHosts(2);
+  const [append, read] = [log.append.bind(log), log.read.bind(log)];
+  const failures = ['append', 'read'];
+  const fail = (operation: string) => {
+    if (failures[0] !== operation) return;
+    failures.shift();
+    throw new CatalogError('log_unavailable', `the connection is lost during ${operation}`);
+  };
+  log.append = async (encoded) => {
+    const appended = await append(encoded);
+    fail('append');
+    return appended;
+  };
+  log.read = async (after) => {
+    fail('read');
+    return read(after);
+  };
+  assert.is(await host(0).committer.submit(addBook()), 1);
+  await host(1).committer.catchUp(1);
+  assert.equal(failures, []);
+  assert.is(log.entries.length, 1);
+  for (const { state } of [host(0), host(1)]) assert.is(state().count('books'), 1);
 });
 
 test('if the log does not answer, a write fails as write_unknown and later ones as log_unavailable', async () => {
