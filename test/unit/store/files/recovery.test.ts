@@ -5,6 +5,7 @@ import * as assert from 'uvu/assert';
 import { DATA_FILES } from '../../../../src/data-files.ts';
 import { type Disk, machineDisk } from '../../../../src/disk/disk.ts';
 import { CatalogError } from '../../../../src/errors.ts';
+import { readSnapshot } from '../../../../src/store/directory.ts';
 import { createStore } from '../../../../src/store/files/create.ts';
 import { inspect, recover } from '../../../../src/store/files/recovery.ts';
 import { openStore, storeDirectory } from '../../../support/checked.ts';
@@ -87,6 +88,25 @@ test('a reader that was overtaken reads the change sets before the base in its n
   assert.is(recovered?.state.sequence, 2 * BEHIND);
   assert.is(recovered?.files.length, BEHIND);
   assert.is(bases(), 3);
+});
+
+test('a snapshot is read again if a checkpoint overtakes its reader', async () => {
+  const { shown, disk } = overtaking('change sets', await checkpoints(2));
+  assert.is(readSnapshot(shown, disk).sequence, 2 * BEHIND);
+});
+
+test('a store that is created after a reader has looked for its head is not damaged', async () => {
+  const [directory = ''] = await checkpoints(1);
+  let heads = 0;
+  const disk: Disk = {
+    ...machineDisk,
+    read(path) {
+      const isHead = path === join(directory, DATA_FILES.head);
+      if (isHead) heads += 1;
+      return isHead && heads === 1 ? null : machineDisk.read(path);
+    },
+  };
+  assert.is(readSnapshot(directory, disk).sequence, BEHIND);
 });
 
 test('a reader that is overtaken until its time is over fails as busy, not as store_damaged', async () => {
