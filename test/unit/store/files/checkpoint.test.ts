@@ -10,7 +10,10 @@ import { KIND_NAMES, type KindName, type Row } from '../../../../src/model/kind.
 import type { Transaction } from '../../../../src/store/writer/draft.ts';
 import type { ReadableStore } from '../../../../src/store/readable-store.ts';
 import { readSnapshot } from '../../../../src/store/directory.ts';
+import { FileLog } from '../../../../src/store/files/file-log.ts';
+import { databaseOver } from '../../../../src/store/lowdb.ts';
 import { type Store } from '../../../../src/store/store.ts';
+import { Committer } from '../../../../src/store/writer/committer.ts';
 import { baseOf } from '../../../support/bases.ts';
 import { findingsOf, openStore, storeDirectory } from '../../../support/checked.ts';
 import { publishWith, quickDisk } from '../../../support/disk.ts';
@@ -130,6 +133,25 @@ test('the size of a store is that of its base, and of the blocks that the change
   const again = await open(directory);
   assert.equal(again.size, sizeNow(1), 'after a start');
   await again.close();
+});
+
+test('after a checkpoint that contains every commit, no change set is after the base', async () => {
+  const directory = storeDirectory();
+  const rethrow = (error: unknown) => {
+    throw error;
+  };
+  const log = new FileLog({ disk: quickDisk, directory, onError: rethrow });
+  const low = databaseOver(log);
+  await low.read();
+  await low.write();
+  const committer = new Committer(low, log, { onError: rethrow, onFatal: rethrow });
+  for (let nth = 1; nth <= 2; nth += 1) await committer.submit(addBook());
+  assert.is(log.size.changes, 2 * BLOCK);
+  await low.write();
+  assert.is(sequenceOfBase(directory), 2);
+  assert.is(log.size.changes, 0);
+  await committer.close();
+  await log.close();
 });
 
 for (const [step, where] of [
