@@ -45,6 +45,15 @@ test('a set has the ids that were added and not removed', () => {
   );
 });
 
+test('the highest id can be added again after its removal', () => {
+  const kept = new IdSet();
+  for (const each of [1000, 20_000, 40_000]) kept.add(each);
+  kept.delete(40_000);
+  kept.add(40_000);
+  assert.is(kept.size, 3);
+  assert.equal(idsIn(kept), [1000, 20_000, 40_000]);
+});
+
 for (const left of [10, 0]) {
   test(`a set of 5000 ids can shrink to ${left}, and takes an id far from them after that`, () => {
     const kept = new IdSet();
