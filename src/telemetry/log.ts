@@ -55,6 +55,8 @@ export class Log {
   readonly #stacks: boolean;
   readonly #flush: () => Promise<void>;
   readonly #direct: { now: boolean };
+  /** Bytes that are not written yet. */
+  #waiting = 0;
   /** Lines dropped so far, because standard error was not read in time, or at all. */
   lost = 0;
 
@@ -72,10 +74,16 @@ export class Log {
       this.lost += 1;
       unreported += 1;
     };
-    out.on('drop', drop);
+    out.on('drop', (line: string) => {
+      drop();
+      this.#waiting -= Buffer.byteLength(line);
+    });
+    out.on('write', (bytes) => (this.#waiting -= bytes));
     // The reader has gone: the lines can only be counted.
     out.on('error', drop);
     out.on('drain', () => {
+      // A flush during a write does nothing: without this, the lines since would wait for the next.
+      if (this.#waiting > 0) out.flush();
       if (unreported === 0) return;
       const lines = unreported;
       unreported = 0;
@@ -147,7 +155,10 @@ export class Log {
       write: (line) => {
         const shown = text ? asText(line, colours) : `${escaped(line.trimEnd())}\n`;
         if (this.#direct.now) writeLastLine(shown);
-        else out.write(shown);
+        else {
+          this.#waiting += Buffer.byteLength(shown);
+          out.write(shown);
+        }
         // Errors and warnings are written at once, other lines together.
         if (URGENT.test(line)) out.flush();
         else timer ??= setTimeout(flush, FLUSH_INTERVAL_MS).unref();

@@ -17,6 +17,7 @@ import {
   startServer,
   type TestServer,
 } from '../../support/server.ts';
+import { until } from '../../support/until.ts';
 import { PROGRAM, ROOT } from '../../support/paths.ts';
 
 test.after(killServers);
@@ -209,6 +210,21 @@ async function unread(): Promise<{ readonly server: Awaited<ReturnType<typeof se
   });
   return { server: await serving(child) };
 }
+
+test('a warning is written also if it comes during the write of the one before', async () => {
+  const script = `
+    const { Log } = await import(process.argv[1]);
+    const log = new Log({ level: 'warn', format: 'json', terminal: false, stacks: false });
+    log.warn('the first');
+    log.warn('the second');
+    process.stdin.resume();
+  `;
+  const child = spawn(process.execPath, ['-e', script, join(ROOT, 'src', 'telemetry', 'log.ts')]);
+  let said = '';
+  child.stderr.on('data', (chunk) => (said += chunk));
+  await until('both are written', () => said.includes('the second'));
+  child.stdin.end();
+});
 
 test('if nothing reads the log, neither requests nor the shutdown are delayed', async () => {
   const { server } = await unread();
