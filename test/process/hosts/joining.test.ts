@@ -59,10 +59,18 @@ async function readiness({ url }: TestServer): Promise<{ status: number; text: s
   return { status: answer.status, text: await answer.text() };
 }
 
-/** Waits until the host is ready. @throws Error with its output if it exits instead. */
-async function ready(server: TestServer): Promise<void> {
+/**
+ * Waits until the host is ready.
+ *
+ * @param other the host that it needs for that.
+ * @throws Error with the output of both if it exits instead.
+ */
+async function ready(server: TestServer, other?: TestServer): Promise<void> {
   await until('the host is ready', async () => {
-    if (server.child.exitCode !== null) throw new Error(`it has ended: ${server.said()}`);
+    if (server.child.exitCode !== null) {
+      const needed = other === undefined ? '' : `; the other host: ${other.said()}`;
+      throw new Error(`it has ended: ${server.said()}${needed}`);
+    }
     return (await readiness(server)).status === 200;
   });
 }
@@ -88,7 +96,7 @@ test('a host with an empty directory fetches its base from another host as soon 
 
   old = await start('shop', data);
   await ready(old);
-  await ready(young);
+  await ready(young, old);
   // The log arrives over another pipe than the responses.
   await until('it says what it took', () =>
     /fetched a base of \d+ bytes as of change set 3/.test(young.said()),
