@@ -100,7 +100,9 @@ function nodeOf(item: Item, parent: CategoryNode | null): CategoryNode {
 
 /** Names a category that this tab has created, until the tree is read again. */
 export function addCategory(item: Item): void {
-  const known = categories.value ?? new Map<number, CategoryNode>();
+  const known = categories.value;
+  // One category alone is no tree: it is read when it is needed.
+  if (known === null) return;
   const parent = known.get(item['parent_id'] as number) ?? null;
   if (item['parent_id'] !== (parent?.id ?? null)) return;
   categories.value = new Map(known).set(item.id, nodeOf(item, parent));
