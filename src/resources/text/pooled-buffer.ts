@@ -6,8 +6,11 @@
 /** Bytes of each buffer. */
 export const POOLED_BYTES = 64 * 1024;
 
-/** Free buffers that are kept, at most. */
-const MAX_FREE = 8;
+/**
+ * Free buffers that are kept, at most: as many lists as wait to be sent together, so that none of them
+ * needs a new buffer (src/http/wire/responses/response-batch.ts).
+ */
+const MAX_FREE = 32;
 
 const free: Buffer[] = [];
 
