@@ -2,6 +2,7 @@
 import { missingItem } from '../errors.ts';
 import type { Kind, Nesting, Row } from '../model/kind.ts';
 import { KINDS } from '../model/kinds.ts';
+import type { Selection } from '../store/memory/selection.ts';
 import type { View } from '../store/view.ts';
 
 /** The parent that a nested path names. */
@@ -14,6 +15,13 @@ interface Parent {
 export interface Address {
   readonly kind: Kind;
   readonly parent: Parent | null;
+}
+
+/** A selection of the rows at an address. @param selection of rows of the kind. */
+export function selectionAt({ parent }: Address, selection: Selection): Selection {
+  if (parent === null) return selection;
+  const filter = [parent.nesting.foreignKey, parent.id] as const;
+  return { ...selection, filters: [...selection.filters, filter] };
 }
 
 /**

@@ -9,7 +9,7 @@ import { existingRow } from '../model/rows.ts';
 import { inSlices } from '../slices.ts';
 import type { Transaction } from '../store/writer/draft.ts';
 import type { Selection } from '../store/memory/selection.ts';
-import { type Address, requireParent, requireRow } from './address.ts';
+import { type Address, requireParent, requireRow, selectionAt } from './address.ts';
 import type { AuditedStore } from './audit/audited-store.ts';
 import { requireTargets, writeEach } from './bulk.ts';
 import { createOnce, type Creation, type Sender } from './idempotency.ts';
@@ -61,12 +61,8 @@ export class Records {
    * @throws CatalogError `busy`, as a rejection.
    */
   list(address: Address, selection: Selection): Listing | Promise<Listing> {
-    const { kind, parent } = address;
-    const filters =
-      parent === null
-        ? selection.filters
-        : [...selection.filters, [parent.nesting.foreignKey, parent.id] as const];
-    const narrowed = { ...selection, filters };
+    const { kind } = address;
+    const narrowed = selectionAt(address, selection);
     const preparing =
       this.#store.prepare(kind.name, narrowed) ??
       this.#store.prepareIndexes(soughtByObject(kind.name));

@@ -7,12 +7,9 @@ import type { PagedQuery } from '../../resources/query/paging.ts';
  */
 const MAX_LINKS = 4096;
 
-/** By importance to a client that reads on. */
-const FIRST_TO_KEEP = ['next', 'prev', 'first', 'last'];
-
 /**
  * Link values for those of the pages `first`, `prev`, `next` and `last` that exist. If they exceed
- * {@link MAX_LINKS}, the last ones of {@link FIRST_TO_KEEP} are left out.
+ * {@link MAX_LINKS}, the ones that are least important to a client that reads on are left out.
  *
  * @param path of the collection, as in the request.
  * @param total rows in all pages.
@@ -21,23 +18,20 @@ export function pageLinks(path: string, query: PagedQuery, total: number): strin
   const { form, selection } = query;
   if (form === 'all') return [];
   const { offset, limit } = selection;
-  const last = Math.max(Math.ceil(total / limit) - 1, 0) * limit;
-  const targets: (readonly [string, number])[] = [['first', 0]];
-  if (offset > 0) targets.push(['prev', Math.max(Math.min(offset - limit, last), 0)]);
-  if (offset + limit < total) targets.push(['next', offset + limit]);
-  targets.push(['last', last]);
-  const search = unpaged(query.others);
-  const links = targets.map(
-    ([rel, at]) => [rel, `<${path}?${search}${pagingAt(query, at)}>; rel="${rel}"`] as const,
-  );
-  const lengths = new Map(links.map(([rel, link]) => [rel, link.length]));
-  const kept = new Set<string>();
+  const lastAt = Math.max(Math.ceil(total / limit) - 1, 0) * limit;
+  const begin = `<${path}?${unpaged(query.others)}`;
   let room = MAX_LINKS;
-  for (const rel of FIRST_TO_KEEP) {
-    room -= lengths.get(rel) ?? 0;
-    if (room >= 0) kept.add(rel);
-  }
-  return links.filter(([rel]) => kept.has(rel)).map(([, link]) => link);
+  const linkTo = (rel: string, at: number): string | null => {
+    const link = `${begin}${pagingAt(query, at)}>; rel="${rel}"`;
+    room -= link.length;
+    return room >= 0 ? link : null;
+  };
+  // By importance.
+  const next = offset + limit < total ? linkTo('next', offset + limit) : null;
+  const prev = offset > 0 ? linkTo('prev', Math.max(Math.min(offset - limit, lastAt), 0)) : null;
+  const first = linkTo('first', 0);
+  const last = linkTo('last', lastAt);
+  return [first, prev, next, last].filter((link) => link !== null);
 }
 
 /** The Link value of an item. @param path of the item, as in the request. */
