@@ -103,9 +103,9 @@ function parseFilters(
   sent: Parameters,
 ): (readonly [string, Scalar])[] {
   const found: (readonly [string, Scalar])[] = [];
-  for (const [parameter, text] of sent) {
-    const attribute = filters.get(parameter);
-    if (attribute === undefined) continue;
+  for (const [parameter, attribute] of filters) {
+    const text = sent.get(parameter);
+    if (text === undefined) continue;
     if (parameter !== 'keyword') {
       found.push([attribute, parseFilter(kind, parameter, attribute, text)]);
     } else if (text !== '') {

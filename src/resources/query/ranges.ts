@@ -39,9 +39,9 @@ export function parseRanges(
   sent: Parameters,
 ): readonly Range[] {
   const ranges = new Map<string, Range>();
-  for (const [name, text] of sent) {
-    const parameter = known.get(name);
-    if (parameter === undefined) continue;
+  for (const [name, parameter] of known) {
+    const text = sent.get(name);
+    if (text === undefined) continue;
     const { attribute, bound } = parameter;
     const range = ranges.get(attribute) ?? { attribute, min: null, max: null };
     const value = parseBound(name, parameter, text);
