@@ -1,12 +1,10 @@
 /** What a field holds, as text. */
-import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
 import { COLLECTIONS } from '../api/collections.ts';
-import { labelOf } from '../api/references.ts';
 import type { CollectionName } from '../api/types.ts';
 import { t } from '../messages/text.ts';
-import type { FormField, Typed } from './values.ts';
 import { textOf } from '../api/text-of.ts';
+import { useName } from '../parts/pickers/use-name.ts';
+import type { FormField, Typed } from './values.ts';
 
 interface TypedTextProps {
   readonly collection: CollectionName;
@@ -39,19 +37,5 @@ export function TypedText({ collection, field, typed }: TypedTextProps) {
 }
 
 function ReferenceText({ target, id }: { readonly target: CollectionName; readonly id: number }) {
-  const label = useSignal(`#${id}`);
-  useEffect(() => {
-    const abort = new AbortController();
-    labelOf(target, id, abort.signal).then(
-      (name) => {
-        label.value = name;
-      },
-      () => {
-        // It may have been deleted meanwhile: its number stays.
-        label.value = `#${id}`;
-      },
-    );
-    return () => abort.abort();
-  }, [label, target, id]);
-  return <>{label.value}</>;
+  return <>{useName(target, id) ?? `#${id}`}</>;
 }

@@ -1,13 +1,13 @@
 /** A field for a reference: type to search, choose with the arrow keys, create what is missing. */
-import { useSignal } from '@preact/signals';
-import { useEffect, useId, useLayoutEffect, useRef } from 'preact/hooks';
-import { type Choice, labelOf, rememberedName, rememberName } from '../../api/references.ts';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
+import { type Choice, rememberName } from '../../api/references.ts';
 import type { CollectionName } from '../../api/types.ts';
 import { t } from '../../messages/text.ts';
 import { useInWindow } from './in-window.ts';
 import { meantBy } from './meant.ts';
 import type { PickerProps } from './picker-props.ts';
 import { describing, Unchosen, useMeant } from './unchosen.tsx';
+import { useName } from './use-name.ts';
 import {
   choicesOf,
   endSearch,
@@ -22,30 +22,6 @@ export interface ComboboxProps extends PickerProps {
   readonly onChange: (value: number | null, label: string) => void;
   /** Adds choices to what was found. Lists load it later. */
   readonly showMore: (props: SearchProps, state: Search) => void;
-}
-
-/** The name of the value: what is known, else what the server says. */
-function useLabel({ collection, value, label }: ComboboxProps): string {
-  const read = useSignal<{ readonly id: number; readonly name: string } | null>(null);
-  useEffect(() => {
-    if (value === null || label !== undefined) return;
-    const abort = new AbortController();
-    labelOf(collection, value, abort.signal).then(
-      (name) => {
-        read.value = { id: value, name };
-      },
-      () => {
-        if (abort.signal.aborted) return;
-        // An item that cannot be read is shown by its number.
-        read.value = { id: value, name: rememberedName(collection, value) ?? `#${value}` };
-      },
-    );
-    return () => abort.abort();
-  }, [read, collection, value, label]);
-  if (value === null) return '';
-  if (label !== undefined) return label;
-  if (read.value?.id === value) return read.value.name;
-  return rememberedName(collection, value) ?? '';
 }
 
 interface Offer {
@@ -194,7 +170,7 @@ function useCombobox(props: ComboboxProps) {
 export function Combobox(props: ComboboxProps) {
   const { id, collection, required = false, readOnly = false } = props;
   const list = useId();
-  const label = useLabel(props);
+  const label = useName(collection, props.value, props.label) ?? '';
   const onChange: ComboboxProps['onChange'] = (value, name) => {
     if (value !== null) rememberName(collection, value, name);
     props.onChange(value, name);

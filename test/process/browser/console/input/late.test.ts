@@ -65,6 +65,27 @@ testInBrowser('a late response about an SPU does not remove what was added since
   await page.context().close();
 });
 
+testInBrowser('a bulk edit shows the name that was chosen while it is read again', async () => {
+  const { server, at, visit } = scene();
+  const { page } = await visit('editor');
+  const brand = await make(server, '/admin/brands/', { name: 'Held' });
+  await page.goto(at('/goods'));
+  await page.getByLabel('Select all on this page').check();
+  await page.getByRole('button', { name: 'Edit…' }).click();
+  await page.getByLabel('What to do').selectOption({ label: 'Brand: set' });
+  const field = page.getByRole('dialog').getByRole('combobox', { name: 'Brand' });
+  await field.fill('Held');
+  await page.getByRole('option', { name: 'Held', exact: true }).click();
+  const release = await hold(page, ({ pathname }) => pathname === `/admin/brands/${brand.id}/`);
+  await page.getByRole('button', { name: 'Show what changes' }).click();
+  const changes = page.getByRole('table', { name: 'Changes' });
+  await changes.waitFor();
+  assert.is(await changes.getByText(`#${brand.id}`).count(), 0);
+  assert.ok((await changes.getByText('Held', { exact: true }).count()) > 0);
+  release();
+  await page.context().close();
+});
+
 testInBrowser('a late response about accounts does not show an earlier state', async () => {
   const { server, at, visit } = scene();
   await makeAccount(server, 'first', 'viewer');
