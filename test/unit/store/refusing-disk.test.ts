@@ -814,10 +814,15 @@ for (const mode of MODES) {
       // The removal is the last step of the checkpoint: wait for it too.
       await until('it is over', () => failures.length > 0 || !existsSync(join(directory, KEPT)));
       const what = `operation ${nth}, ${disk.refused.join()}`;
-      assert.is(failures.length, Math.min(disk.refused.length, 1), what);
-      for (const { message } of failures) {
-        assert.match(message, /^the backup of a migration could not be removed: EIO: /);
-      }
+      // A commit of the wait above may have begun a second checkpoint, which fails as well.
+      const requireReports = () => {
+        assert.is(failures.length > 0, disk.refused.length > 0, what);
+        assert.ok(failures.length <= disk.refused.length, what);
+        for (const { message } of failures) {
+          assert.match(message, /^the backup of a migration could not be removed: EIO: /);
+        }
+      };
+      requireReports();
       assert.equal(findingsOf(directory), [], what);
 
       disk.refusal = null;
@@ -825,7 +830,7 @@ for (const mode of MODES) {
       await commitUntil(store, () => baseOf(directory).sequence > sequence);
       const before = stateOf(store);
       await store.close();
-      assert.is(failures.length, Math.min(disk.refused.length, 1), what);
+      requireReports();
       assert.equal([fatalities, disk.descriptors], [[], []], what);
       assert.not.ok(existsSync(join(directory, KEPT)), what);
       assert.equal(findingsOf(directory), [], what);
