@@ -10,6 +10,7 @@
  */
 import { readSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
+import { configureGlobal } from 'fast-check';
 import { hasFailed, nextFile } from './support/file-hooks.ts';
 
 /** A line that begins so is at the end of a file. */
@@ -20,6 +21,9 @@ const LATE_MS = 50;
 
 /** What uvu's own command sets, so that files queue their tests instead of starting them. */
 const uvu = globalThis as unknown as { UVU_DEFER: number; UVU_INDEX: number; UVU_QUEUE: unknown[] };
+
+// Otherwise properties get at most ten elements of an array, whatever `maxLength` says.
+configureGlobal({ defaultSizeToMaxWhenMaxSpecified: true });
 
 const STANDARD_INPUT = 0;
 

@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ROOT } from '../support/paths.ts';
@@ -121,6 +122,13 @@ test('stores are checked in every file that shares a process, not only in the fi
   assert.match(stdout, /^FAIL \S*store-in-order\.ts: 1 passed, 1 failed/m);
   assert.match(stdout, /in order, but left in disorder by word/);
   assert.match(stdout, /\n3 passed, 2 failed\n$/);
+});
+
+test('a property gets arrays and texts as long as their maxLength', () => {
+  const longest = (made: fc.Arbitrary<{ readonly length: number }>) =>
+    Math.max(...fc.sample(made, { numRuns: 100, seed: 1 }).map(({ length }) => length));
+  assert.ok(longest(fc.array(fc.nat(), { maxLength: 200 })) > 150);
+  assert.ok(longest(fc.string({ maxLength: 200 })) > 150);
 });
 
 test.run();
