@@ -24,6 +24,10 @@ test('the best coding that the client accepts is chosen', () => {
     ['br;q=0, *', 'gzip'],
     ['gzip;q=1.0, *;q=0', 'gzip'],
     [',,gzip,,', 'gzip'],
+    ['br;q=0.5, gzip', 'gzip'],
+    ['br;q=0.8, gzip;q=0.5', 'br'],
+    ['*;q=0.1, gzip;q=0.2', 'gzip'],
+    ['gzip;q=0.5, *;q=0.5', 'br'],
   ] as const) {
     assert.is(chooseCoding(header, BOTH), expected, String(header));
   }
@@ -31,6 +35,7 @@ test('the best coding that the client accepts is chosen', () => {
 
 test('a coding that the document does not have is not chosen', () => {
   assert.is(chooseCoding('br, gzip', ['gzip']), 'gzip');
+  assert.is(chooseCoding('br, gzip;q=0.5', ['gzip']), 'gzip');
   assert.is(chooseCoding('br', ['gzip']), null);
   assert.is(chooseCoding('*', []), null);
 });
