@@ -81,6 +81,10 @@ for (const [name, value, status] of [
   ['Content-Type', 'text/json', 415],
   ['Content-Type', 'application/xjson', 415],
   ['Content-Type', '+json', 415],
+  ['Content-Type', 'hal+json', 415],
+  ['Content-Type', 'application/hal+jsonp', 415],
+  ['Content-Type', '', 201],
+  ['Content-Type', 'application/json ;charset=utf-8', 201],
   ['Content-Type', 'Application/Merge-Patch+JSON; charset=utf-8', 201],
   ['If-Match', '"\xe9"', 412],
   ['Content-Encoding', 'gzip', 415],
@@ -253,6 +257,15 @@ test('the error of a body that is not JSON is one line, and repeats at most a pa
   for (const body of [`{"name":${'x'.repeat(200)}}`, '{"name":"\\u12\n"}']) {
     const { status, json } = await send(server, 'POST', '/admin/brands/', { body });
     assert.is(status, 400);
+    assert.match(json.error, /^the body is not JSON: .{1,100}$/);
+  }
+});
+
+test('a body that is not JSON is 400 with a short error also if it is long', async () => {
+  for (const length of [5000, 70_000]) {
+    const body = `{"name":"${'x'.repeat(length)}",}`;
+    const { status, json } = await send(server, 'POST', '/admin/brands/', { body });
+    assert.is(status, 400, `${length}`);
     assert.match(json.error, /^the body is not JSON: .{1,100}$/);
   }
 });

@@ -75,7 +75,7 @@ function requireJson(contentType: string | undefined): void {
 
 /** RFC 9110, section 8.4.1: nothing is decompressed, because a small body could become a large one. */
 export function requirePlain(contentEncoding: string | undefined): void {
-  const coding = contentEncoding?.trim().toLowerCase() ?? '';
+  const coding = contentEncoding?.toLowerCase() ?? '';
   if (coding === '' || coding === 'identity') return;
   throw new CatalogError('unsupported_media_type', 'the body must not be compressed');
 }
