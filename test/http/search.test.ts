@@ -133,6 +133,7 @@ test('every collection accepts q, including nested ones', async () => {
 for (const [what, q] of [
   ['more than 200 characters', 'a'.repeat(201)],
   ['more than 10 words', 'a b c d e f g h i j k'],
+  ['more than 10 words, some of them equal', 'a b c d e f g h i j a'],
 ]) {
   test(`a search of ${what} is 400`, async () => {
     const { status, json } = await send(

@@ -13,8 +13,8 @@ const MAX_SEARCH_WORDS = 10;
  * @throws CatalogError `malformed_query`.
  */
 export function parseSearch(text: string | undefined): readonly string[] {
-  if (text === undefined || text === '') return [];
-  if (text.length > MAX_SEARCH_LENGTH && Array.from(text).length > MAX_SEARCH_LENGTH) {
+  if (text === undefined) return [];
+  if (Array.from(text).length > MAX_SEARCH_LENGTH) {
     throw malformed('q', `must have at most ${MAX_SEARCH_LENGTH} characters`);
   }
   const words = wordsOf(foldText(text));

@@ -1,4 +1,4 @@
-/** spec 4.2 to 4.6: parsing the query of a collection into a selection of rows. */
+/** spec 4.2 to 4.7: parsing the query of a collection into a selection of rows. */
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -95,7 +95,8 @@ const FILTERS: readonly (readonly [kind: KindName, search: string, filters: unkn
   ['skus', 'goods_id=0', [['goods_id', 0]]],
   ['skus', 'goods_id=007', [['goods_id', 7]]],
   ['skus', 'keyword=Phone%2C+silver', [['name', 'Phone, silver']]],
-  ['skus', 'keyword=Phone+silver', [['name', 'Phone silver']]],
+  ['skus', 'keyword=Phone+in+silver', [['name', 'Phone in silver']]],
+  ['skus', 'keyword=Phone+in+silver%21', [['name', 'Phone in silver!']]],
   ['skus', 'keyword=Phone%2Bsilver', [['name', 'Phone+silver']]],
   ['skus', 'keyword=', []],
   ['skus', 'keyword', []],
@@ -124,6 +125,11 @@ test('several filters are combined', () => {
   );
 });
 
+test('the words of q are folded, and each is searched for once', () => {
+  assert.equal(parse('skus', 'q=Caf%C3%A9++au+cafe').selection.words, ['cafe', 'au']);
+  assert.equal(parse('skus', 'q=').selection.words, []);
+});
+
 /** Every kind of 400, and the parameter that the message has to contain. */
 const REFUSED: readonly (readonly [kind: KindName, search: string, named: string])[] = [
   ...['page', 'per_page', 'limit', 'offset'].flatMap((name) =>
@@ -147,6 +153,8 @@ const REFUSED: readonly (readonly [kind: KindName, search: string, named: string
   ['skus', 'order=', 'order'],
   ['skus', 'order=DESC', 'order'],
   ['skus', 'goods_id=', 'goods_id'],
+  ['skus', 'goods_id=-1', 'goods_id'],
+  ['skus', 'goods_id=1x', 'goods_id'],
   ['skus', 'spu_id=', 'spu_id'],
   ['skus', 'spu_id=null', 'spu_id'],
   ['categories', 'parent_id=', 'parent_id'],
@@ -197,6 +205,7 @@ test('an unknown parameter is refused, and the message suggests the nearest know
 test('the message contains only the first 64 characters of a long unknown name', () => {
   const message = refusal('skus', `${'x'.repeat(15_000)}=1`);
   assert.is(message, `SKUs have no query parameter "${'x'.repeat(64)}…"; did you mean price_max?`);
+  assert.is(refusal('skus', `${'x'.repeat(64)}page=1`), message, 'the rest is not compared');
 });
 
 test('parameters that begin with _ or utm_ are ignored, even if malformed, and left out of links', () => {
