@@ -146,6 +146,8 @@ test('Prefer is a list of preferences, in which the first value of handling coun
     ['handling="strict', true],
     ['strict', false],
     ['x="handling=strict"', false],
+    ['handling="strict;x"', false],
+    ['handling="strict=x"', false],
     ['', false],
     [',,;;==,""', false],
   ];

@@ -68,6 +68,7 @@ const TABLES: Readonly<Record<string, readonly Case[]>> = {
     ['json', 406],
     ['text/plain;x="application/json"', 406],
     ['text/plain;x=", application/json"', 406],
+    ['text/plain;x=", application/json ,"', 406],
     ['text/plain;x="\\", application/json"', 406],
   ],
   'a quoted value ends at the first quote without a backslash': [
@@ -117,6 +118,8 @@ const TABLES: Readonly<Record<string, readonly Case[]>> = {
     ['application/json;q=.', 406],
     ['application/json;q=1e-1', 406],
     ['application/json;q=10', 406],
+    ['application/json;q=01', 406],
+    ['application/json;q=00.5', 406],
     ['nonsense, application/json', JSON_TYPE],
     [',,application/json,', JSON_TYPE],
   ],

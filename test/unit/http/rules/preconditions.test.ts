@@ -54,6 +54,7 @@ test('If-Match passes if it contains the current tag or is *', () => {
     `"a","b" , ${CURRENT} ,"c"`,
     `"a"\t,\t${CURRENT}\t`,
     `"with, comma", ${CURRENT}`,
+    `"caf\u00e9", ${CURRENT}`,
     `W/"a", ${CURRENT}`,
     `, ,${CURRENT},`,
   ]) {
@@ -89,6 +90,8 @@ test('a malformed If-Match is treated as one that does not match', () => {
     `current, x${CURRENT}`,
     ', current',
     `${CURRENT}, current`,
+    `${CURRENT}, "\u007f"`,
+    `${CURRENT}, "\u0100"`,
     `${CURRENT}, "a"x`,
   ]) {
     assert.is(matches(value), false, value);
