@@ -5,6 +5,7 @@ import {
   awaitSequence,
   parseSequence,
   sequenceShown,
+  textOf,
 } from '../../../../src/http/rules/catalog-sequence.ts';
 import { requestWith } from '../../../support/request.ts';
 
@@ -41,6 +42,10 @@ for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
     for (const status of [400, 412, 503]) assert.is(shown(method, status), 5, `${status}`);
   });
 }
+
+test('the sequence is sent in digits: 0 before the first commit, and as it is after a former one', () => {
+  for (const sequence of [0, 7, 7, 12, 7, 0]) assert.is(textOf(sequence), `${sequence}`);
+});
 
 test('the number of a change set has digits only; one that is too large for any is a safe integer', () => {
   for (const [text, wanted] of [

@@ -6,7 +6,8 @@ import { nearest } from '../../../../src/resources/query/nearest.ts';
 
 test('the candidate with the fewest edits is found, and the first of several such candidates', () => {
   assert.is(nearest('sort', ['order', 'sortby', 'page']), 'sortby');
-  assert.is(nearest('PAGE', ['per_page', 'page']), 'page');
+  assert.is(nearest('SORT', ['order', 'sortby']), 'sortby', 'without regard to case');
+  assert.is(nearest('sort', ['order', 'SORTBY']), 'SORTBY');
   assert.is(nearest('ab', ['ax', 'bb']), 'ax');
   assert.is(nearest('', ['long', 'a']), 'a');
   assert.is(nearest('x', []), null);
