@@ -234,7 +234,7 @@ function readValue(
     for (const { message } of result.issues) problems.add(`${path}${sent}`, message);
     return undefined;
   }
-  if (sent !== name && Object.hasOwn(body, name) && body[name] !== body[sent]) {
+  if (Object.hasOwn(body, name) && body[name] !== body[sent]) {
     problems.add(`${path}${sent}`, `differs from ${name}; send one of them`);
   }
   return result.output;
