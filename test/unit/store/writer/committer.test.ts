@@ -90,6 +90,21 @@ test('a group has at most 1024 transactions', async () => {
   });
 });
 
+test('while the event loop is busy, what is submitted within 7 ms of the last group shares the next one', async () => {
+  await withClock(async (pass) => {
+    const { log, committer } = await open();
+    await committer.submit(addBook());
+    const submitted: Promise<number>[] = [];
+    for (let nth = 0; nth < 3; nth += 1) {
+      submitted.push(committer.submit(addBook()));
+      pass(2);
+      await turn();
+    }
+    await Promise.all(submitted);
+    assert.equal(sizesIn(log), [1, 3]);
+  });
+});
+
 test('a long transaction shares its group with none before it and none after it', async () => {
   await withClock(async () => {
     const { log, committer } = await open();
@@ -171,7 +186,7 @@ test('if an observer throws, that is fatal, the commit is answered and later tra
   await committer.close();
 });
 
-test('transactions that wait while an observer throws are rejected, and do not run', async () => {
+test('what waits while an observer throws is rejected, and does not run', async () => {
   const { log, low, committer, fatalities } = await open({
     committed() {
       throw new Error('no metrics');
@@ -185,11 +200,14 @@ test('transactions that wait while an observer throws are rejected, and do not r
     });
   const first = committer.submit(addBook());
   await turn();
-  const waiting = committer.submit(addBook()).catch(messageOf);
+  const waiting = [committer.submit(addBook()), committer.catchUp(1)];
+  const outcomes = waiting.map((each) => each.catch(messageOf));
   log.onAppend = () => Promise.resolve();
   release();
   assert.is(await first, 1);
-  assert.is(await waiting, 'a commit could not be completed: no metrics');
+  for (const outcome of outcomes) {
+    assert.is(await outcome, 'a commit could not be completed: no metrics');
+  }
   await committer.close();
   assert.is(low.data.sequence, 1);
   assert.is(fatalities.length, 1);
