@@ -176,7 +176,11 @@ test('a value that is not an id has no row, and deleting it changes nothing', ()
     assert.is(table.get(none), undefined, `${none}`);
     table.delete(none);
   }
-  for (const none of [null, '1', '', true, false]) assert.is(table.get(none), undefined);
+  for (const none of [null, '1', '', true, false]) {
+    for (const rows of [table, table.snapshot()]) {
+      assert.equal([rows.get(none), rows.peek(none)], [undefined, undefined]);
+    }
+  }
   assert.is(table.size, 2);
   assert.equal([...table.values()], [{ id: 1 }, { id: 1024 }]);
 });
