@@ -59,7 +59,8 @@ export class ReferenceColumn {
   }
 
   #note(id: number): void {
-    const reference = this.#rows.get(id)?.[this.#attribute];
+    // Not kept: the build reads every row, and those that are text stay text.
+    const reference = this.#rows.peek(id)?.[this.#attribute];
     const number = Math.floor(id / PIECE_IDS);
     let piece = this.#pieces.get(number);
     if (piece === undefined) this.#pieces.set(number, (piece = new Uint32Array(PIECE_IDS)));

@@ -9,6 +9,7 @@ import { DependentRows } from '../../../../../src/store/memory/search/dependent-
 import { Bitmap } from '../../../../../src/store/memory/search/id-set.ts';
 import { ReferenceColumn } from '../../../../../src/store/memory/search/reference-column.ts';
 import { RowTable } from '../../../../../src/store/memory/row-table.ts';
+import { textTableOf } from '../../../../support/text-rows.ts';
 
 /** So many SPUs that the references to a few of them are followed backwards. */
 const SPUS = 40;
@@ -91,6 +92,14 @@ test('commits while references are read for the first time are included', () => 
       );
     }),
   );
+});
+
+test('a row that is text stays text when its reference is read', () => {
+  const skus = Array.from({ length: 20 }, (_, at) => ({ id: at + 1, goods_id: 1 }));
+  const table = textTableOf('skus', skus);
+  atOnce(new ReferenceColumn(table, 'goods_id').build());
+  // A row that was kept as an object would be the same one each time.
+  for (const { id } of skus) assert.is.not(table.peek(id), table.peek(id));
 });
 
 test('references are read and scanned with pauses, however many there are', () => {
