@@ -222,6 +222,12 @@ test('every page equals a filter and a sort over all rows, after any changes', (
             { rows: every.slice(selection.offset), total: every.length },
             `all of ${kind} ${JSON.stringify(selection)}`,
           );
+          const scanned = [...tables.queries.scan(kind, selection)];
+          assert.equal(
+            scanned.filter((row) => row !== null),
+            every,
+            `scan of ${kind} ${JSON.stringify(selection)}`,
+          );
         }
         assert.equal(tables.faults(), []);
       }
@@ -356,11 +362,12 @@ test('before an index is built, the first 32 look-ups read the text of the rows'
   assert.equal(tables.faults(), []);
 });
 
-test('a row that is text and is found by value stays text', () => {
+test('a row that is text stays text if it is found by value, or read by a scan', () => {
   const brands = Array.from({ length: 20 }, (_, at) => ({ id: at + 1, name: `Brand ${at + 1}` }));
   const tables = new Tables({ ...rowTables(noRows()), brands: textTableOf('brands', brands) });
   for (const { id, name } of brands) {
     assert.equal(tables.idsWith('brands', 'name', name), [id]);
+    assert.is([...tables.queries.scan('brands', sorted('id'))].length, brands.length);
     // A row that was kept as an object would be the same one each time.
     assert.is.not(tables.peek('brands', id), tables.peek('brands', id));
   }
@@ -419,30 +426,38 @@ test('a page with several conditions reads only its own rows', () => {
   assert.ok(reads < 60, String(reads));
 });
 
-test('a few of many rows are sorted as all of them would be, equal values by ascending id', () => {
+test('few and many of the rows of a list are found and sorted as all of them would be', () => {
   const rows = noRows();
-  for (let id = 1; id <= 200; id += 1) {
+  for (let id = 1; id <= 1500; id += 1) {
     const name = ['b', 'a', '', 'é'][id % 4] ?? '';
-    const row = { id, name, goods_id: 1, category_id: 1, price: id % 20, stock: -id };
+    const category = id % 10 < 7 ? { category_id: 1 } : {};
+    const row = { id, name, goods_id: (id % 2) + 1, ...category, price: id % 61, stock: -id };
     rows.skus.set(id, row);
   }
   const tables = new Tables(rowTables(rows));
-  const one = { attribute: 'price', min: 3, max: 3 };
-  for (const sortby of ['id', 'name', 'stock']) {
-    for (const order of ['asc', 'desc'] as const) {
-      for (const [offset, limit] of [
-        [0, 100],
-        [3, 4],
-      ] as const) {
-        const selection = { filters: [], ranges: [one], sortby, order, offset, limit };
-        assert.equal(
-          tables.queries.select('skus', selection),
-          selectPlainly(rows, 'skus', selection),
-          JSON.stringify(selection),
-        );
-      }
-    }
-  }
+  const few = { attribute: 'price', min: 3, max: 3 };
+  const many = { attribute: 'stock', min: -1200, max: null };
+  const selections = fc.record({
+    filters: fc.subarray([
+      ['category_id', 1],
+      ['category_id', null],
+      ['goods_id', 2],
+    ] as const),
+    ranges: fc.subarray([few, many], { minLength: 1 }),
+    sortby: fc.constantFrom('id', 'name', 'stock'),
+    order: fc.constantFrom('asc', 'desc'),
+    offset: fc.constantFrom(0, 3),
+    limit: fc.constantFrom(4, 1000),
+  });
+  fc.assert(
+    fc.property(selections, (selection) => {
+      assert.equal(
+        tables.queries.select('skus', selection),
+        selectPlainly(rows, 'skus', selection),
+      );
+    }),
+    { numRuns: 300 },
+  );
 });
 
 /** Every table counts as large, and every build pauses as often as it can. */
@@ -567,7 +582,7 @@ test('the index of a small table is built at once when it is needed', () => {
   assert.is(tables.idsWith('skus', 'goods_id', 1).length, 100);
 });
 
-test('a page waits for the indexes of its filters', async () => {
+test('a page waits for the indexes of its filters, which have the ids for either direction', async () => {
   const tables = new Tables(rowTables(shelf(5000)), { sliceMs: 0 });
   const filters = [
     ['goods_id', 1],
@@ -583,6 +598,21 @@ test('a page waits for the indexes of its filters', async () => {
   }
   assert.is(waits, 2);
   assert.is(tables.queries.select('skus', selection).total, 5000);
+  assert.is(tables.queries.prepare('skus', { ...selection, order: 'desc' }), undefined);
+});
+
+test('once a page is prepared, nothing that it needs was or is read from a large table at once', async () => {
+  const rows = rowTables(shelf(5000));
+  // Builds in slices read a snapshot.
+  rows.skus.columns = rows.skus.values = () => {
+    throw new Error('every SKU is read at once');
+  };
+  const tables = new Tables(rows, { sliceMs: 0 });
+  const ranges = [{ attribute: 'stock', min: null, max: 0 }];
+  const selection = { ...byPrice, words: ['17'], ranges };
+  const prepare = () => tables.queries.prepare('skus', selection);
+  for (let wait = prepare(); wait !== undefined; wait = prepare()) await wait;
+  assert.is(tables.queries.select('skus', selection).ids[0], 4917);
 });
 
 /** SKUs of one category, each with a different price. */
@@ -771,15 +801,17 @@ test('an index by a mere filter exists only while clients ask for it, the others
   assert.equal([...tables.matching('audits', 'resource', 'skus').values()], [1]);
 });
 
-test('selectAll returns all rows as of the time of the call, in both directions', () => {
+test('selectAll and scan return all rows as of the time of the call, in both directions', () => {
   const rows = shelf(50);
   const tables = new Tables(rowTables(rows));
   const all = { ...sorted('id'), limit: Number.POSITIVE_INFINITY };
   const { rows: found, total } = tables.queries.selectAll('skus', all);
+  const scanned = tables.queries.scan('skus', all);
   const last = rows.skus.get(50) as Row;
   tables.apply([changeOf<KindName>('skus', 50, last, null)]);
   assert.is(total, 50);
   assert.is([...found].at(-1), last);
+  assert.is([...scanned].at(-1), last);
   const backwards = tables.queries.selectAll('skus', { ...all, order: 'desc', offset: 2 });
   assert.equal(
     [...backwards.rows].slice(0, 2).map(({ id }) => id),
