@@ -22,7 +22,7 @@ import type { OrderedIds } from './orders/ordered-ids.ts';
 import type { Replacements } from './orders/lists/replacements.ts';
 import { type Entering, leave, type Ordering } from './orders/ordering.ts';
 import type { OrderingBounds } from './orders/bounds.ts';
-import { Orderings } from './orders/orderings.ts';
+import { type Concerned, Orderings } from './orders/orderings.ts';
 import { planRows, type TablesPlan } from './plan.ts';
 import { Queries } from './queries.ts';
 import type { RowTable } from './row-table.ts';
@@ -190,7 +190,7 @@ export class Tables {
 
   #adopt({ changed, rows, lists, known }: TablesPlan): void {
     // Again, for builds that began after the plan. Orderings built since the plan are built again.
-    this.#announce(changed);
+    this.#announce(changed, 'builds');
     this.#orderings.keepOnly(known);
     for (const [kind, planned] of rows) this.#rows[kind].adopt(planned);
     for (const [ordering, replacements] of lists) ordering.replace(replacements);
@@ -222,17 +222,18 @@ export class Tables {
   /**
    * Tells the orderings which rows are about to move in them, by their own or a joined value.
    *
+   * @param to `builds` if those that exist know it already.
    * @returns the rows that a joined value moves.
    */
-  #announce({ byKind: kinds }: ChangedRows): Change[] {
+  #announce({ byKind: kinds }: ChangedRows, to: Concerned = 'all'): Change[] {
     for (const [kind, changes] of kinds) {
       const ids = changes.map(({ id }) => id);
-      this.#orderings.expect(kind, ids, () => true);
+      this.#orderings.expect(kind, ids, () => true, to);
     }
     const moved: Change[] = [];
     for (const [kind, changes] of kinds) {
       for (const dependent of dependentsOf(kind)) {
-        for (const each of this.#movedByJoin(dependent, changes)) moved.push(each);
+        for (const each of this.#movedByJoin(dependent, changes, to)) moved.push(each);
       }
     }
     return moved;
@@ -242,6 +243,7 @@ export class Tables {
   #movedByJoin(
     { kind, name, foreignKey, attribute }: Dependent,
     changes: readonly Change[],
+    to: Concerned,
   ): Change[] {
     const sorts = ({ sortby }: Order) => sortby === name;
     if (![...this.#orderings.sortedBy(kind)].some(sorts)) return [];
@@ -253,7 +255,7 @@ export class Tables {
       for (const id of this.matching(kind, foreignKey, change.id).slice(0, room)) ids.push(id);
       if (ids.length > this.#orderings.maxMovedRows) break;
     }
-    this.#orderings.expect(kind, ids.length > this.#orderings.maxMovedRows ? null : ids, sorts);
+    this.#orderings.expect(kind, ids.length > this.#orderings.maxMovedRows ? null : ids, sorts, to);
     if (![...this.#orderings.asked(kind)].some(({ order }) => sorts(order))) return [];
     return ids.map((id) => {
       const row = existingRow(this, kind, id);

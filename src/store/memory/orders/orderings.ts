@@ -27,6 +27,9 @@ import { lookupFor, sortedLists } from './sorting.ts';
 /** How many builds of one ordering commits may invalidate before the request is refused. */
 const MAX_BUILDS = 5;
 
+/** Which orderings are told of a change: all, or only those that are being built. */
+export type Concerned = 'all' | 'builds';
+
 interface Building {
   readonly build: OrderingBuild;
   readonly ended: Promise<void>;
@@ -185,8 +188,9 @@ export class Orderings {
     kind: KindName,
     moved: readonly number[] | null,
     concerns: (order: Order) => boolean,
+    to: Concerned,
   ): void {
-    this.#asked.expect(kind, moved?.length ?? Number.POSITIVE_INFINITY, concerns);
+    if (to === 'all') this.#asked.expect(kind, moved?.length ?? Number.POSITIVE_INFINITY, concerns);
     for (const { build } of this.#builds.values()) {
       if (build.kind.name === kind && concerns(build.order)) build.expect(moved);
     }

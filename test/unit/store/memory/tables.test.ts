@@ -755,13 +755,14 @@ test('the least recently used ordering is dropped to make room for another', asy
   assert.is.not(tables.queries.prepare('skus', b), undefined);
 });
 
-/** Changes the stock of a SKU of {@link shelf}, again and again. */
+/** Changes the stock of a SKU of {@link shelf}, again and again, every second time by a plan. */
 function restock(tables: Tables, rows: Rows, times: number): void {
   for (let time = 0; time < times; time += 1) {
     const before = rows.skus.get(1) as Row;
     const after = { ...before, stock: Number(before['stock'] ?? 0) + 1 };
     rows.skus.set(1, after);
-    tables.apply([changeOf<KindName>('skus', 1, before, after)]);
+    const changes = [changeOf<KindName>('skus', 1, before, after)];
+    tables.apply(changes, time % 2 === 0 ? null : atOnce(tables.plan(changes)));
   }
 }
 
