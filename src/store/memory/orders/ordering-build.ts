@@ -56,8 +56,9 @@ export class OrderingBuild {
     if (this.#moved === null) return;
     const { movedRows } = this.#bounds;
     const most = Math.max(movedRows, this.#rows[this.kind.name].size * MAX_MOVED_PART);
-    if (moved === null || this.#moved.size + moved.length > most) this.#moved = null;
-    else for (const id of moved) this.#moved.add(id);
+    // A row that moves again, or of which a plan told before its commit, counts once.
+    for (const id of moved ?? []) this.#moved.add(id);
+    if (moved === null || this.#moved.size > most) this.#moved = null;
   }
 
   /**

@@ -744,6 +744,29 @@ test('commits that together move more rows than one turn may do not stop a build
 test('commits that each move more rows than one turn may do not stop a build', () =>
   buildDuringCommits(17, 6, 16));
 
+test('rows that commits move again and again during a build count once', async () => {
+  const rows = shelf(50);
+  const tables = new Tables(rowTables(rows), { ...SLICED, movedRows: 10 });
+  let committing = true;
+  const commit = () => {
+    if (committing) setImmediate(commit);
+    const changes = Array.from({ length: 8 }, (_, at) => {
+      const before = rows.skus.get(at + 1) as Row;
+      const after = { ...before, price: Number(before['price']) + 1 };
+      rows.skus.set(after.id, after);
+      return changeOf<KindName>('skus', after.id, before, after);
+    });
+    tables.apply(changes, atOnce(tables.plan(changes)));
+  };
+  setImmediate(commit);
+  try {
+    await tables.queries.prepare('skus', byPrice);
+  } finally {
+    committing = false;
+  }
+  assert.equal(tables.queries.select('skus', byPrice), selectPlainly(rows, 'skus', byPrice));
+});
+
 test('the least recently used ordering is dropped to make room for another', async () => {
   const tables = new Tables(rowTables(shelf(50)), { smallTableRows: 0, keptIds: 100 });
   const [a, b, c] = [sorted('price'), sorted('name'), sorted('category')];
