@@ -23,7 +23,7 @@ const id = v.custom<number>(isId, 'must be an id');
 
 /** Whether a value has the form of a stored row. */
 export function isRow(input: unknown): input is Row {
-  if (typeof input !== 'object' || input === null || Array.isArray(input)) return false;
+  if (typeof input !== 'object' || input === null) return false;
   return isId((input as Partial<Row>).id);
 }
 

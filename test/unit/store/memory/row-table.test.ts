@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Row } from '../../../../src/model/kind.ts';
-import { RowTable } from '../../../../src/store/memory/row-table.ts';
+import { ChunkRows } from '../../../../src/store/memory/chunk-rows.ts';
+import { type RowSnapshot, RowTable } from '../../../../src/store/memory/row-table.ts';
 
 /** Ids in one chunk, at the border of two chunks, and far apart. */
 const id = fc.oneof(
@@ -34,7 +35,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 const inOrder = (rows: ReadonlyMap<number, Row>) => [...rows.values()].sort((a, b) => a.id - b.id);
 
 interface Taken {
-  readonly snapshot: Iterable<Row>;
+  readonly snapshot: RowSnapshot;
   readonly wanted: readonly Row[];
   readonly reading: Iterator<Row>;
   readonly read: Row[];
@@ -80,6 +81,15 @@ test('a table has the rows of a map, and every snapshot those that the map had t
         assert.equal(one.read, one.wanted);
         // Read once more from its beginning.
         assert.equal([...one.snapshot], one.wanted);
+        const parts = [...one.snapshot.chunks()];
+        assert.equal(
+          parts.flatMap(({ rows }) => [...rows.written()]),
+          one.wanted,
+        );
+        assert.is(
+          parts.reduce((sum, { size }) => sum + size, 0),
+          one.wanted.length,
+        );
       }
     }),
     { numRuns: 1500 },
@@ -170,6 +180,44 @@ test('if two rows have the same id, the later one is kept and counted once', () 
   assert.equal(table.get(5), { id: 5, name: 'second' });
 });
 
+test('a chunk is copied once for each snapshot, and only if the snapshot has it', () => {
+  const { copy } = ChunkRows.prototype;
+  let copies = 0;
+  ChunkRows.prototype.copy = function (this: ChunkRows) {
+    copies += 1;
+    return copy.call(this);
+  };
+  /** How many copies two writes make. */
+  const copiesOf = (
+    write: (table: RowTable, one: number) => void,
+    table: RowTable,
+    first: number,
+  ) => {
+    copies = 0;
+    for (const one of [first, first + 1]) write(table, one);
+    return copies;
+  };
+  const set = (table: RowTable, one: number) => table.set({ id: one });
+  try {
+    const table = new RowTable([{ id: 1 }]);
+    assert.is(copiesOf(set, table, 1), 0);
+    table.snapshot();
+    assert.is(copiesOf(set, table, 1), 1);
+    assert.is(copiesOf(set, table, 1024), 0, 'the chunk is newer than the snapshot');
+    const planned = table.plan();
+    planned.set(3000, { id: 3000 });
+    table.adopt(planned);
+    assert.is(copiesOf(set, table, 3000), 0, 'this one too');
+    table.snapshot();
+    assert.is(
+      copiesOf((each, one) => each.delete(one), table, 1),
+      1,
+    );
+  } finally {
+    ChunkRows.prototype.copy = copy;
+  }
+});
+
 test('a value that is not an id has no row, and deleting it changes nothing', () => {
   const table = new RowTable([{ id: 1 }, { id: 1024 }]);
   for (const none of [0, -1, 1.5, 2, 1025, 2 ** 32 + 1, Number.NaN, Number.POSITIVE_INFINITY]) {
@@ -180,6 +228,7 @@ test('a value that is not an id has no row, and deleting it changes nothing', ()
     for (const rows of [table, table.snapshot()]) {
       assert.equal([rows.get(none), rows.peek(none)], [undefined, undefined]);
     }
+    assert.is(table.plan().get(none), undefined);
   }
   assert.is(table.size, 2);
   assert.equal([...table.values()], [{ id: 1 }, { id: 1024 }]);
