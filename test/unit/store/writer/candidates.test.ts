@@ -32,6 +32,8 @@ for (const [when, asksAt] of [
     }
     candidates.forget('sku_specs');
     assert.equal(candidates.matching('sku_specs', 'spec_id', 7), []);
+    candidates.add('sku_specs', rowOf(ROWS + 1));
+    assert.equal(candidates.matching('sku_specs', 'spec_id', 7), [ROWS + 1], 'as in a new draft');
   });
 }
 

@@ -88,6 +88,29 @@ test('every value has the ids that it has in a map, whichever ids move between v
   );
 });
 
+test('the list of a value is replaced by one of other ids, as a planned commit does', () => {
+  for (const value of ['a', 7, null]) {
+    const model = new Model();
+    model.move(1, value);
+    model.lists.replace(value, 1, 2);
+    model.values.delete(1);
+    model.values.set(2, value);
+    model.assertSame();
+    model.move(2, undefined);
+    model.assertSame();
+  }
+});
+
+test('a value whose list was long has none once all its ids were removed one by one', () => {
+  for (const value of ['a', 7, null]) {
+    const model = new Model();
+    const ids = Array.from({ length: MAX_SHORT_LIST + 1 }, (_, index) => index + 1);
+    for (const id of ids) model.moveOne(id, value);
+    for (const id of ids) model.moveOne(id, undefined);
+    model.assertSame();
+  }
+});
+
 test('ids that are appended in parts are in the lists that a map has', () => {
   const run = fc.record({ value: VALUE, count: fc.integer({ min: 1, max: 40 }) });
   fc.assert(
