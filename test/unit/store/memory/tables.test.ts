@@ -767,6 +767,41 @@ test('rows that commits move again and again during a build count once', async (
   assert.equal(tables.queries.select('skus', byPrice), selectPlainly(rows, 'skus', byPrice));
 });
 
+test('an ordering whose build begins after the plan of a commit has every row in its place', async () => {
+  const rows = shelf(5000);
+  const tables = new Tables(rowTables(rows), { sliceMs: 0 });
+  const before = rows.skus.get(1) as Row;
+  const after = { ...before, price: 1 };
+  const changes = [changeOf<KindName>('skus', 1, before, after)];
+  const plan = atOnce(tables.plan(changes));
+  const prepared = tables.queries.prepare('skus', byPrice);
+  await turn();
+  tables.apply(changes, plan);
+  rows.skus.set(1, after);
+  await prepared;
+  assert.is(tables.queries.prepare('skus', byPrice), undefined);
+  assert.equal(tables.queries.select('skus', byPrice), selectPlainly(rows, 'skus', byPrice));
+  assert.equal(tables.faults(), []);
+});
+
+test('what rows look up in others has a new version if one of several changes concerns it', () => {
+  const rows = crosswise();
+  const tables = new Tables(rowTables(rows));
+  const goods = [1, 2].map((id) => rows.goods.get(id) as Row);
+  const changeBoth = (names: readonly string[]) => {
+    const version = tables.dependencyVersion('skus');
+    tables.apply(
+      names.map((name, at) => {
+        const before = tables.get('goods', at + 1) as Row;
+        return changeOf<KindName>('goods', at + 1, before, { ...before, name });
+      }),
+    );
+    return tables.dependencyVersion('skus') !== version;
+  };
+  assert.ok(changeBoth(['Other', String(goods[1]?.['name'])]));
+  assert.not(changeBoth(['Other', String(goods[1]?.['name'])]));
+});
+
 test('the least recently used ordering is dropped to make room for another', async () => {
   const tables = new Tables(rowTables(shelf(50)), { smallTableRows: 0, keptIds: 100 });
   const [a, b, c] = [sorted('price'), sorted('name'), sorted('category')];
