@@ -216,6 +216,15 @@ test('rows that were not read are written as text, many in one part of at most 3
   assert.ok(Math.max(...lengths) <= 34 * 1024, 'none is too long for one slice');
 });
 
+test('text whose layout may not be ours is not copied: its rows are written anew', () => {
+  const table = new TextTable(parserOf('base', 'skus'));
+  const text = Buffer.from('{ "id": 1, "name": "a" }');
+  table.add(1, text, 0, text.length);
+  const [chunk] = table.end().snapshot().chunks();
+  assert.equal([...(chunk?.rows.written() ?? [])], [{ id: 1, name: 'a' }]);
+  assert.is(chunk?.rows.text, null);
+});
+
 test('a look-up by value finds no number within a longer one and no text within another', () => {
   const texts = textTableOf('skus', [
     { id: 1, name: '"spu_id":7', spu_id: 77 },
