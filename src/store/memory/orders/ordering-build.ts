@@ -56,9 +56,10 @@ export class OrderingBuild {
     if (this.#moved === null) return;
     const { movedRows } = this.#bounds;
     const most = Math.max(movedRows, this.#rows[this.kind.name].size * MAX_MOVED_PART);
+    const isTooMany = moved === null || moved.length > most;
     // A row that moves again, or of which a plan told before its commit, counts once.
-    for (const id of moved ?? []) this.#moved.add(id);
-    if (moved === null || this.#moved.size > most) this.#moved = null;
+    if (!isTooMany) for (const id of moved) this.#moved.add(id);
+    if (isTooMany || this.#moved.size > most) this.#moved = null;
   }
 
   /**
