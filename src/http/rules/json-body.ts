@@ -54,7 +54,7 @@ export async function readJson(
   const most = isBulky && subject !== null ? NATIVE_UNITS.bulky : NATIVE_UNITS.any;
   if (text.length > most) return parse(text, kept);
   const value = parseJson(text);
-  return hasFraction(text) ? queue.run(subject, () => parse(text, kept)) : value;
+  return hasFraction(text) ? parse(text, kept) : value;
 }
 
 /** The media type that a body is declared as, without parameters, in lower case; JSON if it has none. */
@@ -99,8 +99,8 @@ function decode(bytes: Uint8Array): string {
 }
 
 /**
- * Bodies that are large or have fractions are parsed one after the other: values take many times the
- * memory of their text. The subjects of tokens take turns. All requests without a token share one.
+ * Large bodies are parsed one after the other: values take many times the memory of their text. The
+ * subjects of tokens take turns. All requests without a token share one.
  */
 const queue = new FairQueue<string | null>();
 
