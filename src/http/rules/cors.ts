@@ -7,7 +7,7 @@ import { type HttpResponse, header, type HttpRequest } from '../message.ts';
 /** Any origin. */
 export const ANY_ORIGIN = '*';
 
-/** Request headers that a page may send: those that the service reads. */
+/** Request headers that a page may send: those that the service reads, except dates. */
 const REQUEST_HEADERS = [
   'Accept',
   'Authorization',
