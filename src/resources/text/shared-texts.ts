@@ -98,12 +98,8 @@ export class SharedTexts {
   async #enter(key: string, make: Make, gone: AbortSignal): Promise<Text | null> {
     const text = this.#texts.get(key) ?? this.#ask(key, make);
     text.readers += 1;
-    try {
-      if (text.pieces !== null || (await isSettled(text.ready, gone))) return text;
-    } catch (error) {
-      text.readers -= 1;
-      throw error;
-    }
+    // Nobody finds a text that could not be made, so its readers are not counted any more.
+    if (text.pieces !== null || (await isSettled(text.ready, gone))) return text;
     this.#leave(text);
     return null;
   }
@@ -144,7 +140,7 @@ export class SharedTexts {
   async #room(): Promise<void> {
     for (const text of this.#texts.values()) {
       const rest = () => text.madeAt + TURN_MS - this.#now();
-      while (this.#bytes > this.#maxBytes && text.pieces !== null && rest() > 0) {
+      while (this.#bytes > this.#maxBytes && rest() > 0) {
         await this.#woken(rest());
       }
       if (this.#bytes <= this.#maxBytes) return;

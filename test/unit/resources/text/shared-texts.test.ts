@@ -139,6 +139,43 @@ test('a waiting reader that disconnects ends, and a text without readers is not 
   assert.equal(stage.made, ['a', 'c']);
 });
 
+test('a text without readers takes no room from others', async () => {
+  const stage = new Stage(0);
+  await stage.read('a').next();
+  const second = stage.read('b');
+  const begun = second.next();
+  const gone = new AbortController();
+  const waiting = stage.read('c', gone.signal).next();
+  await settle();
+  gone.abort();
+  await waiting;
+  stage.pass(5000);
+  await begun;
+  await settle();
+  stage.pass(5000);
+  await settle();
+  assert.equal(await textOf(second), ['b:two']);
+  assert.equal(stage.made, ['a', 'b']);
+});
+
+test('a reader that has disconnected does not wait', async () => {
+  const stage = new Stage(0);
+  await stage.read('a').next();
+  assert.is((await stage.read('b', AbortSignal.abort()).next()).done, true);
+});
+
+test('a text whose readers leave while it is made is not kept if there is no room', async () => {
+  const stage = new Stage(0);
+  const gone = new AbortController();
+  const waiting = stage.read('a', gone.signal).next();
+  while (stage.making === 0) await Promise.resolve();
+  gone.abort();
+  await waiting;
+  await settle();
+  assert.equal(stage.made, ['a']);
+  assert.is(stage.shared.bytes, 0);
+});
+
 test('a text that cannot be made fails for waiting readers, and is made again for the next one', async () => {
   const shared = new SharedTexts({ maxBytes: 100 });
   let attempts = 0;
