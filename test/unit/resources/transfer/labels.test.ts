@@ -51,6 +51,7 @@ test('spaces around a name are removed, unless they are escaped with a backslash
     [' \\ ', ' '],
     ['a\\\\ ', 'a\\'],
     ['a\\b', 'ab'],
+    ['a\\\nb', 'a\nb'],
   ];
   for (const [text, wanted] of names) assert.equal(parsePath(text), [wanted], text);
 });

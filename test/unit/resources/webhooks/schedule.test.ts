@@ -43,6 +43,27 @@ test('the state of deliveries survives a restart, with the last 100 deliveries',
   assert.equal([others.length, others.at(-1)?.sequence], [99, 22]);
 });
 
+test('a message is listed once, with its attempts and the times of the first and the last of them', () => {
+  const state = new DeliveryState(0);
+  state.failed(message(1), { status: 500, error: null }, 0);
+  state.failed(message(1), { status: null, error: `${'x'.repeat(299)}\u{1f600}` }, 2000);
+  assert.is(state.deliveries[0]?.error, `${'x'.repeat(299)}\ufffd`, 'no half of a character');
+  state.delivered(message(1), { status: 204, error: null }, 6000);
+  state.delivered(message(2), { status: 204, error: null }, 7000);
+  assert.equal(
+    state.deliveries.map(({ id, attempts, first_attempt, last_attempt }) => [
+      id,
+      attempts,
+      Date.parse(first_attempt),
+      Date.parse(last_attempt),
+    ]),
+    [
+      ['msg_2', 1, 7000, 7000],
+      ['msg_1', 3, 0, 6000],
+    ],
+  );
+});
+
 test('skipped change sets are listed as a delivery with the first and the last of them', () => {
   const state = new DeliveryState(7);
   assert.match(state.skipped(8, 0), /\b8 to 8\b/, 'one alone');
