@@ -151,6 +151,18 @@ test('at most half of the texts that make room are spared because they were read
   assert.ok(spared.length > 0 && spared.length <= IN_SEGMENT / 2, spared.join());
 });
 
+test('a text that was read is not spared if the newest segment has no room for it', () => {
+  const { add, has } = keptBooks(SIZES.small);
+  const ids = Array.from({ length: 7 * IN_SEGMENT }, (_, at) => at + 1);
+  for (const id of ids) {
+    add(id);
+    has(id);
+  }
+  // It has a segment of its own, for which that of the first texts makes room.
+  add(ids.length + 1, 5000);
+  assert.equal(ids.filter(has), ids.slice(IN_SEGMENT));
+});
+
 test('a text that was read for an earlier version is not spared', () => {
   let version = 1;
   const kept = new KeptTexts(() => version, SIZES.small);
