@@ -334,6 +334,29 @@ test('undoing a write undoes no write of another subject, even at the same time'
   await close(opened);
 });
 
+test('undoing a write of a SKU ignores a change of an account at the same time', async () => {
+  const opened = await open();
+  for (const step of FOUNDATION) await perform(opened, step);
+  await opened.records.create(at('skus'), bodyOf('skus', [1, 1, 0]), ann);
+  const account = { action: 'create', resource: 'users', resource_id: 1, before: null } as const;
+  await opened.audited.record('ann', { ...account, after: '{}' });
+  await new Undo(opened.audited).entries([creationOf(opened, 3)], false, 'carl');
+  assert.not(skusIn(opened).includes('skus 3'));
+  await close(opened);
+});
+
+test('an attribute that an entry of an earlier version does not have stays as it is', async () => {
+  const opened = await open();
+  await opened.records.create(at('brands'), { name: 'B', logo: 'b.png' }, ann);
+  const [before, after] = ['{"id":1,"name":"A"}', '{"id":1,"name":"B"}'];
+  const change = { action: 'update', resource: 'brands', resource_id: 1 } as const;
+  await opened.audited.record('ann', { ...change, before, after });
+  await new Undo(opened.audited).entries([2], true, 'carl');
+  const brand = opened.store.get('brands', 1);
+  assert.equal([brand?.name, brand?.logo], ['A', 'b.png']);
+  await close(opened);
+});
+
 test('undoing writes that cancel each other out writes nothing', async () => {
   const opened = await open();
   await opened.records.create(at('brands'), { name: 'A' }, ann);
