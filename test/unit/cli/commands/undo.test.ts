@@ -70,8 +70,9 @@ test('--subject with --since and --until selects the entries of a subject in a p
     '2026-11-21',
   );
   assert.is(past.status, 1);
-  const { status, stdout } = await undo(data, '--subject', 'bob', '--since', '2026-11-22');
-  assert.equal([status, stdout], [0, 'brand 2 deleted\n']);
+  const [since, until] = ['2026-11-22', '2026-11-22T08:00:00Z'];
+  const ofBob = await undo(data, '--subject', 'bob', '--since', since, '--until', until);
+  assert.equal([ofBob.status, ofBob.stdout], [0, 'brand 2 deleted\n']);
   const both = await undo(data, '--subject', 'ann', '--since', '2026-11-21T08:00:00Z');
   assert.equal([both.status, both.stdout], [0, 'brand 1 deleted\n']);
   assert.equal(namesIn(data), []);

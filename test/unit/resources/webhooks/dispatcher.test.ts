@@ -282,18 +282,20 @@ test('a failure is logged again after a webhook was deactivated and activated ag
       ...context,
       store: { get: () => webhook as never, oldest: 0 },
       mark: async (_, change) => void (webhook = { ...webhook, ...change }),
-      send: async () => (warnings.length === 0 ? 410 : 500),
+      retryDelay: () => 0,
+      send: async () => (warnings.length === 1 ? 410 : 500),
     },
     webhook.id,
     new DeliveryState(0),
   );
   dispatcher.start();
-  await until('it is deactivated', () => warnings.length === 1);
+  await until('it is deactivated', () => warnings.length === 2);
   webhook = { ...webhook, active: true };
   dispatcher.changed(true);
   await until('the next attempt has failed', () => dispatcher.state.deliveries[0]?.status === 500);
   await dispatcher.stop(0);
   assert.equal(warnings, [
+    'a delivery to webhook 1 failed and is tried again: the response was 500',
     'webhook 1 is deactivated: the response was 410',
     'a delivery to webhook 1 failed and is tried again: the response was 500',
   ]);
