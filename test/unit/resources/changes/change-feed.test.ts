@@ -142,6 +142,16 @@ test('readers of a short commit share its text', async () => {
   assert.is(texts, 1);
 });
 
+test('a short commit whose text has several pieces is sent as a whole', async () => {
+  const files = new Files(0);
+  const feed = new ChangeFeed(new ChangeSource(files));
+  const page = feed.page({ ...query(0, 1), wait: 60_000 }, VIEWER);
+  files.commit(changeSet(1), PIECE_BYTES);
+  const text = await wholeOf(iteratorOf(await page));
+  assert.ok(text.length > PIECE_BYTES);
+  assert.is(JSON.parse(text).length, ROWS);
+});
+
 test('at most 16 pieces of long texts are sent in each turn of the event loop', () =>
   countingTurns(async (turns) => {
     const files = new Files(2);
