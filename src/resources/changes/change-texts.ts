@@ -73,7 +73,7 @@ export class ChangeTexts {
     // In turns, because the files may hold many small change sets in a row.
     await this.#turns.next();
     for await (const changeSet of this.#source.after(sequence - 1, sequence)) {
-      return isPublished(changeSet) ? inSlices(changesText(changeSet, view)) : [];
+      return inSlices(changesText(changeSet, view));
     }
     throw new Error(`change set ${sequence} was not read`);
   }
