@@ -224,11 +224,12 @@ test('an entry has the subject of its request, or null, and the time of the writ
   const { records } = opened;
   await records.createAll(KINDS.brands, [{ name: 'A' }, { name: 'B' }], ann);
   await records.update(at('brands'), 1, 'partial', { logo: 'a' }, null, 'bob');
+  await records.update(at('brands'), 1, 'partial', { logo: 'c' }, null, 'bob');
   await records.updateAll(KINDS.brands, [{ id: 2, logo: 'b' }], 'eve');
   await records.remove(at('brands'), 2, null, null);
   assert.equal(
     trail(opened).map(({ subject }) => subject),
-    ['ann', 'ann', 'bob', 'eve', null],
+    ['ann', 'ann', 'bob', 'bob', 'eve', null],
   );
   assert.ok(trail(opened).every(({ time }) => time === '2026-01-01T00:00:00.000Z'));
   await close(opened);
