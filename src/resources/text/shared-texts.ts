@@ -140,7 +140,7 @@ export class SharedTexts {
   async #room(): Promise<void> {
     for (const text of this.#texts.values()) {
       const rest = () => text.madeAt + TURN_MS - this.#now();
-      while (this.#bytes > this.#maxBytes && rest() > 0) {
+      while (this.#bytes > this.#maxBytes && text.pieces !== null && rest() > 0) {
         await this.#woken(rest());
       }
       if (this.#bytes <= this.#maxBytes) return;
