@@ -174,6 +174,53 @@ test('written() returns each row that the transaction wrote once, in order, with
   });
 });
 
+test('written() returns no row that is first written between its steps', () => {
+  draftOver(catalog()).run((transaction) => {
+    transaction.put<KindName>('brands', { id: 1, name: 'Other' });
+    const kinds: KindName[] = [];
+    for (const { kind } of transaction.written()) {
+      kinds.push(kind);
+      transaction.put<KindName>('categories', { id: 1, name: 'Other', parent_id: null });
+    }
+    assert.equal(kinds, ['brands']);
+  });
+});
+
+test('an error names no element if the row was written after all elements', async () => {
+  const draft = draftOver(catalog());
+  const late = () =>
+    draft.run((transaction) => {
+      const element = transaction.element(0, function* () {
+        yield;
+        transaction.put<KindName>('brands', { id: 1, name: 'Other' });
+      });
+      atOnce(element);
+      transaction.put<KindName>('specs', { id: 1, name: 'Colour', goods_id: 9 });
+    });
+  assert.is(await failureMessage(late, 'integrity'), 'spu_id: 9 does not exist');
+});
+
+test('a transaction knows the sequence of its change set', () => {
+  const draft = draftOver(catalog());
+  const sequence = draft.run((transaction) => {
+    transaction.nextId('brands');
+    return transaction.sequence;
+  });
+  assert.is(atOnce(draft.changeSet(TIME))?.sequence, sequence);
+});
+
+test('a change set has the rows of a kind by ascending id', () => {
+  const draft = draftOver(catalog());
+  draft.run((transaction) => {
+    for (const id of [10, 2]) transaction.put<KindName>('brands', { id, name: 'Other' });
+  });
+  const { brands = [] } = atOnce(draft.changeSet(TIME))?.put ?? {};
+  assert.equal(
+    brands.map(({ id }) => id),
+    [2, 10],
+  );
+});
+
 test('a draft in which every transaction threw is not dirty and has no change set', () => {
   const draft = draftOver(catalog());
   const failing = () =>
