@@ -423,6 +423,16 @@ test('if a change set of the log is damaged, the refusal names it', async () => 
   assert.match(refusal, 'change set 3 of the log is damaged');
 });
 
+test('a change set of another history is not applied, and the refusal says why', async () => {
+  const [{ log, host }, other] = [await openHosts(1), await openHosts(1)];
+  await host(0).committer.submit(addBook('1'));
+  for (const name of ['other 1', '2']) await other.host(0).committer.submit(addBook(name));
+  log.read = (after) => other.log.read(after);
+  const refusal = await failureMessage(host(0).committer.catchUp(2), 'log_unavailable');
+  assert.match(refusal, 'it is from another history');
+  assert.is(host(0).state().count('books'), 1);
+});
+
 test('close does not wait for a log that does not answer', async () => {
   const { log, host } = await openHosts(1);
   log.fault = () => 'lost';
