@@ -73,6 +73,16 @@ test('words with a common prefix are found by the prefix and by their other part
   assert.equal(found('t-15'), all.slice(150, 159));
 });
 
+test('words that come and go do not fill a segment', () => {
+  const vocabulary = new Vocabulary();
+  vocabulary.add(['stays'], 1);
+  for (let row = 2; row <= 400; row += 1) {
+    vocabulary.add(['x'.repeat(100)], row);
+    vocabulary.delete(['x'.repeat(100)], row);
+  }
+  assert.is([...vocabulary.find('stays', new Bitmap(400))].length, 0);
+});
+
 test('a search pauses between segments', () => {
   const vocabulary = new Vocabulary(10);
   for (let row = 1; row <= 100; row += 1) vocabulary.add([`word${row}`], row);
