@@ -353,4 +353,14 @@ test('a change set with a changed byte, an invalid row or an invalid id is refus
   }
 });
 
+test('a change set with another number or of another history is refused when it is decoded in steps', () => {
+  const bytes = Buffer.from(encodeChangeSet(SMALL).bytes);
+  const decode = (sequence: number, previous: string) => () =>
+    atOnce(decodeNextInParts('file', bytes, sequence, previous));
+  const { sequence, previous } = SMALL;
+  assert.is(decode(sequence, previous)().sequence, sequence);
+  assert.throws(decode(sequence + 1, previous), /it holds change set 124/);
+  assert.throws(decode(sequence, 'f'.repeat(64)), /it is from another history/);
+});
+
 test.run();
