@@ -110,6 +110,8 @@ testInBrowser('Enter closes a field whose value is unchanged', async () => {
   ] as const) {
     await page.goto(at(path));
     const button = page.locator(value).first();
+    // A price is shown when the currency is known.
+    await button.filter({ hasNotText: '…' }).waitFor();
     const text = await button.innerText();
     await button.press('Enter');
     await focused(page, 'input');
