@@ -183,6 +183,7 @@ export class Orderings {
    * @param moved rows that change themselves, or whose joined value changes by which `concerns`
    *   sorts; null if it changes for more rows than an ordering may move.
    * @param concerns whether an order is affected.
+   * @param to `builds` if the orderings that exist were told before.
    */
   expect(
     kind: KindName,
