@@ -2,9 +2,9 @@
  * Decoding a large change set in steps: that of a bulk write or an import may have tens of
  * megabytes, and is read while requests are served.
  *
- * The bytes are what `encodeChangeSet` (change-set.ts) wrote, which the checksum proves before
- * anything else is read. So it is enough to find the elements of the lists, which are in arrays of
- * the third level: `{"put":{"skus":[…]}}`.
+ * It is enough to find the elements of the lists, which are in arrays of the third level:
+ * `{"put":{"skus":[…]}}`, in the order in which `encodeChangeSet` (change-set.ts) writes them. If a
+ * person has sealed a change set with its members in another order, it is decoded at once.
  */
 import { createHash } from 'node:crypto';
 import { inSlices } from '../../slices.ts';
@@ -18,6 +18,9 @@ const STEP_BYTES = 64 * 1024;
 
 const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
 const [BRACE, BRACE_END, BRACKET, BRACKET_END] = [0x7b, 0x7d, 0x5b, 0x5d];
+
+/** The members that hold lists, in their order. */
+const TABLES = ['put', 'delete', 'before'];
 
 /** The level of the elements of the lists. */
 const ELEMENTS = 3;
@@ -56,9 +59,12 @@ export function* decodeNextInParts(
   const digest = yield* digestOf(bytes.subarray(0, end));
   requireDigest(path, digest, statedDigest(path, bytes.subarray(end)));
   const { frame, lists } = yield* split(bytes.subarray(0, end));
-  const content = parseShape(path, changeSetShape, parse(path, frame)) as ChangeSetContent;
+  const framed = parse(path, frame);
+  const content = parseShape(path, changeSetShape, framed) as ChangeSetContent;
+  const tables = [content.put, content.delete, content.before ?? {}];
+  if (!isInOrder(framed, tables, lists.length)) return decodeNext(path, bytes, sequence, previous);
   const found = lists[Symbol.iterator]();
-  for (const table of [content.put, content.delete, content.before ?? {}]) {
+  for (const table of tables) {
     const [what, isElement] = table === content.delete ? ['ids', isId] : ['rows', isRow];
     for (const kind of Object.keys(table)) {
       const elements: unknown[] = [];
@@ -72,6 +78,18 @@ export function* decodeNextInParts(
     }
   }
   return requireNext(path, { ...content, digest }, sequence, previous);
+}
+
+/**
+ * Whether the lists of a text are those of its tables, in their order.
+ *
+ * @param framed the change set with empty lists, its members in the order of the text.
+ * @param count of all lists in the text.
+ */
+function isInOrder(framed: unknown, tables: readonly object[], count: number): boolean {
+  const members = Object.keys(framed as object).filter((name) => TABLES.includes(name));
+  const known = tables.reduce((sum, table) => sum + Object.keys(table).length, 0);
+  return members.every((name, nth) => name === TABLES[nth]) && known === count;
 }
 
 function* digestOf(bytes: Uint8Array): Generator<undefined, string> {
