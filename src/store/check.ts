@@ -38,7 +38,9 @@ export function checkStore(disk: Disk, directory: string): CheckReport {
   const replay = new ReplayJudge(directory);
   const { recovered, problems } = inspect(disk, directory, replay);
   const findings = problems.map(messageOf);
-  if (recovered === null) return { findings, state: null, changeSets: 0 };
+  if (recovered === null) {
+    return { findings: findings.slice(0, MAX_FINDINGS), state: null, changeSets: 0 };
+  }
   const { schema, state, files } = recovered;
   const report = (more: readonly string[]) => ({
     findings: [...findings, ...more].slice(0, MAX_FINDINGS),

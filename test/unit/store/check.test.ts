@@ -663,6 +663,15 @@ test('at most 1000 findings are reported', async () => {
   assert.is(foundIn(directory).length, 1000);
 });
 
+test('at most 1000 findings are reported also if the base is missing', async () => {
+  const directory = leftInDisorder(await folded());
+  rmSync(join(directory, DATA_FILES.base));
+  for (let nth = 0; nth <= 1000; nth += 1) {
+    writeFileSync(join(directory, DATA_FILES.changes, `note ${nth}`), '');
+  }
+  assert.is(foundIn(directory).length, 1000);
+});
+
 test('the faults of rows are at most 1000 also if all of them share one value', async () => {
   const directory = leftInDisorder(await folded());
   forge(directory, {
