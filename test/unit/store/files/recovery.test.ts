@@ -109,6 +109,23 @@ test('a store that is created after a reader has looked for its head is not dama
   assert.is(readSnapshot(directory, disk).sequence, BEHIND);
 });
 
+test('a store that is removed while it is read is missing, not damaged', async () => {
+  // As the files of an earlier version, which a checkpoint removes.
+  const [directory = ''] = await checkpoints(1);
+  let isGone = false;
+  const disk: Disk = {
+    ...machineDisk,
+    list: (path) => (isGone ? [] : machineDisk.list(path)),
+    read: (path) => (isGone ? null : machineDisk.read(path)),
+    pieces(path, memory) {
+      const pieces = isGone ? null : machineDisk.pieces(path, memory);
+      isGone = true;
+      return pieces;
+    },
+  };
+  assert.equal(inspect(disk, directory), { recovered: null, problems: [] });
+});
+
 test('a reader that is overtaken until its time is over fails as busy, not as store_damaged', async () => {
   const { shown, disk } = overtaking('change sets', await checkpoints(12));
   try {
