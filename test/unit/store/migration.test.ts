@@ -1,5 +1,5 @@
-/** A migration whose removal of the old change sets is interrupted: no start offers them. */
-import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+/** A migration of a store with losses, and one whose removal of the old change sets is interrupted. */
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -9,9 +9,9 @@ import { withChecksum } from '../../../src/json/checksum.ts';
 import { changeSetName, listChanges } from '../../../src/store/files/files.ts';
 import { DEFAULT_HISTORY_BYTES } from '../../../src/store/files/history.ts';
 import { migrateStore } from '../../../src/store/migration.ts';
-import { openStore, storeDirectory } from '../../support/checked.ts';
+import { leftInDisorder, openStore, storeDirectory } from '../../support/checked.ts';
 import { quickDisk } from '../../support/disk.ts';
-import { codeOf } from '../../support/failure.ts';
+import { codeOf, failureOf } from '../../support/failure.ts';
 import { fixture } from '../../support/paths.ts';
 import { RefusingDisk } from '../../support/refusing-disk.ts';
 
@@ -59,6 +59,23 @@ for (const [what, make] of [
       await store.close();
     }
   });
+}
+
+/** docs/storage.md, "Damage": since version 2 a store has a head. */
+for (const version of [2, 3, 4]) {
+  for (const [what, name, found] of [
+    ['its head', DATA_FILES.head, /catalog\.json is there/],
+    ['its last change set', changeSetName(8), /head\.json says that/],
+  ] as const) {
+    test(`a store of version ${version} that has lost ${what} is not migrated`, async () => {
+      const directory = leftInDisorder(storeDirectory());
+      cpSync(fixture(version), directory, { recursive: true });
+      rmSync(join(directory, name));
+      const { code, message } = await failureOf(migrateStore(directory, quickDisk));
+      assert.is(code, 'store_damaged');
+      assert.match(message, found);
+    });
+  }
 }
 
 test.run();
