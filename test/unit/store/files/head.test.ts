@@ -368,11 +368,13 @@ test('a store without its head is damaged', async () => {
 });
 
 test('a missing base beside a head is damage, with or without change sets, and no new store is made', async () => {
-  for (const [left, said] of [
-    ['change sets', 'it is missing, and change sets are there'],
-    ['head', 'it is missing, and head.json is there'],
+  for (const [left, count, said] of [
+    ['change sets', 3, 'it is missing, and change sets are there'],
+    ['head', 3, 'it is missing, and head.json is there'],
+    // The first one: a head that names change set 0 is that of an interrupted creation.
+    ['head', 1, 'it is missing, and head.json is there'],
   ] as const) {
-    const directory = leftInDisorder(await written(3));
+    const directory = leftInDisorder(await written(count));
     rmSync(join(directory, DATA_FILES.base));
     if (left === 'head') rmSync(join(directory, DATA_FILES.changes), { recursive: true });
     for (const create of [true, false]) {

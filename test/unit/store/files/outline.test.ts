@@ -20,6 +20,7 @@ import {
   writeOutline,
 } from '../../../../src/store/files/base/outline.ts';
 import { readSnapshot } from '../../../../src/store/directory.ts';
+import { createStore } from '../../../../src/store/files/create.ts';
 import { CHECKSUM_LENGTH, checksumMember } from '../../../../src/json/checksum.ts';
 import { RowTable } from '../../../../src/store/memory/row-table.ts';
 import type { Snapshot, State } from '../../../../src/store/state.ts';
@@ -32,7 +33,7 @@ import {
   readable,
   rowsIn,
 } from '../../../support/bases.ts';
-import { openStore, storeDirectory } from '../../../support/checked.ts';
+import { findingsOf, leftInDisorder, openStore, storeDirectory } from '../../../support/checked.ts';
 import { quickDisk } from '../../../support/disk.ts';
 import { textTableOf } from '../../../support/text-rows.ts';
 
@@ -250,18 +251,38 @@ test('a byte that changed since the outline was written is found, wherever it is
   }
 });
 
-test('a base is read by its CRC-32 alone, except by a thorough reader', () => {
-  // Of another SHA-256 than the one that file and outline state, which no accident brings about.
+/**
+ * A base with a changed row, and its outline with the CRC-32 of that row. The SHA-256 of the base is
+ * another one than both state, which no accident brings about.
+ */
+function forgedBase(): { bytes: Buffer; outline: Outline } {
   const { bytes, outline } = changedBase('{"id":3000,"name":"A', '{"id":3000,"name":"B');
   const crc = crc32(JSON.stringify({ id: 3000, name: 'B book' }));
   const changed = outline.tables.books.map(([number, rows, length, old]): ChunkOutline => {
     return [number, rows, length, number === 2 ? crc : old];
   });
-  const forged = { ...outline, tables: { ...outline.tables, books: changed } };
-  assert.is(stateOf(bytes, forged, [1000]).get('books', 3000)?.name, 'B book');
-  const thorough = new BaseReader('base', forged, true);
+  return { bytes, outline: { ...outline, tables: { ...outline.tables, books: changed } } };
+}
+
+test('a base is read by its CRC-32 alone, except by a thorough reader', () => {
+  const { bytes, outline } = forgedBase();
+  assert.is(stateOf(bytes, outline, [1000]).get('books', 3000)?.name, 'B book');
+  const thorough = new BaseReader('base', outline, true);
   thorough.write(bytes);
   assert.throws(() => thorough.end(), /its checksum does not match its content/);
+});
+
+test('check computes the SHA-256 of a base also if its outline has a CRC-32 of all parts', async () => {
+  const directory = leftInDisorder(storeDirectory());
+  await createStore(quickDisk, directory, aWhole({}));
+  const { bytes, outline } = forgedBase();
+  const path = join(directory, DATA_FILES.base);
+  writeFileSync(path, bytes);
+  await writeOutline(machineDisk, directory, outline);
+  assert.is(readSnapshot(directory).get('books', 3000)?.name, 'B book');
+  const [finding, ...more] = findingsOf(directory);
+  assert.match(finding ?? '', `${path} is damaged: its checksum does not match its content`);
+  assert.equal(more, []);
 });
 
 test('two rows with the same id are reported when their chunk is read', () => {
