@@ -205,8 +205,8 @@ export class ChunkRows {
   /** Every row by ascending id. Rows that are text stay text, so that none is kept in memory. */
   *values(): Generator<Row> {
     const ids = this.ids();
-    const rows = this.#allText(ids.length)?.readAll() ?? null;
-    if (rows?.every(({ id }, index) => id === ids[index]) === true) {
+    const rows = this.#allText(ids.length)?.readAll() ?? [];
+    if (rows.length === ids.length && rows.every(({ id }, index) => id === ids[index])) {
       for (const row of rows) yield row;
       return;
     }
@@ -290,9 +290,9 @@ export class ChunkRows {
   /** Reads every text, unless they are too long for one turn, or one of them cannot be read. */
   #readRest(texts: RowTexts): void {
     const rows = texts.readAll() ?? [];
-    // A text with an id other than that of its place would replace another row.
+    // Otherwise a text would replace the row of another place, or lose the second of two rows.
     const isInOrder = rows.every(({ id }, index) => id > (rows[index - 1]?.id ?? 0));
-    for (const row of isInOrder ? rows : []) {
+    for (const row of isInOrder && rows.length === texts.count ? rows : []) {
       const at = row.id - this.#firstId;
       if (typeof this.#places[at] === 'number') this.#put(at, row);
     }

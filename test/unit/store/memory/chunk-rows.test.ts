@@ -152,17 +152,20 @@ function readTogetherAs(rows: Row[] | null): ChunkRows {
   return new ChunkRows(0, { places: [undefined, 0, 10], texts, unread: 2 });
 }
 
-test('rows that cannot be read together, or have other ids than their places, are read one by one', () => {
+test('rows that cannot be read together, or are others than those of their places, are read one by one', () => {
   const alone = [1, 2].map((id) => ({ id, name: 'alone' }));
   const wrong = [{ id: 2 }, { id: 1 }];
-  for (const together of [null, wrong, [{ id: 1 }, { id: 3 }]]) {
+  const counts = [[{ id: 1 }], [{ id: 1 }, { id: 2 }, { id: 3 }]];
+  for (const together of [null, wrong, [{ id: 1 }, { id: 3 }], ...counts]) {
     assert.equal([...readTogetherAs(together).values()], alone);
     assert.equal(readTogetherAs(together).column('name').values, ['alone', 'alone']);
   }
-  const chunk = readTogetherAs(wrong);
-  chunk.get(1);
-  assert.equal(chunk.get(2), { id: 2, name: 'alone' });
-  assert.equal([...chunk.values()], alone);
+  for (const together of [wrong, ...counts]) {
+    const chunk = readTogetherAs(together);
+    chunk.get(1);
+    assert.equal(chunk.get(2), { id: 2, name: 'alone' });
+    assert.equal([...chunk.values()], alone);
+  }
 });
 
 test.run();

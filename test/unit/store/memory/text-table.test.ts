@@ -275,6 +275,7 @@ test('reading all rows keeps none of them as objects', () => {
 for (const [what, text] of [
   ['is not JSON', '{"id":2,"name":2 2}'],
   ['has a second id', '{"id":2,"id":3}'],
+  ['has another one in its line', '{"id":2},{"id":3}'],
 ] as const) {
   test(`a row that ${what} is reported as damage, and the other rows can be read`, () => {
     const one = '{"id":1,"name":"a"}';
