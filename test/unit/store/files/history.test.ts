@@ -138,8 +138,12 @@ test('a smaller limit takes effect at the next start', async () => {
   const store = await open(directory, 3 * BLOCK);
   await store.close();
   assert.equal(sequencesIn(directory), upTo(30, base - 2));
-  await (await open(directory, 0)).close();
+  const without = await open(directory, 0);
   assert.equal(sequencesIn(directory), upTo(30, base + 1));
+  assert.is(without.oldest, base);
+  assert.is(await codeOf(() => without.since(base - 1)), 'history_gone');
+  assert.is((await all(without.since(base))).length, 30 - base);
+  await without.close();
 });
 
 test('a command that writes removes nothing of the history, because its limit is that of the server', async () => {
