@@ -181,14 +181,17 @@ class Texts implements RowTexts {
   values(attribute: string): Scalar[] | null {
     const name = Buffer.from(`${JSON.stringify(attribute)}:`);
     const values: Scalar[] = [];
+    // Not within a string of a row: there, a backslash would precede each quotation mark.
+    let at = this.#bytes.indexOf(name);
     for (let start = 0; start < this.#bytes.length; ) {
       const line = this.#bytes.indexOf(LINE_FEED, start);
       const end = line < 0 ? this.#bytes.length : line;
-      // Not within a string of the row: there, a backslash would precede each quotation mark.
-      const at = this.#bytes.indexOf(name, start);
       const value = at < 0 || at >= end ? undefined : valueAt(this.#bytes, at + name.length);
       if (value === undefined) return null;
       values.push(value);
+      at = this.#bytes.indexOf(name, at + name.length);
+      // A person may have written the member twice: then the last one counts.
+      if (at >= 0 && at < end) return null;
       start = end + 1;
     }
     return values;

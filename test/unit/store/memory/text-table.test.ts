@@ -239,6 +239,25 @@ test('a look-up by value returns null for text that the store may not have writt
   assert.is(tableOf([{ id: 1, name: 'a' }]).idsWith('name', 'a'), null);
 });
 
+test('of two members of a row with the same name, the last one counts in a column as well', () => {
+  const lines = ['"spu_id":7', '"spu_id":7,"name":"b","spu_id":8', '"spu_id":9,"spu_id":null'];
+  const texts = lines.map((members, index) => `{"id":${index + 1},${members}}`);
+  const bytes = Buffer.from(texts.join(',\n'));
+  const made = new TextTable(parserOf('base', 'skus'));
+  for (const [index, text] of texts.entries()) {
+    const start = bytes.indexOf(text);
+    made.add(index + 1, bytes, start, start + text.length);
+  }
+  const table = made.end();
+  const column = [
+    [1, 7],
+    [2, 8],
+    [3, null],
+  ];
+  assert.equal(columnIn(table, 'spu_id'), column);
+  assert.equal(columnOf(table.values(), 'spu_id'), column);
+});
+
 test('a row that was read by id is the same object in all later reads', () => {
   const table = tableOf([
     { id: 1, name: 'a' },
