@@ -10,17 +10,24 @@ import type { Change } from '../../../model/change.ts';
 import type { RowTable } from '../row-table.ts';
 import type { Bitmap } from './id-set.ts';
 
-/** Ids of one piece; ranges of ids that no row has had have no piece. A multiple of 32. */
+/** Ids of one piece; ranges of ids without a reference have no piece. A multiple of 32. */
 const PIECE_IDS = 4096;
 
 /** Rows that are read, and pieces that are scanned, between two pauses. */
 const STEP = { rows: 256, pieces: 8 };
 
+interface Piece {
+  /** The id that each row refers to; 0 if there is no row, or it refers to none. */
+  readonly references: Uint32Array;
+  /** How many references are not 0. */
+  count: number;
+}
+
 export class ReferenceColumn {
   readonly #rows: RowTable;
   readonly #attribute: string;
-  /** By their number: the id that each row refers to; 0 if there is no row, or it refers to none. */
-  readonly #pieces = new Map<number, Uint32Array>();
+  /** By their number. */
+  readonly #pieces = new Map<number, Piece>();
 
   constructor(rows: RowTable, attribute: string) {
     this.#rows = rows;
@@ -51,8 +58,8 @@ export class ReferenceColumn {
    */
   *addReferring(others: Bitmap, found: Bitmap): Generator<undefined, void> {
     let read = 0;
-    for (const [number, piece] of this.#pieces) {
-      found.addReferring(number * PIECE_IDS, piece, others);
+    for (const [number, { references }] of this.#pieces) {
+      found.addReferring(number * PIECE_IDS, references, others);
       read += 1;
       if (read % STEP.pieces === 0) yield;
     }
@@ -60,10 +67,18 @@ export class ReferenceColumn {
 
   #note(id: number): void {
     // Not kept: the build reads every row, and those that are text stay text.
-    const reference = this.#rows.peek(id)?.[this.#attribute];
+    const value = this.#rows.peek(id)?.[this.#attribute];
+    const reference = typeof value === 'number' ? value : 0;
     const number = Math.floor(id / PIECE_IDS);
+    const at = id % PIECE_IDS;
     let piece = this.#pieces.get(number);
-    if (piece === undefined) this.#pieces.set(number, (piece = new Uint32Array(PIECE_IDS)));
-    piece[id % PIECE_IDS] = typeof reference === 'number' ? reference : 0;
+    if (piece === undefined) {
+      if (reference === 0) return;
+      piece = { references: new Uint32Array(PIECE_IDS), count: 0 };
+      this.#pieces.set(number, piece);
+    }
+    piece.count += Number(reference !== 0) - Number(piece.references[at] !== 0);
+    piece.references[at] = reference;
+    if (piece.count === 0) this.#pieces.delete(number);
   }
 }

@@ -117,4 +117,22 @@ test('references are read and scanned with pauses, however many there are', () =
   assert.equal([...found], ids);
 });
 
+test('ranges of ids whose rows were deleted are neither kept nor scanned', () => {
+  const { skus } = tables().rows;
+  const column = new ReferenceColumn(skus, 'goods_id');
+  atOnce(column.build());
+  // As with imports that replace all rows again and again: each row has a new id.
+  for (let id = 1; id <= 100_000; id += 5000) {
+    column.change([apply(skus, { id, spu: 1 })]);
+    column.change([apply(skus, { id, spu: 2 })]);
+    column.change([apply(skus, { id, spu: null })]);
+  }
+  column.change([apply(skus, { id: 100_001, spu: 1 })]);
+  const spus = new Bitmap(SPUS);
+  for (const spu of [1, 2]) spus.add(spu);
+  const found = new Bitmap(0);
+  assert.is([...column.addReferring(spus, found)].length, 0, 'no pause after eight pieces');
+  assert.equal([...found], [100_001]);
+});
+
 test.run();
