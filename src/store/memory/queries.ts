@@ -60,10 +60,10 @@ export class Queries {
       if (building !== undefined) return building;
     }
     const orders = [this.#orderOf(name, selection).order, ...ranges.map(orderOfRange)];
-    for (const order of orders) {
-      const sorting = orderings.prepare(kind, order);
-      if (sorting !== undefined) return sorting;
-    }
+    // All are requested together, so that they are built one after the other. Builds for other pages
+    // in between could cause the first to be dropped before the last exists.
+    const sorting = orders.flatMap((order) => orderings.prepare(kind, order) ?? []);
+    if (sorting.length > 0) return Promise.all(sorting).then(() => {});
     return words.length === 0 ? undefined : searches.prepare(kind, words);
   }
 

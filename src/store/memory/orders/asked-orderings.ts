@@ -6,7 +6,8 @@
  * 1. A commit moves at most {@link OrderingBounds.movedRows} rows in one of them. If it would move
  *    more, the ordering is dropped.
  * 2. All of them hold at most {@link OrderingBounds.keptIds} ids together; the least recently used
- *    ones are dropped. The newest one stays in any case.
+ *    ones are dropped. The last {@link OrderingBounds.keptOrderings} stay in any case: a page that
+ *    needs several at once would never have all of them otherwise.
  * 3. An ordering is dropped when the rows of its table have changed
  *    {@link OrderingBounds.unusedChanges} times each, on average, since its last use. A change costs
  *    about as much as building the part of the ordering that it concerns.
@@ -45,11 +46,14 @@ export class AskedOrderings {
   }
 
   keep(name: string, ordering: Ordering): void {
+    // It may have been built twice.
+    this.#byName.delete(name);
     this.#byName.set(name, { ordering, changes: 0 });
+    const { keptIds, keptOrderings } = this.#bounds;
     let ids = 0;
-    for (const [each, asked] of [...this.#byName].reverse()) {
+    for (const [nth, [each, asked]] of [...this.#byName].reverse().entries()) {
       ids += this.#rows[asked.ordering.kind.name].size;
-      if (ids > this.#bounds.keptIds && each !== name) this.#byName.delete(each);
+      if (ids > keptIds && nth >= keptOrderings) this.#byName.delete(each);
     }
   }
 

@@ -2,7 +2,13 @@
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { KIND_NAMES, type KindName, type Row, type Scalar } from '../../../../src/model/kind.ts';
+import {
+  type Attribute,
+  KIND_NAMES,
+  type KindName,
+  type Row,
+  type Scalar,
+} from '../../../../src/model/kind.ts';
 import { ALL_KINDS, KINDS } from '../../../../src/model/kinds.ts';
 import { lookupIn } from '../../../../src/model/rows.ts';
 import { referrersOf } from '../../../../src/model/relations.ts';
@@ -803,7 +809,8 @@ test('what rows look up in others has a new version if one of several changes co
 });
 
 test('the least recently used ordering is dropped to make room for another', async () => {
-  const tables = new Tables(rowTables(shelf(50)), { smallTableRows: 0, keptIds: 100 });
+  const bounds = { smallTableRows: 0, keptIds: 100, keptOrderings: 2 };
+  const tables = new Tables(rowTables(shelf(50)), bounds);
   const [a, b, c] = [sorted('price'), sorted('name'), sorted('category')];
   await tables.queries.prepare('skus', a);
   await tables.queries.prepare('skus', b);
@@ -811,6 +818,44 @@ test('the least recently used ordering is dropped to make room for another', asy
   await tables.queries.prepare('skus', c);
   assert.is(tables.queries.prepare('skus', a), undefined);
   assert.is.not(tables.queries.prepare('skus', b), undefined);
+});
+
+/** Waits until a page can be read, but not forever. */
+async function untilPrepared(tables: Tables, kind: KindName, selection: Selection): Promise<void> {
+  for (let waits = 0; waits < 20; waits += 1) {
+    const preparing = tables.queries.prepare(kind, selection);
+    if (preparing === undefined) return;
+    await preparing;
+  }
+  assert.unreachable(`${kind} ${JSON.stringify(selection)} is not prepared`);
+}
+
+test('no page needs more orderings than are kept, however large its table is', async () => {
+  const { rows } = populated();
+  for (const kind of ALL_KINDS) {
+    const tables = new Tables(rowTables(rows), { ...SLICED, keptIds: 0 });
+    const ranges = Object.entries<Attribute>(kind.attributes).flatMap(([attribute, declared]) =>
+      'range' in declared ? [{ attribute, min: null, max: null }] : [],
+    );
+    const filters = indexedAttributes(kind).map((attribute) => [attribute, null] as const);
+    for (const sortby of scalarAttributes(kind)) {
+      const selection = { ...sorted(sortby), filters, ranges, order: 'desc' } as const;
+      await untilPrepared(tables, kind.name, selection);
+    }
+  }
+});
+
+test('pages that are asked for at the same time are all served, although not all orderings are kept', async () => {
+  const tables = new Tables(rowTables(shelf(50)), { ...SLICED, keptIds: 0, keptOrderings: 2 });
+  const pages = [
+    ['name', 'price'],
+    ['goods', 'stock'],
+    ['category', 'is_launched'],
+  ].map(([sortby = '', attribute = '']) => ({
+    ...sorted(sortby),
+    ranges: [{ attribute, min: null, max: null }],
+  }));
+  await Promise.all(pages.map((page) => untilPrepared(tables, 'skus', page)));
 });
 
 /** Changes the stock of a SKU of {@link shelf}, again and again, every second time by a plan. */
