@@ -94,6 +94,26 @@ test('commits while references are read for the first time are included', () => 
   );
 });
 
+test('only the references to few rows are followed backwards, with a pause after each', async () => {
+  const { rows, index } = tables();
+  for (let id = 1; id <= 200; id += 1) apply(rows.skus, { id, spu: (id % SPUS) + 1 });
+  let followed = 0;
+  const counting = () => {
+    followed += 1;
+    return index();
+  };
+  const dependents = new DependentRows({ rows, index: counting });
+  await dependents.build('skus', 'goods_id', 0);
+  for (const few of [true, false]) {
+    followed = 0;
+    const ids = new Bitmap(SPUS);
+    for (let spu = 1; spu <= (few ? 2 : SPUS); spu += 1) ids.add(spu);
+    const adding = dependents.addTo(new Bitmap(0), 'skus', 'goods_id', { kind: 'goods', ids });
+    assert.is([...adding].length, few ? 2 : 0);
+    assert.is(followed, few ? 1 : 0);
+  }
+});
+
 test('a row that is text stays text when its reference is read', () => {
   const skus = Array.from({ length: 20 }, (_, at) => ({ id: at + 1, goods_id: 1 }));
   const table = textTableOf('skus', skus);

@@ -71,6 +71,41 @@ for (const left of [10, 0]) {
   });
 }
 
+/** Notes how much memory the ids take that are added to it. */
+class Measuring extends Bitmap {
+  bits = 0;
+
+  override addAll(ids: ArrayLike<number>, count: number): void {
+    this.bits += 32 * ids.length;
+    super.addAll(ids, count);
+  }
+
+  override unite(other: Bitmap): void {
+    this.bits += other.capacity;
+    super.unite(other);
+  }
+}
+
+test('a set from which old ids are removed takes no more memory as its ids grow', () => {
+  const kept = new IdSet();
+  for (let each = 1; each <= 200_000; each += 1) {
+    kept.add(each);
+    if (each > 100) kept.delete(each - 100);
+  }
+  const measuring = new Measuring(0);
+  kept.addTo(measuring);
+  assert.ok(measuring.bits <= 100 * 32 * 4, `${measuring.bits} bits for 100 ids`);
+});
+
+test('a set whose ids are far apart takes less memory once most of them were removed', () => {
+  const kept = new IdSet();
+  for (let each = 1; each <= 1000; each += 1) kept.add(each * 100);
+  for (let each = 1; each <= 990; each += 1) kept.delete(each * 100);
+  const measuring = new Measuring(0);
+  kept.addTo(measuring);
+  assert.ok(measuring.bits <= 10 * 32 * 4, `${measuring.bits} bits for 10 ids`);
+});
+
 test('a slice of a bitmap equals the slice of an array of its ids', () => {
   const bound = fc.oneof(fc.nat(150), fc.constant(Number.POSITIVE_INFINITY));
   fc.assert(

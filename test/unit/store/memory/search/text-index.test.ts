@@ -8,6 +8,7 @@ import { atOnce } from '../../../../../src/slices.ts';
 import { RowTable } from '../../../../../src/store/memory/row-table.ts';
 import { Bitmap } from '../../../../../src/store/memory/search/id-set.ts';
 import { TextIndex } from '../../../../../src/store/memory/search/text-index.ts';
+import { turn } from '../../../../support/turns.ts';
 
 /** More rows than are indexed, or changed, without a pause. */
 const ROWS = 160;
@@ -94,6 +95,31 @@ test('the rows of each word are found, whatever is committed during the build or
     ),
     { numRuns: 60 },
   );
+});
+
+const NAMES = Array.from({ length: ROWS }, (_, at) => ({ id: at + 1, name: 'a' }));
+
+/** How often a search pauses. A vocabulary of few words is read without a pause. */
+const pausesOf = (index: TextIndex) => [...index.find('a', new Bitmap(ROWS))].length;
+
+test('a build pauses after every 32 rows', () => {
+  const index = new TextIndex(new RowTable(NAMES), 'name');
+  assert.is([...index.build()].length, ROWS / 32);
+});
+
+test('the words of a large commit are indexed without a search, and only once', async () => {
+  const rows = new RowTable();
+  const index = new TextIndex(rows, 'name');
+  atOnce(index.build());
+  for (let round = 0; round < 2; round += 1) {
+    commit(rows, index, NAMES);
+    // At least 32 rows are indexed in each.
+    for (let turns = 0; turns <= ROWS / 32; turns += 1) await turn();
+    assert.is(pausesOf(index), 0, 'nothing waits for the search');
+    commit(rows, index, NAMES);
+    atOnce(index.find('a', new Bitmap(ROWS)));
+    assert.is(pausesOf(index), 0, 'nothing is left for a second search');
+  }
 });
 
 test.run();

@@ -6,6 +6,7 @@ import * as assert from 'uvu/assert';
 import { atOnce } from '../../../../../src/slices.ts';
 import { Bitmap } from '../../../../../src/store/memory/search/id-set.ts';
 import { Vocabulary } from '../../../../../src/store/memory/search/vocabulary.ts';
+import { WordSegment } from '../../../../../src/store/memory/search/word-segment.ts';
 
 const letter = fc.constantFrom('a', 'b', 'c', '\0', '光', '😀');
 const word = fc.string({ unit: letter, minLength: 1, maxLength: 5 });
@@ -81,6 +82,31 @@ test('words that come and go do not fill a segment', () => {
     vocabulary.delete(['x'.repeat(100)], row);
   }
   assert.is([...vocabulary.find('stays', new Bitmap(400))].length, 0);
+});
+
+test('words that no row has any more are at most half of those that a search reads', () => {
+  const { find } = WordSegment.prototype;
+  let read = 0;
+  WordSegment.prototype.find = function (this: WordSegment, ...how) {
+    read += this.size;
+    find.apply(this, how);
+  };
+  try {
+    const vocabulary = new Vocabulary(64);
+    const wordOf = (nth: number) => `word${nth}`;
+    const count = 64 * 10;
+    // Every second word is in two rows.
+    for (let nth = 1; nth <= count; nth += 1) {
+      for (let row = 1; row <= 1 + (nth % 2); row += 1) vocabulary.add([wordOf(nth)], row);
+    }
+    for (let nth = 1; nth <= count; nth += 1) {
+      if (nth % 16 !== 0) for (const row of [1, 2]) vocabulary.delete([wordOf(nth)], row);
+    }
+    assert.equal(rowsWith(vocabulary, 'word'), [1]);
+    assert.ok(read <= (2 * count) / 16, `${read} words are read`);
+  } finally {
+    WordSegment.prototype.find = find;
+  }
 });
 
 test('a search pauses between segments', () => {
