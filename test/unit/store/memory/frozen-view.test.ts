@@ -12,6 +12,8 @@ import { MemoryStore } from '../../../support/memory-store.ts';
 const PARENTS = [null, 1, 2, 3];
 const IDS = [1, 2, 3, 4, 5, 6, 7, 8];
 
+const DESCRIPTIONS = { desc_detail: '', desc_pack: '', desc_service: '' };
+
 /** What a view shows of the categories. */
 function shown(view: View): unknown {
   return {
@@ -52,11 +54,10 @@ test('a view keeps the rows and look-ups by value of its creation during later c
   );
 });
 
-/** Applies a change set of categories, planned or row by row. */
-function move(
+/** Applies a change set, planned or row by row. */
+function apply(
   state: State,
-  put: readonly (readonly [id: number, parent_id: number | null])[],
-  deleted: readonly number[],
+  content: Partial<Parameters<typeof encodeChangeSet>[0]>,
   isPlanned: boolean,
 ): void {
   const { changeSet } = encodeChangeSet({
@@ -64,11 +65,52 @@ function move(
     previous: state.digest,
     time: '2024-02-29T00:00:00.000Z',
     last_ids: {},
-    put: { categories: put.map(([id, parent_id]) => ({ id, name: `category ${id}`, parent_id })) },
-    delete: { categories: deleted },
+    put: {},
+    delete: {},
+    ...content,
   });
   state.apply(changeSet, isPlanned ? atOnce(state.plan(changeSet)) : undefined);
 }
+
+/** Applies a change set of categories. */
+function move(
+  state: State,
+  put: readonly (readonly [id: number, parent_id: number | null])[],
+  deleted: readonly number[],
+  isPlanned: boolean,
+): void {
+  const categories = put.map(([id, parent_id]) => ({ id, name: `category ${id}`, parent_id }));
+  apply(state, { put: { categories }, delete: { categories: deleted } }, isPlanned);
+}
+
+test('the last ids of a view are those of its creation', () => {
+  const state = State.empty();
+  const put = (id: number) => {
+    const categories = [{ id, name: 'category', parent_id: null }];
+    apply(state, { last_ids: { categories: id }, put: { categories } }, false);
+  };
+  put(1);
+  const view = state.freeze();
+  put(2);
+  assert.is(state.lastId('categories'), 2);
+  assert.is(view.lastId('categories'), 1);
+  view.close();
+});
+
+test('a view is told of the commits while it is open, and of none after it was closed', () => {
+  const state = State.empty();
+  const view = state.freeze();
+  let commits = 0;
+  view.keep = () => {
+    commits += 1;
+  };
+  move(state, [[1, null]], [], false);
+  move(state, [[2, null]], [], true);
+  view.close();
+  move(state, [[3, null]], [], false);
+  move(state, [[4, null]], [], true);
+  assert.is(commits, 2);
+});
 
 test('a view does not keep the versions of a row that were made after its creation', () => {
   const state = State.empty();
@@ -143,6 +185,23 @@ test('a view has the look-ups of its creation if an index was not built before a
     assert.equal([...view.matching('categories', 'parent_id', 1)], [4, 5, 6], String(isPlanned));
     view.close();
   }
+});
+
+test('a view has the look-ups of its creation if only some of the indexes were built before a commit of many rows', () => {
+  const state = State.empty();
+  const put = (brand_id: number, category1_id: number, isPlanned: boolean) => {
+    const references = { brand_id, category1_id, category2_id: 2, category3_id: 3 };
+    const row = { id: 1, name: 'SPU', ...references, sales: 0, comments: 0, ...DESCRIPTIONS };
+    apply(state, { put: { goods: [row] } }, isPlanned);
+  };
+  put(1, 1, false);
+  assert.equal([...state.index('goods', 'brand_id', 1)], [1]);
+  const view = state.freeze();
+  put(2, 4, true);
+  assert.equal(view.matching('goods', 'brand_id', 1), [1]);
+  assert.equal(view.matching('goods', 'category1_id', 1), [1]);
+  assert.equal(view.matching('goods', 'category1_id', 4), []);
+  view.close();
 });
 
 test.run();
