@@ -560,6 +560,41 @@ test('building the indexes of large tables does not block the event loop', async
   assert.ok(turns > 10, `${turns} turns`);
 });
 
+test('the indexes of large tables are built once the time has come, unless the work is to end', async () => {
+  for (const goesOn of [true, false]) {
+    const rows = rowTables(shelf(5000));
+    let reads = 0;
+    const snapshot = rows.skus.snapshot.bind(rows.skus);
+    rows.skus.snapshot = () => {
+      reads += 1;
+      return snapshot();
+    };
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const completed = new Tables(rows).completeIndexes(promise, () => goesOn);
+    await turn();
+    assert.is(reads, 0, 'before the time has come');
+    resolve();
+    await completed;
+    assert.is(reads > 0, goesOn);
+  }
+});
+
+test('orderings are built one after the other, each once for all requests that wait for it', async () => {
+  const rows = rowTables(shelf(5000));
+  const tables = new Tables(rows, { sliceMs: 0 });
+  const prepare = (sortby: string) => tables.queries.prepare('skus', sorted(sortby));
+  const snapshot = rows.skus.snapshot.bind(rows.skus);
+  const isFirstBuilt: boolean[] = [];
+  rows.skus.snapshot = () => {
+    isFirstBuilt.push(prepare('price') === undefined);
+    return snapshot();
+  };
+  const waits = ['price', 'name', 'price', 'name'].map(prepare);
+  assert.ok(waits.every((wait) => wait instanceof Promise));
+  await Promise.all(waits);
+  assert.equal(isFirstBuilt, [false, true]);
+});
+
 const BY_GOODS = [{ kind: 'skus', attribute: 'goods_id' }] as const;
 
 test('a request waits for an index of a large table, except for the first few look-ups', async () => {
@@ -682,6 +717,25 @@ test('renames that together move too many rows drop the ordering', async () => {
   tables.apply([renamed(rows, 'categories', 1, 'C'), renamed(rows, 'categories', 2, 'D')]);
   assert.is.not(tables.queries.prepare('skus', byCategory), undefined);
   await tables.queries.prepare('skus', byCategory);
+  assert.equal(tables.faults(), []);
+});
+
+test('a commit that changes more rows than may move drops the orderings of clients, and no index', async () => {
+  const rows = shelf(50);
+  const tables = new Tables(rowTables(rows), { smallTableRows: 0, movedRows: 10 });
+  await tables.prepareIndexes(BY_GOODS);
+  await tables.queries.prepare('skus', byPrice);
+  for (const count of [10, 11]) {
+    const changes = [...rows.skus.values()].slice(0, count).map((before) => {
+      const after = { ...before, caption: `${count} rows` };
+      rows.skus.set(after.id, after);
+      return changeOf<KindName>('skus', after.id, before, after);
+    });
+    tables.apply(changes);
+    assert.is(tables.queries.prepare('skus', byPrice) === undefined, count === 10, `${count} rows`);
+    assert.is(tables.prepareIndexes(BY_GOODS), undefined);
+  }
+  await tables.queries.prepare('skus', byPrice);
   assert.equal(tables.faults(), []);
 });
 
