@@ -281,6 +281,44 @@ test('when half of the rows of a chunk were read by id, all of its rows are kept
   assert.equal(kept(), [1, 2, 3, 4]);
 });
 
+/** Rows with texts of a length in one chunk, and how many texts were parsed at each time. */
+function measured(count: number, length: number) {
+  const parsed: number[] = [];
+  const table = new TextTable({
+    row: (text) => {
+      parsed.push(1);
+      return JSON.parse(text) as Row;
+    },
+    rows: (texts) => {
+      const all = JSON.parse(`[${texts}]`) as Row[];
+      parsed.push(all.length);
+      return all;
+    },
+  });
+  for (let id = 1; id <= count; id += 1) {
+    const frame = JSON.stringify({ id, name: '' });
+    const text = JSON.stringify({ id, name: 'x'.repeat(length - frame.length) });
+    table.add(id, Buffer.from(text), 0, length);
+  }
+  return { table, parsed };
+}
+
+test('a row of more than 1 KiB is parsed when it is added, and a shorter one is not', () => {
+  assert.equal(measured(3, 1024).parsed, []);
+  assert.equal(measured(3, 1025).parsed, [1, 1, 1]);
+});
+
+test('the rows of a chunk are parsed together, but not more than 512 KiB of them', () => {
+  for (const [length, together] of [
+    [500, [1000]],
+    [600, Array.from({ length: 1000 }, () => 1)],
+  ] as const) {
+    const { table, parsed } = measured(1000, length);
+    assert.is([...table.end().values()].length, 1000);
+    assert.equal(parsed, together);
+  }
+});
+
 test('reading all rows keeps none of them as objects', () => {
   const table = tableOf([
     { id: 1, name: 'a' },
