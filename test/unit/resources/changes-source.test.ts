@@ -1,7 +1,7 @@
 /** Waiting for change sets, and reading them from memory, the history and other hosts. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { CatalogError } from '../../../src/errors.ts';
+import { CatalogError, type Code } from '../../../src/errors.ts';
 import { Arrivals } from '../../../src/resources/changes/arrivals.ts';
 import { ChangeSource } from '../../../src/resources/changes/change-source.ts';
 import { changesAfter } from '../../../src/resources/changes/older-changes.ts';
@@ -98,10 +98,6 @@ test('change sets stay in memory while somebody waits for them or has read some'
 });
 
 test('change sets that this host does not have are read elsewhere, up to the last requested one', async () => {
-  const encoded = [1, 2, 3, 4, 5].map((sequence) => {
-    const rest = { previous: 'a'.repeat(64), time: '2026-01-01T00:00:00.000Z', last_ids: {} };
-    return encodeChangeSet({ sequence, ...rest, put: {}, delete: {} });
-  });
   const source = {
     async *after(sequence: number, last: number) {
       if (sequence < 4) throw new CatalogError('history_gone', 'this host began with a base');
@@ -112,7 +108,7 @@ test('change sets that this host does not have are read elsewhere, up to the las
   const readOlder = async (after: number) => {
     asked.push(after);
     if (after === 0) throw new CatalogError('history_gone', 'nobody keeps it');
-    return encoded.slice(after, after + 2).map(({ bytes }) => bytes);
+    return [after + 1, after + 2].filter((sequence) => sequence <= 5).map(encoded);
   };
   const seen = async (after: number, last: number) =>
     (await Array.fromAsync(changesAfter(source, readOlder, after, last))).map(
@@ -125,5 +121,49 @@ test('change sets that this host does not have are read elsewhere, up to the las
   assert.equal(asked, [1, 3, 1], 'what this host keeps is not asked for');
   assert.is(await codeOf(seen(0, 5)), 'history_gone');
 });
+
+test('if change sets are removed while they are read, the others are read elsewhere, each once', async () => {
+  const asked: number[] = [];
+  const source = {
+    async *after(sequence: number) {
+      yield changeSet(sequence + 1);
+      throw new CatalogError('history_gone', 'the history was cut meanwhile');
+    },
+  };
+  const readOlder = async (after: number) => {
+    asked.push(after);
+    return [encoded(after + 1)];
+  };
+  const found = await Array.fromAsync(changesAfter(source, readOlder, 4, 7));
+  assert.equal(
+    found.map(({ sequence }) => sequence),
+    [5, 6, 7],
+  );
+  assert.equal(asked, [5, 6]);
+});
+
+test('if the log has no change set after the given one, the reading ends', async () => {
+  const none = { after: () => failing('history_gone') };
+  assert.equal(await Array.fromAsync(changesAfter(none, async () => [], 4, 7)), []);
+});
+
+test('a damaged change set is reported, and not looked for elsewhere', async () => {
+  const damaged = { after: () => failing('store_damaged') };
+  const readOlder = async () => {
+    throw new Error('it is kept here');
+  };
+  const reading = Array.fromAsync(changesAfter(damaged, readOlder, 4, 7));
+  assert.is(await codeOf(reading), 'store_damaged');
+});
+
+async function* failing(code: Code): AsyncGenerator<ChangeSet> {
+  yield await Promise.reject<ChangeSet>(new CatalogError(code, 'it cannot be read'));
+}
+
+/** A change set as it is stored. */
+function encoded(sequence: number): Uint8Array {
+  const rest = { previous: 'a'.repeat(64), time: '2026-01-01T00:00:00.000Z', last_ids: {} };
+  return encodeChangeSet({ sequence, ...rest, put: {}, delete: {} }).bytes;
+}
 
 test.run();
