@@ -568,8 +568,16 @@ test('a write that the disk refuses is 422 for SKUs and their records, and 500 f
   const own = await openService({ disk: state.disk });
   assert.equal(await createCatalog(own), catalog);
   const ofSku = `/admin/skus/${catalog.sku}/specs/`;
+  const reversal = async (): Promise<string> => {
+    const [entry] = await read(own, '/admin/audits/?order=desc&limit=1');
+    return `/admin/audits/${entry.id}/reversal/`;
+  };
+  await make(own, '/admin/brands/', { name: 'Undone' });
+  const ofBrand = await reversal();
   const { id } = await make(own, ofSku, { ...catalog.silver });
   const failing: (readonly [method: string, path: string, status: number, sent: Sent])[] = [
+    ['POST', ofBrand, 500, { body: {} }],
+    ['POST', await reversal(), 422, { body: {} }],
     ['POST', ofSku, 422, { body: catalog.black }],
     ['DELETE', `${ofSku}${id}/`, 422, {}],
     ['POST', '/admin/skus/bulk/', 422, { body: [skuFields(catalog)] }],
