@@ -175,6 +175,18 @@ test('inherited names and very long names are reported like other unknown member
   assert.is(fields.length, names.length, text);
 });
 
+test('a long unknown name is not cut within a character', async () => {
+  const name = `${'x'.repeat(63)}\u{1f600} and more`;
+  const { status, json } = await strictly('POST', '/admin/brands/', { name: 'A', [name]: 1 });
+  assert.is(status, 422);
+  const [field = ''] = Object.keys(json.fields);
+  assert.match(field, /^x{63}/);
+  assert.ok(
+    [...Object.keys(json.fields), json.error].every((each) => each.isWellFormed()),
+    field,
+  );
+});
+
 test('an array instead of an object, or an object instead of an array, is reported as such', async () => {
   const array = await strictly('POST', '/admin/brands/', [{ nmae: 1 }]);
   assert.equal([array.status, array.json.error], [422, 'the body must be a JSON object']);
