@@ -11,6 +11,7 @@ import { ImportReports, type ShownImport } from './import-reports.ts';
 import { type ImportProgress, ImportState, type ImportSummary } from './import-state.ts';
 import { endedReport, type KeptReport, parseKept } from './kept-report.ts';
 import { Importer, type ImporterOptions, type ImportOrder } from './importer.ts';
+import { NOTHING_WRITTEN } from './rows/written-rows.ts';
 import { UnsavedReports } from './unsaved-reports.ts';
 
 /** Finished imports that are kept, at most. */
@@ -230,6 +231,10 @@ export class Imports {
       await inSmallHeap(() => importer.run(() => storage.save(id, state.text)));
     } catch (error) {
       onError(error);
+      // The importer shows its own failures, so it has not begun.
+      const message = `${NOTHING_WRITTEN}: ${messageOf(error)}`;
+      state.addError({ row: null, column: null, message });
+      state.enter('failed');
     }
     await this.#end(state, place);
   }

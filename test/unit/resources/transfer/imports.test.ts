@@ -83,13 +83,14 @@ async function open(states = new Map<number, Buffer>()) {
     gate.resolve();
     for (const { id } of imports.all()) await imports.ended(id);
   };
-  const close = async () => {
+  /** @param reported the failures that were reported. */
+  const close = async (reported: readonly unknown[] = []) => {
     gate.resolve();
     await imports.close();
     await store.close();
-    assert.equal([errors, [...files]], [[], []]);
+    assert.equal([errors, [...files]], [reported, []]);
   };
-  return { imports, audited, files, running, log, send, end, close };
+  return { imports, audited, files, running, log, gate, send, end, close };
 }
 
 async function* whole(text: string): AsyncGenerator<Uint8Array> {
@@ -229,6 +230,20 @@ test('several imports run one after the other', async () => {
   );
   assert.is(running.most, 1);
   await close();
+});
+
+test('an import that cannot begin is failed, and its report says why', async () => {
+  const { imports, gate, send, close } = await open();
+  const failure = new Error('EIO: i/o error, read');
+  const { id } = await send(null);
+  gate.reject(failure);
+  await imports.ended(id);
+  const report = JSON.parse(imports.find(id) ?? 'null');
+  assert.is(report.state, 'failed');
+  assert.equal(report.errors, [
+    { row: null, column: null, message: 'no row is written: EIO: i/o error, read' },
+  ]);
+  await close([failure]);
 });
 
 test('the last 100 imports are kept, also after a restart', async () => {
