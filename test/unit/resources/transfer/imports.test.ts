@@ -31,6 +31,8 @@ async function open(states = new Map<number, Buffer>()) {
   const errors: unknown[] = [];
   const running = { now: 0, most: 0 };
   const log = { isSilent: false };
+  /** What reports of imports that have ended wait for, and whether they are refused then. */
+  const disk = { slow: Promise.resolve(), isFull: false };
   const audited = new AuditedStore(store);
   const transact = audited.transact.bind(audited);
   audited.transact = async (...write) => {
@@ -54,11 +56,18 @@ async function open(states = new Map<number, Buffer>()) {
         yield files.get(id) ?? Buffer.alloc(0);
       },
       discard: async (id) => void files.delete(id),
-      save: async (id, text) => void states.set(id, Buffer.from(text)),
+      async save(id, text) {
+        if (/"state":"(?:done|failed)"/.test(text)) {
+          await disk.slow;
+          if (disk.isFull) throw new Error('ENOSPC: no space left on device, write');
+        }
+        states.set(id, Buffer.from(text));
+      },
       load: (id) => states.get(id) ?? null,
       forget: async (id) => void states.delete(id),
       namespace: async () => 'of this host',
-      ids: () => ({ states: [...states.keys()], files: [...files.keys()] }),
+      // A folder lists its files in any order.
+      ids: () => ({ states: [...states.keys()].reverse(), files: [...files.keys()].reverse() }),
     },
     whenIndexed: () => gate.promise,
     async inSmallHeap(run) {
@@ -90,7 +99,7 @@ async function open(states = new Map<number, Buffer>()) {
     await store.close();
     assert.equal([errors, [...files]], [reported, []]);
   };
-  return { imports, audited, files, running, log, gate, send, end, close };
+  return { imports, audited, files, running, log, disk, gate, errors, send, end, close };
 }
 
 async function* whole(text: string): AsyncGenerator<Uint8Array> {
@@ -246,6 +255,21 @@ test('an import that cannot begin is failed, and its report says why', async () 
   await close([failure]);
 });
 
+test('the report of an import that has ended is shown with the entity tag that it keeps', async () => {
+  const { imports, disk, send, end, close } = await open();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  disk.slow = promise;
+  const { id } = await send(null);
+  const ended = end();
+  for (let turns = 0; imports.all()[0]?.state !== 'done' && turns < 1000; turns += 1) await turn();
+  const shown = imports.show(id);
+  for (let turns = 0; turns < 20; turns += 1) await turn();
+  resolve();
+  await ended;
+  assert.is((await shown)?.etag, (await imports.show(id))?.etag);
+  await close();
+});
+
 test('the last 100 imports are kept, also after a restart', async () => {
   const states = new Map<number, Buffer>();
   const first = await open(states);
@@ -266,6 +290,18 @@ test('the last 100 imports are kept, also after a restart', async () => {
   assert.is(imports.find(1), null);
   assert.is(states.size, 100);
   await close();
+});
+
+test('while the disk refuses reports, the last 100 are kept in memory, and no others', async () => {
+  const { imports, disk, errors, send, end, close } = await open();
+  disk.isFull = true;
+  for (let count = 1; count <= 101; count += 1) {
+    await send(null);
+    await end();
+  }
+  assert.equal([imports.find(1), imports.all().length], [null, 100]);
+  assert.match(imports.find(101) ?? '', '"state":"done"');
+  await close(errors);
 });
 
 test.run();
