@@ -18,6 +18,7 @@ import { KINDS } from '../../src/model/kinds.ts';
 import { AuditedStore } from '../../src/resources/audit/audited-store.ts';
 import { Records } from '../../src/resources/records.ts';
 import { PooledBuffer } from '../../src/resources/text/pooled-buffer.ts';
+import { Seen } from '../../src/resources/transfer/rows/seen.ts';
 import { tokenFor } from '../support/client.ts';
 import { temporaryDirectory } from '../support/directory.ts';
 import { quickDisk } from '../support/disk.ts';
@@ -459,6 +460,24 @@ test(`no row of an import blocks the event loop for more than ${BUDGET_MS} ms`, 
   }
   assert.equal(over, []);
 });
+
+test(`no value of a file with 800,000 blocks the event loop for more than ${BUDGET_MS} ms`, async () => {
+  const what = 'POST /admin/skus/imports/ with many ids';
+  if (!what.includes(ONLY)) return;
+  const { figures, isOver } = await measure(() => longestTurn(rememberValues));
+  const line = `${what}: ${figures.map((each) => each.toFixed(1)).join(', ')} ms`;
+  if (SHOWS_TABLE) process.stdout.write(`${line}\n`);
+  assert.not(isOver, line);
+});
+
+/** Does what an import does with the ids of its rows, commit by commit. */
+async function rememberValues(): Promise<void> {
+  const seen = new Seen();
+  for (let id = 1; id <= 800_000; id += 1) {
+    assert.is(seen.repeats('id', String(id)), false);
+    if (id % 250 === 0) await turn();
+  }
+}
 
 test(`the write that deletes a trail blocks the event loop for at most ${BUDGET_MS} ms`, async () => {
   const clear = `PATCH /admin/brands/{id}/ with --audit-size 0`;
