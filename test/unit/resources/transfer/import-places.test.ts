@@ -8,6 +8,7 @@ import {
   type Origin,
   type Place,
 } from '../../../../src/resources/transfer/import-places.ts';
+import { turn } from '../../../support/turns.ts';
 
 const isKept = async () => false;
 
@@ -65,6 +66,32 @@ test('a file that arrives when there is no more room is refused, and gives its p
   first?.free();
   await uploads(places, 'ann');
   assert.match((await refusalOf(places, 'ann')) ?? '', /^8 of your uploads/);
+});
+
+test('a request is taken for a repeated one only as long as an earlier one with its key is open', async () => {
+  const places = new ImportPlaces();
+  const named = () => places.take({ subject: 'ann', origin: 'request', name: 'key', isKept });
+  const [first, second] = [await named(), await named()];
+  first.answered();
+  first.free();
+  for (const subject of ['ann', 'bob']) {
+    for (let nth = subject === 'ann' ? 1 : 0; nth < MAX_OF_SUBJECT; nth += 1) {
+      await begin(places, subject);
+    }
+  }
+  const repeated = await named();
+  let hasArrived = false;
+  const arriving = repeated.arrived().then(() => (hasArrived = true));
+  await turn();
+  assert.is(hasArrived, false, 'it waits for the second one');
+  second.answered();
+  await arriving;
+  repeated.answered();
+  repeated.free();
+  await named().then(
+    () => assert.unreachable('no request with the key is open'),
+    (error: Error) => assert.match(error.message, /^8 of your uploads are not finished/),
+  );
 });
 
 test('commands have a place of their own, one at a time', async () => {
