@@ -30,6 +30,7 @@ interface Situation {
   readonly runsShort?: boolean;
   /** Whether the server stops before the check. */
   readonly stops?: boolean;
+  readonly dryRun?: boolean;
   /** The failure of the second commit, although it is carried out. */
   readonly failure?: CatalogError;
   /** After how much of the file the disk fails when it is read to be written. */
@@ -41,14 +42,15 @@ async function importBeside(situation: Situation) {
   const { collection, before, file, meanwhile, readable = file.length, stops = false } = situation;
   const store = await openStore(storeDirectory(), { disk: quickDisk });
   await store.transact(before);
-  const state = new ImportState(1, collection, false);
+  const { dryRun = false } = situation;
+  const state = new ImportState(1, collection, dryRun);
   let isWriting = false;
   const order = {
     kind: KINDS[collection],
     format: 'csv',
     match: situation.match ?? 'id',
     createMissing: new Set(situation.createMissing),
-    dryRun: false,
+    dryRun,
     subject: 'ann',
   } as const;
   const audited = new AuditedStore(store, {
@@ -188,6 +190,31 @@ test('an import that is stopped before it writes says that no row is written', a
     refusalDe(message) ?? '',
     /^Keine Zeile ist geschrieben: der Import wurde angehalten/,
   );
+});
+
+test('an import that is stopped ends during the check, a dry run as well', async () => {
+  const report = await importBeside({
+    collection: 'brands',
+    before: () => {},
+    file: csv('name', 'A'),
+    stops: true,
+    dryRun: true,
+  });
+  assert.equal([report.state, report.rows], ['failed', 0]);
+});
+
+test('of a refused file no row is listed as changed, whether a row or the file is at fault', async () => {
+  const rows = Array.from({ length: COMMIT_ROWS }, (_, index) => `${index}`);
+  for (const last of ['""', '"cut off']) {
+    const report = await importBeside({
+      collection: 'brands',
+      before: () => {},
+      file: csv('name', ...rows, last),
+    });
+    assert.equal([report.state, report.error_count, report.names], ['refused', 1, []], last);
+    assert.is(report.rows, COMMIT_ROWS + report.refused);
+    assert.equal([report.created, report.change_count, report.changes], [0, 0, []], last);
+  }
 });
 
 test('a row that another client has created since the check is found by its name', async () => {
