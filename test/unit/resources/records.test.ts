@@ -48,6 +48,18 @@ for (const [what, write] of Object.entries(WRITES)) {
   });
 }
 
+test('an item that was read before is gone as soon as it is deleted', async () => {
+  const store = await openQuickStore(temporaryDirectory());
+  const records = new Records(new AuditedStore(store));
+  const created = await records.create(BRANDS, { name: 'Acme' }, { subject: null, key: null });
+  const id = Number(created.id);
+  const read = async () => records.read(BRANDS, id);
+  assert.is((await read()).etag, created.etag);
+  await records.remove(BRANDS, id, null, null);
+  assert.is(await codeOf(read()), 'gone');
+  await store.close();
+});
+
 test('a write to a row to which more than 200 others refer runs in slices', async () => {
   const store = await openQuickStore(temporaryDirectory());
   let isLong: boolean | null = null;
