@@ -1,5 +1,6 @@
 /** spec 8.14: what a server replies to commands that ask for imports, on a disk that fails. */
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { decodeReply, encodeOrder } from '../../../../src/app/imports/import-request.ts';
@@ -7,6 +8,7 @@ import { ImportRequests } from '../../../../src/app/imports/import-requests.ts';
 import type { Disk } from '../../../../src/disk/disk.ts';
 import { CatalogError, messageOf } from '../../../../src/errors.ts';
 import { memoryDisk } from '../../../support/memory-disk.ts';
+import { turn } from '../../../support/turns.ts';
 import { until } from '../../../support/until.ts';
 
 const FOLDER = '/data/imports';
@@ -33,6 +35,12 @@ async function open() {
     refusal: null as Error | null,
     /** When each file was changed, in milliseconds since the epoch. */
     changedMs: 0,
+    /** What every import waits for before it is accepted. */
+    ready: Promise.resolve(),
+    /** Whether another import of a command is unfinished. */
+    isFull: false,
+    /** The end of the path of a request that its command withdraws when it is taken, or null. */
+    withdrawn: null as string | null,
   };
   const judge = (path: string) => {
     if (world.failing !== null && path.endsWith(world.failing)) throw new Error(`EIO: ${path}`);
@@ -50,6 +58,10 @@ async function open() {
     },
     async rename(from, to) {
       judge(to);
+      if (world.withdrawn !== null && from.endsWith(world.withdrawn)) {
+        files.delete(from);
+        throw Object.assign(new Error(`ENOENT: ${from}`), { code: 'ENOENT' });
+      }
       return memory.rename(from, to);
     },
   };
@@ -59,9 +71,12 @@ async function open() {
     disk,
     data: '/data',
     imports: {
-      isFullForCommands: false,
+      get isFullForCommands() {
+        return world.isFull;
+      },
       progress: () => null,
       async accept() {
+        await world.ready;
         if (world.refusal !== null) throw world.refusal;
         accepted += 1;
         return { id: accepted, text: '', replayed: false };
@@ -149,6 +164,67 @@ test('a failure of the disk is logged, and the reply says what to do', async () 
     },
   });
   assert.equal(errors, ['ENOSPC: no space left on device, write']);
+  await requests.close();
+});
+
+test('a request waits while another import of a command is unfinished', async () => {
+  const { world, requests, ask, reply, looks } = await open();
+  world.isFull = true;
+  ask(A);
+  await looks(3);
+  assert.is(reply(A), null);
+  world.isFull = false;
+  await looks(2);
+  assert.equal(reply(A), ended(1));
+  await requests.close();
+});
+
+test('a request that its command withdraws in the same moment is not an error', async () => {
+  const { world, requests, errors, ask, reply, looks } = await open();
+  world.withdrawn = `${A}.request`;
+  for (const token of [A, B]) ask(token);
+  await looks(3);
+  assert.equal([reply(A), reply(B)], [null, ended(1)]);
+  assert.equal(errors, []);
+  await requests.close();
+});
+
+test('closing waits for the reply to the request that is being taken', async () => {
+  const { world, requests, ask, reply, files } = await open();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  world.ready = promise;
+  ask(A);
+  await until('it is being taken', () => files.has(join(FOLDER, `${A}.taken`)));
+  let hasClosed = false;
+  const closing = requests.close().then(() => (hasClosed = true));
+  await turn();
+  assert.is(hasClosed, false);
+  resolve();
+  await closing;
+  assert.equal(reply(A), ended(1));
+  const { looks } = world;
+  await pause(20);
+  assert.is(world.looks, looks, 'it does not look for more');
+});
+
+test('the last reply is removed after a minute, also that to a file that was refused', async () => {
+  const { world, requests, ask, reply, files, looks } = await open();
+  const { now } = performance;
+  try {
+    ask(A);
+    await looks(2);
+    world.refusal = new CatalogError('import_failed', 'no');
+    ask(B);
+    await looks(2);
+    performance.now = () => now.call(performance) + 50_000;
+    await looks(3);
+    assert.ok(reply(A) !== null && reply(B) !== null);
+    performance.now = () => now.call(performance) + 61_000;
+    await looks(3);
+    assert.equal([...files.keys()], []);
+  } finally {
+    performance.now = now;
+  }
   await requests.close();
 });
 
