@@ -5,6 +5,7 @@
  */
 import type { KindName, Row, Scalar } from '../../model/kind.ts';
 import type { Change } from '../../model/change.ts';
+import { ShardedMap } from '../../store/memory/maps/sharded-map.ts';
 
 /** The kinds whose rows pages show. */
 export type VisibleKind = Exclude<KindName, 'books' | 'audits' | 'idempotency_keys' | 'webhooks'>;
@@ -96,7 +97,7 @@ export class RowSummary {
 }
 
 export class RowSummaries {
-  #byKind = new Map<VisibleKind, Map<number, RowSummary>>();
+  #byKind = new Map<VisibleKind, ShardedMap<number, RowSummary>>();
   #size = 0;
   #since = 0;
 
@@ -136,7 +137,7 @@ export class RowSummaries {
 
   #of(kind: VisibleKind, id: number): RowSummary {
     let summaries = this.#byKind.get(kind);
-    if (summaries === undefined) this.#byKind.set(kind, (summaries = new Map()));
+    if (summaries === undefined) this.#byKind.set(kind, (summaries = new ShardedMap()));
     let summary = summaries.get(id);
     if (summary === undefined) {
       summaries.set(id, (summary = new RowSummary(kind, id)));

@@ -12,6 +12,7 @@ import { ALL_KINDS } from '../../model/kinds.ts';
 import { perKind } from '../../model/per-kind.ts';
 import { lookupIn, type RowOf } from '../../model/rows.ts';
 import { Candidates } from '../writer/candidates.ts';
+import { ShardedMap } from './maps/sharded-map.ts';
 import { permanentIndexes } from './permanent-indexes.ts';
 import { idsIn } from './orders/lists/list.ts';
 import type { Replacements } from './orders/lists/replacements.ts';
@@ -36,7 +37,7 @@ export class FrozenView implements View {
   /** Rows that have changed since, by the values that they had at the moment. */
   readonly #changed = new Candidates();
   /** Their ids: only the first change of a row shows the value of the moment. */
-  readonly #changedIds = perKind(() => new Set<number>());
+  readonly #changedIds = perKind(() => new ShardedMap<number, true>());
   /** Lists that were replaced since, by kind and attribute. */
   readonly #replaced = new Map<string, Replacements[]>();
   readonly #onClose: () => void;
@@ -105,8 +106,8 @@ export class FrozenView implements View {
       if (before === null || !this.#rows[kind].has(before.id)) continue;
       if (kept?.has(kind) === true) continue;
       const ids = this.#changedIds[kind];
-      if (ids.has(before.id)) continue;
-      ids.add(before.id);
+      if (ids.get(before.id) === true) continue;
+      ids.set(before.id, true);
       this.#changed.add(kind, before);
     }
   }

@@ -1,6 +1,7 @@
 /** The rows of a draft by the values that it has given them. */
 import type { KindName, Row, Scalar } from '../../model/kind.ts';
 import { KINDS } from '../../model/kinds.ts';
+import { ShardedMap } from '../memory/maps/sharded-map.ts';
 import { permanentIndexes } from '../memory/permanent-indexes.ts';
 
 /** Ids as they were added, and whether they are in ascending order, each once. */
@@ -14,13 +15,13 @@ interface Index {
   /** How many rows of the kind are in it. */
   rows: number;
   /** A single id is stored as a number: most values of a name or a code have one. */
-  readonly ids: Map<Scalar, number | Ids>;
+  readonly ids: ShardedMap<Scalar, number | Ids>;
 }
 
 const NONE: readonly number[] = [];
 
 /** The most rows that are indexed at once for each attribute of their kind. */
-const STEP_ROWS = 4096;
+const STEP_ROWS = 256;
 
 /**
  * The ids of the rows to which a draft has given a value at some time. A later write may have
@@ -67,7 +68,7 @@ export class Candidates {
     let indexes = this.#indexes.get(kind);
     if (indexes === undefined) this.#indexes.set(kind, (indexes = new Map()));
     let index = indexes.get(attribute);
-    if (index === undefined) indexes.set(attribute, (index = { rows: 0, ids: new Map() }));
+    if (index === undefined) indexes.set(attribute, (index = { rows: 0, ids: new ShardedMap() }));
     for (; index.rows < rows.length; index.rows += 1) {
       const row = rows[index.rows];
       if (row !== undefined) enter(index.ids, row[attribute] ?? null, row.id);

@@ -11,6 +11,7 @@ import { Candidates } from './candidates.ts';
 import { type Change, changeOf } from '../../model/change.ts';
 import { takenId } from '../files/files.ts';
 import { type ChangeSetContent, charactersOf, type LastIds } from '../change-set.ts';
+import { ShardedMap } from '../memory/maps/sharded-map.ts';
 import { rowsInTrail } from './rows-in-trail.ts';
 import { atOnce } from '../../slices.ts';
 import type { DraftBase, View } from '../view.ts';
@@ -60,7 +61,7 @@ interface Undoable extends Write {
 
 export class Draft implements Transaction {
   readonly #state: DraftBase;
-  readonly #rows = new Map<KindName, Map<number, Row | null>>();
+  readonly #rows = new Map<KindName, ShardedMap<number, Row | null>>();
   readonly #lastIds = new Map<KindName, number>();
   readonly #candidates = new Candidates();
   /** The writes to undo if the transaction under way fails. */
@@ -249,7 +250,7 @@ export class Draft implements Transaction {
     const deleted: Partial<Record<KindName, number[]>> = {};
     const before: Partial<Record<KindName, Row[]>> = {};
     const inTrail = yield* rowsInTrail(
-      this.#rows.get('audits'),
+      this.#rows.get('audits')?.entries() ?? [],
       this.#state.lastId('audits'),
       this.lastId('audits'),
     );
@@ -292,9 +293,8 @@ export class Draft implements Transaction {
 
   #restore(kind: KindName, id: number, entry: Row | null | undefined): void {
     let rows = this.#rows.get(kind);
-    if (rows === undefined) this.#rows.set(kind, (rows = new Map()));
+    if (rows === undefined) this.#rows.set(kind, (rows = new ShardedMap()));
     if (entry === undefined) rows.delete(id);
     else rows.set(id, entry);
-    if (rows.size === 0) this.#rows.delete(kind);
   }
 }

@@ -11,7 +11,7 @@ import type { Row } from '../../model/kind.ts';
  *   for others, since the first entry of a row may be among them.
  */
 export function* rowsInTrail(
-  entries: ReadonlyMap<number, Row | null> = new Map(),
+  entries: Iterable<readonly [id: number, entry: Row | null]>,
   committed: number,
   last: number,
 ): Generator<undefined, ReadonlyMap<string, ReadonlySet<number>>> {

@@ -48,6 +48,10 @@ export class ShardedMap<K extends Key, V> {
   *keys(): Generator<K> {
     for (const part of this.#parts.values()) yield* part.keys();
   }
+
+  *values(): Generator<V> {
+    for (const part of this.#parts.values()) yield* part.values();
+  }
 }
 
 function partOf(key: Key): number {

@@ -11,7 +11,7 @@ const rowOf = (id: number) => ({ id, sku_id: id % 3, spec_id: 7, option_id: id }
 for (const [when, asksAt] of [
   ['after all rows', ROWS],
   ['after the first rows', 1],
-  ['shortly before 4096 rows are indexed', 4000],
+  ['between two steps of the index', 4000],
 ] as const) {
   test(`ids are found by every value if the first look-up is ${when}`, () => {
     const candidates = new Candidates();

@@ -33,6 +33,7 @@ test('a sharded map equals a map, whatever is set and deleted', () => {
       }
       assert.equal(new Map(sharded.entries()), map);
       assert.equal(new Set(sharded.keys()), new Set(map.keys()));
+      assert.equal([...sharded.values()].sort(), [...map.values()].sort());
       for (const key of asked) {
         assert.is(sharded.get(key), map.get(key));
       }
