@@ -91,13 +91,16 @@ test('a base in another layout with a valid checksum is read', () => {
 });
 
 test('rows that are out of order are read by ascending id if the checksum is valid', () => {
-  const rows = perKind(({ name }) => partsOf(name === 'books' ? [{ id: 1 }, { id: 2 }] : []));
-  const lastIds = perKind(() => 2);
+  const books = [1, 2, 3, 4].map((id) => ({ id }));
+  const rows = perKind(({ name }) => partsOf(name === 'books' ? books : []));
+  const lastIds = perKind(() => 4);
   const bytes = bytesOf({ sequence: 1, digest: 'a'.repeat(64), time: null, lastIds, rows });
   const other = disordered(bytes);
   assert.not(other.equals(bytes));
-  const { state } = decodeBase('base', cut(other, [11]));
-  assert.equal([...state.rows.books.values()], [{ id: 1 }, { id: 2 }]);
+  for (const length of [11, other.length]) {
+    const { state } = decodeBase('base', cut(other, [length]));
+    assert.equal([...state.rows.books.values()], books);
+  }
 });
 
 test('a table that is missing from a base with a valid checksum is empty, in either layout', () => {
@@ -162,6 +165,7 @@ test('a base that is cut off at any byte is refused as cut off', async () => {
 
 for (const [what, from, to] of [
   ['a row twice', '{"id":1}', '{"id":1},\n{"id":1}'],
+  ['a row twice before another one', '{"id":1}', '{"id":1},\n{"id":1},\n{"id":3}'],
   ['a row without an id', '{"id":1}', '{"name":"x"}'],
   ['an unknown table', '"books"', '"bookz"'],
   ['an extra comma', '{"id":1}', '{"id":1},'],
@@ -174,10 +178,12 @@ for (const [what, from, to] of [
     const text = whole.toString('utf8', 0, whole.length - CHECKSUM_LENGTH).replace(from, to);
     const digest = createHash('sha256').update(text).digest('hex');
     const bytes = Buffer.from(text + checksumMember(digest));
-    assert.match(
-      await failureMessage(() => decodeBase('base', cut(bytes, [11])), 'store_damaged'),
-      'base is damaged: ',
-    );
+    for (const length of [11, bytes.length]) {
+      assert.match(
+        await failureMessage(() => decodeBase('base', cut(bytes, [length])), 'store_damaged'),
+        'base is damaged: ',
+      );
+    }
   });
 }
 
