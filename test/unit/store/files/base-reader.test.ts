@@ -169,6 +169,7 @@ for (const [what, from, to] of [
   ['a row without an id', '{"id":1}', '{"name":"x"}'],
   ['an unknown table', '"books"', '"bookz"'],
   ['an extra comma', '{"id":1}', '{"id":1},'],
+  ['a table that does not end', ']\n}', '\n}'],
   ['text after its tables', '\n}', '\n"more":1}'],
 ] as const) {
   test(`a base with a valid checksum and ${what} is refused`, async () => {
