@@ -35,4 +35,31 @@ for (const format of ['csv', 'ndjson', 'json'] as const) {
   });
 }
 
+test('an export keeps the state that it shows only until it is read or closed', async () => {
+  const store = new MemoryStore();
+  store.commit([(transaction) => addShop(transaction, SKUS)]);
+  let open = 0;
+  const freeze = store.freeze.bind(store);
+  store.freeze = () => {
+    const view = freeze();
+    const close = view.close.bind(view);
+    open += 1;
+    view.close = () => {
+      open -= 1;
+      close();
+    };
+    return view;
+  };
+  const exports = new Exports(store, new Money('USD'));
+  for (const isRead of [true, false]) {
+    const { text } = await exports.open(KINDS.skus, 'csv', EVERYTHING);
+    const pieces = text[Symbol.asyncIterator]();
+    assert.is((await pieces.next()).done, false);
+    assert.is(open, 1);
+    if (isRead) assert.is((await pieces.next()).done, true);
+    else await pieces.return?.();
+    assert.is(open, 0, isRead ? 'it was read' : 'it was closed');
+  }
+});
+
 test.run();
