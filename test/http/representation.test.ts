@@ -736,4 +736,20 @@ test('in every collection Location is the path of the created object, without th
   }
 });
 
+test('the entity tag of a SKU is the same in every response, however many records the SKU has', async () => {
+  const catalog = await createCatalog(server, 'Tagged');
+  for (const count of [1, 64, 65, 300]) {
+    const specs = Array.from({ length: count }, () => catalog.silver);
+    const body = skuFields(catalog, { specs });
+    const created = await send(server, 'POST', '/admin/skus/', { body });
+    const path = created.headers.get('location') ?? '';
+    const read = await get(path);
+    assert.is(etagOf(read), etagOf(created), `${count}`);
+    const headers = { 'if-match': etagOf(read) };
+    const changed = await send(server, 'PATCH', path, { headers, body: { stock: 3 } });
+    assert.is(changed.status, 200, `${count}`);
+    assert.is(etagOf(await get(path)), etagOf(changed), `${count}`);
+  }
+});
+
 test.run();
