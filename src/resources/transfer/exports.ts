@@ -40,30 +40,33 @@ export class Exports {
 
   /** @throws CatalogError `busy` if too many orders are sorted at once. */
   async open(kind: Kind, format: Format, selection: RowSelection): Promise<ExportFile> {
-    await this.#prepare(kind, selection);
-    const date = new Date(this.#now()).toISOString().slice(0, 10);
-    return {
-      name: `${kind.name}-${date}.${format}`,
+    return this.#prepared(kind, selection, () => ({
+      name: `${kind.name}-${new Date(this.#now()).toISOString().slice(0, 10)}.${format}`,
       text: this.#pieces(kind, format, selection),
-    };
+    }));
   }
 
-  /** In a loop, because commits may undo what was prepared. */
-  async #prepare(kind: Kind, selection: RowSelection): Promise<void> {
+  /**
+   * Prepares a scan, in a loop, because commits may undo what was prepared.
+   *
+   * @param use called before any other commit. @returns what it returns.
+   */
+  async #prepared<T>(kind: Kind, selection: RowSelection, use: () => T): Promise<T> {
     for (;;) {
       const preparing =
         this.#store.prepare(kind.name, selection) ??
         this.#store.prepareIndexes(soughtByObject(kind.name));
-      if (preparing === undefined) return;
+      if (preparing === undefined) return use();
       await preparing;
     }
   }
 
   async *#pieces(kind: Kind, format: Format, selection: RowSelection): AsyncGenerator<string> {
-    await this.#prepare(kind, selection);
-    const view = this.#store.freeze();
+    const { view, rows } = await this.#prepared(kind, selection, () => ({
+      rows: this.#store.scan(kind.name, selection),
+      view: this.#store.freeze(),
+    }));
     try {
-      const rows = this.#store.scan(kind.name, selection);
       yield* inPieces(WRITERS[format](kind, rows, readingOnce(view), this.#money));
     } finally {
       view.close();

@@ -178,13 +178,13 @@ export class ChunkRows {
   idsWith(attribute: string, value: Scalar, text: Buffer): number[] | null {
     if (this.#sealed?.includes(text) === false) return [];
     this.#open();
-    const starts = this.#texts === null ? [] : this.#texts.startsWith(text);
-    if (starts === null) return null;
+    const found = this.#texts === null ? [] : this.#texts.startsWith(text);
+    if (found === null) return null;
+    const starts = new Set(found);
     const ids: number[] = [];
     for (let at = 0; at < this.#places.length; at += 1) {
       const place = this.#places[at];
-      const isFound =
-        typeof place === 'number' ? starts.includes(place) : place?.[attribute] === value;
+      const isFound = typeof place === 'number' ? starts.has(place) : place?.[attribute] === value;
       if (isFound) ids.push(this.#firstId + at);
     }
     return ids;

@@ -62,4 +62,23 @@ test('an export keeps the state that it shows only until it is read or closed', 
   }
 });
 
+test('no commit comes between the preparation of an export and its view', async () => {
+  const store = new MemoryStore();
+  store.commit([(transaction) => addShop(transaction, SKUS)]);
+  let isPrepared = false;
+  const [prepareIndexes, freeze] = [store.prepareIndexes.bind(store), store.freeze.bind(store)];
+  store.prepareIndexes = (sought) => {
+    isPrepared = true;
+    // Whatever runs next may commit.
+    queueMicrotask(() => (isPrepared = false));
+    return prepareIndexes(sought);
+  };
+  store.freeze = () => {
+    assert.ok(isPrepared);
+    return freeze();
+  };
+  const { text } = await new Exports(store, new Money('USD')).open(KINDS.skus, 'csv', EVERYTHING);
+  assert.match(await Array.fromAsync(text, String).then((pieces) => pieces.join('')), 'SKU 1');
+});
+
 test.run();
