@@ -18,13 +18,15 @@ import { changeOf } from '../../src/model/change.ts';
 import { KINDS } from '../../src/model/kinds.ts';
 import { perKind } from '../../src/model/per-kind.ts';
 import type { RowOf } from '../../src/model/rows.ts';
+import { Retry } from '../../src/pages/refresh/retry.ts';
 import { RowSummaries } from '../../src/pages/refresh/row-summaries.ts';
+import { skuPage } from '../../src/pages/shop/names.ts';
 import { AuditedStore } from '../../src/resources/audit/audited-store.ts';
 import { Records } from '../../src/resources/records.ts';
 import { PooledBuffer } from '../../src/resources/text/pooled-buffer.ts';
 import { Seen } from '../../src/resources/transfer/rows/seen.ts';
 import { FrozenView } from '../../src/store/memory/frozen-view.ts';
-import { type RowSnapshot, RowTable } from '../../src/store/memory/row-table.ts';
+import { RowTable } from '../../src/store/memory/row-table.ts';
 import { Draft } from '../../src/store/writer/draft.ts';
 import { tokenFor } from '../support/client.ts';
 import { temporaryDirectory } from '../support/directory.ts';
@@ -472,7 +474,7 @@ test(`no row of an import blocks the event loop for more than ${BUDGET_MS} ms`, 
 test(`no row of many blocks the event loop for more than ${BUDGET_MS} ms because a map grows`, async () => {
   const over: string[] = [];
   for (const [name, remember] of Object.entries(REMEMBERING)) {
-    const what = `POST /admin/skus/imports/ with many rows: ${name}`;
+    const what = `an import of many rows: ${name}`;
     if (!what.includes(ONLY)) continue;
     const { figures, isOver } = await measure(() => longestTurn(() => forManyRows(remember())));
     const line = `${what}: ${figures.map((each) => each.toFixed(1)).join(', ')} ms`;
@@ -522,14 +524,20 @@ const REMEMBERING: Readonly<Record<string, () => (row: Sku) => void>> = {
   },
   'rows that have changed since an export began'() {
     const rows = perKind(() => new RowTable([]).snapshot());
-    const snapshot: RowSnapshot = { ...rows.skus, has: () => true };
-    const moment = { sequence: 0, digest: '', lastIds: perKind(() => 0) };
-    const view = new FrozenView(
-      { ...moment, rows: { ...rows, skus: snapshot } },
-      new MemoryStore(),
-      () => {},
-    );
+    Object.assign(rows.skus, { has: () => true });
+    const moment = { sequence: 0, digest: '', lastIds: perKind(() => 0), rows };
+    const view = new FrozenView(moment, new MemoryStore(), () => {});
     return (row) => view.keep([changeOf('skus', row.id, row, null)]);
+  },
+  'pages that cannot be written'() {
+    const clock = { now: () => 0, after: () => () => {} };
+    const retry = new Retry(
+      () => {},
+      () => {},
+      clock,
+    );
+    const full = new Error('ENOSPC');
+    return ({ id }) => retry.failed(skuPage(id), full);
   },
 };
 

@@ -90,7 +90,7 @@ export class PageQueue {
     this.#manifest = new ManifestSaves(maker, this.#report);
     this.#naming = new PageNaming(store);
     this.#noted = store.sequence;
-    this.retry = new Retry((names) => this.#add(names), this.#report);
+    this.retry = new Retry(() => this.#start(), this.#report);
     store.onCommit(({ changeSet, changes }) => {
       this.#notedAt = performance.now();
       this.#naming.note(changes, () => (this.#noted = changeSet.sequence));
@@ -123,7 +123,8 @@ export class PageQueue {
 
   /** Queues a page whose file was lost. */
   mend(name: PageName): void {
-    this.#add([name]);
+    this.#waiting.add(name);
+    this.#start();
   }
 
   /** Checks all pages, as every start must; again after a while if they cannot be listed. */
@@ -155,7 +156,7 @@ export class PageQueue {
   async drain(grace: number): Promise<void> {
     const { lock } = this.#options;
     this.#isDraining = true;
-    this.#add(this.retry.end());
+    this.retry.end();
     this.#wake();
     const rest = async () => {
       while (this.#running !== null) await this.#running;
@@ -171,16 +172,9 @@ export class PageQueue {
     lock.close();
   }
 
-  #add(names: Iterable<PageName>): void {
-    for (const name of names) {
-      if (name === FOLDER) this.compare();
-      else this.#waiting.add(name);
-    }
-    this.#start();
-  }
-
   get #isIdle(): boolean {
-    return this.#waiting.size + this.#naming.size + this.#builds.length === 0;
+    const { size } = this.#naming;
+    return this.#waiting.size + size + this.retry.due + this.#builds.length === 0;
   }
 
   #start(): void {
@@ -230,13 +224,16 @@ export class PageQueue {
     await withTimeout(promise, Math.max(this.#dueIn(), 1), () => {});
   }
 
-  /** Names pages that show changed rows, for at most one slice. */
+  /** Names pages that show changed rows, and those that are retried, for at most one slice. */
   #name(): void {
     const begunAt = performance.now();
     while (this.#waiting.size < MAX_NAMED && performance.now() - begunAt < SLICE_MS) {
+      const failed = this.retry.take();
+      if (failed === FOLDER) this.compare();
+      else if (failed !== undefined) this.#waiting.add(failed);
       const found = this.#naming.next();
-      if (found === null) return;
-      if (found !== 'noted') this.#waiting.add(found.name, found.age);
+      if (found === null && failed === undefined) return;
+      if (found !== null && found !== 'noted') this.#waiting.add(found.name, found.age);
     }
   }
 

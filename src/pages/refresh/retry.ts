@@ -2,61 +2,73 @@
  * Retries with exponential backoff, for as long as the process runs. An outage is reported at its
  * first round of retries and each time the number of rounds has doubled: a disk that is full for a
  * week gives a dozen lines in the log.
+ *
+ * In an outage every page may fail. So the values of a round are taken one by one, and they are in
+ * sharded maps.
  */
 import { backoffDelay } from '../../backoff.ts';
 import { type Clock, machineClock } from '../../delay.ts';
+import { ShardedMap } from '../../store/memory/maps/sharded-map.ts';
 
 const DELAY_MS = { first: 500, longest: 60_000 };
 
-export class Retry<T> {
-  readonly #again: (values: readonly T[]) => void;
+export class Retry<T extends string> {
+  readonly #onRound: () => void;
   readonly #onOutage: (error: unknown) => void;
   readonly #clock: Clock;
-  /** Values that wait for a retry. */
-  #broken = new Set<T>();
+  /** Values that wait for the next round. */
+  #broken = new ShardedMap<T, true>();
   /** Values that have failed and not succeeded since; without any, there is no outage. */
-  readonly #failing = new Set<T>();
+  readonly #failing = new ShardedMap<T, true>();
   #since = 0;
   /** Cancels the next round; null if none is set. */
   #cancel: (() => void) | null = null;
   /** Rounds since the outage began. */
   #rounds = 0;
-  #ended = false;
+  /** The values of the round under way, and how many of them are not taken yet. */
+  #round: Iterator<T> = [].values();
+  #left = 0;
+  /** Whether another round is due when that is over. */
+  #isDue = false;
+  #hasEnded = false;
+  #isEndReported = false;
 
   /**
-   * @param again called with the values to retry.
+   * @param onRound called when values are to be taken.
    * @param onOutage called with one failure of an outage.
    */
-  constructor(
-    again: (values: readonly T[]) => void,
-    onOutage: (error: unknown) => void,
-    clock = machineClock,
-  ) {
-    this.#again = again;
+  constructor(onRound: () => void, onOutage: (error: unknown) => void, clock = machineClock) {
+    this.#onRound = onRound;
     this.#onOutage = onOutage;
     this.#clock = clock;
   }
 
-  /** Values that wait for a retry, without those that are being retried. */
+  /** Values that have failed and not been taken since. */
   get size(): number {
-    return this.#broken.size;
+    return this.#broken.size + this.#left;
+  }
+
+  /** Of these, the values to be taken now. */
+  get due(): number {
+    return this.#left + (this.#isDue ? this.#broken.size : 0);
   }
 
   /** Milliseconds since the first of them failed. */
   get age(): number {
-    return this.#broken.size === 0 ? 0 : this.#clock.now() - this.#since;
+    return this.size === 0 ? 0 : this.#clock.now() - this.#since;
   }
 
   failed(value: T, error: unknown): void {
     if (this.#rounds === 0) this.#since = this.#clock.now();
-    this.#failing.add(value);
-    this.#broken.add(value);
-    if (this.#cancel !== null || (this.#ended && this.#broken.size > 1)) return;
+    this.#failing.set(value, true);
+    this.#broken.set(value, true);
+    if (this.#cancel !== null || this.#isEndReported) return;
+    this.#isEndReported = this.#hasEnded;
     this.#rounds += 1;
     const isPowerOfTwo = (this.#rounds & (this.#rounds - 1)) === 0;
-    if (isPowerOfTwo || this.#ended) this.#onOutage(error);
-    if (this.#ended) return;
-    this.#cancel = this.#clock.after(() => this.#next(), backoffDelay(this.#rounds, DELAY_MS));
+    if (isPowerOfTwo || this.#hasEnded) this.#onOutage(error);
+    if (this.#hasEnded) return;
+    this.#cancel = this.#clock.after(() => this.#begin(), backoffDelay(this.#rounds, DELAY_MS));
   }
 
   /** An outage is over when everything that failed in it has succeeded. */
@@ -68,11 +80,19 @@ export class Retry<T> {
     this.#stop();
   }
 
-  /** Starts no more rounds. @returns the values that wait for a retry. */
-  end(): readonly T[] {
-    this.#ended = true;
+  /** @returns the next value to retry; undefined if none is due. */
+  take(): T | undefined {
+    if (this.#left === 0 && this.#isDue) this.#next();
+    if (this.#left === 0) return undefined;
+    this.#left -= 1;
+    return this.#round.next().value;
+  }
+
+  /** Begins a last round, with all values that have failed so far. */
+  end(): void {
+    this.#hasEnded = true;
     this.#stop();
-    return this.#take();
+    this.#begin();
   }
 
   #stop(): void {
@@ -80,14 +100,17 @@ export class Retry<T> {
     this.#cancel = null;
   }
 
-  #next(): void {
+  #begin(): void {
     this.#cancel = null;
-    this.#again(this.#take());
+    if (this.#left === 0) this.#next();
+    else this.#isDue = true;
+    this.#onRound();
   }
 
-  #take(): T[] {
-    const broken = [...this.#broken];
-    this.#broken = new Set();
-    return broken;
+  #next(): void {
+    this.#isDue = false;
+    this.#round = this.#broken.keys();
+    this.#left = this.#broken.size;
+    this.#broken = new ShardedMap();
   }
 }

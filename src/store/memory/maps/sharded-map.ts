@@ -14,13 +14,21 @@ const RANGE = 16_384;
 /** The number of parts for texts. Of a million texts, each has about 4000. */
 const TEXT_PARTS = 256;
 
-/** How many characters at the end of a text determine its part: names of one shop begin alike. */
-const TAIL = 8;
+/**
+ * How many characters at the end of a text determine its part: names of one shop begin alike, and
+ * those of pages end alike. If few of the characters vary, many parts reach the same size at once.
+ */
+const TAIL = 16;
 
 type Key = string | number | boolean | null;
 
 export class ShardedMap<K extends Key, V> {
   readonly #parts = new Map<number, Map<K, V>>();
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
 
   get(key: K): V | undefined {
     return this.#parts.get(partOf(key))?.get(key);
@@ -28,16 +36,19 @@ export class ShardedMap<K extends Key, V> {
 
   set(key: K, value: V): void {
     const name = partOf(key);
-    const part = this.#parts.get(name);
-    if (part === undefined) this.#parts.set(name, new Map([[key, value]]));
-    else part.set(key, value);
+    let part = this.#parts.get(name);
+    if (part === undefined) this.#parts.set(name, (part = new Map()));
+    const before = part.size;
+    part.set(key, value);
+    this.#size += part.size - before;
   }
 
   delete(key: K): void {
     const name = partOf(key);
     const part = this.#parts.get(name);
-    part?.delete(key);
-    if (part?.size === 0) this.#parts.delete(name);
+    if (part?.delete(key) !== true) return;
+    this.#size -= 1;
+    if (part.size === 0) this.#parts.delete(name);
   }
 
   /** In no particular order; an entry that is set meanwhile may be included. */

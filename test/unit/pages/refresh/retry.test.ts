@@ -41,12 +41,21 @@ class StoppedClock implements Clock {
   }
 }
 
-function outage() {
+/** Takes what is due. */
+function taken(retry: Retry<string>): string[] {
+  const values: string[] = [];
+  for (let next = retry.take(); next !== undefined; next = retry.take()) values.push(next);
+  return values;
+}
+
+/** @param takes whether the values of a round are taken at once. */
+function outage(takes = true) {
   const clock = new StoppedClock();
-  const again: (readonly string[])[] = [];
+  /** The values of each round. */
+  const again: string[][] = [];
   const reports: string[] = [];
-  const retry = new Retry<string>(
-    (values) => again.push(values),
+  const retry: Retry<string> = new Retry(
+    () => takes && again.push(taken(retry)),
     (error) => reports.push(String(error)),
     clock,
   );
@@ -151,19 +160,63 @@ test('the age is that of the oldest failure that waits, or 0 if none waits', () 
   assert.is(retry.age, 0);
 });
 
-test('at the end the failed pages are returned, and a failure after that is reported once', () => {
-  const { clock, reports, retry } = outage();
+test('at the end the failed pages are tried again, and a failure after that is reported once', () => {
+  const { clock, again, reports, retry } = outage();
   for (const round of ['one', 'two']) {
     retry.failed('a', round);
     retry.failed('b', round);
     if (round === 'one') clock.next();
   }
-  assert.equal(retry.end(), ['a', 'b']);
+  retry.end();
+  assert.equal(again.at(-1), ['a', 'b']);
   assert.not.ok(clock.waits);
   retry.failed('a', 'last of a');
   retry.failed('b', 'last of b');
   assert.equal(reports, ['one', 'two', 'last of a'], 'whatever the number of rounds');
   assert.not.ok(clock.waits, 'no more rounds');
+});
+
+test('while a round is under way, those that fail again wait for another one', () => {
+  const { clock, retry } = outage(false);
+  const counts = () => [retry.size, retry.due];
+  for (const page of ['a', 'b', 'c']) retry.failed(page, 'one');
+  assert.equal(counts(), [3, 0]);
+  assert.is(retry.take(), undefined, 'no round has begun');
+  clock.next();
+  assert.equal(counts(), [3, 3]);
+  assert.is(retry.take(), 'a');
+  retry.failed('a', 'two');
+  assert.equal(counts(), [3, 2]);
+  clock.next();
+  assert.equal(counts(), [3, 3], 'the next round is due as well');
+  assert.equal([retry.take(), retry.take()], ['b', 'c']);
+  retry.succeeded('b');
+  retry.failed('c', 'two');
+  assert.equal([retry.take(), retry.take()], ['a', 'c']);
+  assert.equal([retry.take(), ...counts()], [undefined, 0, 0]);
+});
+
+test('a page that fails after a round without pages is not tried again at once', () => {
+  const { clock, retry } = outage();
+  for (const page of ['a', 'b']) retry.failed(page, 'one');
+  clock.next();
+  retry.failed('a', 'two');
+  retry.succeeded('a');
+  clock.next();
+  retry.failed('b', 'two');
+  assert.equal([retry.size, retry.due], [1, 0]);
+});
+
+test('the last round begins while another one is under way', () => {
+  const { clock, retry } = outage(false);
+  for (const page of ['a', 'b']) retry.failed(page, 'one');
+  clock.next();
+  assert.is(retry.take(), 'a');
+  retry.failed('a', 'two');
+  retry.end();
+  assert.equal(taken(retry), ['b', 'a']);
+  retry.failed('b', 'two');
+  assert.equal(taken(retry), []);
 });
 
 test('a unique queue returns each value once in a batch, in the order in which they were added', () => {
