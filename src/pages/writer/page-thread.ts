@@ -1,6 +1,11 @@
 /**
- * The pages' thread, as the thread of the requests uses it. If it dies, its calls in progress fail;
- * the next call starts another thread.
+ * The pages' thread, as the thread of the requests uses it.
+ *
+ * Invariants:
+ * 1. If the thread dies, its calls in progress fail, and the next call starts another thread.
+ * 2. After that the manifest names no state any more, so that the next start compares all pages:
+ *    with the thread, the records of the pages that it made since the last save were lost, and the
+ *    new thread may have read other templates.
  */
 import type { LogPosition } from '../../store/change-log.ts';
 import type { FactGroup, PageFacts } from '../shop/facts.ts';
@@ -26,6 +31,7 @@ export class PageThread implements PageMaker {
   readonly #waiting = new Map<number, Waiting>();
   #worker: Worker | null = null;
   #lastId = 0;
+  #hasDied = false;
 
   constructor(setup: Setup) {
     this.#setup = setup;
@@ -64,7 +70,7 @@ export class PageThread implements PageMaker {
   }
 
   save(state: LogPosition | null): Promise<void> {
-    return this.#call('save', [state]);
+    return this.#call('save', [this.#hasDied ? null : state]);
   }
 
   /** Ends the thread. Calls in progress fail. */
@@ -90,9 +96,14 @@ export class PageThread implements PageMaker {
   #start(): Worker {
     const worker = new Worker(PROGRAM);
     worker.addEventListener('message', ({ data }: MessageEvent<Reply>) => this.#settle(data));
-    worker.addEventListener('error', ({ message }) =>
-      this.#fail(`the pages thread died: ${message}`),
-    );
+    const died = (why: string): void => {
+      // A thread that dies of an error reports its end as well, when another may already work.
+      if (this.#worker !== worker) return;
+      this.#hasDied = true;
+      this.#fail(`the pages thread died: ${why}`);
+    };
+    worker.addEventListener('error', ({ message }) => died(message));
+    worker.addEventListener('close', () => died('it has ended'));
     worker.postMessage(this.#setup);
     return worker;
   }
