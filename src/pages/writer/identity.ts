@@ -6,7 +6,10 @@ import type { Disk } from '../../disk/disk.ts';
 const BOOT_ID = '/proc/sys/kernel/random/boot_id';
 
 /** Folders whose files determine what a page looks like, relative to this one. */
-const SOURCES = ['../shop', '../render', '../writer', '../../../templates'];
+const SOURCES = ['../shop', '../render', '../writer', '../..', '../../model', '../../../templates'];
+
+/** Changes with the versions of the packages. */
+const PACKAGES = join(import.meta.dir, '../../../package-lock.json');
 
 /** Names the boot of the machine; null on systems that do not provide this. */
 export function bootOf(disk: Disk): string | null {
@@ -20,7 +23,7 @@ export function bootOf(disk: Disk): string | null {
 export function programOf(disk: Disk): string {
   const files = Bun.isStandaloneExecutable
     ? [process.execPath]
-    : SOURCES.flatMap((folder) => filesIn(disk, folder));
+    : [...SOURCES.flatMap((folder) => filesIn(disk, folder)), PACKAGES];
   return JSON.stringify([Bun.version, files.map((path) => disk.stat(path))]);
 }
 
