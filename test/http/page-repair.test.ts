@@ -6,6 +6,7 @@ import { cpSync, existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { make, read, skuFields } from '../support/catalog.ts';
 import { temporaryDirectory } from '../support/directory.ts';
 import { cutPage, pagePath, plantPage } from '../support/page-files.ts';
 import { closeServices, openService } from '../support/service.ts';
@@ -112,6 +113,25 @@ test('a start removes the temporary files of a run that was killed', async () =>
   const own = await openService({ data, pages: PAGES });
   await own.stop();
   assert.equal(halves.filter(existsSync), []);
+});
+
+test('a file with the name of a folder for the parts of a list is left alone, and stops no page', async () => {
+  const data = copyOfDemo();
+  rmSync(pagePath(data, 'skus/3.html'));
+  const theirs = ['goods/1', 'index'];
+  for (const name of theirs) writeFileSync(pagePath(data, name), 'not a page');
+  const own = await openService({ data, pages: PAGES });
+  await own.pagesAtRest();
+  // A new SKU changes the lists of its SPU, which might have had further parts.
+  const { category_id } = await read(own, '/admin/skus/1/');
+  await make(own, '/admin/skus/', skuFields({ spu: 1, chain: [0, 0, category_id] }));
+  await own.pagesAtRest();
+  await own.stop();
+  assert.equal(
+    faultsOf(data),
+    theirs.map((name) => `${name} is an orphan`),
+  );
+  assert.equal(own.log, []);
 });
 
 test.run();

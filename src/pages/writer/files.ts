@@ -9,7 +9,7 @@ import { systemErrorCode } from '../../errors.ts';
 
 /** Folders of pages; those of lists have a folder for the parts of each list. */
 const FOLDERS = ['', 'skus', 'goods', 'categories'];
-const LISTS = ['index', 'goods', 'categories'];
+const LISTS = ['goods', 'categories'];
 
 /** The parts of a list after the first, by the name of one of them. */
 const PART_FOLDER = /^((?:goods|categories)\/\d+|index)\/\d+\.html$/;
@@ -53,9 +53,10 @@ export class PageFiles {
    * parts after a missing one, so the parts after this one are removed as well.
    */
   async remove(name: PageName): Promise<void> {
+    const folder = PART_FOLDER.exec(name)?.[1];
+    if (folder !== undefined && !this.#isFolder(folder)) return;
     const path = this.#path(name);
     await explainingDirectory(path, this.#disk.unlink(path));
-    const folder = PART_FOLDER.exec(name)?.[1];
     if (folder === undefined) return;
     const part = numberIn(name);
     for (const other of this.#disk.list(this.#path(folder))) {
@@ -112,12 +113,21 @@ export class PageFiles {
 
   *#folders(): Generator<string> {
     yield* FOLDERS;
-    for (const list of LISTS) {
-      if (list === 'index') yield list;
-      else {
-        const numbers = this.#disk.list(this.#path(list)).filter((name) => /^\d+$/.test(name));
-        for (const number of numbers) yield `${list}/${number}`;
-      }
+    const lists = LISTS.flatMap((list) => {
+      const numbers = this.#disk.list(this.#path(list)).filter((name) => /^\d+$/.test(name));
+      return numbers.map((number) => `${list}/${number}`);
+    });
+    for (const folder of ['index', ...lists]) if (this.#isFolder(folder)) yield folder;
+  }
+
+  /** Whether parts of a list can be there: somebody else's file may have the name of the folder. */
+  #isFolder(folder: string): boolean {
+    try {
+      this.#disk.list(this.#path(folder));
+      return true;
+    } catch (error) {
+      if (systemErrorCode(error) === 'ENOTDIR') return false;
+      throw error;
     }
   }
 
