@@ -36,7 +36,7 @@ export class Renderer {
   readonly #direction: Direction;
   /** The name of the front page in breadcrumbs. */
   readonly #home: string;
-  #shared: { readonly text: string; readonly facts: SpuFacts } | null = null;
+  #shared: { readonly text: string; readonly facts: SpuFacts | null } | null = null;
 
   /** @throws RangeError if the currency or the locale is malformed. */
   constructor(templates: Templates, settings: PageSettings) {
@@ -66,6 +66,7 @@ export class Renderer {
     switch (page.type) {
       case 'sku': {
         const shared = this.#sharedFacts(facts.shared ?? '');
+        if (shared === null) return null;
         const content = skuContent(presentation, shared, own as SkuPageFacts);
         return this.#complete(facts.name, root, 'sku.njk', content);
       }
@@ -96,10 +97,15 @@ export class Renderer {
     return template === STYLE ? this.#templates.style : this.#templates.render(template, context);
   }
 
-  /** Parses shared facts once, since the pages of an SPU's SKUs come one after the other. */
-  #sharedFacts(text: string): SpuFacts {
+  /**
+   * Parses shared facts once, since the pages of an SPU's SKUs come one after the other.
+   *
+   * @returns null if the SPU, and with it the SKU, was deleted while the facts were gathered.
+   */
+  #sharedFacts(text: string): SpuFacts | null {
     if (this.#shared?.text !== text) {
-      this.#shared = { text, facts: JSON.parse(text) as SpuFacts };
+      const parsed = JSON.parse(text) as SpuFacts | { readonly spu: null };
+      this.#shared = { text, facts: parsed.spu === null ? null : parsed };
     }
     return this.#shared.facts;
   }

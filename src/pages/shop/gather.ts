@@ -107,8 +107,8 @@ export class Gatherer {
   }
 
   *#spu(id: number, part: number): Steps<string | null> {
-    const row = this.#catalog.get('goods', id);
     const items = yield* this.#items('goods_id', id, part);
+    const row = this.#catalog.get('goods', id);
     if (row === undefined || (part > 1 && items.isEmpty)) return null;
     const path = JSON.stringify(this.#path(row.category3_id));
     return object({ ...this.#texts(id), path, items: items.text });

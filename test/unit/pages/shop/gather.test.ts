@@ -2,11 +2,12 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Catalog } from '../../../../src/pages/shop/catalog.ts';
+import type { PageFacts } from '../../../../src/pages/shop/facts.ts';
 import { Gatherer } from '../../../../src/pages/shop/gather.ts';
 import { PageList } from '../../../../src/pages/shop/page-list.ts';
 import { atOnce } from '../../../../src/slices.ts';
 import { add, change, MemoryStore } from '../../../support/memory-store.ts';
-import { addChain, addShop, addSku, addSpu } from '../../../support/shop.ts';
+import { addChain, addShop, addSku, addSpu, Site } from '../../../support/shop.ts';
 
 const SKUS = 5;
 
@@ -74,6 +75,42 @@ test('a gatherer leaves SKUs and their records that are text in memory as they a
   for (const kind of ['skus', 'sku_specs'] as const) {
     assert.is.not(state.peek(kind, 1), state.peek(kind, 1), `${kind}: parsed at each call`);
     assert.is(state.get(kind, 1), state.peek(kind, 1), `${kind}: kept once it was asked for`);
+  }
+});
+
+/** Deletes all that pages show, in an order in which nothing refers to a missing row. */
+function deleteAll(store: MemoryStore): void {
+  store.commit([
+    (transaction) => {
+      const kinds = ['sku_specs', 'skus', 'options', 'specs', 'goods', 'categories'] as const;
+      for (const kind of kinds) {
+        for (const id of [...transaction.ids(kind)].reverse()) transaction.delete(kind, id);
+      }
+    },
+  ]);
+}
+
+/** The facts of a page whose rows are deleted after some steps; null if it takes fewer. */
+function factsOfDeleted(name: string, steps: number): PageFacts | null {
+  const store = new MemoryStore();
+  store.commit([(transaction) => addShop(transaction, SKUS)]);
+  const gathering = new Gatherer(store, store).facts(name);
+  for (let step = 0; step < steps; step += 1) if (gathering.next().done === true) return null;
+  deleteAll(store);
+  return atOnce(gathering);
+}
+
+test('no page fails if all rows are deleted between two steps of gathering it', () => {
+  const site = new Site();
+  const names = ['skus/2.html', 'goods/1.html', 'categories/3.html', 'categories/1.html'];
+  for (const name of [...names, 'index.html', 'sitemap.xml']) {
+    let steps = 0;
+    for (let facts = factsOfDeleted(name, 0); facts !== null; facts = factsOfDeleted(name, steps)) {
+      const prepared = site.renderer.prepare(facts);
+      if (prepared !== null) assert.is.not(site.renderer.render(prepared), '');
+      steps += 1;
+    }
+    assert.ok(steps > 1, `${name} takes ${steps} steps`);
   }
 });
 
