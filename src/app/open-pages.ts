@@ -58,10 +58,8 @@ export function openPages(
     delay,
     onError,
   });
-  const files = new PageFiles(disk, data);
-  files.prepare();
   const served = new ServedPages({
-    files,
+    files: new PageFiles(disk, data),
     batches,
     maker,
     state: () => queue.state,

@@ -6,11 +6,12 @@ import { cpSync, existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { machineDisk } from '../../src/disk/disk.ts';
 import { make, read, skuFields } from '../support/catalog.ts';
 import { temporaryDirectory } from '../support/directory.ts';
 import { cutPage, pagePath, plantPage } from '../support/page-files.ts';
 import { closeServices, openService } from '../support/service.ts';
-import { faultsOf, folderOf } from '../support/shop.ts';
+import { faultsOf, folderOf, wantedFolder } from '../support/shop.ts';
 import { until } from '../support/until.ts';
 
 const PAGES = { publicUrl: 'https://shop.example/pages' };
@@ -132,6 +133,22 @@ test('a file with the name of a folder for the parts of a list is left alone, an
     theirs.map((name) => `${name} is an orphan`),
   );
   assert.equal(own.log, []);
+});
+
+test('if the folder of pages cannot be made, a server starts, sends pages, and writes them when it can', async () => {
+  const data = copyOfDemo();
+  const folder = join(data, 'pages');
+  rmSync(folder, { recursive: true });
+  writeFileSync(folder, 'in the way');
+  // The disk of the machine: pages are made in their thread, as in a server.
+  const own = await openService({ data, pages: PAGES, disk: machineDisk });
+  const response = await own.fetch(`${own.url}/pages/skus/1.html`);
+  assert.is(response.status, 200);
+  assert.is(await response.text(), wantedFolder(data).get('skus/1.html'));
+  await until('the log tells of it', () => own.log.join().includes('not a directory'));
+  rmSync(folder);
+  await until('the pages are written', () => faultsOf(data).length === 0);
+  await own.stop();
 });
 
 test.run();

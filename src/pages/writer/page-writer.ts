@@ -95,7 +95,6 @@ export class PageWriter implements PageMaker {
     this.#fingerprint = fingerprint;
     const kept = readable(() => disk.read(this.#path));
     this.#manifest = Manifest.decode(kept, bootOf(disk));
-    this.#files.prepare();
   }
 
   async make(groups: readonly FactGroup[], always: boolean): Promise<PageResult[]> {
@@ -176,7 +175,7 @@ export class PageWriter implements PageMaker {
     return isNew ? 'written' : 'unchanged';
   }
 
-  /** Makes the folders again if they were removed since the start. */
+  /** Makes the folders if they are missing. */
   async #write(name: PageName, bytes: Uint8Array): Promise<void> {
     try {
       await this.#files.write(name, bytes);
