@@ -127,7 +127,8 @@ export class ServedPages {
 
   /** Drops the record of a lost file, which no longer holds, and queues its page. */
   async #lose(name: PageName): Promise<void> {
-    await this.#options.maker.forget(name);
+    // If the thread dies, its records are lost too. The queue reports that.
+    await this.#options.maker.forget(name).catch(() => {});
     this.#options.mend(name);
   }
 }

@@ -4,6 +4,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { messageOf } from '../../../../src/errors.ts';
 import { lastModified, ServedPages } from '../../../../src/pages/refresh/served-pages.ts';
+import { turn } from '../../../support/turns.ts';
 
 /** Milliseconds between two events, mostly less than a second. */
 const PAUSE = fc.oneof(fc.integer({ min: 1, max: 400 }), fc.integer({ min: 1, max: 3000 }));
@@ -53,6 +54,7 @@ function servedPages(
     maker: {
       forget: async (name) => {
         calls.push(`forget ${name}`);
+        if (thread === 'died') throw new Error('the pages thread died');
         isRecorded = false;
       },
       render: async () => {
@@ -86,6 +88,37 @@ for (const file of ['none', 'refused'] as const) {
   });
 }
 
+test('a request after a commit does not get the page that is being rendered for an earlier one', async () => {
+  let sequence = 1;
+  const begun: PromiseWithResolvers<void>[] = [];
+  const served = new ServedPages({
+    files: { read: () => Promise.reject(new Error('not read')) },
+    batches: {
+      async facts(name) {
+        const own = JSON.stringify(sequence);
+        const step = Promise.withResolvers<void>();
+        begun.push(step);
+        await step.promise;
+        return { name, shared: null, own };
+      },
+    },
+    maker: { forget: async () => {}, render: async ({ own }) => ({ text: `state ${own}` }) },
+    prepare: () => undefined,
+    state: () => ({ isBehind: true, sequence }),
+    has: () => true,
+    mend() {},
+  });
+  const read = async () => Buffer.from((await served.read('skus/1.html'))?.body ?? []).toString();
+  const before = [read(), read()];
+  await turn();
+  sequence = 2;
+  const after = read();
+  await turn();
+  for (const { resolve } of begun) resolve();
+  assert.equal(await Promise.all([...before, after]), ['state 1', 'state 1', 'state 2']);
+  assert.is(begun.length, 2, 'requests in the same state share the work');
+});
+
 test('a page that the shop does not have is not read', async () => {
   const { calls, read } = servedPages('none');
   assert.is(await read('skus/2.html'), null);
@@ -100,9 +133,10 @@ test('a page is not written again if its file cannot be read for lack of descrip
 });
 
 test('a page that can neither be read nor rendered fails with the error of the disk', async () => {
-  const { read } = servedPages('refused', 'died');
+  const { calls, read } = servedPages('refused', 'died');
   const failure = await read('skus/1.html').catch(messageOf);
   assert.is(failure, 'EIO: i/o error, read');
+  assert.ok(calls.includes('mend skus/1.html'), 'it is queued');
 });
 
 test('a page without a file that cannot be rendered fails, and is not said to be missing', async () => {
