@@ -34,6 +34,12 @@ import { turn } from '../../../support/turns.ts';
 
 const SKUS = 30;
 
+/** Milliseconds for which pages wait while commits keep coming; no test lasts as long. */
+const LONG_DELAY = 600_000;
+
+/** Far more commits than come while a page is made. */
+const MANY_COMMITS = 3000;
+
 /** Rows of a commit that are noted in slices of the event loop. */
 const MANY = 20_000;
 
@@ -51,7 +57,7 @@ class Bench {
   isListed = true;
   readonly #theirs: FileLock;
 
-  private constructor(data: string, store: Store) {
+  private constructor(data: string, store: Store, delay: number) {
     this.data = data;
     this.store = store;
     const disk: Disk = {
@@ -77,14 +83,14 @@ class Bench {
       batches: new PageBatches(new Gatherer(store, store), maker, turn),
       maker,
       lock: new PagesLock(new FileLock(pagesLockPath(data)), onError),
-      delay: 5000,
+      delay,
       onError,
     });
     this.#theirs = new FileLock(pagesLockPath(data));
   }
 
   /** Opens a shop with one SPU and its SKUs, whose pages are written. */
-  static async open(skus = SKUS): Promise<Bench> {
+  static async open(skus = SKUS, delay = LONG_DELAY): Promise<Bench> {
     const data = storeDirectory();
     const store = await openStore(data, { disk: quickDisk });
     await store.transact((transaction) => {
@@ -92,7 +98,7 @@ class Bench {
       addSpu(transaction, 'Table', brand, addChain(transaction, 'Wood'));
       for (let number = 1; number <= skus; number += 1) addSku(transaction, `SKU ${number}`, 1, 3);
     });
-    const bench = new Bench(data, store);
+    const bench = new Bench(data, store, delay);
     await bench.queue.build({ stale: true, skus: null }).ended;
     bench.requireFresh();
     bench.written.length = 0;
@@ -101,7 +107,7 @@ class Bench {
 
   /** What the next start opens over the same directory. */
   next(): Bench {
-    return new Bench(this.data, this.store);
+    return new Bench(this.data, this.store, LONG_DELAY);
   }
 
   /** Whether the manifest says that every page is of the state of the store. */
@@ -167,6 +173,16 @@ test('a commit begins to write pages if nothing else is under way', async () => 
   await turn();
   await bench.commit(rename(1, 'At rest'));
   await until('the page is written', () => bench.written.includes('skus/1.html'));
+  await bench.close();
+});
+
+test('while commits keep coming, a page waits no longer than the page delay', async () => {
+  const bench = await Bench.open(1, 1);
+  const isWritten = () => bench.written.includes('skus/1.html');
+  for (let stock = 0; stock < MANY_COMMITS && !isWritten(); stock += 1) {
+    await bench.commit((transaction) => change(transaction, 'skus', 1, { stock }));
+  }
+  assert.ok(isWritten());
   await bench.close();
 });
 
