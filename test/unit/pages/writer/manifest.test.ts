@@ -1,4 +1,5 @@
 /** src/pages/writer/manifest.ts: records of files, and when they are not trusted. */
+import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -50,6 +51,23 @@ test('every kind of page has its own record, and its name is restored', () => {
   for (const each of [manifest, reopened(manifest)]) {
     NAMES.forEach((name, index) => assertHas(each, name, recordOf(name, index)));
     assert.equal([...each.names()].toSorted(), NAMES.toSorted());
+  }
+});
+
+test('a manifest of another format counts as missing', () => {
+  const manifest = new Manifest(BOOT);
+  manifest.set('skus/1.html', recordOf('page'));
+  manifest.mark = 'state';
+  const content = Buffer.concat([...manifest.encode()].slice(0, -1)).toString('latin1');
+  for (const [format, expected] of [
+    [1, 'state'],
+    [2, null],
+  ] as const) {
+    const other = Buffer.from(content.replace('"format":1', `"format":${format}`), 'latin1');
+    const digest = createHash('sha256').update(other).digest();
+    const decoded = Manifest.decode(Buffer.concat([other, digest]), BOOT);
+    assert.is(decoded.mark, expected);
+    assert.is([...decoded.names()].length, expected === null ? 0 : 1);
   }
 });
 

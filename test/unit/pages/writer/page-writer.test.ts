@@ -200,6 +200,22 @@ test('damaged files are found by their stat, and after another boot by their byt
   assert.equal(after.names.toSorted(), ['goods/1.html', 'skus/1.html', 'skus/2.html']);
 });
 
+test('after another boot each file is read once, and not again at the next start', async () => {
+  const folder = new Folder();
+  const before = folder.writer();
+  await folder.make(before);
+  await before.save(STATE);
+  folder.boot = 'second';
+  folder.read.length = 0;
+  const first = folder.writer();
+  assert.equal((await first.damaged(true)).names, []);
+  assert.is(folder.read.length, folder.size);
+  await first.save(STATE);
+  folder.read.length = 0;
+  assert.equal((await folder.writer().damaged(true)).names, []);
+  assert.equal(folder.read, []);
+});
+
 test('a list that another writer has begun fails instead of ending early', async () => {
   const folder = new Folder();
   await folder.make(folder.writer());
