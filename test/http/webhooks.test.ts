@@ -444,6 +444,20 @@ test('a clock that is set back does not delay the next attempt', async () => {
   await server.stop();
 });
 
+test('a start removes what a killed process has left half-written beside the states', async () => {
+  const receiver = new Receiver();
+  const server = await open(receiver);
+  await sent(server, 201, 'POST', WEBHOOKS, { body: { url: URL } });
+  await sent(server, 201, 'POST', BRANDS, name('A'));
+  await receiver.count(1);
+  await server.stop();
+  const folder = join(server.data, 'webhooks');
+  writeFileSync(join(folder, '.0123456789abcdef.tmp'), '{"position":');
+  const again = await open(receiver, { data: server.data });
+  assert.equal(readdirSync(folder), ['1.json']);
+  await again.stop();
+});
+
 test('after a restart deliveries continue where they stopped', async () => {
   const receiver = new Receiver();
   const server = await open(receiver);

@@ -75,9 +75,16 @@ test('a redirect is not followed', async () => {
 test('a delivery fails if the receiver sends no response, or only a part of the headers', async () => {
   const silent = await receiver(() => {});
   const begins = await receiver(({ socket }) => socket.write('HTTP/1.1 200 OK\r\nx: '));
-  for (const { url } of [silent, begins]) {
+  for (const { url, sockets } of [silent, begins]) {
     assert.match(await failure(httpSender('1', SHORT)(request(url))), /^no answer within 0\.05 s/);
+    await until('its connection is closed', () => [...sockets].every(({ closed }) => closed));
   }
+});
+
+test('a response whose rest does not come is cut off, and its status counts', async () => {
+  const { url, sockets } = await receiver((_, outgoing) => outgoing.writeHead(200).flushHeaders());
+  assert.is(await send(request(url)), 200);
+  await until('its connection is closed', () => [...sockets].every(({ closed }) => closed));
 });
 
 test('a response that never ends is cut off, and its status counts', async () => {
