@@ -4,7 +4,7 @@ import { type Delay, delayed } from '../../delay.ts';
 import { networkOf } from '../../network.ts';
 import { Tally } from '../../places.ts';
 import type { Trust } from './client-address.ts';
-import { ERROR_RESPONSES, type ErrorResponse, serialize } from './error-responses.ts';
+import { closeSoon, ERROR_RESPONSES, type ErrorResponse, serialize } from './error-responses.ts';
 
 export interface ConnectionLimits {
   readonly connections: number;
@@ -17,9 +17,6 @@ export interface ConnectionLimits {
 
 /** Connections that are accepted even if memory is scarce, so that an operator can delete data. */
 const SPARE_CONNECTIONS = 100;
-
-/** Milliseconds that the client of a rejected connection has to read the response and to close. */
-const LINGER_MS = 1000;
 
 /** Rejected connections that wait for their clients. The limits do not count their descriptors. */
 const MAX_LINGERING = 100;
@@ -93,11 +90,7 @@ export class Connections {
       : null;
   }
 
-  /**
-   * Sends the response and closes the connection {@link LINGER_MS} later. Closing it at once may
-   * destroy a response in transit, if bytes of the client are unread. Waiting for the client to
-   * close would let it keep the descriptor, so the limits would not bound descriptors.
-   */
+  /** Sends the response, and closes the connection soon: the limits do not count its descriptor. */
   #reject(socket: Socket, response: ErrorResponse): void {
     this.#ending.add(socket);
     socket.end(serialize(response));
@@ -106,10 +99,9 @@ export class Connections {
       return;
     }
     this.#lingering += 1;
-    const stopWaiting = this.#delay(() => socket.destroy(), LINGER_MS);
     socket.once('close', () => {
       this.#lingering -= 1;
-      stopWaiting();
     });
+    closeSoon(socket, this.#delay);
   }
 }

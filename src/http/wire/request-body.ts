@@ -68,7 +68,8 @@ export class IncomingBody implements RequestBody {
   }
 
   /**
-   * Call it if the connection cannot be read any further.
+   * Call it if the connection cannot be read any further. The body then counts as cut off, even if
+   * the rest of it still arrives: the client was sent an error, so its request must have no effect.
    *
    * @returns `complete` if the whole body has arrived; otherwise whether its request is in progress
    *   or waits. A request that waits must no longer be carried out.
@@ -102,7 +103,7 @@ export class IncomingBody implements RequestBody {
         if (settled) return;
         settled = true;
         clearTimeout(timer);
-        if (incoming.complete) resolve(buffer.bytes());
+        if (this.#isWhole) resolve(buffer.bytes());
         else reject(cutOff());
       };
       incoming.on('data', onData);
@@ -143,7 +144,7 @@ export class IncomingBody implements RequestBody {
     } finally {
       await chunks.return?.();
     }
-    if (!incoming.complete) throw cutOff();
+    if (!this.#isWhole) throw cutOff();
   }
 
   /** @returns the declared length of the body in bytes; 0 if it is unknown. */
@@ -162,6 +163,10 @@ export class IncomingBody implements RequestBody {
     this.#chunks += 1;
     this.#received += chunk.length;
     return this.#isFine;
+  }
+
+  get #isWhole(): boolean {
+    return this.#incoming.complete && this.#state !== 'broken';
   }
 
   get #isFine(): boolean {

@@ -244,4 +244,47 @@ for (const [bytes, statuses] of BROKEN) {
     }));
 }
 
+const ENDED: Readonly<Record<string, string>> = {
+  'a body that stops half-way': POST.slice(0, -1),
+  'a malformed body': MALFORMED_POST,
+  garbage: GARBAGE,
+  'CONNECT after a request': `${GET}CONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n`,
+  'a method that HTTP does not define': FETCH,
+};
+
+for (const [what, bytes] of Object.entries(ENDED)) {
+  test(`after the error for ${what}, a client that does not close its side loses the connection`, () =>
+    staged(
+      held().application,
+      async (stage) => {
+        const client = stage.connect();
+        client.socket.removeAllListeners('end');
+        client.socket.write(bytes);
+        await until('the error is there', () => /Connection: close/.test(client.text));
+        await until('the connection is closed', () => stage.server.connections === 0);
+        await assertIdle(stage);
+        assert.is(stage.server.bodyMemory, 0);
+      },
+      { requestTimeout: 200 },
+    ));
+}
+
+test('a write whose body is complete after it was answered with 408 is not carried out', () => {
+  const { application, gates } = held();
+  return staged(
+    application,
+    async (stage) => {
+      const client = stage.connect();
+      client.socket.removeAllListeners('end');
+      client.socket.write(POST.slice(0, -1));
+      await until('the time is over', () => client.text !== '');
+      client.socket.write(POST.slice(-1));
+      await assertIdle(stage);
+      assert.equal(statusesOf(client.text), [408]);
+      assert.is(gates.length, 0);
+    },
+    { requestTimeout: 200 },
+  );
+});
+
 test.run();

@@ -127,6 +127,20 @@ test('if a connection breaks off, a request in progress is told apart from one t
   assert.is(waiting.body.begin(), false, 'the rest of its body cannot arrive');
 });
 
+test('a body whose request was answered with an error is cut off, although the rest of it arrives', async () => {
+  for (const [way, read] of Object.entries(WAYS)) {
+    const { arriving, incoming, body } = open({ length: 3 });
+    body.begin();
+    const reading = read(body).then(String, String);
+    arriving.write('{');
+    await pause(0);
+    body.breakOff();
+    incoming.complete = true;
+    arriving.end('}');
+    assert.match(await reading, 'the body is cut off', way);
+  }
+});
+
 test('a client that waits is asked to continue, unless its body is too large', async () => {
   for (const [length, count] of [
     [MIB, 1],
