@@ -141,6 +141,36 @@ test('a write waits until every worker has applied it', async () => {
   await pool.close(0);
 });
 
+test('a write waits until a worker shows it, although the worker reports earlier ones', async () => {
+  const { pool, worker } = scene(1);
+  const opened = pool.open(8000);
+  worker(0).join(0);
+  await opened;
+  const [first, second] = [pool.reach(1), pool.reach(2)];
+  worker(0).say({ kind: 'applied', sequence: 1 });
+  await first;
+  assert.not.ok(await isSettled(second));
+  worker(0).say({ kind: 'applied', sequence: 2 });
+  await second;
+  await pool.close(0);
+});
+
+test('writes wait for a worker that serves, however far it has fallen behind', async () => {
+  const { pool, worker } = scene(1);
+  const opened = pool.open(8000);
+  worker(0).join(0);
+  await opened;
+  void pool.reach(1000);
+  const sent = worker(0).received.length;
+  worker(0).say({ kind: 'applied', sequence: 1 });
+  assert.is(worker(0).received.length, sent, 'it knows how far it has to read');
+  const reached = pool.reach(1001);
+  assert.not.ok(await isSettled(reached));
+  worker(0).say({ kind: 'applied', sequence: 1001 });
+  await reached;
+  await pool.close(0);
+});
+
 test('writes wait for a worker only once it has nearly caught up', async () => {
   const { pool, worker } = scene(1, 1000);
   const opened = pool.open(8000);
