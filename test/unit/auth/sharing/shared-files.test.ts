@@ -10,14 +10,16 @@ import {
   readAccess,
 } from '../../../../src/auth/access.ts';
 import { endToken } from '../../../../src/auth/accounts.ts';
+import { LiveCredentials } from '../../../../src/auth/credentials.ts';
 import { rotateKeys } from '../../../../src/auth/key-rotation.ts';
 import { keysPath, readKeys } from '../../../../src/auth/keys.ts';
 import { writePrivate } from '../../../../src/auth/private-file.ts';
 import { changeFile, type SharedFiles } from '../../../../src/auth/sharing/shared-files.ts';
+import { issueToken, TokenVerifier } from '../../../../src/auth/tokens.ts';
 import { CatalogError } from '../../../../src/errors.ts';
 import { temporaryDirectory } from '../../../support/directory.ts';
 import { quickDisk } from '../../../support/disk.ts';
-import { failureOf } from '../../../support/failure.ts';
+import { codeOf, failureOf } from '../../../support/failure.ts';
 
 const shared: SharedFiles = { pull: async () => {}, push: async () => {}, requireConfirmed() {} };
 
@@ -51,6 +53,41 @@ test('a change of accounts or keys keeps what other hosts have changed before', 
     const kids = readKeys(keysPath(each))?.map(({ kid }) => kid);
     assert.equal(kids, [ours.kid, theirs.kid, first.kid]);
   }
+});
+
+test('a token is issued by what other hosts have changed, also by the first change of all', async () => {
+  const [original, directory] = [temporaryDirectory(), temporaryDirectory()];
+  await rotateKeys(quickDisk, original, 60, Date.now());
+  copyFileSync(keysPath(original), keysPath(directory));
+  const copies = copiesOf(original, directory);
+  const live = await LiveCredentials.open(directory, undefined, { shared: copies });
+  const ended = () => live.settled(({ access }) => [...access.tokens.keys()]);
+  await changeAccess(quickDisk, original, (draft) => endToken(draft, 'first', null));
+  assert.equal(await ended(), ['first']);
+  await changeAccess(quickDisk, original, (draft) => endToken(draft, 'second', null));
+  assert.equal(await ended(), ['first', 'second']);
+});
+
+test('while the copies of a host are not confirmed, it accepts no token', async () => {
+  let isConfirmed = true;
+  const copies: SharedFiles = {
+    ...shared,
+    requireConfirmed() {
+      if (!isConfirmed) throw new CatalogError('log_unavailable', 'the log does not answer');
+    },
+  };
+  const live = await LiveCredentials.open(temporaryDirectory(), undefined, { shared: copies });
+  const verifier = new TokenVerifier(live);
+  const caller = { subject: 'ann', role: 'editor' } as const;
+  const issued = Math.floor(Date.now() / 1000);
+  const validity = { issued, expires: issued + 3600 };
+  const { token } = await issueToken(live.current().keys, caller, validity);
+  const verify = () => verifier.verify(`Bearer ${token}`);
+  assert.is((await verify()).subject, 'ann');
+  isConfirmed = false;
+  assert.is(await codeOf(verify), 'log_unavailable');
+  isConfirmed = true;
+  assert.is((await verify()).subject, 'ann');
 });
 
 test('a change that only the own disk refuses has an unknown outcome, and the message says why', async () => {
