@@ -119,6 +119,17 @@ test('the right password of a disabled account counts as a failure', async () =>
   assert.is(await codeOf(attempt(begun, 'off', 'right')), 'login_throttled');
 });
 
+test('a name is the same in every Unicode form, for its login and for its failures', async () => {
+  const begun = await begin({ account: 2, address: 50, window: 60_000 });
+  const composed = 'jos\u00e9';
+  begun.source.become({ access: { users: usersOf(accountOf(composed)) } });
+  const decomposed = composed.normalize('NFD');
+  const { token } = await attempt(begun, decomposed, 'right');
+  assert.is(decodeJwt(token).sub, composed);
+  for (const name of [composed, decomposed]) await failureOf(attempt(begun, name, 'wrong'));
+  assert.is(await codeOf(attempt(begun, decomposed, 'right')), 'login_throttled');
+});
+
 test('successful logins are not counted', async () => {
   const begun = await begin({ account: 3, address: 4, window: 60_000 });
   for (let time = 0; time < 20; time += 1) await attempt(begun, 'ann', 'right');
@@ -190,6 +201,22 @@ test('clients take turns, and one that keeps 100 logins waiting does not keep ot
   // Two were in progress, and one network has two addresses.
   const first = begun.verified.slice(0, 10).map(({ password }) => password);
   assert.ok(first.includes('right 2001:db8::2'), first.join());
+});
+
+test('the addresses of one IPv6 network take turns as one client', async () => {
+  const begun = await begin({ account: 1000, address: 1000, window: 60_000 });
+  const released = Promise.withResolvers<void>();
+  begun.meanwhile.run = () => released.promise;
+  // Two are in progress, and 100 wait.
+  const network = Array.from({ length: 102 }, (_, nth) =>
+    attempt(begun, 'ann', 'right', `2001:db8::${nth.toString(16)}`),
+  );
+  await turn();
+  const other = attempt(begun, 'ann', 'right', '192.0.2.2');
+  assert.is(await codeOf(network.at(-1) ?? Promise.resolve()), 'login_throttled');
+  released.resolve();
+  await other;
+  await Promise.all(network.slice(0, -1));
 });
 
 test('new passwords wait in the queue of the logins, which cannot keep them out', async () => {
