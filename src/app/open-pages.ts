@@ -58,8 +58,15 @@ export function openPages(
     delay,
     onError,
   });
+  const files = new PageFiles(disk, data);
+  try {
+    files.prepare();
+  } catch (error) {
+    // Pages can be sent without files. The folders are made again when a page is written.
+    onError(error);
+  }
   const served = new ServedPages({
-    files: new PageFiles(disk, data),
+    files,
     batches,
     maker,
     state: () => queue.state,

@@ -10,17 +10,12 @@ export function pagePath(data: string, name: string): string {
 
 /** Leaves the first characters of a page; an empty file if it is missing. */
 export function cutPage(data: string, name: string, length: number): void {
-  plant(data, name, (folderOf(data).get(name) ?? '').slice(0, length));
+  writeFileSync(pagePath(data, name), (folderOf(data).get(name) ?? '').slice(0, length));
 }
 
 /** Writes a file that is not a page of the catalog. */
 export function plantPage(data: string, name: string): void {
-  plant(data, name, '<!doctype html>');
-}
-
-/** A server makes the folder when it writes the first page. */
-function plant(data: string, name: string, text: string): void {
   const path = pagePath(data, name);
   mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, text);
+  writeFileSync(path, '<!doctype html>');
 }

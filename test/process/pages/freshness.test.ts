@@ -4,7 +4,7 @@
  *
  * FRESHNESS_ROUNDS is the number of kills, FRESHNESS_SEED selects their moments.
  */
-import { rmSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -100,7 +100,7 @@ function damage(data: string, random: (below: number) => number): void {
   for (let left = random(6); left > 0; left -= 1) {
     const name = names[random(names.length)] ?? 'index.html';
     const inflict = [
-      () => cutPage(data, name, 0),
+      () => writeFileSync(pagePath(data, name), ''),
       () => cutPage(data, name, 300),
       () => rmSync(pagePath(data, name), { force: true }),
       () => plantPage(data, `skus/${5000 + random(9)}.html`),
