@@ -62,7 +62,7 @@ export function openPages(
   try {
     files.prepare();
   } catch (error) {
-    // Pages can be sent without files. The folders are made again when a page is written.
+    // Pages can be sent without files, and a page that is written makes its missing folder.
     onError(error);
   }
   const served = new ServedPages({

@@ -444,16 +444,22 @@ test('a clock that is set back does not delay the next attempt', async () => {
   await server.stop();
 });
 
-test('a start removes what a killed process has left half-written beside the states', async () => {
-  const receiver = new Receiver();
+/** The data directory of a server that was stopped after the delivery of the creation of a brand. */
+async function dataAfterDelivery(receiver: Receiver): Promise<string> {
   const server = await open(receiver);
   await sent(server, 201, 'POST', WEBHOOKS, { body: { url: URL } });
   await sent(server, 201, 'POST', BRANDS, name('A'));
   await receiver.count(1);
   await server.stop();
-  const folder = join(server.data, 'webhooks');
+  return server.data;
+}
+
+test('a start removes what a killed process has left half-written beside the states', async () => {
+  const receiver = new Receiver();
+  const data = await dataAfterDelivery(receiver);
+  const folder = join(data, 'webhooks');
   writeFileSync(join(folder, '.0123456789abcdef.tmp'), '{"position":');
-  const again = await open(receiver, { data: server.data });
+  const again = await open(receiver, { data });
   assert.equal(readdirSync(folder), ['1.json']);
   await again.stop();
 });
@@ -528,17 +534,13 @@ test('a new url gets the whole change set of which the former one has got a part
 
 test('if the position of a webhook is lost, deliveries start again at its creation', async () => {
   const receiver = new Receiver();
-  const server = await open(receiver);
-  await sent(server, 201, 'POST', WEBHOOKS, { body: { url: URL } });
-  await sent(server, 201, 'POST', BRANDS, name('A'));
-  await receiver.count(1);
-  await server.stop();
-  writeFileSync(join(server.data, 'webhooks', '1.json'), '{"position":');
-  const again = await open(receiver, { data: server.data });
+  const data = await dataAfterDelivery(receiver);
+  writeFileSync(join(data, 'webhooks', '1.json'), '{"position":');
+  const again = await open(receiver, { data });
   await receiver.count(2);
   assert.equal(receiver.told, ['create brands 1', 'create brands 1']);
   assert.is(receiver.ids[1], receiver.ids[0]);
-  assert.match(again.log[0] ?? '', `because ${join(server.data, 'webhooks', '1.json')} is damaged`);
+  assert.match(again.log[0] ?? '', `because ${join(data, 'webhooks', '1.json')} is damaged`);
   await again.stop();
 });
 

@@ -173,8 +173,8 @@ export class PageQueue {
   }
 
   get #isIdle(): boolean {
-    const { size } = this.#naming;
-    return this.#waiting.size + size + this.retry.due + this.#builds.length === 0;
+    const queued = this.#waiting.size + this.#naming.size + this.#builds.length;
+    return queued + this.retry.due === 0;
   }
 
   #start(): void {

@@ -9,8 +9,8 @@ import { skuPage } from '../../../../src/pages/shop/names.ts';
 import { PageThread } from '../../../../src/pages/writer/page-thread.ts';
 import { atOnce } from '../../../../src/slices.ts';
 import { directoryWith, temporaryDirectory } from '../../../support/directory.ts';
-import { add, change, MemoryStore } from '../../../support/memory-store.ts';
-import { addChain, addSku, addSpu, SETTINGS } from '../../../support/shop.ts';
+import { change, MemoryStore } from '../../../support/memory-store.ts';
+import { addShop, SETTINGS } from '../../../support/shop.ts';
 
 /** Ends the thread when the SKU of this name is rendered, without an error or with one. */
 const FATAL = `
@@ -27,14 +27,7 @@ class Bench {
   readonly thread = this.restarted();
 
   constructor() {
-    this.store.commit([
-      (transaction) => {
-        add(transaction, 'brands', { name: 'Oak', logo: '', first_letter: '' });
-        addSpu(transaction, 'Table', 1, addChain(transaction, 'Wood'));
-        addSku(transaction, 'Small', 1, 3);
-        addSku(transaction, 'Large', 1, 3);
-      },
-    ]);
+    this.store.commit([(transaction) => addShop(transaction, 2)]);
   }
 
   /** The thread of another start over the same directory. */
