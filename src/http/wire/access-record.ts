@@ -1,6 +1,6 @@
 /** Records of responses, for the log and the metrics. */
 import type { AccessRecord } from '../../telemetry/requests.ts';
-import type { HttpResponse, HttpRequest } from '../message.ts';
+import type { HttpRequest } from '../message.ts';
 import type { ErrorResponse } from './error-responses.ts';
 import { Trace } from './trace.ts';
 
@@ -12,13 +12,14 @@ export interface AccessListener {
 }
 
 /**
- * @param bytes of the body that was sent.
+ * @param status of the response that was sent.
+ * @param bytes of its body.
  * @param milliseconds from the request's headers to those of the response.
  * @param aborted whether the client disconnected before it had the response.
  */
 export function accessRecord(
   { method, path, address, trace }: HttpRequest,
-  { status }: HttpResponse,
+  status: number,
   bytes: number,
   milliseconds: number,
   aborted: boolean,

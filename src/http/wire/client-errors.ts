@@ -19,7 +19,7 @@ import type { Pipeline } from './pipeline.ts';
 import type { IncomingBody } from './request-body.ts';
 import { type ParseError, unknownMethod } from './unknown-methods.ts';
 
-/** Called for every error response that was sent. */
+/** Called for every error response that was sent but to a request in progress, which has a record. */
 type OnErrorResponse = (response: ErrorResponse, socket: Socket) => void;
 
 export class ClientErrors {
@@ -51,7 +51,7 @@ export class ClientErrors {
       socket.destroy();
     } else if (body?.breakOff() === 'current') {
       // The request in progress waits for bytes that will not come, so this is its response.
-      this.#end(response, socket);
+      this.#answer(body, response, socket);
     } else if (request === null) this.#endInOrder(response, socket);
     else {
       void whenReady(this.#application(request), (refusal) =>
@@ -62,8 +62,9 @@ export class ClientErrors {
 
   /** Responds to a request whose body takes too long, and ends its connection. */
   timeOut(socket: Socket): void {
-    this.#bodies.get(socket)?.breakOff();
-    this.#end(ERROR_RESPONSES.slow, socket);
+    const body = this.#bodies.get(socket);
+    body?.breakOff();
+    this.#answer(body, ERROR_RESPONSES.slow, socket);
   }
 
   /** CONNECT (RFC 9110, section 9.3.6): node:http hands over the connection, not a request. */
@@ -90,6 +91,12 @@ export class ClientErrors {
       case 'disconnect':
         socket.destroy();
     }
+  }
+
+  /** Responds in place of the request in progress. The record of that request names the response. */
+  #answer(body: IncomingBody | undefined, response: ErrorResponse, socket: Socket): void {
+    if (body === undefined) this.#end(response, socket);
+    else if (endWith(response, socket)) body.answer = response;
   }
 
   #end(response: ErrorResponse, socket: Socket): void {

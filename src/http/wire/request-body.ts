@@ -5,6 +5,7 @@ import { CatalogError } from '../../errors.ts';
 import type { RequestBody } from '../message.ts';
 import type { BodyBudget } from './body-memory/body-budget.ts';
 import { GrowingBuffer } from './body-memory/growing-buffer.ts';
+import type { ErrorResponse } from './error-responses.ts';
 
 /**
  * How much of an unread body is received and dropped. A client that is still sending would not read
@@ -43,6 +44,8 @@ function declaredLength(headers: IncomingMessage['headers']): number {
 
 /** The body of a request: read at most once, and received to its end even if it is not read. */
 export class IncomingBody implements RequestBody {
+  /** The error that its request was answered with, in place of the response of the application. */
+  answer: ErrorResponse | null = null;
   readonly #incoming: IncomingMessage;
   readonly #settings: BodySettings;
   /** The response, if the client waits for `100 Continue` before it sends the body. */

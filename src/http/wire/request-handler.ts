@@ -144,9 +144,12 @@ async function complete(
     // however small its chunks are.
     if (!received && !outgoing.writableFinished) incoming.pause();
     const bytes = sending instanceof Promise ? await sending : sending;
-    if (!request.trace.isTold && listener?.wants(response.status) === true) {
-      const gone = connection.destroyed;
-      listener.onResponse(accessRecord(request, response, bytes, milliseconds, gone));
+    const answer = body?.answer ?? null;
+    const status = answer?.status ?? response.status;
+    if (!request.trace.isTold && listener?.wants(status) === true) {
+      const written = answer === null ? bytes : Buffer.byteLength(answer.body);
+      const gone = answer === null && connection.destroyed;
+      listener.onResponse(accessRecord(request, status, written, milliseconds, gone));
     }
     // No other request of the connection is carried out until the client has taken the response.
     // Otherwise the responses to a client that does not read would pile up in memory.

@@ -269,6 +269,36 @@ for (const [what, bytes] of Object.entries(ENDED)) {
     ));
 }
 
+/** Bytes of a request that is answered while its handler waits for the rest of them. */
+const UNFINISHED = [
+  [408, POST.slice(0, -1)],
+  [400, MALFORMED_POST],
+] as const;
+
+for (const [status, bytes] of UNFINISHED) {
+  test(`a request that is ${status} while it is in progress has one record, with its method and path`, () =>
+    staged(
+      async ({ body }) => {
+        const received = await body.bytes(null).catch(() => null);
+        return { status: received === null ? 422 : 201, headers: {}, body: 'not sent' };
+      },
+      async (stage) => {
+        const client = stage.connect();
+        client.socket.write(bytes);
+        const [answer] = responsesIn(await client.end());
+        await assertIdle(stage);
+        assert.equal(
+          stage.records.map(({ method, path, ...record }) => [method, path, record.status]),
+          [['POST', '/x', status]],
+        );
+        const [record] = stage.records;
+        assert.is(record?.bytes, Buffer.byteLength(answer?.body ?? ''));
+        assert.is(record?.aborted, false);
+      },
+      { requestTimeout: 200 },
+    ));
+}
+
 test('a write whose body is complete after it was answered with 408 is not carried out', () => {
   const { application, gates } = held();
   return staged(
