@@ -107,7 +107,7 @@ export function keptSettings(disk: Disk, directory: string): PageSettings {
   const bytes = readFile(disk, path);
   if (bytes === null) return DEFAULT_SETTINGS;
   const parsed = v.safeParse(
-    v.pipe(v.string(), v.parseJson(), settings),
+    v.pipe(v.string(), v.parseJson(), settings, v.check(canBeFormatted)),
     bytes.toString(),
     FIRST_FAULT,
   );
@@ -116,4 +116,13 @@ export function keptSettings(disk: Disk, directory: string): PageSettings {
     'page_failed',
     `${path} does not hold the settings of pages; remove it, and restart the server`,
   );
+}
+
+/** Whether prices can be formatted: a file that was edited may hold `euro`. */
+function canBeFormatted({ currency, locale }: PageSettings): boolean {
+  try {
+    return new Intl.NumberFormat(locale, { style: 'currency', currency }).format(0) !== '';
+  } catch {
+    return false;
+  }
 }

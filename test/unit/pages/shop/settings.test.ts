@@ -28,7 +28,10 @@ test('the settings of the last server are kept', async () => {
 test('a file without settings of pages is refused', () => {
   const directory = temporaryDirectory();
   const path = join(directory, 'pages.json');
-  for (const content of ['', 'no JSON', 'null', '{}']) {
+  const malformed = [{ currency: 'euro' }, { locale: 'english_language' }].map((edited) =>
+    JSON.stringify({ ...DEFAULT_SETTINGS, ...edited }),
+  );
+  for (const content of ['', 'no JSON', 'null', '{}', ...malformed]) {
     writeFileSync(path, content);
     assert.throws(
       () => keptSettings(quickDisk, directory),
