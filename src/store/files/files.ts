@@ -42,8 +42,9 @@ export function listChanges(disk: Disk, directory: string): Listing {
   const unexpected: string[] = [];
   const path = join(directory, DATA_FILES.changes);
   for (const name of readable(path, () => disk.list(path))) {
-    const sequence = CHANGE_SET.exec(name)?.[1];
-    if (sequence !== undefined) sequences.push(Number(sequence));
+    // The first change set has the number 1.
+    const sequence = Number(CHANGE_SET.exec(name)?.[1] ?? 0);
+    if (sequence > 0) sequences.push(sequence);
     else if (!name.startsWith('.')) unexpected.push(join(path, name));
   }
   return { sequences: sequences.sort((a, b) => a - b), unexpected };

@@ -158,7 +158,8 @@ class Recovery {
     // This version cannot judge the files of a later one.
     const later = this.#problems.find(({ code }) => code === 'schema_version');
     if (later !== undefined) return { recovered: null, problems: [later] };
-    this.#problems.push(...unexpected.map(unexpectedFile));
+    // Not as arguments of push: there may be more than a call takes.
+    for (const path of unexpected) this.#problems.push(unexpectedFile(path));
     const from = base?.state.sequence ?? (sequences[0] ?? 1) - 1;
     const migrated = this.#attempt(() => lastMigrated(this.#disk, this.#directory));
     const history = historyOf(sequences, from, migrated);

@@ -164,8 +164,14 @@ test('files in the data directory that do not belong to the store are not change
 });
 
 test('a file in changes/ that is not a change set is damage, is named, and is not changed', async () => {
-  // The last one has a number, but with 13 digits.
-  for (const name of ['README', '7.json', '000000000001.json.bak', '0000000000001.json']) {
+  // The last ones have a number, but with 13 digits, or one before the first change set.
+  for (const name of [
+    'README',
+    '7.json',
+    '000000000001.json.bak',
+    '0000000000001.json',
+    '000000000000.json',
+  ]) {
     const directory = await written(addBook('First'));
     const path = join(leftInDisorder(directory), 'changes', name);
     writeFileSync(path, 'mine');
