@@ -119,20 +119,21 @@ interface FieldProps {
 
 function AccountField({ name, label, problem }: FieldProps) {
   const id = `account-${name}`;
-  const isSecret = name === 'password';
+  const given = {
+    id,
+    name,
+    required: true,
+    'aria-invalid': problem !== undefined,
+    'aria-describedby': problem === undefined ? undefined : `${id}-problem`,
+  };
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      <input
-        id={id}
-        name={name}
-        type={isSecret ? 'password' : 'text'}
-        autocomplete={isSecret ? 'new-password' : 'off'}
-        autocapitalize="none"
-        required
-        aria-invalid={problem !== undefined}
-        aria-describedby={problem === undefined ? undefined : `${id}-problem`}
-      />
+      {name === 'password' ? (
+        <input {...given} type="password" autocomplete="new-password" autocapitalize="none" />
+      ) : (
+        <input {...given} type="text" autocomplete="off" autocapitalize="none" />
+      )}
       {problem !== undefined && (
         <p id={`${id}-problem`} class="problem">
           {problem}

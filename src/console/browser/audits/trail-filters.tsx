@@ -75,23 +75,26 @@ interface TextProps {
 
 function TextFilter({ name, type, value, onChange }: TextProps) {
   const { field, end } = useTyped(value);
+  const given = {
+    id: `audit-${name}`,
+    ...field,
+    onChange: ({ currentTarget }: { readonly currentTarget: HTMLInputElement }) => {
+      const text = currentTarget.value.trim();
+      // Each digit of a year makes a date: the first of 2026 is one of the year 2.
+      if (type === 'date' && text.startsWith('0')) return;
+      end();
+      onChange(text);
+    },
+    onBlur: end,
+  };
   return (
     <div class="filter">
-      <label for={`audit-${name}`}>{t(`audits.${name}` as MessageKey)}</label>
-      <input
-        id={`audit-${name}`}
-        type={type}
-        autocomplete="off"
-        {...field}
-        onChange={({ currentTarget }) => {
-          const text = currentTarget.value.trim();
-          // Each digit of a year makes a date: the first of 2026 is one of the year 2.
-          if (type === 'date' && text.startsWith('0')) return;
-          end();
-          onChange(text);
-        }}
-        onBlur={end}
-      />
+      <label for={given.id}>{t(`audits.${name}` as MessageKey)}</label>
+      {type === 'date' ? (
+        <input type="date" autocomplete="off" {...given} />
+      ) : (
+        <input type="text" autocomplete="off" {...given} />
+      )}
     </div>
   );
 }

@@ -150,29 +150,32 @@ function ReferenceControl(props: ControlProps) {
 
 const INPUT_MODES = { integer: 'numeric', price: 'decimal' } as const;
 
+/** An event of an input. */
+interface FromInput {
+  readonly currentTarget: HTMLInputElement;
+}
+
 function TextControl(props: ControlProps) {
   const { id, field, value, onChange, problem = null, readOnly = false, described } = props;
   const { kind } = field;
   const take = ({ validity, value: text }: HTMLInputElement) =>
     onChange(validity.badInput ? NO_DATE : text);
   // No input event says that the parts of a date make none.
-  const look = ({ currentTarget }: { readonly currentTarget: HTMLInputElement }) => {
+  const look = ({ currentTarget }: FromInput) => {
     if (currentTarget.validity.badInput || value === NO_DATE) take(currentTarget);
   };
-  return (
-    <input
-      id={id}
-      type={kind === 'date' ? 'date' : 'text'}
-      inputMode={kind === 'integer' || kind === 'price' ? INPUT_MODES[kind] : undefined}
-      autocomplete="off"
-      value={value === NO_DATE ? '' : textOf(value)}
-      readOnly={readOnly}
-      required={mustBeFilled(field)}
-      aria-invalid={problem !== null}
-      aria-describedby={described}
-      onInput={({ currentTarget }) => take(currentTarget)}
-      onKeyUp={look}
-      onBlur={look}
-    />
-  );
+  const given = {
+    id,
+    value: value === NO_DATE ? '' : textOf(value),
+    readOnly,
+    required: mustBeFilled(field),
+    'aria-invalid': problem !== null,
+    'aria-describedby': described,
+    onInput: ({ currentTarget }: FromInput) => take(currentTarget),
+    onKeyUp: look,
+    onBlur: look,
+  };
+  if (kind === 'date') return <input type="date" autocomplete="off" {...given} />;
+  const mode = kind === 'integer' || kind === 'price' ? INPUT_MODES[kind] : undefined;
+  return <input type="text" inputMode={mode} autocomplete="off" {...given} />;
 }

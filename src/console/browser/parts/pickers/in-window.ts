@@ -12,7 +12,9 @@ const DISTANCE_PX = 8;
  * @param marked the place or the key of that choice.
  * @returns for the list, which is below the left end of its field unless it is moved.
  */
-export function useInWindow(marked: number | string | undefined): RefObject<HTMLUListElement> {
+export function useInWindow(
+  marked: number | string | undefined,
+): RefObject<HTMLUListElement | null> {
   const list = useRef<HTMLUListElement>(null);
   useLayoutEffect(() => {
     const element = list.current;
