@@ -1,6 +1,6 @@
 /** The field that searches as one types. */
 import { useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { isHeldBack, query as address } from '../location.ts';
 import { t } from '../messages/text.ts';
 import type { ListProps } from './list-props.ts';
@@ -23,12 +23,13 @@ export function SearchField({ query, show }: ListProps) {
   const latest = useRef({ show, q: query.q });
   latest.current = { show, q: query.q };
   const typing = typed.value;
-  useEffect(() => {
+  // Not an effect that ends after the next frame: by then another screen may be shown.
+  useLayoutEffect(() => {
     if (typing === null || typing.text.trim() === typing.over) return;
     const { text, over } = typing;
     const timer = setTimeout(() => {
-      // An effect is ended after the next paint: a key, or another address, may have come first.
-      if (typed.value !== typing || latest.current.q !== over) return;
+      // Another address may have come first.
+      if (latest.current.q !== over) return;
       latest.current.show({ q: text }, true);
       // The user may be asked first, and stay: it is shown when there is nothing to ask any more.
       if ((address.value.get('q') ?? '') !== text.trim()) return;

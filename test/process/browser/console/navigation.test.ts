@@ -9,6 +9,9 @@ import { faults, hears, hold, show, stage } from './console.ts';
 
 const scene = stage();
 
+/** How long a pause in typing is before the list is searched, in milliseconds. */
+const TYPING_PAUSE_MS = 200;
+
 testInBrowser('the first link moves the focus past the navigation', async () => {
   const { at, visit } = scene();
   const visitor = await visit('editor');
@@ -261,6 +264,38 @@ testInBrowser('the way back from an item leads to the list as it was left', asyn
   assert.equal(faults(visitor), []);
   await page.context().close();
 });
+
+testInBrowser(
+  'a search that is typed just before its list is left does not lead back',
+  async () => {
+    const { at, visit } = scene();
+    const visitor = await visit('editor');
+    const { page } = visitor;
+    await page.goto(at('/skus'));
+    // The pause after the last key ends when this test says so.
+    await page.evaluate(`
+    globalThis.pauses = new Map();
+    const { setTimeout: wait, clearTimeout: stop } = globalThis;
+    globalThis.setTimeout = (run, ms) => {
+      if (ms !== ${TYPING_PAUSE_MS}) return wait(run, ms);
+      pauses.set(-pauses.size - 1, run);
+      return -pauses.size;
+    };
+    globalThis.clearTimeout = (timer) => void (pauses.delete(timer) || stop(timer));`);
+    await page.getByRole('searchbox').fill('phone');
+    await page.waitForFunction('pauses.size === 1');
+    await page.evaluate(`(async () => {
+    globalThis.requestAnimationFrame = globalThis.setTimeout = () => 0;
+    document.querySelector('nav a[href$="/brands"]').click();
+    while (!location.pathname.endsWith('/brands')) await null;
+    for (let turn = 0; turn < 100; turn += 1) await null;
+    for (const run of pauses.values()) run();
+  })()`);
+    assert.is(page.url(), at('/brands'));
+    assert.equal(faults(visitor), []);
+    await page.context().close();
+  },
+);
 
 testInBrowser('a list that is left before a frame is where the way back leads', async () => {
   const { at, visit } = scene();
