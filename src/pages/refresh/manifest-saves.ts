@@ -1,4 +1,4 @@
-/** When the manifest is written: not too often, and only if the state that it names is another. */
+/** When the manifest is written: not too often, and only if the state or the files are others. */
 import type { LogPosition } from '../../store/change-log.ts';
 import type { PageMaker } from '../writer/page-writer.ts';
 
@@ -9,7 +9,7 @@ export class ManifestSaves {
   readonly #maker: Pick<PageMaker, 'save'>;
   readonly #onError: (error: unknown) => void;
   #savedAt = Number.NEGATIVE_INFINITY;
-  /** The sequence of the state that the manifest names; null if it names none. */
+  /** The sequence of the state that the manifest names; null if it names none or is out of date. */
   #sequence: number | null = null;
 
   /** @param onError called if the manifest cannot be written; the next start takes longer. */
@@ -21,6 +21,11 @@ export class ManifestSaves {
   /** Whether the last write was long enough ago. */
   get isDue(): boolean {
     return performance.now() - this.#savedAt > INTERVAL_MS;
+  }
+
+  /** Call it if files were written or removed: the manifest has other stats for them. */
+  outdate(): void {
+    this.#sequence = null;
   }
 
   /** Never rejects. @param state of which every page is made; null if some still wait. */

@@ -238,8 +238,14 @@ export class PageQueue {
   }
 
   async #make(names: readonly PageName[]): Promise<void> {
-    const results = await this.#options.batches.attempt(names, false);
+    const results = await this.#attempt(names, false);
     names.forEach((name, index) => this.#conclude(name, results[index]));
+  }
+
+  async #attempt(names: readonly PageName[], always: boolean): Promise<readonly PageResult[]> {
+    const results = await this.#options.batches.attempt(names, always);
+    if (results.some((result) => result !== 'unchanged')) this.#manifest.outdate();
+    return results;
   }
 
   #conclude(name: PageName, result: PageResult | undefined): void {
@@ -258,7 +264,7 @@ export class PageQueue {
       return true;
     }
     return this.#locked(names.length, async () => {
-      const results = await this.#options.batches.attempt(names, !build.scope.stale);
+      const results = await this.#attempt(names, !build.scope.stale);
       const failed = names.filter((name, index) => !build.add(name, results[index] ?? 'unchanged'));
       // A failed page may be older than the store, so it is retried and reported like any other.
       if (failed.length > 0) await this.#make(failed);

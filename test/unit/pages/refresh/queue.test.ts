@@ -1,6 +1,6 @@
 /** src/pages/refresh/queue.ts: pages written in the background, with a disk that can fail. */
 import { rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Disk } from '../../../../src/disk/disk.ts';
@@ -355,6 +355,27 @@ test('closing does not mark the manifest if a page could not be written, so the 
   await bench.close();
   const next = createWriter(quickDisk, bench.data, SETTINGS);
   assert.is(await next.knows({ sequence, digest }), false);
+});
+
+test('closing after a build of all pages saves the stats of their files, so the next start reads none', async () => {
+  const bench = await Bench.open(1);
+  bench.queue.compare();
+  await until('the manifest is saved', () => bench.isMarked());
+  await bench.queue.build({ stale: false, skus: null }).ended;
+  await bench.close();
+  const read: string[] = [];
+  const disk: Disk = {
+    ...quickDisk,
+    read: (path) => {
+      read.push(basename(path));
+      return quickDisk.read(path);
+    },
+  };
+  const next = createWriter(disk, bench.data, SETTINGS);
+  assert.ok(await next.knows(bench.store));
+  read.length = 0;
+  assert.equal(await next.damaged(true), { names: [], isLast: true });
+  assert.equal(read, []);
 });
 
 test('a build has its own counts, and pages of commits during it are current afterwards', async () => {
