@@ -50,7 +50,7 @@ export function createApplication(
   return (request) => {
     const target = splitPrefix(request.path, basePath);
     return whenReady(find(target), (route) => {
-      if (route !== undefined) request.trace.found = target.path;
+      if (route !== undefined) note(request, target.path, route.path);
       const begun = services.changes.sequence;
       const finish = (response: HttpResponse) => {
         const guarded = route?.path.guards(request.method) ?? false;
@@ -76,6 +76,12 @@ export function createApplication(
       }
     });
   };
+}
+
+/** Records the path for the log and the metrics. */
+function note({ trace }: HttpRequest, found: string | null, { memorable, template }: Path): void {
+  trace.found = found;
+  if (!memorable) trace.template = template;
 }
 
 /** Makes `/openapi.json` at the first request for it, which keeps the start of the server short. */

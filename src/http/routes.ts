@@ -76,7 +76,7 @@ export class Routes {
   async #look(path: string, shape: string): Promise<Route | undefined> {
     const url = `http://catalog${path}`;
     const route: Route | undefined = await this.#router.fetch({ method: 'GET', url, path });
-    if (route?.path.parameters.every(({ memorable }) => memorable) === true) {
+    if (route?.path.memorable === true) {
       this.#known.set(shape, { path: route.path, names: namesOfNumbers(route.path) });
     }
     return route;

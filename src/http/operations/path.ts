@@ -69,6 +69,8 @@ export interface Path extends PathFacts {
   >;
   /** Whether the path has an entity tag to compare conditions with, as items and documents do. */
   readonly tagged: boolean;
+  /** Whether all of its parameters are memorable. */
+  readonly memorable: boolean;
   /** Every method, for `Allow`. */
   readonly allow: string;
   /** Whether a method needs a token; for a method that the path does not have, whether GET does. */
@@ -105,6 +107,7 @@ export function definePath<Found>(declared: PathDeclaration<Found>): Path {
     parameters,
     operations,
     tagged: declared.validators !== undefined,
+    memorable: parameters.every(({ memorable }) => memorable),
     allow,
     guards: (method) => ((operations.get(method) ?? fallback)?.role ?? null) !== null,
     placeOf(method) {

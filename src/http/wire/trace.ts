@@ -10,6 +10,8 @@ export const REQUEST_ID = 'x-request-id';
 export class Trace {
   /** The path without base path and version; null if no route matches it. */
   found: string | null = null;
+  /** The template of that path if its parameters may be any text; null if digits tell them apart. */
+  template: string | null = null;
   /** The change set that a read asked for, once the state contains it. */
   reached: number | null = null;
   /** The subject of the token. */
@@ -28,9 +30,12 @@ export class Trace {
     return (this.#id ??= randomUUID());
   }
 
-  /** The pattern of the path, such as `/books/{id}/`. There are as many patterns as routes. */
+  /**
+   * The pattern of the path, such as `/books/{id}/`. There are as many patterns as routes, whatever
+   * clients send, because the metrics keep a series for each of them.
+   */
   get route(): string | null {
-    return this.found === null ? null : this.found.replace(/\d+/g, '{id}');
+    return this.found === null ? null : (this.template ?? this.found.replace(/\d+/g, '{id}'));
   }
 }
 

@@ -93,6 +93,23 @@ test('unknown methods and paths create no new time series', async () => {
   await server.stop();
 });
 
+test('names in paths create no new time series', async () => {
+  const { server, operator } = await measured();
+  const routes = ['/console/{path}', '/admin/users/{name}/', '/admin/tokens/{jti}/'];
+  for (const name of ['ann', 'bob', 'cleo']) {
+    for (const route of routes) await send(server, 'GET', route.replace(/\{\w+\}/, name));
+  }
+  const counts = [...(await valuesOf(operator))].filter(([name]) => name.startsWith(COUNT));
+  const expected = [200, 404, 405].map(
+    (status, index) => `${COUNT}{method="GET",route="${routes[index]}",status="${status}"}`,
+  );
+  assert.equal(
+    counts,
+    expected.map((series) => [series, 3]),
+  );
+  await server.stop();
+});
+
 test('the metrics port serves /metrics, /healthz and /readyz, and nothing of the catalog', async () => {
   const { server, operator } = await measured({ args: ['--base-path', '/api'] });
   const get = (path: string, init: RequestInit = {}) => fetch(`${operator.url}${path}`, init);
