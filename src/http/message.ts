@@ -54,7 +54,8 @@ export interface HttpRequest {
   /** Empty if the request has none. */
   readonly body: RequestBody;
   /**
-   * Calls `listener` if the client disconnects before it has the response. For long waits.
+   * Calls `listener` if the client disconnects before it has the response; at once if it already
+   * has. For long waits.
    *
    * @returns a function that removes the listener.
    */

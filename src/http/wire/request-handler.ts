@@ -214,7 +214,9 @@ function toHttpRequest(
     trace: new Trace(proxied ? givenId(incoming.headers) : null),
     body: body ?? NO_BODY,
     whenGone(listener) {
-      connection.once('close', listener);
+      // The checks before a wait may have taken so long that the event has passed.
+      if (connection.destroyed) listener();
+      else connection.once('close', listener);
       return () => void connection.off('close', listener);
     },
   };

@@ -37,4 +37,21 @@ for (const [way, reading] of Object.entries(read)) {
   }
 }
 
+test('a wait that begins after its client has disconnected ends at once', () => {
+  let begins = 0;
+  const application = async (request: HttpRequest): Promise<HttpResponse> => {
+    for (; begins < 2; begins += 1) {
+      await new Promise<void>((resolve) => request.whenGone(resolve));
+    }
+    return { status: 200, headers: {}, body: '' };
+  };
+  return staged(application, async (stage) => {
+    const client = stage.connect();
+    client.send('GET /');
+    await until('the request is carried out', () => stage.server.requests === 1);
+    client.socket.resetAndDestroy();
+    await until('both waits have ended', () => begins === 2);
+  });
+});
+
 test.run();
