@@ -130,13 +130,16 @@ async function complete(
   request: HttpRequest,
   response: HttpResponse,
 ): Promise<void> {
-  const { pipeline, listener, onError } = context;
+  const { pipeline, connections, listener, onError } = context;
   const { incoming, outgoing, connection, body, started } = exchange;
   try {
     const finishing = body === null || body.finish();
     const received = finishing instanceof Promise ? await finishing : finishing;
     body?.release();
     if (!received || pipeline.closing) response.headers['Connection'] = 'close';
+    // What the client has sent after this request counts as not carried out, and it may send it
+    // again elsewhere (RFC 9112, section 9.6).
+    if (response.headers['Connection'] === 'close') connections.stopReading(connection);
     addRequestId(request, response);
     const milliseconds = performance.now() - started;
     const sending = sendResponse(exchange, response, request.method === 'HEAD');
@@ -177,19 +180,15 @@ function canBegin({ connections }: ServerContext, { connection, body }: Exchange
 
 function respond(
   context: ServerContext,
-  { incoming, connection }: Exchange,
+  { incoming }: Exchange,
   request: HttpRequest,
   handling: Handling,
 ): HttpResponse | Promise<HttpResponse> {
-  const { application, connections, limits } = context;
+  const { application, limits } = context;
   const error = syntaxError(incoming);
-  if (handling === 'reject' || error !== null) {
-    // The end of a malformed request is uncertain, so nothing after it is read as a request.
-    connections.stopReading(connection);
-    return error === null || handling === 'reject'
-      ? rejection(503, WAIT_FOR_RESPONSES)
-      : rejection(400, error);
-  }
+  if (handling === 'reject') return rejection(503, WAIT_FOR_RESPONSES);
+  // The end of a malformed request is uncertain, so nothing after it is read as a request.
+  if (error !== null) return rejection(400, error);
   if ((incoming.url?.length ?? 0) > limits.url) {
     return rejection(414, `the request target is longer than ${limits.url} bytes`);
   }
