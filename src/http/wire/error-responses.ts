@@ -87,6 +87,7 @@ export function serialize({ status, headers, body }: ErrorResponse): string {
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
     `Content-Length: ${Buffer.byteLength(body)}`,
+    `Date: ${new Date().toUTCString()}`,
     'Connection: close',
     '',
     body,

@@ -240,6 +240,8 @@ for (const [bytes, statuses] of BROKEN) {
         statuses,
       );
       assert.match(answers.at(-1)?.body ?? '', /not valid HTTP/);
+      const age = Date.now() - Date.parse(answers.at(-1)?.headers['date'] ?? '');
+      assert.ok(Math.abs(age) < 60_000, 'every response has the time (RFC 9110, section 6.6.1)');
       await assertIdle(stage);
     }));
 }
