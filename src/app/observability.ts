@@ -78,6 +78,12 @@ export function metricsAddress({
   return { host: metricsHost ?? host, port, flags };
 }
 
+/**
+ * Connections to the metrics port. The limit of connections of clients leaves descriptors for these:
+ * without one of their own, they could take all that the store needs.
+ */
+const OPERATOR_CONNECTIONS = 100;
+
 const NO_CHANGES = { delivered: 0, failed: 0, failing: 0, lag: 0 };
 
 /** The log, the metrics and the readiness of a process, and its end if it cannot go on. */
@@ -243,6 +249,7 @@ export class Observability {
       }),
       ...address,
       onError: this.onError('the metrics could not be sent'),
+      limits: { connections: OPERATOR_CONNECTIONS },
     });
     log.info('metrics are served', { url: `${this.#server.url}/metrics` });
   }

@@ -5,7 +5,7 @@
  */
 import { MAX_HTTP_REQUESTS } from './http-client.ts';
 
-/** Descriptors for files, refused connections, and connections to other machines. */
+/** Descriptors for files, refused connections, the metrics port, and connections to other machines. */
 const RESERVED = 512;
 
 /**

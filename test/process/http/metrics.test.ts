@@ -1,4 +1,5 @@
 /** `--metrics-port`: the metrics and health checks on a separate port. */
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { test } from 'uvu';
@@ -124,6 +125,20 @@ test('the metrics port serves /metrics, /healthz and /readyz, and nothing of the
     assert.is((await get(path)).status, 404, path);
   }
   assert.is((await send(server, 'GET', '/api/metrics')).status, 404);
+  await server.stop();
+});
+
+test('the metrics port takes 100 connections, and more are 503', async () => {
+  const { server, operator } = await measured();
+  const { hostname, port } = new URL(operator.url);
+  const sockets = Array.from({ length: 100 }, () => connect(Number(port), hostname));
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+  const get = () =>
+    exchangeRaw(operator, ['GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n']);
+  await until('there is no place', async () => (await get()).startsWith('HTTP/1.1 503 '));
+  assert.is((await send(server, 'GET', '/healthz')).status, 200);
+  for (const socket of sockets) socket.destroy();
+  await until('there is a place', async () => (await get()).startsWith('HTTP/1.1 200 '));
   await server.stop();
 });
 
