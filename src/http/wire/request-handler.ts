@@ -25,6 +25,7 @@ import { type BodySettings, hasBody, IncomingBody } from './request-body.ts';
 import { syntaxError, targetOf } from './request-syntax.ts';
 import { type ResponseSink, sendResponse, waitFor } from './responses/response-body.ts';
 import { givenId, REQUEST_ID, Trace } from './trace.ts';
+import type { Cuts } from './responses/cuts.ts';
 import type { UnreadResponses } from './responses/unread-responses.ts';
 
 /** The parts of a server that all its requests share. */
@@ -39,6 +40,7 @@ export interface ServerContext {
   readonly pipeline: Pipeline<Origin>;
   readonly responseBatch: ResponseBatch;
   readonly unread: UnreadResponses;
+  readonly cuts: Cuts;
   readonly connections: Connections;
   readonly clientErrors: ClientErrors;
 }
@@ -60,7 +62,7 @@ export function handleRequest(
   outgoing: ServerResponse,
   awaitsContinue: boolean,
 ): void {
-  const { pipeline, connections, clientErrors, bodies, limits, unread, onError } = context;
+  const { pipeline, connections, clientErrors, bodies, limits, unread, cuts, onError } = context;
   const connection = incoming.socket;
   if (connections.isEnding(connection)) return;
   const started = performance.now();
@@ -68,7 +70,8 @@ export function handleRequest(
   const body = hasBody(incoming) ? new IncomingBody(incoming, bodies, waiting) : null;
   if (body !== null) clientErrors.expectBody(connection, body);
   const timeout = limits.sendTimeout;
-  const exchange = { incoming, outgoing, connection, body, started, timeout, unread, onError };
+  const shared = { timeout, unread, cuts, onError };
+  const exchange = { ...shared, incoming, outgoing, connection, body, started };
   const admission = pipeline.admit(connection, incoming, started);
   switch (admission.kind) {
     case 'start':

@@ -23,6 +23,7 @@ import { LIMITS, type Limits } from './limits.ts';
 import { Pipeline } from './pipeline.ts';
 import { ResponseBatch } from './responses/response-batch.ts';
 import { handleRequest, type ServerContext } from './request-handler.ts';
+import { Cuts } from './responses/cuts.ts';
 import { UnreadResponses } from './responses/unread-responses.ts';
 
 /** Milliseconds between two checks for connections that are too slow. */
@@ -102,7 +103,7 @@ export async function startServer(options: ServerOptions): Promise<HttpServer> {
     get bodyMemory() {
       return bodies.budget.held;
     },
-    close: (grace) => closeServer(server, pipeline, grace),
+    close: (grace) => closeServer(server, context, grace),
   };
 }
 
@@ -116,6 +117,7 @@ function createContext(options: ServerOptions): ServerContext {
   const { isMemoryScarce = () => false } = options;
   const limits = { ...LIMITS, ...options.limits };
   const responseBatch = new ResponseBatch();
+  const cuts = new Cuts();
   const clientOf = (request: Origin) => networkOf(clientAddress(request, trusts));
   const pipeline = new Pipeline({
     limit: limits.pipelined,
@@ -140,7 +142,8 @@ function createContext(options: ServerOptions): ServerContext {
     },
     pipeline,
     responseBatch,
-    unread: new UnreadResponses(limits.unread, clientOf),
+    unread: new UnreadResponses(limits.unread, clientOf, cuts),
+    cuts,
     connections: new Connections(limits, trusts, isMemoryScarce),
     clientErrors,
   };
@@ -250,7 +253,7 @@ function probe(address: Address): Promise<Probe> {
 
 async function closeServer(
   server: Server,
-  pipeline: Pipeline<Origin>,
+  { pipeline, cuts }: Pick<ServerContext, 'pipeline' | 'cuts'>,
   grace: number,
 ): Promise<boolean> {
   pipeline.closing = true;
@@ -260,6 +263,7 @@ async function closeServer(
   const areAnswered = await withTimeout(answered, grace, () => false);
   // The remaining connections are idle or out of time. The last responses get one turn to be sent.
   await new Promise((resolve) => setImmediate(resolve));
+  cuts.cutStreams();
   server.closeAllConnections();
   await withTimeout(closed, CLOSE_MS, () => {});
   return areAnswered;

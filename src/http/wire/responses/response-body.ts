@@ -2,7 +2,7 @@
  * Sends response bodies to the client.
  *
  * Invariant: one response keeps at most two pieces in memory, however slow its client is. A body
- * that was not sent completely never looks complete: its connection is cut.
+ * that was not sent completely never looks complete: its connection is cut (cuts.ts).
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -10,6 +10,7 @@ import { cutBetweenCharacters } from '../../../model/characters.ts';
 import { PooledBuffer } from '../../../resources/text/pooled-buffer.ts';
 import { piecesOf } from '../../../streams.ts';
 import type { BodyStream, HttpResponse } from '../../message.ts';
+import type { Cuts } from './cuts.ts';
 import type { UnreadResponses } from './unread-responses.ts';
 
 /** Most bytes that are written to the socket at once; larger bodies are split. */
@@ -24,6 +25,7 @@ export interface ResponseSink {
   readonly timeout: number;
   /** The responses of all connections that wait for their clients. */
   readonly unread: UnreadResponses;
+  readonly cuts: Cuts;
   /** Called if making or closing a stream fails. */
   readonly onError: (error: unknown) => void;
 }
@@ -122,8 +124,9 @@ function* encoded(body: string): Generator<Uint8Array> {
 }
 
 async function sendStream(sink: ResponseSink, body: BodyStream): Promise<number> {
-  const { outgoing, connection, onError } = sink;
+  const { incoming, outgoing, connection, cuts, onError } = sink;
   let bytes = 0;
+  cuts.expectStream(incoming.httpVersion, outgoing, connection);
   const iterator = body[Symbol.asyncIterator]();
   try {
     // So the client has the status while it waits for the first event of a stream.
@@ -141,7 +144,7 @@ async function sendStream(sink: ResponseSink, body: BodyStream): Promise<number>
     }
   } catch (error) {
     onError(error);
-    connection.destroy();
+    cuts.cut(connection);
   }
   closeIterator(iterator, onError);
   return bytes;
@@ -181,12 +184,12 @@ async function sendPiece(sink: ResponseSink, piece: Uint8Array): Promise<boolean
  * @returns whether the client took it.
  */
 export function waitFor(
-  { incoming, outgoing, connection, timeout, unread }: ResponseSink,
+  { incoming, outgoing, connection, timeout, unread, cuts }: ResponseSink,
   event: 'drain' | 'finish',
 ): Promise<boolean> {
   if (connection.destroyed) return Promise.resolve(false);
   return new Promise((resolve) => {
-    const timer = setTimeout(() => connection.destroy(), timeout);
+    const timer = setTimeout(() => cuts.cut(connection), timeout);
     const stopWaiting = unread.add(incoming);
     const settle = (taken: boolean) => {
       clearTimeout(timer);

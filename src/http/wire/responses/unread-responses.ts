@@ -9,17 +9,20 @@
  */
 import type { Socket } from 'node:net';
 import type { Origin } from '../client-address.ts';
+import type { Cuts } from './cuts.ts';
 
 export class UnreadResponses {
   readonly #limit: number;
   readonly #clientOf: (request: Origin) => string;
+  readonly #cuts: Pick<Cuts, 'cut'>;
   /** By client; the connection that has waited longest is the first of each. No set is empty. */
   readonly #waiting = new Map<string, Set<Socket>>();
   #count = 0;
 
-  constructor(limit: number, clientOf: (request: Origin) => string) {
+  constructor(limit: number, clientOf: (request: Origin) => string, cuts: Pick<Cuts, 'cut'>) {
     this.#limit = limit;
     this.#clientOf = clientOf;
+    this.#cuts = cuts;
   }
 
   /**
@@ -42,7 +45,7 @@ export class UnreadResponses {
     const [longest] = this.#waiting.get(most.client) ?? [];
     if (longest === undefined) return;
     this.#remove(most.client, longest);
-    longest.destroy();
+    this.#cuts.cut(longest);
   }
 
   #remove(client: string, connection: Socket): void {

@@ -2,6 +2,7 @@
 import { EventEmitter } from 'node:events';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { Cuts } from '../../../../src/http/wire/responses/cuts.ts';
 import {
   type ResponseSink,
   sendResponse,
@@ -31,7 +32,8 @@ function connected() {
   };
   const send = (body: AsyncIterable<string>) => {
     const onError = (error: unknown) => assert.unreachable(String(error));
-    const sink = { incoming, outgoing, connection, timeout: 60_000, unread, onError };
+    const shared = { timeout: 60_000, unread, cuts: new Cuts(), onError };
+    const sink = { incoming, outgoing, connection, ...shared };
     const response = { status: 200, headers: {}, body };
     return sendResponse(sink as unknown as ResponseSink, response, false);
   };

@@ -3,9 +3,10 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { CatalogError } from '../../../../src/errors.ts';
 import type { HttpRequest, HttpResponse } from '../../../../src/http/message.ts';
+import type { Limits } from '../../../../src/http/wire/limits.ts';
 import { withTimersOf } from '../../../support/clock.ts';
 import { until } from '../../../support/until.ts';
-import { staged } from '../../../support/wire.ts';
+import { type Stage, staged } from '../../../support/wire.ts';
 
 const PIECE = 'x'.repeat(64 * 1024);
 const LAST = 'Connection: close';
@@ -319,6 +320,60 @@ test('a stream that fails half-way closes the connection, and the error is repor
     },
   );
 });
+
+/** How the end of an HTTP/1.0 connection looks to its client; there is no other end of a stream. */
+async function endOf(stage: Stage, meanwhile: () => Promise<unknown> | void): Promise<string> {
+  const client = stage.connect();
+  let end = 'none';
+  client.socket.once('end', () => (end = 'complete'));
+  client.socket.once('error', ({ code }: NodeJS.ErrnoException) => (end = code ?? ''));
+  client.socket.pause();
+  client.socket.write('GET / HTTP/1.0\r\n\r\n');
+  const { server, records } = stage;
+  await until('the request is there', () => server.requests + records.length > 0);
+  await meanwhile();
+  await until('the response is over', () => records.length === 1);
+  client.socket.resume();
+  await client.end();
+  return end;
+}
+
+async function* failing() {
+  yield PIECE;
+  throw new Error('the disk is gone');
+}
+
+const CUT: Readonly<
+  Record<string, { body: () => AsyncIterable<string>; limits: Partial<Limits> }>
+> = {
+  'that fails': { body: failing, limits: {} },
+  'whose client is too slow': { body: () => new Source(1000), limits: { sendTimeout: 100 } },
+  'that too many others wait with': { body: () => new Source(1000), limits: { unread: 0 } },
+};
+
+for (const [what, { body, limits }] of Object.entries(CUT)) {
+  test(`a stream ${what} does not look complete to a client of HTTP/1.0`, () =>
+    staged(
+      () => streamed(body()),
+      async (stage) => assert.is(await endOf(stage, () => {}), 'ECONNRESET'),
+      limits,
+    ));
+}
+
+test('a stream that a shutdown cuts does not look complete to a client of HTTP/1.0', () =>
+  staged(
+    () => streamed(new Source(1000)),
+    async (stage) => {
+      const end = await endOf(stage, () => stage.server.close(0));
+      assert.is(end, 'ECONNRESET');
+    },
+  ));
+
+test('a whole stream looks complete to a client of HTTP/1.0', () =>
+  staged(
+    () => streamed(new Source(1)),
+    async (stage) => assert.is(await endOf(stage, () => {}), 'complete'),
+  ));
 
 test('HEAD closes a stream without reading it', () => {
   const calls: string[] = [];

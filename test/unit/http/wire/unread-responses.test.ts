@@ -10,9 +10,11 @@ import { staged } from '../../../support/wire.ts';
 function setting(limit: number) {
   const cut: string[] = [];
   const names = new Map<unknown, string>();
-  const unread = new UnreadResponses(limit, ({ socket }) => names.get(socket)?.[0] ?? '');
+  const nameOf = (socket: unknown) => names.get(socket) ?? '';
+  const cuts = { cut: (socket: unknown) => void cut.push(nameOf(socket)) };
+  const unread = new UnreadResponses(limit, ({ socket }) => nameOf(socket).charAt(0), cuts);
   const add = (name: string) => {
-    const socket = { destroy: () => void cut.push(name) } as unknown as IncomingMessage['socket'];
+    const socket = {} as IncomingMessage['socket'];
     names.set(socket, name);
     return unread.add({ socket, headers: {} });
   };
