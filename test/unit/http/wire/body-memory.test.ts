@@ -251,6 +251,26 @@ test('the memory of a body is released if its client disconnects', () =>
     assert.is(stage.server.requests, 0);
   }));
 
+test('a client that does not read its response holds no memory of its body', () => {
+  const gate = Promise.withResolvers<void>();
+  return staged(
+    async ({ body }) => {
+      await body.bytes(null);
+      await gate.promise;
+      return { status: 200, headers: {}, body: 'x'.repeat(32 * MIB) };
+    },
+    async (stage) => {
+      const client = stage.connect();
+      client.socket.pause();
+      client.send('POST /', [`Content-Length: ${MIB}`], Buffer.alloc(MIB));
+      await until('the body is held', () => stage.server.bodyMemory === MIB);
+      gate.resolve();
+      await until('the memory is given back', () => stage.server.bodyMemory === 0);
+      assert.is(stage.server.requests, 1, 'the response waits for the client');
+    },
+  );
+});
+
 test('while memory is scarce, connections beyond 100 are 503', async () => {
   let scarce = false;
   const server = await startServer({

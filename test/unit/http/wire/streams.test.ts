@@ -56,7 +56,8 @@ function unchunked(text: string): string | null {
 for (const method of ['GET', 'POST']) {
   test(`if a ${method} throws an error, the connection is closed without a response`, () =>
     staged(
-      async () => {
+      async ({ body }) => {
+        await body.bytes(null);
         await new Promise((resolve) => setTimeout(resolve, 5));
         throw new Error('planted');
       },
@@ -67,6 +68,7 @@ for (const method of ['GET', 'POST']) {
         assert.is(await client.end(), '');
         assert.is(stage.errors.length, 1);
         assert.is(stage.server.requests, 0);
+        assert.is(stage.server.bodyMemory, 0);
       },
     ));
 }
