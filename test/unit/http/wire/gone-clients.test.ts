@@ -54,4 +54,21 @@ test('a wait that begins after its client has disconnected ends at once', () => 
   });
 });
 
+test('a wait that has ended leaves nothing on its connection', () => {
+  let calls = 0;
+  const application = (request: HttpRequest): HttpResponse => {
+    const stopWaiting = request.whenGone(() => (calls += 1));
+    stopWaiting();
+    return { status: 200, headers: {}, body: '' };
+  };
+  return staged(application, async (stage) => {
+    const client = stage.connect();
+    for (let count = 1; count <= 3; count += 1) client.send('GET /');
+    await until('all are answered', () => stage.records.length === 3);
+    client.socket.resetAndDestroy();
+    await until('the connection is closed', () => stage.server.connections === 0);
+    assert.is(calls, 0);
+  });
+});
+
 test.run();

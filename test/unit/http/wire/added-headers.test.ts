@@ -1,7 +1,4 @@
-/**
- * The response that ends its connection: the client counts later requests of the connection as not
- * carried out, and may send them again on another one (RFC 9112, section 9.6).
- */
+/** Headers that the server adds to the responses of an application, and what they promise. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { HttpRequest, HttpResponse } from '../../../../src/http/message.ts';
@@ -9,6 +6,10 @@ import { responsesIn } from '../../../support/raw.ts';
 import { until } from '../../../support/until.ts';
 import { type Stage, staged } from '../../../support/wire.ts';
 
+/**
+ * Responses that end their connection: the client counts later requests of the connection as not
+ * carried out, and may send them again on another one (RFC 9112, section 9.6).
+ */
 const LAST = [
   { what: '414', line: `POST /${'x'.repeat(100)}`, headers: [], statuses: [200, 414] },
   { what: '417', line: 'POST /last', headers: ['Expect: x'], statuses: [200, 417] },
@@ -46,5 +47,18 @@ for (const { what, line, headers, statuses } of LAST) {
     return staged(application, run, { url: 100 });
   });
 }
+
+test('a fault has the id of its line in the log, and other responses have none', () =>
+  staged(
+    ({ path }) => ({ status: Number(path.slice(1)), headers: {}, body: '' }),
+    async (stage) => {
+      const client = stage.connect();
+      for (const status of [200, 404, 500]) client.send(`GET /${status}`);
+      client.send('GET /503', ['Connection: close']);
+      const ids = responsesIn(await client.end()).map(({ headers }) => headers['x-request-id']);
+      const [, , fault, refusal] = stage.records.map(({ id }) => id);
+      assert.equal(ids, [undefined, undefined, fault, refusal]);
+    },
+  ));
 
 test.run();
