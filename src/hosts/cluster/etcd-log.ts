@@ -33,6 +33,9 @@ const MAX_PARTS = MAX_BYTES / PART_BYTES;
 /** Change sets that one request reads. */
 const READ_LIMIT = 16;
 
+/** Bytes after which a read takes no further change set: all of them are in memory together. */
+const READ_BYTES = READ_LIMIT * PART_BYTES;
+
 /** The end of all keys that begin with `changes/`. */
 const CHANGES_END = 'changes0';
 
@@ -145,15 +148,18 @@ export class EtcdLog implements ChangeLog {
     if (last.sequence === after) return [];
     if (kvs[0]?.key !== changeKey(after + 1)) throw gone(after + 1);
     const read: Uint8Array[] = [];
+    let size = 0;
     for (const [index, kv] of kvs.entries()) {
       const sequence = after + 1 + index;
-      if (kv.key !== changeKey(sequence)) break;
+      if (size >= READ_BYTES || kv.key !== changeKey(sequence)) break;
       const entry = decodeEntry(kv.value);
       if (entry.schema > this.#schema) {
         if (read.length > 0) break;
         throw newer(sequence, entry.schema, this.#schema);
       }
-      read.push(entry.parts === 0 ? entry.bytes : await this.#readParts(sequence, entry));
+      const bytes = entry.parts === 0 ? entry.bytes : await this.#readParts(sequence, entry);
+      read.push(bytes);
+      size += bytes.length;
     }
     return read;
   }

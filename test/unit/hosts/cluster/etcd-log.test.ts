@@ -10,20 +10,19 @@ import { MemoryEtcd } from '../../../support/memory-etcd.ts';
 const ORIGIN = { sequence: 0, digest: 'a'.repeat(64) };
 const FIRST = 'changes/000000000001';
 
+/** A change set without rows. */
+function changeSetAfter(sequence: number, previous: string) {
+  const time = '2026-01-01T00:00:00.000Z';
+  const nothing = { last_ids: {}, put: {}, delete: {} };
+  return encodeChangeSet({ sequence: sequence + 1, previous, time, writer: 'w', ...nothing });
+}
+
 /** A log with one change set, and the value of a key of it. */
 async function filled() {
   const client = new MemoryEtcd();
   const log = new EtcdLog(client);
   await log.begin(ORIGIN);
-  const first = encodeChangeSet({
-    sequence: 1,
-    previous: ORIGIN.digest,
-    time: '2026-01-01T00:00:00.000Z',
-    writer: 'w',
-    last_ids: {},
-    put: {},
-    delete: {},
-  });
+  const first = changeSetAfter(ORIGIN.sequence, ORIGIN.digest);
   assert.is(await log.append(first), 'appended');
   const put = (key: string, value: string) => transact(client, [], [{ put: key, value }]);
   const { found } = await transact(client, [], [{ get: FIRST }]);
@@ -51,6 +50,31 @@ test('a head that is damaged in the log is refused', async () => {
       assert.is(await failureMessage(work, 'store_damaged'), 'head in the log is damaged');
     }
   }
+});
+
+test('a read of large change sets ends before all of them are in memory', async () => {
+  const log = new EtcdLog(new MemoryEtcd());
+  await log.begin(ORIGIN);
+  let previous = ORIGIN.digest;
+  for (let sequence = 1; sequence <= 3; sequence += 1) {
+    const { changeSet } = changeSetAfter(sequence - 1, previous);
+    // The log takes whatever bytes there are.
+    await log.append({ changeSet, bytes: Buffer.alloc(6 * 1024 * 1024, sequence) });
+    previous = changeSet.digest;
+  }
+  const read = await log.read(0);
+  assert.equal(
+    read.map((bytes) => [bytes.length, bytes[0]]),
+    [
+      [6 * 1024 * 1024, 1],
+      [6 * 1024 * 1024, 2],
+    ],
+  );
+  const rest = await log.read(read.length);
+  assert.equal(
+    rest.map((bytes) => bytes[0]),
+    [3],
+  );
 });
 
 test.run();
