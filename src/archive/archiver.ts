@@ -240,7 +240,9 @@ export class Archiver {
 
   #succeeded(): void {
     this.#failures = 0;
-    if (this.#failing === null || this.#baseUploads.isFailing || this.#pruning.isFailing) return;
+    // A base that replaces lost change sets is uploaded in another way.
+    const lacksBase = this.#baseUploads.isFailing && this.#bases.isMissing;
+    if (this.#failing === null || lacksBase || this.#pruning.isFailing) return;
     this.#failing = null;
     this.#options.warn(`${this.#url} can be reached again`);
   }

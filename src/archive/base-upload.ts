@@ -20,9 +20,13 @@ export class BaseUpload {
     this.#store = store;
   }
 
-  /** Whether the store has had a checkpoint, or a migration, since the newest base. */
+  /** Whether an upload should begin. */
   get isDue(): boolean {
-    if (this.#running !== null) return false;
+    return this.#running === null && this.isMissing;
+  }
+
+  /** Whether the store has had a checkpoint, or a migration, since the newest base. */
+  get isMissing(): boolean {
     const { newest } = this;
     if (newest === null || newest.schema !== SCHEMA_VERSION) return true;
     return newest.sequence < this.#store.baseSequence;

@@ -492,6 +492,23 @@ test('if the history is too short, a new base is archived, and the lost change s
   await again.close();
 });
 
+test('a base that could not be archived is no failure any more once a later one is', async () => {
+  const archived = await Archived.open(storeDirectory(), { history: 2 * BLOCK });
+  const { network, archiver } = archived;
+  await archived.archived();
+  network.before = (call, name) => {
+    if (call === 'put' && name.startsWith('bases/')) unreachable();
+  };
+  while (archiver.figures.failing === null) await archived.commit(1);
+  network.before = unreachable;
+  const isLost = () => archived.log.some((line) => line.includes('will never be archived'));
+  while (!isLost()) await archived.commit(1);
+  network.before = () => {};
+  await until('the archive has a new base', () => archiver.figures.changeSets === 0);
+  await until('nothing fails', () => archiver.figures.failing === null);
+  await archived.close();
+});
+
 /** Waits until the archive is refused. @returns the reason. */
 async function refusalOf(archived: Archived): Promise<string> {
   await until('it is refused', () => archived.archiver.figures.failing !== null);
