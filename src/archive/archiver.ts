@@ -16,7 +16,7 @@ import { randomUUID } from 'node:crypto';
 import { withTimeout } from '../delay.ts';
 import { CatalogError, hasCode, messageOf } from '../errors.ts';
 import type { LogPosition } from '../store/change-log.ts';
-import { attach } from './attach.ts';
+import { attach, lastPosition } from './attach.ts';
 import { MAX_CHANGE_SETS } from './archive-objects.ts';
 import type { ArchiveFigures, ArchiverOptions, PrivateFiles } from './archiver-options.ts';
 import { BackgroundWork } from './background-work.ts';
@@ -156,9 +156,18 @@ export class Archiver {
   /** Uploads a base, from which later change sets can be restored. */
   async #beginAnew(): Promise<LogPosition> {
     await this.#requireClaim();
-    if (this.#lostAfter !== null) await this.#options.objects.putGap(this.#lostAfter);
+    if (this.#lostAfter !== null) await this.#putGap(this.#lostAfter);
     this.#lostAfter = null;
     return this.#bases.upload();
+  }
+
+  /** @param lostAfter the last change set that is known to be in the archive. */
+  async #putGap(lostAfter: number): Promise<void> {
+    const { objects } = this.#options;
+    const { newest } = this.#bases;
+    // An upload that was not confirmed may have stored some of the others.
+    const last = newest && (await lastPosition(objects, newest));
+    await objects.putGap(Math.max(lostAfter, last?.sequence ?? 0));
   }
 
   /**

@@ -62,8 +62,11 @@ async function begin(objects: ArchiveObjects, recorded: string | null): Promise<
   return manifest;
 }
 
-/** @returns the last change set of the archive. */
-async function lastPosition(objects: ArchiveObjects, base: ArchivedBase): Promise<LogPosition> {
+/** @param base the newest one. @returns the last change set of the archive. */
+export async function lastPosition(
+  objects: ArchiveObjects,
+  base: ArchivedBase,
+): Promise<LogPosition> {
   let position: LogPosition = base;
   for await (const { last, digest } of objects.changesAfter(base.sequence)) {
     if (last > position.sequence) position = { sequence: last, digest };

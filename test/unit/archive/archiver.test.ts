@@ -509,6 +509,29 @@ test('a base that could not be archived is no failure any more once a later one 
   await archived.close();
 });
 
+test('change sets whose upload was not confirmed before others were lost are not in the gap', async () => {
+  const archived = await Archived.open(storeDirectory(), { history: 2 * BLOCK });
+  const { network } = archived;
+  await archived.commit(2);
+  await archived.archived();
+  network.after = (call, name) => {
+    if (call !== 'put' || !name.startsWith('changes/')) return;
+    network.before = unreachable;
+    unreachable();
+  };
+  await archived.commit(1);
+  await until('the network is cut', () => network.before === unreachable);
+  const isLost = () => archived.log.some((line) => line.includes('will never be archived'));
+  while (!isLost()) await archived.commit(1);
+  [network.before, network.after] = [() => {}, () => {}];
+  await archived.archived();
+  const { findings, gaps } = await checkArchive(archived.objects);
+  assert.equal(findings, []);
+  assert.match(gaps.join(), /^change sets 4 to \d+$/);
+  assert.is((await readArchive(archived.objects, { sequence: 3 })).sequence, 3);
+  await archived.close();
+});
+
 /** Waits until the archive is refused. @returns the reason. */
 async function refusalOf(archived: Archived): Promise<string> {
   await until('it is refused', () => archived.archiver.figures.failing !== null);
