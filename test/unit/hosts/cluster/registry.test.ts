@@ -141,4 +141,95 @@ test('a writer that lost its lease gets a new term, even if no other host was th
   await close();
 });
 
+test('a lease counts from when its renewal was sent, however late the response is', async () => {
+  const { client, clock, errors, member, close } = world();
+  const call = client.call.bind(client);
+  client.call = async (path, body) => {
+    const response = await call(path, body);
+    if (path.startsWith('lease/')) clock.monotonic += 5000;
+    return response;
+  };
+  const { registry } = member('a');
+  await until('it is the writer', () => registry.term !== null);
+  client.isSilent = true;
+  await until('its beats are not answered', () => errors.length > 0);
+  clock.monotonic += 8000;
+  assert.ok(registry.term !== null);
+  clock.monotonic += 1;
+  assert.is(registry.term, null);
+  client.isSilent = false;
+  await close();
+});
+
+test('a writer that has lost its lease is none, even while it gets no other lease', async () => {
+  const { client, errors, member, close } = world();
+  const { registry } = member('a');
+  await until('it is the writer', () => registry.term !== null);
+  const call = client.call.bind(client);
+  client.call = (path, body) => {
+    if (path === 'lease/grant') throw new Error('etcd grants no lease');
+    return call(path, body);
+  };
+  client.endLeases();
+  await until('it asks for another lease', () => errors.length > 0);
+  assert.equal([registry.term, registry.isWriter], [null, false]);
+  await close();
+});
+
+test('a host that is not in sync does not become the writer', async () => {
+  const { client, member, close } = world();
+  const a = member('a');
+  a.state = 'catching up';
+  const { writes } = client;
+  await until('there were some beats', () => client.writes > writes + 3);
+  assert.is(client.values['writer'], undefined);
+  a.state = 'in sync';
+  await until('it writes', () => a.registry.term !== null);
+  await close();
+});
+
+test('a host that gives its role up leaves the role of another host as it is', async () => {
+  const { client, member, close } = world();
+  const a = member('a');
+  await until('the first one writes', () => a.registry.term !== null);
+  const call = client.call.bind(client);
+  client.call = async (path, body) => {
+    if (JSON.stringify(body).includes('request_delete_range')) {
+      client.call = call;
+      await transact(client, [], [{ put: 'writer', value: 'b' }]);
+    }
+    return call(path, body);
+  };
+  a.state = 'stopped';
+  await until('it has given its role up', () => client.call === call);
+  const { writes } = client;
+  await until('there were some beats', () => client.writes > writes + 3);
+  assert.is(client.values['writer'], 'b');
+  await close();
+});
+
+test('a host that stops leaves no key behind, and others need not wait for the end of its lease', async () => {
+  const { client, member, close } = world();
+  const { registry } = member('a');
+  await until('it is the writer', () => registry.term !== null);
+  await close();
+  assert.equal(client.values, {});
+});
+
+test('a host that has not heard of the others for as long as their leases last passes no writes to them', async () => {
+  const { client, clock, errors, member, close } = world();
+  const a = member('a');
+  await until('the first one writes', () => a.registry.term !== null);
+  const b = member('b');
+  await until('the second one knows', () => b.registry.writerOrigin === 'http://a');
+  client.isSilent = true;
+  await until('the beats of both are not answered', () => errors.length === 2);
+  clock.monotonic += 14_999;
+  assert.is(b.registry.writerOrigin, 'http://a');
+  clock.monotonic += 1;
+  assert.is(b.registry.writerOrigin, null);
+  client.isSilent = false;
+  await close();
+});
+
 test.run();
