@@ -77,4 +77,36 @@ test('a read of large change sets ends before all of them are in memory', async 
   );
 });
 
+test('a log is begun once, also by two hosts at the same time', async () => {
+  const client = new MemoryEtcd();
+  const other = { sequence: 7, digest: 'b'.repeat(64) };
+  const begun = await Promise.all([
+    new EtcdLog(client).begin(ORIGIN),
+    new EtcdLog(client).begin(other),
+  ]);
+  assert.equal(begun, [
+    { origin: ORIGIN, head: ORIGIN },
+    { origin: ORIGIN, head: ORIGIN },
+  ]);
+});
+
+test('the parts of a change set are removed with it, and no others', async () => {
+  const client = new MemoryEtcd();
+  const log = new EtcdLog(client);
+  await log.begin(ORIGIN);
+  const bytes = Buffer.alloc(1024 * 1024);
+  const first = changeSetAfter(0, ORIGIN.digest).changeSet;
+  const second = changeSetAfter(1, first.digest).changeSet;
+  for (const changeSet of [first, second]) await log.append({ changeSet, bytes });
+  const parts = () => Object.keys(client.values).filter((key) => key.startsWith('parts/'));
+  assert.is(parts().length, 4);
+  await log.trim(2);
+  const kept = `parts/000000000002/${second.digest}`;
+  assert.equal(parts(), [`${kept}/0`, `${kept}/1`]);
+  assert.is((await log.read(1))[0]?.length, bytes.length);
+  await transact(client, [], [{ remove: `${kept}/1` }]);
+  const message = await failureMessage(log.read(1), 'history_gone');
+  assert.match(message, 'the log does not keep change set 2 any more');
+});
+
 test.run();
