@@ -121,12 +121,51 @@ test('a state is written once etcd answers again, and the failure is reported on
   await one.open(await writer('one'));
   client.isSilent = true;
   await one.save(1, stateAt(5));
+  await one.save(2, stateAt(5));
   while (errors.length === 0) await pause(5);
   await one.save(1, stateAt(6));
   client.isSilent = false;
   await one.close();
-  assert.is(positionIn(await host().latest(1)), 6);
+  const texts = [await host().latest(1), await host().latest(2)];
+  assert.equal(texts.map(positionIn), [6, 5]);
+  assert.equal(texts.map(listIn), [[6], [5]]);
   assert.equal(errors, ['etcd does not answer']);
+});
+
+test('a position whose write failed is written once etcd answers again, without another save', async () => {
+  const { client, errors, writer, host } = world();
+  const one = host();
+  await one.open(await writer('one'));
+  const positionIs = async (position: number) => {
+    while (positionIn(await host().latest(1)) !== position) await pause(5);
+  };
+  const state = stateAt(4);
+  await one.save(1, state);
+  await positionIs(4);
+  client.isSilent = true;
+  state.position = 5;
+  await one.save(1, state);
+  while (errors.length === 0) await pause(5);
+  client.isSilent = false;
+  await positionIs(5);
+  await one.close();
+});
+
+test('what was saved in an earlier term is not written over the progress of another writer', async () => {
+  const { writer, host } = world();
+  const [one, two] = [host(), host()];
+  await one.open(await writer('one'));
+  await one.close();
+  await one.save(1, stateAt(3));
+  await two.open(await writer('two'));
+  await two.save(1, stateAt(9));
+  await two.close();
+  await one.open(await writer('one'));
+  await one.save(2, stateAt(4));
+  await one.close();
+  const texts = [await host().latest(1), await host().latest(2)];
+  assert.equal(texts.map(positionIn), [9, 4]);
+  assert.equal(texts.map(listIn), [[9], [4]]);
 });
 
 test('closing ends even if etcd does not answer', async () => {
