@@ -50,15 +50,19 @@ export async function removeMigrationBackups(disk: Disk, directory: string): Pro
 /**
  * A crash may come between a migration and the removal of the change sets that it has replaced.
  *
+ * @param schema of the store. A migration from it has failed, and has replaced nothing.
  * @returns the last change set in the backups of migrations; 0 if there is none.
  * @throws CatalogError `store_unreadable`.
  */
-export function lastMigrated(disk: Disk, directory: string): number {
-  const names = readable(directory, () => disk.list(directory)).filter(isMigrationBackup);
-  return Math.max(
-    0,
-    ...names.map((name) => listChanges(disk, join(directory, name)).sequences.at(-1) ?? 0),
-  );
+export function lastMigrated(disk: Disk, directory: string, schema: number): number {
+  const names = readable(directory, () => disk.list(directory));
+  let last = 0;
+  for (let version = 1; version < schema; version += 1) {
+    if (!names.includes(migrationBackupName(version))) continue;
+    const { sequences } = listChanges(disk, migrationBackupDirectory(directory, version));
+    last = Math.max(last, sequences.at(-1) ?? 0);
+  }
+  return last;
 }
 
 async function remove(disk: Disk, kept: string): Promise<void> {

@@ -161,7 +161,8 @@ class Recovery {
     // Not as arguments of push: there may be more than a call takes.
     for (const path of unexpected) this.#problems.push(unexpectedFile(path));
     const from = base?.state.sequence ?? (sequences[0] ?? 1) - 1;
-    const migrated = this.#attempt(() => lastMigrated(this.#disk, this.#directory));
+    const version = base?.schema ?? SCHEMA_VERSION;
+    const migrated = this.#attempt(() => lastMigrated(this.#disk, this.#directory, version));
     const history = historyOf(sequences, from, migrated);
     if (base !== null && this.#scrutiny !== undefined) {
       const { digest } = base.state;

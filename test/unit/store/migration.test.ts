@@ -8,7 +8,10 @@ import { machineDisk } from '../../../src/disk/disk.ts';
 import { withChecksum } from '../../../src/json/checksum.ts';
 import { changeSetName, listChanges } from '../../../src/store/files/files.ts';
 import { DEFAULT_HISTORY_BYTES } from '../../../src/store/files/history.ts';
+import { writeMigrationBackup } from '../../../src/store/files/migration-backup.ts';
+import { SCHEMA_VERSION } from '../../../src/store/files/schema.ts';
 import { migrateStore } from '../../../src/store/migration.ts';
+import { addBook } from '../../support/books.ts';
 import { leftInDisorder, openStore, storeDirectory } from '../../support/checked.ts';
 import { quickDisk } from '../../support/disk.ts';
 import { codeOf, failureOf } from '../../support/failure.ts';
@@ -60,6 +63,23 @@ for (const [what, make] of [
     }
   });
 }
+
+test('a start keeps the history of a store that a later version could not migrate', async () => {
+  const directory = storeDirectory();
+  const history = DEFAULT_HISTORY_BYTES;
+  const open = () => openStore(directory, { disk: quickDisk, history, smallestCheckpoint: 1 });
+  const written = await open();
+  for (let nth = 0; nth < 4; nth += 1) await written.transact(addBook());
+  await written.close();
+  const sequences = sequencesIn(directory);
+  const names = sequences.map(changeSetName);
+  await writeMigrationBackup(quickDisk, directory, SCHEMA_VERSION, names);
+
+  const store = await open();
+  assert.equal(sequencesIn(directory), sequences);
+  assert.is(store.oldest, 0);
+  await store.close();
+});
 
 /** docs/storage.md, "Damage": since version 2 a store has a head. */
 for (const version of [2, 3, 4]) {
