@@ -53,9 +53,13 @@ function touched(run: (transaction: Transaction) => void): PageName[] {
 }
 
 function pagesNamed(store: MemoryStore, run: (transaction: Transaction) => void): Set<PageName> {
-  const names = new Set<PageName>();
   const summaries = new RowSummaries();
   for (const each of store.commit([run])) summaries.add(each);
+  return namesOf(store, summaries);
+}
+
+function namesOf(store: MemoryStore, summaries: RowSummaries): Set<PageName> {
+  const names = new Set<PageName>();
   for (const summary of summaries.take()) {
     const { pages, fanOuts } = dependentsOf(store, summary);
     for (const name of pages) names.add(name);
@@ -156,6 +160,19 @@ test('a SKU that moves to another SPU affects both SPUs and all their SKUs', () 
   const lists = ['goods/1.html', 'goods/1/2.html', 'goods/2.html', 'goods/2/2.html'];
   // The page of the category does not show the names of SPUs.
   assert.equal(names, [...lists, ...skus].toSorted());
+});
+
+test('a SKU that moves twice before its pages are named affects all SPUs that it had', () => {
+  const store = catalog();
+  store.commit([(transaction) => void addSpu(transaction, 'Stool', 1, [1, 2, 3])]);
+  const summaries = new RowSummaries();
+  // The page of SPU 2 may have been made between the commits, with the SKU on it.
+  for (const goods_id of [2, 3]) {
+    const moving = (transaction: Transaction) => change(transaction, 'skus', 3, { goods_id });
+    for (const each of store.commit([moving])) summaries.add(each);
+  }
+  const names = namesOf(store, summaries);
+  for (const spu of [1, 2, 3]) assert.ok(names.has(`goods/${spu}.html`), `SPU ${spu}`);
 });
 
 test('a new row without references to it affects its own page, its list and the sitemap', () => {
