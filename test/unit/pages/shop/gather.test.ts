@@ -1,9 +1,10 @@
-/** src/pages/shop/gather.ts: data that pages of an SPU share, and rows that stay in memory. */
+/** src/pages/shop/gather.ts: what pages show, data that pages of an SPU share, and rows that stay in memory. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Catalog } from '../../../../src/pages/shop/catalog.ts';
 import type { PageFacts } from '../../../../src/pages/shop/facts.ts';
 import { Gatherer } from '../../../../src/pages/shop/gather.ts';
+import { PART_SIZE } from '../../../../src/pages/shop/names.ts';
 import { PageList } from '../../../../src/pages/shop/page-list.ts';
 import { atOnce } from '../../../../src/slices.ts';
 import { add, change, MemoryStore } from '../../../support/memory-store.ts';
@@ -76,6 +77,81 @@ test('a gatherer leaves SKUs and their records that are text in memory as they a
     assert.is.not(state.peek(kind, 1), state.peek(kind, 1), `${kind}: parsed at each call`);
     assert.is(state.get(kind, 1), state.peek(kind, 1), `${kind}: kept once it was asked for`);
   }
+});
+
+test('the cost price of a SKU is not among the facts, which templates of the operator may show', () => {
+  const store = new MemoryStore();
+  store.commit([
+    (transaction) => {
+      addShop(transaction, SKUS);
+      change(transaction, 'skus', 1, { cost_price: 918_273_645, market_price: 918_273_646 });
+    },
+  ]);
+  const gatherer = new Gatherer(store, store);
+  const facts = [...new PageList(true).all(store)].map((name) => atOnce(gatherer.facts(name)));
+  const text = JSON.stringify(facts);
+  assert.ok(text.includes('918273646'));
+  assert.not.ok(text.includes('918273645'));
+  assert.not.ok(text.includes('cost_price'));
+});
+
+test('a list has a next part only if it has more entries than its parts so far', () => {
+  for (const [entries, hasNext] of [
+    [PART_SIZE, false],
+    [PART_SIZE + 1, true],
+  ] as const) {
+    const store = new MemoryStore();
+    store.commit([
+      (transaction) => {
+        const brand = add(transaction, 'brands', { name: 'Oak', logo: '', first_letter: '' });
+        const [first, ...others] = addChain(transaction, 'Wood');
+        addSpu(transaction, 'Table', brand, [first, ...others]);
+        for (let nth = 1; nth <= entries; nth += 1) addSku(transaction, `SKU ${nth}`, 1, 3);
+        // The chain has one of them already.
+        for (let nth = 2; nth <= entries; nth += 1) {
+          add(transaction, 'categories', { name: `First ${nth}`, parent_id: null });
+          add(transaction, 'categories', { name: `Second ${nth}`, parent_id: first });
+        }
+      },
+    ]);
+    const gatherer = new Gatherer(store, null);
+    for (const [name, list] of [
+      ['index.html', 'categories'],
+      ['categories/1.html', 'categories'],
+      ['categories/3.html', 'items'],
+      ['goods/1.html', 'items'],
+    ] as const) {
+      const { own } = atOnce(gatherer.facts(name));
+      const found = JSON.parse(own ?? '')[list];
+      assert.equal([found.hasNext, found.entries.length], [hasNext, PART_SIZE], name);
+    }
+  }
+});
+
+test('a page shows at most 100 specifications of a SKU, and 8 categories below one in a list', () => {
+  const store = new MemoryStore();
+  store.commit([
+    (transaction) => {
+      const brand = add(transaction, 'brands', { name: 'Oak', logo: '', first_letter: '' });
+      addSpu(transaction, 'Table', brand, addChain(transaction, 'Wood'));
+      const sku_id = addSku(transaction, 'SKU', 1, 3);
+      for (let nth = 1; nth <= 101; nth += 1) {
+        const spec_id = add(transaction, 'specs', { name: `Spec ${nth}`, goods_id: 1 });
+        const option_id = add(transaction, 'options', { value: 'Red', spec_id });
+        add(transaction, 'sku_specs', { sku_id, spec_id, option_id });
+      }
+      for (let nth = 2; nth <= 9; nth += 1) {
+        add(transaction, 'categories', { name: `Second ${nth}`, parent_id: 1 });
+      }
+    },
+  ]);
+  const gatherer = new Gatherer(store, null);
+  const sku = JSON.parse(atOnce(gatherer.facts('skus/1.html')).own ?? '');
+  const ids = sku.specifications.map(({ id }: { id: number }) => id);
+  // Those of the newest records.
+  assert.equal([ids.length, ids.at(0), ids.at(-1)], [100, 2, 101]);
+  const front = JSON.parse(atOnce(gatherer.facts('index.html')).own ?? '');
+  assert.is(front.categories.entries[0].below.length, 8);
 });
 
 /** Deletes all that pages show, in an order in which nothing refers to a missing row. */
