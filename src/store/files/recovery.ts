@@ -177,8 +177,7 @@ class Recovery {
   }
 
   #list(): Listing {
-    const listing = this.#attempt(() => this.#changes.list());
-    return listing ?? { sequences: [], unexpected: [] };
+    return this.#attempt(() => this.#changes.list()) ?? { sequences: [], unexpected: [] };
   }
 
   #decodeBase(): Base | null {
