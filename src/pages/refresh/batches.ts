@@ -34,7 +34,8 @@ export class PageBatches {
    * @param names of pages that were taken from the queue before the call, few at a time: rows that
    *   several of them show are read once.
    * @param always whether pages that are up to date are written again.
-   * @returns a result for each name, in their order.
+   * @returns a result for each name, in their order. A page fails if a row that it shows cannot be
+   *   read: the text of one may be damaged without another page noticing.
    * @throws Error if the pages' thread dies.
    */
   async make(names: readonly PageName[], always: boolean): Promise<PageResult[]> {
@@ -43,17 +44,24 @@ export class PageBatches {
     let facts: PageFacts[] = [];
     let length = 0;
     const known = new Map<number, string>();
+    const send = async () => {
+      if (facts.length > 0) results.push(...(await this.#maker.make(grouped(facts), always)));
+      [facts, length] = [[], 0];
+      known.clear();
+    };
     for (const name of names) {
-      const page = await this.facts(name, known);
+      const page = await this.facts(name, known).catch(failureOf);
+      if ('message' in page) {
+        // First the results of the pages before it.
+        await send();
+        results.push(page);
+        continue;
+      }
       facts.push(page);
       length += (page.own?.length ?? 0) + (page.shared?.length ?? 0);
-      if (length > MAX_PENDING_LENGTH) {
-        results.push(...(await this.#maker.make(grouped(facts), always)));
-        [facts, length] = [[], 0];
-        known.clear();
-      }
+      if (length > MAX_PENDING_LENGTH) await send();
     }
-    if (facts.length > 0) results.push(...(await this.#maker.make(grouped(facts), always)));
+    await send();
     return results;
   }
 
