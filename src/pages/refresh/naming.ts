@@ -29,6 +29,7 @@ interface NamedPage {
 
 export class PageNaming {
   readonly #catalog: Catalog;
+  readonly #onError: (error: unknown) => void;
   readonly #changed = new RowSummaries();
   readonly #fanOuts = new UniqueQueue<FanOut>();
   /** Names of pages that list several rows. */
@@ -40,8 +41,10 @@ export class PageNaming {
   /** Resolves when the changes of every commit so far are noted; null if they are. */
   #noting: Promise<void> | null = null;
 
-  constructor(catalog: Catalog) {
+  /** @param onError called if some pages are not named, because rows cannot be read. */
+  constructor(catalog: Catalog, onError: (error: unknown) => void) {
     this.#catalog = catalog;
+    this.#onError = onError;
   }
 
   /** Rows and lists whose pages are not all named yet; those in progress count as one or two. */
@@ -118,7 +121,7 @@ export class PageNaming {
     if (this.#names === null && this.#lists.age > this.#fanOuts.age) return this.#nextList();
     this.#names ??= this.#nextFanOut();
     if (this.#names === null) return this.#nextList();
-    const step = this.#names.next();
+    const step = this.#step(this.#names);
     if (step.done === true) {
       this.#names = null;
       return 'noted';
@@ -127,6 +130,15 @@ export class PageNaming {
     if (isSkuPage(step.value)) return { name: step.value, age };
     this.#lists.add(step.value, age);
     return 'noted';
+  }
+
+  #step(names: Iterator<PageName>): IteratorResult<PageName> {
+    try {
+      return names.next();
+    } catch (error) {
+      this.#onError(error);
+      return { done: true, value: undefined };
+    }
   }
 
   #nextList(): NamedPage | null {

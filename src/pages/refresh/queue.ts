@@ -70,8 +70,8 @@ export class PageQueue {
   /** The number of the last commit noted here; when the latest one came, by performance.now(). */
   #noted: number;
   #notedAt = 0;
-  /** Whether all pages were checked since the start, and those that differed are made or queued. */
-  #isCompared = false;
+  /** Why all pages are to be checked, an object for each reason; null if they were, and are queued. */
+  #unchecked: object | null = {};
   /** Whether half-written files of a killed run are still to be removed: no work has begun. */
   #mustSweep = true;
   #isDraining = false;
@@ -88,7 +88,11 @@ export class PageQueue {
     const { store, maker } = options;
     this.#options = options;
     this.#manifest = new ManifestSaves(maker, this.#report);
-    this.#naming = new PageNaming(store);
+    this.#naming = new PageNaming(store, (error) => {
+      // Any page may show the rows that could not be read.
+      this.#unchecked = {};
+      this.retry.failed(FOLDER, error);
+    });
     this.#noted = store.sequence;
     this.retry = new Retry(() => this.#start(), this.#report);
     store.onCommit(({ changeSet, changes }) => {
@@ -106,7 +110,7 @@ export class PageQueue {
   /** The same and what builds have still to make or check; at least 1 until the check of a start. */
   get waiting(): number {
     const builds = this.#builds.reduce((sum, { build }) => sum + build.remaining, 0);
-    return Math.max(this.length + builds, this.#isCompared ? 0 : 1);
+    return Math.max(this.length + builds, this.#unchecked === null ? 0 : 1);
   }
 
   /** Milliseconds that the oldest of {@link length} has waited; 0 if none waits. */
@@ -117,7 +121,7 @@ export class PageQueue {
   /** Whether the files are up to date, for readers of pages. */
   get state(): PageState {
     const { sequence } = this.#options.store;
-    const isCurrent = this.#isCompared && this.#noted === sequence;
+    const isCurrent = this.#unchecked === null && this.#noted === sequence;
     return { isBehind: !isCurrent || this.length > 0, sequence };
   }
 
@@ -130,10 +134,13 @@ export class PageQueue {
   /** Checks all pages, as every start must; again after a while if they cannot be listed. */
   compare(): void {
     const { sequence, digest } = this.#options.store;
+    const reason = this.#unchecked;
     const { build, ended } = this.build({ stale: true, skus: null, since: { sequence, digest } });
     void ended.then(() => {
       if (build.unlisted !== null) return this.retry.failed(FOLDER, build.unlisted);
-      this.#isCompared = !this.#isAbandoned;
+      // If there is another reason by now, the retry that is due checks all pages again.
+      if (reason !== this.#unchecked) return;
+      if (!this.#isAbandoned) this.#unchecked = null;
       this.retry.succeeded(FOLDER);
     });
   }

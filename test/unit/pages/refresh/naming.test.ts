@@ -14,6 +14,10 @@ import { until } from '../../../support/until.ts';
 const newBrand = (id: number): Change =>
   changeOf('brands', id, null, { id, name: 'Oak', logo: '', first_letter: '' });
 
+const unexpected = (error: unknown): never => {
+  throw error;
+};
+
 const SPUS = 20;
 const SKUS_OF_SPU = 30;
 
@@ -28,7 +32,7 @@ test('if many SKUs change, each page is named once, and pages that list them are
       addSku(transaction, `SKU ${nth}`, (nth % SPUS) + 1, 3);
     }
   });
-  const naming = new PageNaming(store);
+  const naming = new PageNaming(store, unexpected);
   store.onCommit(({ changes }) => naming.note(changes, () => {}));
   for (let nth = 1; nth <= SPUS * SKUS_OF_SPU; nth += 1) {
     await store.transact((transaction) => {
@@ -61,7 +65,7 @@ test('changes that come while pages are being named have to wait, and no page is
     addSpu(transaction, 'Table', brand, addChain(transaction, 'Wood'));
     for (const name of ['Small', 'Large']) addSku(transaction, name, 1, 3);
   });
-  const naming = new PageNaming(store);
+  const naming = new PageNaming(store, unexpected);
   store.onCommit(({ changes }) => naming.note(changes, () => {}));
   const changeSku = async (id: number) => {
     await store.transact((transaction) => change(transaction, 'skus', id, { caption: 'Oiled' }));
@@ -85,7 +89,7 @@ test('changes that come while pages are being named have to wait, and no page is
 });
 
 test('changes that are noted in slices are noted before those of later commits', async () => {
-  const naming = new PageNaming(new MemoryStore());
+  const naming = new PageNaming(new MemoryStore(), unexpected);
   const many = Array.from({ length: 2001 }, (_, index) => newBrand(index + 1));
   const noted: (readonly [what: string, size: number])[] = [];
   naming.note(many, () => noted.push(['many', naming.size]));
@@ -106,7 +110,7 @@ test('the age is that of the oldest change whose pages are not all named, also w
   let passed = 0;
   performance.now = () => now() + passed;
   try {
-    const naming = new PageNaming(store);
+    const naming = new PageNaming(store, unexpected);
     store.onCommit(({ changes }) => naming.note(changes, () => {}));
     assert.is(naming.age, 0);
     await store.transact((transaction) => {

@@ -295,6 +295,51 @@ test('pages are checked again after a start at which the folder could not be lis
   assert.is(bench.reports.length, 1);
 });
 
+/** Renames the second level while the first one, which shows it, cannot be read until that is reported. */
+async function renameBelowDamage(bench: Bench): Promise<void> {
+  const get = bench.store.get.bind(bench.store);
+  bench.store.get = (kind, id) => {
+    const isDamaged = kind === 'categories' && id === 1 && bench.reports.length === 0;
+    if (isDamaged) throw new Error('row 1 is damaged');
+    return get(kind, id);
+  };
+  await bench.commit((transaction) => change(transaction, 'categories', 2, { name: 'New' }));
+}
+
+test('if it cannot be found out which pages show a change, all pages are checked again', async () => {
+  const bench = await Bench.open();
+  bench.queue.compare();
+  await until('all pages were compared', () => !bench.queue.state.isBehind);
+  await renameBelowDamage(bench);
+  await until('it is reported', () => bench.reports.length > 0);
+  assert.ok(bench.queue.state.isBehind);
+  await until('all pages were compared again', () => !bench.queue.state.isBehind);
+  assert.equal(bench.reports, ['row 1 is damaged']);
+  bench.requireFresh();
+  await bench.close();
+});
+
+test('if a check of all pages was under way at that time, they are checked once more after it', async () => {
+  const bench = await Bench.open();
+  const make = bench.maker.make.bind(bench.maker);
+  let calls = 0;
+  bench.maker.make = async (...args) => {
+    const results = await make(...args);
+    calls += 1;
+    if (calls === 1) {
+      await renameBelowDamage(bench);
+      // Pages of earlier changes come before those of a build, so they are named now.
+      bench.queue.build({ stale: true, skus: [1] });
+    }
+    return results;
+  };
+  bench.queue.compare();
+  await until('all pages were compared', () => calls > 1 && !bench.queue.state.isBehind);
+  assert.equal(bench.reports, ['row 1 is damaged']);
+  bench.requireFresh();
+  await bench.close();
+});
+
 test('files are up to date once a page is written that the check of a start could not write', async () => {
   const bench = await Bench.open();
   rmSync(join(bench.data, 'pages', 'skus', '1.html'));
