@@ -332,6 +332,21 @@ test('an item that is created for a name is listed once, with the first row that
   }
 });
 
+test('a specification that a cell names twice, and no SKU had before, is created once', async () => {
+  const query = 'create_missing=specs,options';
+  const file = csv('id,specs', '1,Finish=Matt; Finish=Gloss; Finish=Matt');
+  const report = await importInto(server, 'skus', file, { query });
+  assert.equal([report.state, errorsOf(report)], ['done', []]);
+  assert.equal(
+    report.created_missing.map(({ resource, name }: Received['json']) => [resource, name]),
+    [
+      ['specs', 'Finish'],
+      ['options', 'Matt'],
+      ['options', 'Gloss'],
+    ],
+  );
+});
+
 test('what a row creates is discarded if the row is invalid, and a later row creates it', async () => {
   const columns = 'name,brand,category';
   const row = (name: string) => `${name},Acme,Clothes > Tops > Shirts`;

@@ -66,6 +66,27 @@ async function importBeside(situation: Situation) {
     if (commits === 2 && situation.failure !== undefined) throw situation.failure;
     return result;
   };
+  let kept = 0;
+  const freeze = audited.freeze.bind(audited);
+  audited.freeze = () => {
+    const view = freeze();
+    const close = view.close.bind(view);
+    kept += 1;
+    view.close = () => {
+      kept -= 1;
+      close();
+    };
+    return view;
+  };
+  const onApply = audited.onApply.bind(audited);
+  audited.onApply = (observer) => {
+    const unfollow = onApply(observer);
+    kept += 1;
+    return () => {
+      kept -= 1;
+      unfollow();
+    };
+  };
   const options = {
     audited,
     money: new Money('USD'),
@@ -80,6 +101,7 @@ async function importBeside(situation: Situation) {
     isWriting = true;
     if (meanwhile !== undefined) await store.transact(meanwhile);
   });
+  assert.is(kept, 0, 'it keeps no old rows, and follows no commits');
   const view = store.freeze();
   const names = Array.from(view.rows(collection), (row) => row['name']);
   view.close();
@@ -238,6 +260,43 @@ test('a row that another client has created since the check is found by its name
   });
   assert.equal([missing.state, missing.created_missing_count], ['done', 0]);
   assert.equal(missing.names, ['Top', 'Below']);
+});
+
+test('a row finds by its name what an earlier row of its commit has created', async () => {
+  const report = await importBeside({
+    collection: 'categories',
+    before: () => {},
+    file: csv('name,parent', 'Tools,', 'Saws,Tools', 'Hand saws,Tools > Saws'),
+  });
+  assert.equal([report.state, report.errors, report.created], ['done', [], 3]);
+  assert.equal(
+    report.changes.map(({ fields }: { fields: { parent_id: unknown } }) => fields.parent_id),
+    [
+      [null, null],
+      [null, 1],
+      [null, 2],
+    ],
+  );
+});
+
+test('every commit creates what its rows name and is missing', async () => {
+  const numbers = Array.from({ length: COMMIT_ROWS + 2 }, (_, index) => index + 1);
+  // The last two rows are those of a later commit.
+  const above = (number: number) => (number > COMMIT_ROWS ? 'Last' : 'First');
+  const report = await importBeside({
+    collection: 'categories',
+    before: () => {},
+    file: csv('name,parent', ...numbers.map((number) => `${number},${above(number)}`)),
+    createMissing: ['categories'],
+  });
+  assert.equal([report.state, report.errors, report.created], ['done', [], COMMIT_ROWS + 2]);
+  assert.equal(
+    report.created_missing.map(({ row, name }: { row: number; name: string }) => [row, name]),
+    [
+      [2, 'First'],
+      [COMMIT_ROWS + 2, 'Last'],
+    ],
+  );
 });
 
 test('an item that another client has renamed since the check is found by its new name', async () => {

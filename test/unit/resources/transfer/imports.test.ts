@@ -30,6 +30,8 @@ async function open(states = new Map<number, Buffer>()) {
   const gate = Promise.withResolvers<void>();
   const errors: unknown[] = [];
   const running = { now: 0, most: 0 };
+  /** The ids of reports that were saved. */
+  const saved: number[] = [];
   const log = { isSilent: false };
   /** What reports of imports that have ended wait for, and whether they are refused then. */
   const disk = { slow: Promise.resolve(), isFull: false };
@@ -61,6 +63,7 @@ async function open(states = new Map<number, Buffer>()) {
           await disk.slow;
           if (disk.isFull) throw new Error('ENOSPC: no space left on device, write');
         }
+        if (/"state":"(?:done|failed)"/.test(text)) saved.push(id);
         states.set(id, Buffer.from(text));
       },
       load: (id) => states.get(id) ?? null,
@@ -99,7 +102,7 @@ async function open(states = new Map<number, Buffer>()) {
     await store.close();
     assert.equal([errors, [...files]], [reported, []]);
   };
-  return { imports, audited, files, running, log, disk, gate, errors, send, end, close };
+  return { imports, audited, files, running, saved, log, disk, gate, errors, send, end, close };
 }
 
 async function* whole(text: string): AsyncGenerator<Uint8Array> {
@@ -290,6 +293,16 @@ test('the last 100 imports are kept, also after a restart', async () => {
   assert.is(imports.find(1), null);
   assert.is(states.size, 100);
   await close();
+});
+
+test('the report of an import is saved once', async () => {
+  const { saved, send, end, close } = await open();
+  for (let count = 1; count <= 3; count += 1) {
+    await send(null);
+    await end();
+  }
+  await close();
+  assert.equal(saved, [1, 2, 3]);
 });
 
 test('while the disk refuses reports, the last 100 are kept in memory, and no others', async () => {
