@@ -3,17 +3,16 @@
  *
  * Invariant: no client gets a page that is older than its request. While a file may be older than
  * the store, the page is gathered from the committed state and compared with its file; if it
- * differs, it is rendered and sent, and the file is written later. If the page cannot be rendered,
- * its file is sent as it is; the queue reports the failure.
+ * differs, it is rendered and sent, and the file is written later. If the page cannot be gathered or
+ * rendered, its file is sent as it is; the queue reports the failure.
  *
  * A page whose file is missing or unreadable is rendered too, and its file is made again. If it has
  * no file and cannot be rendered, the request fails.
  */
 import pLimit from 'p-limit';
-import type { PageFacts } from '../shop/facts.ts';
 import { type PageName, parseName } from '../shop/names.ts';
 import type { PageFiles } from '../writer/files.ts';
-import type { PageMaker } from '../writer/page-writer.ts';
+import type { PageMaker, RenderResult } from '../writer/page-writer.ts';
 import type { PageBatches } from './batches.ts';
 import { CatalogError, systemErrorCode } from '../../errors.ts';
 
@@ -90,22 +89,27 @@ export class ServedPages {
 
   async #render(name: PageName): Promise<ServedPage | null> {
     await this.#options.prepare();
-    const facts = await this.#options.batches.facts(name);
-    const rendered = await this.#tryToRender(facts);
+    const rendered = await this.#tryToRender(name);
     if (rendered !== 'file') return rendered;
     const reading = await this.#tryToRead(name);
     if (!this.#isLost(name, reading)) return reading.page;
     await this.#lose(name);
-    const again = await this.#tryToRender(facts);
+    const again = await this.#tryToRender(name);
     if (again !== 'file') return again;
     // Not null: to a search engine, 404 means that the shop has no such page.
     throw reading.failure ?? new CatalogError('page_failed', `${name} cannot be rendered`);
   }
 
-  /** @returns `file` if the file is up to date, or if the page cannot be rendered. */
-  async #tryToRender(facts: PageFacts): Promise<ServedPage | null | 'file'> {
-    // A thread that dies is reported by the queue.
-    const result = await this.#options.maker.render(facts).catch(() => 'current' as const);
+  /** @returns `file` if the file is up to date, or if the page cannot be gathered or rendered. */
+  async #tryToRender(name: PageName): Promise<ServedPage | null | 'file'> {
+    const { batches, maker } = this.#options;
+    let result: RenderResult;
+    try {
+      result = await maker.render(await batches.facts(name));
+    } catch {
+      // A row that cannot be read, or a thread that dies, is reported by the queue.
+      return 'file';
+    }
     if (result === null) return null;
     return result !== 'current' && 'text' in result ? { body: Buffer.from(result.text) } : 'file';
   }

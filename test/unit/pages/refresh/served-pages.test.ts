@@ -132,6 +132,24 @@ test('a page is not written again if its file cannot be read for lack of descrip
   assert.equal(calls, []);
 });
 
+test('a page that shows a row that cannot be read is sent from its file, which may be older', async () => {
+  for (const body of [Buffer.from('file'), null]) {
+    const mended: string[] = [];
+    const served = new ServedPages({
+      files: { read: async () => body && { body, named: 0 } },
+      batches: { facts: () => Promise.reject(new Error('row 1 of skus is damaged')) },
+      maker: { forget: async () => {}, render: async () => 'current' },
+      prepare: () => undefined,
+      state: () => ({ isBehind: true, sequence: 1 }),
+      has: () => true,
+      mend: (name) => void mended.push(name),
+    });
+    const sent = await served.read('skus/1.html').catch(messageOf);
+    if (body !== null) assert.is(typeof sent === 'object' && sent?.body, body);
+    else assert.equal([sent, mended], ['skus/1.html cannot be rendered', ['skus/1.html']]);
+  }
+});
+
 test('a page that can neither be read nor rendered fails with the error of the disk', async () => {
   const { calls, read } = servedPages('refused', 'died');
   const failure = await read('skus/1.html').catch(messageOf);
