@@ -31,7 +31,8 @@ export function checkBlocks(root: Root, read: (name: string) => Root | null): vo
     if (blocks.findIndex((other) => nameOf(other) === nameOf(block)) === index) continue;
     throw new BlockError(`two blocks are called ${nameOf(block)}`, block.lineno + 1);
   }
-  if (root.findAll(Extends).length === 0) return;
+  // One that extends another only under a condition is a page by itself otherwise.
+  if (!root.children.some((node) => node instanceof Extends)) return;
   for (const node of root.children) {
     const line = node instanceof Output ? lineOf(node) : null;
     if (line === null) continue;

@@ -135,6 +135,18 @@ test('a template that extends others may fill the blocks of all of them, and nes
   }
 });
 
+test('a template that extends another one only under a condition may have text outside of blocks', () => {
+  const text =
+    '{% if framed %}{% extends "layout.njk" %}{% endif %}<p>{% block main %}Own{% endblock %}</p>';
+  const directory = directoryWith({
+    'sku.njk': text,
+    'layout.njk': '[{% block main %}{% endblock %}]',
+  });
+  const made = new Templates(new TemplateSources(machineDisk, directory), wordsOf('en'));
+  assert.is(made.render('sku.njk', { framed: true }), '[Own]');
+  assert.is(made.render('sku.njk', { framed: false }), '<p>Own</p>');
+});
+
 test('a block that is on no page, text outside of blocks, and a name of two blocks are reported', () => {
   for (const [text, says] of [
     [
