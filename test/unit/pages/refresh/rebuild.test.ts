@@ -1,4 +1,5 @@
-/** Rebuilding pages lets other work run, even if the disk never makes it wait. */
+/** What a rebuild of pages leaves to other work, and to the next start. */
+import { mkdirSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -10,6 +11,8 @@ import { createWriter } from '../../../../src/pages/writer/create-writer.ts';
 import { State } from '../../../../src/store/state.ts';
 import { DEFAULT_SETTINGS } from '../../../../src/pages/shop/settings.ts';
 import { temporaryDirectory } from '../../../support/directory.ts';
+import { MemoryStore } from '../../../support/memory-store.ts';
+import { addShop } from '../../../support/shop.ts';
 import { countingTurns } from '../../../support/turns.ts';
 
 test('other work runs between two progress reports of a rebuild', async () => {
@@ -27,6 +30,34 @@ test('other work runs between two progress reports of a rebuild', async () => {
   );
   assert.ok(seen.length > 3);
   assert.is(new Set(seen.slice(1)).size, seen.length - 1, seen.join(' '));
+});
+
+test('after a rebuild the manifest names the state only if all of its pages are made', async () => {
+  const directory = temporaryDirectory();
+  const store = new MemoryStore();
+  store.commit([(transaction) => addShop(transaction, 3)]);
+  const open = () => createWriter(blockingDisk, directory, DEFAULT_SETTINGS);
+  /** @returns whether the next start takes all pages for those of the store. */
+  const rebuilt = async (skus: readonly number[] | null) => {
+    const lock = new FileLock(join(directory, 'pages.lock'));
+    const scope = { stale: true, skus };
+    await rebuildPages(
+      lock,
+      () => store,
+      new PageList(false),
+      open,
+      scope,
+      () => {},
+    );
+    lock.close();
+    return open().knows(store);
+  };
+  assert.is(await rebuilt([1, 2, 3]), false, 'only pages of SKUs');
+  mkdirSync(join(directory, 'pages/goods/1.html'));
+  assert.is(await rebuilt(null), false, 'one page has failed');
+  rmdirSync(join(directory, 'pages/goods/1.html'));
+  assert.is(await rebuilt(null), true);
+  assert.is(await rebuilt([1]), false, 'other pages were not looked at');
 });
 
 test.run();
