@@ -1,5 +1,5 @@
 /** Templates of the operator: which can be replaced, and how an error is located. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -217,6 +217,16 @@ test('a part in another encoding is reported, whatever its name ends in', () => 
       error.message ===
       `${directory}/sku.njk:2: ${directory}/part.html is not UTF-8; save it in this encoding`,
   );
+});
+
+test('the digest of the templates changes if a file gets another name, or another content', () => {
+  const directory = directoryWith({ 'sku.njk': 'text' });
+  const digest = () => new TemplateSources(machineDisk, directory).digest();
+  const first = digest();
+  renameSync(join(directory, 'sku.njk'), join(directory, 'spu.njk'));
+  const renamed = digest();
+  writeFileSync(join(directory, 'spu.njk'), 'another');
+  assert.is(new Set([first, renamed, digest()]).size, 3);
 });
 
 test('a byte order mark at the beginning of a template is not on the page', () => {
