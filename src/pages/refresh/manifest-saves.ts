@@ -1,6 +1,6 @@
 /** When the manifest is written: not too often, and only if the state or the files are others. */
 import type { LogPosition } from '../../store/change-log.ts';
-import type { PageMaker } from '../writer/page-writer.ts';
+import type { PageMaker, PageResult } from '../writer/page-writer.ts';
 
 /** Minimum milliseconds between two writes while the server runs. */
 const INTERVAL_MS = 60_000;
@@ -23,9 +23,9 @@ export class ManifestSaves {
     return performance.now() - this.#savedAt > INTERVAL_MS;
   }
 
-  /** Call it if files were written or removed: the manifest has other stats for them. */
-  outdate(): void {
-    this.#sequence = null;
+  /** Call it for all pages that were made: written files have other stats than the manifest. */
+  note(results: readonly PageResult[]): void {
+    if (results.some((result) => result !== 'unchanged')) this.#sequence = null;
   }
 
   /** Never rejects. @param state of which every page is made; null if some still wait. */

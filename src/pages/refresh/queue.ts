@@ -245,14 +245,9 @@ export class PageQueue {
   }
 
   async #make(names: readonly PageName[]): Promise<void> {
-    const results = await this.#attempt(names, false);
+    const results = await this.#options.batches.attempt(names, false);
+    this.#manifest.note(results);
     names.forEach((name, index) => this.#conclude(name, results[index]));
-  }
-
-  async #attempt(names: readonly PageName[], always: boolean): Promise<readonly PageResult[]> {
-    const results = await this.#options.batches.attempt(names, always);
-    if (results.some((result) => result !== 'unchanged')) this.#manifest.outdate();
-    return results;
   }
 
   #conclude(name: PageName, result: PageResult | undefined): void {
@@ -264,14 +259,14 @@ export class PageQueue {
     const names = await build.take(BATCH_SIZE);
     if (names.length === 0) {
       // The check of a start is retried, which reports it.
-      const isRetried = build.scope.since !== undefined;
-      if (build.unlisted !== null && !isRetried) this.#report(build.unlisted);
+      if (build.unlisted !== null && !build.scope.since) this.#report(build.unlisted);
       this.#builds.shift();
       finish();
       return true;
     }
     return this.#locked(names.length, async () => {
-      const results = await this.#attempt(names, !build.scope.stale);
+      const results = await this.#options.batches.attempt(names, !build.scope.stale);
+      this.#manifest.note(results);
       const failed = names.filter((name, index) => !build.add(name, results[index] ?? 'unchanged'));
       // A failed page may be older than the store, so it is retried and reported like any other.
       if (failed.length > 0) await this.#make(failed);
