@@ -27,7 +27,7 @@ import {
 } from '../../auth/sharing/private-contents.ts';
 import type { SharedFiles } from '../../auth/sharing/shared-files.ts';
 import type { Disk } from '../../disk/disk.ts';
-import { CatalogError, hasCode } from '../../errors.ts';
+import { CatalogError, hasCode, messageOf } from '../../errors.ts';
 import { FIRST_FAULT } from '../../json/first-fault.ts';
 import { type Clocks, Confirmation, type Instant } from '../following/confirmation.ts';
 import type { EtcdClient } from './etcd-client.ts';
@@ -150,11 +150,11 @@ export class EtcdCredentials implements SharedFiles {
         // An earlier attempt may have succeeded without a response.
         if (!isSent) throw overtaken();
         if (there?.value.toString() === value) return;
-        throw unknownChange(overtaken());
+        throw unknownChange('another host has changed accounts or keys meanwhile');
       } catch (error) {
         if (!isUnavailable(error)) throw error;
         isSent = true;
-        if (attempt === MAX_ATTEMPTS) throw unknownChange(error);
+        if (attempt === MAX_ATTEMPTS) throw unknownChange(messageOf(error), error);
       }
     }
   }
@@ -233,10 +233,11 @@ function overtaken(): CatalogError {
   );
 }
 
-function unknownChange(cause: unknown): CatalogError {
+/** @param why it is unknown whether a change was made: etcd may have refused it, for example. */
+function unknownChange(why: string, cause?: unknown): CatalogError {
   return new CatalogError(
     'write_unknown',
-    'etcd does not answer, and the change of accounts or keys may still take effect; check before you repeat it',
+    `${why}; the change of accounts or keys may still take effect, check before you repeat it`,
     { cause, headers: { 'Retry-After': '2' } },
   );
 }

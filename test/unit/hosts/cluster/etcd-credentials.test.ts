@@ -10,11 +10,13 @@ import { machineDisk } from '../../../../src/disk/disk.ts';
 import { CatalogError } from '../../../../src/errors.ts';
 import { EtcdCredentials } from '../../../../src/hosts/cluster/etcd-credentials.ts';
 import { transact } from '../../../../src/hosts/cluster/etcd-keys.ts';
+import type { Clocks } from '../../../../src/hosts/following/confirmation.ts';
 import { accountOf } from '../../../support/credentials.ts';
 import { temporaryDirectory } from '../../../support/directory.ts';
 import { quickDisk } from '../../../support/disk.ts';
-import { codeOf, outcomeOf } from '../../../support/failure.ts';
+import { codeOf, failureMessage, outcomeOf } from '../../../support/failure.ts';
 import { MemoryEtcd } from '../../../support/memory-etcd.ts';
+import { until } from '../../../support/until.ts';
 
 /**
  * A host that changes its accounts while etcd carries out the first request without a response.
@@ -49,13 +51,23 @@ test('its outcome is unknown if another host has changed accounts since', async 
   assert.is(code, 'write_unknown');
 });
 
+test('if etcd refuses it, the error gives the reason of etcd', async () => {
+  const client = new MemoryEtcd();
+  const reason = "etcd's quota is used up";
+  client.call = () => Promise.reject(new CatalogError('log_unavailable', reason));
+  const { credentials, access } = hostOf(client);
+  const pushed = credentials.push({ path: access, code: 'access_file' }, ACCESS);
+  const message = await failureMessage(pushed, 'write_unknown');
+  assert.match(message, `${reason}; the change of accounts or keys may still take effect`);
+});
+
 /** A host without files of its own. */
-function hostOf(client: MemoryEtcd) {
+function hostOf(client: MemoryEtcd, clocks?: Clocks) {
   const directory = temporaryDirectory();
   const onError = (error: unknown) => {
     throw error;
   };
-  const credentials = new EtcdCredentials({ client, disk: quickDisk, directory, onError });
+  const credentials = new EtcdCredentials({ client, disk: quickDisk, directory, onError, clocks });
   return { credentials, access: accessPath(directory) };
 }
 
@@ -109,6 +121,25 @@ test('if a file of the original is invalid, no copy is replaced', async () => {
   await put(client, changed);
   await credentials.pull();
   assert.is(readAccess(access)?.users.size, 1);
+});
+
+test('a confirmation counts from when it was asked for, however late the response is', async () => {
+  const client = new MemoryEtcd();
+  await put(client, { 'access.json': ACCESS });
+  let [time, answers] = [0, 0];
+  const { credentials } = hostOf(client, () => ({ monotonic: time, wall: 0 }));
+  const call = client.call.bind(client);
+  client.call = async (path, body) => {
+    const response = await call(path, body);
+    time += 10_001;
+    answers += 1;
+    return response;
+  };
+  await credentials.open(async () => {});
+  // The first is that of the start, and the last may not have arrived yet.
+  await until('there were some answers', () => answers > 2);
+  assert.throws(() => credentials.requireConfirmed(), /have not been confirmed for 10 seconds/);
+  await credentials.close();
 });
 
 test.run();
