@@ -138,4 +138,14 @@ test('an archive that ends before the history of the store is used only if the s
   }
 });
 
+test('an archive that ends with another change set of the same number is refused', async () => {
+  const fork = changesName({ first: 11, last: 20, time: TIME, digest: digestOf(99) });
+  const network = new Listed({ bases: [base(10)], changes: [fork] });
+  // Not even a directory that has written the archive before may continue it.
+  const { code, message } = await failureOf(attached(network, 0, 20));
+  assert.is(code, 'archive_refused');
+  assert.match(message, 'its change set 20 differs from that of this store');
+  assert.equal([...network.objects.keys()], ['archive.json'], 'it is not claimed');
+});
+
 test.run();
