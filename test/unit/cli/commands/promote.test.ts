@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { migrate } from '../../../../src/cli/commands/migrate.ts';
+import { ownDirectory } from '../../../../src/store/directory.ts';
 import {
   currentEpoch,
   firstRecord,
@@ -46,6 +47,16 @@ test('spec 15.15: promote makes the directory the primary of a new epoch, which 
   const again = await callProgram(['promote', '--data', data]);
   assert.is(again.status, 2);
   assert.match(again.stderr, /follows no other host/);
+});
+
+test('promote refuses the directory of a host that runs, and leaves its record as it is', async () => {
+  const data = await following();
+  const lock = ownDirectory(data, 'serve');
+  const { status, stderr } = await callProgram(['promote', '--data', data]);
+  lock.close();
+  assert.is(status, 1);
+  assert.match(stderr, /is in use by catalog-server serve, process \d+/);
+  assert.is(readHostRecord(quickDisk, data)?.role, 'follower');
 });
 
 test('spec 15.15: promote of a succeeded host begins an epoch above the one that it has learned of', async () => {

@@ -41,6 +41,12 @@ test('a primary that learns of a later epoch stores its number, and refuses writ
   assert.is(messages.length, 1);
 });
 
+test('a succeeded host refuses writes from its next start on', async () => {
+  const { role, refusals } = await open({ role: 'succeeded', latest: 2 });
+  assert.is(role.isPrimary, false);
+  assert.is(refusals(), 1);
+});
+
 test('a succeeded host and a follower store a later epoch as well, and keep their roles', async () => {
   for (const [kind, follows] of [
     ['succeeded', false],
