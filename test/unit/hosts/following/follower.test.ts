@@ -393,4 +393,46 @@ test('a stop waits for a poll under way, and later polls write nothing', async (
   assert.is(asked, 2);
 });
 
+test('a follower that stops while a change set is written waits until it is, also if the stream is cut', async () => {
+  const { source, replica, start, close } = await pair();
+  await write(source, 1);
+  const receive = replica.receive.bind(replica);
+  const { promise: held, resolve: release } = Promise.withResolvers<void>();
+  const events: string[] = [];
+  replica.receive = async (received) => {
+    events.push('begun');
+    await held;
+    await receive(received);
+    events.push('written');
+  };
+  const { follower } = start({
+    async *changes(since) {
+      yield await textSince(source, since);
+      throw new Error('the connection is cut');
+    },
+  });
+  await until('the write has begun', () => events.length > 0);
+  const stopped = follower.stop().then(() => events.push('stopped'));
+  // Time for a follower that does not wait.
+  await Promise.race([stopped, new Promise((resolve) => setTimeout(resolve, 50))]);
+  release();
+  await stopped;
+  assert.equal(events, ['begun', 'written', 'stopped']);
+  await close(follower);
+});
+
+test('a follower that learns of a later epoch while it takes over a record keeps that epoch', async () => {
+  const { state, role, start, close } = await pair();
+  const { replace } = role;
+  role.replace = async (change) => {
+    if (role.record !== null) role.record = { ...role.record, latest: 9 };
+    await replace(change);
+  };
+  const predecessors = ['https://before'];
+  const { follower } = start({ state: async () => ({ ...state(), predecessors }) });
+  await until('it has the record', () => role.record?.predecessors.length === 1);
+  assert.is(role.record?.latest, 9);
+  await close(follower);
+});
+
 test.run();
