@@ -50,6 +50,12 @@ const MAX_REASON_LENGTH = 200;
 /** gRPC's `UNAUTHENTICATED`: the token of the login has expired. */
 const UNAUTHENTICATED = 16;
 
+/**
+ * A token in the form of a JWT counts until an account or a role of etcd is changed. The gRPC code of
+ * this refusal is that of any invalid argument.
+ */
+const OLD_TOKEN = /revision of auth store is old/;
+
 /** gRPC's `DEADLINE_EXCEEDED` and `UNAVAILABLE`: the node has no majority. */
 const WITHOUT_MAJORITY: ReadonlySet<number> = new Set([4, 14]);
 
@@ -173,7 +179,7 @@ export class EtcdClient {
       return await this.#once(path, body);
     } catch (error) {
       const { login } = this.#options;
-      if (!login || !(error instanceof EtcdFailure) || error.code !== UNAUTHENTICATED) throw error;
+      if (!login || !(error instanceof EtcdFailure) || !error.endsLogin) throw error;
       await this.#authenticate(login);
       return await this.#once(path, body);
     }
@@ -243,6 +249,11 @@ class EtcdFailure extends Error {
   constructor(message: string, code: number) {
     super(message.slice(0, MAX_REASON_LENGTH));
     this.code = code;
+  }
+
+  /** Whether the token is refused, and another login gives a new one. */
+  get endsLogin(): boolean {
+    return this.code === UNAUTHENTICATED || OLD_TOKEN.test(this.message);
   }
 }
 

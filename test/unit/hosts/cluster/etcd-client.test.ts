@@ -237,4 +237,45 @@ test('an answer that is not of etcd says so, also the one to the login', async (
   }
 });
 
+/** A node that gives a token at each login, and refuses all but the last one. */
+async function nodeWithLogin(refusal: EtcdResponse) {
+  let logins = 0;
+  const server = createServer((request, response) => {
+    const isLogin = request.url === '/v3/auth/authenticate';
+    if (isLogin) logins += 1;
+    const isLast = request.headers.authorization === `token ${logins}`;
+    const token = { status: 200, body: { token: `token ${logins}` } };
+    const { status, body } = isLogin ? token : isLast ? UP : refusal;
+    response.writeHead(status).end(JSON.stringify(body));
+  });
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  /** Ends the token that the client has. */
+  const end = () => void (logins += 1);
+  return { url: `http://127.0.0.1:${port}`, end };
+}
+
+const ENDED: Readonly<Record<string, EtcdResponse>> = {
+  'its token has expired': {
+    status: 401,
+    body: { error: 'etcdserver: invalid auth token', code: 16 },
+  },
+  'users or roles of etcd were changed': {
+    status: 400,
+    body: { error: 'etcdserver: revision of auth store is old', code: 3 },
+  },
+};
+
+for (const [why, refusal] of Object.entries(ENDED)) {
+  test(`a client logs in again once ${why}`, async () => {
+    const { url, end } = await nodeWithLogin(refusal);
+    const login = { name: 'user', password: 'password' };
+    const client = new EtcdClient({ endpoints: [url], prefix: '/', timeoutMs: LONG_MS, login });
+    assert.equal(await client.call('kv/txn', {}), UP.body);
+    end();
+    assert.equal(await client.call('kv/txn', {}), UP.body);
+  });
+}
+
 test.run();
