@@ -13,6 +13,7 @@ const INTERVAL_MS = 1000;
 
 const watchShape = v.object({
   result: v.object({
+    canceled: v.optional(v.boolean(), false),
     events: v.optional(v.array(v.object({ kv: v.object({ value: v.optional(v.string()) }) })), []),
   }),
 });
@@ -41,6 +42,8 @@ export function followKey<T>(
     const request = { create_request: { key: encodeKey(client.prefix, key) } };
     for await (const response of client.watch(request, signal)) {
       const { result } = understood(watchShape, response);
+      // Such as a watch with a token that has ended. etcd sends nothing more, and leaves it open.
+      if (result.canceled) return;
       const last = result.events.at(-1)?.kv.value;
       if (last !== undefined) tell(decode(Buffer.from(last, 'base64')));
     }

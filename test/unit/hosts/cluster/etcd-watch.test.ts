@@ -69,4 +69,17 @@ test('the listener gets nothing after the end', async () => {
   assert.equal(told, []);
 });
 
+test('a watch that etcd has cancelled is closed, and opened again', async () => {
+  const asked = Promise.withResolvers<string>();
+  const answers: unknown[] = [{ result: { created: true, canceled: true } }];
+  const { told, end } = follow(answers, () => asked.promise);
+  // The first watch reads its messages before this; a later one gets another.
+  await new Promise(setImmediate);
+  answers[0] = answer('1');
+  await until('it is told', () => told.length > 0);
+  assert.equal(told, ['watch: 1']);
+  asked.resolve('asked');
+  await end();
+});
+
 test.run();
