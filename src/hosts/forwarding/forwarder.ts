@@ -108,11 +108,8 @@ export class Forwarder {
     const release = this.#places.take(networkOf(request.address));
     const timer = new ProgressTimer(this.#options.idleMs ?? IDLE_MS, `${this.#to} is silent`);
     const upload = new Upload(request, this.#options.maxBody, timer);
-    let isDone = false;
     // A stream may end twice: the client may disconnect while the next piece is on its way.
     const done = () => {
-      if (isDone) return;
-      isDone = true;
       release();
       // A connection on which only a part of the body was sent cannot be used again.
       if (upload.isSent) timer.stop();
