@@ -45,6 +45,20 @@ test('a start removes half-written files, and takes no other file of the folder 
   assert.equal(readdirSync(folder).sort(), ['3.json', '5.file', ...others].sort());
 });
 
+test('a file that is not received whole is removed', async () => {
+  const data = temporaryDirectory();
+  const files = await openImportFiles(quickDisk, data);
+  const cutOff = (async function* () {
+    yield Buffer.from('name\nthe first');
+    throw new Error('cut off');
+  })();
+  await files.receive(1, cutOff).then(
+    () => assert.unreachable(),
+    (error: unknown) => assert.match(String(error), 'cut off'),
+  );
+  assert.equal(readdirSync(importFolder(data)), []);
+});
+
 test('the namespace of imports is made once, also for requests at the same time', async () => {
   const data = temporaryDirectory();
   const files = await openImportFiles(machineDisk, data);

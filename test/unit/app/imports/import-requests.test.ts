@@ -39,6 +39,8 @@ async function open() {
     ready: Promise.resolve(),
     /** Whether another import of a command is unfinished. */
     isFull: false,
+    /** How many files have been removed. */
+    unlinks: 0,
     /** The end of the path of a request that its command withdraws when it is taken, or null. */
     withdrawn: null as string | null,
   };
@@ -51,6 +53,10 @@ async function open() {
       world.looks += 1;
       judge(path);
       return memory.list(path);
+    },
+    async unlink(path) {
+      world.unlinks += 1;
+      await memory.unlink(path);
     },
     stat(path) {
       const found = memory.stat(path);
@@ -222,6 +228,9 @@ test('the last reply is removed after a minute, also that to a file that was ref
     performance.now = () => now.call(performance) + 61_000;
     await looks(3);
     assert.equal([...files.keys()], []);
+    const { unlinks } = world;
+    await looks(3);
+    assert.is(world.unlinks, unlinks, 'nothing is left to be removed');
   } finally {
     performance.now = now;
   }
