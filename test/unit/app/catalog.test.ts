@@ -42,6 +42,22 @@ test('a catalog whose webhooks cannot be read takes no imports of commands', asy
   assert.is(looks, before);
 });
 
+test('a catalog that was closed takes no imports of commands', async () => {
+  let looks = 0;
+  const disk = {
+    ...quickDisk,
+    list(path: string) {
+      if (basename(path) === DATA_FILES.imports) looks += 1;
+      return quickDisk.list(path);
+    },
+  };
+  const service = await openService({ disk });
+  await service.stop();
+  const before = looks;
+  await pause(SOME_LOOKS_MS);
+  assert.is(looks, before);
+});
+
 test('a start that fails logs nothing of what it could not write', async () => {
   const data = temporaryDirectory();
   const disk = {

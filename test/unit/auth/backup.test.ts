@@ -15,11 +15,13 @@ import {
 import { decrypt, encrypt } from '../../../src/auth/backup/encryption.ts';
 import { keysPath, makeKeys } from '../../../src/auth/keys.ts';
 import { WebhookKey } from '../../../src/auth/webhook-key.ts';
+import { FileLock } from '../../../src/disk/lock.ts';
 import { type Code } from '../../../src/errors.ts';
 import { accountOf } from '../../support/credentials.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { quickDisk } from '../../support/disk.ts';
 import { failureMessage } from '../../support/failure.ts';
+import { turn } from '../../support/turns.ts';
 
 const identity = await generateX25519Identity();
 const recipient = await identityToRecipient(identity);
@@ -107,6 +109,22 @@ test('an existing file with other content fails the restore, and nothing is writ
   assert.match(message, /keys\.json already exists with other content/);
   assert.equal(contentOf(to, 'keys.json'), before);
   assert.not.ok(existsSync(join(to, 'access.json')));
+});
+
+test('accounts that a command makes during a restore are not replaced', async () => {
+  const { credentials } = await backUpCredentials(await furnished(), null);
+  const files = await openCredentials('b.json', credentials, null);
+  const [made, to] = [temporaryDirectory(), temporaryDirectory()];
+  await changeAccess(quickDisk, made, (draft) => addAccount(draft, accountOf('cleo')));
+  const text = readFileSync(join(made, 'access.json'), 'utf8');
+  const command = new FileLock(join(to, 'access.lock'));
+  assert.ok(command.tryLock());
+  const restoring = failureMessage(restoreCredentials(quickDisk, to, files), 'store_not_empty');
+  await turn();
+  writeFileSync(join(to, 'access.json'), text, { mode: 0o600 });
+  command.close();
+  assert.match(await restoring, /access\.json already exists with other content/);
+  assert.is(readFileSync(join(to, 'access.json'), 'utf8'), text);
 });
 
 const IMPROPER: readonly (readonly [name: string, credentials: BackedUpCredentials, Code])[] = [
