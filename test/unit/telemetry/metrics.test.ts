@@ -4,7 +4,11 @@ import * as assert from 'uvu/assert';
 import { MemoryWatch } from '../../../src/app/engine/memory.ts';
 import type { Sources } from '../../../src/telemetry/metric-sources.ts';
 import { Metrics } from '../../../src/telemetry/metrics.ts';
-import type { ProcessFigures, ProcessSources } from '../../../src/telemetry/process-metrics.ts';
+import {
+  type ProcessFigures,
+  type ProcessSources,
+  withCountsOf,
+} from '../../../src/telemetry/process-metrics.ts';
 import { processMetricsWith, sourcesWith } from '../../support/metric-sources.ts';
 
 /** The lines of one metric. */
@@ -84,6 +88,21 @@ test('the metrics of the archive have values only if there is an archive', async
   assert.equal(await linesOf('catalog_archive', { archive: () => null }), []);
 });
 
+test('a count that is kept elsewhere is the same however often it is read', async () => {
+  const changes = () => ({ delivered: 5, failed: 2, failing: 0, lag: 0 });
+  const sources = { changes, logLinesLost: () => 3 };
+  const metrics = new Metrics('test', sourcesWith(sources), processMetricsWith(sources));
+  await metrics.text();
+  const lines = (await metrics.text()).split('\n');
+  for (const line of [
+    'catalog_webhook_deliveries_total{outcome="delivered"} 5',
+    'catalog_webhook_deliveries_total{outcome="failed"} 2',
+    'catalog_log_lines_lost_total 3',
+  ]) {
+    assert.ok(lines.includes(line), line);
+  }
+});
+
 test('the metrics of several processes are added up without changing those of one process', async () => {
   const own = processMetricsWith({ connections: () => 2, residentMemory: () => null });
   const other = processMetricsWith({ connections: () => 3, residentMemory: () => 4096 });
@@ -118,6 +137,17 @@ test('the metrics of several processes are added up without changing those of on
     assert.ok(together.includes(line), `${line} in ${together.join('\n')}`);
   }
   assert.ok((await metrics.text()).includes('catalog_http_connections 2\n'));
+});
+
+test('the counts of processes that have ended stay, and their connections do not', async () => {
+  const ended = processMetricsWith({ connections: () => 3, logLinesLost: () => 4 });
+  let counts: ProcessFigures = [];
+  for (let end = 1; end <= 2; end += 1) counts = await withCountsOf(counts, await ended.figures());
+  const own = processMetricsWith({ connections: () => 2, logLinesLost: () => 1 });
+  const lines = (await own.text([counts])).split('\n');
+  for (const line of ['catalog_http_connections 2', 'catalog_log_lines_lost_total 9']) {
+    assert.ok(lines.includes(line), line);
+  }
 });
 
 test.run();

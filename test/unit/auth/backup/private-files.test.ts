@@ -115,4 +115,12 @@ test('a damaged copy is refused, and none of its files is written', async () => 
   }
 });
 
+test('files that are closed are not watched any more', () => {
+  const files = new PrivateFiles(filled());
+  files.read();
+  assert.not.ok(files.changed());
+  files.close();
+  assert.ok(files.changed());
+});
+
 test.run();
