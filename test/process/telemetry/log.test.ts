@@ -6,6 +6,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { send, tokenFor } from '../../support/client.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
+import { measured, valuesOf } from '../../support/metrics.ts';
 import { callProgram } from '../../support/program.ts';
 import { exchangeRaw } from '../../support/raw.ts';
 import {
@@ -236,6 +237,19 @@ test('if nothing reads the log, neither requests nor the shutdown are delayed', 
     );
     assert.ok(statuses.every((status) => status === 404));
   }
+  assert.is((await server.stop()).status, 0);
+});
+
+test('if the reader of the log has ended, requests are served, and the lines count as lost', async () => {
+  const { server, operator } = await measured();
+  server.child.stderr?.destroy();
+  const lost = async () => (await valuesOf(operator)).get('catalog_log_lines_lost_total') ?? 0;
+  await until('lines are lost', async () => {
+    assert.is((await send(server, 'GET', '/healthz')).status, 200);
+    assert.is((await send(server, 'GET', '/books/')).status, 200);
+    return (await lost()) > 0;
+  });
+  assert.is((await send(server, 'GET', '/books/')).status, 200);
   assert.is((await server.stop()).status, 0);
 });
 
