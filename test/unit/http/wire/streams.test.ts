@@ -340,8 +340,12 @@ async function endOf(stage: Stage, meanwhile: () => Promise<unknown> | void): Pr
   return end;
 }
 
+async function* whole() {
+  yield 'the beginning';
+}
+
 async function* failing() {
-  yield PIECE;
+  yield* whole();
   throw new Error('the disk is gone');
 }
 
@@ -373,7 +377,7 @@ test('a stream that a shutdown cuts does not look complete to a client of HTTP/1
 
 test('a whole stream looks complete to a client of HTTP/1.0', () =>
   staged(
-    () => streamed(new Source(1)),
+    () => streamed(whole()),
     async (stage) => assert.is(await endOf(stage, () => {}), 'complete'),
   ));
 
