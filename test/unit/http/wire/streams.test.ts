@@ -381,6 +381,27 @@ test('a whole stream looks complete to a client of HTTP/1.0', () =>
     async (stage) => assert.is(await endOf(stage, () => {}), 'complete'),
   ));
 
+test('a stream that cannot be closed is reported, and ends nothing else', () => {
+  const failure = new Error('it cannot be closed');
+  const body = {
+    [Symbol.asyncIterator]: () => ({
+      next: () => Promise.reject(new Error('it is not read')),
+      return: () => Promise.reject(failure),
+    }),
+  };
+  return staged(
+    () => streamed(body),
+    async (stage) => {
+      const client = stage.connect();
+      client.send('HEAD /');
+      await until('it is reported', () => stage.errors.length > 0);
+      client.send('HEAD /', [LAST]);
+      await client.end();
+      assert.equal(stage.errors, [failure, failure]);
+    },
+  );
+});
+
 test('HEAD closes a stream without reading it', () => {
   const calls: string[] = [];
   const body: AsyncIterable<string> = {
