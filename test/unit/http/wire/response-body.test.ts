@@ -1,5 +1,7 @@
 /** Sending a stream piece by piece, over a connection that the test plays. */
 import { EventEmitter } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Cuts } from '../../../../src/http/wire/responses/cuts.ts';
@@ -72,5 +74,23 @@ test('a piece that is complete after its connection was cut is not written', asy
   await send(body);
   assert.equal([written, isClosed], [['one'], true]);
 });
+
+for (const end of ['finish', 'close'] as const) {
+  test(`after the ${end} of a stream to HTTP/1.0 its connection is neither kept nor reset`, () => {
+    const done: string[] = [];
+    const outgoing = new EventEmitter();
+    const connection = Object.assign(new EventEmitter(), {
+      destroy: () => void done.push('closed'),
+      resetAndDestroy: () => void done.push('reset'),
+    });
+    const cuts = new Cuts();
+    cuts.expectStream('1.0', outgoing as ServerResponse, connection as unknown as Socket);
+    cuts.cutStreams();
+    (end === 'finish' ? outgoing : connection).emit(end);
+    cuts.cutStreams();
+    cuts.cut(connection as unknown as Socket);
+    assert.equal(done, ['reset', 'closed']);
+  });
+}
 
 test.run();
