@@ -168,6 +168,19 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message.replace(ENGINE_HINT, '') : String(error);
 }
 
+/**
+ * The same for a message to clients: an error of the operating system without the paths in it, such
+ * as "ENOSPC: no space left on device, open". What the server itself words has none.
+ */
+export function publicMessageOf(error: unknown): string {
+  const message = messageOf(error);
+  const code = systemErrorCode(error);
+  if (code === null) return message;
+  const [begin = ''] = message.split(" '", 1);
+  // A text with advice for the operator may name a path anywhere.
+  return begin.startsWith(`${code}: `) ? begin : code;
+}
+
 /** A word of a command in a message, quoted if a POSIX shell would read it in another way. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;

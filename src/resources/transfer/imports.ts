@@ -3,8 +3,9 @@
  * and one that was not finished when the process ended is `failed`.
  */
 import { createHash, type Hash } from 'node:crypto';
-import { isOutcomeUnknown, messageOf } from '../../errors.ts';
+import { isOutcomeUnknown, messageOf, publicMessageOf } from '../../errors.ts';
 import { isKept } from '../idempotency.ts';
+import { filesOfImport } from './files-of-import.ts';
 import { type Accepted, type Answer, firstWith, hashing } from './import-key.ts';
 import { ImportPlaces, type Origin, type Place } from './import-places.ts';
 import { ImportReports, type ShownImport } from './import-reports.ts';
@@ -222,17 +223,17 @@ export class Imports {
   }
 
   async #run(order: ImportOrder, state: ImportState, place: Place): Promise<void> {
-    const { storage, whenIndexed, inSmallHeap, onError } = this.#options;
+    const { whenIndexed, inSmallHeap, onError } = this.#options;
     const options = { ...this.#options, isStopping: () => this.#stopping };
-    const { id } = state;
-    const importer = new Importer(options, order, () => state.reading(storage.read(id)), state);
+    const files = filesOfImport(options, state.id);
+    const importer = new Importer(options, order, () => state.reading(files.read()), state);
     try {
       await whenIndexed();
-      await inSmallHeap(() => importer.run(() => storage.save(id, state.text)));
+      await inSmallHeap(() => importer.run(() => files.save(state.text)));
     } catch (error) {
       onError(error);
       // The importer shows its own failures, so it has not begun.
-      const message = `${NOTHING_WRITTEN}: ${messageOf(error)}`;
+      const message = `${NOTHING_WRITTEN}: ${publicMessageOf(error)}`;
       state.addError({ row: null, column: null, message });
       state.enter('failed');
     }

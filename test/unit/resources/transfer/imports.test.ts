@@ -34,7 +34,9 @@ async function open(states = new Map<number, Buffer>()) {
   const saved: number[] = [];
   const log = { isSilent: false };
   /** What reports of imports that have ended wait for, and whether they are refused then. */
-  const disk = { slow: Promise.resolve(), isFull: false };
+  const disk = { slow: Promise.resolve(), isFull: false, refusal: null as Error | null };
+  /** Why files cannot be read, by their ids. */
+  const damaged = new Map<number, Error>();
   const audited = new AuditedStore(store);
   const transact = audited.transact.bind(audited);
   audited.transact = async (...write) => {
@@ -55,10 +57,13 @@ async function open(states = new Map<number, Buffer>()) {
         return files.get(id)?.length ?? 0;
       },
       async *read(id) {
+        const failure = damaged.get(id);
+        if (failure !== undefined) throw failure;
         yield files.get(id) ?? Buffer.alloc(0);
       },
       discard: async (id) => void files.delete(id),
       async save(id, text) {
+        if (disk.refusal !== null && text.includes('"state":"writing"')) throw disk.refusal;
         if (/"state":"(?:done|failed)"/.test(text)) {
           await disk.slow;
           if (disk.isFull) throw new Error('ENOSPC: no space left on device, write');
@@ -102,7 +107,8 @@ async function open(states = new Map<number, Buffer>()) {
     await store.close();
     assert.equal([errors, [...files]], [reported, []]);
   };
-  return { imports, audited, files, running, saved, log, disk, gate, errors, send, end, close };
+  const stage = { imports, audited, files, damaged, running, saved, log, disk, gate, errors };
+  return { ...stage, send, end, close };
 }
 
 async function* whole(text: string): AsyncGenerator<Uint8Array> {
@@ -255,6 +261,39 @@ test('an import that cannot begin is failed, and its report says why', async () 
   assert.equal(report.errors, [
     { row: null, column: null, message: 'no row is written: EIO: i/o error, read' },
   ]);
+  await close([failure]);
+});
+
+test('the report of an import whose file cannot be read names no path; the log does', async () => {
+  const path = "/srv/the shop's/imports/1.file";
+  for (const [message, shown] of [
+    [`EIO: i/o error, open '${path}'`, 'EIO: i/o error, open'],
+    [`${path} is a directory: move it away`, 'EISDIR'],
+  ] as const) {
+    const { imports, damaged, gate, send, close } = await open();
+    const { id } = await send(null);
+    const failure = Object.assign(new Error(message), { code: shown.split(':')[0] });
+    damaged.set(id, failure);
+    gate.resolve();
+    await imports.ended(id);
+    const report = JSON.parse(imports.find(id) ?? 'null');
+    const error = { row: null, column: null, message: `no row is written: ${shown}` };
+    assert.equal([report.state, report.errors], ['failed', [error]]);
+    await close([failure]);
+  }
+});
+
+test('the same holds for an import whose state cannot be saved before it writes', async () => {
+  const { imports, disk, gate, send, close } = await open();
+  const { id } = await send(null);
+  const failure = Object.assign(new Error("EIO: i/o error, open '/srv/shop/1.json'"), {
+    code: 'EIO',
+  });
+  disk.refusal = failure;
+  gate.resolve();
+  await imports.ended(id);
+  const [error] = JSON.parse(imports.find(id) ?? 'null').errors;
+  assert.is(error.message, 'no row is written: EIO: i/o error, open');
   await close([failure]);
 });
 
