@@ -12,6 +12,7 @@ import type {
 import { CatalogError, hasCode } from '../../errors.ts';
 import type { BodyStream } from '../../http/message.ts';
 import type { HostService, HostState, KnownEpoch } from '../../http/services.ts';
+import { Places } from '../../places.ts';
 import { inTurns } from '../../slices.ts';
 import { baseSlices } from '../../store/files/base.ts';
 import { SCHEMA_VERSION } from '../../store/files/schema.ts';
@@ -58,8 +59,8 @@ interface Options {
 
 export class Hosts implements HostService {
   readonly #options: Options;
-  #bases = 0;
-  #streams = 0;
+  readonly #bases = placesFor(MAX_BASES, 'bases are being sent already; try again');
+  readonly #streams = placesFor(MAX_STREAMS, 'hosts follow already; try again');
 
   constructor(options: Options) {
     this.#options = options;
@@ -67,7 +68,7 @@ export class Hosts implements HostService {
 
   /** Streams of change sets that are open. */
   get followers(): number {
-    return this.#streams;
+    return this.#streams.taken;
   }
 
   async state(known: KnownEpoch | null): Promise<HostState> {
@@ -99,26 +100,18 @@ export class Hosts implements HostService {
   }
 
   base(): BodyStream {
-    if (this.#bases >= MAX_BASES) {
-      throw new CatalogError('busy', `${MAX_BASES} bases are being sent already; try again`);
-    }
-    return counted(this.#slices(), (change) => {
-      this.#bases += change;
-    });
+    // Taken before the first piece: many may be asked for before one is sent.
+    const leave = this.#bases.take(null);
+    return closable(this.#slices(), new AbortController(), async () => leave());
   }
 
   changes(since: number, isAllowed: () => Promise<boolean>): BodyStream {
     const { store } = this.#options;
-    if (this.#streams >= MAX_STREAMS) {
-      throw new CatalogError('busy', `${MAX_STREAMS} hosts follow already; try again`);
-    }
     // The call throws if they are not kept; reading begins when the first change set is asked for.
     if (since !== store.sequence) void store.encodedSince(since);
+    const leave = this.#streams.take(null);
     const gone = new AbortController();
-    const pieces = counted(this.#changes(since, isAllowed, gone.signal), (change) => {
-      this.#streams += change;
-    });
-    return closable(pieces, gone);
+    return closable(this.#changes(since, isAllowed, gone.signal), gone, async () => leave());
   }
 
   async *#slices(): AsyncGenerator<Uint8Array, void, void> {
@@ -167,15 +160,11 @@ export class Hosts implements HostService {
   }
 }
 
-/** Counts a response from its first piece on, because a response to HEAD has none. */
-async function* counted<T>(
-  pieces: AsyncIterable<T>,
-  count: (change: number) => void,
-): AsyncGenerator<T, void, void> {
-  count(1);
-  try {
-    yield* pieces;
-  } finally {
-    count(-1);
-  }
+/** @param what follows the number in the refusal. */
+function placesFor(total: number, what: string): Places {
+  return new Places({
+    total,
+    share: total,
+    refusal: () => new CatalogError('busy', `${total} ${what}`),
+  });
 }

@@ -1,6 +1,7 @@
-/** spec 15.13: the stream of change sets while the primary is busy with one. */
+/** spec 15.13: the stream of change sets while the primary is busy with one; how many are open. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { hasCode } from '../../../../src/errors.ts';
 import { WatchedCredentialFiles } from '../../../../src/auth/sharing/credential-files.ts';
 import { HostRole } from '../../../../src/hosts/primary/host-role.ts';
 import { Hosts } from '../../../../src/hosts/primary/host-service.ts';
@@ -69,6 +70,25 @@ test('a stream whose token is revoked ends, also if its follower is always behin
   while (sent < 200_000 && (await pieces.next()).done !== true) sent += 1;
   assert.is(verifications, 3);
   await pieces.return?.();
+});
+
+test('responses count before they are read, because many may be asked for at once', async () => {
+  const { hosts, pieces } = streamOf(() => new Promise(() => {}));
+  const kinds = [
+    // One of the streams is open already.
+    { most: 31, open: () => hosts.changes(1, async () => true) },
+    { most: 2, open: () => hosts.base() },
+  ];
+  for (const { most, open } of kinds) {
+    const bodies = Array.from({ length: most }, open);
+    const isBusy = (error: Error) => hasCode(error, 'busy');
+    assert.throws(open, isBusy);
+    // The response to HEAD is closed without having been read.
+    for (const body of bodies) await body[Symbol.asyncIterator]().return?.();
+    await open()[Symbol.asyncIterator]().return?.();
+  }
+  await pieces.return?.();
+  assert.is(hosts.followers, 0);
 });
 
 test.run();
