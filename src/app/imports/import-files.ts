@@ -102,10 +102,16 @@ export function limitedFile(
   return bounded(file, most, () => new CatalogError('body_too_large', message));
 }
 
-/** The bytes of a file from an offset on, in small pieces, one for each turn of the event loop. */
+/**
+ * The bytes of a file from an offset on, in small pieces, one for each turn of the event loop.
+ *
+ * @throws Error if there is no file. An empty one in its place would make an import that is `done`.
+ */
 export async function* readFile(disk: Disk, path: string, from = 0): AsyncGenerator<Uint8Array> {
+  const pieces = disk.pieces(path);
+  if (pieces === null) throw new Error('another program has removed the file');
   let skip = from;
-  for (const bytes of disk.pieces(path) ?? []) {
+  for (const bytes of pieces) {
     for (const piece of piecesOf(bytes.subarray(skip), PIECE_BYTES)) {
       yield piece;
       await nextTurn();

@@ -1,5 +1,5 @@
 /** src/app/imports/import-files.ts: the folder of imports, and how the file of one is read back. */
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -30,6 +30,20 @@ test('a piece that takes several turns of the event loop is read whole', async (
   const disk = { ...quickDisk, pieces: () => [bytes] };
   assert.ok(bytes.equals(await wholeOf(readFile(disk, 'file'))));
   assert.ok(bytes.subarray(5).equals(await wholeOf(readFile(disk, 'file', 5))));
+});
+
+test('a file that is gone is not read as an empty one', async () => {
+  const data = temporaryDirectory();
+  const files = await openImportFiles(machineDisk, data);
+  const content = async function* () {
+    yield Buffer.from('{"name":"Quill"}\n');
+  };
+  await files.receive(1, content());
+  rmSync(join(importFolder(data), '1.file'));
+  await wholeOf(files.read(1)).then(
+    () => assert.unreachable(),
+    (error: unknown) => assert.match(String(error), 'another program has removed the file'),
+  );
 });
 
 test('a start removes half-written files, and takes no other file of the folder for an import', async () => {
