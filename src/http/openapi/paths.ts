@@ -112,9 +112,7 @@ function headOf(read: JsonObject, operation: Described): JsonObject {
   };
 }
 
-function optionsObject({ name, about, tag, parameters }: Path): JsonObject {
-  // The router may reject a value of such a parameter.
-  const unmatched = parameters.some(({ memorable }) => !memorable);
+function optionsObject({ name, about, tag, memorable }: Path): JsonObject {
   return {
     operationId: `describe${name}`,
     summary: `Describe ${about}`,
@@ -123,7 +121,8 @@ function optionsObject({ name, about, tag, parameters }: Path): JsonObject {
     security: [],
     responses: {
       200: ref('responses', 'Options'),
-      ...failures(unmatched ? [404, 500] : [500]),
+      // The router may reject a value of a parameter that may be any text.
+      ...failures(memorable ? [500] : [404, 500]),
     },
   };
 }

@@ -18,8 +18,8 @@ export interface PathParameter extends Parameter {
   /** The values that the router accepts, as the source of a regular expression without anchors. */
   readonly pattern: string;
   /**
-   * Whether the router may cache the path by its shape: values that differ only in their digits
-   * have the same operations, and there are few other values.
+   * Whether the router may cache the path by its shape, and the metrics name it by that: values
+   * that differ only in their digits have the same operations, and there are few other values.
    */
   readonly memorable: boolean;
 }
