@@ -11,6 +11,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   EEXIST: 'it is not a directory: name a directory',
   ENOTDIR: 'it is not a directory: name a directory',
   EISDIR: 'it is a directory: name a file',
+  EFTYPE: 'a file is expected there: remove it',
   ENOENT: 'create it, or name another path',
   ENOLCK:
     'its file system has no locks: use a local disk, or start the lock service of the file system',

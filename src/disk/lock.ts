@@ -22,6 +22,9 @@ const LOCK_UN = 8;
 
 const { EINTR, EWOULDBLOCK } = constants.errno;
 
+const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDWR } = fs.constants;
+const OPEN = O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW;
+
 interface System {
   flock(fd: number, operation: number): number;
   errno(): number;
@@ -54,7 +57,7 @@ export class FileLock {
     if (first !== undefined) giveDirectories(first, dirname(path));
     if (hasOtherOwner(path)) createFor(path);
     this.#path = path;
-    this.#fd = fs.openSync(path, 'a+', 0o600);
+    this.#fd = openLock(path);
   }
 
   /**
@@ -116,6 +119,23 @@ export class FileLock {
   #open(): number {
     if (this.#fd === null) throw new Error('the lock is closed');
     return this.#fd;
+  }
+}
+
+/**
+ * Opens a lock file, and creates it if needed. A symbolic link is refused: the note of the holder
+ * would replace the content of the file that it leads to. If root runs the command, that may be any
+ * file of the machine, and the link may be from the user of the data directory.
+ *
+ * @throws what the file system throws; an error with the code `EFTYPE` for a symbolic link.
+ */
+function openLock(path: string): number {
+  try {
+    return fs.openSync(path, OPEN, 0o600);
+  } catch (error) {
+    if (systemErrorCode(error) !== 'ELOOP') throw error;
+    const message = `EFTYPE: a symbolic link, open '${path}'`;
+    throw Object.assign(new Error(message, { cause: error }), { code: 'EFTYPE', path });
   }
 }
 

@@ -97,7 +97,10 @@ testUnprivileged('root gives away only what it has created', async (as) => {
   writeFileSync(file, '');
   symlinkSync(file, join(data, 'access.lock'));
   await done(data, ['migrate']);
-  await done(data, ['users', 'add', 'ann'], 'correct horse');
+  const args = ['users', 'add', 'ann', '--data', data];
+  const { status, stderr } = await callProgram(args, { input: 'correct horse' });
+  assert.is(status, 1);
+  assert.match(stderr, 'access.lock cannot be used (EFTYPE: a symbolic link)');
   assert.is(statSync(file).uid, 0);
 });
 

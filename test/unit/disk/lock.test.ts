@@ -1,8 +1,17 @@
 /** flock(2) within one process: two descriptors of a file exclude each other like two processes. */
-import { closeSync, existsSync, fstatSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { systemMessage } from '../../../src/cli/system-errors.ts';
 import { acquireOwnership, FileLock, isHeld } from '../../../src/disk/lock.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { failureOf } from '../../support/failure.ts';
@@ -43,6 +52,22 @@ test('the note of a holder replaces the whole note of the one before it', () => 
   assert.is(readFileSync(path, 'utf8'), 'serve');
   lock.close();
 });
+
+for (const content of ['of root', null]) {
+  test(`a link in place of a lock file is refused, and what it leads to is ${content === null ? 'not made' : 'kept'}`, () => {
+    const [directory, elsewhere] = [temporaryDirectory(), temporaryDirectory()];
+    const target = join(elsewhere, 'target');
+    if (content !== null) writeFileSync(target, content);
+    symlinkSync(target, join(directory, 'lock'));
+    assert.throws(
+      () => acquireOwnership(directory, 'lock', 'serve'),
+      (error: unknown) =>
+        systemMessage(error) ===
+        `${directory}/lock cannot be used (EFTYPE: a symbolic link); a file is expected there: remove it`,
+    );
+    assert.is(existsSync(target) ? readFileSync(target, 'utf8') : null, content);
+  });
+}
 
 test('a lock can be taken and released many times', () => {
   const path = join(temporaryDirectory(), 'deep', 'pages.lock');
