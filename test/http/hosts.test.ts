@@ -178,7 +178,7 @@ test('spec 15.14: a primary that learns of a later epoch rejects writes, and can
   assert.match(service.log.join('\n'), /another host was made the primary in epoch 2/);
   await service.stop();
   const again = await openService({ data: service.data }).then(() => 'it is open', String);
-  assert.match(again, /was the primary's until another host took over in epoch/);
+  assert.match(again, /belonged to the primary until another host took over in epoch/);
 });
 
 test.run();

@@ -186,7 +186,7 @@ export function requireWritable(disk: Disk, directory: string): void {
     'not_primary',
     record.role === 'follower'
       ? `${directory} follows ${record.primary}: write there, or run: catalog-server promote --data ${shellWord(directory)}`
-      : `${directory} was the primary's until another host took over in epoch ${record.latest}: run serve --follow with the address of that host, or run: catalog-server promote --data ${shellWord(directory)}, to write here anyway`,
+      : `${directory} belonged to the primary until another host took over in epoch ${record.latest}: run serve --follow with the address of that host, or run: catalog-server promote --data ${shellWord(directory)}, to write here anyway`,
   );
 }
 

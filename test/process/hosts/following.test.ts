@@ -268,7 +268,7 @@ test('spec 15.14, 15.15: a host stays succeeded when it notifies a predecessor t
   }
   await second.stop();
   const again = await startServer({ data: second.data }).then(() => 'it serves', String);
-  assert.match(again, /was the primary's until another host took over/);
+  assert.match(again, /belonged to the primary until another host took over/);
 });
 
 test('spec 15.14: a store of another history or of a later epoch cannot follow', async () => {
