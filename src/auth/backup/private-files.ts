@@ -9,16 +9,23 @@ import { WatchedFile } from '../../disk/watched-file.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
 import { parseChecked } from '../../json/checksum.ts';
 import { FIRST_FAULT } from '../../json/first-fault.ts';
-import { PRIVATE_NAMES, type PrivateName } from '../private-file.ts';
+import { PRIVATE_NAMES, privateFile, type PrivateName } from '../private-file.ts';
 import { judge, judged, type PrivateContents } from '../sharing/private-contents.ts';
 
 /** The text of each existing file, by its name. */
 const copyShape = v.record(v.picklist(PRIVATE_NAMES), v.string());
 
-/** Watches the files, and reads all of them into one copy. */
+/**
+ * Watches the files, and reads all of them into one copy.
+ *
+ * Invariant: a file that a copy has is in every later copy. This program removes none of them, so
+ * one that is missing was lost, perhaps with the whole directory, and the copy may be the last one.
+ */
 export class PrivateFiles {
   readonly #directory: string;
   readonly #files: readonly (readonly [PrivateName, WatchedFile])[];
+  /** The files that have been in a copy. */
+  readonly #copied = new Set<PrivateName>();
 
   /** @param directory the data directory. */
   constructor(directory: string) {
@@ -33,8 +40,8 @@ export class PrivateFiles {
 
   /**
    * @returns JSON: the text of each file by its name.
-   * @throws CatalogError `access_file`, `key_file` if the content of one is damaged; what the file
-   *   system throws.
+   * @throws CatalogError `access_file`, `key_file` if the content of one is damaged, or one that was
+   *   in a copy is missing; what the file system throws.
    */
   read(): Uint8Array {
     // All are read before one is judged: a damaged one is not new until it changes again.
@@ -45,6 +52,9 @@ export class PrivateFiles {
     for (const [name, bytes] of contents) {
       judge(name, join(this.#directory, name), () => ({ bytes, mode: 0o600 }));
     }
+    const found = new Set(contents.map(([name]) => name));
+    for (const name of this.#copied) if (!found.has(name)) throw gone(this.#directory, name);
+    for (const name of found) this.#copied.add(name);
     const texts = contents.map(([name, bytes]) => [name, bytes.toString()] as const);
     return Buffer.from(JSON.stringify(Object.fromEntries(texts)));
   }
@@ -52,6 +62,14 @@ export class PrivateFiles {
   close(): void {
     for (const [, file] of this.#files) file.close();
   }
+}
+
+function gone(directory: string, name: PrivateName): CatalogError {
+  const { path, code } = privateFile(directory, name);
+  return new CatalogError(
+    code,
+    `${path} was removed while the server was running; put it back, or restart the server to continue without it`,
+  );
 }
 
 /**

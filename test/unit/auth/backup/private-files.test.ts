@@ -56,7 +56,7 @@ test('existing files with the same content are kept, and one with other content 
   assert.not.ok(existsSync(join(other, 'access.json')));
 });
 
-test('a new, changed or removed file is noticed', () => {
+test('a new or changed file is noticed', () => {
   const directory = filled();
   const files = new PrivateFiles(directory);
   files.read();
@@ -68,11 +68,35 @@ test('a new, changed or removed file is noticed', () => {
     files.read();
     assert.not.ok(files.changed());
   }
-  rmSync(path);
-  assert.ok(files.changed());
-  assert.not.ok('keys.json' in JSON.parse(Buffer.from(files.read()).toString()));
-  assert.not.ok(files.changed());
   files.close();
+});
+
+test('a file that a copy has is not missing in a later one, and is copied again once it is back', async () => {
+  const directory = filled();
+  for (const name of ['access.json', 'keys.json']) {
+    const files = new PrivateFiles(directory);
+    const copy = files.read();
+    const path = join(directory, name);
+    const bytes = readFileSync(path);
+    rmSync(path);
+    assert.ok(files.changed());
+    for (const when of ['at once', 'later']) {
+      const { code, message } = await failureOf(() => files.read());
+      assert.is(code, name === 'access.json' ? 'access_file' : 'key_file', when);
+      assert.ok(message.startsWith(`${path} was removed while the server was running; `), message);
+      assert.not.ok(files.changed(), when);
+    }
+    writeFileSync(path, bytes, { mode: 0o600 });
+    assert.ok(files.changed());
+    assert.equal(files.read(), copy);
+    files.close();
+    // After a restart the file may be missing on purpose.
+    rmSync(path);
+    const next = new PrivateFiles(directory);
+    assert.not.ok(name in privateFilesIn(next.read()));
+    next.close();
+    writeFileSync(path, bytes, { mode: 0o600 });
+  }
 });
 
 test('a damaged file is not copied, and is not new until it changes again', async () => {
