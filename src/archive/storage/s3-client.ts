@@ -36,6 +36,8 @@ export interface S3Request {
   readonly key: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: Uint8Array | string;
+  /** How many times as long as others it may take; once if left out. */
+  readonly patience?: number;
 }
 
 /** A response that was read whole. */
@@ -99,7 +101,7 @@ export class S3Client {
       return { headers: response.headers, text };
     };
     try {
-      return await this.#timed(request.what, work());
+      return await this.#timed(request, work());
     } finally {
       ending.abort();
     }
@@ -118,7 +120,7 @@ export class S3Client {
       if (failure.code === 'NoSuchKey') return null;
       throw failure;
     };
-    return this.#timed(request.what, work());
+    return this.#timed(request, work());
   }
 
   async #fetch(
@@ -154,15 +156,16 @@ export class S3Client {
     });
   }
 
-  async #timed<T>(what: string, work: Promise<T>): Promise<T> {
+  async #timed<T>({ what, patience = 1 }: S3Request, work: Promise<T>): Promise<T> {
+    const deadlineMs = this.#deadlineMs * patience;
     const late = () => {
-      throw new Error(`${what} was not answered within ${this.#deadlineMs / 1000} s`);
+      throw new Error(`${what} was not answered within ${deadlineMs / 1000} s`);
     };
     const explained = work.catch((cause: unknown) => {
       throw new Error(`${what} failed: ${messageOf(cause)}`, { cause });
     });
     // The HTTP client may outlive the signal, so the request is also raced with a timer.
-    return withTimeout(explained, this.#deadlineMs, late);
+    return withTimeout(explained, deadlineMs, late);
   }
 }
 

@@ -28,6 +28,12 @@ const STRETCH_BYTES = 256 * 1024;
 /** Bytes of the parts of an object that has more bytes; it may have 10,000 parts. */
 const PART_BYTES = 8 * 1024 * 1024;
 
+/**
+ * Deadlines within which a store has to make an object of its parts. S3 says that it may take some
+ * minutes; if the time were over earlier, every attempt would send all parts in vain.
+ */
+const COMPLETION_PATIENCE = 10;
+
 /** Names that one call lists at most. */
 const PAGE = 1000;
 
@@ -141,8 +147,8 @@ class S3Store implements ObjectStore {
         tags.push(await this.#stored({ ...to, method: 'PUT', query, body }));
       }
       const body = completion(tags);
-      const query = { uploadId };
-      const { text } = await this.#client.send({ ...to, method: 'POST', query, body });
+      const made = { ...to, method: 'POST', query: { uploadId }, body } as const;
+      const { text } = await this.#client.send({ ...made, patience: COMPLETION_PATIENCE });
       understood(to.what, () => requireCompleted(text));
     } catch (error) {
       // Not awaited, because a store that does not respond would delay the failure.

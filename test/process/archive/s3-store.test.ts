@@ -184,6 +184,21 @@ test('an upload in parts that fails is an error, and its parts are removed', asy
   }
 });
 
+test('a store may take longer than other calls to make an object of its parts', async () => {
+  const deadlineMs = 3000;
+  const begin =
+    '<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>';
+  const { url, requests } = await peer((request, response) => {
+    if (request.url?.endsWith('?uploads=')) return void response.end(begin);
+    if (request.method !== 'POST') return void response.writeHead(200, { etag: '"a"' }).end();
+    // S3 sends the status at once, and white space until it is done.
+    response.writeHead(200).write(' ');
+    setTimeout(() => response.end('<CompleteMultipartUploadResult></CompleteMultipartUploadResult>'), deadlineMs * 1.2);
+  });
+  assert.is(await outcome(storeAt(url, deadlineMs).put('k', Buffer.alloc(LARGE))), 'undefined');
+  assert.not.ok(requests.some((request) => request.startsWith('DELETE')));
+});
+
 test('an error has the time for which the store wants no request', async () => {
   const slow = '<Error><Code>SlowDown</Code></Error>';
   const cases: readonly (readonly [string, string, number])[] = [
