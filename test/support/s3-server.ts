@@ -22,6 +22,18 @@ export interface S3Server {
 
 const SIGNATURE = /^AWS4-HMAC-SHA256 Credential=test-id\/\d{8}\/[\w-]+\/s3\/aws4_request, /;
 
+/** Parts of an object, at most. */
+const MAX_PARTS = 10_000;
+
+/** Bytes of each part of an object but the last one, at least. */
+const MIN_PART_BYTES = 5 * 1024 * 1024;
+
+/** A part in the request that makes an object. */
+const PART = /<Part><PartNumber>(\d+)<\/PartNumber><ETag>([^<]+)<\/ETag><\/Part>/g;
+
+/** The entity tag of a part, which the client has to repeat. */
+const partTag = (number: number) => `"part-${number}"`;
+
 export async function startS3Server(): Promise<S3Server> {
   const objects = new Map<string, Buffer>();
   /** Parts of unfinished objects, by their upload and number. */
@@ -40,13 +52,25 @@ export async function startS3Server(): Promise<S3Server> {
     const found = parts.get(upload);
     if (found === undefined) return failure(404, 'NoSuchUpload');
     if (method === 'PUT') {
-      found.set(Number(query.get('partNumber')), body);
-      return { status: 200, headers: { ETag: '"part"' }, body: '' };
+      const number = Number(query.get('partNumber'));
+      if (!(number >= 1 && number <= MAX_PARTS)) return failure(400, 'InvalidArgument');
+      found.set(number, body);
+      return { status: 200, headers: { ETag: partTag(number) }, body: '' };
+    }
+    if (method === 'DELETE') {
+      parts.delete(upload);
+      return { status: 204, headers: {}, body: '' };
+    }
+    const listed = [...body.toString().matchAll(PART)].map(([, number, tag]) => {
+      return tag === partTag(Number(number)) ? found.get(Number(number)) : undefined;
+    });
+    const whole = listed.filter((part) => part !== undefined);
+    if (whole.length < listed.length || whole.length === 0) return failure(400, 'InvalidPart');
+    if (whole.slice(0, -1).some(({ length }) => length < MIN_PART_BYTES)) {
+      return failure(400, 'EntityTooSmall');
     }
     parts.delete(upload);
-    if (method === 'DELETE') return { status: 204, headers: {}, body: '' };
-    const order = [...found.keys()].toSorted((a, b) => a - b);
-    objects.set(key, Buffer.concat(order.map((number) => found.get(number) ?? Buffer.alloc(0))));
+    objects.set(key, Buffer.concat(whole));
     return xml(
       '<CompleteMultipartUploadResult><ETag>"whole"</ETag></CompleteMultipartUploadResult>',
     );
