@@ -61,6 +61,18 @@ test('a stream is decrypted to the bytes that were encrypted, however both are c
   );
 });
 
+test('pieces may share memory, as those that are read from a file do', async () => {
+  const content = randomBytes(2 * CHUNK + 7);
+  function* sharing(bytes: Buffer): Generator<Buffer> {
+    const memory = Buffer.alloc(1000);
+    for (let at = 0; at < bytes.length; at += memory.length) {
+      yield memory.subarray(0, bytes.copy(memory, 0, at));
+    }
+  }
+  const stream = await all(encrypted(KEY, sharing(content)));
+  assert.ok((await all(decrypted(KEY, 'the object', sharing(stream)))).equals(content));
+});
+
 test('a stream of the described format is decrypted, so archives of earlier versions are', async () => {
   for (const length of [0, 1, CHUNK, 2 * CHUNK + 7]) {
     const content = randomBytes(length);
