@@ -193,7 +193,10 @@ test('a store may take longer than other calls to make an object of its parts', 
     if (request.method !== 'POST') return void response.writeHead(200, { etag: '"a"' }).end();
     // S3 sends the status at once, and white space until it is done.
     response.writeHead(200).write(' ');
-    setTimeout(() => response.end('<CompleteMultipartUploadResult></CompleteMultipartUploadResult>'), deadlineMs * 1.2);
+    setTimeout(
+      () => response.end('<CompleteMultipartUploadResult></CompleteMultipartUploadResult>'),
+      deadlineMs * 1.2,
+    );
   });
   assert.is(await outcome(storeAt(url, deadlineMs).put('k', Buffer.alloc(LARGE))), 'undefined');
   assert.not.ok(requests.some((request) => request.startsWith('DELETE')));
@@ -272,6 +275,34 @@ test('a body that ends early is an error, and an object of no bytes is none', as
   }
   const whole = await peer((_request, response) => response.writeHead(200).end());
   assert.is(await read(storeAt(whole.url)), '');
+});
+
+test('a read may take as long as it needs, if it goes on', async () => {
+  const [piece, count] = [Buffer.alloc(64 * 1024, 'a'), 200];
+  let [sent, received] = [0, 0];
+  let send = () => {};
+  const { url } = await peer((_request, response) => {
+    response.writeHead(200, { 'content-length': piece.length * count });
+    send = () => {
+      sent += piece.length;
+      // Later than a timer of which no time is left.
+      setTimeout(() => response.write(piece), 5);
+    };
+    send();
+  });
+  const { now } = performance;
+  let time = 0;
+  // A third of a second passes for each piece, so a minute and more for all of them.
+  performance.now = () => (time += 300);
+  try {
+    for await (const { length } of (await storeAt(url, 30_000).get('k')) ?? []) {
+      received += length;
+      if (received === sent && received < piece.length * count) send();
+    }
+  } finally {
+    performance.now = now;
+  }
+  assert.is(received, piece.length * count);
 });
 
 test('only NoSuchKey means that there is no object', async () => {
