@@ -68,12 +68,16 @@ export class RemoteDirectory {
     }
   }
 
-  /** @returns the names of the finished files in a folder, ascending. */
+  /**
+   * @returns the names of the finished files in a folder, ascending. Hidden files are not of this
+   *   program: NFS leaves one, such as `.nfs0000001200000003`, for a file that is removed while it is
+   *   read, and the systems that show such a mount leave others.
+   */
   async list(folder: string): Promise<string[]> {
     await this.#requireDirectory();
     try {
       const names = await fsp.readdir(join(this.#path, folder));
-      return names.filter((name) => !TEMPORARY.test(name)).toSorted();
+      return names.filter((name) => !name.startsWith('.')).toSorted();
     } catch (error) {
       if (systemErrorCode(error) === 'ENOENT') return [];
       throw error;

@@ -25,6 +25,16 @@ test('a file can be written, replaced, listed by name and removed', async () => 
   assert.is(await textOf(directory, 'folder/a'), null);
 });
 
+test('hidden files, as NFS leaves them for removed ones, are not listed', async () => {
+  const path = temporaryDirectory();
+  const directory = new RemoteDirectory(path);
+  await directory.write('folder/a', [Buffer.from('a')]);
+  for (const name of ['.nfs0000001200000003', '.DS_Store']) {
+    writeFileSync(join(path, 'folder', name), '');
+  }
+  assert.equal(await directory.list('folder'), ['a']);
+});
+
 test('files and folders are for their owner alone: an archive has accounts and keys', async () => {
   const path = temporaryDirectory();
   await new RemoteDirectory(path).write('folder/a', [Buffer.from('a')]);
