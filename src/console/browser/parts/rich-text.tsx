@@ -127,7 +127,8 @@ export function RichText({ id, value, onChange, readOnly, described }: RichTextP
           onInput={({ currentTarget }) => onChange(currentTarget.value)}
         />
       ) : (
-        <Surface {...{ id, value, onChange, readOnly, described, editor }} />
+        // An editor begins empty, and leaves its element editable: each has an element of its own.
+        <Surface key={String(readOnly)} {...{ id, value, onChange, readOnly, described, editor }} />
       )}
     </div>
   );

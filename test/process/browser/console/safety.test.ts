@@ -308,4 +308,44 @@ testInBrowser('unsaved input survives a crash and a restart of the server', asyn
   await second.stop();
 });
 
+testInBrowser('a description follows the rights of those who sign in over its form', async () => {
+  const { server, at, visit } = scene();
+  await makeAccount(server, 'vera', 'viewer');
+  await makeAccount(server, 'eddi', 'editor');
+  const visitor = await visit(null);
+  const { page } = visitor;
+  await make(server, '/admin/specs/', { name: 'Unused', spu_id: 3 });
+  await page.goto(at('/goods/3'));
+  await signIn(page, 'eddi');
+  const field = page.getByRole('textbox', { name: 'Packaging' });
+  await field.click();
+  await page.keyboard.press('Control+End');
+  await page.keyboard.type(' And a box.');
+  const text = (await field.textContent()) ?? '';
+  await page.getByRole('button', { name: 'Remove Unused' }).click();
+  await page.getByRole('button', { name: 'Remove Unused' }).waitFor({ state: 'detached' });
+  for (const [name, next, press, said] of [
+    ['eddi', 'vera', 'Save', 'Your account may not do this.'],
+    ['vera', 'eddi', 'Undo', 'Undone'],
+  ] as const) {
+    const token = await tokenFor('admin');
+    await send(server, 'DELETE', `/admin/users/${name}/tokens/`, { token });
+    await page.getByRole('button', { name: press }).click();
+    await page.getByRole('dialog', { name: 'Please sign in again' }).waitFor();
+    await signIn(page, next);
+    await page.getByText(said).waitFor();
+    assert.is(await field.textContent(), text);
+    assert.is(await field.isEditable(), next === 'eddi');
+  }
+  await field.click();
+  await page.keyboard.press('Control+End');
+  await page.keyboard.type(' And a bag.');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Unsaved changes').waitFor({ state: 'hidden' });
+  const { desc_pack } = await read(server, '/admin/goods/3/');
+  assert.match(desc_pack, /^<p>Headphones, .* And a box. And a bag.<\/p>$/);
+  assert.equal(faults(visitor, [/401/, /403/]), []);
+  await page.context().close();
+});
+
 test.run();
