@@ -1,5 +1,5 @@
 /** Cells of a list whose text could not be saved: it is not lost without a question. */
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { holdBack } from '../../location.ts';
 import { confirmLeaving } from '../../parts/dialog.tsx';
 
@@ -14,6 +14,7 @@ export function useUnsavedCell(): (isUnsaved: boolean) => void {
     release.current();
     release.current = isUnsaved ? holdBack({ ...UNSAVED }) : () => {};
   };
-  useEffect(() => () => release.current(), [release]);
+  // Not an effect that ends after the next frame: by then the list may be left.
+  useLayoutEffect(() => () => release.current(), [release]);
   return mark;
 }
