@@ -4,7 +4,14 @@ import { useLayoutEffect } from 'preact/hooks';
 import { referencesOf } from '../api/collections.ts';
 import { isPrice } from '../api/schema.ts';
 import { moreScreens } from '../load-screens.ts';
-import { numberProblem, parsePrice, parseWhole, priceInput, t } from '../messages/text.ts';
+import {
+  currency,
+  numberProblem,
+  parsePrice,
+  parseWhole,
+  priceInput,
+  t,
+} from '../messages/text.ts';
 import { attributeLabel, CATEGORY_LEVELS } from '../parts/attributes.ts';
 import { complain } from '../parts/notices.tsx';
 import { CategoryPicker } from '../parts/pickers/category-picker.tsx';
@@ -178,6 +185,8 @@ function RangeFilter({ name, value, onChange }: RangeProps) {
         id={`filter-${name}`}
         inputMode="decimal"
         autocomplete="off"
+        // Until the currency is known, nobody can tell what a typed price means.
+        readOnly={priced && currency.value.code === ''}
         aria-invalid={problem !== null}
         aria-describedby={problem ?? undefined}
         {...field}

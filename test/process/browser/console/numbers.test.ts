@@ -59,4 +59,32 @@ testInBrowser('a price with three decimals is the same in another language', asy
   await page.context().close();
 });
 
+testInBrowser('a price is typed only once the currency is known', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  const known = Promise.withResolvers<void>();
+  await page.route('**/admin/summary/', async (route) => {
+    const response = await route.fetch();
+    await known.promise;
+    await route.fulfill({ response, json: { ...(await response.json()), currency: 'JPY' } });
+  });
+  await page.goto(at('/skus'));
+  const row = page.getByRole('row').nth(8);
+  await row.getByTitle('Change').last().waitFor();
+  assert.is(await row.getByTitle('Change').count(), 1, 'only the stock');
+  await row.getByRole('checkbox').first().check();
+  await page.getByRole('button', { name: 'Edit…' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('Loading').first().waitFor();
+  assert.is(await dialog.getByRole('combobox').count(), 0);
+  known.resolve();
+  await dialog.getByLabel('What to do').selectOption('Price: set');
+  await dialog.getByLabel('Price', { exact: true }).fill('1234');
+  await dialog.getByRole('button', { name: 'Show what changes' }).click();
+  await dialog.getByText('¥1,234').waitFor();
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
 test.run();

@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { listAll } from '../../api/items.ts';
+import { needCurrency } from '../../api/summary.ts';
 import { t } from '../../messages/text.ts';
 import { Failure, wordsFor } from '../../parts/notices.tsx';
 import { catalogVersion, useVersion } from '../../parts/version.ts';
@@ -24,7 +25,12 @@ export function SpuParts({ form }: { readonly form: FormState }) {
     void wanted;
     if (id === undefined) return;
     const abort = new AbortController();
-    Promise.all([readSpecs(id, abort.signal), listAll('skus', { spu_id: String(id) })]).then(
+    Promise.all([
+      readSpecs(id, abort.signal),
+      listAll('skus', { spu_id: String(id) }),
+      // Prices are shown and typed in it.
+      needCurrency(),
+    ]).then(
       ([specs, skus]) => {
         // The responses to later requests may have come first.
         if (abort.signal.aborted) return;

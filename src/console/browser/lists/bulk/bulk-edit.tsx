@@ -6,6 +6,7 @@ import { MAX_ELEMENTS } from '../../api/items.ts';
 import type { Query } from '../../api/paths.ts';
 import { needCategories } from '../../api/references.ts';
 import { schemaOf } from '../../api/schema.ts';
+import { needCurrency } from '../../api/summary.ts';
 import { t } from '../../messages/text.ts';
 import { Dialog, DialogSaving } from '../../parts/dialog.tsx';
 import { announce, Problem, wordsFor } from '../../parts/notices.tsx';
@@ -22,6 +23,17 @@ interface Planned {
   readonly changes: readonly Change[];
 }
 
+/** @throws ApiError, TypeError. */
+async function readOffers(collection: Collection): Promise<readonly Offer[]> {
+  const [schema] = await Promise.all([
+    schemaOf(collection.name),
+    needCategories(),
+    // Prices are shown and typed in it.
+    collection.name === 'skus' ? needCurrency() : null,
+  ]);
+  return offersFor(collection, schema);
+}
+
 /** Items are read again before the plan, since the selection may hold them as they were. */
 export function BulkEdit({ collection, selection, onClose, onDone }: BulkProps) {
   const offers = useSignal<readonly Offer[]>([]);
@@ -30,9 +42,9 @@ export function BulkEdit({ collection, selection, onClose, onDone }: BulkProps) 
   const problem = useSignal<string | null>(null);
   const busy = useSignal(false);
   useEffect(() => {
-    Promise.all([schemaOf(collection.name), needCategories()]).then(
-      ([schema]) => {
-        offers.value = offersFor(collection, schema);
+    readOffers(collection).then(
+      (found) => {
+        offers.value = found;
       },
       (error: unknown) => {
         // Messages of the page are behind the dialog.

@@ -5,7 +5,14 @@ import type { Collection } from '../../api/collections.ts';
 import { isPrice } from '../../api/schema.ts';
 import { mayWrite } from '../../api/session.ts';
 import type { Item } from '../../api/types.ts';
-import { numberProblem, parsePrice, parseWhole, priceInput, t } from '../../messages/text.ts';
+import {
+  currency,
+  numberProblem,
+  parsePrice,
+  parseWhole,
+  priceInput,
+  t,
+} from '../../messages/text.ts';
 import { attributeLabel, shownValue } from '../../parts/attributes.ts';
 import { changeInPlace } from '../../parts/change-in-place.ts';
 import { complain } from '../../parts/notices.tsx';
@@ -15,6 +22,8 @@ const EDITABLE = new Set(['price', 'cost_price', 'market_price', 'stock']);
 
 /** @param column an attribute. False for users who may not write. */
 export function isEditable({ name }: Collection, column: string): boolean {
+  // Until the currency is known, nobody can tell what a typed price means.
+  if (isPrice(column) && currency.value.code === '') return false;
   return name === 'skus' && EDITABLE.has(column) && mayWrite.value;
 }
 
