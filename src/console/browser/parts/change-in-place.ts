@@ -1,4 +1,5 @@
 /** One attribute of an item changed where it is shown, without a form. */
+import { useRef } from 'preact/hooks';
 import { ApiError, isGone } from '../api/client.ts';
 import type { Collection } from '../api/collections.ts';
 import { change, load } from '../api/items.ts';
@@ -19,6 +20,26 @@ export interface Place {
   readonly attribute: string;
   /** Gets what the item is now, whether this write or another one has changed it. */
   readonly onChange: (item: Item) => void;
+}
+
+/**
+ * What a field that is typed into began with: what the screen reads again meanwhile has not been
+ * seen by the user, and is not to be overwritten.
+ *
+ * @returns for {@link changeInPlace}; what that says of the item counts as seen from then on.
+ */
+export function useSeen(
+  item: Item,
+  onChange: Place['onChange'],
+): Pick<Place, 'shown' | 'onChange'> {
+  const seen = useRef(item);
+  return {
+    shown: seen.current,
+    onChange(now) {
+      seen.current = now;
+      onChange(now);
+    },
+  };
 }
 
 /**

@@ -9,7 +9,7 @@ import type { CollectionName, Item } from '../../api/types.ts';
 import { href } from '../../location.ts';
 import { t } from '../../messages/text.ts';
 import { useOneAtATime } from '../../one-at-a-time.ts';
-import { changeInPlace } from '../../parts/change-in-place.ts';
+import { changeInPlace, useSeen } from '../../parts/change-in-place.ts';
 import { announce, complain } from '../../parts/notices.tsx';
 import { undoDeletion } from '../../parts/undo.ts';
 import { AddText } from './add-text.tsx';
@@ -188,6 +188,8 @@ interface OptionFieldProps {
 
 function OptionField({ id, value, onChange, onEnd }: OptionFieldProps) {
   const input = useRef<HTMLInputElement>(null);
+  const seen = useSeen({ id, value }, onChange);
+  const before = textOf(seen.shown['value']);
   const refused = useSignal(false);
   const saving = useSignal(false);
   // The field that is removed loses the focus as well.
@@ -200,16 +202,15 @@ function OptionField({ id, value, onChange, onEnd }: OptionFieldProps) {
   const rename = async () => {
     const next = input.current?.value.trim() ?? '';
     if (done.current) return;
-    if (next === '' || next === value) {
+    if (next === '' || next === before) {
       end();
       return;
     }
     done.current = true;
     saving.value = true;
     try {
-      const shown = { id, value };
       const collection = collectionOf('options');
-      await changeInPlace({ collection, shown, attribute: 'value', onChange }, next);
+      await changeInPlace({ collection, attribute: 'value', ...seen }, next);
       end();
     } catch (error) {
       // What is typed stays, so that it can be sent again.
@@ -228,7 +229,7 @@ function OptionField({ id, value, onChange, onEnd }: OptionFieldProps) {
       aria-label={t('attribute.value')}
       aria-invalid={refused.value}
       data-unchosen={refused.value}
-      defaultValue={value}
+      defaultValue={before}
       onBlur={() => void rename()}
       onKeyDown={(event) => {
         if (event.key === 'Enter') {

@@ -14,7 +14,7 @@ import {
   t,
 } from '../../messages/text.ts';
 import { attributeLabel, shownValue } from '../../parts/attributes.ts';
-import { changeInPlace } from '../../parts/change-in-place.ts';
+import { changeInPlace, useSeen } from '../../parts/change-in-place.ts';
 import { complain } from '../../parts/notices.tsx';
 import { useUnsavedCell } from './unsaved-cells.ts';
 
@@ -83,7 +83,8 @@ function Editor({ collection, column, item, onChange, onEnd }: EditorProps) {
   const saving = useSignal(false);
   const done = useRef(false);
   const help = useId();
-  const value = Number(item[column]);
+  const seen = useSeen(item, onChange);
+  const value = Number(seen.shown[column]);
   // Before the next key, which is to replace what is selected.
   useLayoutEffect(() => {
     input.current?.select();
@@ -100,8 +101,7 @@ function Editor({ collection, column, item, onChange, onEnd }: EditorProps) {
     done.current = true;
     saving.value = true;
     try {
-      const place = { collection, shown: item, attribute: column, onChange };
-      if (next !== value) await changeInPlace(place, next);
+      if (next !== value) await changeInPlace({ collection, attribute: column, ...seen }, next);
       onEnd();
     } catch (error) {
       // What is typed stays, so that it can be sent again.

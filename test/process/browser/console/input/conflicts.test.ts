@@ -6,7 +6,7 @@ import { make, read } from '../../../../support/catalog.ts';
 import { send } from '../../../../support/client.ts';
 import { until } from '../../../../support/until.ts';
 import { type Look, overflow, shoot, testInBrowser, violationsOn } from '../../browser.ts';
-import { hears, stage } from '../console.ts';
+import { faults, hears, hold, stage } from '../console.ts';
 
 const scene = stage();
 
@@ -160,5 +160,70 @@ testInBrowser('SKUs do not follow their SPU if another user has moved one of the
   assert.equal([await categoryOf(1), await categoryOf(3)], [target, theirs]);
   await page.context().close();
 });
+
+testInBrowser(
+  'a value is not overwritten that a list has read while another was typed',
+  async () => {
+    const { server, at, visit } = scene();
+    const visitor = await visit('editor');
+    const { page } = visitor;
+    const before = (await read(server, '/admin/skus/9/')).stock;
+    await page.goto(at('/skus'));
+    const row = page.getByRole('row').nth(9);
+    const cell = page.getByRole('textbox', { name: 'Stock', exact: true });
+    await row.getByTitle('Change').last().click();
+    await cell.fill('9001');
+    await cell.press('Enter');
+    await hears(page, 'status', 'Stock is now 9,001.');
+    const release = await hold(page, '**/admin/skus/9/');
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await row.getByTitle('Change').last().click();
+    await cell.fill('9002');
+    const list = page.waitForResponse('**/admin/skus/?*');
+    release();
+    await list;
+    await hears(page, 'status', `Stock is now ${before}.`);
+    await cell.press('Enter');
+    await hears(page, 'alert', `Stock is now ${before}. Your change was not saved.`);
+    assert.is((await read(server, '/admin/skus/9/')).stock, before);
+    // Now that the user has seen it, it may be overwritten.
+    await cell.press('Enter');
+    await hears(page, 'status', 'Stock is now 9,002.');
+    assert.is((await read(server, '/admin/skus/9/')).stock, 9002);
+    assert.equal(faults(visitor), []);
+    await page.context().close();
+  },
+);
+
+testInBrowser(
+  'an option is not renamed over a name that was read while another was typed',
+  async () => {
+    const { server, at, visit } = scene();
+    const visitor = await visit('editor');
+    const { page } = visitor;
+    const spec = await make(server, '/admin/specs/', { name: 'Taste', spu_id: 6 });
+    const { id } = await make(server, '/admin/options/', { value: 'Sweet', spec_id: spec.id });
+    await page.goto(at('/goods/6'));
+    await page.getByRole('button', { name: 'Sweet', exact: true }).click();
+    const field = page.getByLabel('Value', { exact: true });
+    await field.fill('Mine');
+    const theirs = { body: { value: 'Theirs' } };
+    assert.is((await send(server, 'PATCH', `/admin/options/${id}/`, theirs)).status, 200);
+    // What else is written reads the options again.
+    await page.evaluate(`(() => {
+    const added = document.querySelector('[aria-label="New option of Taste"]');
+    added.value = 'Sour';
+    added.dispatchEvent(new InputEvent('input', { bubbles: true }));
+    added.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true }));
+  })()`);
+    await page.getByRole('button', { name: 'Remove Theirs' }).waitFor();
+    await field.press('Enter');
+    await hears(page, 'alert', 'Value is now Theirs. Your change was not saved.');
+    assert.is((await read(server, `/admin/options/${id}/`)).value, 'Theirs');
+    assert.is(await field.inputValue(), 'Mine');
+    assert.equal(faults(visitor), []);
+    await page.context().close();
+  },
+);
 
 test.run();
