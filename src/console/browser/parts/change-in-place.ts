@@ -1,5 +1,5 @@
 /** One attribute of an item changed where it is shown, without a form. */
-import { useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { ApiError, isGone } from '../api/client.ts';
 import type { Collection } from '../api/collections.ts';
 import { change, load } from '../api/items.ts';
@@ -40,6 +40,18 @@ export function useSeen(
       onChange(now);
     },
   };
+}
+
+/**
+ * Saves what is typed if the field is removed before the focus has left it, as Back does. A click
+ * saves it too, before it leads to another screen.
+ *
+ * @param save is called while the field is still on the page.
+ */
+export function useSavedWhenRemoved(save: () => Promise<void>): void {
+  const latest = useRef(save);
+  latest.current = save;
+  useLayoutEffect(() => () => void latest.current(), []);
 }
 
 /**

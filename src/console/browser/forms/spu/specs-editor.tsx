@@ -9,7 +9,7 @@ import type { CollectionName, Item } from '../../api/types.ts';
 import { href } from '../../location.ts';
 import { t } from '../../messages/text.ts';
 import { useOneAtATime } from '../../one-at-a-time.ts';
-import { changeInPlace, useSeen } from '../../parts/change-in-place.ts';
+import { changeInPlace, useSavedWhenRemoved, useSeen } from '../../parts/change-in-place.ts';
 import { announce, complain } from '../../parts/notices.tsx';
 import { undoDeletion } from '../../parts/undo.ts';
 import { AddText } from './add-text.tsx';
@@ -220,6 +220,7 @@ function OptionField({ id, value, onChange, onEnd }: OptionFieldProps) {
       complain(error);
     }
   };
+  useSavedWhenRemoved(rename);
   return (
     <input
       ref={input}

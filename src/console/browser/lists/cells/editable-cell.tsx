@@ -14,7 +14,7 @@ import {
   t,
 } from '../../messages/text.ts';
 import { attributeLabel, shownValue } from '../../parts/attributes.ts';
-import { changeInPlace, useSeen } from '../../parts/change-in-place.ts';
+import { changeInPlace, useSavedWhenRemoved, useSeen } from '../../parts/change-in-place.ts';
 import { complain } from '../../parts/notices.tsx';
 import { useUnsavedCell } from './unsaved-cells.ts';
 
@@ -111,6 +111,7 @@ function Editor({ collection, column, item, onChange, onEnd }: EditorProps) {
       complain(error);
     }
   };
+  useSavedWhenRemoved(save);
   return (
     <>
       <input

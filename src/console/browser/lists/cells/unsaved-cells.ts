@@ -8,13 +8,21 @@ const UNSAVED = { isUnsaved: () => true, ask: confirmLeaving, within: true };
 
 /** @returns marks a cell as one whose text could not be saved, or no longer. */
 export function useUnsavedCell(): (isUnsaved: boolean) => void {
-  const release = useRef(() => {});
+  /** Null once the cell is removed: a save that fails later has nothing to go back to. */
+  const release = useRef<(() => void) | null>(() => {});
   // At once: the click that takes the focus from the cell may be the one that leaves the list.
   const mark = (isUnsaved: boolean) => {
+    if (release.current === null) return;
     release.current();
     release.current = isUnsaved ? holdBack({ ...UNSAVED }) : () => {};
   };
   // Not an effect that ends after the next frame: by then the list may be left.
-  useLayoutEffect(() => () => release.current(), [release]);
+  useLayoutEffect(
+    () => () => {
+      release.current?.();
+      release.current = null;
+    },
+    [release],
+  );
   return mark;
 }

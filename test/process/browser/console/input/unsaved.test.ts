@@ -4,7 +4,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { read } from '../../../../support/catalog.ts';
 import { testInBrowser } from '../../browser.ts';
-import { faults, hears, stage } from '../console.ts';
+import { faults, hears, show, stage } from '../console.ts';
 
 const scene = stage();
 
@@ -78,6 +78,53 @@ testInBrowser('a number of a list that is not valid is not left unasked', async 
   await cell.press('Escape');
   await page.getByRole('link', { name: 'Books', exact: true }).click();
   await page.getByRole('table', { name: 'Books' }).waitFor();
+  await page.context().close();
+});
+
+testInBrowser('a number that is typed into a list is saved if Back removes its row', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.goto(at('/skus'));
+  await page.getByRole('link', { name: 'Next' }).click();
+  await page.getByText('21–36 of 36').waitFor();
+  await page.getByRole('row').nth(1).getByTitle('Change').last().click();
+  await page.keyboard.type('2121');
+  await page.goBack();
+  await hears(page, 'status', 'Stock is now 2,121.');
+  await page.getByText('1–20 of 36').waitFor();
+  assert.is((await read(server, '/admin/skus/21/')).stock, 2121);
+  await show(page, '/goods/1');
+  await page.locator('.chips button.value').first().click();
+  await page.keyboard.type('Renamed by going away');
+  await page.goBack();
+  await hears(page, 'status', 'Value is now Renamed by going away.');
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
+testInBrowser('a number that fails after its row was left is not asked for', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  const { stock } = await read(server, '/admin/skus/2/');
+  await page.goto(at('/skus'));
+  await page.getByRole('row').nth(2).getByTitle('Change').last().click();
+  const failed = Promise.withResolvers<void>();
+  await page.route('**/admin/skus/2/', async (route) => {
+    await failed.promise;
+    await route.abort();
+  });
+  await page.keyboard.type('2222');
+  await page.getByRole('link', { name: 'Next' }).click();
+  await page.getByText('21–36 of 36').waitFor();
+  failed.resolve();
+  await hears(page, 'alert', 'The server does not answer.');
+  await page.getByRole('link', { name: 'Books', exact: true }).click();
+  await page.getByRole('table', { name: 'Books' }).waitFor();
+  assert.is(await page.getByRole('alertdialog').count(), 0);
+  assert.is((await read(server, '/admin/skus/2/')).stock, stock);
+  assert.equal(faults(visitor, [/ERR_FAILED/]), []);
   await page.context().close();
 });
 
