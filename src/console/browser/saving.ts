@@ -9,6 +9,20 @@ export const isSaving = signal(false);
 
 let underWay = 0;
 
+/** Milliseconds that a sign-out waits for what is being saved. */
+const MAX_WAIT_MS = 5000;
+
+let waiting: (() => void)[] = [];
+
+/** Resolves when nothing is being saved, or has taken {@link MAX_WAIT_MS}. */
+export async function whenSaved(): Promise<void> {
+  if (underWay === 0) return;
+  await new Promise<void>((resolve) => {
+    waiting.push(resolve);
+    setTimeout(resolve, MAX_WAIT_MS);
+  });
+}
+
 function warn(event: Event): void {
   event.preventDefault();
 }
@@ -28,6 +42,9 @@ export async function whileSaving<T>(work: () => Promise<T>): Promise<T> {
     if (underWay === 0) {
       isSaving.value = false;
       removeEventListener('beforeunload', warn);
+      const resolved = waiting;
+      waiting = [];
+      for (const resolve of resolved) resolve();
     }
   }
 }

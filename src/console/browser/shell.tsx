@@ -11,6 +11,7 @@ import type { MessageKey } from './messages/message.ts';
 import { t } from './messages/text.ts';
 import { Questions } from './parts/dialog.tsx';
 import { clearNotices, complain, Notices } from './parts/notices.tsx';
+import { whenSaved } from './saving.ts';
 import { Screens } from './screens.tsx';
 import { SignInDialog, SignInPage } from './sign-in.tsx';
 
@@ -151,6 +152,7 @@ function Entry({ to, label }: { readonly to: string; readonly label: MessageKey 
 async function leave(): Promise<void> {
   await navigate('/');
   if (path.value !== '/') return;
+  await whenSaved();
   clearNotices();
   await signOut();
 }

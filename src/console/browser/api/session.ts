@@ -111,7 +111,8 @@ export async function signOut(): Promise<void> {
  * later.
  *
  * @param path below the base path, or an address.
- * @throws TypeError if the server does not answer, DOMException if the request is aborted.
+ * @throws TypeError if the server does not answer, DOMException if the request is aborted or the user
+ *   has signed out.
  */
 export async function authorizedFetch(path: string, init: RequestInit = {}): Promise<Response> {
   const url = path.startsWith('/') ? `${BASE_PATH}${path}` : path;
@@ -133,6 +134,8 @@ export async function authorizedFetch(path: string, init: RequestInit = {}): Pro
       continue;
     }
     if (response.status !== 401) return response;
+    // The next user of the window is not to send what is left of another one.
+    if (stored.value === null) throw new DOMException('signed out', 'AbortError');
     if (token === (stored.value?.token ?? '')) await signedInAgain(init.signal ?? null);
   }
 }

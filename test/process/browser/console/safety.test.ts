@@ -7,7 +7,7 @@ import { portFlags } from '../../../support/ports.ts';
 import { startServer } from '../../../support/server.ts';
 import { until } from '../../../support/until.ts';
 import { open, testInBrowser } from '../browser.ts';
-import { faults, hears, makeAccount, signIn, stage } from './console.ts';
+import { faults, hears, hold, makeAccount, signIn, stage } from './console.ts';
 
 const scene = stage();
 
@@ -283,6 +283,48 @@ testInBrowser(
     for (const { page } of [viewer, editor]) await page.context().close();
   },
 );
+
+for (const [sku, name, next, isAnswered] of [
+  [4, 'hugo', 'ida', true],
+  [5, 'jill', 'kurt', false],
+] as const) {
+  testInBrowser(
+    `what ${isAnswered ? 'is' : 'cannot be'} saved when its user signs out is never written by the next one`,
+    async () => {
+      const { server, at, visit } = scene();
+      for (const each of [name, next]) await makeAccount(server, each, 'editor');
+      const visitor = await visit(null);
+      const { page } = visitor;
+      await page.clock.install();
+      await page.goto(at('/skus'));
+      await signIn(page, name);
+      const { stock } = await read(server, `/admin/skus/${sku}/`);
+      await page.getByRole('row').nth(sku).getByTitle('Change').last().click();
+      const release = await hold(page, `**/admin/skus/${sku}/`);
+      await page.keyboard.type('4444');
+      const answers = [`**/admin/skus/${sku}/`, '**/admin/tokens/*/'].map((each) =>
+        page.waitForResponse(each),
+      );
+      await page.getByRole('link', { name: 'Sign out' }).click();
+      await page.waitForURL('**/console/');
+      if (isAnswered) release();
+      else await page.clock.fastForward(5000);
+      await page.getByLabel('User name').waitFor();
+      release();
+      await Promise.all(answers);
+      await signIn(page, next);
+      await page.getByRole('link', { name: 'Sign out' }).waitFor();
+      await page.getByRole('link', { name: 'SKUs' }).click();
+      await page.getByRole('row').nth(sku).waitFor();
+      const after = await read(server, `/admin/skus/${sku}/`);
+      assert.is(after.stock, isAnswered ? 4444 : stock);
+      const [last] = await read(server, `/admin/skus/${sku}/audits/?order=desc`);
+      assert.is(last?.subject ?? name, name);
+      assert.equal(faults(visitor, [/401/]), []);
+      await page.context().close();
+    },
+  );
+}
 
 testInBrowser('unsaved input survives a crash and a restart of the server', async () => {
   const args = ['--base-path', '/api', ...(await portFlags())];
