@@ -1,7 +1,7 @@
 /** What can be done with the selected items. */
 import { useSignal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { listPages, MAX_ELEMENTS } from '../api/items.ts';
+import { type ListedPage, listPages, MAX_ELEMENTS } from '../api/items.ts';
 import { mayWrite } from '../api/session.ts';
 import { t } from '../messages/text.ts';
 import { later } from '../parts/later.tsx';
@@ -9,9 +9,19 @@ import { moreScreens } from '../load-screens.ts';
 import { complain } from '../parts/notices.tsx';
 import { matching } from './list-query.ts';
 import type { ListProps } from './list-props.ts';
+import type { Selection } from './selection.ts';
 
 const BulkDelete = later(async () => (await moreScreens()).BulkDelete);
 const BulkEdit = later(async () => (await moreScreens()).BulkEdit);
+
+/** Selects items until the user unselects one: what was unselected does not come back. */
+async function select(selection: Selection, pages: AsyncIterable<ListedPage>): Promise<void> {
+  const removals = selection.removals();
+  for await (const { items, query } of pages) {
+    if (selection.removals() !== removals) return;
+    selection.set(items, true, query);
+  }
+}
 
 /** Nothing while no item is selected, and nothing for those who may not write. */
 export function SelectionBar(props: ListProps) {
@@ -38,9 +48,7 @@ export function SelectionBar(props: ListProps) {
   const selectAll = async () => {
     if (page === null) return;
     asked.current = true;
-    for await (const { items, query } of listPages(collection.name, matching(page.query))) {
-      selection.set(items, true, query);
-    }
+    await select(selection, listPages(collection.name, matching(page.query)));
   };
   const given = { collection, selection, onClose: close, onDone: shown.reload };
   return (

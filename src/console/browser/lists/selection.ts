@@ -9,6 +9,8 @@ export interface Selection {
   /** @param page the query of the page on which they are; only needed to select. */
   readonly set: (items: readonly Item[], selected: boolean, page?: Query) => void;
   readonly clear: () => void;
+  /** How often items were unselected. */
+  readonly removals: () => number;
   /** The pages on which items were selected, so that they can be read again. */
   readonly pages: () => readonly Query[];
 }
@@ -19,9 +21,11 @@ export interface Selection {
 export function useSelection(): Selection {
   const items = useSignal<ReadonlyMap<number, Item>>(new Map());
   const pages = useRef(new Map<number, Query>());
+  const removals = useRef(0);
   return {
     items,
     set(changed, selected, page = {}) {
+      if (!selected) removals.current += 1;
       const next = new Map(items.value);
       for (const item of changed) {
         if (selected) {
@@ -35,9 +39,11 @@ export function useSelection(): Selection {
       items.value = next;
     },
     clear() {
+      removals.current += 1;
       items.value = new Map();
       pages.current.clear();
     },
+    removals: () => removals.current,
     pages() {
       const texts = new Set([...pages.current.values()].map((query) => JSON.stringify(query)));
       return [...texts].map((text) => JSON.parse(text) as Query);

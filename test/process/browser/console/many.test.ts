@@ -63,6 +63,33 @@ testInBrowser('a list whose rows are still loading has nothing to select', async
   await page.context().close();
 });
 
+testInBrowser('what is unselected while all items are read stays unselected', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.goto(at('/skus'));
+  const bar = page.getByRole('group', { name: 'Selected items' });
+  const boxes = page.getByRole('checkbox', { name: /^Select / });
+  const isAll = ({ searchParams }: URL) => searchParams.get('per_page') === '1000';
+  for (const unselect of [
+    () => boxes.nth(2).uncheck(),
+    () => bar.getByRole('button', { name: 'Select none' }).click(),
+  ]) {
+    for (const row of [1, 2]) await boxes.nth(row).check();
+    const release = await hold(page, isAll);
+    const all = page.waitForResponse((response) => isAll(new URL(response.url())));
+    await bar.getByRole('button', { name: 'Select all 36' }).click();
+    await unselect();
+    release();
+    await (await all).finished();
+    await boxes.nth(1).check();
+    await bar.getByText('1 selected').waitFor();
+    await page.unroute(isAll);
+  }
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
 testInBrowser(
   'while the next page is loading, a selection applies to the rows that are shown',
   async () => {
