@@ -52,7 +52,8 @@ function Guarded() {
   }, []);
   // After the effects of the screen, whose own requests come first.
   useLayoutEffect(() => {
-    needCurrency().catch(complain);
+    // The first screen reads all of the summary, but its script may come later.
+    if (path.value !== '/') needCurrency().catch(complain);
   }, []);
   if (error === undefined) return <Screens />;
   return (

@@ -1,5 +1,5 @@
 /** Actions of a user while the server has not answered yet, or does not answer (spec 13.5). */
-import type { Page } from 'playwright-core';
+import type { Page, Request } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { make, read } from '../../../support/catalog.ts';
@@ -193,6 +193,28 @@ testInBrowser('a list that is not there yet says that it is loading', async () =
   release();
   await list.getByText('Nothing matches the search and the filters.').waitFor();
   assert.is(await list.getByText('Loading…').count(), 0);
+  await page.context().close();
+});
+
+testInBrowser('a first screen whose script comes late asks for its summary once', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  const isSummary = (request: Request) => request.url().endsWith('/admin/summary/');
+  let requests = 0;
+  page.on('request', (request) => {
+    if (isSummary(request)) requests += 1;
+  });
+  const release = await hold(page, '**/console/more-screens-*.js');
+  const answered = page.waitForResponse('**/admin/summary/');
+  await page.goto(at('/'), { waitUntil: 'commit' });
+  await page.getByText('Loading…').waitFor();
+  if (requests > 0) await answered;
+  await page.evaluate('new Promise((done) => requestAnimationFrame(() => setTimeout(done)))');
+  release();
+  await page.getByText('The size of the store is').waitFor();
+  assert.is(requests, 1);
+  assert.equal(faults(visitor), []);
   await page.context().close();
 });
 
