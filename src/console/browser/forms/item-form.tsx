@@ -52,8 +52,11 @@ function useSaving(form: FormState, root: { current: HTMLElement | null }): Savi
   const busy = useSignal(false);
   const conflict = useSignal<Conflict | null>(null);
   const refusal = useSignal<string | null>(null);
+  // Whether the user has asked for another save while one was under way.
+  const again = useRef(false);
   const run = async () => {
     refusal.value = null;
+    again.current = busy.value;
     if (busy.value) return;
     if (!form.validate() || hasUnchosen(root.current)) {
       refusal.value = t('form.invalid');
@@ -66,9 +69,12 @@ function useSaving(form: FormState, root: { current: HTMLElement | null }): Savi
     } catch (error) {
       settle(form, { conflict, refusal }, error);
       requestAnimationFrame(() => focusProblem(root.current));
+      again.current = false;
     } finally {
       busy.value = false;
     }
+    // What was typed since then; a double click asks for nothing more.
+    if (again.current && root.current !== null && form.dirty.value) await run();
   };
   return { busy, conflict, refusal, run };
 }

@@ -85,6 +85,29 @@ testInBrowser('a form, an undo and an account that are being saved say so', asyn
   await page.context().close();
 });
 
+testInBrowser('a form that is saved again while it is being saved keeps both changes', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.goto(at('/brands/4'));
+  const writes: string[] = [];
+  page.on('request', (request) => {
+    if (request.method() === 'PATCH') writes.push(request.postData() ?? '');
+  });
+  const release = await hold(page, '**/admin/brands/4/', 'PATCH');
+  await page.getByLabel('Name').fill('Saved once');
+  for (let count = 0; count < 2; count += 1) await page.keyboard.press('Control+s');
+  await page.getByLabel('Name').fill('Saved twice');
+  await page.keyboard.press('Control+s');
+  release();
+  await hears(page, 'status', 'Saved twice is saved.');
+  assert.equal(writes, ['{"name":"Saved once"}', '{"name":"Saved twice"}']);
+  assert.is((await read(server, '/admin/brands/4/')).name, 'Saved twice');
+  assert.is(await page.getByText('Unsaved changes').count(), 0);
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
 testInBrowser('a dialog that is being saved says so, and is sent once', async () => {
   const { at, visit } = scene();
   const visitor = await visit('admin');
