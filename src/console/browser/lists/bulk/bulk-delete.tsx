@@ -1,5 +1,6 @@
 /** Deletes several items, after listing them and what goes with them. */
 import { type Signal, useSignal } from '@preact/signals';
+import { useLayoutEffect } from 'preact/hooks';
 import type { Collection } from '../../api/collections.ts';
 import { NoAnswer } from '../../api/answer.ts';
 import { isGone, isPassing } from '../../api/client.ts';
@@ -77,11 +78,22 @@ function restorable({ deleted, unknown }: Outcome): readonly Item[] {
   return unknown === null ? deleted : [...deleted, unknown];
 }
 
+/** Back takes the dialog with the list: nobody would learn of a refusal then. */
+function useCancelledWhenRemoved(cancelled: Signal<boolean>): void {
+  useLayoutEffect(
+    () => () => {
+      cancelled.value = true;
+    },
+    [cancelled],
+  );
+}
+
 /** It can be stopped, or be refused, in between: what was deleted until then can be undone. */
 export function BulkDelete({ collection, selection, onClose, onDone }: BulkProps) {
   const deletion = { progress: useSignal<number | null>(null), cancelled: useSignal(false) };
   const stopped = useSignal<Outcome | null>(null);
   const { progress, cancelled } = deletion;
+  useCancelledWhenRemoved(cancelled);
   const items = [...selection.items.value.values()];
   const { name } = collection;
   const run = useOneAtATime(async () => {

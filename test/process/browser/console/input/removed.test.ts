@@ -94,4 +94,45 @@ testInBrowser('a deletion that is refused after its dialog was closed can be und
   await page.context().close();
 });
 
+testInBrowser('a deletion of items whose list is left ends, and can be undone', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  const names = ['Ba first', 'Ba second', 'Ba third'];
+  const ids: number[] = [];
+  for (const name of names) ids.push((await make(server, '/admin/brands/', { name })).id);
+  await page.goto(at('/books'));
+  await page.getByRole('link', { name: 'Brands', exact: true }).click();
+  await page.getByLabel('Search').fill('Ba ');
+  for (const name of names) await page.getByLabel(`Select ${name}`).check();
+  await page.getByRole('button', { name: 'Delete…' }).click();
+  const second = `**/admin/brands/${ids[1]}/`;
+  const release = await hold(page, second, 'DELETE');
+  const asked = page.waitForRequest(second);
+  await page.getByRole('button', { name: 'Delete 3 items' }).click();
+  await asked;
+  await page.goBack();
+  await page.getByRole('table', { name: 'Books' }).waitFor();
+  release();
+  await hears(page, 'status', '2 items were deleted.');
+  assert.is((await read(server, '/admin/brands/?q=Ba%20')).length, 1);
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await hears(page, 'status', 'Undone for 2 items.');
+  assert.is((await read(server, '/admin/brands/?q=Ba%20')).length, 3);
+  await page.getByRole('link', { name: 'Brands', exact: true }).click();
+  for (const name of ['Ba first', 'Auralune']) await page.getByLabel(`Select ${name}`).check();
+  await page.getByRole('button', { name: 'Delete…' }).click();
+  const refuse = await hold(page, '**/admin/brands/1/', 'DELETE');
+  const last = page.waitForRequest('**/admin/brands/1/');
+  await page.getByRole('button', { name: 'Delete 2 items' }).click();
+  await last;
+  await page.goBack();
+  await page.getByRole('table', { name: 'Books' }).waitFor();
+  refuse();
+  await hears(page, 'status', '1 item was deleted.');
+  await page.getByRole('button', { name: 'Undo' }).waitFor();
+  assert.equal(faults(visitor, [/409/]), []);
+  await page.context().close();
+});
+
 test.run();
