@@ -6,6 +6,7 @@ import { holdBack } from '../location.ts';
 import { t } from '../messages/text.ts';
 import { isSaving } from '../saving.ts';
 import { throttled } from '../throttled.ts';
+import { complain } from './notices.tsx';
 
 interface DialogProps {
   readonly title: string;
@@ -125,6 +126,24 @@ export function Dialog(props: DialogProps) {
       {children}
     </dialog>
   );
+}
+
+/**
+ * Messages of the page are behind a dialog, which so says itself what failed. But it may be left
+ * while it is being saved.
+ *
+ * @param say shows a failure in the dialog.
+ * @returns shows it there, or on the page if the dialog is gone.
+ */
+export function useComplaint(say: (error: unknown) => void): (error: unknown) => void {
+  const isThere = useRef(true);
+  useLayoutEffect(
+    () => () => {
+      isThere.current = false;
+    },
+    [],
+  );
+  return (error) => (isThere.current ? say(error) : complain(error));
 }
 
 interface StatusProps {

@@ -17,7 +17,7 @@ import {
 } from '../../messages/text.ts';
 import { useOneAtATime } from '../../one-at-a-time.ts';
 import { attributeLabel } from '../../parts/attributes.ts';
-import { Dialog, DialogFooter } from '../../parts/dialog.tsx';
+import { Dialog, DialogFooter, useComplaint } from '../../parts/dialog.tsx';
 import { announce, Problem, wordsFor } from '../../parts/notices.tsx';
 import { focusProblem } from '../fields.tsx';
 import {
@@ -185,6 +185,9 @@ function CreateMissing({ spu, missing, reload, onCreated, onClose }: CreateProps
   const wrong = useSignal<readonly string[]>([]);
   const root = useRef<HTMLFormElement>(null);
   const creation = useRef(new CreationKey());
+  const fail = useComplaint((error) => {
+    problem.value = wordsFor(error);
+  });
   const submit = useOneAtATime(async (form: FormData) => {
     const numbers = numbersOf(form);
     const common = commonOf(numbers, form);
@@ -210,10 +213,7 @@ function CreateMissing({ spu, missing, reload, onCreated, onClose }: CreateProps
         onSubmit={(event) => {
           event.preventDefault();
           problem.value = null;
-          // Messages of the page are behind the dialog.
-          submit(new FormData(event.currentTarget)).catch((error: unknown) => {
-            problem.value = wordsFor(error);
-          });
+          submit(new FormData(event.currentTarget)).catch(fail);
         }}
       >
         <div class="dialog-body fields">

@@ -8,7 +8,7 @@ import { needCategories } from '../../api/references.ts';
 import { schemaOf } from '../../api/schema.ts';
 import { needCurrency } from '../../api/summary.ts';
 import { t } from '../../messages/text.ts';
-import { Dialog, DialogSaving } from '../../parts/dialog.tsx';
+import { Dialog, DialogSaving, useComplaint } from '../../parts/dialog.tsx';
 import { announce, Problem, wordsFor } from '../../parts/notices.tsx';
 import { catalogVersion } from '../../parts/version.ts';
 import type { BulkProps } from './bulk-props.ts';
@@ -41,25 +41,23 @@ export function BulkEdit({ collection, selection, onClose, onDone }: BulkProps) 
   const entered = useSignal(NOTHING_ENTERED);
   const problem = useSignal<string | null>(null);
   const busy = useSignal(false);
+  const show = (error: unknown) => {
+    problem.value = wordsFor(error);
+  };
   useEffect(() => {
-    readOffers(collection).then(
-      (found) => {
-        offers.value = found;
-      },
-      (error: unknown) => {
-        // Messages of the page are behind the dialog.
-        problem.value = wordsFor(error);
-      },
-    );
-  }, [collection, offers, problem]);
-  const attempt = async (work: () => Promise<void>) => {
+    readOffers(collection).then((found) => {
+      offers.value = found;
+    }, show);
+  }, [collection, offers]);
+  const complainOf = useComplaint(show);
+  const attempt = async (work: () => Promise<void>, fail: (error: unknown) => void) => {
     if (busy.value) return;
     busy.value = true;
     problem.value = null;
     try {
       await work();
     } catch (error) {
-      problem.value = wordsFor(error);
+      fail(error);
     } finally {
       busy.value = false;
     }
@@ -74,14 +72,14 @@ export function BulkEdit({ collection, selection, onClose, onDone }: BulkProps) 
         throw new Error(t('bulk.tooMany', { most: MAX_ELEMENTS, count: changes.length }));
       }
       planned.value = { operation, changes };
-    });
+    }, show);
   const apply = ({ changes }: Planned) =>
     attempt(async () => {
       await write(collection, changes, selection.pages());
       selection.clear();
       onClose();
       onDone();
-    });
+    }, complainOf);
   const count = selection.items.value.size;
   const isOffering = offers.value.length > 0 || problem.value === null;
   return (

@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { read } from '../../../../support/catalog.ts';
+import { send } from '../../../../support/client.ts';
 import { testInBrowser } from '../../browser.ts';
 import { faults, hears, hold, makeAccount, stage } from '../console.ts';
 
@@ -234,6 +235,35 @@ testInBrowser('a dialog that was opened during a save or a deletion stays', asyn
   await createParent('Later', deleted, 'Created slowly was deleted.');
   await page.getByRole('table', { name: 'Categories' }).waitFor();
   assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
+testInBrowser('a bulk edit that fails after its dialog was left says so', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await send(server, 'PATCH', '/admin/skus/12/', { body: { is_launched: false } });
+  await page.goto(at('/books'));
+  await page.getByRole('link', { name: 'SKUs', exact: true }).click();
+  await page.getByRole('row').nth(12).getByRole('checkbox').first().check();
+  await page.getByRole('button', { name: 'Edit…' }).click();
+  const dialog = page.getByRole('dialog');
+  // The first choice, "Put on sale", so that nothing is typed and nothing is asked.
+  await dialog.getByRole('button', { name: 'Show what changes' }).click();
+  const left = Promise.withResolvers<void>();
+  const isBulk = (url: URL) => url.pathname === '/admin/skus/bulk/';
+  await page.route(isBulk, async (route) => {
+    await left.promise;
+    await route.abort();
+  });
+  await dialog.getByRole('button', { name: 'Change 1 item' }).click();
+  await dialog.getByText('Saving…').waitFor();
+  await page.goBack();
+  await page.getByRole('table', { name: 'Books' }).waitFor();
+  left.resolve();
+  await hears(page, 'alert', 'The server does not answer.');
+  assert.is((await read(server, '/admin/skus/12/')).is_launched, false);
+  assert.equal(faults(visitor, [/ERR_FAILED/]), []);
   await page.context().close();
 });
 
