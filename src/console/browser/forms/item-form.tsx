@@ -67,6 +67,8 @@ function useSaving(form: FormState, root: { current: HTMLElement | null }): Savi
     try {
       await write(form, () => root.current !== null);
     } catch (error) {
+      // A form that was left meanwhile shows nothing.
+      if (root.current === null) throw error;
       settle(form, { conflict, refusal }, error);
       requestAnimationFrame(() => focusProblem(root.current));
       again.current = false;

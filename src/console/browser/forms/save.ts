@@ -3,7 +3,7 @@ import { ApiError, receive, send } from '../api/client.ts';
 import { change, type Changes, create, load, type Loaded } from '../api/items.ts';
 import { responseName } from '../api/collections.ts';
 import type { CollectionName, Item, Pair } from '../api/types.ts';
-import { serverText } from '../messages/text.ts';
+import { serverText, t } from '../messages/text.ts';
 import type { FormState } from './form-state.ts';
 
 /** Another user has changed the item since it was read. */
@@ -11,7 +11,7 @@ export class Conflict extends Error {
   readonly theirs: Loaded;
 
   constructor(theirs: Loaded) {
-    super('conflict');
+    super(t('conflict.title'));
     this.theirs = theirs;
   }
 }

@@ -267,4 +267,32 @@ testInBrowser('a bulk edit that fails after its dialog was left says so', async 
   await page.context().close();
 });
 
+testInBrowser('a form that is refused after it was left says so', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  for (const said of ['Another user has changed this item', 'is refused by the test']) {
+    await page.goto(at('/brands/5'));
+    await page.getByLabel('Name').fill('Not saved');
+    const left = Promise.withResolvers<void>();
+    await page.route('**/admin/brands/5/', async (route) => {
+      if (route.request().method() === 'PATCH') await left.promise;
+      if (!said.startsWith('is') || route.request().method() !== 'PATCH') await route.continue();
+      else await route.fulfill({ status: 422, json: { error: said } });
+    });
+    await page.keyboard.press('Control+s');
+    await page.getByText('Saving…').waitFor();
+    await page.getByRole('link', { name: 'Books', exact: true }).click();
+    await page.getByRole('button', { name: 'Leave' }).click();
+    await page.getByRole('table', { name: 'Books' }).waitFor();
+    const theirs = { body: { name: `Theirs, before "${said}"` } };
+    assert.is((await send(server, 'PATCH', '/admin/brands/5/', theirs)).status, 200);
+    left.resolve();
+    await hears(page, 'alert', said);
+    await page.unroute('**/admin/brands/5/');
+  }
+  assert.equal(faults(visitor, [/412/, /422/]), []);
+  await page.context().close();
+});
+
 test.run();
