@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { read } from '../../../support/catalog.ts';
 import { testInBrowser } from '../browser.ts';
-import { faults, hears, stage } from './console.ts';
+import { faults, hears, show, stage } from './console.ts';
 
 const scene = stage();
 
@@ -73,6 +73,14 @@ testInBrowser('a price is typed only once the currency is known', async () => {
   const row = page.getByRole('row').nth(8);
   await row.getByTitle('Change').last().waitFor();
   assert.is(await row.getByTitle('Change').count(), 1, 'only the stock');
+  await page.getByRole('button', { name: 'Price and stock' }).click();
+  assert.is(await page.getByLabel('Price from').isEditable(), false);
+  assert.ok(await page.getByLabel('Stock from').isEditable());
+  await show(page, '/goods/1');
+  await page.getByRole('heading', { level: 1, name: 'Auralune Phone 12' }).waitFor();
+  await page.getByText('Loading…').waitFor();
+  assert.is(await page.getByRole('table', { name: 'SKUs by their options' }).count(), 0);
+  await show(page, '/skus');
   await row.getByRole('checkbox').first().check();
   await page.getByRole('button', { name: 'Edit…' }).click();
   const dialog = page.getByRole('dialog');
