@@ -214,6 +214,8 @@ function CreateMissing({ form, missing }: MissingProps) {
       initial={initialFor(form, wanted)}
       onClose={close}
       onCreated={(id) => {
+        // It was cancelled meanwhile, and something else may have been chosen.
+        if (missing.value !== wanted) return;
         form.set(wanted.attribute, id);
         close();
       }}

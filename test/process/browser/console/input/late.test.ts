@@ -185,4 +185,27 @@ testInBrowser('a new brand has its name before the name is read', async () => {
   await page.context().close();
 });
 
+testInBrowser('a brand that is created after its dialog was cancelled is not chosen', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.goto(at('/goods/2'));
+  const brand = page.getByRole('combobox', { name: 'Brand' });
+  await brand.fill('Cancelled brand');
+  await page.getByRole('option', { name: /Cancelled brand/ }).click();
+  const release = await hold(page, '**/admin/brands/', 'POST');
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('First letter').fill('C');
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  await dialog.getByText('Saving…').waitFor();
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await brand.fill('Lumivane');
+  await page.getByRole('option', { name: 'Lumivane', exact: true }).click();
+  release();
+  await hears(page, 'status', 'Cancelled brand is saved.');
+  assert.is(await brand.inputValue(), 'Lumivane');
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
 test.run();
