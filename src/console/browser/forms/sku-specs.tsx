@@ -27,6 +27,9 @@ export function SkuSpecs({ id, spu, chosen, onChange, problem, readOnly }: SkuSp
   const specs = useSignal<{ spu: number; choices: readonly SpecChoices[] } | null>(null);
   const failure = useSignal<string | null>(null);
   const [wanted, reload] = useVersion();
+  // A new option is chosen when it is created, and others may be chosen until then.
+  const latest = useRef(chosen);
+  latest.current = chosen;
   useEffect(() => {
     void wanted;
     failure.value = null;
@@ -75,7 +78,7 @@ export function SkuSpecs({ id, spu, chosen, onChange, problem, readOnly }: SkuSp
           spec={spec}
           option={chosen[spec.id] ?? null}
           readOnly={readOnly}
-          onChange={(option) => onChange({ ...chosen, [spec.id]: option })}
+          onChange={(option) => onChange({ ...latest.current, [spec.id]: option })}
         />
       ))}
       {problem !== null && <p class="problem">{problem}</p>}

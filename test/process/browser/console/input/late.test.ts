@@ -208,4 +208,27 @@ testInBrowser('a brand that is created after its dialog was cancelled is not cho
   await page.context().close();
 });
 
+testInBrowser('a late new option of a SKU leaves what was chosen meanwhile', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.goto(at('/skus/1'));
+  const choices = page.getByRole('group', { name: 'Specifications' }).locator('select');
+  await choices.nth(1).waitFor();
+  const before = await choices.nth(1).inputValue();
+  await page.getByRole('button', { name: 'Add another…' }).first().click();
+  const release = await hold(page, '**/admin/options/', 'POST');
+  await page.keyboard.type('Late option');
+  await page.keyboard.press('Enter');
+  await choices.nth(1).selectOption({ index: 2 });
+  const chosen = await choices.nth(1).inputValue();
+  assert.is.not(chosen, before);
+  release();
+  await page.getByRole('option', { name: 'Late option' }).waitFor({ state: 'attached' });
+  assert.is(await choices.nth(0).locator('option:checked').textContent(), 'Late option');
+  assert.is(await choices.nth(1).inputValue(), chosen);
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
 test.run();
