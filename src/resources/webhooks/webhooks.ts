@@ -84,14 +84,15 @@ export class Webhooks {
     const { storage, audited } = this.#options;
     const { store } = audited;
     this.#delivers = true;
-    for (const id of storage.ids()) {
-      if (store.get('webhooks', id) === undefined) await storage.forget(id);
-    }
+    // In one turn: a webhook that is changed before it has a dispatcher would count as a new one.
     for (const id of store.ids('webhooks')) {
       const webhook = store.get('webhooks', id);
-      if (webhook === undefined || this.#dispatchers.has(id)) continue;
-      this.#dispatcherFor(webhook, this.#stateOf(webhook)).start();
+      if (webhook !== undefined) this.#dispatcherFor(webhook, this.#stateOf(webhook)).start();
     }
+    for (const id of storage.ids()) {
+      if (store.get('webhooks', id) === undefined) this.#remove(id, undefined);
+    }
+    await this.#removals;
   }
 
   /**
@@ -182,7 +183,7 @@ export class Webhooks {
     const dispatcher = this.#dispatchers.get(id);
     if (after === null) {
       this.#dispatchers.delete(id);
-      this.#removals = this.#removals.then(() => this.#remove(id, dispatcher));
+      this.#remove(id, dispatcher);
       return;
     }
     if (dispatcher === undefined) {
@@ -204,9 +205,12 @@ export class Webhooks {
     return dispatcher;
   }
 
-  async #remove(id: number, dispatcher: Dispatcher | undefined): Promise<void> {
-    await dispatcher?.stop(0);
-    await this.#options.storage.forget(id).catch(this.#options.onError);
+  #remove(id: number, dispatcher: Dispatcher | undefined): void {
+    const { storage, onError } = this.#options;
+    this.#removals = this.#removals.then(async () => {
+      await dispatcher?.stop(0);
+      await storage.forget(id).catch(onError);
+    });
   }
 
   /** The state of an earlier process. If it is lost, deliveries begin again and none is missed. */
