@@ -48,9 +48,9 @@ async function run(
   observability: Observability,
   link: OwnerLink,
 ): Promise<void> {
-  const closing = new Promise<void>((resolve) => {
+  const closing = new Promise<false>((resolve) => {
     link.onMessage((message) => {
-      if (message.kind === 'close') resolve();
+      if (message.kind === 'close') resolve(false);
     });
   });
   const log = new ReadOnlyLog(context.disk, options.data);
@@ -76,7 +76,9 @@ async function run(
   );
   await store.completeIndexes();
   inStep.begin();
-  await Promise.race([inStep.joined, closing]);
+  const joined = inStep.joined.then(() => true);
+  // Without the change sets that the others show, it must not answer even one request.
+  if (!(await Promise.race([joined, closing]))) return await observability.close();
   const server = await startServer({
     application: catalog.application,
     host: options.host,
