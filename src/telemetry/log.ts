@@ -38,6 +38,9 @@ const FLUSH_INTERVAL_MS = 50;
 /** The beginning of a line of the level `error` or `warn`. */
 const URGENT = /^\{"level":"(?:error|warn)"/;
 
+/** Failures of a file that end once its disk has room again. */
+const DISK_FULL: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT']);
+
 /** Milliseconds for which {@link Log.close} waits for the last lines to be written. */
 const CLOSE_TIMEOUT_MS = 1000;
 
@@ -57,6 +60,8 @@ export class Log {
   readonly #direct: { now: boolean };
   /** Bytes that are not written yet. */
   #waiting = 0;
+  /** Lines since the last moment when none waited, without those that count as lost. */
+  #lines = 0;
   /** Lines dropped so far, because standard error was not read in time, or at all. */
   lost = 0;
 
@@ -70,17 +75,26 @@ export class Log {
       maxLength: MAX_BUFFER_BYTES,
     });
     let unreported = 0;
-    const drop = () => {
-      this.lost += 1;
-      unreported += 1;
+    const lose = (lines: number) => {
+      this.lost += lines;
+      unreported += lines;
     };
     out.on('drop', (line: string) => {
-      drop();
+      lose(1);
+      this.#lines -= 1;
       this.#waiting -= Buffer.byteLength(line);
     });
-    out.on('write', (bytes) => (this.#waiting -= bytes));
-    // The reader has gone: the lines can only be counted.
-    out.on('error', drop);
+    out.on('write', (bytes) => {
+      this.#waiting -= bytes;
+      if (this.#waiting === 0) this.#lines = 0;
+    });
+    out.on('error', (error: NodeJS.ErrnoException) => {
+      // The buffer keeps the lines, and is written again with the next one.
+      if (DISK_FULL.has(error.code ?? '')) return;
+      // The reader has gone: the lines can only be counted.
+      lose(this.#lines);
+      this.#lines = 0;
+    });
     out.on('drain', () => {
       // A flush during a write does nothing: without this, the lines since would wait for the next.
       if (this.#waiting > 0) out.flush();
@@ -157,6 +171,7 @@ export class Log {
         if (this.#direct.now) writeLastLine(shown);
         else {
           this.#waiting += Buffer.byteLength(shown);
+          this.#lines += 1;
           out.write(shown);
         }
         // Errors and warnings are written at once, other lines together.
