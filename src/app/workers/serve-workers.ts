@@ -51,6 +51,9 @@ export async function startWorkers(options: Options): Promise<HttpServer> {
         // Each worker opens as many connections here as clients may open to it.
         connections: Infinity,
         connectionsPerAddress: Infinity,
+        // A worker may send a write over an idle connection at the moment at which it is closed
+        // here, and would not know what became of the write. So only workers close them.
+        keepAliveTimeout: 0,
       },
       ...(isMemoryScarce && { isMemoryScarce }),
     }),

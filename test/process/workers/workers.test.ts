@@ -333,6 +333,15 @@ test('a stop answers the current request, and leaves no worker process and no so
   assert.not.ok(existsSync(path));
 });
 
+test('the process that writes closes no idle connection of a worker, which may be about to use it', async () => {
+  const server = await startServer({ args: WORKERS });
+  const socket = connect(join(server.data, 'workers.sock'));
+  const text = await textOver(socket, '/books/', []);
+  socket.destroy();
+  assert.match(text, /^connection: keep-alive\r$/im);
+  assert.not.match(text, /^keep-alive:/im, 'it names a time after which it closes');
+});
+
 test('a revoked token, and a token of a disabled account, is 401 in every worker', async () => {
   const server = await startServer({ demo: true, args: WORKERS });
   const added = await runCommand(['users', 'add', 'ann', '--data', server.data], {
