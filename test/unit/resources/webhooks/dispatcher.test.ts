@@ -377,4 +377,56 @@ test('a host that is no longer the writer sends nothing more, also in the middle
   assert.equal(told, [1]);
 });
 
+test('a stop ends deliveries after the message in progress, in the middle of a change set', async () => {
+  const { context, told } = world(webhookOf(0), 1);
+  const { send } = context;
+  let stopped = Promise.resolve();
+  const dispatcher: Dispatcher = new Dispatcher(
+    {
+      ...context,
+      // Each row is long enough for a message of its own.
+      async *changesAfter() {
+        const row = { name: 'A'.repeat(130_000), logo: '', first_letter: '' };
+        const brands = [1, 2, 3].map((id) => ({ id, ...row }));
+        yield { ...changeSetOf(1), put: { brands } };
+      },
+      async send(request) {
+        stopped = dispatcher.stop(60_000);
+        return send(request);
+      },
+    },
+    1,
+    new DeliveryState(0),
+  );
+  dispatcher.start();
+  await until('a message is sent', () => told.length > 0);
+  await stopped;
+  assert.equal(told, [1]);
+  assert.is(dispatcher.state.position, 0);
+});
+
+test('a stop ends the reading of change sets of which nothing is delivered', async () => {
+  const webhook = { ...webhookOf(0), resources: '["books"]' };
+  const { context } = world(webhook, 1000);
+  let read = 0;
+  const stopped = Promise.withResolvers<void>();
+  const dispatcher: Dispatcher = new Dispatcher(
+    {
+      ...context,
+      async *changesAfter(sequence, to) {
+        for await (const changeSet of context.changesAfter(sequence, to)) {
+          read += 1;
+          if (read === 3) stopped.resolve(dispatcher.stop(0));
+          yield changeSet;
+        }
+      },
+    },
+    1,
+    new DeliveryState(0),
+  );
+  dispatcher.start();
+  await stopped.promise;
+  assert.is(read, 3);
+});
+
 test.run();
