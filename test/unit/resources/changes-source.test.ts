@@ -1,4 +1,5 @@
 /** Waiting for change sets, and reading them from memory, the history and other hosts. */
+import { getEventListeners } from 'node:events';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { CatalogError, type Code } from '../../../src/errors.ts';
@@ -9,6 +10,7 @@ import type { ChangeSet } from '../../../src/store/change-set.ts';
 import { encodeChangeSet } from '../../../src/store/files/change-set.ts';
 import type { CommitListener } from '../../../src/store/writer/local-commits.ts';
 import { codeOf } from '../../support/failure.ts';
+import { turn } from '../../support/turns.ts';
 
 test('waiting ends with the change set, the time limit, a signal or the close', async () => {
   let sequence = 3;
@@ -30,6 +32,37 @@ test('waiting ends with the change set, the time limit, a signal or the close', 
   arrivals.close();
   assert.is(await waiting[1], false);
   assert.is(await arrivals.past(9), false);
+});
+
+test('a wait that ends leaves nothing at its signal, which may last as long as the server', async () => {
+  let sequence = 3;
+  const arrivals = new Arrivals(() => sequence);
+  const { signal } = new AbortController();
+  const waiting = arrivals.past(3, undefined, signal);
+  assert.is(getEventListeners(signal, 'abort').length, 1);
+  sequence = 4;
+  await arrivals.announce(4);
+  await waiting;
+  assert.is(getEventListeners(signal, 'abort').length, 0);
+});
+
+test('at most 32 callers resume in one turn of the event loop, since each may write', async () => {
+  let sequence = 3;
+  const arrivals = new Arrivals(() => sequence);
+  const resumed: boolean[] = [];
+  for (let caller = 0; caller < 100; caller += 1) {
+    void arrivals.past(3).then((arrived) => resumed.push(arrived));
+  }
+  sequence = 4;
+  const announced = arrivals.announce(4);
+  await Promise.resolve();
+  const byTurn = [resumed.length];
+  for (let before = resumed.length; resumed.length < 100; before = resumed.length) {
+    await turn();
+    byTurn.push(resumed.length - before);
+  }
+  await announced;
+  assert.ok(Math.max(...byTurn) <= 32, byTurn.join());
 });
 
 const changeSet = (sequence: number): ChangeSet => {

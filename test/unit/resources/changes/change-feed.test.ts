@@ -1,4 +1,5 @@
 /** Slow readers of changes use bounded memory. */
+import { setTimeout as pause } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { CatalogError } from '../../../../src/errors.ts';
@@ -299,6 +300,20 @@ test('a reader who may not read any more when its wait ends gets nothing, and gi
   isAllowed = false;
   files.commit(changeSet(4, 1), 200);
   await refused(second, /it was revoked/);
+  assert.is(feed.open, 0);
+});
+
+test('a wait is not prolonged by change sets of which nothing is published', async () => {
+  const files = new Files(2);
+  const feed = new ChangeFeed(new ChangeSource(files));
+  const found: FeedPage[] = [];
+  const waiting = feed.page({ ...query(2), wait: 50 }, VIEWER).then((page) => found.push(page));
+  for (let sequence = 3; found.length === 0 && sequence < 1000; sequence += 1) {
+    files.commit({ ...changeSet(sequence), put: {} }, 200);
+    await pause(1);
+  }
+  assert.is(found[0]?.text, '[]');
+  await waiting;
   assert.is(feed.open, 0);
 });
 
