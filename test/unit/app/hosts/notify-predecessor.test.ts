@@ -71,6 +71,13 @@ test('the epoch is reported until the predecessor knows it, and not after a rest
   assert.is(warnings.length, 2);
 });
 
+test('a predecessor that stays down, maybe for ever, is logged once', async () => {
+  const { report, warnings } = await promotedHost();
+  const isDown = async () => null;
+  await report(isDown, isDown, isDown, async () => ({ role: 'succeeded' }));
+  assert.is(warnings.filter((warning) => warning.includes('it does not answer')).length, 1);
+});
+
 test('a host that is succeeded while it reports its epoch stays succeeded', async () => {
   const { report, role, stored } = await promotedHost();
   const asked = await report(
