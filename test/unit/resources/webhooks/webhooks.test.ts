@@ -23,7 +23,11 @@ const WEBHOOK: Webhook = {
 };
 
 /** Deliveries from a store to a receiver that accepts everything. */
-function deliveries(store: Store, storage: Partial<DeliveryStorage>) {
+function deliveries(
+  store: Store,
+  storage: Partial<DeliveryStorage>,
+  answer = async (_url: string) => 204,
+) {
   const told: string[] = [];
   const errors: unknown[] = [];
   const webhooks = new Webhooks({
@@ -39,7 +43,9 @@ function deliveries(store: Store, storage: Partial<DeliveryStorage>) {
       latest: async () => null,
       ...storage,
     },
-    send: async ({ body }) => {
+    send: async ({ url, body }) => {
+      const status = await answer(url);
+      if (status !== 204) return status;
       const { data } = JSON.parse(body) as { data: { after: { name: string } }[] };
       told.push(...data.map(({ after }) => after.name));
       return 204;
@@ -98,6 +104,23 @@ test('a state that cannot be removed is reported, and deliveries begin', async (
   await webhooks.stop(0);
   await store.close();
   assert.equal(errors.map(String), ['Error: the log does not answer']);
+});
+
+test('a 410 of a former address does not deactivate the webhook at its new one', async () => {
+  const store = await openQuickStore(temporaryDirectory());
+  const url = 'https://new.example/';
+  const { webhooks, told } = deliveries(store, {}, async (address) => {
+    if (address === url) return 204;
+    await put(store, { ...WEBHOOK, url });
+    return 410;
+  });
+  await webhooks.start();
+  await put(store, WEBHOOK);
+  await create(store, 'New');
+  await until('it is delivered', () => told.includes('New'));
+  await webhooks.stop(0);
+  assert.is(store.get('webhooks', 1)?.active, true);
+  await store.close();
 });
 
 test.run();
