@@ -9,6 +9,7 @@ import type { Webhook } from '../../../../src/resources/webhooks/ports.ts';
 import type { ChangeSet } from '../../../../src/store/change-set.ts';
 import { turn } from '../../../support/turns.ts';
 import { until } from '../../../support/until.ts';
+import { NO_STORAGE, ONE_SECRET, WEBHOOK } from '../../../support/webhooks.ts';
 
 /** Warnings after which the test fails, since an endless loop of promises would hang it. */
 const PLENTY = 5;
@@ -27,16 +28,7 @@ function changeSetOf(sequence: number): ChangeSet {
 }
 
 function webhookOf(origin: number): Webhook {
-  return {
-    id: 1,
-    url: 'https://receiver.example/',
-    resources: '[]',
-    active: true,
-    created: '2026-01-01T00:00:00.000Z',
-    failing_since: null,
-    origin,
-    key: '',
-  };
+  return { ...WEBHOOK, origin };
 }
 
 /** A store up to a change set, and a receiver that accepts everything. */
@@ -56,15 +48,8 @@ function world(webhook: Webhook, last: number) {
     async *changesAfter(sequence, to) {
       for (let at = sequence + 1; at <= to; at += 1) yield changeSetOf(at);
     },
-    secrets: { id: async () => '', secretOf: () => `whsec_${'A'.repeat(43)}=` },
-    storage: {
-      load: () => null,
-      save: async () => {},
-      forget: async () => {},
-      ids: () => [],
-      nameOf: String,
-      latest: async () => null,
-    },
+    secrets: ONE_SECRET,
+    storage: NO_STORAGE,
     send: async ({ body }) => {
       told.push((JSON.parse(body) as { data: { id: number }[] }).data[0]?.id ?? 0);
       return 204;

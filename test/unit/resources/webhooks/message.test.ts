@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert';
 import { messagesOf } from '../../../../src/resources/webhooks/message.ts';
 import type { Webhook } from '../../../../src/resources/webhooks/ports.ts';
 import type { ChangeSet } from '../../../../src/store/change-set.ts';
+import { WEBHOOK } from '../../../support/webhooks.ts';
 
 const CHANGE_SET: ChangeSet = {
   sequence: 7,
@@ -13,17 +14,6 @@ const CHANGE_SET: ChangeSet = {
   last_ids: {},
   put: { brands: [{ id: 1, name: 'A', logo: '', first_letter: '' }] },
   delete: {},
-};
-
-const WEBHOOK: Webhook = {
-  id: 1,
-  url: 'https://receiver.example/',
-  resources: '[]',
-  active: true,
-  created: '2026-01-01T00:00:00.000Z',
-  failing_since: null,
-  origin: 0,
-  key: '',
 };
 
 async function idOf(webhook: Partial<Webhook>, changeSet: Partial<ChangeSet>): Promise<string> {

@@ -10,17 +10,7 @@ import type { Store } from '../../../../src/store/store.ts';
 import { temporaryDirectory } from '../../../support/directory.ts';
 import { openQuickStore } from '../../../support/quick-store.ts';
 import { until } from '../../../support/until.ts';
-
-const WEBHOOK: Webhook = {
-  id: 1,
-  url: 'https://receiver.example/',
-  resources: '[]',
-  active: true,
-  created: '2026-01-01T00:00:00.000Z',
-  failing_since: null,
-  origin: 0,
-  key: '',
-};
+import { NO_STORAGE, ONE_SECRET, WEBHOOK } from '../../../support/webhooks.ts';
 
 /** Deliveries from a store to a receiver that accepts everything. */
 function deliveries(
@@ -33,16 +23,8 @@ function deliveries(
   const webhooks = new Webhooks({
     audited: new AuditedStore(store),
     source: new ChangeSource(store),
-    secrets: { id: async () => '', secretOf: () => `whsec_${'A'.repeat(43)}=` },
-    storage: {
-      load: () => null,
-      save: async () => {},
-      forget: async () => {},
-      ids: () => [],
-      nameOf: String,
-      latest: async () => null,
-      ...storage,
-    },
+    secrets: ONE_SECRET,
+    storage: { ...NO_STORAGE, ...storage },
     send: async ({ url, body }) => {
       const status = await answer(url);
       if (status !== 204) return status;
