@@ -76,10 +76,10 @@ testInBrowser('a price is typed only once the currency is known', async () => {
   await page.getByRole('button', { name: 'Price and stock' }).click();
   assert.is(await page.getByLabel('Price from').isEditable(), false);
   assert.ok(await page.getByLabel('Stock from').isEditable());
-  const read = page.waitForResponse(/\/admin\/skus\/\?.*spu_id=1/);
+  const listed = page.waitForResponse(/\/admin\/skus\/\?.*spu_id=1/);
   await show(page, '/goods/1');
   await page.getByRole('heading', { level: 1, name: 'Auralune Phone 12' }).waitFor();
-  await (await read).finished();
+  await (await listed).finished();
   await page.evaluate('new Promise((done) => requestAnimationFrame(() => setTimeout(done)))');
   assert.is(await page.getByRole('table', { name: 'SKUs by their options' }).count(), 0);
   await show(page, '/skus');
