@@ -224,4 +224,26 @@ testInBrowser('a role that is chosen does not make the table wider than a window
   }
 });
 
+for (const width of [1100, 1290]) {
+  testInBrowser(
+    `in a window of ${width} pixels all actions of an account are in sight`,
+    async () => {
+      const { server, at, visit } = scene();
+      await makeAccount(server, `of-${width}-with-a-long-name`, 'viewer');
+      for (const locale of ['en-US', 'de-DE']) {
+        const { page } = await visit('admin', { width, options: { locale } });
+        await page.goto(at('/accounts'));
+        const table = page.locator('.table');
+        await table.getByText(`of-${width}`).waitFor();
+        const [whole, shown] = await table.evaluate((element) => [
+          element.scrollWidth,
+          element.clientWidth,
+        ]);
+        assert.is(whole, shown, locale);
+        await page.context().close();
+      }
+    },
+  );
+}
+
 test.run();
