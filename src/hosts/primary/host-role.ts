@@ -31,6 +31,8 @@ interface Options {
 export class HostRole {
   readonly #options: Options;
   #record: HostRecord | null;
+  /** Whether another host has replaced this one since the start; the record may not say so yet. */
+  #isReplaced = false;
   /** Changes of the record, one after the other. */
   #writing: Promise<void> = Promise.resolve();
 
@@ -54,7 +56,7 @@ export class HostRole {
 
   /** The words for `/readyz` if another host replaced this one and it follows none; else null. */
   readonly reason = (): string | null =>
-    this.#record?.role === 'succeeded' && !this.#options.follows
+    (this.#isReplaced || this.#record?.role === 'succeeded') && !this.#options.follows
       ? 'another host is the primary now'
       : null;
 
@@ -68,12 +70,21 @@ export class HostRole {
     if (!isNews(this.#record, known)) return;
     const { number } = known;
     let isSucceeded = false;
-    await this.#change((record) => {
-      if (!isNews(record, known)) return record ?? firstRecord();
-      isSucceeded = record.role === 'primary';
-      return { ...record, latest: number, role: isSucceeded ? 'succeeded' : record.role };
-    });
-    if (!isSucceeded) return;
+    try {
+      await this.#change((record) => {
+        if (!isNews(record, known)) return record ?? firstRecord();
+        isSucceeded = record.role === 'primary';
+        return { ...record, latest: number, role: isSucceeded ? 'succeeded' : record.role };
+      });
+    } finally {
+      // Also if the disk refuses the record: a write that is answered from now on would be lost.
+      if (isSucceeded) this.#endWrites(number);
+    }
+  }
+
+  #endWrites(number: number): void {
+    if (this.#isReplaced) return;
+    this.#isReplaced = true;
     this.#refuseWrites();
     this.#options.onSucceeded(
       `another host was made the primary in epoch ${number}; this one takes no more writes; restart it with serve --follow and the address of that host`,

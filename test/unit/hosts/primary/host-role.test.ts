@@ -1,6 +1,8 @@
 /** spec 15.14: what a host does when it learns of a later epoch. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { Disk } from '../../../../src/disk/disk.ts';
+import { messageOf } from '../../../../src/errors.ts';
 import { HostRole } from '../../../../src/hosts/primary/host-role.ts';
 import {
   firstRecord,
@@ -9,17 +11,17 @@ import {
   writeHostRecord,
 } from '../../../../src/store/hosts/host-record.ts';
 import { temporaryDirectory } from '../../../support/directory.ts';
-import { quickDisk } from '../../../support/disk.ts';
+import { quickDisk, refusableDisk } from '../../../support/disk.ts';
 
 const { history, ...FIRST } = firstRecord();
 
-async function open(record: Partial<HostRecord>, follows = false) {
+async function open(record: Partial<HostRecord>, follows = false, disk: Disk = quickDisk) {
   const directory = temporaryDirectory();
   await writeHostRecord(quickDisk, directory, { history, ...FIRST, ...record });
   const messages: string[] = [];
   let refusals = 0;
   const role = new HostRole({
-    disk: quickDisk,
+    disk,
     directory,
     store: { refuseWrites: () => void (refusals += 1) },
     follows,
@@ -39,6 +41,20 @@ test('a primary that learns of a later epoch stores its number, and refuses writ
   assert.is(stored()?.latest, 3);
   assert.is(refusals(), 1);
   assert.is(messages.length, 1);
+});
+
+test('a primary whose disk refuses the later epoch refuses writes, and stores it when told again', async () => {
+  const refusal = { active: true };
+  const { role, stored, messages, refusals } = await open({}, false, refusableDisk(refusal));
+  for (let each = 0; each < 2; each += 1) {
+    assert.match(String(await role.learn({ history, number: 3 }).catch(messageOf)), 'no space');
+    assert.equal([refusals(), messages.length], [1, 1]);
+    assert.is(role.reason(), 'another host is the primary now');
+  }
+  refusal.active = false;
+  await role.learn({ history, number: 3 });
+  assert.is(stored()?.role, 'succeeded');
+  assert.equal([refusals(), messages.length], [1, 1], 'reported once');
 });
 
 test('a succeeded host refuses writes from its next start on', async () => {
