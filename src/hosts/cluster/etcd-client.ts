@@ -115,10 +115,14 @@ export class EtcdClient {
     try {
       return await this.#authorized(path, body);
     } catch (error) {
-      // Another call may have gone on to the next node already.
-      if (this.#node === node) this.#node = (node + 1) % this.#options.endpoints.length;
+      this.#leave(node);
       throw unreachable(error);
     }
+  }
+
+  /** Goes on to the next node, unless another call has done so already. */
+  #leave(node: number): void {
+    if (this.#node === node) this.#node = (node + 1) % this.#options.endpoints.length;
   }
 
   /**
@@ -130,21 +134,20 @@ export class EtcdClient {
    */
   async *watch(request: object, signal: AbortSignal): AsyncGenerator {
     await (this.#found ??= this.#findNode());
+    const node = this.#node;
     const ending = new AbortController();
     const end = () => ending.abort();
     signal.addEventListener('abort', end, { once: true });
     if (signal.aborted) end();
     try {
-      const response = await answered(
-        this.#fetch('watch', request, ending.signal),
-        this.#timeoutMs,
-      );
+      const asked = this.#fetch('watch', request, ending.signal);
+      const response = await answered(asked, this.#timeoutMs);
       if (response.body === null) return;
       for await (const line of linesOf(response.body, MAX_RESPONSE_BYTES)) {
         if (line.length > 1) yield parsed(line.toString());
       }
     } catch (error) {
-      this.#node = (this.#node + 1) % this.#options.endpoints.length;
+      this.#leave(node);
       throw unreachable(error);
     } finally {
       signal.removeEventListener('abort', end);

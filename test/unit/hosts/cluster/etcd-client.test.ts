@@ -135,6 +135,25 @@ test('a watch that is not answered in time is ended, so that its connection is c
   await until('its connections are closed', () => open() === 0);
 });
 
+test('a watch that fails after a call has left its node does not send the calls back there', async () => {
+  let watching: ServerResponse | undefined;
+  const failing = await rawNode((response) => {
+    const { url } = response.req;
+    if (url === '/v3/watch') (watching = response.writeHead(200)).write('{}\n');
+    else if (url === '/v3/kv/range') response.writeHead(200).end('{}');
+    else response.writeHead(503).end(JSON.stringify(WITHOUT_MAJORITY.body));
+  });
+  const other = await node();
+  const client = clientOf([failing, other]);
+  const watch = watched(client);
+  await until('the watch is open', () => watching !== undefined);
+  assert.match(String(await client.call('kv/txn', {}).catch(messageOf)), 'no leader');
+  other.become(UP);
+  watching?.destroy();
+  assert.type(await watch, 'string', 'it failed');
+  assert.equal(await client.call('kv/txn', {}), UP.body);
+});
+
 test('a watch that is ended closes its connection', async () => {
   const { url, open } = await rawNode((response) => response.writeHead(200).write('{"a":1}\n'));
   const ending = new AbortController();
