@@ -1,5 +1,5 @@
 /** Keeps a host in sync with the shared log, and says whether it is. */
-import { hasCode, messageOf } from '../../errors.ts';
+import { CatalogError, hasCode, messageOf } from '../../errors.ts';
 import type { ChangeLog, LogPosition } from '../../store/change-log.ts';
 import type { Store } from '../../store/store.ts';
 
@@ -23,7 +23,7 @@ export type ReplicationState =
 
 interface Options {
   readonly log: Pick<ChangeLog, 'follow'>;
-  readonly store: Pick<Store, 'sequence' | 'catchUp' | 'isLogUnavailable'>;
+  readonly store: Pick<Store, 'sequence' | 'digest' | 'catchUp' | 'isLogUnavailable'>;
   /** Called at the start, and whenever the state changes. */
   readonly onReplicationState: (state: ReplicationState) => void;
   /** Called with the first of several failures in a row. */
@@ -41,6 +41,10 @@ export class LogFollower {
   #lastResponseAt: number;
   /** The last change set that this host was seen to have, and since when, by the clock. */
   #progress: { readonly sequence: number; readonly since: number };
+  /** The last change set that this host had when the log answered before. */
+  #had = 0;
+  /** Whether the log may have lost change sets, as after etcd was restored from a snapshot. */
+  #isInDoubt = false;
   #failure: string | null = null;
   #state: ReplicationState = 'catching up';
   #isCatchingUp = false;
@@ -82,14 +86,27 @@ export class LogFollower {
       if (wasUnreachable) this.#restartProgress();
       // A read may be answered after the watch has reported a later head.
       if (head.sequence >= (this.#head?.sequence ?? 0)) this.#head = head;
+      this.#compare(head);
     }
     this.#catchUp();
     this.#updateState();
   }
 
+  /** Compares the head with what this host has, which the log had before. */
+  #compare({ sequence, digest }: LogPosition): void {
+    const { store } = this.#options;
+    this.#isInDoubt = sequence < this.#had || this.#failure !== null;
+    this.#had = store.sequence;
+    if (sequence !== store.sequence || digest === store.digest) return;
+    this.#isInDoubt = false;
+    this.#onFailure(differs(sequence));
+  }
+
   #catchUp(): void {
-    const target = this.#head?.sequence ?? 0;
-    if (this.#isCatchingUp || this.#closed || this.behind === 0) return;
+    const { sequence } = this.#options.store;
+    // Only a read between two commits shows for certain that the log ends before this host.
+    const target = Math.max(this.#head?.sequence ?? 0, this.#isInDoubt ? sequence + 1 : 0);
+    if (this.#isCatchingUp || this.#closed || target <= sequence) return;
     this.#isCatchingUp = true;
     void this.#options.store
       .catchUp(target)
@@ -144,4 +161,11 @@ export class LogFollower {
     if (this.#head === null || (!wasInSync && this.behind > 0)) return 'catching up';
     return this.#options.store.isLogUnavailable ? 'refusing' : 'in sync';
   }
+}
+
+function differs(sequence: number): CatalogError {
+  return new CatalogError(
+    'history_differs',
+    `change set ${sequence} of this host differs from that of the log`,
+  );
 }

@@ -6,12 +6,15 @@ import { LogFollower } from '../../../../src/hosts/cluster/log-follower.ts';
 import type { LogPosition } from '../../../../src/store/change-log.ts';
 import { turn } from '../../../support/turns.ts';
 
+const DIGEST = 'a'.repeat(64);
+
 /** A follower of a log whose head the test sets. */
 function follow() {
   let tell: (head: LogPosition | null) => void = () => {};
   let time = 0;
   const store = {
     sequence: 3,
+    digest: DIGEST,
     isLogUnavailable: false,
     targets: [] as number[],
     failure: null as unknown,
@@ -43,8 +46,8 @@ function follow() {
     store,
     states,
     errors,
-    async head(sequence: number | null) {
-      tell(sequence === null ? null : { sequence, digest: 'a'.repeat(64) });
+    async head(sequence: number | null, digest = DIGEST) {
+      tell(sequence === null ? null : { sequence, digest });
       await turn();
     },
     pass: (milliseconds: number) => (time += milliseconds),
@@ -80,6 +83,24 @@ test('an older head that arrives late is ignored', async () => {
   await head(7);
   assert.is(follower.behind, 0);
   assert.equal(store.targets, [9]);
+});
+
+test('a host that is ahead of a log that was set back is stopped until the log has its change set', async () => {
+  const { follower, store, states, errors, head } = follow();
+  await head(9);
+  store.failure = new CatalogError('log_unavailable', 'the log ends at 7');
+  await head(7);
+  await head(7);
+  assert.equal(states, ['catching up', 'in sync', 'stopped']);
+  assert.equal(errors, ['the log ends at 7']);
+  store.failure = null;
+  await head(9, 'b'.repeat(64));
+  assert.is(follower.state, 'stopped', 'it is of another history');
+  assert.match(errors[1] ?? '', 'change set 9 of this host differs');
+  store.targets.length = 0;
+  await head(9);
+  assert.equal(store.targets, [10], 'the store is to take writes again');
+  assert.is(follower.state, 'in sync');
 });
 
 test('the log is unreachable after it has not answered for 5 seconds', async () => {
