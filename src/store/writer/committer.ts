@@ -269,7 +269,11 @@ export class Committer {
   }
 
   #stall(group: Group | null): void {
-    this.#unavailable = unavailable('the shared log does not answer');
+    const why =
+      group === null
+        ? 'this host has not caught up with the shared log'
+        : 'the shared log does not answer';
+    this.#unavailable = unavailable(why);
     if (group !== null) refuse(group, unknownOutcome(), false);
     for (const answer of group?.answers.values() ?? []) answer();
     this.#queue.rejectTransactions(this.#unavailable);

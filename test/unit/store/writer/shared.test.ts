@@ -211,6 +211,22 @@ test('if the log does not answer, a write fails as write_unknown and later ones 
   assert.not.ok(committer.isLogUnavailable);
 });
 
+test('a write that waits for a long catch-up fails as log_unavailable, and the message says why', async () => {
+  const { log, host } = await openHosts(2);
+  await host(0).committer.submit(addBook());
+  const { committer, wait } = host(1);
+  wait(30);
+  const arrived = Promise.withResolvers<void>();
+  const read = log.read.bind(log);
+  log.read = (after) => arrived.promise.then(() => read(after));
+  const behind = committer.catchUp(1);
+  const message = await failureMessage(committer.submit(addBook()), 'log_unavailable');
+  assert.is(message, 'this host has not caught up with the shared log; nothing was changed');
+  arrived.resolve();
+  await behind;
+  assert.not.ok(committer.isLogUnavailable);
+});
+
 test('once the log has answered, the time limit is over, whatever the answer was', () =>
   withTimersOf(TIMEOUT_MS, async (timers) => {
     const { log, host } = await openHosts(2);

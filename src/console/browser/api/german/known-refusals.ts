@@ -242,6 +242,10 @@ export const KNOWN: readonly (readonly [RegExp, string])[] = [
     'Das gemeinsame Protokoll der Server antwortet nicht; es wurde nichts geändert',
   ],
   [
+    /^this host has not caught up with the shared log/,
+    'Diesem Server fehlen noch Änderungen der anderen; es wurde nichts geändert',
+  ],
+  [
     /did not answer, and may have carried out the request/,
     'Der andere Server hat nicht geantwortet; die Änderung kann wirksam geworden sein',
   ],
