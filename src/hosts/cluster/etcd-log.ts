@@ -19,7 +19,7 @@ import type { Appended, ChangeLog, LogPosition } from '../../store/change-log.ts
 import type { EncodedChangeSet } from '../../store/change-set.ts';
 import { SCHEMA_VERSION } from '../../store/files/schema.ts';
 import type { EtcdClient } from './etcd-client.ts';
-import { type RequestOp, transact } from './etcd-keys.ts';
+import { type RequestOp, transact, type TransactionResult } from './etcd-keys.ts';
 import { followKey } from './etcd-watch.ts';
 
 /** Bytes of one value. A request of etcd may have 1.5 MiB, and base64 adds a third. */
@@ -30,7 +30,7 @@ const MAX_BYTES = 64 * 1024 * 1024;
 
 const MAX_PARTS = MAX_BYTES / PART_BYTES;
 
-/** Change sets that one request reads. */
+/** Change sets that one request reads, if the network carries them in the time of one call. */
 const READ_LIMIT = 16;
 
 /** Bytes after which a read takes no further change set: all of them are in memory together. */
@@ -60,6 +60,8 @@ interface Entry extends Header {
 export class EtcdLog implements ChangeLog {
   readonly #client: EtcdClient;
   readonly #schema: number;
+  /** Fewer after a failure: a request that is too large for a slow network would fail forever. */
+  #readLimit = READ_LIMIT;
 
   /** @param schema the schema version of this program. */
   constructor(client: EtcdClient, schema = SCHEMA_VERSION) {
@@ -139,8 +141,7 @@ export class EtcdLog implements ChangeLog {
   }
 
   async read(after: number): Promise<readonly Uint8Array[]> {
-    const range = { get: changeKey(after + 1), end: CHANGES_END, limit: READ_LIMIT };
-    const { found } = await transact(this.#client, [], [range, { get: HEAD }]);
+    const found = await this.#readFrom(changeKey(after + 1));
     const [kvs = [], [head] = []] = found;
     if (head === undefined) throw lost();
     const last = decodePosition(head.value);
@@ -162,6 +163,20 @@ export class EtcdLog implements ChangeLog {
       size += bytes.length;
     }
     return read;
+  }
+
+  /** @returns keys and values from `key` on, and the head. */
+  async #readFrom(key: string): Promise<TransactionResult['found']> {
+    const limit = this.#readLimit;
+    const range = { get: key, end: CHANGES_END, limit };
+    try {
+      const { found } = await transact(this.#client, [], [range, { get: HEAD }]);
+      this.#readLimit = Math.min(limit + 1, READ_LIMIT);
+      return found;
+    } catch (error) {
+      this.#readLimit = Math.ceil(limit / 2);
+      throw error;
+    }
   }
 
   follow(listener: (head: LogPosition | null) => void): () => Promise<void> {

@@ -1,6 +1,7 @@
 /** src/hosts/cluster/etcd-log.ts: what is damaged in etcd is refused, and the error names it. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { CatalogError } from '../../../../src/errors.ts';
 import { transact } from '../../../../src/hosts/cluster/etcd-keys.ts';
 import { EtcdLog } from '../../../../src/hosts/cluster/etcd-log.ts';
 import { encodeChangeSet } from '../../../../src/store/files/change-set.ts';
@@ -75,6 +76,36 @@ test('a read of large change sets ends before all of them are in memory', async 
     rest.map((bytes) => bytes[0]),
     [3],
   );
+});
+
+test('change sets that a slow network cannot carry in the time of one call are read in fewer at a time', async () => {
+  const client = new MemoryEtcd();
+  const log = new EtcdLog(client);
+  await log.begin(ORIGIN);
+  let previous = ORIGIN.digest;
+  for (let sequence = 1; sequence <= 16; sequence += 1) {
+    const encoded = changeSetAfter(sequence - 1, previous);
+    await log.append(encoded);
+    previous = encoded.changeSet.digest;
+  }
+  const call = client.call.bind(client);
+  let failures = 0;
+  client.call = async (path, body) => {
+    const response = await call(path, body);
+    // A few change sets and the head.
+    if (JSON.stringify(response).length < 2500) return response;
+    failures += 1;
+    throw new CatalogError('log_unavailable', 'no answer in 3000 ms');
+  };
+  let at = 0;
+  for (let tries = 0; at < 16 && tries < 40; tries += 1) {
+    at += (await log.read(at).catch(() => [])).length;
+  }
+  assert.is(at, 16);
+  assert.ok(failures > 0);
+  client.call = call;
+  for (let tries = 0; tries < 15; tries += 1) await log.read(0);
+  assert.is((await log.read(0)).length, 16, 'a network that is fast again is used');
 });
 
 test('a log is begun once, also by two hosts at the same time', async () => {
