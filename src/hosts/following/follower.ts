@@ -56,6 +56,8 @@ export class Follower {
   readonly #backoff: Backoff;
   #running: Promise<void> | null = null;
   #polling: Promise<void> = Promise.resolve();
+  /** The poll that has not begun yet, because another one is under way. */
+  #nextPoll: Promise<void> | null = null;
   #connected = false;
   #hasBeenInStep = false;
   /** The last change set of the primary, and when the request for it was sent. */
@@ -95,14 +97,19 @@ export class Follower {
 
   /**
    * Asks the primary for its state once, and checks that this host may follow it. Does nothing
-   * after {@link stop}.
+   * after {@link stop}. Calls while another one is under way share the next one.
    *
    * @throws CatalogError if this host may not follow it; Error if it does not answer.
    */
   poll(): Promise<void> {
-    const polled = this.#polling.catch(() => {}).then(() => this.#poll());
-    this.#polling = polled;
-    return polled;
+    this.#nextPoll ??= this.#polling
+      .catch(() => {})
+      .then(() => {
+        this.#nextPoll = null;
+        return this.#poll();
+      });
+    this.#polling = this.#nextPoll;
+    return this.#nextPoll;
   }
 
   /** Follows until {@link stop}. */

@@ -129,6 +129,27 @@ async function textSince(source: Store, since: number): Promise<Buffer> {
 const inStep = (source: Store, replica: Store) =>
   until('the follower is in step', () => replica.sequence === source.sequence);
 
+test('calls for the state of the primary while one is under way share the next one', async () => {
+  const { state, start, close } = await pair();
+  const answered = Promise.withResolvers<void>();
+  let asked = 0;
+  const { follower } = start({
+    async state() {
+      asked += 1;
+      await answered.promise;
+      return state();
+    },
+  });
+  await until('the primary is asked', () => asked === 1);
+  const polls = Array.from({ length: 50 }, () => follower.poll());
+  answered.resolve();
+  await Promise.all(polls);
+  const requests = asked;
+  await close(follower);
+  assert.ok(requests > 1, 'what the primary has changed meanwhile is not missed');
+  assert.ok(requests < 10, `${requests} requests`);
+});
+
 test('a follower applies existing and new change sets, and is ready once it is in step', async () => {
   const { source, replica, taken, start, close } = await pair();
   await write(source, 3);
