@@ -1,9 +1,20 @@
 /** Change sets as clients see them (spec 14.1): the rows of published kinds, before and after. */
 import { KIND_NAMES, type KindName, type Row } from '../../model/kind.ts';
 import { KINDS } from '../../model/kinds.ts';
+import { referencesOf } from '../../model/rules.ts';
 import type { ChangeSet } from '../../store/change-set.ts';
+import { parentsFirst } from './parents-first.ts';
 
 const PUBLISHED = KIND_NAMES.filter((name) => KINDS[name].published);
+
+/** The attribute by which rows of a kind refer to others of the same kind, such as `parent_id`. */
+const PARENTS = new Map(
+  PUBLISHED.flatMap((name) =>
+    referencesOf(KINDS[name])
+      .filter(({ to }) => to === name)
+      .map(({ attribute }) => [name, attribute]),
+  ),
+);
 
 /** Rows that are read between two pauses. */
 const STEP_ROWS = 256;
@@ -36,16 +47,37 @@ export function* changesIn(changeSet: ChangeSet): Generator<PublishedChange | nu
   const { put, delete: deleted } = changeSet;
   for (const name of PUBLISHED) {
     const before = yield* byId(changeSet.before?.[name] ?? []);
-    for (const row of put[name] ?? []) {
+    for (const row of yield* inOrder(name, put[name] ?? [])) {
       yield changeOf(changeSet, name, row.id, before.get(row.id), row, trail);
     }
   }
   for (const name of PUBLISHED.toReversed()) {
     const before = yield* byId(changeSet.before?.[name] ?? []);
-    for (const id of deleted[name] ?? []) {
+    for (const id of yield* childrenFirst(name, deleted[name] ?? [], before, trail)) {
       yield changeOf(changeSet, name, id, before.get(id), null, trail);
     }
   }
+}
+
+function* inOrder(name: KindName, rows: readonly Row[]): Generator<null, readonly Row[]> {
+  const attribute = PARENTS.get(name);
+  return attribute === undefined ? rows : yield* parentsFirst(rows, attribute);
+}
+
+/** The ids of deleted rows, each before the one that its row referred to. */
+function* childrenFirst(
+  name: KindName,
+  ids: readonly number[],
+  before: ReadonlyMap<number, Row>,
+  trail: ReadonlyMap<string, TrailedRow>,
+): Generator<null, readonly number[]> {
+  if (!PARENTS.has(name)) return ids;
+  const rows: Row[] = [];
+  for (const id of ids.toReversed()) {
+    rows.push(before.get(id) ?? formerOf(trail.get(`${name} ${id}`)) ?? { id });
+    if (rows.length % STEP_ROWS === 0) yield null;
+  }
+  return (yield* inOrder(name, rows)).map(({ id }) => id).toReversed();
 }
 
 function changeOf(
@@ -60,13 +92,17 @@ function changeOf(
     resource,
     text(withSubject) {
       const trailed = trail.get(`${resource} ${id}`);
-      const former = trailed?.before ?? null;
-      const before = stated ?? (former === null ? null : (JSON.parse(former) as Row));
+      const before = stated ?? formerOf(trailed);
       const action = after === null ? 'delete' : before === null ? 'create' : 'update';
       const subject = withSubject ? (trailed?.subject ?? null) : null;
       return JSON.stringify({ sequence, time, subject, resource, id, action, before, after });
     },
   };
+}
+
+function formerOf(trailed: TrailedRow | undefined): Row | null {
+  const former = trailed?.before ?? null;
+  return former === null ? null : (JSON.parse(former) as Row);
 }
 
 function* byId(rows: readonly Row[]): Generator<null, ReadonlyMap<number, Row>> {
