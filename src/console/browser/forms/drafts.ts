@@ -10,6 +10,8 @@ export interface Draft {
   /** The item that was changed, and its entity tag; null for a new one. */
   readonly item: Item | null;
   readonly etag: string | null;
+  /** The locale in which it was typed. Drafts of earlier versions have none. */
+  readonly locale?: string;
   /** The request that creates a new item. Drafts of earlier versions have none. */
   readonly creation?: Creation;
 }

@@ -7,7 +7,7 @@ import { chainOf } from '../api/references.ts';
 import { fieldKindOf, type Schema } from '../api/schema.ts';
 import { textOf } from '../api/text-of.ts';
 import type { Item, Value } from '../api/types.ts';
-import { currency, priceInput } from '../messages/text.ts';
+import { currency, locale, priceInput } from '../messages/text.ts';
 import { amountOf } from '../messages/typed-numbers.ts';
 import { type Draft, keepDraft, readDraft } from './drafts.ts';
 import { type Chosen, type FormField, initialOf, judge, type Typed, typedOf } from './values.ts';
@@ -77,7 +77,9 @@ export class FormState {
     if (draft.creation !== undefined) this.creation.restore(draft.creation);
     batch(() => {
       if (draft.item !== null) this.base.value = { item: draft.item, etag: draft.etag ?? '' };
-      this.typed.value = { ...this.#typedOf(draft.item), ...draft.typed };
+      const { locale: from = locale.value } = draft;
+      const typed = from === locale.value ? draft.typed : this.#translated(draft.typed, from);
+      this.typed.value = { ...this.#typedOf(draft.item), ...typed };
       this.restored.value = !isContinued;
     });
   }
@@ -92,7 +94,8 @@ export class FormState {
     const typed = changed.map(({ attribute }) => [attribute, this.typed.value[attribute] ?? null]);
     const { item = null, etag = null } = this.base.value ?? {};
     const creation = this.creation.last;
-    return { typed: Object.fromEntries(typed) as TypedFields, item, etag, creation };
+    const fields = Object.fromEntries(typed) as TypedFields;
+    return { typed: fields, item, etag, locale: locale.value, creation };
   }
 
   set(attribute: string, value: Typed): void {
@@ -113,13 +116,17 @@ export class FormState {
    * @param from the locale in which they were typed.
    */
   translate(from: string): void {
-    const typed = { ...this.typed.value };
+    this.typed.value = this.#translated(this.typed.value, from);
+  }
+
+  #translated(fields: TypedFields, from: string): TypedFields {
+    const typed = { ...fields };
     for (const { attribute, kind } of this.fields) {
       if (kind !== 'price') continue;
       const amount = amountOf(textOf(typed[attribute]), from, currency.value);
       if (amount !== null) typed[attribute] = priceInput(amount);
     }
-    this.typed.value = typed;
+    return typed;
   }
 
   /** A category of an SPU says which ones stand above it. */

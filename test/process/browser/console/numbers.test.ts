@@ -59,6 +59,27 @@ testInBrowser('a price with three decimals is the same in another language', asy
   await page.context().close();
 });
 
+testInBrowser('a draft with three decimals is the same price in another language', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.route('**/admin/summary/', async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, json: { ...(await response.json()), currency: 'KWD' } });
+  });
+  await page.goto(at('/skus/5'));
+  await page.getByRole('button', { name: 'Deutsch' }).click();
+  await page.getByLabel('Einkaufspreis').fill('98,765');
+  // As another tab of the same browser does.
+  await page.evaluate(`localStorage.setItem('catalog.language', 'en')`);
+  page.once('dialog', (question) => question.accept());
+  await page.reload();
+  await hears(page, 'status', 'Your unsaved changes were restored.');
+  assert.is(await page.getByLabel('Cost price').inputValue(), '98.765');
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
 testInBrowser('a price is typed only once the currency is known', async () => {
   const { at, visit } = scene();
   const visitor = await visit('editor');
