@@ -313,4 +313,20 @@ testInBrowser('a double click undoes an entry of the audit trail once', async ()
   await page.context().close();
 });
 
+testInBrowser('text for one reference of a bulk edit is not text for another', async () => {
+  const { at, visit } = scene();
+  const { page } = await visit('editor');
+  await page.goto(at('/goods'));
+  await page.getByLabel('Select all on this page').check();
+  await page.getByRole('button', { name: 'Edit…' }).click();
+  const dialog = page.getByRole('dialog');
+  const choice = dialog.getByLabel('What to do');
+  await choice.selectOption({ label: 'Category 1: set' });
+  const field = dialog.getByRole('combobox').last();
+  await field.fill('Kitchen');
+  await choice.selectOption({ label: 'Category 2: set' });
+  assert.is(await field.inputValue(), '');
+  await page.context().close();
+});
+
 test.run();

@@ -122,6 +122,8 @@ export function OperationForm({ collection, offers, entered, busy, onPlan }: For
       </div>
       {field !== null && (
         <Field
+          // What is typed into a picker of brands is not meant for one of SPUs.
+          key={offer.key}
           id="bulk-value"
           collection={collection.name}
           field={field}
