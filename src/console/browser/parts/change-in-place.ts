@@ -44,14 +44,29 @@ export function useSeen(
 
 /**
  * Saves what is typed if the field is removed before the focus has left it, as Back does. A click
- * saves it too, before it leads to another screen.
+ * saves it too, before it leads to another screen. Before the page is closed or loaded again the user
+ * is asked instead, because that would cut off the save.
  *
  * @param save is called while the field is still on the page.
+ * @param field whose default value is what it began with.
  */
-export function useSavedWhenRemoved(save: () => Promise<void>): void {
+export function useSavedWhenRemoved(
+  save: () => Promise<void>,
+  field: { readonly current: HTMLInputElement | null },
+): void {
   const latest = useRef(save);
   latest.current = save;
-  useLayoutEffect(() => () => void latest.current(), []);
+  useLayoutEffect(() => {
+    const ask = (event: BeforeUnloadEvent) => {
+      const input = field.current;
+      if (input !== null && input.value !== input.defaultValue) event.preventDefault();
+    };
+    addEventListener('beforeunload', ask);
+    return () => {
+      removeEventListener('beforeunload', ask);
+      void latest.current();
+    };
+  }, []);
 }
 
 /**

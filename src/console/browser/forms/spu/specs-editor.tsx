@@ -220,7 +220,7 @@ function OptionField({ id, value, onChange, onEnd }: OptionFieldProps) {
       complain(error);
     }
   };
-  useSavedWhenRemoved(rename);
+  useSavedWhenRemoved(rename, input);
   return (
     <input
       ref={input}

@@ -111,7 +111,7 @@ function Editor({ collection, column, item, onChange, onEnd }: EditorProps) {
       complain(error);
     }
   };
-  useSavedWhenRemoved(save);
+  useSavedWhenRemoved(save, input);
   return (
     <>
       <input

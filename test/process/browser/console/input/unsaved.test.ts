@@ -309,4 +309,34 @@ testInBrowser('what is typed before the first frame of a form is not lost', asyn
   await page.context().close();
 });
 
+testInBrowser('a reload while a number or an option is typed asks first', async () => {
+  const { at, visit } = scene();
+  const { page } = await visit('editor');
+  const asks = async () => {
+    const asked = page.waitForEvent('dialog');
+    const reloading = page.evaluate('setTimeout(() => location.reload())');
+    await (await asked).dismiss();
+    await reloading;
+  };
+  await page.goto(at('/skus'));
+  await page.getByRole('row').nth(1).getByTitle('Change').last().click();
+  const cell = page.getByRole('textbox', { name: 'Stock', exact: true });
+  await cell.fill('4712');
+  await asks();
+  assert.is(await cell.inputValue(), '4712');
+  await cell.press('Escape');
+  await cell.waitFor({ state: 'detached' });
+  // Nothing is typed, and nothing is asked: a question would be dismissed, and nothing be loaded.
+  await page.getByRole('row').nth(1).getByTitle('Change').last().click();
+  await page.reload();
+  await page.goto(at('/goods/1'));
+  await page.locator('.chips button.value').first().click();
+  const option = page.getByRole('textbox', { name: 'Value', exact: true });
+  await option.fill('Not yet left');
+  await asks();
+  assert.is(await option.inputValue(), 'Not yet left');
+  await option.press('Escape');
+  await page.context().close();
+});
+
 test.run();
