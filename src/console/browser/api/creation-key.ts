@@ -16,6 +16,16 @@ export class CreationKey {
     return this.#last;
   }
 
+  /** Whether something was sent, and may have been created. */
+  get isUnanswered(): boolean {
+    return this.#last.content !== '';
+  }
+
+  /** Whether it was sent last. */
+  isOf(content: unknown): boolean {
+    return JSON.stringify(content) === this.#last.content;
+  }
+
   /** Goes on after a reload. @param last of the earlier visit. */
   restore(last: Creation): void {
     this.#last = last;
@@ -23,14 +33,13 @@ export class CreationKey {
 
   /** The same key for the same content, so that it is created once. @param content what is sent. */
   for(content: unknown): string {
-    const text = JSON.stringify(content);
-    if (text !== this.#last.content) {
-      this.#last = { content: text, key: randomKey() };
+    if (!this.isOf(content)) {
+      this.#last = { content: JSON.stringify(content), key: randomKey() };
     }
     return this.#last.key;
   }
 
-  /** It is created: what is sent next is another one, also with the same content. */
+  /** It is created or refused: what is sent next is another one, also with the same content. */
   forget(): void {
     this.#last = { content: '', key: '' };
   }

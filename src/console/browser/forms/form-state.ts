@@ -236,6 +236,8 @@ export class FormState {
   discard(): void {
     this.typed.value = this.#typedOf(this.base.value?.item ?? null);
     this.restored.value = false;
+    // What is typed next is another item than the one that may have been created.
+    this.creation.forget();
     keepDraft(this.#name, null);
   }
 

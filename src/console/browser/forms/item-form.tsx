@@ -4,7 +4,7 @@ import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { whileSaving } from '../saving.ts';
 import { mayWrite } from '../api/session.ts';
 import { BASE_PATH } from '../base.ts';
-import { holdBack, navigate, scrollBack } from '../location.ts';
+import { holdBack, navigate, path, scrollBack } from '../location.ts';
 import { locale, t } from '../messages/text.ts';
 import { titleOf } from '../parts/attributes.ts';
 import { followCategories } from '../parts/category-changes.ts';
@@ -83,7 +83,8 @@ function useSaving(form: FormState, root: { current: HTMLElement | null }): Savi
 
 /** @param isShown whether the form is still there: the user may leave it while it is saved. */
 async function write(form: FormState, isShown: () => boolean): Promise<void> {
-  const isNew = form.base.value === null;
+  // Not whether there is an item: that may be known from an earlier attempt.
+  const isNew = path.value.endsWith('/new');
   const sent = form.typed.value;
   const loaded = await whileSaving(() => save(form));
   const { collection } = form;

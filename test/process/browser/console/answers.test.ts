@@ -1,24 +1,13 @@
 /** Responses that arrive late or not at all, and double clicks (spec 13.5). */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Locator, Page, Route } from 'playwright-core';
+import type { Locator, Route } from 'playwright-core';
 import { make, read } from '../../../support/catalog.ts';
 import { send } from '../../../support/client.ts';
 import { testInBrowser } from '../browser.ts';
-import { faults, hears, hold, stage } from './console.ts';
+import { faults, hears, hold, loseResponse, stage } from './console.ts';
 
 const scene = stage();
-
-/** Lets the first request of a method reach the server, and drops the response. */
-async function loseResponse(page: Page, path: string, method: string): Promise<void> {
-  let lost = false;
-  await page.route(path, async (route) => {
-    if (lost || route.request().method() !== method) return route.continue();
-    lost = true;
-    await route.fetch();
-    await route.abort();
-  });
-}
 
 /** The prices of the SKUs that a dialog creates. */
 async function fillPrices(dialog: Locator): Promise<void> {

@@ -117,6 +117,17 @@ export async function hold(
   return held.resolve;
 }
 
+/** Lets the first request of a method reach the server, and drops the response. */
+export async function loseResponse(page: Page, path: string, method: string): Promise<void> {
+  let lost = false;
+  await page.route(path, async (route) => {
+    if (lost || route.request().method() !== method) return route.continue();
+    lost = true;
+    await route.fetch();
+    await route.abort();
+  });
+}
+
 /** Waits for a message that is announced. */
 export async function hears(
   page: Page,
