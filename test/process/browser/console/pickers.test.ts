@@ -422,4 +422,21 @@ testInBrowser('text that is left before the first frame of a field stays in it',
   await page.context().close();
 });
 
+testInBrowser('the same text that is pasted over itself is still searched', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.goto(at('/goods/2'));
+  const brand = page.getByRole('combobox', { name: 'Brand' });
+  await brand.fill('Brüsh');
+  const offer = page.getByRole('option', { name: 'Brüsholt' });
+  await offer.waitFor();
+  await brand.fill('Brüsh');
+  await page.evaluate('new Promise((done) => requestAnimationFrame(() => setTimeout(done)))');
+  await offer.click();
+  assert.is(await brand.inputValue(), 'Brüsholt');
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
 test.run();

@@ -137,8 +137,9 @@ function useCombobox(props: ComboboxProps) {
   const handlers = {
     onKeyDown,
     onInput: ({ currentTarget }: { currentTarget: HTMLInputElement }) => {
+      // The same text, pasted over itself, is not searched again.
+      if (currentTarget.value !== typed.value || choices === null) found.value = null;
       typed.value = currentTarget.value;
-      found.value = null;
       left.value = false;
       emptied.current = currentTarget.value === '';
     },
