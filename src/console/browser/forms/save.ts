@@ -83,7 +83,7 @@ async function sendNew(form: FormState, content: Changes): Promise<Loaded> {
 }
 
 /** Whether a failure says that nothing was created. */
-function isAnswer(error: unknown): boolean {
+export function isAnswer(error: unknown): boolean {
   return error instanceof ApiError && !isPassing(error);
 }
 

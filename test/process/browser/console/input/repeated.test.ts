@@ -102,4 +102,31 @@ testInBrowser('a form that is left while its creation is repeated changes no ite
   await page.context().close();
 });
 
+testInBrowser('missing SKUs are created once if a price is changed afterwards', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.goto(at('/goods/1'));
+  const missing = page.getByRole('button', { name: /^Create \d+ missing/ });
+  const count = Number.parseInt(((await missing.textContent()) ?? '').slice('Create '.length), 10);
+  const skus = () => read(server, '/admin/skus/?spu_id=1&per_page=100&sortby=id&order=desc');
+  const before = (await skus()).length;
+  await missing.click();
+  const dialog = page.getByRole('dialog');
+  for (const name of ['Price', 'Cost price', 'Market price']) {
+    await dialog.getByLabel(name, { exact: true }).fill('899');
+  }
+  await loseResponse(page, '**/admin/skus/bulk/', 'POST');
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  await dialog.getByText('The server does not answer.').waitFor();
+  await dialog.getByLabel('Price', { exact: true }).fill('799');
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  await dialog.waitFor({ state: 'hidden' });
+  const now: { price: number }[] = await skus();
+  assert.is(now.length, before + count);
+  assert.ok(now.slice(0, count).every(({ price }) => price === 79_900));
+  assert.equal(faults(visitor, [/ERR_FAILED/]), []);
+  await page.context().close();
+});
+
 test.run();
