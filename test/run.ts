@@ -16,7 +16,7 @@
  *     bun test/run.ts FILE...      these; with one file, the program is run from source
  *     TESTS_AT_ONCE=1 bun test/run.ts    in one process at a time
  */
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
@@ -111,6 +111,18 @@ async function build(directory: string): Promise<Programs> {
   return Object.fromEntries(await Promise.all(built));
 }
 
+/** The processes of tests that run now. */
+const running = new Set<ChildProcess>();
+
+/** Ends the run at a signal, such as Ctrl-C, with what it has started and what it has built. */
+function endAtSignals(): void {
+  const end = () => {
+    for (const child of running) child.kill();
+    process.exit(1);
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, end);
+}
+
 /**
  * Runs the next files of a queue in one process, one after the other, up to the file that ends the
  * process if one does.
@@ -128,6 +140,7 @@ function runProcess(
       env: { ...process.env, ...env, FORCE_COLOR: '0', NO_COLOR: '1' },
       stdio: ['pipe', 'pipe', 'pipe'],
     });
+    running.add(child);
     // A process that has ended takes no name. The file is judged when it closes.
     child.stdin.on('error', () => null);
     let [file, count, output, status, begun] = ['', 0, '', 1, 0];
@@ -167,6 +180,7 @@ function runProcess(
       child.kill('SIGKILL');
     }, LOOK_FOR_HANGS_MS);
     child.on('close', (code) => {
+      running.delete(child);
       clearInterval(timer);
       if (code !== 0) status = 1;
       report();
@@ -232,6 +246,7 @@ function temporaryFiles(): Programs {
 async function main(): Promise<number> {
   const named = process.argv.slice(2);
   const files = named.length > 0 ? named : findTests(import.meta.dir);
+  endAtSignals();
   const directory = mkdtempSync(join(tmpdir(), 'catalog-server-programs-'));
   // Some tests run the program as another user, and it begins again as that user.
   chmodSync(directory, 0o755);

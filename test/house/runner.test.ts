@@ -1,11 +1,14 @@
 /** test/run.ts fails every file that must not pass: planted files with one fault each. */
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { temporaryDirectory } from '../support/directory.ts';
 import { ROOT } from '../support/paths.ts';
+import { until } from '../support/until.ts';
 
 const PLANTED = join(import.meta.dir, 'planted');
 
@@ -36,11 +39,14 @@ const FAULTY: Readonly<Record<string, string>> = {
 
 const GOOD = ['good', 'skipping', 'skipping-all'];
 
+/** Its test goes on until it is interrupted. */
+const ENDLESS = 'endless';
+
 test('every planted file has a case', () => {
   const names = readdirSync(PLANTED).map((name) => name.replace(/\.ts$/, ''));
   assert.equal(
     names.sort(),
-    [...Object.keys(FAULTY), ...GOOD].filter((name) => name !== 'not-there').sort(),
+    [...Object.keys(FAULTY), ...GOOD, ENDLESS].filter((name) => name !== 'not-there').sort(),
   );
 });
 
@@ -51,6 +57,34 @@ for (const [file, fault] of Object.entries(FAULTY)) {
     assert.match(stdout, new RegExp(`^FAIL \\S*planted/${file}\\.ts: `, 'm'));
     assert.match(stdout, /\n\d+ passed, [1-9]\d* failed(?:, \d+ skipped)?\n$/);
   });
+}
+
+test('a run that is interrupted ends its tests, and removes the programs that it has built', async () => {
+  const directory = temporaryDirectory();
+  const runner = spawn(
+    process.execPath,
+    [join(ROOT, 'test', 'run.ts'), join(PLANTED, `${ENDLESS}.ts`)],
+    { env: { ...process.env, TMPDIR: directory }, stdio: 'ignore' },
+  );
+  const ended = once(runner, 'exit');
+  const pidOf = () => readdirSync(directory).find((name) => name.startsWith('endless-'));
+  await until('the test has begun', () => pidOf() !== undefined);
+  const pid = Number(pidOf()?.split('-')[1]);
+  runner.kill('SIGTERM');
+  assert.equal(await ended, [1, null]);
+  await until('the test has ended', () => !isRunning(pid));
+  assert.equal(
+    readdirSync(directory).filter((name) => name.startsWith('catalog-server-programs-')),
+    [],
+  );
+});
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
 }
 
 test('the runner exits 0 for a good file, and prints the counts last', () => {
