@@ -1,20 +1,13 @@
 /** Responses that arrive late or not at all, and double clicks (spec 13.5). */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Locator, Route } from 'playwright-core';
+import type { Route } from 'playwright-core';
 import { make, read } from '../../../support/catalog.ts';
 import { send } from '../../../support/client.ts';
 import { testInBrowser } from '../browser.ts';
-import { faults, hears, hold, loseResponse, stage } from './console.ts';
+import { faults, fillPrices, hears, hold, loseResponse, missingSkus, stage } from './console.ts';
 
 const scene = stage();
-
-/** The prices of the SKUs that a dialog creates. */
-async function fillPrices(dialog: Locator): Promise<void> {
-  for (const name of ['Price', 'Cost price', 'Market price']) {
-    await dialog.getByLabel(name, { exact: true }).fill('899');
-  }
-}
 
 testInBrowser('input that is typed during a save stays, as an unsaved change', async () => {
   const { server, at, visit } = scene();
@@ -253,8 +246,7 @@ testInBrowser('a double click creates the missing SKUs of an SPU once', async ()
   const visitor = await visit('editor');
   const { page } = visitor;
   await page.goto(at('/goods/1'));
-  const missing = page.getByRole('button', { name: /^Create \d+ missing/ });
-  const count = Number.parseInt(((await missing.textContent()) ?? '').slice('Create '.length), 10);
+  const { missing, count } = await missingSkus(page);
   const skus = async () => (await read(server, '/admin/skus/?spu_id=1&per_page=100')).length;
   const before = await skus();
   await missing.click();

@@ -1,5 +1,5 @@
 /** For the tests of the console in a browser: a server with the demo catalog, and visitors. */
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { available, launch } from '../../../support/chromium.ts';
@@ -149,4 +149,18 @@ export async function show(page: Page, path: string): Promise<void> {
 /** Everything that went wrong on a page, except the refusals that a test provokes. */
 export function faults({ complaints, foreign }: Visit, expected: readonly RegExp[] = []): string[] {
   return [...complaints, ...foreign].filter((each) => !expected.some((known) => known.test(each)));
+}
+
+/** The button that creates the missing SKUs of the SPU that is shown, and how many they are. */
+export async function missingSkus(page: Page): Promise<{ missing: Locator; count: number }> {
+  const missing = page.getByRole('button', { name: /^Create \d+ missing/ });
+  const label = (await missing.textContent()) ?? '';
+  return { missing, count: Number.parseInt(label.slice('Create '.length), 10) };
+}
+
+/** The prices of the SKUs that a dialog creates. */
+export async function fillPrices(dialog: Locator): Promise<void> {
+  for (const name of ['Price', 'Cost price', 'Market price']) {
+    await dialog.getByLabel(name, { exact: true }).fill('899');
+  }
 }

@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { read } from '../../../../support/catalog.ts';
 import { testInBrowser } from '../../browser.ts';
-import { faults, hears, hold, loseResponse, stage } from '../console.ts';
+import { faults, fillPrices, hears, hold, loseResponse, missingSkus, stage } from '../console.ts';
 
 const scene = stage();
 
@@ -107,15 +107,12 @@ testInBrowser('missing SKUs are created once if a price is changed afterwards', 
   const visitor = await visit('editor');
   const { page } = visitor;
   await page.goto(at('/goods/1'));
-  const missing = page.getByRole('button', { name: /^Create \d+ missing/ });
-  const count = Number.parseInt(((await missing.textContent()) ?? '').slice('Create '.length), 10);
+  const { missing, count } = await missingSkus(page);
   const skus = () => read(server, '/admin/skus/?spu_id=1&per_page=100&sortby=id&order=desc');
   const before = (await skus()).length;
   await missing.click();
   const dialog = page.getByRole('dialog');
-  for (const name of ['Price', 'Cost price', 'Market price']) {
-    await dialog.getByLabel(name, { exact: true }).fill('899');
-  }
+  await fillPrices(dialog);
   await loseResponse(page, '**/admin/skus/bulk/', 'POST');
   await dialog.getByRole('button', { name: 'Create' }).click();
   await dialog.getByText('The server does not answer.').waitFor();
