@@ -159,7 +159,7 @@ async function compose(
     tokens: new TokenVerifier(membership.confirmed(credentials), clock?.now),
     tokenService: createTokenService(login, renewals, { data, disk, shared }),
     users: openUsers(options, { credentials, shared, login, audited }, disk, monitor),
-    page: (name) => pages.served.read(name),
+    page: (name, client) => pages.served.read(name, client),
     summary: openSummaries(options, { store, pages }, disk, monitor, seams),
     hosts,
     previews: new Previews(store, pages.previews),

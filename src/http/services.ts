@@ -59,8 +59,14 @@ export interface ReadinessDetails {
   };
 }
 
-/** Finds a file of a folder by its path in it; null if there is no such file. */
-type StaticFiles = (name: string) => Promise<Pick<ServedDocument, 'body' | 'modified'> | null>;
+/**
+ * Finds a file of a folder by its path in it, for a client, as `networkOf` tells clients apart; null
+ * if there is no such file.
+ */
+type StaticFiles = (
+  name: string,
+  client: string,
+) => Promise<Pick<ServedDocument, 'body' | 'modified'> | null>;
 
 export interface TokenService {
   /**

@@ -102,6 +102,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'data-files',
     'delay',
     'errors',
+    'fair-queue',
     'json',
     'markup',
     'slices',

@@ -1,5 +1,6 @@
 /** Serves the files of the shop from the folder of pages, and no others; they need no token. */
 import { CatalogError } from '../../errors.ts';
+import { networkOf } from '../../network.ts';
 import { noBody } from '../operations/body.ts';
 import { type Content, textContent } from '../operations/content.ts';
 import {
@@ -193,8 +194,8 @@ function pagePath({ file, at = file, parameters = [], type, ...described }: Page
     name,
     about,
     page: at === '',
-    async resolve(params, { page }): Promise<ServedDocument> {
-      const found = await page(params.fill(file));
+    async resolve(params, { page }, { address }): Promise<ServedDocument> {
+      const found = await page(params.fill(file), networkOf(address));
       if (found === null) throw new CatalogError('not_found', 'there is no such document');
       return { ...found, ...served };
     },

@@ -29,10 +29,9 @@ export interface Checked<Found> {
   /**
    * Looks up what the path names.
    *
-   * @param reads whether the method is GET or HEAD.
    * @throws CatalogError `not_found`, `gone`.
    */
-  resolve(params: Params, services: Services, reads: boolean): Found | Promise<Found>;
+  resolve(params: Params, services: Services, request: HttpRequest): Found | Promise<Found>;
   /** The validators of the representation in a media type; left out if the path has none. */
   validators?(
     found: Found,
@@ -81,7 +80,7 @@ function proceed<Found>(
   const reads = isRead(request.method);
   const awaited =
     reads && path.catalogFree !== true ? awaitSequence(request, services.changes) : undefined;
-  const resolved = whenReady(awaited, () => path.resolve(params, services, reads));
+  const resolved = whenReady(awaited, () => path.resolve(params, services, request));
   return whenReady(resolved, (found) => {
     const mediaType = chooseMediaType(path.offers, request, reads);
     const conditions = conditionsOf(request);

@@ -8,13 +8,16 @@
  *
  * A page whose file is missing or unreadable is rendered too, and its file is made again. If it has
  * no file and cannot be rendered, the request fails.
+ *
+ * Clients take turns if more pages are to be rendered than may be at a time. Requests for the same
+ * page in the same state share the work, which begins at the first turn that one of them has.
  */
-import pLimit from 'p-limit';
 import { type PageName, parseName } from '../shop/names.ts';
 import type { PageFiles } from '../writer/files.ts';
 import type { PageMaker, RenderResult } from '../writer/page-writer.ts';
 import type { PageBatches } from './batches.ts';
 import { CatalogError, systemErrorCode } from '../../errors.ts';
+import { FairQueue } from '../../fair-queue.ts';
 
 /** Pages that are gathered or rendered for readers at the same time. */
 const MAX_CONCURRENT_RENDERS = 8;
@@ -55,22 +58,49 @@ export interface ServedPagesOptions {
   readonly mend: (name: PageName) => void;
 }
 
+/** The work that several requests share. It begins once, whichever of them comes first. */
+class Rendering {
+  readonly #work: () => Promise<ServedPage | null>;
+  readonly #result = Promise.withResolvers<ServedPage | null>();
+  hasBegun = false;
+
+  constructor(work: () => Promise<ServedPage | null>) {
+    this.#work = work;
+  }
+
+  get result(): Promise<ServedPage | null> {
+    return this.#result.promise;
+  }
+
+  /** Resolves after the work, and at once if another request has begun it. It never rejects. */
+  readonly begin = async (): Promise<void> => {
+    if (this.hasBegun) return;
+    this.hasBegun = true;
+    try {
+      this.#result.resolve(await this.#work());
+    } catch (error) {
+      this.#result.reject(error);
+    }
+  };
+}
+
 export class ServedPages {
   readonly #options: ServedPagesOptions;
-  readonly #limit = pLimit(MAX_CONCURRENT_RENDERS);
-  /** Pages being rendered; requests for the same page in the same state share the work. */
-  readonly #current = new Map<string, Promise<ServedPage | null>>();
+  readonly #queue = new FairQueue<string>({ atOnce: MAX_CONCURRENT_RENDERS });
+  /** Renderings that wait or run, by the state and the page. */
+  readonly #renderings = new Map<string, Rendering>();
 
   constructor(options: ServedPagesOptions) {
     this.#options = options;
   }
 
   /**
+   * @param client who asks; clients take turns.
    * @returns null if the shop has no such page.
    * @throws what the disk throws, if rendering fails as well or the file is not at fault;
    *   CatalogError `page_failed` if there is no file and the page cannot be rendered.
    */
-  async read(name: PageName): Promise<ServedPage | null> {
+  async read(name: PageName, client: string): Promise<ServedPage | null> {
     const { isBehind, sequence } = this.#options.state();
     if (parseName(name) === null) return null;
     if (!isBehind) {
@@ -78,13 +108,21 @@ export class ServedPages {
       if (!this.#isLost(name, reading)) return reading.page;
       await this.#lose(name);
     }
-    const key = `${sequence} ${name}`;
-    let page = this.#current.get(key);
-    if (page === undefined) {
-      page = this.#limit(() => this.#render(name)).finally(() => this.#current.delete(key));
-      this.#current.set(key, page);
+    return this.#inTurn(`${sequence} ${name}`, name, client);
+  }
+
+  /** Renders a page at the client's turn, or shares the rendering that has the same key. */
+  #inTurn(key: string, name: PageName, client: string): Promise<ServedPage | null> {
+    let rendering = this.#renderings.get(key);
+    if (rendering === undefined) {
+      rendering = new Rendering(() => this.#render(name));
+      this.#renderings.set(key, rendering);
+      const forget = () => void this.#renderings.delete(key);
+      rendering.result.then(forget, forget);
     }
-    return page;
+    const { result, begin } = rendering;
+    if (!rendering.hasBegun) void this.#queue.run(client, begin);
+    return result;
   }
 
   async #render(name: PageName): Promise<ServedPage | null> {

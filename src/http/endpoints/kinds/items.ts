@@ -6,7 +6,7 @@ import { type Mode, parseInput } from '../../../resources/input.ts';
 import type { Precondition } from '../../../resources/records.ts';
 import type { Readable } from '../../../resources/cache/representation-cache.ts';
 import { inSlices } from '../../../slices.ts';
-import { type HttpResponse, whenReady } from '../../message.ts';
+import { type HttpResponse, isRead, whenReady } from '../../message.ts';
 import { noBody } from '../../operations/body.ts';
 import { type Operation, operation, type RequestContext } from '../../operations/operation.ts';
 import { definePath, type Path } from '../../operations/path.ts';
@@ -51,10 +51,10 @@ export function itemPath(place: Place): Path {
     label: kind.label,
     emptyNotFound: kind.emptyNotFound,
     offers: JSON_OFFERS,
-    resolve(params, { records }, reads) {
+    resolve(params, { records }, { method }) {
       const address = addressOf(params);
       const id = params.id(parameter.name);
-      records.requireItem(address, id, reads);
+      records.requireItem(address, id, isRead(method));
       return { address, id };
     },
     validators: ({ address, id }, { records }) => records.read(address, id),

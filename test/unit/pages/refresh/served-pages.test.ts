@@ -34,6 +34,8 @@ test('Last-Modified of a page is constant from the next second on, and never in 
   );
 });
 
+const CLIENT = '192.0.2.1';
+
 /** The pages of a shop with one page; its file and the thread are as given. */
 function servedPages(
   file: 'there' | 'none' | 'refused' | 'EMFILE',
@@ -68,7 +70,7 @@ function servedPages(
     mend: (name) => void calls.push(`mend ${name}`),
   });
   const read = async (name: string) => {
-    const page = await served.read(name);
+    const page = await served.read(name, CLIENT);
     return page && Buffer.from(page.body).toString();
   };
   return { calls, read };
@@ -108,7 +110,8 @@ test('a request after a commit does not get the page that is being rendered for 
     has: () => true,
     mend() {},
   });
-  const read = async () => Buffer.from((await served.read('skus/1.html'))?.body ?? []).toString();
+  const read = async () =>
+    Buffer.from((await served.read('skus/1.html', CLIENT))?.body ?? []).toString();
   const before = [read(), read()];
   await turn();
   sequence = 2;
@@ -117,6 +120,82 @@ test('a request after a commit does not get the page that is being rendered for 
   for (const { resolve } of begun) resolve();
   assert.equal(await Promise.all([...before, after]), ['state 1', 'state 1', 'state 2']);
   assert.is(begun.length, 2, 'requests in the same state share the work');
+});
+
+/** Pages that are behind, whose renderings end when they are told to. */
+function pagesBehind() {
+  const begun: string[] = [];
+  const running = new Map<string, PromiseWithResolvers<void>>();
+  const served = new ServedPages({
+    files: { read: () => Promise.reject(new Error('not read')) },
+    batches: {
+      async facts(name) {
+        begun.push(name);
+        const step = Promise.withResolvers<void>();
+        running.set(name, step);
+        await step.promise;
+        return { name, shared: null, own: '{}' };
+      },
+    },
+    maker: { forget: async () => {}, render: async ({ name }) => ({ text: name }) },
+    prepare: () => undefined,
+    state: () => ({ isBehind: true, sequence: 1 }),
+    has: () => true,
+    mend() {},
+  });
+  const sent: string[] = [];
+  const end = async (name: string) => {
+    running.get(name)?.resolve();
+    await turn();
+  };
+  return {
+    begun,
+    sent,
+    end,
+    /** Ends every rendering, until as many requests as given have their pages. */
+    async endAll(count: number) {
+      while (sent.length < count) for (const name of begun) await end(name);
+    },
+    async read(name: string, client: string) {
+      const page = await served.read(name, client);
+      sent.push(`${Buffer.from(page?.body ?? []).toString()} to ${client}`);
+    },
+  };
+}
+
+const OTHER_CLIENT = '198.51.100.7';
+
+/** Eight pages are rendered at a time; a further one waits. */
+const AT_ONCE = 8;
+
+test('a client that asks for many pages delays the pages of another client by one', async () => {
+  const pages = pagesBehind();
+  const ids = Array.from({ length: AT_ONCE + 5 }, (_, index) => index + 1);
+  const reading = ids.map((id) => pages.read(`skus/${id}.html`, CLIENT));
+  reading.push(pages.read('skus/100.html', OTHER_CLIENT));
+  await turn();
+  assert.is(pages.begun.length, AT_ONCE);
+  await pages.end('skus/1.html');
+  await pages.end('skus/2.html');
+  const next = pages.begun.slice(AT_ONCE);
+  assert.equal(next, [`skus/${AT_ONCE + 1}.html`, 'skus/100.html']);
+  await pages.endAll(reading.length);
+});
+
+test('a page that several clients ask for is rendered once, at the first turn of one of them', async () => {
+  const pages = pagesBehind();
+  const ids = Array.from({ length: AT_ONCE + 3 }, (_, index) => index + 1);
+  const last = `skus/${ids.at(-1)}.html`;
+  const reading = ids.map((id) => pages.read(`skus/${id}.html`, CLIENT));
+  reading.push(pages.read(last, OTHER_CLIENT));
+  await turn();
+  await pages.end('skus/1.html');
+  await pages.end('skus/2.html');
+  assert.is(pages.begun.at(-1), last, 'the other client has the second turn');
+  await pages.end(last);
+  assert.equal(pages.sent.slice(-2).sort(), [`${last} to ${CLIENT}`, `${last} to ${OTHER_CLIENT}`]);
+  await pages.endAll(reading.length);
+  assert.is(pages.begun.length, ids.length, 'no page is rendered twice');
 });
 
 test('a page that the shop does not have is not read', async () => {
@@ -144,7 +223,7 @@ test('a page that shows a row that cannot be read is sent from its file, which m
       has: () => true,
       mend: (name) => void mended.push(name),
     });
-    const sent = await served.read('skus/1.html').catch(messageOf);
+    const sent = await served.read('skus/1.html', CLIENT).catch(messageOf);
     if (body !== null) assert.is(typeof sent === 'object' && sent?.body, body);
     else assert.equal([sent, mended], ['skus/1.html cannot be rendered', ['skus/1.html']]);
   }
