@@ -19,6 +19,9 @@ const IMPOSSIBLE = /%(?:2f|00)/i;
 /** Credentials have visible characters only; those in a file often end with a line feed. */
 const CREDENTIAL = /^[\x21-\x7e]+$/;
 
+/** What the names of the variables of a bucket begin with; the first one takes precedence. */
+const PREFIXES: readonly string[] = ['S3', 'AWS'];
+
 /** @returns null if the text is not the address of an archive. */
 export function parseArchiveAddress(text: string): ArchiveAddress | null {
   const url = URL.canParse(text) ? new URL(text) : null;
@@ -36,15 +39,17 @@ export function parseArchiveAddress(text: string): ArchiveAddress | null {
 
 /**
  * @param env with the credentials of a bucket: `S3_ACCESS_KEY_ID`, `S3_SECRET_ACCESS_KEY`,
- *   `S3_SESSION_TOKEN`, `S3_REGION`, `S3_ENDPOINT`, or the same names with `AWS_`.
+ *   `S3_SESSION_TOKEN`, `S3_REGION`, `S3_ENDPOINT`, or the same names with `AWS_`. A session token
+ *   has the prefix of the access key.
  * @throws CatalogError `usage` if the credentials of a bucket are missing or have white space, or its
  *   region or endpoint is not one.
  */
 export function openObjectStore(address: ArchiveAddress, env: Environment): ObjectStore {
   if (address.kind === 'directory') return directoryStore(address.path);
-  const setting = (name: string) => [env[`S3_${name}`], env[`AWS_${name}`]].find(Boolean);
-  const credential = (name: string) => {
-    const value = setting(name);
+  const setting = (name: string, prefixes = PREFIXES) =>
+    prefixes.map((prefix) => env[`${prefix}_${name}`]).find(Boolean);
+  const credential = (name: string, prefixes = PREFIXES) => {
+    const value = setting(name, prefixes);
     if (value === undefined || CREDENTIAL.test(value)) return value;
     throw new CatalogError(
       'usage',
@@ -59,10 +64,12 @@ export function openObjectStore(address: ArchiveAddress, env: Environment): Obje
       'the archive is in a bucket: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and AWS_REGION or AWS_ENDPOINT',
     );
   }
+  // A store refuses a token that was not issued with the access key.
+  const issuers = setting('ACCESS_KEY_ID', ['S3']) === undefined ? PREFIXES : ['S3'];
   return s3Store(address, {
     accessKeyId,
     secretAccessKey,
-    sessionToken: credential('SESSION_TOKEN'),
+    sessionToken: credential('SESSION_TOKEN', issuers),
     region: setting('REGION'),
     endpoint: setting('ENDPOINT'),
   });

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { openObjectStore } from '../../../src/archive/storage/address.ts';
 import { type ObjectStore, requestedDelay } from '../../../src/archive/storage/object-store.ts';
 import { s3Store } from '../../../src/archive/storage/s3-store.ts';
 import { messageOf } from '../../../src/errors.ts';
@@ -403,6 +404,21 @@ test('the region is that of the address, and the path of the address is kept', a
   }
   assert.equal(requests, ['PUT /base/b/k', 'PUT /base/b/k']);
   assert.equal(scopes, ['auto', 'eu-1']);
+});
+
+test('a session token is sent only with the access key whose variable has the same prefix', async () => {
+  const tokens: unknown[] = [];
+  const { url } = await peer((request, response) => {
+    tokens.push(request.headers['x-amz-security-token']);
+    response.writeHead(200, { etag: '"a"' }).end();
+  });
+  const aws = { AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 'b', AWS_SESSION_TOKEN: 'of-a' };
+  const s3 = { S3_ACCESS_KEY_ID: 'c', S3_SECRET_ACCESS_KEY: 'd' };
+  for (const env of [aws, { ...aws, ...s3 }, { ...aws, ...s3, S3_SESSION_TOKEN: 'of-c' }]) {
+    const bucket = { kind: 's3', bucket: 'my-bucket', prefix: '' } as const;
+    await openObjectStore(bucket, { ...env, S3_ENDPOINT: url }).put('k', Buffer.alloc(0));
+  }
+  assert.equal(tokens, ['of-a', undefined, 'of-c']);
 });
 
 test.run();
