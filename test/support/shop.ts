@@ -2,7 +2,12 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { machineDisk } from '../../src/disk/disk.ts';
-import { dependentsOf, expand, type FanOut } from '../../src/pages/refresh/dependents.ts';
+import {
+  dependentsOf,
+  expand,
+  type FanOut,
+  NamedEnds,
+} from '../../src/pages/refresh/dependents.ts';
 import { RowSummaries, type RowSummary } from '../../src/pages/refresh/row-summaries.ts';
 import type { Catalog } from '../../src/pages/shop/catalog.ts';
 import { Gatherer } from '../../src/pages/shop/gather.ts';
@@ -79,6 +84,8 @@ export class Shop {
   readonly #writer = new PageWriter(this.#disk.disk, '', SITE.renderer, 'a shop');
   readonly #changed = new RowSummaries();
   readonly #taken: RowSummary[] = [];
+  /** What was named for rows of {@link Shop.#taken} since some were added to it. */
+  #ends = new NamedEnds();
   readonly #waiting = new Set<PageName>();
   readonly #fanOuts = new Set<FanOut>();
   #expanding: Iterator<PageName> | null = null;
@@ -123,7 +130,7 @@ export class Shop {
 
   /** Changes wait for a while before their pages are named, and pages are made meanwhile. */
   async #step(number: number): Promise<boolean> {
-    if (number % 5 === 4 || this.#waiting.size === 0) this.#taken.push(...this.#changed.take());
+    if (number % 5 === 4 || this.#waiting.size === 0) this.#take();
     this.#expanding ??= this.#nextNames();
     if (this.#expanding !== null && (number % 2 === 0 || this.#waiting.size === 0)) {
       const next = this.#expanding.next();
@@ -139,6 +146,12 @@ export class Shop {
     return true;
   }
 
+  #take(): void {
+    const before = this.#taken.length;
+    this.#taken.push(...this.#changed.take());
+    if (this.#taken.length > before) this.#ends = new NamedEnds();
+  }
+
   /** Commits may come between the pages of a batch. */
   #nextPage(): PageName | undefined {
     if (this.#batch.length === 0) {
@@ -152,7 +165,7 @@ export class Shop {
   #nextNames(): Iterator<PageName> | null {
     const summary = this.#taken.pop();
     if (summary !== undefined) {
-      const { pages, fanOuts } = dependentsOf(this.store, summary);
+      const { pages, fanOuts } = dependentsOf(this.store, summary, this.#ends);
       for (const fanOut of fanOuts) this.#fanOuts.add(fanOut);
       return pages[Symbol.iterator]();
     }

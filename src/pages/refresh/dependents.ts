@@ -7,6 +7,7 @@
  * by references are named.
  */
 import type { KindName, Scalar } from '../../model/kind.ts';
+import { ShardedMap } from '../../store/memory/maps/sharded-map.ts';
 import type { Catalog } from '../shop/catalog.ts';
 import { MAX_CHOICE_SKUS } from '../shop/gather.ts';
 import {
@@ -42,21 +43,44 @@ export interface Dependents {
 }
 
 /**
+ * The lists whose ends are named, from which part on: a row that enters or leaves a list changes
+ * all parts after it. If thousands of rows leave a long list, its end is named once for all of them.
+ */
+export class NamedEnds {
+  /** By attribute and value of the list. */
+  readonly #firstParts = new ShardedMap<string, number>();
+
+  /**
+   * Notes that the parts of a list from `first` on are named.
+   *
+   * @returns the part before which naming may end; undefined if none is named yet.
+   */
+  add({ attribute, value }: List, first: number): number | undefined {
+    const key = `${attribute} ${value}`;
+    const named = this.#firstParts.get(key);
+    if (named === undefined || first < named) this.#firstParts.set(key, first);
+    return named;
+  }
+}
+
+/**
  * The pages that show a changed row.
  *
  * @param catalog the state after the change, or a later one; iterating `pages` reads it as well.
+ * @param ends what was named for other rows, if the changes of all of them were committed before the
+ *   first of these calls.
  */
-export function dependentsOf(catalog: Catalog, summary: RowSummary): Dependents {
+export function dependentsOf(catalog: Catalog, summary: RowSummary, ends: NamedEnds): Dependents {
   const { kind, id } = summary;
   switch (kind) {
     case 'skus': {
       const fanOuts = choicesWith(catalog, summary);
-      return { pages: pagesOfSku(catalog, summary, fanOuts), fanOuts };
+      return { pages: pagesOfSku(catalog, summary, ends, fanOuts), fanOuts };
     }
     case 'goods':
       return { pages: sitemapFilesOf(kind, summary), fanOuts: [`goods/${id}`] };
     case 'categories':
-      return { pages: pagesOfCategory(catalog, summary), fanOuts: [`categories/${id}`] };
+      return { pages: pagesOfCategory(catalog, summary, ends), fanOuts: [`categories/${id}`] };
     case 'brands':
     case 'specs':
     case 'options':
@@ -99,16 +123,17 @@ export function* expand(catalog: Catalog, fanOut: FanOut): Generator<PageName> {
 function* pagesOfSku(
   catalog: Catalog,
   summary: RowSummary,
+  ends: NamedEnds,
   choices: readonly FanOut[],
 ): Generator<PageName> {
   const row = catalog.get('skus', summary.id);
   const isChoice = row !== undefined && choices.includes(`choices/${row.goods_id}`);
   if (!isChoice) yield skuPage(summary.id);
   for (const spu of summary.valuesOf('goods_id', row)) {
-    yield* partsShowing(catalog, skusOfSpu(spu), summary);
+    yield* partsShowing(catalog, skusOfSpu(spu), summary, ends);
   }
   for (const category of summary.valuesOf('category_id', row)) {
-    yield* partsShowing(catalog, skusOfCategory(category), summary);
+    yield* partsShowing(catalog, skusOfCategory(category), summary, ends);
   }
   yield* sitemapFilesOf('skus', summary);
 }
@@ -141,10 +166,14 @@ function* pagesOfSpu(catalog: Catalog, id: number): Generator<PageName> {
   yield* expand(catalog, `choices/${id}`);
 }
 
-function* pagesOfCategory(catalog: Catalog, summary: RowSummary): Generator<PageName> {
+function* pagesOfCategory(
+  catalog: Catalog,
+  summary: RowSummary,
+  ends: NamedEnds,
+): Generator<PageName> {
   const row = catalog.get('categories', summary.id);
   for (const parent of summary.valuesOf('parent_id', row)) {
-    yield* partsShowing(catalog, categoriesBelow(parent), summary);
+    yield* partsShowing(catalog, categoriesBelow(parent), summary, ends);
     // The entry of the parent in its own list names its children.
     const above = catalog.get('categories', parent);
     if (above !== undefined) {
@@ -198,8 +227,13 @@ function categoriesBelow(parent: Scalar): List {
 }
 
 /** The parts of a list that change when a row of it changes, enters or leaves. */
-function* partsShowing(catalog: Catalog, list: List, summary: RowSummary): Generator<PageName> {
-  if (summary.hasAny([list.attribute])) yield* partsAfter(catalog, list, summary.id);
+function* partsShowing(
+  catalog: Catalog,
+  list: List,
+  summary: RowSummary,
+  ends: NamedEnds,
+): Generator<PageName> {
+  if (summary.hasAny([list.attribute])) yield* partsAfter(catalog, list, summary.id, ends);
   else if (summary.hasAny(LISTED)) yield partWith(catalog, list, summary.id);
 }
 
@@ -212,11 +246,16 @@ function partWith(catalog: Catalog, { kind, attribute, value, page }: List, id: 
  * The parts that change when a row enters or leaves: from the one before its own, which may get or
  * lose its link to the next part, to one after the last part, which may have to be removed.
  */
-function* partsAfter(catalog: Catalog, list: List, id: number): Generator<PageName> {
+function* partsAfter(
+  catalog: Catalog,
+  list: List,
+  id: number,
+  ends: NamedEnds,
+): Generator<PageName> {
   const { kind, attribute, value, page } = list;
   const first = Math.max(partOf(catalog.rank(kind, attribute, value, id)) - 1, 1);
-  const last = lastPart(catalog, list) + 1;
-  for (let part = first; part <= last; part += 1) yield page(part);
+  const end = ends.add(list, first) ?? lastPart(catalog, list) + 2;
+  for (let part = first; part < end; part += 1) yield page(part);
 }
 
 function* allParts(catalog: Catalog, list: List): Generator<PageName> {

@@ -11,7 +11,7 @@ import type { Change } from '../../model/change.ts';
 import { inSlices } from '../../slices.ts';
 import type { Catalog } from '../shop/catalog.ts';
 import { isSkuPage, type PageName } from '../shop/names.ts';
-import { dependentsOf, expand, type FanOut } from './dependents.ts';
+import { dependentsOf, expand, type FanOut, NamedEnds } from './dependents.ts';
 import { RowSummaries } from './row-summaries.ts';
 import { UniqueQueue } from './unique-queue.ts';
 
@@ -148,8 +148,9 @@ export class PageNaming {
   }
 
   *#namesOf(summaries: ReturnType<RowSummaries['take']>): Generator<PageName> {
+    const ends = new NamedEnds();
     for (const summary of summaries) {
-      const { pages, fanOuts } = dependentsOf(this.#catalog, summary);
+      const { pages, fanOuts } = dependentsOf(this.#catalog, summary, ends);
       for (const fanOut of fanOuts) this.#fanOuts.add(fanOut, performance.now() - this.#namesSince);
       yield* pages;
     }

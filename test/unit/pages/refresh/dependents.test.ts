@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import type { KindName, Scalar } from '../../../../src/model/kind.ts';
 import type { SkuPageFacts } from '../../../../src/pages/shop/facts.ts';
 import { Gatherer, MAX_CHOICE_SKUS } from '../../../../src/pages/shop/gather.ts';
-import { dependentsOf, expand } from '../../../../src/pages/refresh/dependents.ts';
+import { dependentsOf, expand, NamedEnds } from '../../../../src/pages/refresh/dependents.ts';
 import { RowSummaries } from '../../../../src/pages/refresh/row-summaries.ts';
 import type { PageName } from '../../../../src/pages/shop/names.ts';
 import { atOnce } from '../../../../src/slices.ts';
@@ -60,8 +60,9 @@ function pagesNamed(store: MemoryStore, run: (transaction: Transaction) => void)
 
 function namesOf(store: MemoryStore, summaries: RowSummaries): Set<PageName> {
   const names = new Set<PageName>();
+  const ends = new NamedEnds();
   for (const summary of summaries.take()) {
-    const { pages, fanOuts } = dependentsOf(store, summary);
+    const { pages, fanOuts } = dependentsOf(store, summary, ends);
     for (const name of pages) names.add(name);
     for (const fanOut of fanOuts) for (const name of expand(store, fanOut)) names.add(name);
   }

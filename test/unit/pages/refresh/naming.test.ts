@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Change, changeOf } from '../../../../src/model/change.ts';
 import { PageNaming } from '../../../../src/pages/refresh/naming.ts';
-import { isSkuPage } from '../../../../src/pages/shop/names.ts';
+import { isSkuPage, PART_SIZE } from '../../../../src/pages/shop/names.ts';
 import { openStore, storeDirectory } from '../../../support/checked.ts';
 import { quickDisk } from '../../../support/disk.ts';
 import { add, change, MemoryStore } from '../../../support/memory-store.ts';
@@ -55,6 +55,35 @@ test('if many SKUs change, each page is named once, and pages that list them are
   assert.is(names.length - lists.length, SPUS * SKUS_OF_SPU);
   assert.is(lists.filter((name) => name.startsWith('goods/')).length, SPUS);
   assert.equal(names.slice(-lists.length), lists);
+  await store.close();
+});
+
+test('if many rows leave a long list and enter another, the parts of both are named once', async () => {
+  const store = await openStore(storeDirectory(), { disk: quickDisk });
+  const skus = 16 * PART_SIZE;
+  await store.transact((transaction) => {
+    const brand = add(transaction, 'brands', { name: 'Oak', logo: '', first_letter: '' });
+    addSpu(transaction, 'Table', brand, addChain(transaction, 'Wood'));
+    addChain(transaction, 'Leaf');
+    for (let nth = 1; nth <= skus; nth += 1) addSku(transaction, `SKU ${nth}`, 1, 3);
+  });
+  const naming = new PageNaming(store, unexpected);
+  store.onCommit(({ changes }) => naming.note(changes, () => {}));
+  await store.transact((transaction) => {
+    for (let id = 1; id <= skus; id += 2) change(transaction, 'skus', id, { category_id: 6 });
+  });
+  await turn();
+  assert.ok(naming.begin());
+  const names: string[] = [];
+  let steps = 0;
+  for (let found = naming.next(); found !== null; found = naming.next()) {
+    steps += 1;
+    if (found !== 'noted') names.push(found.name);
+  }
+  const lists = names.filter((name) => name.startsWith('categories/'));
+  assert.is(lists.length, 2 * (8 + 1), 'all parts of both, and one that may have to be removed');
+  assert.is(names.filter(isSkuPage).length, skus / 2);
+  assert.ok(steps < 2 * names.length, `${steps} steps for ${names.length} names`);
   await store.close();
 });
 
