@@ -14,24 +14,30 @@ const READ = fs.constants.O_RDONLY | fs.constants.O_NONBLOCK;
  */
 export function openRegular(path: string): number {
   const fd = fs.openSync(path, READ);
-  if (isReadable(fs.fstatSync(fd))) return fd;
-  fs.closeSync(fd);
-  throw notRegular(path);
+  try {
+    requireReadable(path, fs.fstatSync(fd));
+  } catch (error) {
+    fs.closeSync(fd);
+    throw error;
+  }
+  return fd;
 }
 
 /** {@link openRegular} without blocking the event loop. */
 export async function openRegularLater(path: string): Promise<fsp.FileHandle> {
   const file = await fsp.open(path, READ);
-  if (isReadable(await file.stat())) return file;
-  await file.close();
-  throw notRegular(path);
+  try {
+    requireReadable(path, await file.stat());
+  } catch (error) {
+    // If the runtime finds a file that nobody has closed, the process ends.
+    await file.close();
+    throw error;
+  }
+  return file;
 }
 
-function isReadable(stats: fs.Stats): boolean {
-  return stats.isFile() || stats.isDirectory();
-}
-
-function notRegular(path: string): Error {
+function requireReadable(path: string, stats: fs.Stats): void {
+  if (stats.isFile() || stats.isDirectory()) return;
   const message = `EFTYPE: a pipe or a device, open '${path}'`;
-  return Object.assign(new Error(message), { code: 'EFTYPE', path });
+  throw Object.assign(new Error(message), { code: 'EFTYPE', path });
 }
