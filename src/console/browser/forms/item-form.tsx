@@ -119,10 +119,11 @@ function useGuard(form: FormState, root: { current: HTMLElement | null }): void 
   // At once, and not after a frame: the page may be closed or loaded again before there is one.
   useLayoutEffect(() => effect(() => form.keep()), [form]);
   useLayoutEffect(() => {
+    const isUnsaved = () => form.dirty.value || hasUnchosen(root.current);
     return holdBack({
-      isUnsaved: () => form.dirty.value || hasUnchosen(root.current),
+      isUnsaved,
       async ask() {
-        const leave = await confirmLeaving();
+        const leave = await confirmLeaving(isUnsaved);
         if (leave) form.discard();
         return leave;
       },

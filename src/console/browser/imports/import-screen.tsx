@@ -52,7 +52,7 @@ export function ImportScreen() {
   useTitle(t('nav.import'));
   const start = useImport(step, progress);
   const current = step.value;
-  useWarning(current.kind === 'running' && !current.dryRun);
+  useWarning(step);
   const shown = useRef(current.kind);
   useEffect(() => {
     // The button that led to the step is gone.
@@ -109,20 +109,19 @@ export function ImportScreen() {
   );
 }
 
-/** Asks before the report of an import is lost. @param writing whether one is under way. */
-function useWarning(writing: boolean): void {
+/** Asks before the report of an import that is under way is lost. */
+function useWarning(step: Signal<Step>): void {
+  const isWriting = () => step.value.kind === 'running' && !step.value.dryRun;
+  const writing = isWriting();
   useLayoutEffect(() => {
     if (!writing) return;
-    return holdBack({
-      isUnsaved: () => true,
-      ask: () =>
-        confirm({
-          title: t('nav.import'),
-          text: t('import.leave'),
-          yes: t('leave.yes'),
-          no: t('leave.no'),
-        }),
-    });
+    const question = {
+      title: t('nav.import'),
+      text: t('import.leave'),
+      yes: t('leave.yes'),
+      no: t('leave.no'),
+    };
+    return holdBack({ isUnsaved: isWriting, ask: () => confirm(question, isWriting) });
   }, [writing]);
 }
 

@@ -1,7 +1,7 @@
 /** A modal dialog of the browser: focus stays in it, and Escape closes it. */
 import type { ComponentChildren } from 'preact';
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
-import { signal } from '@preact/signals';
+import { effect, signal, useSignal } from '@preact/signals';
 import { holdBack } from '../location.ts';
 import { t } from '../messages/text.ts';
 import { isSaving } from '../saving.ts';
@@ -36,13 +36,22 @@ function useFirstFocus(dialog: { readonly current: HTMLElement | null }): void {
 /** Asks before the user, or the browser, drops what was typed. @returns what counts as typed. */
 function useClosing(asks: boolean, onClose: () => void) {
   const typed = useRef(false);
-  const isUnsaved = () => asks && typed.current;
+  const isThere = useSignal(true);
+  const isUnsaved = () => isThere.value && asks && typed.current;
   const close = async () => {
-    const closes = !isUnsaved() || (await confirmLeaving());
+    const closes = !isUnsaved() || (await confirmLeaving(isUnsaved));
+    // It was saved meanwhile. What it was opened from may have something to lose now.
+    if (!isThere.value) return false;
     if (closes) onClose();
     return closes;
   };
-  useLayoutEffect(() => holdBack({ isUnsaved, ask: close }), []);
+  useLayoutEffect(() => {
+    const release = holdBack({ isUnsaved, ask: close });
+    return () => {
+      isThere.value = false;
+      release();
+    };
+  }, []);
   return { typed, close };
 }
 
@@ -199,28 +208,40 @@ interface Confirmation {
 
 const asked = signal<(Confirmation & { readonly answer: (yes: boolean) => void }) | null>(null);
 
-/** Asks before something is lost. @returns whether the user agrees; closing the dialog is no. */
-export function confirm(question: Confirmation): Promise<boolean> {
+/**
+ * Asks before something is lost.
+ *
+ * @param isOpen reads signals: once it is false, there is nothing left to ask.
+ * @returns whether the user agrees; closing the dialog is no, and so is a question that is dropped.
+ */
+export async function confirm(question: Confirmation, isOpen = () => true): Promise<boolean> {
   asked.value?.answer(false);
-  return new Promise((resolve) => {
-    asked.value = {
-      ...question,
-      answer(yes) {
-        asked.value = null;
-        resolve(yes);
-      },
-    };
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const answer = (yes: boolean) => {
+    asked.value = null;
+    resolve(yes);
+  };
+  asked.value = { ...question, answer };
+  const stop = effect(() => {
+    if (!isOpen()) answer(false);
   });
+  return promise.finally(stop);
 }
 
-/** Asks whether to leave what is not saved. */
-export function confirmLeaving(): Promise<boolean> {
-  return confirm({
+/**
+ * Asks whether to leave what is not saved, unless a save that is under way ends before the answer.
+ *
+ * @param isUnsaved reads signals.
+ * @returns whether nothing holds the user back.
+ */
+export async function confirmLeaving(isUnsaved: () => boolean): Promise<boolean> {
+  const question = {
     title: t('leave.title'),
     text: t('leave.text'),
     yes: t('leave.yes'),
     no: t('leave.no'),
-  });
+  };
+  return (await confirm(question, isUnsaved)) || !isUnsaved();
 }
 
 /** The question that is asked now. It stands once, at the end of the page. */

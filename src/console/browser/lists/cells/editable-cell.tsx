@@ -96,7 +96,7 @@ function Editor({ collection, column, item, onChange, onEnd }: EditorProps) {
     const text = input.current?.value.trim() ?? '';
     const next = isPrice(column) ? parsePrice(text) : parseWhole(text);
     problem.value = next === null ? numberProblem(isPrice(column)) : null;
-    if (next === null) markUnsaved(true);
+    if (next === null) markUnsaved();
     if (next === null) return;
     done.current = true;
     saving.value = true;
@@ -107,7 +107,7 @@ function Editor({ collection, column, item, onChange, onEnd }: EditorProps) {
       // What is typed stays, so that it can be sent again.
       done.current = false;
       saving.value = false;
-      markUnsaved(true);
+      markUnsaved();
       complain(error);
     }
   };

@@ -1,26 +1,35 @@
 /** Cells of a list whose text could not be saved: it is not lost without a question. */
+import { signal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { holdBack } from '../../location.ts';
 import { confirmLeaving } from '../../parts/dialog.tsx';
 
-/** Another page of the list, or another search, removes the rows as well. */
-const UNSAVED = { isUnsaved: () => true, ask: confirmLeaving, within: true };
+/** Another page of the list, or another search, removes the rows as well. @returns what ends it. */
+function holdBackList(): () => void {
+  const unsaved = signal(true);
+  const isUnsaved = () => unsaved.value;
+  const release = holdBack({ isUnsaved, ask: () => confirmLeaving(isUnsaved), within: true });
+  return () => {
+    unsaved.value = false;
+    release();
+  };
+}
 
-/** @returns marks a cell as one whose text could not be saved, or no longer. */
-export function useUnsavedCell(): (isUnsaved: boolean) => void {
-  /** Null once the cell is removed: a save that fails later has nothing to go back to. */
-  const release = useRef<(() => void) | null>(() => {});
+/** @returns marks a cell as one whose text could not be saved, as long as it is there. */
+export function useUnsavedCell(): () => void {
+  /** Null before the cell is marked. */
+  const release = useRef<(() => void) | null>(null);
+  const removed = useRef(false);
   // At once: the click that takes the focus from the cell may be the one that leaves the list.
-  const mark = (isUnsaved: boolean) => {
-    if (release.current === null) return;
-    release.current();
-    release.current = isUnsaved ? holdBack({ ...UNSAVED }) : () => {};
+  const mark = () => {
+    // A save that fails later has nothing to go back to.
+    if (!removed.current) release.current ??= holdBackList();
   };
   // Not an effect that ends after the next frame: by then the list may be left.
   useLayoutEffect(
     () => () => {
+      removed.current = true;
       release.current?.();
-      release.current = null;
     },
     [release],
   );
