@@ -1,6 +1,6 @@
 /** Items and lists of any collection. */
 import { answer } from './answer.ts';
-import { ApiError, errorOf, jsonOf, send, type Sent } from './client.ts';
+import { ApiError, errorOf, isGone, jsonOf, send, type Sent } from './client.ts';
 import { whileSaving } from '../saving.ts';
 import { authorizedFetch } from './session.ts';
 import { collectionOf } from './collections.ts';
@@ -126,6 +126,15 @@ export async function remove(
 ): Promise<void> {
   const headers = etag === null ? {} : { 'If-Match': etag };
   await write(name, id, { method: 'DELETE', headers });
+}
+
+/** Deletes an item that another user, or an earlier attempt, may have deleted. */
+export async function removeOnce(name: CollectionName, id: number): Promise<void> {
+  try {
+    await remove(name, id);
+  } catch (error) {
+    if (!isGone(error)) throw error;
+  }
 }
 
 /** Changes all items or none. */

@@ -2,7 +2,6 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { collectionOf } from '../api/collections.ts';
-import { create } from '../api/items.ts';
 import { addCategory, needCategories, rememberName } from '../api/references.ts';
 import { schemaOf } from '../api/schema.ts';
 import type { CollectionName } from '../api/types.ts';
@@ -14,7 +13,7 @@ import { announce, Problem, wordsFor } from '../parts/notices.tsx';
 import { hasUnchosen } from '../parts/pickers/unchosen.tsx';
 import { Fields, focusProblem } from './fields.tsx';
 import { FormState, type TypedFields } from './form-state.ts';
-import { isRefusal, refusalsOf } from './save.ts';
+import { isRefusal, refusalsOf, save } from './save.ts';
 import { textOf } from '../api/text-of.ts';
 
 interface CreateProps {
@@ -73,8 +72,7 @@ function CreateForm({ form, onClose, onCreated }: FormProps) {
       return;
     }
     try {
-      const content = form.changes();
-      const { item } = await create(name, content, form.creation.for(content));
+      const { item } = await save(form);
       const label = textOf(item[title]);
       announce(t('form.saved', { name: label }));
       rememberName(name, item.id, label);

@@ -1,5 +1,5 @@
 /** Saves a form: one guarded write, and for a SKU the records behind its specifications. */
-import { ApiError, isPassing, receive, send } from '../api/client.ts';
+import { ApiError, receive, send } from '../api/client.ts';
 import { change, type Changes, create, load, type Loaded } from '../api/items.ts';
 import { responseName } from '../api/collections.ts';
 import type { CollectionName, Item, Pair } from '../api/types.ts';
@@ -45,46 +45,15 @@ export async function save(form: FormState): Promise<Loaded> {
 }
 
 /** Creates the item, or changes the one that an earlier attempt with another content has created. */
-async function saveNew(form: FormState): Promise<Loaded> {
+function saveNew(form: FormState): Promise<Loaded> {
   const content = { ...form.changes(), ...addedSpecs(form) };
-  const { creation } = form;
-  if (creation.isUnanswered && !creation.isOf(content)) {
-    const made = await sendAgain(form);
-    // The user has left the form meanwhile, and dropped what it said.
-    if (made !== null && !creation.isUnanswered) return made;
-    if (made !== null) {
+  return form.creation.once(content, {
+    create: (sent, key) => create(form.collection.name, sent, key),
+    amend(made) {
       form.base.value = made;
       return save(form);
-    }
-  }
-  return sendNew(form, content);
-}
-
-/** Repeats the creation whose response was lost. @returns null if the server refuses it. */
-async function sendAgain(form: FormState): Promise<Loaded | null> {
-  try {
-    return await sendNew(form, JSON.parse(form.creation.last.content) as Changes);
-  } catch (error) {
-    if (isAnswer(error)) return null;
-    throw error;
-  }
-}
-
-async function sendNew(form: FormState, content: Changes): Promise<Loaded> {
-  const key = form.creation.for(content);
-  // The page may be loaded again before the response: a repeated request creates the item once.
-  form.keep();
-  try {
-    return await create(form.collection.name, content, key);
-  } catch (error) {
-    if (isAnswer(error)) form.creation.forget();
-    throw error;
-  }
-}
-
-/** Whether a failure says that nothing was created. */
-export function isAnswer(error: unknown): boolean {
-  return error instanceof ApiError && !isPassing(error);
+    },
+  });
 }
 
 /** The item, which already is what the form says, without records that were to be replaced. */

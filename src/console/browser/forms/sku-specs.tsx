@@ -1,7 +1,6 @@
 /** The specifications of a SKU: one choice for each specification of its SPU. */
 import { useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import { create } from '../api/items.ts';
 import { href } from '../location.ts';
 import { t } from '../messages/text.ts';
 import { helpFor } from '../parts/attributes.ts';
@@ -138,8 +137,9 @@ function SpecChoice({ id, spec, option, readOnly, onChange }: SpecChoiceProps) {
           focused
           label={t('specs.newOption', { name: spec.name })}
           action={t('specs.add')}
-          onAdd={async (value, key) => {
-            const { item } = await create('options', { value, spec_id: spec.id }, key);
+          collection="options"
+          contentOf={(value) => ({ value, spec_id: spec.id })}
+          onAdded={(item) => {
             added.value = [...added.value, { id: item.id, value: textOf(item['value']) }];
             // The field is removed, and must not take the focus with it.
             if (choice.current?.contains(document.activeElement)) select.current?.focus();

@@ -2,7 +2,7 @@
 import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import { isAborted } from '../api/client.ts';
+import { ApiError, isAborted, isPassing } from '../api/client.ts';
 import { randomKey } from '../api/random-key.ts';
 import { focusContent } from '../focus-content.ts';
 import { holdBack } from '../location.ts';
@@ -33,6 +33,8 @@ type Step =
       readonly example: Sent['example'];
       /** Of the import that follows the check: the same however often it is started. */
       readonly key: string;
+      /** Whether the server has not answered to it: the file may be imported. */
+      readonly unanswered: boolean;
     };
 
 const STEPS = ['choose', 'map', 'check', 'apply'] as const;
@@ -93,6 +95,7 @@ export function ImportScreen() {
               plan={current.plan}
               result={current.result}
               example={current.example}
+              unanswered={current.unanswered}
               onBack={() => {
                 const mapped = current.plan.file.table !== null;
                 step.value = { kind: mapped ? 'map' : 'choose', plan: current.plan };
@@ -109,9 +112,12 @@ export function ImportScreen() {
   );
 }
 
-/** Asks before the report of an import that is under way is lost. */
+/** Asks before the report of an import that is, or may be, under way is lost. */
 function useWarning(step: Signal<Step>): void {
-  const isWriting = () => step.value.kind === 'running' && !step.value.dryRun;
+  const isWriting = () => {
+    const { value } = step;
+    return value.kind === 'running' ? !value.dryRun : value.kind === 'report' && value.unanswered;
+  };
   const writing = isWriting();
   useLayoutEffect(() => {
     if (!writing) return;
@@ -176,16 +182,31 @@ function useImport(step: Signal<Step>, progress: Signal<Import | null>): Start {
         },
         controller.signal,
       );
-      step.value = { kind: 'report', plan, result, example, key: randomKey() };
+      step.value = {
+        kind: 'report',
+        plan,
+        result,
+        example,
+        key: randomKey(),
+        unanswered: false,
+      };
       if (dryRun || result.state !== 'done') return;
       announce(t('import.done', { count: result.created + result.changed }));
       followCategories(plan.collection, ...plan.createMissing);
     } catch (error) {
-      if (!isAborted(error)) step.value = before;
+      if (!isAborted(error)) step.value = stepAfter(error, before);
       complain(error);
     }
   };
   return (plan, key) => void run(plan, key, step.value);
+}
+
+/** Where the user goes on after an import, or a check, that has failed. */
+function stepAfter(error: unknown, before: Step): Step {
+  // A 429 says that the file was not taken.
+  const isRefused = error instanceof ApiError && error.status === 429;
+  const unanswered = isPassing(error) && !isRefused;
+  return before.kind === 'report' ? { ...before, unanswered } : before;
 }
 
 /** @throws Error if a row is broken. */
@@ -215,7 +236,7 @@ function Outcome({ step, progress, children }: OutcomeProps) {
         {step.kind === 'running' ? (
           <p>{progressText(progress, step.dryRun)}</p>
         ) : (
-          <h2>{outcomeText(step.result)}</h2>
+          <h2>{step.unanswered ? t('import.state.unknown') : outcomeText(step.result)}</h2>
         )}
       </div>
       {step.kind === 'running' && <Progress state={progress} />}

@@ -23,6 +23,8 @@ interface ReportProps {
   readonly result: Import;
   /** A cell that the console has changed before it was sent; null for none. */
   readonly example: { readonly before: string; readonly after: string } | null;
+  /** Whether it is not known if the file was imported: only to start it again can tell. */
+  readonly unanswered: boolean;
   readonly onBack: () => void;
   readonly onApply: () => void;
   readonly onAgain: () => void;
@@ -32,13 +34,14 @@ const COUNTS = ['rows', 'created', 'changed', 'unchanged', 'refused'] as const;
 
 /** The same for a dry run, which offers to apply it, and for an import that has written. */
 export function Report(props: ReportProps) {
-  const { plan, result, example, onBack, onApply, onAgain } = props;
+  const { plan, result, example, unanswered, onBack, onApply, onAgain } = props;
   const { dry_run: dryRun, state } = result;
   const bar = useRef<HTMLDivElement>(null);
   useClearOfNotices(bar);
   const applicable = dryRun && state === 'done' && result.created + result.changed > 0;
   return (
     <>
+      {unanswered && <p class="notice-inline">{t('import.startAgain')}</p>}
       {example !== null && <p class="notice-inline">{t('import.rewritten', example)}</p>}
       <dl class="counts">
         {COUNTS.map((name) => (
@@ -53,7 +56,7 @@ export function Report(props: ReportProps) {
       {result.changes.length > 0 && <Changes plan={plan} result={result} />}
       {/* The lists above it may be some thirty windows long. */}
       <div ref={bar} class="save-bar">
-        {dryRun && (
+        {dryRun && !unanswered && (
           <button type="button" onClick={onBack}>
             {t('import.back')}
           </button>

@@ -74,6 +74,9 @@ export const toolsDe: Readonly<Record<keyof typeof toolsEn, Message>> = {
   'import.state.refused': 'Die Datei hat Fehler; es wurde nichts geschrieben',
   'import.state.failed':
     'Der Import ist abgebrochen; der letzte Fehler sagt, welche Zeilen geschrieben sind',
+  'import.state.unknown': 'Ob die Datei importiert ist, ist nicht bekannt',
+  'import.startAgain':
+    'Starten Sie den Import noch einmal, um es zu erfahren. Die Datei wird nur einmal importiert.',
   'import.rows': 'Zeilen',
   'import.created': 'Neu',
   'import.changed': 'Geändert',

@@ -68,6 +68,8 @@ export const toolsEn = {
   'import.state.done': 'Imported',
   'import.state.refused': 'The file has errors; nothing was written',
   'import.state.failed': 'The import has stopped; the last error says which rows are written',
+  'import.state.unknown': 'It is not known whether the file was imported',
+  'import.startAgain': 'Start the import again to find out. The file is imported once.',
   'import.rows': 'Rows',
   'import.created': 'New',
   'import.changed': 'Changed',

@@ -2,6 +2,8 @@
 import { useSignal } from '@preact/signals';
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { CreationKey } from '../../api/creation-key.ts';
+import { change, type Changes, create, type Loaded } from '../../api/items.ts';
+import type { CollectionName, Item } from '../../api/types.ts';
 import { t } from '../../messages/text.ts';
 import { useOneAtATime } from '../../one-at-a-time.ts';
 import { complain } from '../../parts/notices.tsx';
@@ -11,12 +13,28 @@ interface AddProps {
   readonly action: string;
   /** Whether it takes the focus when it appears. */
   readonly focused?: boolean;
-  /** @param key of the request that creates it. */
-  readonly onAdd: (text: string, key: string) => Promise<void>;
+  readonly collection: CollectionName;
+  /** The item that a text becomes. */
+  readonly contentOf: (text: string) => Changes;
+  readonly onAdded: (item: Item) => void;
+}
+
+async function createFrom(
+  { collection, contentOf }: AddProps,
+  text: string,
+  creation: CreationKey,
+): Promise<Item> {
+  const content = contentOf(text);
+  const { item } = await creation.once<Changes, Loaded>(content, {
+    create: (sent, key) => create(collection, sent, key),
+    amend: (made) => change(collection, made.item.id, content, null),
+  });
+  return item;
 }
 
 /** Text that was typed and not added holds the form back. */
-export function AddText({ label, action, focused = false, onAdd }: AddProps) {
+export function AddText(props: AddProps) {
+  const { label, action, focused = false, onAdded } = props;
   const text = useSignal('');
   const left = useSignal(false);
   const added = useSignal('');
@@ -32,10 +50,10 @@ export function AddText({ label, action, focused = false, onAdd }: AddProps) {
     const given = sent.trim();
     if (given === '') return;
     adding.value = true;
-    await onAdd(given, creation.current.for(given)).finally(() => {
+    const item = await createFrom(props, given, creation.current).finally(() => {
       adding.value = false;
     });
-    creation.current.forget();
+    onAdded(item);
     added.value = given;
     // What was typed meanwhile is another one.
     const now = text.value;

@@ -39,7 +39,7 @@ export function combinationsOf(
       })),
     );
   }
-  const existing = Map.groupBy(skus, (sku) => keyOf(effective(sku)));
+  const existing = Map.groupBy(skus, combinationOf);
   return made.map(({ pairs, values }) => {
     const key = keyOf(pairs);
     return { key, pairs, label: values.join(', '), skus: existing.get(key) ?? [] };
@@ -50,6 +50,11 @@ export function combinationsOf(
 export function othersOf(combinations: readonly Combination[], skus: readonly Item[]): Item[] {
   const shown = new Set(combinations.flatMap((each) => each.skus.map(({ id }) => id)));
   return skus.filter(({ id }) => !shown.has(id));
+}
+
+/** The key of the combination of a SKU, whether its SPU has it or not. */
+export function combinationOf(sku: Item): string {
+  return keyOf(effective(sku));
 }
 
 /** Of several records of one specification the last counts. */

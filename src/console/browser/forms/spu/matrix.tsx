@@ -2,7 +2,6 @@
 import { useSignal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { CreationKey } from '../../api/creation-key.ts';
-import { changeMany, type Changes, createMany } from '../../api/items.ts';
 import { mayWrite } from '../../api/session.ts';
 import type { Item } from '../../api/types.ts';
 import { href } from '../../location.ts';
@@ -20,7 +19,6 @@ import { attributeLabel } from '../../parts/attributes.ts';
 import { Dialog, DialogFooter, useComplaint } from '../../parts/dialog.tsx';
 import { announce, Problem, wordsFor } from '../../parts/notices.tsx';
 import { focusProblem } from '../fields.tsx';
-import { isAnswer } from '../save.ts';
 import {
   type Combination,
   combinationsOf,
@@ -28,8 +26,8 @@ import {
   countCombinations,
   MAX_COMBINATIONS,
   othersOf,
-  skuFor,
 } from './combinations.ts';
+import { createSkus } from './create-skus.ts';
 import type { Parts } from './parts.ts';
 import { textOf } from '../../api/text-of.ts';
 
@@ -181,25 +179,6 @@ function commonOf(numbers: Numbers, form: FormData): Common | null {
   return { price, cost_price, market_price, stock, is_launched: form.get('is_launched') !== null };
 }
 
-/** Creates SKUs, or gives those that an earlier attempt has created what they have alike now. */
-async function createOnce(
-  skus: readonly Changes[],
-  common: Common,
-  creation: CreationKey,
-): Promise<readonly Item[]> {
-  const isOther = creation.isUnanswered && !creation.isOf(skus);
-  const sent = isOther ? (JSON.parse(creation.last.content) as Changes[]) : skus;
-  const made = await createMany('skus', sent, creation.for(sent)).catch((error: unknown) => {
-    if (isAnswer(error)) creation.forget();
-    if (isAnswer(error) && isOther) return null;
-    throw error;
-  });
-  if (made === null) return createOnce(skus, common, creation);
-  if (!isOther) return made;
-  const changes = made.map(({ id }) => ({ id, ...common }));
-  return changeMany('skus', changes);
-}
-
 function CreateMissing({ spu, missing, reload, onCreated, onClose }: CreateProps) {
   const problem = useSignal<string | null>(null);
   const wrong = useSignal<readonly string[]>([]);
@@ -218,8 +197,7 @@ function CreateMissing({ spu, missing, reload, onCreated, onClose }: CreateProps
       requestAnimationFrame(() => focusProblem(root.current));
       return;
     }
-    const skus = chosen.map((each) => skuFor(spu, each, common));
-    const made = await createOnce(skus, common, creation.current);
+    const made = await createSkus({ spu, chosen, common }, creation.current);
     announce(t('spu.created', { count: made.length }));
     onCreated();
     onClose();

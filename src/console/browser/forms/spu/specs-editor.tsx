@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { collectionOf } from '../../api/collections.ts';
-import { create, remove } from '../../api/items.ts';
+import { remove } from '../../api/items.ts';
 import { mayWrite } from '../../api/session.ts';
 import { textOf } from '../../api/text-of.ts';
 import type { CollectionName, Item } from '../../api/types.ts';
@@ -33,10 +33,9 @@ export function SpecsEditor({ spu, specs, reload }: Parts) {
         <AddText
           label={t('spu.newSpec')}
           action={t('spu.addSpec')}
-          onAdd={async (name, key) => {
-            await create('specs', { name, spu_id: spu.id }, key);
-            reload();
-          }}
+          collection="specs"
+          contentOf={(name) => ({ name, spu_id: spu.id })}
+          onAdded={reload}
         />
       )}
     </section>
@@ -123,10 +122,9 @@ function Spec({ spec, reload }: { readonly spec: SpecChoices; readonly reload: (
         <AddText
           label={t('specs.newOption', { name })}
           action={t('specs.add')}
-          onAdd={async (value, key) => {
-            await create('options', { value, spec_id: id }, key);
-            reload();
-          }}
+          collection="options"
+          contentOf={(value) => ({ value, spec_id: id })}
+          onAdded={reload}
         />
       )}
     </li>

@@ -1,7 +1,7 @@
 /** A creation that is sent again because its response was lost (spec 13.5). */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { read } from '../../../../support/catalog.ts';
+import { make, read } from '../../../../support/catalog.ts';
 import { testInBrowser } from '../../browser.ts';
 import { faults, fillPrices, hears, hold, loseResponse, missingSkus, stage } from '../console.ts';
 
@@ -122,6 +122,139 @@ testInBrowser('missing SKUs are created once if a price is changed afterwards', 
   const now: { price: number }[] = await skus();
   assert.is(now.length, before + count);
   assert.ok(now.slice(0, count).every(({ price }) => price === 79_900));
+  assert.equal(faults(visitor, [/ERR_FAILED/]), []);
+  await page.context().close();
+});
+
+testInBrowser('missing SKUs are those that are chosen after a lost response', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  const spu = await make(server, '/admin/goods/', {
+    ...(await read(server, '/admin/goods/1/')),
+    name: 'Four combinations',
+  });
+  for (const name of ['Size', 'Tone']) {
+    const spec = await make(server, '/admin/specs/', { name, spu_id: spu.id });
+    for (const value of ['1', '2']) {
+      await make(server, '/admin/options/', { value, spec_id: spec.id });
+    }
+  }
+  await page.goto(at(`/goods/${spu.id}`));
+  const { missing, count } = await missingSkus(page);
+  assert.is(count, 4);
+  await missing.click();
+  const dialog = page.getByRole('dialog');
+  const choice = (label: string) => dialog.getByRole('checkbox', { name: label });
+  await choice('1, 1').uncheck();
+  await fillPrices(dialog);
+  await loseResponse(page, '**/admin/skus/bulk/', 'POST');
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  await dialog.getByText('The server does not answer.').waitFor();
+  await choice('1, 1').check();
+  await choice('2, 2').uncheck();
+  await dialog.getByLabel('Stock').fill('5');
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  await dialog.waitFor({ state: 'hidden' });
+  await hears(page, 'status', '3 SKUs were created.');
+  const made: { name: string; stock: number }[] = await read(
+    server,
+    `/admin/skus/?spu_id=${spu.id}&sortby=name`,
+  );
+  assert.equal(
+    made.map(({ name, stock }) => `${name}: ${stock}`),
+    ['1, 1', '1, 2', '2, 1'].map((each) => `Four combinations, ${each}: 5`),
+  );
+  assert.equal(faults(visitor, [/ERR_FAILED/]), []);
+  await page.context().close();
+});
+
+testInBrowser('a brand of a dialog is created once if it is changed afterwards', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.goto(at('/goods/1'));
+  const brand = page.getByRole('combobox', { name: 'Brand' });
+  await brand.fill('Dialogue');
+  await page.getByRole('option', { name: 'Create “Dialogue”…' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('First letter').fill('D');
+  await loseResponse(page, '**/admin/brands/', 'POST');
+  const create = dialog.getByRole('button', { name: 'Create' });
+  await create.click();
+  await dialog.getByText('The server does not answer.').waitFor();
+  await dialog.getByLabel('Name').fill('Dialogue & Sons');
+  // The brand exists; that it is to be changed does not reach the server.
+  await page.route('**/admin/brands/*/', (route) => route.abort(), { times: 1 });
+  await create.click();
+  await dialog.getByText('The server does not answer.').waitFor();
+  await create.click();
+  await dialog.waitFor({ state: 'hidden' });
+  assert.is(await brand.inputValue(), 'Dialogue & Sons');
+  const found: { name: string }[] = await read(server, '/admin/brands/?q=Dialogue');
+  assert.equal(
+    found.map(({ name }) => name),
+    ['Dialogue & Sons'],
+  );
+  // It is no draft of a form of its own.
+  await page.goto(at('/brands/new'));
+  assert.is(await page.getByLabel('Name').inputValue(), '');
+  assert.equal(faults(visitor, [/ERR_FAILED/]), []);
+  await page.context().close();
+});
+
+testInBrowser('an option is added once if it is changed afterwards', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  for (const path of ['/goods/1', '/skus/1']) {
+    await page.goto(at(path));
+    if (path === '/skus/1') await page.getByRole('button', { name: 'Add another…' }).last().click();
+    const option = page.getByLabel('New option of Storage');
+    await option.fill(`7 TB of ${path}`);
+    await loseResponse(page, '**/admin/options/', 'POST');
+    await option.press('Enter');
+    await hears(page, 'alert', 'The server does not answer.');
+    await option.fill(`8 TB of ${path}`);
+    await option.press('Enter');
+    await page.getByText(`8 TB of ${path}`, { exact: true }).first().waitFor({ state: 'attached' });
+    const found: { value: string }[] = await read(server, `/admin/options/?q=${path}`);
+    assert.equal(
+      found.map(({ value }) => value),
+      [`8 TB of ${path}`],
+    );
+    await page.unrouteAll();
+  }
+  assert.equal(faults(visitor, [/ERR_FAILED/]), []);
+  await page.context().close();
+});
+
+testInBrowser('an import without a response is not prepared anew', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.goto(at('/import'));
+  const buffer = Buffer.from('name\nImported once\n');
+  await page.getByLabel('File').setInputFiles({ name: 'a.csv', mimeType: 'text/csv', buffer });
+  await page.getByLabel('Into').selectOption('brands');
+  await page.getByRole('button', { name: 'Next' }).click();
+  await page.getByRole('button', { name: 'Check', exact: true }).click();
+  await page.getByText('Nothing is written yet').waitFor();
+  await loseResponse(page, '**/admin/brands/imports/**', 'POST');
+  const back = page.getByRole('button', { name: 'Back', exact: true });
+  assert.is(await back.count(), 1);
+  const apply = page.getByRole('button', { name: 'Apply 1 change' });
+  await apply.click();
+  await page.getByRole('heading', { name: 'It is not known whether the file was' }).waitFor();
+  assert.is(await back.count(), 0);
+  assert.is(await page.getByText('Nothing is written yet').count(), 0);
+  await page.getByRole('link', { name: 'Books', exact: true }).click();
+  await page.getByRole('button', { name: 'Stay' }).click();
+  await apply.click();
+  await page.getByRole('heading', { name: 'Imported' }).waitFor();
+  assert.is((await read(server, '/admin/brands/?q=Imported')).length, 1);
+  await page.getByRole('link', { name: 'Books', exact: true }).click();
+  await page.getByRole('table', { name: 'Books' }).waitFor();
   assert.equal(faults(visitor, [/ERR_FAILED/]), []);
   await page.context().close();
 });
