@@ -1,7 +1,7 @@
 /** The audit trail: who changed what and when, before and after side by side, and back again. */
 import { type Signal, useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
-import { ApiError, isAborted, jsonOf, send } from '../api/client.ts';
+import { useEffect, useRef } from 'preact/hooks';
+import { ApiError, isAborted, isPassing, jsonOf, receive, send } from '../api/client.ts';
 import { collectionNamed } from '../api/collections.ts';
 import { needCategories } from '../api/references.ts';
 import { textOf } from '../api/text-of.ts';
@@ -145,30 +145,53 @@ interface EntryProps {
   readonly onUndone: () => void;
 }
 
-/** Undoes an entry; if the row has changed since, asks whether that is to be overwritten. */
-async function undo({ entry, onUndone }: EntryProps): Promise<void> {
+/** Whether the row is what it was before the entry. */
+async function isUndone({ resource, resource_id: id, before }: AuditEntry): Promise<boolean> {
+  const query = `resource=${resource}&resource_id=${id}&order=desc&per_page=1`;
+  const [last] = await receive<AuditEntry[]>(`/admin/audits/?${query}`);
+  return last !== undefined && differencesOf({ ...last, before }).length === 0;
+}
+
+/** @returns whether it is undone; the user may keep a row that has changed since. */
+async function undoOrAsk(entry: AuditEntry, wasUnanswered: boolean): Promise<boolean> {
   try {
     await reverse(entry.id);
+    return true;
   } catch (error) {
     if (!(error instanceof ApiError && error.status === 409)) throw error;
+    // The response to an earlier attempt was lost.
+    if (wasUnanswered && (await isUndone(entry))) return true;
     const force = await confirm({
       title: t('audits.conflict'),
       text: serverText(error.message),
       yes: t('audits.overwrite'),
     });
-    if (!force) return;
-    await reverse(entry.id, true);
+    if (force) await reverse(entry.id, true);
+    return force;
   }
-  announce(t('undo.done', { count: 1 }));
-  onUndone();
-  followCategories(entry.resource);
+}
+
+/** @returns undoes an entry, unless the row has changed since and the user keeps it. */
+function useUndo({ entry, onUndone }: EntryProps): () => Promise<void> {
+  const unanswered = useRef(false);
+  return useOneAtATime(async () => {
+    try {
+      if (!(await undoOrAsk(entry, unanswered.current))) return;
+    } catch (error) {
+      unanswered.current ||= isPassing(error);
+      throw error;
+    }
+    announce(t('undo.done', { count: 1 }));
+    onUndone();
+    followCategories(entry.resource);
+  });
 }
 
 function Entry(props: EntryProps) {
   const { entry } = props;
   const { action, resource, resource_id: id, subject, time } = entry;
   const linked = collectionNamed(resource) !== undefined;
-  const undoOnce = useOneAtATime(() => undo(props));
+  const undo = useUndo(props);
   const undoable = linked || resource === 'sku_specs';
   return (
     <li>
@@ -189,7 +212,7 @@ function Entry(props: EntryProps) {
           <button
             type="button"
             aria-label={t('audits.undoEntry', { name: entryTitle(entry) })}
-            onClick={() => void undoOnce().catch(complain)}
+            onClick={() => void undo().catch(complain)}
           >
             {t('undo')}
           </button>

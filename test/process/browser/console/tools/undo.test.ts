@@ -3,8 +3,9 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Page, Route } from 'playwright-core';
 import { make, read } from '../../../../support/catalog.ts';
+import { send, tokenFor } from '../../../../support/client.ts';
 import { testInBrowser } from '../../browser.ts';
-import { faults, hears, stage } from '../console.ts';
+import { faults, hears, loseResponse, stage } from '../console.ts';
 
 const scene = stage();
 
@@ -167,6 +168,43 @@ testInBrowser('Undo of a bulk edit is offered again if the disk has refused it',
   assert.is((await read(server, '/admin/skus/?stock_min=4711&stock_max=4711')).length, 0);
   assert.is(await page.locator('.notice.alert').count(), 0);
   assert.equal(faults(visitor, [/422/]), []);
+  await page.context().close();
+});
+
+testInBrowser('an entry whose undo has lost its response is undone by the next one', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('admin');
+  const { page } = visitor;
+  const dialog = page.getByRole('alertdialog');
+  const { id } = await make(server, '/admin/brands/', { name: 'Before' });
+  const rename = async (name: string) => {
+    const token = await tokenFor('editor');
+    await send(server, 'PATCH', `/admin/brands/${id}/`, { body: { name }, token });
+  };
+  const name = async () => (await read(server, `/admin/brands/${id}/`)).name;
+  await rename('After');
+  await page.goto(at(`/audits?resource=brands&resource_id=${id}`));
+  const undo = page.getByRole('button', { name: 'Undo: After' });
+  await loseResponse(page, '**/admin/audits/*/reversal/', 'POST');
+  await undo.click();
+  await hears(page, 'alert', 'The server does not answer.');
+  assert.is(await name(), 'Before');
+  await undo.click();
+  await hears(page, 'status', 'Undone.');
+  assert.is(await dialog.count(), 0);
+  // If another user has changed the row after that, it has changed since.
+  await rename('Another');
+  await page.reload();
+  const last = page.getByRole('button', { name: 'Undo: Another' });
+  await page.unrouteAll();
+  await loseResponse(page, '**/admin/audits/*/reversal/', 'POST');
+  await last.click();
+  await hears(page, 'alert', 'The server does not answer.');
+  await rename('Changed since');
+  await last.click();
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  assert.is(await name(), 'Changed since');
+  assert.equal(faults(visitor, [/ERR_FAILED/, /409/]), []);
   await page.context().close();
 });
 
