@@ -168,9 +168,10 @@ export class ImportState {
     }
   }
 
-  /** The number of rows of the file that were counted. */
-  get rows(): number {
-    return this.#counts.rows;
+  /** The number of rows of the file that are written, or need not be. */
+  get written(): number {
+    const { created, changed, unchanged } = this.#counts;
+    return created + changed + unchanged;
   }
 
   enter(state: ImportPhase): void {
@@ -180,7 +181,7 @@ export class ImportState {
 
   /** Counts a row, its change, and what was created for its names. */
   count(row: number, { change, created }: WrittenRow): void {
-    this.#add('rows');
+    if (this.#state === 'checking') this.#add('rows');
     for (const one of created) this.#missing.add(() => ({ row, ...one }));
     if (change === null) {
       this.#add('unchanged');
@@ -216,10 +217,9 @@ export class ImportState {
     this.#missing = new List();
   }
 
-  /** Call this before rows are written: they are counted again. */
+  /** Call this before rows are written: what becomes of them is counted again. */
   beginWriting(): void {
     this.forget();
-    this.#counts = { ...NOTHING };
     this.enter('writing');
   }
 

@@ -97,7 +97,7 @@ export class Importer {
       const hasSaid = isRefused || error instanceof CommitFailure;
       const begin = hasSaid
         ? ''
-        : `${isChecking ? NOTHING_WRITTEN : writtenBefore(state.rows, null)}: `;
+        : `${isChecking ? NOTHING_WRITTEN : writtenBefore(state.written, null)}: `;
       for (const { message, ...place } of placedProblems(error)) {
         state.addError({ ...place, message: `${begin}${message}` });
       }
@@ -210,8 +210,8 @@ export class Importer {
       const problems = problemsOf(error, writer.columnOf) ?? [];
       const last = batch.at(-1)?.row ?? first.row;
       const words = isOutcomeUnknown(error)
-        ? perhapsWritten(this.#state.rows, first.row, last)
-        : writtenBefore(this.#state.rows, first.row);
+        ? perhapsWritten(this.#state.written, first.row, last)
+        : writtenBefore(this.#state.written, first.row);
       throw new CommitFailure(words, error, {
         row: batch[element ?? -1]?.row ?? null,
         problems,

@@ -37,7 +37,10 @@ interface Situation {
   readonly readable?: number;
 }
 
-/** Imports a file. @returns the report, and the names of the collection. */
+/**
+ * Imports a file. @returns the report, `begun`, which is what it said when the check had ended, and
+ * the names of the collection.
+ */
 async function importBeside(situation: Situation) {
   const { collection, before, file, meanwhile, readable = file.length, stops = false } = situation;
   const store = await openStore(storeDirectory(), { disk: quickDisk });
@@ -97,8 +100,10 @@ async function importBeside(situation: Situation) {
     yield Buffer.from(fails ? file.slice(0, readable) : file);
     if (fails) throw new Error('EIO: i/o error, read');
   };
+  let begun = null;
   await new Importer(options, order, read, state).run(async () => {
     isWriting = true;
+    begun = state.summary;
     if (meanwhile !== undefined) await store.transact(meanwhile);
   });
   assert.is(kept, 0, 'it keeps no old rows, and follows no commits');
@@ -106,7 +111,7 @@ async function importBeside(situation: Situation) {
   const names = Array.from(view.rows(collection), (row) => row['name']);
   view.close();
   await store.close();
-  return { ...JSON.parse(state.text), names };
+  return { ...JSON.parse(state.text), begun, names };
 }
 
 test('a row that another write has made invalid is named with its column, also in a later commit', async () => {
@@ -169,6 +174,15 @@ test('if the disk fails between two commits, the report says which rows are writ
   assert.equal([nothing.state, nothing.created], ['failed', 0]);
   const none = 'no row is written: EIO: i/o error, read';
   assert.equal(nothing.errors, [{ ...error, message: none }]);
+});
+
+test('all rows of the file count from the first commit on, also those that are never written', async () => {
+  const rows = Array.from({ length: COMMIT_ROWS + 2 }, (_, index) => `brand ${index}`);
+  const failure = new CatalogError('write_unknown', 'it may be there');
+  const file = csv('name', ...rows);
+  const report = await importBeside({ collection: 'brands', before() {}, file, failure });
+  assert.equal([report.begun.state, report.begun.rows, report.begun.created], ['writing', 252, 0]);
+  assert.equal([report.state, report.rows, report.created], ['failed', 252, COMMIT_ROWS]);
 });
 
 test('if it is not known whether a commit was carried out, the report says of which rows', async () => {
