@@ -7,6 +7,9 @@ import { CatalogError, type Code, messageOf } from '../../errors.ts';
 /** Names of a file that is open already. Its content would be replaced, also after `>>`. */
 const DESCRIPTOR = /^\/(?:dev\/(?:std(?:in|out|err)|fd\/\d+)|proc\/[^/]+\/fd\/\d+)$/;
 
+/** Names that only a directory can have. Without their ends they would become those of files. */
+const DIRECTORY = /(?:^|\/)\.{0,2}$/;
+
 /**
  * @param data directory, which may not contain the file.
  * @param code of the failure.
@@ -20,6 +23,7 @@ export function outputPath(file: string, data: string, code: Code, makes = false
   if (DESCRIPTOR.test(resolve(file))) {
     throw refuse('names an open file; name another, or "-" for standard output');
   }
+  if (DIRECTORY.test(file)) throw refuse('names a directory; name a file');
   let path: string;
   try {
     const found = statSync(file, { throwIfNoEntry: false });

@@ -1,5 +1,5 @@
 /** spec 8.16: `backup` and `restore` of accounts and keys (the store: test/process/cli/backup). */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { generateX25519Identity, identityToRecipient } from 'age-encryption';
 import { test } from 'uvu';
@@ -179,6 +179,22 @@ for (const args of WRONG) {
   test(`${args.join(' ').slice(0, 60)} is wrong usage`, () =>
     assertFails(2, args, args.at(-2) ?? ''));
 }
+
+test('a name that only a directory can have is refused, and no file gets a part of it', async () => {
+  const data = await directoryWithStore();
+  const folder = temporaryDirectory();
+  for (const end of ['/', '//', '/.', '/..']) {
+    const name = `${folder}/new${end}`;
+    await assertFails(
+      1,
+      ['backup', '--data', data, name],
+      `${name} names a directory; name a file`,
+    );
+    const exporting = ['export', 'skus', '--data', data, '--output', name];
+    await assertFails(1, exporting, `${name} names a directory; name a file`);
+  }
+  assert.equal(readdirSync(folder), []);
+});
 
 test('a name of a file that is open already is refused, however it is written', async () => {
   const data = await directoryWithStore();
