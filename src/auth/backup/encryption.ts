@@ -38,7 +38,11 @@ export async function encrypt(text: string, to: EncryptTo): Promise<string> {
       try {
         encrypter.addRecipient(recipient);
       } catch (cause) {
-        throw new CatalogError('backup_failed', `${recipient} is not an age recipient`, { cause });
+        throw new CatalogError(
+          'backup_failed',
+          `${recipient} is not an age recipient; give one as printed by age-keygen -y`,
+          { cause },
+        );
       }
     }
   }

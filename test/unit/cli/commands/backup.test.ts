@@ -196,6 +196,13 @@ test('a name that only a directory can have is refused, and no file gets a part 
   assert.equal(readdirSync(folder), []);
 });
 
+test('a recipient that age does not know is reported with what to do about it', async () => {
+  const { data, folder } = await furnished();
+  const cut = recipient.slice(0, -1);
+  const backup = ['backup', '--data', data, join(folder, 'b.json'), '--recipient', cut];
+  await assertFails(1, backup, `${cut} is not an age recipient; give one as printed by age-keygen`);
+});
+
 test('a name of a file that is open already is refused, however it is written', async () => {
   const data = await directoryWithStore();
   for (const name of ['/dev/stdout', '/dev/fd/1', '/proc/self/fd/1', '/dev/../dev//stdout']) {
