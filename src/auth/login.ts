@@ -7,7 +7,7 @@ import type { Access, Account } from './access.ts';
 import { type FailedAttempts, throttled } from './attempts.ts';
 import type { CredentialSource } from './credentials.ts';
 import { dummyHash, hashPassword, type PasswordCheck, verifyPassword } from './passwords.ts';
-import { LEEWAY_S } from './time.ts';
+import { LEEWAY_S, toIso } from './time.ts';
 import { type Caller, type IssuedToken, issueToken, unauthorized } from './tokens.ts';
 
 /** Passwords that are hashed at a time, each in 19 MiB of memory. */
@@ -138,7 +138,7 @@ export async function issueFor(
     if (ahead > MAX_AHEAD_S) {
       throw new CatalogError(
         'access_file',
-        `tokens of ${caller.subject} are revoked until ${Math.floor(ahead)} seconds from now; correct the clock of this machine, or wait if it is right now`,
+        `tokens of ${caller.subject} are revoked until ${toIso(issued - 1)}, which is in the future; correct the clock of this machine, or, if it is right, see docs/troubleshooting.md`,
       );
     }
     await pause((ahead - LEEWAY_S) * 1000);

@@ -1,11 +1,13 @@
 /** spec 6.4 and 8.6: `issue-token` while a server runs, and several at once. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { decodeJwt, jwtVerify } from 'jose';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { send } from '../../support/client.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
+import { ROOT } from '../../support/paths.ts';
 import { runCommand, startServer } from '../../support/server.ts';
 
 async function issue(data: string, args: readonly string[] = []): Promise<string> {
@@ -41,6 +43,22 @@ test('a token permits what its role allows, on a server of the same directory on
   } finally {
     await server.kill();
   }
+});
+
+const AHEAD = 'after a clock that was ahead, the commands of troubleshooting.md permit new tokens';
+
+(Bun.which('jq') === null ? test.skip : test)(AHEAD, async () => {
+  const data = temporaryDirectory();
+  const revoked_subjects = [{ subject: 'ann', until: '2101-01-01T00:00:00Z' }];
+  const access = { users: [], revoked_subjects, revoked_tokens: [] };
+  writeFileSync(join(data, 'access.json'), JSON.stringify(access), { mode: 0o600 });
+  const { status, stderr } = await runCommand(['issue-token', '--data', data, '--subject', 'ann']);
+  assert.is(status, 1);
+  assert.match(stderr, 'docs/troubleshooting.md');
+  const document = readFileSync(join(ROOT, 'docs', 'troubleshooting.md'), 'utf8');
+  const [, command = ''] = /^ {4}sudo -u catalog sh -c '(.+)'$/m.exec(document) ?? [];
+  assert.is(spawnSync('sh', ['-c', command], { cwd: data }).status, 0);
+  await issue(data);
 });
 
 test('processes that create the keys at the same time all sign with the same key', async () => {
