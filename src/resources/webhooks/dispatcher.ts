@@ -63,6 +63,8 @@ export class Dispatcher {
   #ended: Promise<void> = Promise.resolve();
   #timer: ReturnType<typeof setTimeout> | null = null;
   #saving: Promise<void> = Promise.resolve();
+  /** Whether the last write of the state failed, which is reported once. */
+  #isUnsaved = false;
   #stopping = false;
   /**
    * Whether the last attempt failed, which is logged once; null before the first attempt since the
@@ -103,7 +105,8 @@ export class Dispatcher {
     const timer = setTimeout(() => this.#request.abort(), grace);
     await this.#ended;
     clearTimeout(timer);
-    if (this.#timer !== null) this.#save();
+    await this.#saving;
+    if (this.#timer !== null || this.#isUnsaved) this.#save();
     await this.#saving;
   }
 
@@ -259,6 +262,11 @@ export class Dispatcher {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
     const { storage, onError } = this.#context;
-    this.#saving = this.#saving.then(() => storage.save(this.#id, this.state)).catch(onError);
+    const saved = () => void (this.#isUnsaved = false);
+    const failed = (error: unknown) => {
+      if (!this.#isUnsaved) onError(error);
+      this.#isUnsaved = true;
+    };
+    this.#saving = this.#saving.then(() => storage.save(this.#id, this.state)).then(saved, failed);
   }
 }

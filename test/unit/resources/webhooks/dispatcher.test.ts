@@ -310,6 +310,42 @@ test('a history that cannot be read is reported, and not read again at once', as
   assert.equal(errors, [unreadable]);
 });
 
+test('while the state cannot be saved, that is reported once, and a stop saves it', async () => {
+  const { context } = world(webhookOf(0), 1);
+  const full = new Error('no space left on device');
+  const errors: unknown[] = [];
+  const saved: string[] = [];
+  let refused = 0;
+  let isFull = true;
+  const dispatcher = new Dispatcher(
+    {
+      ...context,
+      storage: {
+        ...context.storage,
+        async save(_, { text }) {
+          if (!isFull) return void saved.push(text);
+          refused += 1;
+          throw full;
+        },
+      },
+      send: async () => 500,
+      retryDelay: (failures) => (failures < 3 ? 0 : 3_600_000),
+      onError: (error) => errors.push(error),
+    },
+    1,
+    new DeliveryState(0),
+  );
+  dispatcher.start();
+  await until('three failures are not saved', () => refused === 3);
+  isFull = false;
+  await dispatcher.stop(0);
+  assert.equal(errors, [full]);
+  assert.equal(
+    saved.map((text) => (JSON.parse(text) as { failures: number }).failures),
+    [3],
+  );
+});
+
 test('a failure is saved although nothing is delivered after it, and stop waits for that', async () => {
   const { context } = world(webhookOf(0), 1);
   const free = Promise.withResolvers<void>();
