@@ -17,8 +17,9 @@ export interface DurableOptions extends Pick<Job, 'exclusive' | 'record'> {
 /** Bytes between two syncs: one long sync at the end would hold up the syncs of other files. */
 const FLUSH_BYTES = 4 * 1024 * 1024;
 
-/** The names of temporary files. */
+/** The names of temporary files; the second finds them in messages. */
 export const TEMPORARY = /^\.[0-9a-f]{16}\.tmp$/;
+export const TEMPORARY_IN_TEXT = /\.[0-9a-f]{16}\.tmp/g;
 
 /**
  * Writes `bytes` to `path` whole or not at all; see publish.ts.

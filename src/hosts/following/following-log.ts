@@ -2,6 +2,7 @@
  * What the log says about whether a host follows its primary. An operator who was told that it does
  * not must learn when it does, so that line has the same level.
  */
+import { TEMPORARY_IN_TEXT } from '../../disk/durable-file.ts';
 import type { Log } from '../../telemetry/log.ts';
 
 export class FollowingLog {
@@ -15,8 +16,10 @@ export class FollowingLog {
 
   /** Warns that the host does not follow, unless the last line says the same. @param message why. */
   trouble(message: string): void {
-    if (message !== this.#trouble) this.#log.warn(message);
-    this.#trouble = message;
+    // Each attempt to write a file has another temporary name.
+    const trouble = message.replaceAll(TEMPORARY_IN_TEXT, '');
+    if (trouble !== this.#trouble) this.#log.warn(message);
+    this.#trouble = trouble;
   }
 
   /** Says that the host follows. @param address of its primary. */

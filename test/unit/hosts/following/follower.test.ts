@@ -1,8 +1,11 @@
 /** A follower of primaries that cut, repeat or damage their stream (spec 15.13, 15.14). */
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Backoff } from '../../../../src/backoff.ts';
+import type { Disk } from '../../../../src/disk/disk.ts';
+import { replaceFile } from '../../../../src/disk/durable-file.ts';
 import { Confirmation } from '../../../../src/hosts/following/confirmation.ts';
 import { Follower } from '../../../../src/hosts/following/follower.ts';
 import { FollowingLog } from '../../../../src/hosts/following/following-log.ts';
@@ -21,6 +24,15 @@ import { quickDisk } from '../../../support/disk.ts';
 import { until } from '../../../support/until.ts';
 import { stateOfPrimary } from '../../../support/host-state.ts';
 import { openQuickStore } from '../../../support/quick-store.ts';
+
+/** A disk that has no room for another file. */
+const withoutFiles: Disk = {
+  ...quickDisk,
+  async publish({ temporary }) {
+    const message = `ENOSPC: no space left on device, open '${temporary}'`;
+    return { code: 'ENOSPC', message, reached: 'nothing' };
+  },
+};
 
 const fail = (error: unknown) => {
   throw error;
@@ -388,6 +400,24 @@ test('while the disk refuses a change set, the log says so once, and attempts ge
   await inStep(source, replica);
   await until('the log says so', () => warnings.length === 2);
   assert.is(warnings[1], 'following https://primary');
+  await close(follower);
+});
+
+test('while the disk refuses the accounts of the primary, the log says so once', async () => {
+  const { start, close, warnings } = await pair();
+  const access = join(temporaryDirectory(), 'access.json');
+  let attempts = 0;
+  const { follower } = start({
+    async credentials() {
+      attempts += 1;
+      // Names the temporary file in its error, as the disk of the machine does.
+      await replaceFile(withoutFiles, access, Buffer.from('{}'));
+      throw new Error('it was written');
+    },
+  });
+  await until('it was tried a few times', () => attempts >= 5);
+  assert.is(warnings.length, 1, warnings.join('\n'));
+  assert.match(warnings[0] ?? '', /^not following: ENOSPC: .* '\S+\.tmp'$/);
   await close(follower);
 });
 
