@@ -240,12 +240,22 @@ export class Records {
     });
   }
 
-  /** The number of rows that refer to a committed row: a write to it may have to read them all. */
-  #countReferrers({ name }: Kind, id: number): number {
-    const counts = referrersOf(name).map(({ kind, attribute }) =>
-      this.#store.rank(kind.name, attribute, id, Number.POSITIVE_INFINITY),
-    );
-    return counts.reduce((sum, count) => sum + count, 0);
+  /**
+   * The number of rows that a write to a committed row may have to read: those that refer to it and,
+   * if these move with it, those that refer to these. It stops counting when they are many.
+   */
+  #countReferrers({ name, constrains }: Kind, id: number): number {
+    let count = 0;
+    for (const { kind, attribute } of referrersOf(name)) {
+      count += this.#store.rank(kind.name, attribute, id, Number.POSITIVE_INFINITY);
+      if (isMany(count)) break;
+      if (constrains.length === 0 || !kind.constrains.includes(attribute)) continue;
+      for (const other of this.#store.matching(kind.name, attribute, id)) {
+        count += this.#countReferrers(kind, other);
+        if (isMany(count)) break;
+      }
+    }
+    return count;
   }
 
   /** As {@link AuditedStore.transact}, with the failures of {@link translated}. */

@@ -12,7 +12,9 @@ import { type Precondition, Records } from '../../../src/resources/records.ts';
 import { State } from '../../../src/store/state.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { codeOf } from '../../support/failure.ts';
+import { add } from '../../support/memory-store.ts';
 import { openQuickStore } from '../../support/quick-store.ts';
+import { addChain, addSku, addSpu } from '../../support/shop.ts';
 
 const BRANDS: Address = { kind: KINDS.brands, parent: null };
 
@@ -60,15 +62,19 @@ test('an item that was read before is gone as soon as it is deleted', async () =
   await store.close();
 });
 
+/** Notes whether the last write ran in slices. */
+class WatchedStore extends AuditedStore {
+  isLong: boolean | null = null;
+
+  override transact<T>(...[subject, isLong, run]: Parameters<AuditedStore['transact']>) {
+    this.isLong = isLong;
+    return super.transact(subject, isLong, run) as Promise<T>;
+  }
+}
+
 test('a write to a row to which more than 200 others refer runs in slices', async () => {
   const store = await openQuickStore(temporaryDirectory());
-  let isLong: boolean | null = null;
-  const audited = new (class extends AuditedStore {
-    override transact<T>(...[subject, slices, run]: Parameters<AuditedStore['transact']>) {
-      isLong = slices;
-      return super.transact(subject, slices, run) as Promise<T>;
-    }
-  })(store);
+  const audited = new WatchedStore(store);
   const records = new Records(audited);
   const { categories } = KINDS;
   const [address, sender] = [
@@ -83,10 +89,26 @@ test('a write to a row to which more than 200 others refer runs in slices', asyn
     const children = Array.from({ length: added }, () => ({ name: 'Child', parent_id: parent }));
     await records.createAll(categories, children, sender);
     await records.update(address, parent, 'partial', { name: 'Other' }, null, null);
-    assert.is(isLong, wanted, 'a change');
+    assert.is(audited.isLong, wanted, 'a change');
     assert.is(await codeOf(records.remove(address, parent, null, null)), 'referred_to');
-    assert.is(isLong, wanted, 'a removal');
+    assert.is(audited.isLong, wanted, 'a removal');
   }
+  await store.close();
+});
+
+test('so does a write to a row that few refer to, if more than 200 refer to these', async () => {
+  const store = await openQuickStore(temporaryDirectory());
+  await store.transact((transaction) => {
+    const brand = add(transaction, 'brands', { name: 'Oak', logo: '', first_letter: '' });
+    addSpu(transaction, 'Table', brand, addChain(transaction, 'Wood'));
+    addChain(transaction, 'Leaf');
+    for (let nth = 1; nth <= 300; nth += 1) addSku(transaction, `SKU ${nth}`, 1, 6);
+  });
+  const audited = new WatchedStore(store);
+  const records = new Records(audited);
+  const address = { kind: KINDS.categories, parent: null };
+  await records.update(address, 5, 'partial', { parent_id: 1 }, null, null);
+  assert.is(audited.isLong, true);
   await store.close();
 });
 
