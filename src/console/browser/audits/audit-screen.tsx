@@ -152,15 +152,22 @@ async function isUndone({ resource, resource_id: id, before }: AuditEntry): Prom
   return last !== undefined && differencesOf({ ...last, before }).length === 0;
 }
 
+interface Attempt {
+  /** Whether the response to an earlier attempt was lost. */
+  readonly isRepeated: boolean;
+  /** Whether the entry is still there: a user who has left it is asked nothing. */
+  readonly isShown: () => boolean;
+}
+
 /** @returns whether it is undone; the user may keep a row that has changed since. */
-async function undoOrAsk(entry: AuditEntry, wasUnanswered: boolean): Promise<boolean> {
+async function undoOrAsk(entry: AuditEntry, { isRepeated, isShown }: Attempt): Promise<boolean> {
   try {
     await reverse(entry.id);
     return true;
   } catch (error) {
     if (!(error instanceof ApiError && error.status === 409)) throw error;
-    // The response to an earlier attempt was lost.
-    if (wasUnanswered && (await isUndone(entry))) return true;
+    if (isRepeated && (await isUndone(entry))) return true;
+    if (!isShown()) throw error;
     const force = await confirm({
       title: t('audits.conflict'),
       text: serverText(error.message),
@@ -172,11 +179,11 @@ async function undoOrAsk(entry: AuditEntry, wasUnanswered: boolean): Promise<boo
 }
 
 /** @returns undoes an entry, unless the row has changed since and the user keeps it. */
-function useUndo({ entry, onUndone }: EntryProps): () => Promise<void> {
+function useUndo({ entry, onUndone }: EntryProps, isShown: () => boolean): () => Promise<void> {
   const unanswered = useRef(false);
   return useOneAtATime(async () => {
     try {
-      if (!(await undoOrAsk(entry, unanswered.current))) return;
+      if (!(await undoOrAsk(entry, { isRepeated: unanswered.current, isShown }))) return;
     } catch (error) {
       unanswered.current ||= isPassing(error);
       throw error;
@@ -191,7 +198,8 @@ function Entry(props: EntryProps) {
   const { entry } = props;
   const { action, resource, resource_id: id, subject, time } = entry;
   const linked = collectionNamed(resource) !== undefined;
-  const undo = useUndo(props);
+  const button = useRef<HTMLButtonElement>(null);
+  const undo = useUndo(props, () => button.current !== null);
   const undoable = linked || resource === 'sku_specs';
   return (
     <li>
@@ -210,6 +218,7 @@ function Entry(props: EntryProps) {
         </span>
         {undoable && (
           <button
+            ref={button}
             type="button"
             aria-label={t('audits.undoEntry', { name: entryTitle(entry) })}
             onClick={() => void undo().catch(complain)}

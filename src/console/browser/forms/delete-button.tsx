@@ -7,6 +7,7 @@ import { lastListAddress } from '../lists/last-address.ts';
 import { navigate } from '../location.ts';
 import type { MessageKey } from '../messages/message.ts';
 import { t } from '../messages/text.ts';
+import { useOneAtATime } from '../one-at-a-time.ts';
 import { titleOf } from '../parts/attributes.ts';
 import { followCategories } from '../parts/category-changes.ts';
 import { confirm, dialogsClosed } from '../parts/dialog.tsx';
@@ -54,12 +55,14 @@ async function removeAsRead(form: FormState, { item, etag }: Loaded): Promise<vo
 export function DeleteButton({ form }: { readonly form: FormState }) {
   const { collection } = form;
   const button = useRef<HTMLButtonElement>(null);
-  const run = async () => {
+  const run = useOneAtATime(async () => {
     const loaded = form.base.value;
     if (loaded === null) return;
     const { item } = loaded;
     const name = titleOf(collection, item);
     const inTheWay = await referring(collection, item.id);
+    // While the server was asked, the user may have gone to another screen.
+    if (button.current === null) return;
     const agreed = await confirm({
       title: t('delete.title', { name }),
       text: (
@@ -91,7 +94,7 @@ export function DeleteButton({ form }: { readonly form: FormState }) {
     }
     form.discard();
     await navigate(lastListAddress(collection.name), { asks: false });
-  };
+  });
   return (
     <button ref={button} type="button" class="danger" onClick={() => void run().catch(complain)}>
       {t('form.delete')}

@@ -135,4 +135,39 @@ testInBrowser('a deletion of items whose list is left ends, and can be undone', 
   await page.context().close();
 });
 
+testInBrowser('whether to delete an item is asked once, and only on its screen', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  const { id } = await make(server, '/admin/brands/', { name: 'Slowly removed' });
+  await page.goto(at(`/brands/${id}`));
+  const referring = ({ pathname }: URL) => pathname === '/admin/goods/';
+  let reads = 0;
+  page.on('request', (request) => {
+    if (referring(new URL(request.url()))) reads += 1;
+  });
+  const release = await hold(page, referring);
+  const press = page.getByRole('button', { name: 'Delete', exact: true });
+  await press.click();
+  await press.click();
+  release();
+  const question = page.getByRole('alertdialog');
+  await question.getByRole('button', { name: 'Cancel' }).click();
+  assert.is(reads, 1);
+  await page.unroute(referring);
+  const releaseLater = await hold(page, referring);
+  const asked = page.waitForRequest((request) => referring(new URL(request.url())));
+  await press.click();
+  const request = await asked;
+  await page.getByRole('link', { name: 'Books', exact: true }).click();
+  await page.getByRole('table', { name: 'Books' }).waitFor();
+  releaseLater();
+  await (await request.response())?.finished();
+  await page.evaluate('new Promise((done) => requestAnimationFrame(() => setTimeout(done)))');
+  assert.is(await question.count(), 0);
+  assert.is((await read(server, '/admin/brands/?q=Slowly')).length, 1);
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
 test.run();

@@ -5,7 +5,7 @@ import type { Page, Route } from 'playwright-core';
 import { make, read } from '../../../../support/catalog.ts';
 import { send, tokenFor } from '../../../../support/client.ts';
 import { testInBrowser } from '../../browser.ts';
-import { faults, hears, loseResponse, stage } from '../console.ts';
+import { faults, hears, hold, loseResponse, stage } from '../console.ts';
 
 const scene = stage();
 
@@ -205,6 +205,27 @@ testInBrowser('an entry whose undo has lost its response is undone by the next o
   await dialog.getByRole('button', { name: 'Cancel' }).click();
   assert.is(await name(), 'Changed since');
   assert.equal(faults(visitor, [/ERR_FAILED/, /409/]), []);
+  await page.context().close();
+});
+
+testInBrowser('a user who has left the trail is not asked whether to overwrite a row', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('admin');
+  const { page } = visitor;
+  const { id } = await make(server, '/admin/brands/', { name: 'Left alone' });
+  for (const name of ['Renamed', 'Renamed again']) {
+    await send(server, 'PATCH', `/admin/brands/${id}/`, { body: { name } });
+  }
+  await page.goto(at(`/audits?resource=brands&resource_id=${id}`));
+  const release = await hold(page, '**/admin/audits/*/reversal/');
+  await page.getByRole('button', { name: 'Undo: Renamed', exact: true }).click();
+  await page.getByText('Saving…').waitFor();
+  await page.getByRole('link', { name: 'Books', exact: true }).click();
+  await page.getByRole('table', { name: 'Books' }).waitFor();
+  release();
+  await hears(page, 'alert', /changed since/);
+  assert.is(await page.getByRole('alertdialog').count(), 0);
+  assert.equal(faults(visitor, [/409/]), []);
   await page.context().close();
 });
 
