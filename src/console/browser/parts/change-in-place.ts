@@ -45,14 +45,17 @@ export function useSeen(
 /**
  * Saves what is typed if the field is removed before the focus has left it, as Back does. A click
  * saves it too, before it leads to another screen. Before the page is closed or loaded again the user
- * is asked instead, because that would cut off the save.
+ * is asked instead, because that would cut off the save. What could not be saved before is dropped:
+ * the user was asked before leaving it.
  *
  * @param save is called while the field is still on the page.
  * @param field whose default value is what it began with.
+ * @param isRefused whether an attempt has failed.
  */
 export function useSavedWhenRemoved(
   save: () => Promise<void>,
   field: { readonly current: HTMLInputElement | null },
+  isRefused: () => boolean,
 ): void {
   const latest = useRef(save);
   latest.current = save;
@@ -64,7 +67,7 @@ export function useSavedWhenRemoved(
     addEventListener('beforeunload', ask);
     return () => {
       removeEventListener('beforeunload', ask);
-      void latest.current();
+      if (!isRefused()) void latest.current();
     };
   }, []);
 }

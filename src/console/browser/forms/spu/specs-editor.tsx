@@ -218,7 +218,7 @@ function OptionField({ id, value, onChange, onEnd }: OptionFieldProps) {
       complain(error);
     }
   };
-  useSavedWhenRemoved(rename, input);
+  useSavedWhenRemoved(rename, input, () => refused.value);
   return (
     <input
       ref={input}

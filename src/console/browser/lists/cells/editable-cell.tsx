@@ -79,7 +79,7 @@ interface EditorProps extends CellProps {
 function Editor({ collection, column, item, onChange, onEnd }: EditorProps) {
   const input = useRef<HTMLInputElement>(null);
   const problem = useSignal<string | null>(null);
-  const markUnsaved = useUnsavedCell();
+  const unsaved = useUnsavedCell();
   const saving = useSignal(false);
   const done = useRef(false);
   const help = useId();
@@ -96,7 +96,7 @@ function Editor({ collection, column, item, onChange, onEnd }: EditorProps) {
     const text = input.current?.value.trim() ?? '';
     const next = isPrice(column) ? parsePrice(text) : parseWhole(text);
     problem.value = next === null ? numberProblem(isPrice(column)) : null;
-    if (next === null) markUnsaved();
+    if (next === null) unsaved.mark();
     if (next === null) return;
     done.current = true;
     saving.value = true;
@@ -107,11 +107,11 @@ function Editor({ collection, column, item, onChange, onEnd }: EditorProps) {
       // What is typed stays, so that it can be sent again.
       done.current = false;
       saving.value = false;
-      markUnsaved();
+      unsaved.mark();
       complain(error);
     }
   };
-  useSavedWhenRemoved(save, input);
+  useSavedWhenRemoved(save, input, unsaved.isMarked);
   return (
     <>
       <input

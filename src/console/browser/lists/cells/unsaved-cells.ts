@@ -15,16 +15,16 @@ function holdBackList(): () => void {
   };
 }
 
+interface UnsavedCell {
+  readonly isMarked: () => boolean;
+  readonly mark: () => void;
+}
+
 /** @returns marks a cell as one whose text could not be saved, as long as it is there. */
-export function useUnsavedCell(): () => void {
+export function useUnsavedCell(): UnsavedCell {
   /** Null before the cell is marked. */
   const release = useRef<(() => void) | null>(null);
   const removed = useRef(false);
-  // At once: the click that takes the focus from the cell may be the one that leaves the list.
-  const mark = () => {
-    // A save that fails later has nothing to go back to.
-    if (!removed.current) release.current ??= holdBackList();
-  };
   // Not an effect that ends after the next frame: by then the list may be left.
   useLayoutEffect(
     () => () => {
@@ -33,5 +33,12 @@ export function useUnsavedCell(): () => void {
     },
     [release],
   );
-  return mark;
+  return {
+    isMarked: () => release.current !== null,
+    // At once: the click that takes the focus from the cell may be the one that leaves the list.
+    mark() {
+      // A save that fails later has nothing to go back to.
+      if (!removed.current) release.current ??= holdBackList();
+    },
+  };
 }

@@ -1,4 +1,4 @@
-/** Questions about what is unsaved, while it is being saved: they end with the save (spec 13.5). */
+/** Questions about what is unsaved: they end with a save, and the answer counts (spec 13.5). */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { read } from '../../../../support/catalog.ts';
@@ -130,5 +130,49 @@ testInBrowser('a question about an import ends when its report is there', async 
   assert.equal(faults(visitor), []);
   await page.context().close();
 });
+
+testInBrowser(
+  'a value that could not be saved is not saved once the user has left it',
+  async () => {
+    const { server, at, visit } = scene();
+    const visitor = await visit('editor');
+    const { page } = visitor;
+    const writes: string[] = [];
+    page.on('request', (request) => {
+      if (request.method() === 'PATCH') writes.push(request.url());
+    });
+    const leave = async () => {
+      await page.getByRole('link', { name: 'Books', exact: true }).click();
+      await page.getByText('Saving…').waitFor({ state: 'detached' });
+      await page.unrouteAll();
+      await page.getByRole('alertdialog').getByRole('button', { name: 'Leave' }).click();
+      await page.getByRole('table', { name: 'Books' }).waitFor();
+      await page.evaluate('new Promise((done) => requestAnimationFrame(() => setTimeout(done)))');
+      await page.getByText('Saving…').waitFor({ state: 'detached' });
+    };
+    await page.goto(at('/skus'));
+    const before = await read(server, '/admin/skus/2/');
+    await page.getByRole('row').nth(2).locator('.editable').getByRole('button').first().click();
+    const price = page.getByRole('textbox', { name: 'Price' });
+    await price.fill('614');
+    await page.route('**/admin/skus/2/', (route) => route.abort());
+    await price.press('Enter');
+    await hears(page, 'alert', 'The server does not answer.');
+    await leave();
+    assert.equal(await read(server, '/admin/skus/2/'), before);
+    await page.goto(at('/goods/1'));
+    await page.getByRole('button', { name: 'Coral', exact: true }).click();
+    const option = page.getByRole('textbox', { name: 'Value' });
+    await option.fill('Coral reef');
+    await page.route('**/admin/options/*/', (route) => route.abort());
+    await option.press('Enter');
+    await hears(page, 'alert', 'The server does not answer.');
+    await leave();
+    assert.equal(await read(server, '/admin/options/?q=reef'), []);
+    assert.equal(writes, []);
+    assert.equal(faults(visitor, [/ERR_FAILED/]), []);
+    await page.context().close();
+  },
+);
 
 test.run();
