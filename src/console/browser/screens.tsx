@@ -65,7 +65,9 @@ function NotFound() {
   useTitle(title);
   return (
     <>
-      <h1>{title}</h1>
+      <div class="heading">
+        <h1>{title}</h1>
+      </div>
       <p>{t('error.noScreenHelp')}</p>
     </>
   );

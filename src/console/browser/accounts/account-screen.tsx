@@ -104,6 +104,7 @@ function UserTable({ users, onChanged, onPassword }: TableProps) {
           ))}
         </tbody>
       </table>
+      {users.length === 0 && <p class="empty">{t('list.empty')}</p>}
     </div>
   );
 }

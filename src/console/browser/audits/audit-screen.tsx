@@ -124,7 +124,9 @@ function TrailPaging({ filters, page, trail }: PagingProps) {
   return (
     <nav {...usePagingFocus(page)} class="paging" aria-label={t('paging.label')}>
       <p aria-live="polite">
-        {trail.value !== null && t('audits.count', { count: trail.value.total })}
+        {trail.value !== null &&
+          trail.value.total > 0 &&
+          t('audits.count', { count: trail.value.total })}
       </p>
       {page > 1 && (
         <a class="button" href={href(addressOf(filters, Math.min(page - 1, last)))}>

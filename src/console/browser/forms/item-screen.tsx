@@ -87,7 +87,9 @@ function Missing({ error, onAgain }: MissingProps) {
   useTitle(title);
   return (
     <div role="alert">
-      <h1>{title}</h1>
+      <div class="heading">
+        <h1>{title}</h1>
+      </div>
       {!gone && !unknown && <p>{wordsFor(error)}</p>}
       {!gone && !unknown && (
         <button type="button" onClick={onAgain}>

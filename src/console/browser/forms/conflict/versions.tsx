@@ -75,8 +75,7 @@ function Versions({ difference, side, collection, onChoose }: VersionsProps) {
   return (
     <tr>
       <th scope="row">
-        {attributeLabel(attribute)}
-        {both && <span class="tag">{t('conflict.both')}</span>}
+        {attributeLabel(attribute)} {both && <span class="tag">{t('conflict.both')}</span>}
       </th>
       <td class="wraps soft">
         {/* A narrow window shows the versions below each other, and no row of headers. */}

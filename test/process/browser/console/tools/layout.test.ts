@@ -1,0 +1,65 @@
+/** Where things are on a screen, in narrow and in wide windows (spec 13.4). */
+import type { Locator } from 'playwright-core';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { testInBrowser } from '../../browser.ts';
+import { faults, stage } from '../console.ts';
+
+const scene = stage();
+
+/** The left and the right edge of an element, in pixels. */
+async function edges(element: Locator): Promise<readonly [left: number, right: number]> {
+  const box = await element.boundingBox();
+  assert.ok(box !== null);
+  return [box.x, box.x + box.width];
+}
+
+testInBrowser('in a wide window the buttons of an item are beside its form', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('editor', { width: 2560 });
+  const { page } = visitor;
+  const form = page.locator('form.item');
+  const preview = page.getByRole('button', { name: 'Preview' });
+  await page.goto(at('/skus/1'));
+  await form.waitFor();
+  assert.is((await edges(preview))[1], (await edges(form))[1]);
+  await preview.click();
+  const frame = page.locator('iframe');
+  await frame.waitFor();
+  assert.is((await edges(preview))[1], (await edges(frame))[1], 'the preview is beside the form');
+  // The frame of the preview has no address, so its style sheet counts as foreign.
+  assert.equal(faults(visitor, [/\/pages\/style\.css/]), []);
+  await page.context().close();
+});
+
+testInBrowser('on a phone the attribute for a column of a file is in sight', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('editor', { width: 360 });
+  const { page } = visitor;
+  await page.goto(at('/import'));
+  const buffer = Buffer.from('id,The manufacturer’s own product number\n1,2\n');
+  await page.getByLabel('File').setInputFiles({ name: 'a.csv', mimeType: 'text/csv', buffer });
+  await page.getByRole('button', { name: 'Next' }).click();
+  const [, right] = await edges(page.getByRole('region', { name: 'Columns of the file' }));
+  for (const column of ['id', 'The manufacturer’s own product number']) {
+    const choice = page.getByLabel(`Column ${column} in the catalog`);
+    assert.ok((await edges(choice))[1] <= right, column);
+  }
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
+testInBrowser('a screen that has nothing to show says so', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('admin');
+  const { page } = visitor;
+  await page.goto(at('/accounts'));
+  await page.getByText('There is nothing here yet.').waitFor();
+  await page.goto(at('/audits?subject=nobody'));
+  await page.getByText('No entries.').waitFor();
+  assert.is(await page.getByText('0 entries').count(), 0);
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
+test.run();
