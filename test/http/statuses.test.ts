@@ -1,15 +1,7 @@
 /** spec 3.2 to 3.11: which status a request gets, and the order of the checks. */
-import { createHmac } from 'node:crypto';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import {
-  type Catalog,
-  createCatalog,
-  type Fields,
-  make,
-  skuFields,
-  without,
-} from '../support/catalog.ts';
+import { type Catalog, createCatalog, make, skuFields } from '../support/catalog.ts';
 import { type Received, type Sent, send, tokenFor } from '../support/client.ts';
 import { SECRET } from '../support/secret.ts';
 import { closeServices, openService, type Service } from '../support/service.ts';
@@ -117,136 +109,6 @@ test('the error about a body that is no JSON text in UTF-8 says what is wrong wi
 test('a request without a body is 400 if one is required', async () => {
   assertProblem(await send(server, 'POST', '/books/'), 400, 'POST');
   assertProblem(await send(server, 'PUT', `/admin/skus/${catalog.sku}/`), 400, 'PUT');
-});
-
-// 401 and 403
-
-type Signer = 'sha256' | 'sha384' | 'sha512' | null;
-
-const encode = (part: Fields) => Buffer.from(JSON.stringify(part)).toString('base64url');
-
-/** A token made by hand: any header and claims, signed or not. */
-function forge(
-  payload: Fields,
-  header: Fields = {},
-  signer: Signer = 'sha256',
-  secret = SECRET,
-): string {
-  const signed = `${encode({ alg: 'HS256', typ: 'JWT', ...header })}.${encode(payload)}`;
-  const signature =
-    signer === null ? '' : createHmac(signer, secret).update(signed).digest('base64url');
-  return `${signed}.${signature}`;
-}
-
-function claims(changes: Fields = {}): Fields {
-  const now = Math.floor(Date.now() / 1000);
-  return {
-    sub: 'ann',
-    role: 'admin',
-    iat: now,
-    exp: now + 600,
-    jti: 'one',
-    iss: 'catalog-server',
-    aud: 'catalog-admin',
-    ...changes,
-  };
-}
-
-const soon = (seconds: number) => Math.floor(Date.now() / 1000) + seconds;
-const valid = () => forge(claims());
-const altered = () => {
-  const [head, , signature] = forge(claims({ role: 'viewer' })).split('.');
-  return `${head}.${forge(claims()).split('.')[1]}.${signature}`;
-};
-
-const REFUSED: Readonly<Record<string, () => string | null>> = {
-  'is missing': () => null,
-  'is empty': () => '',
-  'is only a prefix': () => 'Bearer',
-  'has no prefix': valid,
-  'has another prefix': () => `Token ${valid()}`,
-  'is a user name and password': () => `Basic ${btoa('admin:admin')}`,
-  'is not a JWT': () => 'Bearer nonsense',
-  'has two parts': () => `Bearer ${valid().split('.').slice(0, 2).join('.')}`,
-  'has four parts': () => `Bearer ${valid()}.x`,
-  'has parts that are not JSON': () => 'Bearer YQ.YQ.YQ',
-  'is sent twice': () => `Bearer ${valid()} ${valid()}`,
-  'has expired': () => `Bearer ${forge(claims({ exp: soon(-10) }))}`,
-  'expired beyond the leeway of two seconds': () => `Bearer ${forge(claims({ exp: soon(-4) }))}`,
-  'is not valid yet': () => `Bearer ${forge(claims({ nbf: soon(60) }))}`,
-  'is unsigned': () => `Bearer ${forge(claims(), { alg: 'none' }, null)}`,
-  'claims to be unsigned and is signed': () => `Bearer ${forge(claims(), { alg: 'none' })}`,
-  'has its signature cut off': () => `Bearer ${forge(claims(), {}, null)}`,
-  'is signed with HS512': () => `Bearer ${forge(claims(), { alg: 'HS512' }, 'sha512')}`,
-  'is signed with HS384': () => `Bearer ${forge(claims(), { alg: 'HS384' }, 'sha384')}`,
-  'names an asymmetric algorithm': () => `Bearer ${forge(claims(), { alg: 'RS256' })}`,
-  'is signed with another secret': () => `Bearer ${forge(claims(), {}, 'sha256', 'x'.repeat(41))}`,
-  'has claims that were altered': () => `Bearer ${altered()}`,
-  'has no exp': () => `Bearer ${forge(without(claims(), 'exp'))}`,
-  'has an exp that is not a number': () => `Bearer ${forge(claims({ exp: '4102444800' }))}`,
-  'has no iss': () => `Bearer ${forge(without(claims(), 'iss'))}`,
-  'has another iss': () => `Bearer ${forge(claims({ iss: 'other-server' }))}`,
-  'has no aud': () => `Bearer ${forge(without(claims(), 'aud'))}`,
-  'has another aud': () => `Bearer ${forge(claims({ aud: 'catalog' }))}`,
-  'has no role': () => `Bearer ${forge(without(claims(), 'role'))}`,
-  'has an unknown role': () => `Bearer ${forge(claims({ role: 'root' }))}`,
-  'has a role of another case': () => `Bearer ${forge(claims({ role: 'Admin' }))}`,
-  'has a role that is an inherited JavaScript member': () =>
-    `Bearer ${forge(claims({ role: 'constructor' }))}`,
-  'has a list of roles': () => `Bearer ${forge(claims({ role: ['admin'] }))}`,
-  'requires an unknown extension': () => `Bearer ${forge(claims(), { crit: ['x'], x: 1 })}`,
-  'names an unknown key': () => `Bearer ${forge(claims(), { kid: 'other' })}`,
-};
-
-for (const [what, authorization] of Object.entries(REFUSED)) {
-  test(`a token that ${what} is 401 with a Bearer challenge`, async () => {
-    const value = authorization();
-    const sent: Sent = { token: null, headers: value === null ? {} : { authorization: value } };
-    const body = { name: 'New' };
-    const reading = await send(server, 'GET', '/admin/brands/', sent);
-    const writing = await send(server, 'POST', '/admin/brands/', { ...sent, body });
-    for (const answer of [reading, writing]) {
-      assertProblem(answer, 401, what);
-      assert.match(answer.headers.get('www-authenticate') ?? '', /^Bearer\b/);
-    }
-  });
-}
-
-test('a token is accepted with the prefixes Bearer and JWT', async () => {
-  for (const prefix of ['Bearer', 'JWT', 'bearer']) {
-    const headers = { authorization: `${prefix} ${valid()}` };
-    const { status } = await send(server, 'GET', '/admin/brands/', { token: null, headers });
-    assert.is(status, 200, prefix);
-  }
-});
-
-test('a token that was accepted before is 401 from two seconds after it expires', async () => {
-  const begun = Math.floor(Date.now() / 1000) * 1000;
-  let now = begun;
-  const own = await openService({ clock: { now: () => now } });
-  const seconds = begun / 1000;
-  const token = forge(claims({ iat: seconds, exp: seconds + 60 }));
-  const ask = async () => (await send(own, 'GET', '/admin/brands/', { token })).status;
-  // Clocks of two hosts may differ by two seconds.
-  for (const [after, status] of [
-    [0, 200],
-    [61_999, 200],
-    [62_000, 401],
-  ] as const) {
-    now = begun + after;
-    assert.is(await ask(), status, `after ${after} ms`);
-  }
-  await own.stop();
-});
-
-test('an editor may create, replace, change and delete', async () => {
-  const token = await tokenFor('editor');
-  const created = await send(server, 'POST', '/admin/brands/', { token, body: { name: 'New' } });
-  assert.is(created.status, 201);
-  const path = `/admin/brands/${created.json.id}/`;
-  assert.is((await send(server, 'PUT', path, { token, body: { name: 'Newer' } })).status, 200);
-  assert.is((await send(server, 'PATCH', path, { token, body: { logo: 'x' } })).status, 200);
-  assert.is((await send(server, 'DELETE', path, { token })).status, 204);
 });
 
 // 404 and 405
@@ -792,7 +654,7 @@ for (const [what, { method, path, as, status, ...sent }] of Object.entries(ORDER
         ? {}
         : as === 'nobody'
           ? { token: null }
-          : { token: await tokenFor('viewer', as === 'viewer' ? {} : { exp: soon(-60) }) };
+          : { token: await tokenFor('viewer', as === 'viewer' ? {} : { exp: 1 }) };
     assertProblem(await send(server, method, path(), { ...sent, ...token }), status, what);
   });
 }

@@ -263,6 +263,7 @@ test('a wrong signature is refused', async () => {
     'changed claims',
   );
   await requireRefused(`${b64({ alg: 'HS256', typ: 'JWT' })}.${payload}.${signature}`, 'header');
+  await requireRefused(`${b64({ alg: 'RS256' })}.${payload}.${signature}`, 'another algorithm');
   await requireRefused(`${header}.${payload}.`, 'no signature');
   await requireRefused(`${header}.${payload}.${signature.slice(0, 20)}`, 'half a signature');
   await requireRefused(`${header}.${payload}.${signature}${signature}`, 'two signatures');
