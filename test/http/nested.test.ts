@@ -133,24 +133,6 @@ for (const { parents, segment, flat, filter } of FORMS) {
     assert.is((await get(`${nested(1)}x/`)).status, 404);
     assert.is((await get(nested(1).slice(0, -1))).status, 404);
   });
-
-  test(`${nested(1)} and its items accept only GET, HEAD and OPTIONS`, async () => {
-    const [child] = ids((await get(nested(1))).json);
-    for (const path of [nested(1), `${nested(1)}${child}/`]) {
-      const before = (await get(path)).text;
-      for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
-        const answer = await send(server, method, path, method === 'DELETE' ? {} : { body: {} });
-        assert.is(answer.status, 405, `${method} ${path}`);
-        assert.is(answer.headers.get('allow'), 'GET, HEAD, OPTIONS');
-        assert.equal(Object.keys(answer.json), ['error']);
-      }
-      const options = await send(server, 'OPTIONS', path, { token: null });
-      assert.is(options.status, 200);
-      assert.is(options.headers.get('allow'), 'GET, HEAD, OPTIONS');
-      assert.is((await send(server, 'HEAD', path)).status, 200);
-      assert.is((await get(path)).text, before);
-    }
-  });
 }
 
 test('a deleted parent is 410, and the nested paths below it are 404', async () => {
@@ -329,24 +311,6 @@ test('a record is validated, and must belong to the SPU of the SKU', async () =>
     assert.match(refused.json.error, /^database error: /);
   }
   assert.equal((await get(path)).json, []);
-});
-
-test('the records of a SKU accept POST, a record accepts DELETE, and other writes are 405', async () => {
-  const path = '/admin/skus/1/specs/';
-  for (const [at, allow, refused] of [
-    [path, 'GET, HEAD, POST, OPTIONS', ['PUT', 'PATCH', 'DELETE']],
-    [`${path}1/`, 'GET, HEAD, DELETE, OPTIONS', ['POST', 'PUT', 'PATCH']],
-  ] as const) {
-    for (const method of refused) {
-      const answer = await send(server, method, at);
-      assert.is(answer.status, 405, `${method} ${at}`);
-      assert.is(answer.headers.get('allow'), allow);
-      assert.equal(Object.keys(answer.json), ['error']);
-    }
-    const options = await send(server, 'OPTIONS', at, { token: null });
-    assert.is(options.status, 200);
-    assert.is(options.headers.get('allow'), allow);
-  }
 });
 
 test('If-Match guards the removal of a record', async () => {

@@ -188,16 +188,10 @@ test('an error is application/json for any Accept', async () => {
       assert.is(typeOf(answer), JSON_TYPE, `${path} ${accept}`);
     }
   }
-});
-
-test('a body may have any JSON Content-Type, including the vendor type', async () => {
-  for (const type of [JSON_TYPE, VENDOR_TYPE, 'application/json; charset=utf-8', 'a/b+json']) {
-    const created = await send(server, 'POST', '/books/', {
-      body: { name: 'Declared', pub_date: '2001-02-03' },
-      headers: { 'content-type': type },
-    });
-    assert.is(created.status, 201, type);
-  }
+  const headers = { accept: VENDOR_TYPE };
+  const refused = await send(server, 'POST', '/books/', { body: {}, headers });
+  assert.is(refused.status, 422);
+  assert.is(typeOf(refused), JSON_TYPE);
 });
 
 test('every item has a strong entity tag that does not change while the object is unchanged', async () => {
@@ -396,14 +390,6 @@ test('a POST to a collection, which has no ETag, is 412 with any If-Match other 
     const any = await send(server, 'POST', path, { body: {}, headers: { 'if-match': '*' } });
     assert.is(any.status, 422, path);
   }
-});
-
-test('a stale If-Match is 412 before the body is read', async () => {
-  const answer = await send(server, 'PUT', '/books/1/', {
-    body: '{',
-    headers: { 'if-match': '"stale"' },
-  });
-  assert.is(answer.status, 412);
 });
 
 test('of five concurrent writes with the same tag one succeeds, and the others are 412', async () => {
