@@ -1,10 +1,6 @@
 /** RFC 8288: from the base address every path can be found by following `Link`. */
-import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { pageLinks } from '../../src/http/rules/paging.ts';
-import { KINDS } from '../../src/model/kinds.ts';
-import { parseQuery } from '../../src/resources/query.ts';
 import { linksOf, type Received, type Sent, send } from '../support/client.ts';
 import { closeServices, openService, type Service } from '../support/service.ts';
 
@@ -219,45 +215,6 @@ test('a response without an item or a page links only to the documentation', asy
   }
 });
 
-/** The offset of each page that is linked to. */
-function offsetsOf(search: string, total: number): Record<string, number> {
-  const links = pageLinks('/p/', parseQuery(KINDS.skus, search), total).map((link) => {
-    const [, target = '', rel = ''] = /^<\/p\/\?([^>]*)>; rel="(\w+)"$/.exec(link) ?? [];
-    return [rel, parseQuery(KINDS.skus, target).selection.offset] as const;
-  });
-  return Object.fromEntries(links);
-}
-
-const UNALIGNED: readonly (readonly [string, number, Record<string, number>])[] = [
-  ['limit=10&offset=5', 36, { first: 0, prev: 0, next: 15, last: 30 }],
-  ['limit=10&offset=25', 36, { first: 0, prev: 15, next: 35, last: 30 }],
-  ['limit=10&offset=26', 36, { first: 0, prev: 16, last: 30 }],
-  ['limit=10&offset=35', 36, { first: 0, prev: 25, last: 30 }],
-  ['limit=10&offset=36', 36, { first: 0, prev: 26, last: 30 }],
-  ['limit=10&offset=99', 36, { first: 0, prev: 30, last: 30 }],
-  ['limit=7&offset=3', 14, { first: 0, prev: 0, next: 10, last: 7 }],
-];
-
-for (const [search, total, wanted] of UNALIGNED) {
-  test(`?${search} of ${total} rows links to ${JSON.stringify(wanted)}`, () => {
-    assert.equal(offsetsOf(search, total), wanted);
-  });
-}
-
-test('if the links are too long, last is left out first, then first, prev and next', () => {
-  const relsOf = (length: number) => {
-    const query = parseQuery(KINDS.skus, `keyword=${'x'.repeat(length)}&page=2&per_page=1`);
-    const links = pageLinks('/p/', query, 9);
-    assert.ok(links.join(', ').length <= 4200, `${length}`);
-    return links.map((link) => /rel="(\w+)"$/.exec(link)?.[1]);
-  };
-  assert.equal(relsOf(900), ['first', 'prev', 'next', 'last']);
-  assert.equal(relsOf(1300), ['first', 'prev', 'next']);
-  assert.equal(relsOf(1900), ['prev', 'next']);
-  assert.equal(relsOf(3900), ['next']);
-  assert.equal(relsOf(8000), []);
-});
-
 test('the response to the longest target has less than 8 KiB of headers', async () => {
   for (const path of ['/admin/skus/?page=2&per_page=1&keyword=', '/docs?', '/pages?', '/books?']) {
     for (const letter of ['x', '%3C', '%F0%9F%98%80']) {
@@ -267,54 +224,6 @@ test('the response to the longest target has less than 8 KiB of headers', async 
       assert.ok(size < 8192, `${path} ${letter}: ${size} bytes`);
     }
   }
-});
-
-test('for any offset, last contains the last row, and next and prev skip no rows', () => {
-  fc.assert(
-    fc.property(
-      fc.integer({ min: 1, max: 60 }),
-      fc.integer({ min: 1, max: 25 }),
-      fc.integer({ min: 0, max: 80 }),
-      (total, limit, offset) => {
-        const {
-          first,
-          prev,
-          next,
-          last = -1,
-        } = offsetsOf(`limit=${limit}&offset=${offset}`, total);
-        assert.is(first, 0);
-        assert.ok(
-          last <= total - 1 && total - 1 < last + limit,
-          'the last row is on the last page',
-        );
-        assert.is(next === undefined, offset + limit >= total, 'next, where there are rows behind');
-        if (next !== undefined) assert.is(next, offset + limit);
-        assert.is(prev === undefined, offset === 0, 'prev, where there are rows before');
-        if (prev === undefined) return;
-        assert.ok(prev < offset);
-        assert.ok(prev + limit >= Math.min(offset, total), 'no row between prev and this page');
-      },
-    ),
-  );
-});
-
-test('from an unaligned page, following next reaches the last row, and so does last', async () => {
-  let target: string | undefined = '/admin/skus/?limit=10&offset=5';
-  const ids: number[] = [];
-  let final: Received | undefined;
-  while (target !== undefined) {
-    const page: Received = await send(bare, 'GET', target);
-    ids.push(...page.json.map(({ id }: { id: number }) => id));
-    const links: Record<string, string> = Object.fromEntries(linksOf(page));
-    if (links['next'] === undefined) final = await send(bare, 'GET', links['last'] ?? '');
-    target = links['next'];
-  }
-  assert.equal(
-    ids,
-    Array.from({ length: 31 }, (_, index) => index + 6),
-  );
-  assert.is(final?.json.at(-1).id, 36);
-  assert.is(final?.json.length, 6);
 });
 
 test.run();

@@ -2,10 +2,10 @@
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { pageLinks } from '../../src/http/rules/paging.ts';
-import type { Kind } from '../../src/model/kind.ts';
-import { KINDS } from '../../src/model/kinds.ts';
-import { parseQuery } from '../../src/resources/query.ts';
+import { pageLinks } from '../../../../src/http/rules/paging.ts';
+import type { Kind } from '../../../../src/model/kind.ts';
+import { KINDS } from '../../../../src/model/kinds.ts';
+import { parseQuery } from '../../../../src/resources/query.ts';
 
 /** Targets by relation. */
 function linksOf(search: string, total: number, kind: Kind = KINDS.skus): Record<string, string> {
@@ -102,6 +102,30 @@ for (const [search, total, wanted] of CASES) {
   });
 }
 
+/** The offset of each page that is linked to. */
+function offsetsOf(search: string, total: number): Record<string, number> {
+  const offsets = Object.entries(linksOf(search, total)).map(
+    ([rel, target]) => [rel, parseQuery(KINDS.skus, target.slice(4)).selection.offset] as const,
+  );
+  return Object.fromEntries(offsets);
+}
+
+const UNALIGNED: readonly (readonly [string, number, Record<string, number>])[] = [
+  ['limit=10&offset=5', 36, { first: 0, prev: 0, next: 15, last: 30 }],
+  ['limit=10&offset=25', 36, { first: 0, prev: 15, next: 35, last: 30 }],
+  ['limit=10&offset=26', 36, { first: 0, prev: 16, last: 30 }],
+  ['limit=10&offset=35', 36, { first: 0, prev: 25, last: 30 }],
+  ['limit=10&offset=36', 36, { first: 0, prev: 26, last: 30 }],
+  ['limit=10&offset=99', 36, { first: 0, prev: 30, last: 30 }],
+  ['limit=7&offset=3', 14, { first: 0, prev: 0, next: 10, last: 7 }],
+];
+
+for (const [search, total, wanted] of UNALIGNED) {
+  test(`?${search} of ${total} rows links to ${JSON.stringify(wanted)}`, () => {
+    assert.equal(offsetsOf(search, total), wanted);
+  });
+}
+
 test('a list without paging has no links to pages', () => {
   assert.equal(linksOf('', 5000, KINDS.books), {});
   assert.equal(linksOf('sortby=name', 5000, KINDS.books), {});
@@ -186,6 +210,35 @@ test('following prev from any page visits every row before it, and ends on first
         [],
       );
     }),
+  );
+});
+
+test('from any offset, last contains the last row, and next and prev skip no rows', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 60 }),
+      size,
+      fc.integer({ min: 0, max: 80 }),
+      (count, limit, offset) => {
+        const {
+          first,
+          prev,
+          next,
+          last = -1,
+        } = offsetsOf(`limit=${limit}&offset=${offset}`, count);
+        assert.is(first, 0);
+        assert.ok(
+          last <= count - 1 && count - 1 < last + limit,
+          'the last row is on the last page',
+        );
+        assert.is(next === undefined, offset + limit >= count, 'next if rows follow');
+        if (next !== undefined) assert.is(next, offset + limit);
+        assert.is(prev === undefined, offset === 0, 'prev if rows precede');
+        if (prev === undefined) return;
+        assert.ok(prev < offset);
+        assert.ok(prev + limit >= Math.min(offset, count), 'no row between prev and this page');
+      },
+    ),
   );
 });
 
