@@ -226,29 +226,6 @@ test('if one pair is invalid, nothing is written: object, records, files and pag
   assert.is(Number(later.split('/')[3]), id + 1);
 });
 
-test('an SPU or a category that does not exist is a database error, and nothing is written', async () => {
-  const path = await makeSku();
-  const before = await read(server, path);
-  for (const field of ['spu_id', 'category_id']) {
-    for (const value of [UNKNOWN, 0, -1]) {
-      const body = skuFields(catalog, { [field]: value });
-      for (const [method, target] of [
-        ['POST', SKUS],
-        ['PUT', path],
-        ['PATCH', path],
-      ] as const) {
-        const sent = method === 'PATCH' ? { [field]: value } : body;
-        const answer = await send(server, method, target, { body: sent });
-        assert.is(answer.status, 422, answer.text);
-        assert.match(answer.json.error, /^database error: /);
-        assert.match(answer.json.error, field);
-        assert.match(answer.json.error, String(value));
-      }
-    }
-  }
-  assert.equal(await read(server, path), before);
-});
-
 test('after a write of a SKU its page is rendered again', async () => {
   const path = await makeSku({ name: 'Fresh <b>' });
   const id = Number(path.split('/')[3]);
@@ -288,50 +265,6 @@ test('keyword selects the SKUs with exactly that name, and an empty one is ignor
   assert.is((await send(server, 'GET', `${SKUS}?keyword=a&keyword=b`)).status, 400);
 });
 
-test('the records of a SKU can be listed with their ids, added one by one, and removed', async () => {
-  const { silver, black } = catalog;
-  const path = await makeSku({ specs: [silver] });
-  const records = `${path}specs/`;
-  const [first] = await read(server, records);
-  assert.equal(Object.entries(first), [
-    ['id', first.id],
-    ['spec_id', silver.spec_id],
-    ['option_id', silver.option_id],
-  ]);
-
-  const added = await send(server, 'POST', records, { body: black });
-  assert.is(added.status, 201);
-  assert.equal(added.json, { id: added.json.id, ...black });
-  assert.ok(added.json.id > first.id);
-  assert.is(added.headers.get('location'), `${records}${added.json.id}/`);
-  const location = added.headers.get('location') ?? '';
-  const got = await send(server, 'GET', location);
-  assert.is(got.status, 200);
-  assert.is(got.text, added.text);
-  assert.equal(await read(server, records), [first, added.json]);
-  assert.equal((await read(server, path)).specs, [silver, black]);
-
-  const removed = await send(server, 'DELETE', `${records}${first.id}/`);
-  assert.is(removed.status, 204);
-  assert.is(removed.text, '');
-  assert.equal(await read(server, records), [added.json]);
-  assert.equal((await read(server, path)).specs, [black]);
-  for (const method of ['GET', 'HEAD', 'DELETE']) {
-    assert.is((await send(server, method, `${records}${first.id}/`)).status, 404, method);
-  }
-});
-
-test('a record of another SKU is 404, and is not deleted', async () => {
-  const mine = await makeSku({ specs: [catalog.silver] });
-  const theirs = await makeSku();
-  const [record] = await read(server, `${mine}specs/`);
-  for (const method of ['GET', 'HEAD', 'DELETE']) {
-    const { status } = await send(server, method, `${theirs}specs/${record.id}/`);
-    assert.is(status, 404, method);
-  }
-  assert.equal(await read(server, `${mine}specs/`), [record]);
-});
-
 test('a record belongs to the SKU in the path; id and sku_id in the body are ignored', async () => {
   const path = await makeSku();
   const body = { ...catalog.silver, sku_id: catalog.sku, id: 1 };
@@ -341,23 +274,6 @@ test('a record belongs to the SKU in the path; id and sku_id in the body are ign
   assert.is.not(added.json.id, 1);
   assert.equal((await read(server, path)).specs, [catalog.silver]);
   assert.equal((await read(server, `${SKUS}${catalog.sku}/`)).specs, []);
-});
-
-test('deleting a SKU deletes its records; their options and specifications can then be deleted', async () => {
-  const spec = (await make(server, '/admin/specs/', { name: 'Weight', spu_id: catalog.spu })).id;
-  const option = (await make(server, '/admin/options/', { value: 'Light', spec_id: spec })).id;
-  const path = await makeSku({ specs: [{ spec_id: spec, option_id: option }] });
-  const [record] = await read(server, `${path}specs/`);
-  await pageWith(server, Number(path.split('/')[3]), 'Light');
-  assert.is((await send(server, 'DELETE', `/admin/options/${option}/`)).status, 409);
-  const deleted = await send(server, 'DELETE', path);
-  assert.is(deleted.status, 204);
-  assert.is(deleted.text, '');
-  assert.is((await send(server, 'GET', path)).status, 410);
-  assert.is((await send(server, 'GET', `${path}specs/`)).status, 404);
-  assert.is((await send(server, 'GET', `${path}specs/${record.id}/`)).status, 404);
-  assert.is((await send(server, 'DELETE', `/admin/options/${option}/`)).status, 204);
-  assert.is((await send(server, 'DELETE', `/admin/specs/${spec}/`)).status, 204);
 });
 
 test('a SKU with hundreds of records is written completely or not at all, and deleted with them', async () => {
@@ -398,13 +314,6 @@ test('read-only and unknown members of a SKU and its specs are ignored and never
   assert.equal(patched.json, created);
   const stored = Object.values(filesOf(server.data)).map((file) => atob(file));
   assert.not.ok(stored.some((file) => file.includes('"colour"')));
-});
-
-test('SKU ids are never used again', async () => {
-  const path = await makeSku();
-  await send(server, 'DELETE', path);
-  const next = await makeSku();
-  assert.is(Number(next.split('/')[3]), Number(path.split('/')[3]) + 1);
 });
 
 test.run();
