@@ -1,7 +1,7 @@
 /** The links that the editor of descriptions accepts: those that pages show (docs/pages.md). */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { linkAddress } from '../../../src/console/browser/parts/link-address.ts';
+import { linkAddress } from '../../../src/console/browser/parts/rich-text/link-address.ts';
 import { richText } from '../../../src/pages/render/rich-text.ts';
 
 for (const [typed, address] of [

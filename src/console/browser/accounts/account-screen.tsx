@@ -10,6 +10,7 @@ import { NewAccount, NewPassword } from './account-dialogs.tsx';
 import { named, type Outcome } from './accounts.ts';
 import { RoleCell } from './role-cell.tsx';
 import { formatTime, t } from '../messages/text.ts';
+import { DataTable } from '../parts/data-table.tsx';
 import { confirm } from '../parts/dialog.tsx';
 import { announce, complain, Failure, wordsFor } from '../parts/notices.tsx';
 import { useTitle } from '../parts/title.ts';
@@ -86,26 +87,21 @@ interface TableProps {
 
 function UserTable({ users, onChanged, onPassword }: TableProps) {
   return (
-    <div class="table" role="region" aria-label={t('nav.accounts')} tabIndex={0}>
-      <table>
-        <caption class="hidden">{t('nav.accounts')}</caption>
-        <thead>
-          <tr>
-            <th scope="col">{t('signIn.name')}</th>
-            <th scope="col">{t('accounts.role')}</th>
-            <th scope="col">{t('accounts.active')}</th>
-            <th scope="col">{t('accounts.created')}</th>
-            <th scope="col">{t('accounts.actions')}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {users.map((user) => (
-            <UserRow key={user.name} {...{ user, onChanged, onPassword }} />
-          ))}
-        </tbody>
-      </table>
-      {users.length === 0 && <p class="empty">{t('list.empty')}</p>}
-    </div>
+    <DataTable
+      label={t('nav.accounts')}
+      columns={[
+        t('signIn.name'),
+        t('accounts.role'),
+        t('accounts.active'),
+        t('accounts.created'),
+        t('accounts.actions'),
+      ]}
+      isEmpty={users.length === 0}
+    >
+      {users.map((user) => (
+        <UserRow key={user.name} {...{ user, onChanged, onPassword }} />
+      ))}
+    </DataTable>
   );
 }
 

@@ -13,7 +13,8 @@ import { type FormField, mustBeFilled, NO_DATE, type Typed } from './values.ts';
 import { textOf } from '../api/text-of.ts';
 
 const RichText = later(
-  async () => (await loadChunk(async () => await import('../parts/rich-text.tsx'))).RichText,
+  async () =>
+    (await loadChunk(async () => await import('../parts/rich-text/rich-text.tsx'))).RichText,
 );
 
 export interface FieldProps {

@@ -1,5 +1,6 @@
 /** The items that an import creates because a name is not found. */
 import { t } from '../messages/text.ts';
+import { More } from '../parts/data-table.tsx';
 import type { Import } from './api.ts';
 
 /** Items that are shown. */
@@ -23,7 +24,7 @@ export function CreatedMissing({ result }: { readonly result: Import }) {
           </li>
         ))}
       </ul>
-      {count > MAX_SHOWN && <p class="soft">{t('bulk.more', { count: count - MAX_SHOWN })}</p>}
+      <More count={count - MAX_SHOWN} />
     </>
   );
 }

@@ -1,5 +1,6 @@
 /** The second step of an import: what each column of the file is in the catalog. */
 import { t } from '../messages/text.ts';
+import { DataTable } from '../parts/data-table.tsx';
 import { columnLabel } from './column-label.ts';
 import type { Plan } from './plan.ts';
 
@@ -26,34 +27,25 @@ export function MapColumns({ plan, onChange, onBack, onNext }: MapProps) {
       <p aria-live="polite">
         {t('import.recognised', { count: header.length - left, all: header.length })}
       </p>
-      <div class="table" role="region" aria-label={t('import.columns')} tabIndex={0}>
-        <table>
-          <caption class="hidden">{t('import.columns')}</caption>
-          <thead>
-            <tr>
-              <th scope="col">{t('import.inFile')}</th>
-              <th scope="col">{t('import.inCatalog')}</th>
-              <th scope="col">{t('import.examples')}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {header.map((name, at) => (
-              <tr key={`${at} ${name}`}>
-                <th scope="row">{name === '' ? '–' : name}</th>
-                <td>
-                  <ColumnChoice
-                    label={t('import.columnFor', { name })}
-                    columns={plan.columns}
-                    value={mapping[at] ?? null}
-                    onChange={(chosen) => set(at, chosen)}
-                  />
-                </td>
-                <td class="wraps soft">{sample.map((row) => row[at] ?? '').join(' · ')}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <DataTable
+        label={t('import.columns')}
+        columns={[t('import.inFile'), t('import.inCatalog'), t('import.examples')]}
+      >
+        {header.map((name, at) => (
+          <tr key={`${at} ${name}`}>
+            <th scope="row">{name === '' ? '–' : name}</th>
+            <td>
+              <ColumnChoice
+                label={t('import.columnFor', { name })}
+                columns={plan.columns}
+                value={mapping[at] ?? null}
+                onChange={(chosen) => set(at, chosen)}
+              />
+            </td>
+            <td class="wraps soft">{sample.map((row) => row[at] ?? '').join(' · ')}</td>
+          </tr>
+        ))}
+      </DataTable>
       <div class="buttons">
         <button type="button" onClick={onBack}>
           {t('import.back')}

@@ -7,6 +7,7 @@ import { useClearOfNotices } from '../forms/keep-clear.ts';
 import { href } from '../location.ts';
 import { formatNumber, serverText, t } from '../messages/text.ts';
 import { shownValue } from '../parts/attributes.ts';
+import { DataTable, More } from '../parts/data-table.tsx';
 import { download } from '../parts/download.ts';
 import type { Import } from './api.ts';
 import { columnLabel } from './column-label.ts';
@@ -90,30 +91,19 @@ function Errors({ plan, result }: ChangesProps) {
       <h3>{t('import.errors', { count: result.error_count })}</h3>
       {/* An error in the key of a row hides those of its cells, and these hide a broken rule. */}
       {result.state === 'refused' && <p class="soft">{t('import.moreErrors')}</p>}
-      <div class="table" role="region" aria-label={t('import.errorList')} tabIndex={0}>
-        <table>
-          <caption class="hidden">{t('import.errorList')}</caption>
-          <thead>
-            <tr>
-              <th scope="col" class="number">
-                {t('import.row')}
-              </th>
-              <th scope="col">{t('import.column')}</th>
-              <th scope="col">{t('import.problem')}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {result.errors.slice(0, MAX_SHOWN).map(({ row, column, message }) => (
-              <tr key={`${row} ${column} ${message}`}>
-                <td class="number">{row ?? '–'}</td>
-                <td>{column === null ? '–' : nameInFile(plan, column)}</td>
-                <td class="wraps problem">{serverText(message)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-      <More count={result.error_count} listed={result.errors.length} />
+      <DataTable
+        label={t('import.errorList')}
+        columns={[{ number: t('import.row') }, t('import.column'), t('import.problem')]}
+      >
+        {result.errors.slice(0, MAX_SHOWN).map(({ row, column, message }) => (
+          <tr key={`${row} ${column} ${message}`}>
+            <td class="number">{row ?? '–'}</td>
+            <td>{column === null ? '–' : nameInFile(plan, column)}</td>
+            <td class="wraps problem">{serverText(message)}</td>
+          </tr>
+        ))}
+      </DataTable>
+      <More count={result.error_count - Math.min(result.errors.length, MAX_SHOWN)} />
     </>
   );
 }
@@ -122,18 +112,6 @@ function Errors({ plan, result }: ChangesProps) {
 function nameInFile({ file, mapping }: Plan, column: string): string {
   if (file.table === null) return column;
   return file.table.header[mapping.indexOf(column)] ?? columnLabel(column);
-}
-
-interface MoreProps {
-  readonly count: number;
-  /** Of these, what the server lists. */
-  readonly listed: number;
-}
-
-/** How many errors or changes are not shown. */
-function More({ count, listed }: MoreProps) {
-  const more = count - Math.min(listed, MAX_SHOWN);
-  return more > 0 ? <p class="soft">{t('bulk.more', { count: more })}</p> : null;
 }
 
 interface ChangesProps {
@@ -147,35 +125,24 @@ function Changes({ plan, result }: ChangesProps) {
   return (
     <>
       <h3>{t('import.changes', { count: result.change_count })}</h3>
-      <div class="table" role="region" aria-label={t('import.changeList')} tabIndex={0}>
-        <table>
-          <caption class="hidden">{t('import.changeList')}</caption>
-          <thead>
-            <tr>
-              <th scope="col" class="number">
-                {t('import.row')}
-              </th>
-              <th scope="col">{t('import.item')}</th>
-              <th scope="col">{t('import.values')}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {shown.map((change) => (
-              <tr key={change.row}>
-                <td class="number">{change.row}</td>
-                <th scope="row">
-                  <ChangedItem {...{ plan, result, change }} />{' '}
-                  <span class="tag">{t(`action.${change.action}`)}</span>
-                </th>
-                <td class="wraps">
-                  <FieldChanges change={change} names={names} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-      <More count={result.change_count} listed={result.changes.length} />
+      <DataTable
+        label={t('import.changeList')}
+        columns={[{ number: t('import.row') }, t('import.item'), t('import.values')]}
+      >
+        {shown.map((change) => (
+          <tr key={change.row}>
+            <td class="number">{change.row}</td>
+            <th scope="row">
+              <ChangedItem {...{ plan, result, change }} />{' '}
+              <span class="tag">{t(`action.${change.action}`)}</span>
+            </th>
+            <td class="wraps">
+              <FieldChanges change={change} names={names} />
+            </td>
+          </tr>
+        ))}
+      </DataTable>
+      <More count={result.change_count - shown.length} />
     </>
   );
 }

@@ -3,6 +3,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { textOf } from '../../api/text-of.ts';
 import { t } from '../../messages/text.ts';
 import { attributeLabel } from '../../parts/attributes.ts';
+import { DataTable } from '../../parts/data-table.tsx';
 import { TypedText } from '../typed-text.tsx';
 import type { FormState } from '../form-state.ts';
 import type { FormField, Typed } from '../values.ts';
@@ -34,30 +35,26 @@ interface TableProps {
 /** Each attribute as it was, as it is typed here and as another user has saved it, to choose from. */
 export function VersionTable({ differences, sideOf, collection, onChoose }: TableProps) {
   return (
-    <div class="table" role="region" aria-label={t('conflict.versions')} tabIndex={0}>
-      <table class="versions">
-        <caption class="hidden">{t('conflict.versions')}</caption>
-        <thead>
-          <tr>
-            <th scope="col">{t('conflict.attribute')}</th>
-            <th scope="col">{t('conflict.before')}</th>
-            <th scope="col">{t('conflict.mine')}</th>
-            <th scope="col">{t('conflict.theirs')}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {differences.map((each) => (
-            <Versions
-              key={each.field.attribute}
-              difference={each}
-              side={sideOf(each)}
-              collection={collection}
-              onChoose={(side) => onChoose(each.field.attribute, side)}
-            />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <DataTable
+      label={t('conflict.versions')}
+      columns={[
+        t('conflict.attribute'),
+        t('conflict.before'),
+        t('conflict.mine'),
+        t('conflict.theirs'),
+      ]}
+      class="versions"
+    >
+      {differences.map((each) => (
+        <Versions
+          key={each.field.attribute}
+          difference={each}
+          side={sideOf(each)}
+          collection={collection}
+          onChoose={(side) => onChoose(each.field.attribute, side)}
+        />
+      ))}
+    </DataTable>
   );
 }
 

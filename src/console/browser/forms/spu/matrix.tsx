@@ -16,6 +16,7 @@ import {
 } from '../../messages/text.ts';
 import { useOneAtATime } from '../../one-at-a-time.ts';
 import { attributeLabel } from '../../parts/attributes.ts';
+import { DataTable } from '../../parts/data-table.tsx';
 import { Dialog, DialogFooter, useComplaint } from '../../parts/dialog.tsx';
 import { announce, Problem, wordsFor } from '../../parts/notices.tsx';
 import { focusProblem } from '../fields.tsx';
@@ -100,40 +101,32 @@ interface TableProps {
 
 function MatrixTable({ combinations, others }: TableProps) {
   return (
-    <div class="table" role="region" aria-label={t('spu.matrix')} tabIndex={0}>
-      <table>
-        <caption class="hidden">{t('spu.matrix')}</caption>
-        <thead>
-          <tr>
-            <th scope="col">{t('spu.combination')}</th>
-            <th scope="col">{t('spu.sku')}</th>
-            {['price', 'stock'].map((each) => (
-              <th key={each} scope="col" class="number">
-                {attributeLabel(each)}
-              </th>
-            ))}
-            <th scope="col">{attributeLabel('is_launched')}</th>
+    <DataTable
+      label={t('spu.matrix')}
+      columns={[
+        t('spu.combination'),
+        t('spu.sku'),
+        { number: attributeLabel('price') },
+        { number: attributeLabel('stock') },
+        attributeLabel('is_launched'),
+      ]}
+    >
+      {combinations.map(({ key, label, skus }) =>
+        skus.length === 0 ? (
+          <tr key={key} class="missing">
+            <th scope="row">{label}</th>
+            <td colSpan={4} class="soft">
+              {t('spu.missing')}
+            </td>
           </tr>
-        </thead>
-        <tbody>
-          {combinations.map(({ key, label, skus }) =>
-            skus.length === 0 ? (
-              <tr key={key} class="missing">
-                <th scope="row">{label}</th>
-                <td colSpan={4} class="soft">
-                  {t('spu.missing')}
-                </td>
-              </tr>
-            ) : (
-              skus.map((sku) => <SkuRow key={sku.id} label={label} sku={sku} />)
-            ),
-          )}
-          {others.map((sku) => (
-            <SkuRow key={sku.id} label="–" sku={sku} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+        ) : (
+          skus.map((sku) => <SkuRow key={sku.id} label={label} sku={sku} />)
+        ),
+      )}
+      {others.map((sku) => (
+        <SkuRow key={sku.id} label="–" sku={sku} />
+      ))}
+    </DataTable>
   );
 }
 

@@ -10,6 +10,7 @@ import { t } from '../../messages/text.ts';
 import { titleOf } from '../../parts/attributes.ts';
 import { useOneAtATime } from '../../one-at-a-time.ts';
 import { followCategories } from '../../parts/category-changes.ts';
+import { More } from '../../parts/data-table.tsx';
 import { Dialog, DialogStatus } from '../../parts/dialog.tsx';
 import { announce, complain, wordsFor } from '../../parts/notices.tsx';
 import { undoDeletion } from '../../parts/undo.ts';
@@ -200,7 +201,6 @@ function Stopped({ name, outcome, onClose }: StoppedProps) {
 }
 
 function Names({ intro, names }: { readonly intro: string; readonly names: readonly string[] }) {
-  const more = names.length - MAX_LISTED;
   return (
     <>
       <p>{intro}</p>
@@ -209,7 +209,7 @@ function Names({ intro, names }: { readonly intro: string; readonly names: reado
           <li key={`${at} ${name}`}>{name}</li>
         ))}
       </ul>
-      {more > 0 && <p class="soft">{t('bulk.more', { count: more })}</p>}
+      <More count={names.length - MAX_LISTED} />
     </>
   );
 }

@@ -2,6 +2,7 @@
 import { type Collection, referencesOf } from '../../api/collections.ts';
 import { t } from '../../messages/text.ts';
 import { attributeLabel, shownValue, titleOf } from '../../parts/attributes.ts';
+import { DataTable, More } from '../../parts/data-table.tsx';
 import { TypedText } from '../../forms/typed-text.tsx';
 import type { Value } from '../../api/types.ts';
 import type { Change } from './changes.ts';
@@ -22,34 +23,28 @@ export function ChangeTable({ collection, changes }: TableProps) {
   return (
     <>
       <p aria-live="polite">{t('bulk.preview', { count: changes.length })}</p>
-      <div class="table" role="region" aria-label={t('bulk.changes')} tabIndex={0}>
-        <table class="changes">
-          <caption class="hidden">{t('bulk.changes')}</caption>
-          <thead>
-            <tr>
-              <th scope="col">{attributeLabel(collection.title)}</th>
-              <th scope="col">{t('bulk.before', { label })}</th>
-              <th scope="col">{t('bulk.after', { label })}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {changes.slice(0, MAX_LISTED).map(({ item, attribute, before, after }) => (
-              <tr key={item.id}>
-                <th scope="row">{titleOf(collection, item)}</th>
-                <td class="wraps">
-                  <ValueText {...{ collection, attribute }} value={before} />
-                </td>
-                <td class="wraps kept">
-                  <ValueText {...{ collection, attribute }} value={after} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-      {changes.length > MAX_LISTED && (
-        <p class="soft">{t('bulk.more', { count: changes.length - MAX_LISTED })}</p>
-      )}
+      <DataTable
+        label={t('bulk.changes')}
+        columns={[
+          attributeLabel(collection.title),
+          t('bulk.before', { label }),
+          t('bulk.after', { label }),
+        ]}
+        class="changes"
+      >
+        {changes.slice(0, MAX_LISTED).map(({ item, attribute, before, after }) => (
+          <tr key={item.id}>
+            <th scope="row">{titleOf(collection, item)}</th>
+            <td class="wraps">
+              <ValueText {...{ collection, attribute }} value={before} />
+            </td>
+            <td class="wraps kept">
+              <ValueText {...{ collection, attribute }} value={after} />
+            </td>
+          </tr>
+        ))}
+      </DataTable>
+      <More count={changes.length - MAX_LISTED} />
     </>
   );
 }

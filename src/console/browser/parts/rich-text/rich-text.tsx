@@ -6,9 +6,9 @@ import DOMPurify from 'dompurify';
 import { useSignal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import Squire from 'squire-rte';
-import { DESCRIPTION_TAGS, markupOf } from '../../../markup.ts';
-import type { MessageKey } from '../messages/message.ts';
-import { t } from '../messages/text.ts';
+import { DESCRIPTION_TAGS, markupOf } from '../../../../markup.ts';
+import type { MessageKey } from '../../messages/message.ts';
+import { t } from '../../messages/text.ts';
 import { LINK_SCHEMES } from './link-address.ts';
 import { LinkDialog } from './link-dialog.tsx';
 

@@ -1,8 +1,8 @@
 /** Asks where a link of a description leads. */
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
-import { t } from '../messages/text.ts';
-import { Dialog } from './dialog.tsx';
+import { t } from '../../messages/text.ts';
+import { Dialog } from '../dialog.tsx';
 import { linkAddress } from './link-address.ts';
 
 interface LinkProps {
