@@ -162,7 +162,9 @@ export class WorkerPool {
     this.#replaceAtEnd(member, backoff);
     member.listening.then(
       () => this.#options.log.warn('a new worker has replaced the one that ended'),
-      (error: unknown) => this.#options.log.warn(`a worker cannot serve: ${messageOf(error)}`),
+      (error: unknown) => {
+        if (!this.#isClosing) this.#options.log.warn(`a worker cannot serve: ${messageOf(error)}`);
+      },
     );
   }
 

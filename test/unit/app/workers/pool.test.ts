@@ -366,6 +366,19 @@ function countsIn(all: readonly ProcessFigures[]) {
   };
 }
 
+test('nothing is logged about a worker that starts while the pool is closed', async () => {
+  const { pool, started, worker, warnings } = scene(1);
+  const opened = pool.open(8000);
+  worker(0).join(0);
+  await opened;
+  worker(0).end('SIGKILL');
+  await until('a new worker is started', () => started.length === 2);
+  const { length } = warnings;
+  await pool.close(0);
+  await turn();
+  assert.equal(warnings.slice(length), []);
+});
+
 test('no count decreases if a worker does not answer, or ends and is replaced', async () => {
   const { pool, worker } = scene(2);
   const opened = pool.open(8000);
