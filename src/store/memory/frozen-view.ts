@@ -68,7 +68,7 @@ export class FrozenView implements View {
 
   /** The ids of {@link FrozenView.matching}, and the last of them. */
   index(kind: KindName, attribute: string, value: Scalar) {
-    const ids = this.matching(kind, attribute, value);
+    const ids = [...this.matching(kind, attribute, value)];
     return { last: ids.at(-1), values: () => ids };
   }
 
@@ -83,13 +83,23 @@ export class FrozenView implements View {
     return this.#rows[kind];
   }
 
-  /** Ascending. */
-  matching(kind: KindName, attribute: string, value: Scalar): readonly number[] {
-    const had = (id: number) => this.#rows[kind].peek(id)?.[attribute] === value;
-    const stayed = [...this.#live.matching(kind, attribute, value)].filter(had);
-    const changed = this.#changed.matching(kind, attribute, value).filter(had);
+  /** Ascending. Each row is read when its id is taken: all of them would block the event loop. */
+  matching(kind: KindName, attribute: string, value: Scalar): Iterable<number> {
+    const ids = this.#candidates(kind, attribute, value);
+    const rows = this.#rows[kind];
+    return {
+      *[Symbol.iterator]() {
+        for (const id of ids) if (rows.peek(id)?.[attribute] === value) yield id;
+      },
+    };
+  }
+
+  /** The rows that have the value now, and those that may have had it. Ascending, each once. */
+  #candidates(kind: KindName, attribute: string, value: Scalar): readonly number[] {
+    const stayed = [...this.#live.matching(kind, attribute, value)];
+    const changed = this.#changed.matching(kind, attribute, value);
     const replaced = (this.#replaced.get(nameOf(kind, attribute)) ?? []).flatMap((lists) =>
-      idsIn(lists.get(value)?.before).filter(had),
+      idsIn(lists.get(value)?.before),
     );
     if (changed.length === 0 && replaced.length === 0) return stayed;
     return [...new Set([...stayed, ...changed, ...replaced])].sort((a, b) => a - b);

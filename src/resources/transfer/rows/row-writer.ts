@@ -195,7 +195,7 @@ export class RowWriter {
     }
     const ids =
       kind.name === 'skus'
-        ? [...transaction.matching(kind.name, attribute, text)]
+        ? [...Iterator.from(transaction.matching(kind.name, attribute, text)).take(MAX_NAMED)]
         : this.#names.find(transaction, kind.name, text, MAX_NAMED);
     const [id, ...others] = ids;
     if (others.length > 0) {
