@@ -37,6 +37,14 @@ export interface Pair {
 /** Ids by name, of the rows that belong to one row. */
 type NamesBelow = Map<string, number[]>;
 
+/** What cells of SKUs name of an SPU. */
+interface SpuNames {
+  readonly spu: number;
+  readonly specs: NamesBelow;
+  /** By specification, of those that were named so far. */
+  readonly options: Map<number, NamesBelow>;
+}
+
 /** Paths that are remembered, at most. */
 const MAX_PATHS = 1000;
 
@@ -46,6 +54,11 @@ export class References {
   readonly #createMissing: ReadonlySet<string>;
   /** Ids of paths that were found; null if the import writes categories. */
   readonly #paths: Map<string, readonly number[]> | null;
+  /**
+   * Those that were read last: files have the SKUs of an SPU one after the other, and a
+   * specification may have as many options as the SPU has SKUs.
+   */
+  #spuNames: SpuNames | null = null;
   /** What was created since {@link References.takeCreated}. */
   #created: CreatedMissing[] = [];
 
@@ -59,6 +72,11 @@ export class References {
     this.#names = names;
     this.#createMissing = createMissing;
     this.#paths = remembers ? new Map() : null;
+  }
+
+  /** Call this when what a row has created was undone, because the row failed. */
+  forgetCreated(): void {
+    if (this.takeCreated().length > 0) this.#spuNames = null;
   }
 
   /** @returns what was created since the last call. */
@@ -139,8 +157,7 @@ export class References {
    */
   *pairs(text: string, spu: number, most: number): Generator<undefined, Pair[]> {
     const named = yield* parsePairs(text, most);
-    const specs = yield* this.#below('specs', 'goods_id', spu);
-    const options = new Map<number, NamesBelow>();
+    const { specs, options } = yield* this.#namesOf(spu);
     const pairs: Pair[] = [];
     for (const [name, value] of named) {
       const spec_id = this.#oneBelow(specs, 'specs', name, { name, spu_id: spu });
@@ -154,6 +171,13 @@ export class References {
       yield;
     }
     return pairs;
+  }
+
+  *#namesOf(spu: number): Generator<undefined, SpuNames> {
+    if (this.#spuNames?.spu === spu) return this.#spuNames;
+    const specs = yield* this.#below('specs', 'goods_id', spu);
+    this.#spuNames = { spu, specs, options: new Map() };
+    return this.#spuNames;
   }
 
   /** The rows that belong to a row, by name. */

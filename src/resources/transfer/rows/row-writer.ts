@@ -82,8 +82,8 @@ export class RowWriter {
    * @throws RowProblems; CatalogError `invalid`.
    */
   *write(transaction: Transaction, row: FileRow): Generator<undefined, WrittenRow> {
-    // A row that failed has left what it created, which was undone.
-    this.#last?.references.takeCreated();
+    // A row that failed has left what it created.
+    this.#last?.references.forgetCreated();
     const change = yield* this.#write(transaction, row);
     return { change, created: this.#last?.references.takeCreated() ?? [] };
   }

@@ -117,4 +117,39 @@ test('a specification or an option that one cell names several times is created 
   ]);
 });
 
+test('the options of a specification are read once for all SKUs of its SPU that follow each other', () => {
+  const [names, draft] = [new Names(), new Draft(State.empty())];
+  const spu = addNamed(draft, names, 'goods', { name: 'Table' });
+  const spec_id = addNamed(draft, names, 'specs', { name: 'Number', goods_id: spu });
+  const options = 100;
+  for (let nth = 1; nth <= options; nth += 1) add(draft, 'options', { value: `${nth}`, spec_id });
+  let reads = 0;
+  const view = observed(draft, () => (reads += 1));
+  const references = new References(view, names, new Set(), true);
+  for (let nth = 1; nth <= options; nth += 1) {
+    const pairs = atOnce(references.pairs(`Number=${nth}`, spu, 10));
+    assert.equal(pairs, [{ spec_id, option_id: nth }]);
+  }
+  assert.ok(reads < 2 * options, `${reads} rows are read`);
+});
+
+test('what a row has created that failed is created again by the next row that names it', () => {
+  const [names, draft] = [new Names(), new Draft(State.empty())];
+  const spu = addNamed(draft, names, 'goods', { name: 'Table' });
+  const references = new References(draft, names, new Set(['specs', 'options']), true);
+  const write = () => atOnce(references.pairs('Colour=Red', spu, 10));
+  const undo = draft.savepoint();
+  write();
+  undo();
+  references.forgetCreated();
+  for (const created of [['specs', 'options'], []]) {
+    const [pair] = write();
+    assert.ok(draft.get('options', pair?.option_id ?? null), 'the option exists');
+    assert.equal(
+      references.takeCreated().map(({ resource }) => resource),
+      created,
+    );
+  }
+});
+
 test.run();
