@@ -88,7 +88,7 @@ export class Shop {
   #ends = new NamedEnds();
   readonly #waiting = new Set<PageName>();
   readonly #fanOuts = new Set<FanOut>();
-  #expanding: Iterator<PageName> | null = null;
+  #expanding: Iterator<PageName, readonly FanOut[] | undefined> | null = null;
   /** Pages that were taken together, and what they have in common. */
   #batch: PageName[] = [];
   #known = new Map<number, string>();
@@ -134,8 +134,10 @@ export class Shop {
     this.#expanding ??= this.#nextNames();
     if (this.#expanding !== null && (number % 2 === 0 || this.#waiting.size === 0)) {
       const next = this.#expanding.next();
-      if (next.done === true) this.#expanding = null;
-      else this.#waiting.add(next.value);
+      if (next.done === true) {
+        for (const fanOut of next.value ?? []) this.#fanOuts.add(fanOut);
+        this.#expanding = null;
+      } else this.#waiting.add(next.value);
       return true;
     }
     const name = this.#nextPage();
@@ -162,7 +164,7 @@ export class Shop {
     return this.#batch.pop();
   }
 
-  #nextNames(): Iterator<PageName> | null {
+  #nextNames(): Iterator<PageName, readonly FanOut[] | undefined> | null {
     const summary = this.#taken.pop();
     if (summary !== undefined) {
       const { pages, fanOuts } = dependentsOf(this.store, summary, this.#ends);

@@ -90,8 +90,12 @@ export function dependentsOf(catalog: Catalog, summary: RowSummary, ends: NamedE
   }
 }
 
-/** Names of the pages that show a row, some of them more than once. */
-export function* expand(catalog: Catalog, fanOut: FanOut): Generator<PageName> {
+/**
+ * Names of the pages that show a row, some of them more than once.
+ *
+ * @returns what else is to be expanded: many rows may have the same one.
+ */
+export function* expand(catalog: Catalog, fanOut: FanOut): Generator<PageName, readonly FanOut[]> {
   const [kind, digits] = fanOut.split('/') as [
     FanOut extends `${infer Kind}/${number}` ? Kind : never,
     string,
@@ -111,12 +115,11 @@ export function* expand(catalog: Catalog, fanOut: FanOut): Generator<PageName> {
       yield* pagesBelow(catalog, id);
       break;
     case 'specs':
-      yield* pagesWithRecords(catalog, idsOf(catalog, 'sku_specs', 'spec_id', id));
-      break;
+      return yield* pagesWithRecords(catalog, idsOf(catalog, 'sku_specs', 'spec_id', id));
     case 'options':
-      yield* pagesWithRecords(catalog, idsOf(catalog, 'sku_specs', 'option_id', id));
-      break;
+      return yield* pagesWithRecords(catalog, idsOf(catalog, 'sku_specs', 'option_id', id));
   }
+  return [];
 }
 
 /** @param choices fan-outs that name the SKU's own page as well if its SPU is among them. */
@@ -127,8 +130,8 @@ function* pagesOfSku(
   choices: readonly FanOut[],
 ): Generator<PageName> {
   const row = catalog.get('skus', summary.id);
-  const isChoice = row !== undefined && choices.includes(`choices/${row.goods_id}`);
-  if (!isChoice) yield skuPage(summary.id);
+  const isNamed = row !== undefined && choices.includes(`choices/${row.goods_id}`);
+  if (!isNamed) yield skuPage(summary.id);
   for (const spu of summary.valuesOf('goods_id', row)) {
     yield* partsShowing(catalog, skusOfSpu(spu), summary, ends);
   }
@@ -142,22 +145,30 @@ function* pagesOfSku(
 function choicesWith(catalog: Catalog, summary: RowSummary): FanOut[] {
   if (!summary.hasAny(CHOSEN)) return [];
   return [...summary.valuesOf('goods_id', catalog.get('skus', summary.id))]
-    .filter((spu) => catalog.rank('skus', 'goods_id', spu, summary.id) < MAX_CHOICE_SKUS)
+    .filter((spu) => isChoice(catalog, spu, summary.id))
     .map((spu) => `choices/${Number(spu)}` as const);
 }
 
-function* pagesWithRecords(catalog: Catalog, records: Iterable<number>): Generator<PageName> {
-  const spus = new Set<number>();
+/** Whether the pages of an SPU's SKUs offer a SKU as a choice. */
+function isChoice(catalog: Catalog, spu: Scalar, sku: number): boolean {
+  return catalog.rank('skus', 'goods_id', spu, sku) < MAX_CHOICE_SKUS;
+}
+
+function* pagesWithRecords(
+  catalog: Catalog,
+  records: Iterable<number>,
+): Generator<PageName, readonly FanOut[]> {
+  const choices = new Set<FanOut>();
   for (const id of records) {
     const sku = catalog.get('skus', catalog.get('sku_specs', id)?.sku_id ?? null);
     if (sku === undefined) continue;
     const { goods_id: spu, category_id: category } = sku;
-    yield skuPage(sku.id);
+    if (isChoice(catalog, spu, sku.id)) choices.add(`choices/${spu}`);
+    else yield skuPage(sku.id);
     yield partWith(catalog, skusOfSpu(spu), sku.id);
     yield partWith(catalog, skusOfCategory(category), sku.id);
-    spus.add(spu);
   }
-  for (const spu of spus) yield* expand(catalog, `choices/${spu}`);
+  return [...choices];
 }
 
 /** All pages that show an SPU, its brand or its descriptions. */

@@ -27,6 +27,9 @@ interface NamedPage {
   readonly age: number;
 }
 
+/** Names that are found step by step, and at the end what else is to be expanded. */
+type Names = Iterator<PageName, readonly FanOut[]>;
+
 export class PageNaming {
   readonly #catalog: Catalog;
   readonly #onError: (error: unknown) => void;
@@ -35,7 +38,7 @@ export class PageNaming {
   /** Names of pages that list several rows. */
   readonly #lists = new UniqueQueue<PageName>();
   /** The names that are being found. */
-  #names: Iterator<PageName> | null = null;
+  #names: Names | null = null;
   /** When the oldest change that they show was committed, by performance.now(). */
   #namesSince = 0;
   /** Resolves when the changes of every commit so far are noted; null if they are. */
@@ -122,22 +125,23 @@ export class PageNaming {
     this.#names ??= this.#nextFanOut();
     if (this.#names === null) return this.#nextList();
     const step = this.#step(this.#names);
+    const age = performance.now() - this.#namesSince;
     if (step.done === true) {
+      for (const fanOut of step.value) this.#fanOuts.add(fanOut, age);
       this.#names = null;
       return 'noted';
     }
-    const age = performance.now() - this.#namesSince;
     if (isSkuPage(step.value)) return { name: step.value, age };
     this.#lists.add(step.value, age);
     return 'noted';
   }
 
-  #step(names: Iterator<PageName>): IteratorResult<PageName> {
+  #step(names: Names): ReturnType<Names['next']> {
     try {
       return names.next();
     } catch (error) {
       this.#onError(error);
-      return { done: true, value: undefined };
+      return { done: true, value: [] };
     }
   }
 
@@ -147,16 +151,17 @@ export class PageNaming {
     return name === undefined ? null : { name, age };
   }
 
-  *#namesOf(summaries: ReturnType<RowSummaries['take']>): Generator<PageName> {
+  *#namesOf(summaries: ReturnType<RowSummaries['take']>): Generator<PageName, readonly FanOut[]> {
     const ends = new NamedEnds();
     for (const summary of summaries) {
       const { pages, fanOuts } = dependentsOf(this.#catalog, summary, ends);
       for (const fanOut of fanOuts) this.#fanOuts.add(fanOut, performance.now() - this.#namesSince);
       yield* pages;
     }
+    return [];
   }
 
-  #nextFanOut(): Iterator<PageName> | null {
+  #nextFanOut(): Names | null {
     const { age } = this.#fanOuts;
     const [fanOut] = this.#fanOuts.take(1);
     if (fanOut === undefined) return null;

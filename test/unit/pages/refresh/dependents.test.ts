@@ -64,7 +64,13 @@ function namesOf(store: MemoryStore, summaries: RowSummaries): Set<PageName> {
   for (const summary of summaries.take()) {
     const { pages, fanOuts } = dependentsOf(store, summary, ends);
     for (const name of pages) names.add(name);
-    for (const fanOut of fanOuts) for (const name of expand(store, fanOut)) names.add(name);
+    const waiting = new Set(fanOuts);
+    for (const fanOut of waiting) {
+      const expanding = expand(store, fanOut);
+      let step = expanding.next();
+      for (; step.done !== true; step = expanding.next()) names.add(step.value);
+      for (const other of step.value) waiting.add(other);
+    }
   }
   return names;
 }

@@ -3,6 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Change, changeOf } from '../../../../src/model/change.ts';
 import { PageNaming } from '../../../../src/pages/refresh/naming.ts';
+import { MAX_CHOICE_SKUS } from '../../../../src/pages/shop/gather.ts';
 import { isSkuPage, PART_SIZE } from '../../../../src/pages/shop/names.ts';
 import { openStore, storeDirectory } from '../../../support/checked.ts';
 import { quickDisk } from '../../../support/disk.ts';
@@ -84,6 +85,39 @@ test('if many rows leave a long list and enter another, the parts of both are na
   assert.is(lists.length, 2 * (8 + 1), 'all parts of both, and one that may have to be removed');
   assert.is(names.filter(isSkuPage).length, skus / 2);
   assert.ok(steps < 2 * names.length, `${steps} steps for ${names.length} names`);
+  await store.close();
+});
+
+test('if many options of an SPU are renamed, the pages of its SKUs are named once', async () => {
+  const store = await openStore(storeDirectory(), { disk: quickDisk });
+  const skus = MAX_CHOICE_SKUS + 10;
+  await store.transact((transaction) => {
+    const brand = add(transaction, 'brands', { name: 'Oak', logo: '', first_letter: '' });
+    const goods_id = addSpu(transaction, 'Table', brand, addChain(transaction, 'Wood'));
+    const spec_id = add(transaction, 'specs', { name: 'Number', goods_id });
+    for (let nth = 1; nth <= skus; nth += 1) {
+      const sku_id = addSku(transaction, `SKU ${nth}`, goods_id, 3);
+      const option_id = add(transaction, 'options', { value: `${nth}`, spec_id });
+      add(transaction, 'sku_specs', { sku_id, spec_id, option_id });
+    }
+  });
+  const naming = new PageNaming(store, unexpected);
+  store.onCommit(({ changes }) => naming.note(changes, () => {}));
+  const namesAfterRenaming = async (from: number, to: number) => {
+    await store.transact((transaction) => {
+      for (let id = from; id <= to; id += 1) change(transaction, 'options', id, { value: 'New' });
+    });
+    await turn();
+    assert.ok(naming.begin());
+    const names: string[] = [];
+    for (let found = naming.next(); found !== null; found = naming.next()) {
+      if (found !== 'noted' && isSkuPage(found.name)) names.push(found.name);
+    }
+    return names;
+  };
+  assert.is((await namesAfterRenaming(1, MAX_CHOICE_SKUS)).length, skus);
+  const later = await namesAfterRenaming(MAX_CHOICE_SKUS + 1, skus);
+  assert.is(later.length, 10, 'no other page offers their SKUs as choices');
   await store.close();
 });
 
