@@ -64,7 +64,7 @@ interface Options {
   readonly disk: Disk;
   /** The data directory. */
   readonly directory: string;
-  /** Called with the error if the files cannot be updated. */
+  /** Called with the error if the files cannot be updated; once until they are. */
   readonly onError: (error: unknown) => void;
   /** The clocks of the machine if left out. */
   readonly clocks?: Clocks | undefined;
@@ -75,6 +75,7 @@ export class EtcdCredentials implements SharedFiles {
   /** The state that the files hold. */
   #shared: Shared = { revision: '0', contents: {} };
   readonly #confirmation: Confirmation;
+  #isFailing = false;
   #end: () => Promise<void> = async () => {};
 
   constructor(options: Options) {
@@ -90,7 +91,7 @@ export class EtcdCredentials implements SharedFiles {
    * @throws CatalogError `log_unavailable`, `access_file`, `key_file`, `durability_unknown`.
    */
   async open(make: () => Promise<void>): Promise<void> {
-    const { client, directory, onError } = this.#options;
+    const { client, directory } = this.#options;
     await exclusively(directory, () => this.pull());
     if (this.#shared.revision === '0') {
       await make();
@@ -106,7 +107,7 @@ export class EtcdCredentials implements SharedFiles {
       decode: () => null,
       ask: () => this.#ask(),
       // The watch only signals that the key has changed.
-      listener: (shared) => void this.#follow(shared).catch(onError),
+      listener: (shared) => void this.#follow(shared).catch((error: unknown) => this.#fail(error)),
     });
   }
 
@@ -166,6 +167,11 @@ export class EtcdCredentials implements SharedFiles {
     else await exclusively(this.#options.directory, () => this.pull());
   }
 
+  #fail(error: unknown): void {
+    if (!this.#isFailing) this.#options.onError(error);
+    this.#isFailing = true;
+  }
+
   async #ask(): Promise<Asked> {
     const sent = this.#confirmation.now();
     const { found } = await transact(this.#options.client, [], [{ get: KEY }]);
@@ -180,6 +186,7 @@ export class EtcdCredentials implements SharedFiles {
     const contents = judged(`of the key ${KEY} in etcd`, shared.contents);
     await writeContents(disk, directory, changedContents(directory, contents));
     this.#shared = shared;
+    this.#isFailing = false;
     this.#confirmation.confirm(sent);
   }
 

@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert';
 import { accessPath, changeAccess, readAccess } from '../../../../src/auth/access.ts';
 import { addAccount } from '../../../../src/auth/accounts.ts';
 import { PrivateFiles, privateFilesIn } from '../../../../src/auth/backup/private-files.ts';
-import { machineDisk } from '../../../../src/disk/disk.ts';
+import { type Disk, machineDisk } from '../../../../src/disk/disk.ts';
 import { CatalogError } from '../../../../src/errors.ts';
 import { EtcdCredentials } from '../../../../src/hosts/cluster/etcd-credentials.ts';
 import { transact } from '../../../../src/hosts/cluster/etcd-keys.ts';
@@ -106,15 +106,57 @@ for (const [what, damage] of Object.entries(DAMAGES)) {
   });
 }
 
+/** The files of a host with these accounts. */
+async function contentsWith(...names: string[]): Promise<object> {
+  const directory = temporaryDirectory();
+  await changeAccess(quickDisk, directory, (draft) => {
+    for (const name of names) addAccount(draft, accountOf(name));
+  });
+  return privateFilesIn(new PrivateFiles(directory).read());
+}
+
+test('while the disk refuses a copy, that is reported once', async () => {
+  const client = new MemoryEtcd();
+  const directory = temporaryDirectory();
+  const errors: unknown[] = [];
+  let isFull = false;
+  let refused = 0;
+  const disk: Disk = {
+    ...quickDisk,
+    async publish(job) {
+      if (!isFull) return quickDisk.publish(job);
+      refused += 1;
+      return { code: 'ENOSPC', message: 'ENOSPC: no space left', reached: 'nothing' };
+    },
+  };
+  const onError = (error: unknown) => void errors.push(error);
+  const credentials = new EtcdCredentials({ client, disk, directory, onError });
+  await credentials.open(async () => {});
+  for (const names of [['ann'], ['ann', 'bob']]) {
+    const contents = await contentsWith(...names);
+    isFull = true;
+    refused = 0;
+    for (let tries = 1; tries <= 3; tries += 1) {
+      // A change of the key makes the host try again at once.
+      await put(client, contents);
+      await until('the disk has refused the copy', () => refused >= tries);
+    }
+    isFull = false;
+    await put(client, contents);
+    const path = accessPath(directory);
+    await until('the copy is written', () => readAccess(path)?.users.size === names.length);
+  }
+  await credentials.close();
+  assert.is(errors.length, 2, errors.join('\n'));
+});
+
 test('if a file of the original is invalid, no copy is replaced', async () => {
   const client = new MemoryEtcd();
   await put(client, { 'access.json': ACCESS });
   const { credentials, access } = hostOf(client);
   await credentials.pull();
   const before = readFileSync(access, 'utf8');
-  const other = temporaryDirectory();
-  await changeAccess(quickDisk, other, (draft) => addAccount(draft, accountOf('ann')));
-  const changed = privateFilesIn(new PrivateFiles(other).read());
+  const changed = await contentsWith('ann');
   await put(client, { ...changed, 'keys.json': { keys: [] } });
   assert.is(await codeOf(credentials.pull()), 'key_file');
   assert.is(readFileSync(access, 'utf8'), before);
