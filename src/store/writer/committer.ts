@@ -215,7 +215,7 @@ export class Committer {
 
   /** @returns `conflict` once the change sets of the other hosts are applied. */
   #append(shared: SharedCommits, change: EncodedChangeSet, group: Group): Promise<Appended> {
-    return this.#withTimeout(group, async () => {
+    return this.#withTimeout(shared, group, async () => {
       const appended = await shared.append(change);
       if (appended === 'conflict') await shared.catchUp();
       return appended;
@@ -245,15 +245,19 @@ export class Committer {
   async #catchUp(target: number): Promise<void> {
     const shared = this.#shared;
     if (shared === null || this.#local.state.sequence >= target) return;
-    await this.#withTimeout(null, () => shared.catchUp());
+    await this.#withTimeout(shared, null, () => shared.catchUp());
   }
 
   /**
    * Runs an operation on the shared log. After the timeout, the transactions that wait for it are
    * answered, and no transaction is accepted until it has ended.
    */
-  async #withTimeout<T>(group: Group | null, run: () => Promise<T>): Promise<T> {
-    const timer = setTimeout(() => this.#stall(group), this.#callbacks.shared?.timeoutMs);
+  async #withTimeout<T>(
+    shared: SharedCommits,
+    group: Group | null,
+    run: () => Promise<T>,
+  ): Promise<T> {
+    const timer = setTimeout(() => this.#stall(shared, group), this.#callbacks.shared?.timeoutMs);
     try {
       const result = await run();
       this.#unavailable = null;
@@ -268,13 +272,9 @@ export class Committer {
     }
   }
 
-  #stall(group: Group | null): void {
-    const why =
-      group === null
-        ? 'this host has not caught up with the shared log'
-        : 'the shared log does not answer';
-    this.#unavailable = unavailable(why);
-    if (group !== null) refuse(group, unknownOutcome(), false);
+  #stall(shared: SharedCommits, group: Group | null): void {
+    this.#unavailable = unavailable(shared.obstacle(group === null));
+    if (group !== null) refuse(group, unknownOutcome(shared.obstacle(false)), false);
     for (const answer of group?.answers.values() ?? []) answer();
     this.#queue.rejectTransactions(this.#unavailable);
   }

@@ -36,6 +36,8 @@ export class SharedCommits {
   readonly #local: LocalCommits;
   readonly #onError: Options['onError'];
   readonly #closing = new AbortController();
+  /** Whether the shared log has accepted a change set that is not part of this host yet. */
+  #isAccepted = false;
 
   constructor(log: ChangeLog, local: LocalCommits, { onError }: Options) {
     this.#log = log;
@@ -58,8 +60,18 @@ export class SharedCommits {
    */
   async append(encoded: EncodedChangeSet): Promise<Appended> {
     const appended = await this.#untilDone(() => this.#log.append(encoded), isDecision);
-    if (appended === 'appended') await this.#commit(encoded);
+    this.#isAccepted = appended === 'appended';
+    if (this.#isAccepted) await this.#commit(encoded);
+    this.#isAccepted = false;
     return appended;
+  }
+
+  /** What takes so long, for clients. @param isBehind whether {@link catchUp} takes so long. */
+  obstacle(isBehind: boolean): string {
+    if (isBehind) return 'this host has not caught up with the shared log';
+    return this.#isAccepted
+      ? 'the disk of this host has not taken what is in the shared log'
+      : 'the shared log does not answer';
   }
 
   /**
@@ -139,11 +151,11 @@ export function unavailable(why: string, cause?: unknown): CatalogError {
   return new CatalogError('log_unavailable', message, { cause, headers: RETRY_AFTER });
 }
 
-/** The error for a transaction that may be in the log. */
-export function unknownOutcome(): CatalogError {
+/** The error for a transaction that may be in the log. @param why its outcome is not known. */
+export function unknownOutcome(why: string): CatalogError {
   return new CatalogError(
     'write_unknown',
-    'the shared log does not answer, and the write may still take effect; repeat it with its Idempotency-Key, or read first',
+    `${why}, and the write may still take effect; repeat it with its Idempotency-Key, or read first`,
     { headers: RETRY_AFTER },
   );
 }

@@ -242,6 +242,14 @@ export const KNOWN: readonly (readonly [RegExp, string])[] = [
     'Das gemeinsame Protokoll der Server antwortet nicht; es wurde nichts geändert',
   ],
   [
+    /^the disk of this host has not taken what is in the shared log, and/,
+    'Die Festplatte dieses Servers hat die Änderung noch nicht angenommen; sie kann noch wirksam werden',
+  ],
+  [
+    /^the disk of this host has not taken what is in the shared log; nothing/,
+    'Die Festplatte dieses Servers hat eine frühere Änderung noch nicht angenommen; es wurde nichts geändert',
+  ],
+  [
     /^this host has not caught up with the shared log/,
     'Diesem Server fehlen noch Änderungen der anderen; es wurde nichts geändert',
   ],
