@@ -43,13 +43,18 @@ function add(
 ): void {
   count += 1;
   const id = count;
-  const others = notices.value.filter((each) => each.text !== text);
+  // An offer to undo is one for each item, also if they are called the same.
+  const others = notices.value.filter((each) => each.text !== text || isOffer(each));
   // The newest is the first that is reached after F8.
   notices.value = [
     { id, kind, text, action, until, added: performance.now() },
     ...others.slice(0, 3),
   ];
   if (kind === 'status') setTimeout(() => expire(id), action === null ? SHOWN_MS : OFFERED_MS);
+}
+
+function isOffer({ kind, action }: Notice): boolean {
+  return kind === 'status' && action !== null;
 }
 
 /** Closes news, but not while the user is at the messages. */

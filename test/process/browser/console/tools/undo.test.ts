@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert';
 import type { Page, Route } from 'playwright-core';
 import { make, read } from '../../../../support/catalog.ts';
 import { send, tokenFor } from '../../../../support/client.ts';
+import { until } from '../../../../support/until.ts';
 import { testInBrowser } from '../../browser.ts';
 import { faults, hears, hold, loseResponse, stage } from '../console.ts';
 
@@ -226,6 +227,32 @@ testInBrowser('a user who has left the trail is not asked whether to overwrite a
   await hears(page, 'alert', /changed since/);
   assert.is(await page.getByRole('alertdialog').count(), 0);
   assert.equal(faults(visitor, [/409/]), []);
+  await page.context().close();
+});
+
+testInBrowser('Undo is offered for each of two items that have the same name', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  const undo = page.getByRole('button', { name: 'Undo', exact: true });
+  for (let count = 0; count < 2; count += 1) await make(server, '/admin/brands/', { name: 'Twin' });
+  await page.goto(at('/brands?q=Twin'));
+  for (let count = 1; count <= 2; count += 1) {
+    await page.getByRole('link', { name: 'Twin' }).first().click();
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('table', { name: 'Brands' }).waitFor();
+    await until('it is offered', async () => (await undo.count()) === count);
+  }
+  for (let count = 1; count <= 2; count += 1) {
+    await undo.first().click();
+    await until(
+      'it is back',
+      async () => (await read(server, '/admin/brands/?q=Twin')).length === count,
+    );
+  }
+  assert.is(await undo.count(), 0);
+  assert.equal(faults(visitor), []);
   await page.context().close();
 });
 
