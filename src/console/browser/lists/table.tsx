@@ -69,13 +69,15 @@ function SelectPage({ shown, selection, select }: SelectProps) {
   const all = items.length > 0 && items.every(({ id }) => selection.items.value.has(id));
   return (
     <td class="select">
-      <input
-        type="checkbox"
-        aria-label={t('select.page')}
-        checked={all}
-        disabled={items.length === 0}
-        onChange={({ currentTarget }) => select(items, currentTarget.checked)}
-      />
+      <label>
+        <input
+          type="checkbox"
+          aria-label={t('select.page')}
+          checked={all}
+          disabled={items.length === 0}
+          onChange={({ currentTarget }) => select(items, currentTarget.checked)}
+        />
+      </label>
     </td>
   );
 }
@@ -112,12 +114,14 @@ function Row(props: RowProps) {
     <tr class={selected ? 'selected' : ''}>
       {mayWrite.value && collection.administered && (
         <td class="select">
-          <input
-            type="checkbox"
-            aria-label={t('select.item', { name: title })}
-            checked={selected}
-            onChange={({ currentTarget }) => select([item], currentTarget.checked)}
-          />
+          <label>
+            <input
+              type="checkbox"
+              aria-label={t('select.item', { name: title })}
+              checked={selected}
+              onChange={({ currentTarget }) => select([item], currentTarget.checked)}
+            />
+          </label>
         </td>
       )}
       {columns.map((column) => (

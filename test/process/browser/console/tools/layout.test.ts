@@ -2,7 +2,7 @@
 import type { Locator } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { testInBrowser } from '../../browser.ts';
+import { testInBrowser, violationsOn } from '../../browser.ts';
 import { faults, stage } from '../console.ts';
 
 const scene = stage();
@@ -44,6 +44,24 @@ testInBrowser('on a phone the attribute for a column of a file is in sight', asy
   for (const column of ['id', 'The manufacturer’s own product number']) {
     const choice = page.getByLabel(`Column ${column} in the catalog`);
     assert.ok((await edges(choice))[1] <= right, column);
+  }
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
+testInBrowser('a finger can hit every target (WCAG 2.2, 2.5.8)', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('admin');
+  const { page } = visitor;
+  for (const width of [320, 1440]) {
+    await page.setViewportSize({ width, height: 800 });
+    for (const path of ['/skus', '/categories', '/skus/1', '/goods/1', '/import', '/audits']) {
+      await page.goto(at(path));
+      await page.waitForLoadState('networkidle');
+      // The bar with the buttons of a form covers a part of what is behind it until then.
+      await page.evaluate('scrollTo(0, document.documentElement.scrollHeight)');
+      assert.equal(await violationsOn(page, ['target-size']), [], `${path} at ${width} px`);
+    }
   }
   assert.equal(faults(visitor), []);
   await page.context().close();
