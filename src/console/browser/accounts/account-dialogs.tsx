@@ -9,7 +9,7 @@ import { focusProblem } from '../forms/fields.tsx';
 import { refusalsOf } from '../forms/save.ts';
 import { t } from '../messages/text.ts';
 import { useOneAtATime } from '../one-at-a-time.ts';
-import { Dialog, DialogFooter } from '../parts/dialog.tsx';
+import { Dialog, DialogFooter, useComplaint } from '../parts/dialog.tsx';
 import { announce, Problem, wordsFor } from '../parts/notices.tsx';
 import { whileSaving } from '../saving.ts';
 import { named, ROLES } from './accounts.ts';
@@ -38,6 +38,10 @@ function useAccountForm(
 ) {
   const problems = useSignal<Problems>({});
   const root = useRef<HTMLFormElement>(null);
+  const fail = useComplaint((error) => {
+    problems.value = problemsOf(error);
+    requestAnimationFrame(() => focusProblem(root.current));
+  });
   const send = useOneAtATime(async (form: FormData) => {
     problems.value = {};
     try {
@@ -45,8 +49,7 @@ function useAccountForm(
       onClose();
       onDone();
     } catch (error) {
-      problems.value = problemsOf(error);
-      requestAnimationFrame(() => focusProblem(root.current));
+      fail(error);
     }
   });
   const submit = (event: SubmitEvent & { currentTarget: HTMLFormElement }) => {

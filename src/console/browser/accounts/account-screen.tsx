@@ -42,8 +42,10 @@ export function AccountScreen() {
   };
   useTitle(t('nav.accounts'));
   useEffect(read, []);
+  const opened = open.value;
+  // A dialog that was cancelled, and is saved later, does not close the next one.
   const close = () => {
-    open.value = null;
+    if (open.value === opened) open.value = null;
   };
   return (
     <>

@@ -42,8 +42,10 @@ export function SelectionBar(props: ListProps) {
   }, [isAll]);
   // A dialog stays if another user signs in: it says what was done until then.
   if (count === 0 || (!mayWrite.value && open.value === null)) return null;
+  const opened = open.value;
+  // A dialog that was left, and ends later, does not close the next one.
   const close = () => {
-    open.value = null;
+    if (open.value === opened) open.value = null;
   };
   const selectAll = async () => {
     if (page === null) return;

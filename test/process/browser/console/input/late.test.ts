@@ -231,4 +231,65 @@ testInBrowser('a late new option of a SKU leaves what was chosen meanwhile', asy
   await page.context().close();
 });
 
+testInBrowser(
+  'an account that is saved after its dialog was cancelled closes no other',
+  async () => {
+    const { at, visit } = scene();
+    const visitor = await visit('admin');
+    const { page } = visitor;
+    const dialog = page.getByRole('dialog');
+    const send = async (name: string) => {
+      await page.getByRole('button', { name: 'New account' }).click();
+      await dialog.getByLabel('User name').fill(name);
+      await dialog.getByLabel('Password').fill('correct horse battery');
+      await dialog.getByRole('button', { name: 'Create' }).click();
+      await dialog.getByText('Saving…').waitFor();
+      await dialog.getByRole('button', { name: 'Cancel' }).click();
+    };
+    await page.goto(at('/accounts'));
+    for (const [name, role, text] of [
+      ['cancelled', 'status', 'cancelled is saved.'],
+      ['cancelled', 'alert', 'is the name of another user'],
+    ] as const) {
+      const release = await hold(page, '**/admin/users/', 'POST');
+      await send(name);
+      await page.getByRole('button', { name: 'New account' }).click();
+      await dialog.getByLabel('User name').fill('next');
+      release();
+      await page
+        .locator(`.notices ${role === 'alert' ? '.alert' : '.status'}`)
+        .getByText(text)
+        .waitFor();
+      assert.is(await dialog.getByLabel('User name').inputValue(), 'next');
+      await dialog.getByRole('button', { name: 'Cancel' }).click();
+      await page.unrouteAll();
+    }
+    assert.equal(faults(visitor, [/422/]), []);
+    await page.context().close();
+  },
+);
+
+testInBrowser('a deletion that ends after its dialog was cancelled closes no other', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  for (const name of ['Late a', 'Late b', 'Late c']) await make(server, '/admin/brands/', { name });
+  await page.goto(at('/brands?q=Late'));
+  await page.getByLabel('Select all on this page').check();
+  await page.getByRole('button', { name: 'Delete…' }).click();
+  const release = await hold(page, '**/admin/brands/*/', 'DELETE');
+  const sent = page.waitForRequest((request) => request.method() === 'DELETE');
+  await page.getByRole('button', { name: 'Delete 3 items' }).click();
+  await sent;
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByRole('button', { name: 'Edit…' }).click();
+  const what = page.getByRole('dialog').getByLabel('What to do');
+  await what.selectOption({ label: 'Logo: set' });
+  release();
+  await page.locator('.notices').getByText('1 item was deleted.').waitFor();
+  assert.is(await what.locator('option:checked').textContent(), 'Logo: set');
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
 test.run();
