@@ -16,7 +16,7 @@ import demo from '../../data/demo.json' with { type: 'json' };
 import { FileLock } from '../../src/disk/lock.ts';
 import { pagesLockPath } from '../../src/pages/refresh/pages-lock.ts';
 import { make, pageWith, read, skuFields } from '../support/catalog.ts';
-import { type Received, type Sent, send, tokenFor } from '../support/client.ts';
+import { type Received, type Sent, send } from '../support/client.ts';
 import { closeServices, openService, type Service } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
@@ -228,24 +228,6 @@ for (const [what, sent, status] of REFUSED) {
     assert.type(answer.json.error, 'string');
   });
 }
-
-test('every role may read builds, and only the role admin may start one', async () => {
-  const { id } = await built(await order({ skus: [1] }));
-  for (const role of ['viewer', 'editor', 'admin']) {
-    const token = await tokenFor(role);
-    for (const path of [PATH, `${PATH}${id}/`]) {
-      for (const method of ['GET', 'HEAD']) {
-        assert.is((await send(server, method, path, { token })).status, 200, `${role} ${path}`);
-      }
-    }
-    // The role is checked before the body.
-    const body = role === 'admin' ? { skus: [1] } : '{"';
-    const { status, json } = await send(server, 'POST', PATH, { token, body });
-    assert.is(status, role === 'admin' ? 202 : 403, role);
-    if (role !== 'admin') assert.match(json.error, `the role ${role} may`);
-  }
-  assert.is((await send(server, 'GET', PATH, { token: null })).status, 401);
-});
 
 test('the list of builds and a single build accept exactly the methods in Allow', async () => {
   const { id } = await built(await order({ skus: [1] }));

@@ -170,14 +170,6 @@ test('If-None-Match is 304 while the page is unchanged, and 200 after a change',
   assert.is.not(other.headers.get('etag'), etag);
 });
 
-test('a page accepts only GET, HEAD and OPTIONS; other methods are 405', async () => {
-  for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
-    const answer = await send(server, method, `/pages/skus/${catalog.sku}.html`);
-    assert.is(answer.status, 405, method);
-    assert.is(answer.headers.get('allow'), 'GET, HEAD, OPTIONS', method);
-  }
-});
-
 test('a page is 200 for any Accept', async () => {
   for (const accept of ['text/html,application/xhtml+xml;q=0.9', '*/*', 'image/png']) {
     assert.is((await getPage(catalog.sku, { accept })).status, 200, accept);

@@ -129,16 +129,6 @@ test('a preview of an invalid write is 422 with the error of the write; malforme
   assert.is((await preview('/admin/skus/preview/', 'no JSON')).status, 400);
 });
 
-test('a preview is 401 without a token, 403 for a viewer, and 200 for an editor', async () => {
-  const path = '/admin/skus/preview/';
-  assert.is((await send(server, 'POST', path, { token: null, body: { id: 1 } })).status, 401);
-  const viewer = await tokenFor('viewer');
-  assert.is((await send(server, 'POST', path, { token: viewer, body: { id: 1 } })).status, 403);
-  const editor = await tokenFor('editor');
-  assert.is((await send(server, 'POST', path, { token: editor, body: { id: 1 } })).status, 200);
-  assert.is((await send(server, 'GET', path)).status, 405);
-});
-
 test('the links of a preview begin with the base path', async () => {
   const based = await openService({ demo: true, basePath: '/api' });
   const { text } = await preview('/api/admin/skus/preview/', { id: 1 }, based);
