@@ -17,7 +17,7 @@ export const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
  * @returns null if it is not the address of a host.
  */
 export function parseHostAddress(text: string): HostAddress | null {
-  const url = URL.canParse(text) ? new URL(text) : null;
+  const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol)) return null;
   if (url.search !== '' || url.hash !== '' || url.username !== '' || url.password !== '') {
     return null;

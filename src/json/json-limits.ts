@@ -3,6 +3,7 @@
  * limits), checked before the text is parsed. A megabyte of brackets costs the parser and the
  * garbage collector a hundred times as much as this scan, which reads every character once.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 
 export interface JsonLimits {
   /** Arrays and objects within one another; an object of plain values has depth 1. */
@@ -49,7 +50,7 @@ export async function findExcessInSlices(limits: JsonLimits, text: string): Prom
   for (let end = SLICE_UNITS; end < text.length; end += SLICE_UNITS) {
     const found = scanner.scanTo(end);
     if (found !== null) return found;
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
   }
   return scanner.scanTo(text.length) ?? scanner.finish();
 }

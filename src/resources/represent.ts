@@ -1,6 +1,7 @@
 /** A row as clients see it (spec 1.5 to 1.8): its attributes in order, and values of other rows. */
 import type { Kind, KindName, ChildrenAttribute, Row, Scalar } from '../model/kind.ts';
 import { KINDS } from '../model/kinds.ts';
+import { perKind } from '../model/per-kind.ts';
 import { existingRow, type RowSource } from '../model/rows.ts';
 import { joinOf } from '../model/rules.ts';
 import { atOnce } from '../slices.ts';
@@ -45,7 +46,28 @@ interface Related {
 /** Elements of one part of a text. */
 const PART_ELEMENTS = 64;
 
-const plans = new Map<KindName, Plan>();
+const PLANS = perKind((kind): Plan => {
+  const shown = visibleAttributes(kind);
+  return {
+    names: shown.map(([name]) => name),
+    joins: shown.flatMap(([name, declared]) =>
+      declared.role === 'lookup' ? [{ name, ...joinOf(kind, declared) }] : [],
+    ),
+    owned: shown.flatMap(([name, declared]) =>
+      declared.role === 'children'
+        ? [
+            {
+              name,
+              kind: declared.kind,
+              through: declared.foreignKey,
+              attributes: elementAttributes(declared),
+            },
+          ]
+        : [],
+    ),
+    documents: shown.flatMap(([name, declared]) => (isText(declared) ? [name] : [])),
+  };
+});
 
 /** The row's object, except the rows that belong to it. */
 function objectOf(plan: Plan, row: Row, joined: readonly Scalar[]): Record<string, Shown> {
@@ -65,7 +87,7 @@ function objectOf(plan: Plan, row: Row, joined: readonly Scalar[]): Record<strin
  * @returns null if it owns too many.
  */
 function shortText(kind: Kind, row: Row, view: View, owned: RowSource = view): string | null {
-  const plan = planOf(kind);
+  const plan = PLANS[kind.name];
   const object = objectOf(plan, row, joinedIn(kind, row, view));
   for (const { name, kind: child, through, attributes } of plan.owned) {
     const elements: Element[] = [];
@@ -80,7 +102,7 @@ function shortText(kind: Kind, row: Row, view: View, owned: RowSource = view): s
 
 /** The row's object as JSON text, in parts that are short unless the row itself is long. */
 function* textParts(kind: Kind, row: Row, { joined, owned }: Related): Generator<string, void> {
-  const plan = planOf(kind);
+  const plan = PLANS[kind.name];
   const object = objectOf(plan, row, joined);
   const long = new Map<string, Generator<Element[], void>>();
   for (const [index, { name, attributes }] of plan.owned.entries()) {
@@ -134,7 +156,7 @@ function* elementsOf(
 function relatedIn(kind: Kind, row: Row, view: View): Related {
   return {
     joined: joinedIn(kind, row, view),
-    owned: planOf(kind).owned.map(({ kind: child, through }) => ({
+    owned: PLANS[kind.name].owned.map(({ kind: child, through }) => ({
       *[Symbol.iterator]() {
         for (const id of view.matching(child, through, row.id)) {
           yield existingRow<KindName>(view, child, id);
@@ -145,7 +167,7 @@ function relatedIn(kind: Kind, row: Row, view: View): Related {
 }
 
 function joinedIn(kind: Kind, row: Row, view: View): Scalar[] {
-  return planOf(kind).joins.map(({ references, through, attribute }) => {
+  return PLANS[kind.name].joins.map(({ references, through, attribute }) => {
     const joined: Row | undefined = view.get(references, row[through] ?? null);
     return joined?.[attribute] ?? null;
   });
@@ -155,7 +177,7 @@ function joinedIn(kind: Kind, row: Row, view: View): Scalar[] {
 function relatedNow(kind: Kind, row: Row, store: ReadableStore, owned: OwnedRows): Related {
   return {
     joined: joinedIn(kind, row, store),
-    owned: planOf(kind).owned.map(({ kind: child, through }) => owned.of(child, through, row)),
+    owned: PLANS[kind.name].owned.map(({ kind: child, through }) => owned.of(child, through, row)),
   };
 }
 
@@ -164,7 +186,7 @@ export function representAtOnce(kind: Kind, row: Row, store: ReadableStore): Rep
   // Only the text is cached, so the rows that it shows need not be kept as objects.
   const text = shortText(kind, row, store, { get: (child, id) => store.peek(child, id) });
   if (text !== null) return new Representation(text);
-  const isLong = planOf(kind).owned.some(
+  const isLong = PLANS[kind.name].owned.some(
     ({ kind: child, through }) => countOwned(child, through, row, store) > MAX_READ_AT_ONCE,
   );
   return isLong ? null : atOnce(joinedParts(textParts(kind, row, relatedIn(kind, row, store))));
@@ -220,7 +242,7 @@ export function representAll(
   rows: Iterable<Row>,
   store: ReadableStore,
 ): Iterable<Iterable<string>> {
-  const { joins, owned } = planOf(kind);
+  const { joins, owned } = PLANS[kind.name];
   if (joins.length === 0 && owned.length === 0) {
     return {
       *[Symbol.iterator]() {
@@ -238,34 +260,6 @@ export function representAll(
 }
 
 const ALONE: Related = { joined: [], owned: [] };
-
-function planOf(kind: Kind): Plan {
-  let plan = plans.get(kind.name);
-  if (plan === undefined) {
-    const shown = visibleAttributes(kind);
-    plan = {
-      names: shown.map(([name]) => name),
-      joins: shown.flatMap(([name, declared]) =>
-        declared.role === 'lookup' ? [{ name, ...joinOf(kind, declared) }] : [],
-      ),
-      owned: shown.flatMap(([name, declared]) =>
-        declared.role === 'children'
-          ? [
-              {
-                name,
-                kind: declared.kind,
-                through: declared.foreignKey,
-                attributes: elementAttributes(declared),
-              },
-            ]
-          : [],
-      ),
-      documents: shown.flatMap(([name, declared]) => (isText(declared) ? [name] : [])),
-    };
-    plans.set(kind.name, plan);
-  }
-  return plan;
-}
 
 function elementAttributes({ kind }: ChildrenAttribute): string[] {
   return visibleAttributes(KINDS[kind]).flatMap(([name, { role }]) =>

@@ -24,7 +24,7 @@ const PREFIXES: readonly string[] = ['S3', 'AWS'];
 
 /** @returns null if the text is not the address of an archive. */
 export function parseArchiveAddress(text: string): ArchiveAddress | null {
-  const url = URL.canParse(text) ? new URL(text) : null;
+  const url = URL.parse(text);
   if (url === null || url.search !== '' || url.hash !== '' || url.username !== '') return null;
   if (url.protocol === 'file:') {
     if (url.host !== '' || IMPOSSIBLE.test(url.pathname)) return null;

@@ -210,7 +210,7 @@ function encodedQuery(parameters: Readonly<Record<string, string>>): string {
 /** @throws CatalogError `usage`. */
 function endpointOf(text: string): URL {
   const full = /^https?:\/\//i.test(text) ? text : `https://${text}`;
-  const url = URL.canParse(full) ? new URL(full) : null;
+  const url = URL.parse(full);
   if (url === null || `${url.username}${url.password}${url.search}${url.hash}` !== '') {
     throw new CatalogError(
       'usage',
@@ -259,11 +259,10 @@ async function failureOf(response: Response, signed: string): Promise<S3Failure>
   }
   const retryAfterMs = retryAfterOf(headers);
   if (error !== null) return new S3Failure(reasonOf(error), error.code, retryAfterMs);
-  const location = headers.get('location') ?? '';
-  if (isRedirect && URL.canParse(location)) {
-    const origin = printable(new URL(location).origin);
+  const target = isRedirect ? URL.parse(headers.get('location') ?? '') : null;
+  if (target !== null) {
     return new S3Failure(
-      `it was redirected to ${origin}, and redirects are not followed; if the object store is there, set AWS_ENDPOINT to its address`,
+      `it was redirected to ${printable(target.origin)}, and redirects are not followed; if the object store is there, set AWS_ENDPOINT to its address`,
     );
   }
   return new S3Failure(

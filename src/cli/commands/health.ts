@@ -85,8 +85,8 @@ interface Listener {
 function urlAt({ flag, host, port }: Listener, path: string): URL {
   const name = WILDCARDS[host] ?? host;
   const authority = name.includes(':') ? `[${name}]:${port}` : `${name}:${port}`;
-  const text = `http://${authority}${path}`;
-  if (URL.canParse(text)) return new URL(text);
+  const url = URL.parse(`http://${authority}${path}`);
+  if (url !== null) return url;
   throw new CatalogError(
     'usage',
     `${flag} ${host} is not the address of a host; correct it, or give --url`,

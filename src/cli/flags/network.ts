@@ -60,7 +60,7 @@ export function parsePort(text: string): number {
  * @throws InvalidArgumentError.
  */
 export function parseServerUrl(text: string): URL {
-  const url = URL.canParse(text) ? new URL(text) : null;
+  const url = URL.parse(text);
   if (url !== null && /^https?:$/.test(url.protocol) && !/[?#@]/.test(text)) return url;
   throw new InvalidArgumentError('Give an address such as http://127.0.0.1:8000.');
 }
@@ -95,7 +95,7 @@ export function parseOrigins(text: string, before: readonly string[] = []): stri
 
 /** Whether it is written as browsers send it in `Origin`. */
 function isOrigin(text: string): boolean {
-  return /^https?:[^*]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text;
+  return /^https?:[^*]+$/.test(text) && URL.parse(text)?.origin === text;
 }
 
 /**

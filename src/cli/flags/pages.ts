@@ -75,7 +75,7 @@ export function pageFlagsOf(options: PageFlags): PageFlags {
 }
 
 function parsePublicUrl(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : null;
+  const url = URL.parse(text);
   const plain = url !== null && url.search === '' && url.hash === '' && url.username === '';
   if (plain && /^https?:$/.test(url.protocol)) return withoutSlashes(url.href);
   throw new InvalidArgumentError('Give an address such as https://shop.example/pages.');

@@ -95,7 +95,7 @@ export function understood<const S extends v.GenericSchema>(
   const [issue] = parsed.issues;
   throw new CatalogError(
     'log_unavailable',
-    `the answer is not from etcd (${issue?.message}); check that the address is that of etcd`,
+    `the answer is not from etcd (${issue.message}); check that the address is that of etcd`,
   );
 }
 

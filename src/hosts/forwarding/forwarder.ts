@@ -225,7 +225,7 @@ class Upload {
 /** @throws CatalogError `malformed_request` if the address would lead elsewhere on the other host. */
 function urlOf({ path, search }: HttpRequest, origin: string, to: string): URL {
   const text = `${origin}${path}${search === '' ? '' : `?${search}`}`;
-  const url = URL.canParse(text) ? new URL(text) : null;
+  const url = URL.parse(text);
   if (url !== null && url.pathname === path && url.hash === '') return url;
   throw new CatalogError('malformed_request', `the address cannot be passed on to ${to}`);
 }

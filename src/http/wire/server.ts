@@ -1,6 +1,7 @@
 /** The HTTP server: it connects node:http to an application that works with plain values. */
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, createServer as createProbe, isIP, type Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { withTimeout } from '../../delay.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
 import { networkOf } from '../../network.ts';
@@ -262,7 +263,7 @@ async function closeServer(
   const answered = pipeline.idle().then(() => true);
   const areAnswered = await withTimeout(answered, grace, () => false);
   // The remaining connections are idle or out of time. The last responses get one turn to be sent.
-  await new Promise((resolve) => setImmediate(resolve));
+  await nextTurn();
   cuts.cutStreams();
   server.closeAllConnections();
   await withTimeout(closed, CLOSE_MS, () => {});

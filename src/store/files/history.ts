@@ -10,6 +10,7 @@
  *    limit.
  */
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Disk } from '../../disk/disk.ts';
 import { readFile } from '../../disk/read-file.ts';
 import { CatalogError } from '../../errors.ts';
@@ -161,7 +162,7 @@ export class KeptChangeSets {
       const size = bytes ?? this.#disk.size(join(this.#directory, changeSetName(sequence))) ?? 0;
       this.#files[index] = { sequence, bytes: size };
       sum += occupied(size);
-      if (index % FILES_PER_TURN === 0) await new Promise((resolve) => setImmediate(resolve));
+      if (index % FILES_PER_TURN === 0) await nextTurn();
     }
     return sum;
   }
