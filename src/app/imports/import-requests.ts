@@ -146,7 +146,7 @@ export class ImportRequests {
     // Before anything else can fail, so that the request gets its reply at a later look.
     this.#taken.set(token, taken);
     await disk.unlink(path);
-    await this.#tell(token, taken);
+    await this.#reply(token, taken);
   }
 
   async #outcomeOf(path: string): Promise<Outcome> {
@@ -192,13 +192,13 @@ export class ImportRequests {
 
   /** Reports the progress, and removes the last reply once the command had time to read it. */
   async #attend(token: string, taken: Taken): Promise<void> {
-    if (taken.endedAt === null) return this.#tell(token, taken);
+    if (taken.endedAt === null) return this.#reply(token, taken);
     if (performance.now() - taken.endedAt <= REPLY_MS) return;
     this.#taken.delete(token);
     await this.#options.disk.unlink(requestPath(this.#folder, token, 'reply'));
   }
 
-  async #tell(token: string, taken: Taken): Promise<void> {
+  async #reply(token: string, taken: Taken): Promise<void> {
     const reply = this.#replyTo(taken.outcome);
     const path = requestPath(this.#folder, token, 'reply');
     await writeVolatile(this.#options.disk, path, Buffer.from(JSON.stringify(reply)));

@@ -113,7 +113,7 @@ function forwarding({ data, maxBody, maxImport, maxConnections }: ServeOptions) 
   return async (request: HttpRequest) => {
     const response = await forwarder.forward(request, OWNER);
     // The owner has logged the request, since it knows the subject.
-    request.trace.isTold = true;
+    request.trace.isLoggedElsewhere = true;
     return response;
   };
 }

@@ -95,7 +95,7 @@ export class IncomingBody implements RequestBody {
       let settled = false;
       const onData = (chunk: Uint8Array) => {
         if (settled) return;
-        const outcome = this.#isTooFine(chunk) ? 'too fine' : buffer.add(chunk);
+        const outcome = this.#count(chunk) ? 'too fine' : buffer.add(chunk);
         if (outcome === 'added') return;
         settled = true;
         clearTimeout(timer);
@@ -133,7 +133,7 @@ export class IncomingBody implements RequestBody {
         const chunk: Uint8Array = next.value;
         size += chunk.length;
         if (size > limit) throw tooLarge(limit);
-        if (this.#isTooFine(chunk)) throw tooFine();
+        if (this.#count(chunk)) throw tooFine();
         // The time that the reader takes for a chunk does not count against the client.
         waited += performance.now() - begun;
         if (size >= stretch * STREAM_STRETCH_BYTES) {
@@ -162,17 +162,17 @@ export class IncomingBody implements RequestBody {
   }
 
   /** Counts a chunk. @returns whether there are too many chunks for the bytes received. */
-  #isTooFine(chunk: Uint8Array): boolean {
+  #count(chunk: Uint8Array): boolean {
     this.#chunks += 1;
     this.#received += chunk.length;
-    return this.#isFine;
+    return this.#isTooFine;
   }
 
   get #isWhole(): boolean {
     return this.#incoming.complete && this.#state !== 'broken';
   }
 
-  get #isFine(): boolean {
+  get #isTooFine(): boolean {
     return this.#chunks > CHUNKS.free && this.#received < this.#chunks * CHUNKS.bytes;
   }
 
@@ -189,7 +189,7 @@ export class IncomingBody implements RequestBody {
   finish(): boolean | Promise<boolean> {
     const incoming = this.#incoming;
     if (incoming.complete) return true;
-    if (incoming.destroyed || this.#isFine) return false;
+    if (incoming.destroyed || this.#isTooFine) return false;
     // A client that waits for `100 Continue` and was not sent it will send nothing.
     if (this.#waiting !== null && !this.#read) return false;
     if (declaredLength(incoming.headers) > DRAIN.bytes) return false;
@@ -204,7 +204,7 @@ export class IncomingBody implements RequestBody {
       incoming.on('data', (chunk: Uint8Array) => {
         size += chunk.length;
         const long = performance.now() - begun > DRAIN.milliseconds;
-        if (size > DRAIN.bytes || long || this.#isTooFine(chunk)) settle(false);
+        if (size > DRAIN.bytes || long || this.#count(chunk)) settle(false);
         else quiet.refresh();
       });
       incoming.on('end', () => settle(incoming.complete));

@@ -152,7 +152,7 @@ async function complete(
     const bytes = sending instanceof Promise ? await sending : sending;
     const answer = body?.answer ?? null;
     const status = answer?.status ?? response.status;
-    if (!request.trace.isTold && listener?.wants(status) === true) {
+    if (!request.trace.isLoggedElsewhere && listener?.wants(status) === true) {
       const written = answer === null ? bytes : Buffer.byteLength(answer.body);
       const gone = answer === null && connection.destroyed;
       listener.onResponse(accessRecord(request, status, written, milliseconds, gone));

@@ -17,7 +17,7 @@ export class Trace {
   /** The subject of the token. */
   subject: string | null = null;
   /** Whether another process has carried out the request, and therefore logs and counts it. */
-  isTold = false;
+  isLoggedElsewhere = false;
   #id: string | null;
 
   /** @param id of the request, if a proxy gave it one. */
