@@ -50,6 +50,8 @@ export interface ReadableStore extends View {
   rank(kind: KindName, attribute: string, value: Scalar, id: number): number;
   /** All ids of a kind, ascending. */
   ids(kind: KindName): Iterable<number>;
+  /** The lowest id of a row that is at least `from`; undefined if there is none. */
+  firstId(kind: KindName, from: number): number | undefined;
   count(kind: KindName): number;
   /** Changes with every commit that changes what rows of this kind look up in rows of others. */
   dependencyVersion(kind: KindName): number;

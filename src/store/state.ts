@@ -183,6 +183,10 @@ export class State implements ReadableStore {
     return this.#rows[kind].has(id);
   }
 
+  firstId(kind: KindName, from: number): number | undefined {
+    return this.#rows[kind].firstId(from);
+  }
+
   onApply(observer: (changes: readonly Change[]) => void): () => void {
     this.#observers.add(observer);
     return () => this.#observers.delete(observer);

@@ -70,6 +70,10 @@ export abstract class StoreReader implements ReadableStore {
     return this.state.ids(kind);
   }
 
+  firstId(kind: KindName, from: number): number | undefined {
+    return this.state.firstId(kind, from);
+  }
+
   count(kind: KindName): number {
     return this.state.count(kind);
   }

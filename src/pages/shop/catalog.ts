@@ -13,6 +13,7 @@ export type Catalog = Pick<
   | 'select'
   | 'rank'
   | 'ids'
+  | 'firstId'
   | 'count'
   | 'lastId'
   | 'sequence'

@@ -24,11 +24,16 @@ export function* sitemaps(catalog: Catalog): Generator<PageName> {
  */
 export function* sitemapParts(catalog: Catalog): Generator<PageName> {
   for (const of of SHOWN_KINDS) {
-    for (let part = 1; part === 1 || (part - 1) * SITEMAP_PART < catalog.lastId(of); part += 1) {
-      const empty = idsOf(catalog, of, part).next().done === true;
-      if (!empty || isWithFront(of, part)) yield sitemapPage(of, part);
-    }
+    let part = isWithFront(of, 1) ? 1 : nextPart(catalog, of, 0);
+    // Not every id up to the last one: a shop may have deleted millions.
+    for (; part !== undefined; part = nextPart(catalog, of, part)) yield sitemapPage(of, part);
   }
+}
+
+/** The next file after one that lists a row; undefined if there is none. */
+function nextPart(catalog: Catalog, of: ShownKind, part: number): number | undefined {
+  const id = catalog.firstId(of, part * SITEMAP_PART + 1);
+  return id === undefined ? undefined : Math.ceil(id / SITEMAP_PART);
 }
 
 /** Names of the pages that a file lists; none if there is no such file. */

@@ -85,6 +85,26 @@ export class RowTable implements Columns {
     return this.#chunkOf(id)?.has(id % CHUNK_SIZE) === true;
   }
 
+  /** The lowest id from `from` on; undefined if there is none. It skips what was deleted. */
+  firstId(from: number): number | undefined {
+    const chunks = this.#inOrder();
+    const wanted = Math.floor(from / CHUNK_SIZE);
+    let [low, high] = [0, chunks.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((chunks[middle]?.number ?? 0) < wanted) low = middle + 1;
+      else high = middle;
+    }
+    // No chunk is empty, so the row is in the first one or the next.
+    for (const { number, rows } of chunks.slice(low, low + 2)) {
+      const begin = number * CHUNK_SIZE;
+      for (let at = Math.max(from - begin, 0); at < rows.length; at += 1) {
+        if (rows.has(at)) return begin + at;
+      }
+    }
+    return undefined;
+  }
+
   /**
    * The ids of the rows that have a value, ascending, without an index.
    *

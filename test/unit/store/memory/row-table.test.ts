@@ -76,6 +76,10 @@ test('a table has the rows of a map, and every snapshot those that the map had t
       }
       assert.equal([...table.values()], inOrder(plain));
       for (const row of plain.values()) assert.is(table.get(row.id), row);
+      for (const from of [1, 1025, ...start, ...start.map((one) => one + 1)]) {
+        const first = inOrder(plain).find((row) => row.id >= from);
+        assert.is(table.firstId(from), first?.id, `the first from ${from} on`);
+      }
       for (const one of taken) {
         readOn(one, Number.POSITIVE_INFINITY);
         assert.equal(one.read, one.wanted);
