@@ -12,9 +12,16 @@ const file = join(directory, 'file');
 writeFileSync(file, '');
 const circle = join(directory, 'circle');
 symlinkSync(circle, circle);
+const unmounted = join(directory, 'unmounted');
+symlinkSync(join(directory, 'disk'), unmounted);
 
 const REFUSED: readonly (readonly [path: string, refused: () => void, says: string])[] = [
   [file, () => mkdirSync(file), 'name a directory'],
+  [
+    unmounted,
+    () => mkdirSync(unmounted),
+    'a link to one that is missing: name a directory, or mount',
+  ],
   [join(file, 'a'), () => mkdirSync(join(file, 'a')), 'name a directory'],
   [directory, () => closeSync(openSync(directory, 'r+')), 'name a file'],
   [join(directory, 'none', 'a'), () => mkdirSync(join(directory, 'none', 'a')), 'create it'],
