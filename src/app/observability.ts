@@ -135,6 +135,7 @@ export class Observability {
   };
 
   readonly observer: StoreObserver = {
+    appending: (writing) => this.readiness.appending(writing),
     committed: (group) => {
       this.readiness.committed(group);
       this.#metrics?.committed(group);

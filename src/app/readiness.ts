@@ -33,11 +33,16 @@ export type Cause = (typeof CAUSES)[number][0];
  */
 const REFUSAL_MEMORY_MS = 30_000;
 
+/** Milliseconds after which a write that has not ended shows that the disk does not answer. */
+const STALL_MS = 10_000;
+
 export class Readiness {
   readonly #reasons: (() => string | null)[] = [];
   readonly #now: () => number;
   /** When each cause ends, by the clock. */
   readonly #until = new Map<Cause, number>();
+  /** When the disk began the write that has not ended, by the clock; null if there is none. */
+  #writingSince: number | null = null;
 
   /** @param now milliseconds of a clock that never goes back. */
   constructor(now: () => number = performance.now.bind(performance)) {
@@ -65,6 +70,13 @@ export class Readiness {
     if (cause !== null) this.raise(cause);
   }
 
+  /** Takes note of a write of the disk. One at a time. @param writing settles when it has ended. */
+  readonly appending = (writing: Promise<unknown>): void => {
+    this.#writingSince = this.#now();
+    const end = () => void (this.#writingSince = null);
+    writing.then(end, end);
+  };
+
   /** Takes note of what the disk did with a group of transactions. */
   readonly committed = ({ refused, changes }: Group): void => {
     if (refused) this.raise('disk', REFUSAL_MEMORY_MS);
@@ -78,6 +90,8 @@ export class Readiness {
       const until = this.#until.get(cause);
       if (until !== undefined && now < until) return words;
     }
+    const isStalled = this.#writingSince !== null && now - this.#writingSince >= STALL_MS;
+    if (isStalled) return 'the disk does not answer';
     for (const reason of this.#reasons) {
       const words = reason();
       if (words !== null) return words;

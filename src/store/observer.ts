@@ -1,5 +1,7 @@
 /** What a store reports about its work, for measurements. */
 export interface StoreObserver {
+  /** The disk has begun to write a change set. @param writing settles when it has ended. */
+  readonly appending: (writing: Promise<unknown>) => void;
   /** A group of transactions was answered, committed or refused. */
   readonly committed: (group: Group) => void;
   /** A checkpoint has ended. */

@@ -162,7 +162,11 @@ export function monitor(log: string[]): Parameters<typeof openCatalog>[2] {
     },
     readiness,
     onReplicationState: (state) => readiness.setReplicationState(state),
-    observer: { committed: readiness.committed, checkpointed() {} },
+    observer: {
+      appending: readiness.appending,
+      committed: readiness.committed,
+      checkpointed() {},
+    },
     onError,
     onFatal: onError('the store stopped'),
   };

@@ -151,7 +151,7 @@ export const HEALTH_PATHS: readonly Path[] = [
         id: 'readReadiness',
         summary: 'Check whether the server accepts writes',
         description:
-          '200 while it accepts writes; otherwise 503 with the reason: it shuts down, it has just started and builds its indexes, memory or disk space is nearly used up, the disk refused a write in the last half minute and none has succeeded since, or other hosts that it needs do not answer.',
+          '200 while it accepts writes; otherwise 503 with the reason: it shuts down, it has just started and builds its indexes, memory or disk space is nearly used up, the disk refused a write in the last half minute and none has succeeded since, or has not ended one for 10 seconds, or other hosts that it needs do not answer.',
         role: null,
         parameters: [VERBOSE],
         body: noBody,

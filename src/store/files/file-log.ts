@@ -142,7 +142,9 @@ export class FileLog implements StoreLog {
     descriptors.requireDirectory();
     const record = { ...descriptors.head, bytes: encodeHead(changeSet), before: this.#headBytes };
     const options = { exclusive: true, record };
-    const failure = await this.#staging.write(this.#pathOf(sequence), bytes, changes, options);
+    const writing = this.#staging.write(this.#pathOf(sequence), bytes, changes, options);
+    this.#options.observer?.appending(writing);
+    const failure = await writing;
     this.#headBytes = failure === null ? record.bytes : null;
     this.#reportHead(failure);
     // After the write, so that no change set in another directory is answered.

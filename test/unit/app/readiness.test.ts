@@ -23,6 +23,22 @@ test('a refused write makes a server not ready until a write succeeds or 30 seco
   assert.is(readiness.reason(), 'the server is shutting down');
 });
 
+test('a write that the disk has not ended for 10 seconds makes a server not ready until it ends', async () => {
+  let now = 1000;
+  const readiness = new Readiness(() => now);
+  for (const outcome of ['resolve', 'reject'] as const) {
+    const writing = Promise.withResolvers<void>();
+    readiness.appending(writing.promise);
+    now += 9999;
+    assert.is(readiness.reason(), null);
+    now += 1;
+    assert.is(readiness.reason(), 'the disk does not answer');
+    writing[outcome]();
+    await writing.promise.catch(() => {});
+    assert.is(readiness.reason(), null);
+  }
+});
+
 test('a raised reason lasts until it is cleared, and the shutdown is reported before other reasons', () => {
   const readiness = new Readiness(() => 0);
   readiness.raise('disk');

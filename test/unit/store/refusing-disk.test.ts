@@ -33,6 +33,7 @@ import type { ReadableStore } from '../../../src/store/readable-store.ts';
 import { readSnapshot } from '../../../src/store/directory.ts';
 import { Store } from '../../../src/store/store.ts';
 import { baseOf } from '../../support/bases.ts';
+import { addBook } from '../../support/books.ts';
 import { filesOf } from '../../support/catalog.ts';
 import { findingsOf, openStore, storeDirectory } from '../../support/checked.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
@@ -629,6 +630,31 @@ test('a restore does not replace a store that was made while it waited for the d
   assert.equal(filesOf(directory), filesOf(other));
 });
 
+test('the observer learns of a write before the disk has ended it', async () => {
+  const directory = storeDirectory();
+  let answered = Promise.resolve();
+  let isWriting = false;
+  const store = await openStore(directory, {
+    disk: { ...quickDisk, publish: (job) => answered.then(() => quickDisk.publish(job)) },
+    observer: {
+      appending(writing) {
+        isWriting = true;
+        void writing.then(() => (isWriting = false));
+      },
+      committed() {},
+      checkpointed() {},
+    },
+  });
+  const answer = Promise.withResolvers<void>();
+  answered = answer.promise;
+  const written = store.transact(addBook());
+  await until('the disk writes', () => isWriting);
+  answer.resolve();
+  await written;
+  assert.not.ok(isWriting);
+  await store.close();
+});
+
 test('the observer learns of every checkpoint whether it failed', async () => {
   const directory = storeDirectory();
   const disk = new RefusingDisk();
@@ -636,7 +662,11 @@ test('the observer learns of every checkpoint whether it failed', async () => {
   const store = await openStore(directory, {
     disk,
     smallestCheckpoint: SMALLEST_CHECKPOINT,
-    observer: { committed() {}, checkpointed: ({ failed }) => outcomes.push(failed) },
+    observer: {
+      appending() {},
+      committed() {},
+      checkpointed: ({ failed }) => outcomes.push(failed),
+    },
     onError() {},
   });
   disk.refusal = ofBase(directory, 'write', 'ENOSPC');

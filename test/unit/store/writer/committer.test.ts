@@ -173,6 +173,7 @@ test('if an observer throws, that is fatal, the commit is answered and later tra
     committed() {
       if (failing) throw new Error('no metrics');
     },
+    appending() {},
     checkpointed() {},
   });
   await committer.submit(addBook());
@@ -191,6 +192,7 @@ test('what waits while an observer throws is rejected, and does not run', async 
     committed() {
       throw new Error('no metrics');
     },
+    appending() {},
     checkpointed() {},
   });
   let release: () => void = () => {};
@@ -261,6 +263,7 @@ test('an observer gets the outcome of every group, and of every change set of an
     const { log, low, committer } = await open({
       committed: ({ transactions, changes, refused }) =>
         outcomes.push([transactions, changes, refused]),
+      appending() {},
       checkpointed() {},
     });
     const commitAll = async () => {
@@ -290,6 +293,7 @@ test('an observer gets how long each commit has taken, from when its transaction
     const took: number[] = [];
     const { log, low, committer } = await open({
       committed: ({ milliseconds }) => took.push(milliseconds),
+      appending() {},
       checkpointed() {},
     });
     log.onAppend = async () => pass(100);

@@ -220,6 +220,7 @@ export const KNOWN: readonly (readonly [RegExp, string])[] = [
     /^the disk refused the write \(/,
     'Die Festplatte hat die Änderung abgelehnt; es wurde nichts geändert',
   ],
+  [/^the disk does not answer$/, 'Die Festplatte antwortet nicht'],
   [/^the disk refused a write$/, 'Die Festplatte hat eine Änderung abgelehnt'],
   [
     /^(\d+) of your (?:upl|imp)\w+ are not finished/,
