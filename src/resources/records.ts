@@ -82,7 +82,8 @@ export class Records {
     const text = listText(
       ids,
       (id, target, at) => cache.copyText(kind, id, target, at),
-      (rest) => representAll(kind, Iterator.from(rest).map(rowOf), this.#store),
+      // Read now, because rows of a page may change or be deleted before the client has taken it.
+      (rest) => representAll(kind, Array.from(rest, rowOf), this.#store),
     );
     return { text, total };
   }

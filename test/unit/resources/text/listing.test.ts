@@ -148,6 +148,8 @@ test('a long list shows the rows as of the request, whatever is written meanwhil
     [KINDS.skus, 'per_page=600&sortby=goods&order=desc', 600],
     [KINDS.books, '', 2000],
     [KINDS.books, 'sortby=id&order=desc', 2000],
+    [KINDS.books, 'per_page=1000', 1000],
+    [KINDS.books, 'per_page=1000&sortby=name', 1000],
   ] as const) {
     const { selection } = parseQuery(kind, search);
     const ask = async () => (await records.list({ kind, parent: null }, selection)).text;
