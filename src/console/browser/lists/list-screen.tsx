@@ -1,5 +1,5 @@
 /** The list of a collection: search, filters, table, pages, and what is done with several items. */
-import { useEffect, useLayoutEffect } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { Collection } from '../api/collections.ts';
 import { needCategories } from '../api/references.ts';
 import type { Item } from '../api/types.ts';
@@ -45,8 +45,9 @@ export function ListScreen({ collection }: { readonly collection: Collection }) 
   };
   useLastPage(shown, show);
   const props: ListProps = { collection, query, show, shown, selection };
+  usePagingKeys(props);
   return (
-    <div class="list" onKeyDown={pagingKeys(props)}>
+    <div class="list">
       <Heading {...props} />
       <div class="toolbar">
         <SearchField {...props} />
@@ -98,13 +99,26 @@ function Heading({ collection, query }: ListProps) {
   );
 }
 
-/** Alt with Page Down and Page Up turns pages, so that hands may stay on the keys. */
-function pagingKeys({ shown, query, show }: ListProps) {
-  return (event: KeyboardEvent) => {
-    if (!event.altKey || (event.key !== 'PageDown' && event.key !== 'PageUp')) return;
+/**
+ * Alt with Page Down and Page Up turns pages, so that hands may stay on the keys. The focus need not
+ * be in the list: it is on the whole content after the user has come from another screen.
+ */
+function usePagingKeys({ shown, query, show }: ListProps): void {
+  const turn = (by: number) => {
     const last = Math.ceil((shown.page.value?.total ?? 0) / query.perPage);
-    const page = query.page + (event.key === 'PageDown' ? 1 : -1);
-    event.preventDefault();
+    const page = query.page + by;
     if (page >= 1 && page <= last) show({ page });
   };
+  const latest = useRef(turn);
+  latest.current = turn;
+  useLayoutEffect(() => {
+    const listen = (event: KeyboardEvent) => {
+      if (!event.altKey || (event.key !== 'PageDown' && event.key !== 'PageUp')) return;
+      event.preventDefault();
+      if (document.querySelector('dialog[open]') !== null) return;
+      latest.current(event.key === 'PageDown' ? 1 : -1);
+    };
+    addEventListener('keydown', listen);
+    return () => removeEventListener('keydown', listen);
+  }, []);
 }

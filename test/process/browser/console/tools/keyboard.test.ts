@@ -132,4 +132,28 @@ testInBrowser(
   },
 );
 
+testInBrowser(
+  'Alt and Page Down turn the page wherever the focus is, but below no dialog',
+  async () => {
+    const { at, visit } = scene();
+    const visitor = await visit('editor');
+    const { page } = visitor;
+    await page.goto(at('/brands'));
+    await page.getByRole('link', { name: 'SKUs', exact: true }).press('Enter');
+    await page.getByText('1–20 of 36').waitFor();
+    await focused(page, '#content');
+    await page.keyboard.press('Alt+PageDown');
+    await page.getByText('21–36 of 36').waitFor();
+    await page.keyboard.press('Alt+PageDown');
+    await page.getByRole('button', { name: 'Columns' }).press('Alt+PageUp');
+    await page.getByText('1–20 of 36').waitFor();
+    await page.getByLabel('Select all on this page').check();
+    await page.getByRole('button', { name: 'Edit…' }).click();
+    await page.getByRole('dialog').getByLabel('What to do').press('Alt+PageDown');
+    assert.not.match(page.url(), /page=2/);
+    assert.equal(faults(visitor), []);
+    await page.context().close();
+  },
+);
+
 test.run();
