@@ -64,6 +64,7 @@ export function AccountScreen() {
         </div>
       </div>
       <Failure text={failure.value} onAgain={read} />
+      {users.value === null && failure.value === null && <p class="empty">{t('loading')}</p>}
       {users.value !== null && (
         <UserTable
           users={users.value}

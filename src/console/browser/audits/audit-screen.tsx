@@ -102,6 +102,7 @@ export function AuditScreen() {
       </div>
       <TrailFilters filters={filters} />
       <Failure text={failure.value} onAgain={reload} />
+      {trail.value === null && failure.value === null && <p class="empty">{t('loading')}</p>}
       {trail.value?.entries.length === 0 && <p class="empty">{t('audits.none')}</p>}
       <ol class="trail">
         {trail.value?.entries.map((entry) => (

@@ -1,4 +1,5 @@
 /** Deletes an item after saying what goes with it and what stands in the way, and offers to undo it. */
+import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { ApiError } from '../api/client.ts';
 import { COLLECTIONS, type Collection } from '../api/collections.ts';
@@ -19,9 +20,12 @@ import { differs } from './save.ts';
 
 /** What refers to an item, by collection: `12 SKUs`. @throws ApiError, TypeError. */
 async function referring(collection: Collection, id: number): Promise<string[]> {
-  const counts = new Map<string, number>();
-  for (const [name, filter] of COLLECTIONS[collection.name].dependents) {
+  const pages = COLLECTIONS[collection.name].dependents.map(async ([name, filter]) => {
     const { total } = await list(name, { [filter]: String(id), per_page: '1' });
+    return { name, total };
+  });
+  const counts = new Map<string, number>();
+  for (const { name, total } of await Promise.all(pages)) {
     if (total > 0) counts.set(name, (counts.get(name) ?? 0) + total);
   }
   return [...counts].map(([name, count]) => t(`count.${name}` as MessageKey, { count }));
@@ -55,12 +59,16 @@ async function removeAsRead(form: FormState, { item, etag }: Loaded): Promise<vo
 export function DeleteButton({ form }: { readonly form: FormState }) {
   const { collection } = form;
   const button = useRef<HTMLButtonElement>(null);
+  const asking = useSignal(false);
   const run = useOneAtATime(async () => {
     const loaded = form.base.value;
     if (loaded === null) return;
     const { item } = loaded;
     const name = titleOf(collection, item);
-    const inTheWay = await referring(collection, item.id);
+    asking.value = true;
+    const inTheWay = await referring(collection, item.id).finally(() => {
+      asking.value = false;
+    });
     // While the server was asked, the user may have gone to another screen.
     if (button.current === null) return;
     const agreed = await confirm({
@@ -96,7 +104,14 @@ export function DeleteButton({ form }: { readonly form: FormState }) {
     await navigate(lastListAddress(collection.name), { asks: false });
   });
   return (
-    <button ref={button} type="button" class="danger" onClick={() => void run().catch(complain)}>
+    <button
+      ref={button}
+      type="button"
+      class="danger"
+      // A button that is disabled would lose the focus.
+      aria-disabled={asking.value}
+      onClick={() => void run().catch(complain)}
+    >
       {t('form.delete')}
     </button>
   );

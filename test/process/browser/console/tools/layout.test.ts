@@ -1,9 +1,9 @@
-/** Where things are on a screen, in narrow and in wide windows (spec 13.4). */
+/** What a screen looks like in narrow and in wide windows, and while it waits (spec 13.4). */
 import type { Locator } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { testInBrowser, violationsOn } from '../../browser.ts';
-import { faults, stage } from '../console.ts';
+import { faults, hold, stage } from '../console.ts';
 
 const scene = stage();
 
@@ -63,6 +63,34 @@ testInBrowser('a finger can hit every target (WCAG 2.2, 2.5.8)', async () => {
       assert.equal(await violationsOn(page, ['target-size']), [], `${path} at ${width} px`);
     }
   }
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
+testInBrowser('what waits for the server shows it', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('admin');
+  const { page } = visitor;
+  for (const [path, request] of [
+    ['/audits', '**/admin/audits/?*'],
+    ['/accounts', '**/admin/users/?*'],
+  ] as const) {
+    const release = await hold(page, request);
+    await page.goto(at(path));
+    const loading = page.getByRole('main').getByText('Loading…');
+    await loading.waitFor();
+    release();
+    await loading.waitFor({ state: 'detached' });
+  }
+  await page.goto(at('/categories/2'));
+  const press = page.getByRole('main').getByRole('button', { name: 'Delete' });
+  await press.waitFor();
+  const release = await hold(page, ({ pathname }) => /^\/admin\/\w+\/$/.test(pathname));
+  await press.click();
+  assert.is(await press.getAttribute('aria-disabled'), 'true');
+  release();
+  await page.getByRole('alertdialog').waitFor();
+  assert.is(await press.getAttribute('aria-disabled'), 'false');
   assert.equal(faults(visitor), []);
   await page.context().close();
 });
