@@ -97,6 +97,9 @@ testInBrowser('an SPU that moves to another category offers to move its SKUs', a
   await hears(page, 'status', `${count} SKUs are now in Electronics`);
   const after = await read(server, '/admin/goods/1/skus/?per_page=100');
   assert.ok(after.every((sku: { category_id: number }) => sku.category_id === target.id));
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await hears(page, 'status', `Undone for ${count} items.`);
+  assert.equal(await read(server, '/admin/goods/1/skus/?per_page=100'), before);
   await page.context().close();
 });
 

@@ -32,7 +32,10 @@ export function MoveSkus({ spu, skus, from, reload }: MoveProps) {
     await write(changes, 'spu.moveStale');
     announce(t('spu.moved', { count, category }), {
       label: t('undo'),
-      run: () => write(back, 'undo.stale'),
+      run: async () => {
+        await write(back, 'undo.stale');
+        announce(t('undo.done', { count }));
+      },
     });
   };
   return (
