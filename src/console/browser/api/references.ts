@@ -117,6 +117,11 @@ export function chainOf(id: number): number[] {
   return node.parentId === null ? [id] : [...chainOf(node.parentId), id];
 }
 
+/** What an SPU says of its categories if one of them is chosen: those above it, and itself. */
+export function levelsOf(id: number): Readonly<Record<string, number>> {
+  return Object.fromEntries(chainOf(id).map((each, at) => [`category${at + 1}_id`, each]));
+}
+
 export interface Choice {
   readonly id: number;
   readonly label: string;

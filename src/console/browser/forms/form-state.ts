@@ -3,7 +3,7 @@ import { batch, type ReadonlySignal, computed, signal } from '@preact/signals';
 import { type Collection, responseName } from '../api/collections.ts';
 import { CreationKey } from '../api/creation-key.ts';
 import type { Changes, Loaded } from '../api/items.ts';
-import { chainOf } from '../api/references.ts';
+import { chainOf, levelsOf } from '../api/references.ts';
 import { fieldKindOf, type Schema } from '../api/schema.ts';
 import { textOf } from '../api/text-of.ts';
 import type { Item, Value } from '../api/types.ts';
@@ -133,9 +133,7 @@ export class FormState {
   #implied(attribute: string, value: Typed): TypedFields {
     const level = /^category([123])_id$/.exec(attribute)?.[1];
     if (level === undefined || typeof value !== 'number') return {};
-    const chain = chainOf(value);
-    const implied: Record<string, Typed> = {};
-    for (const [at, id] of chain.entries()) implied[`category${at + 1}_id`] = id;
+    const implied: Record<string, Typed> = { ...levelsOf(value) };
     for (const below of [2, 3].filter((each) => each > Number(level))) {
       const name = `category${below}_id`;
       const current = this.typed.value[name];

@@ -48,6 +48,41 @@ testInBrowser(
   },
 );
 
+testInBrowser('SPUs move to another category together, and back', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  const spus = async () => (await read(server, '/admin/goods/?sortby=id')).slice(0, 3);
+  const before = await spus();
+  await page.goto(at('/goods'));
+  for (const row of [1, 2, 3]) await page.getByRole('row').nth(row).getByRole('checkbox').check();
+  await page.getByRole('button', { name: 'Edit…' }).click();
+  const dialog = page.getByRole('dialog');
+  const what = dialog.getByLabel('What to do');
+  await what.selectOption({ label: 'Category 3: set' });
+  // It decides the levels above it.
+  assert.not.match((await what.textContent()) ?? '', /Category [12]/);
+  await dialog.getByRole('combobox', { name: 'Category 3' }).fill('Kettles');
+  await page.getByRole('treeitem', { name: 'Kettles' }).click();
+  await dialog.getByRole('button', { name: 'Show what changes' }).click();
+  const apply = dialog.getByRole('button', { name: /^Change \d items$/ });
+  const label = (await apply.textContent()) ?? '';
+  await apply.click();
+  await hears(page, 'status', 'items were changed.');
+  const { category1_id: first, category2_id: second } = await read(
+    server,
+    '/admin/goods/?q=Gooseneck',
+  ).then(([kettle]) => kettle);
+  for (const spu of await spus()) {
+    assert.equal([spu.category1_id, spu.category2_id], [first, second]);
+  }
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await hears(page, 'status', `Undone for ${label.replace('Change ', '')}.`);
+  assert.equal(await spus(), before);
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
 testInBrowser('a list whose rows are still loading has nothing to select', async () => {
   const { at, visit } = scene();
   const { page } = await visit('editor');
@@ -321,10 +356,10 @@ testInBrowser('text for one reference of a bulk edit is not text for another', a
   await page.getByRole('button', { name: 'Edit…' }).click();
   const dialog = page.getByRole('dialog');
   const choice = dialog.getByLabel('What to do');
-  await choice.selectOption({ label: 'Category 1: set' });
+  await choice.selectOption({ label: 'Brand: set' });
   const field = dialog.getByRole('combobox').last();
   await field.fill('Kitchen');
-  await choice.selectOption({ label: 'Category 2: set' });
+  await choice.selectOption({ label: 'Category 3: set' });
   assert.is(await field.inputValue(), '');
   await page.context().close();
 });

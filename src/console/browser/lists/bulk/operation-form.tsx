@@ -21,7 +21,10 @@ export interface Offer {
   readonly fixed?: boolean;
 }
 
-/** What can be done with items of a collection. Unique attributes cannot be alike. */
+/** A unique attribute, and what the third category of an SPU decides (spec 13.5). */
+const NOT_OFFERED = new Set(['code', 'category1_id', 'category2_id']);
+
+/** What can be done with items of a collection. */
 export function offersFor(collection: Collection, schema: Schema): Offer[] {
   const fields = Object.entries(schema)
     .map(([attribute, described]) => ({
@@ -29,7 +32,9 @@ export function offersFor(collection: Collection, schema: Schema): Offer[] {
       kind: fieldKindOf(collection.name, attribute, described),
       schema: described,
     }))
-    .filter(({ attribute, kind }) => kind !== 'specs' && kind !== 'flag' && attribute !== 'code');
+    .filter(
+      ({ attribute, kind }) => kind !== 'specs' && kind !== 'flag' && !NOT_OFFERED.has(attribute),
+    );
   const percent = fields
     .filter(({ kind }) => kind === 'price')
     .map(({ attribute }) => ({

@@ -1,7 +1,8 @@
 /** Writes changes to several items, unless another user has changed one of the values meanwhile. */
 import { type Collection, responseName } from '../../api/collections.ts';
-import { changeMany } from '../../api/items.ts';
+import { changeMany, type Changes } from '../../api/items.ts';
 import type { Query } from '../../api/paths.ts';
+import { levelsOf } from '../../api/references.ts';
 import type { Item, Value } from '../../api/types.ts';
 import type { MessageKey } from '../../messages/message.ts';
 import { t } from '../../messages/text.ts';
@@ -31,13 +32,16 @@ export function writeUnchanged(
     const count = changes.filter(({ before }, at) => now[at] !== before).length;
     if (count > 0 && !isWritten) throw new Error(t(stale, { count }));
     if (!isWritten) {
-      await changeMany(
-        name,
-        changes.map(({ item, attribute, after }) => ({ id: item.id, [attribute]: after })),
-      );
+      await changeMany(name, changes.map(elementOf));
     }
     followCategories(name);
   });
+}
+
+/** An SPU that moves to another category moves to those above it as well. */
+function elementOf({ item, attribute, after }: Change): Changes & { readonly id: number } {
+  const isCategory = attribute === 'category3_id' && typeof after === 'number';
+  return { id: item.id, ...(isCategory && levelsOf(after)), [attribute]: after };
 }
 
 /**
