@@ -1,5 +1,5 @@
 /** Messages that are shown for a while and announced: `status` for news, `alert` for failures. */
-import { effect, signal } from '@preact/signals';
+import { effect, signal, useSignal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { NoAnswer } from '../api/answer.ts';
 import { ApiError, isAborted, isGone, isPassing } from '../api/client.ts';
@@ -193,29 +193,44 @@ export function Notices() {
   );
 }
 
-function show({ id, kind, text, action }: Notice) {
+function show(notice: Notice) {
+  const { id, kind, text } = notice;
   return (
     <div key={id} class={`notice ${kind}`} role={kind === 'alert' ? 'alert' : undefined}>
       <p>{text}</p>
-      {action !== null && (
-        <button
-          type="button"
-          class="plain"
-          onClick={() => {
-            close(id);
-            whileSaving(action.run).catch((error: unknown) => {
-              complain(error);
-              if (isPassing(error)) add(kind, text, action);
-            });
-          }}
-        >
-          {action.label}
-        </button>
-      )}
+      {notice.action !== null && <ActionButton notice={notice} action={notice.action} />}
       <button type="button" class="icon" aria-label={t('notice.close')} onClick={() => close(id)}>
         <span aria-hidden="true">×</span>
       </button>
     </div>
+  );
+}
+
+interface ActionProps {
+  readonly notice: Notice;
+  readonly action: NonNullable<Notice['action']>;
+}
+
+/** The message stays until it is done: a second press would hit what is behind it. */
+function ActionButton({ notice: { id, kind, text }, action }: ActionProps) {
+  const busy = useSignal(false);
+  const run = async () => {
+    if (busy.value) return;
+    busy.value = true;
+    try {
+      await whileSaving(action.run);
+      close(id);
+    } catch (error) {
+      close(id);
+      complain(error);
+      if (isPassing(error)) add(kind, text, action);
+    }
+  };
+  return (
+    // A button that is disabled would lose the focus.
+    <button type="button" class="plain" aria-disabled={busy.value} onClick={() => void run()}>
+      {action.label}
+    </button>
   );
 }
 

@@ -256,4 +256,35 @@ testInBrowser('Undo is offered for each of two items that have the same name', a
   await page.context().close();
 });
 
+testInBrowser('Undo stays where it is until it is done, and is done once', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.goto(at('/skus?q=mixer'));
+  const launched = page.getByRole('switch').first();
+  const before = await read(server, '/admin/skus/?q=mixer');
+  await launched.click();
+  await hears(page, 'status', 'On sale is now');
+  let sent = 0;
+  page.on('request', (request) => {
+    if (request.method() === 'PATCH') sent += 1;
+  });
+  const release = await hold(page, '**/admin/skus/*/');
+  const undo = page.getByRole('button', { name: 'Undo', exact: true });
+  await undo.dblclick();
+  assert.is(await undo.getAttribute('aria-disabled'), 'true');
+  release();
+  await until('it is back', async () => {
+    const now = await read(server, '/admin/skus/?q=mixer');
+    return now[0].is_launched === before[0].is_launched;
+  });
+  await page.getByText('Saving…').waitFor({ state: 'detached' });
+  assert.is(sent, 1);
+  // The change back can be undone itself.
+  assert.is(await undo.count(), 1);
+  assert.is(await undo.getAttribute('aria-disabled'), 'false');
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
 test.run();
