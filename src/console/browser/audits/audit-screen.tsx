@@ -103,7 +103,6 @@ export function AuditScreen() {
       <TrailFilters filters={filters} />
       <Failure text={failure.value} onAgain={reload} />
       {trail.value === null && failure.value === null && <p class="empty">{t('loading')}</p>}
-      {trail.value?.entries.length === 0 && <p class="empty">{t('audits.none')}</p>}
       <ol class="trail">
         {trail.value?.entries.map((entry) => (
           <Entry key={entry.id} entry={entry} onUndone={reload} />
@@ -124,11 +123,7 @@ function TrailPaging({ filters, page, trail }: PagingProps) {
   const last = Math.max(1, Math.ceil((trail.value?.total ?? 0) / PER_PAGE));
   return (
     <nav {...usePagingFocus(page)} class="paging" aria-label={t('paging.label')}>
-      <p aria-live="polite">
-        {trail.value !== null &&
-          trail.value.total > 0 &&
-          t('audits.count', { count: trail.value.total })}
-      </p>
+      <p aria-live="polite">{trail.value !== null && countText(trail.value.total)}</p>
       {page > 1 && (
         <a class="button" href={href(addressOf(filters, Math.min(page - 1, last)))}>
           {t('paging.previous')}
@@ -141,6 +136,10 @@ function TrailPaging({ filters, page, trail }: PagingProps) {
       )}
     </nav>
   );
+}
+
+function countText(count: number): string {
+  return count === 0 ? t('audits.none') : t('audits.count', { count });
 }
 
 interface EntryProps {

@@ -221,7 +221,7 @@ testInBrowser('a conflict shows only fields whose values differ', async () => {
   await page.getByRole('button', { name: 'Save' }).click();
   const dialog = page.getByRole('alertdialog', { name: 'Another user has changed this item' });
   await dialog.getByRole('row').nth(1).waitFor();
-  assert.equal(await dialog.getByRole('rowheader').allTextContents(), ['Stockboth changed']);
+  assert.equal(await dialog.getByRole('rowheader').allTextContents(), ['Stock both changed']);
   await page.context().close();
 });
 
