@@ -113,10 +113,15 @@ test('a stop ends waiting requests, streams and deliveries; metrics count them w
   });
   const waiting = fetch(`${server.url}/admin/changes/?wait=60s`, { headers });
   await until('both wait', async () => (await value('catalog_change_readers')) === 2);
+  let text = '';
+  const reading = (async () => {
+    for await (const piece of stream.body ?? []) text += Buffer.from(piece).toString();
+  })();
+  await until('the stream has sent two', () => /^id: \d+\ndata: \[[^\n]*\]\n\nid: /.test(text));
   const finished = server.stop();
   // A request that is still running after 10 seconds would get no response.
   assert.equal([(await waiting).status, await (await waiting).json()], [200, []]);
-  assert.match(await stream.text(), /^id: \d+\ndata: \[[^\n]*\]\n\nid: /);
+  await reading;
   assert.is((await finished).status, 0);
 });
 
