@@ -1,4 +1,5 @@
 /** The texts of change sets as a reader gets them: as one array, or as server-sent events. */
+import { hasCode } from '../../errors.ts';
 import type { TurnQueue } from '../text/turn-queue.ts';
 import type { Part } from './change-texts.ts';
 
@@ -11,9 +12,11 @@ const [OPENING, COMMA, CLOSING] = [ascii('['), ascii(','), ascii(']')];
 const END_OF_EVENT = ascii(']\n\n');
 
 /**
- * The changes of change sets as one JSON array.
+ * The changes of change sets as one JSON array. It ends early, after a whole change set, if the next
+ * ones are no longer kept: its reader asks for them, and gets a 410.
  *
  * @param limit change sets.
+ * @throws what `parts` throws otherwise.
  */
 export async function* arrayText(
   parts: AsyncIterable<Part>,
@@ -21,11 +24,17 @@ export async function* arrayText(
 ): AsyncGenerator<Uint8Array, void, void> {
   yield OPENING;
   let left = limit;
-  for await (const { bytes, isFirst, isLast } of parts) {
-    if (isFirst && left < limit) yield COMMA;
-    yield bytes;
-    if (isLast) left -= 1;
-    if (left === 0) break;
+  let isBetween = false;
+  try {
+    for await (const { bytes, isFirst, isLast } of parts) {
+      if (isFirst && left < limit) yield COMMA;
+      yield bytes;
+      isBetween = isLast;
+      if (isLast) left -= 1;
+      if (left === 0) break;
+    }
+  } catch (error) {
+    if (!isBetween || !hasCode(error, 'history_gone')) throw error;
   }
   yield CLOSING;
 }

@@ -10,8 +10,10 @@ import {
   MAX_OPEN_OF_SUBJECT,
 } from '../../../../src/resources/changes/change-feed.ts';
 import { ChangeSource } from '../../../../src/resources/changes/change-source.ts';
+import { arrayText } from '../../../../src/resources/changes/feed-text.ts';
 import type { ChangeSet } from '../../../../src/store/change-set.ts';
 import type { CommitListener } from '../../../../src/store/writer/local-commits.ts';
+import { codeOf } from '../../../support/failure.ts';
 import { countingTurns, turn } from '../../../support/turns.ts';
 
 const PIECE_BYTES = 64 * 1024;
@@ -326,6 +328,38 @@ test('a stream of changes that are no longer kept ends; its reader connects agai
   };
   assert.is((await stream.next()).done, true);
   assert.is(feed.open, 0);
+});
+
+test('an array ends after a whole change set if the next ones are no longer kept', async () => {
+  const files = new Files(3);
+  const feed = new ChangeFeed(new ChangeSource(files));
+  const array = iteratorOf(await feed.page(query(0), VIEWER));
+  const pieces = [(await array.next()).value];
+  files.since = () => {
+    throw new CatalogError('history_gone', 'they are too old');
+  };
+  for (let step = await array.next(); step.done !== true; step = await array.next()) {
+    pieces.push(step.value);
+  }
+  const changes: readonly { readonly sequence: number }[] = JSON.parse(
+    Buffer.concat(pieces).toString(),
+  );
+  assert.is(changes.length, ROWS);
+  assert.ok(changes.every(({ sequence }) => sequence === 1));
+  assert.is(feed.open, 0);
+});
+
+test('an array whose change set cannot be read to its end breaks off', async () => {
+  const parts = async function* () {
+    yield { sequence: 1, bytes: Buffer.from('{}'), isFirst: true, isLast: false };
+    throw new CatalogError('history_gone', 'they are too old');
+  };
+  const read = async () => {
+    let text = '';
+    for await (const piece of arrayText(parts(), 10)) text += Buffer.from(piece).toString();
+    return text;
+  };
+  assert.is(await codeOf(read()), 'history_gone');
 });
 
 test('a stream without events gets a comment every 15 seconds', async () => {
