@@ -54,14 +54,16 @@ async function run(
     });
   });
   const log = new ReadOnlyLog(context.disk, options.data);
+  const onError = observability.onError('the worker continues despite an error');
   const store = await Store.openSecondary(options.data, log, {
-    onError: observability.onError('the worker continues despite an error'),
+    onError,
     onFatal: observability.onFatal,
   });
   const inStep = new InStep({
     store,
     log,
     send: (message) => link.send(message),
+    onError,
     onFatal: observability.onFatal,
   });
   link.onMessage((message) => {

@@ -3,17 +3,19 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { InStep } from '../../../../src/app/workers/in-step.ts';
 import type { FromWorker } from '../../../../src/app/workers/messages.ts';
-import { messageOf } from '../../../../src/errors.ts';
+import { CatalogError, messageOf } from '../../../../src/errors.ts';
 import type { EncodedChangeSet } from '../../../../src/store/change-set.ts';
 import { turn } from '../../../support/turns.ts';
+import { until } from '../../../support/until.ts';
 
 /** A worker whose state is a number, and that applies a change set when the test lets it. */
-function scene() {
+function scene(patienceMs = Number.POSITIVE_INFINITY) {
   const applied: number[] = [];
   const sent: FromWorker[] = [];
   const errors: string[] = [];
   const calls: string[] = [];
-  const settings = { sequence: 0, pause: Promise.resolve(), damage: '' };
+  const survived: string[] = [];
+  const settings = { sequence: 0, pause: Promise.resolve(), damage: '', unreadable: 0 };
   const inStep = new InStep({
     store: {
       get sequence() {
@@ -30,19 +32,23 @@ function scene() {
       async *read(after, last) {
         calls.push(`read ${after} to ${last}`);
         if (settings.damage !== '') throw new Error(settings.damage);
+        settings.unreadable -= 1;
+        if (settings.unreadable >= 0) throw new CatalogError('store_unreadable', 'EMFILE');
         for (let sequence = after + 1; sequence <= last; sequence += 1) {
           yield { changeSet: { sequence } } as EncodedChangeSet;
         }
       },
     },
     send: (message) => sent.push(message),
+    onError: (error) => survived.push(messageOf(error)),
     onFatal: (error) => errors.push(messageOf(error)),
+    patienceMs,
   });
   const take = (sequence: number, isMember: boolean, oldest = 0) =>
     inStep.take({ kind: 'state', sequence, oldest, isMember });
   const state = { hasJoined: false };
   void inStep.joined.then(() => (state.hasJoined = true));
-  return { inStep, take, settings, applied, sent, errors, calls, state };
+  return { inStep, take, settings, applied, sent, errors, survived, calls, state };
 }
 
 test('a worker applies what is reported, and says so after each report', async () => {
@@ -95,6 +101,25 @@ test('an earlier report that arrives late takes nothing back', async () => {
   await turn();
   assert.equal(applied, [1, 2, 3]);
   assert.ok(state.hasJoined);
+});
+
+test('a file that cannot be read for a moment is read again, which is logged once', async () => {
+  const { take, settings, applied, errors, survived, state } = scene();
+  settings.unreadable = 3;
+  take(2, true);
+  await until('the worker has joined', () => state.hasJoined);
+  assert.equal(applied, [1, 2]);
+  assert.equal(survived, ['EMFILE']);
+  assert.equal(errors, []);
+});
+
+test('a worker that cannot read a file for longer ends', async () => {
+  const { take, settings, sent, errors } = scene(0);
+  settings.unreadable = 1;
+  take(1, true);
+  await turn();
+  assert.equal(errors, ['EMFILE']);
+  assert.equal(sent, []);
 });
 
 test('if change sets cannot be read, the worker ends, and has not joined', async () => {

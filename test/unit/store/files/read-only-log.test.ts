@@ -112,7 +112,7 @@ test('a worker reports a change set to the owner only after its readers see it',
         assert.is(store.sequence, message.sequence);
         told.push(message.sequence);
       };
-      const inStep = new InStep({ store, log, send, onFatal: fail });
+      const inStep = new InStep({ store, log, send, onError: fail, onFatal: fail });
       inStep.begin();
       for (const count of commits) {
         for (let nth = 0; nth < count; nth += 1) await owner.transact(addBook());
