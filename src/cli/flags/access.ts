@@ -17,16 +17,21 @@ export function parseSubject(text: string): string {
 
 /** @returns seconds, 1 or more. @throws InvalidArgumentError. */
 export function parseLifetime(text: string): number {
-  try {
-    return parseDuration(text);
-  } catch (error) {
-    throw new InvalidArgumentError(messageOf(error));
-  }
+  return parseSeconds(text);
 }
 
 /** @returns seconds, 0 or more. @throws InvalidArgumentError. */
 export function parseOverlap(text: string): number {
-  return /^0{1,9}[smhdw]$/.test(text) ? 0 : parseLifetime(text);
+  return /^0{1,9}[smhdw]$/.test(text) ? 0 : parseSeconds(text, ', or 0s');
+}
+
+/** @param also what else is accepted, for the message. */
+function parseSeconds(text: string, also = ''): number {
+  try {
+    return parseDuration(text);
+  } catch (error) {
+    throw new InvalidArgumentError(`${messageOf(error)}${also}`);
+  }
 }
 
 /**

@@ -126,6 +126,7 @@ test('an --overlap that is not a valid duration exits 2', async () => {
     ]);
     assert.is(status, 2, overlap);
     assert.match(stderr, '--overlap');
+    assert.match(stderr, 'from one second to ten years, or 0s;');
   }
   assert.equal(readdirSync(data), []);
 });
