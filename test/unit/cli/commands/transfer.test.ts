@@ -1,5 +1,5 @@
 /** spec 8.13 and 8.14: `export` and `import` on the command line. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -76,10 +76,12 @@ test('export prints the same as the API in every format, while a server is runni
 test('export --output writes the file and prints the number of rows', async () => {
   const data = await demo();
   const path = join(temporaryDirectory(), 'brands.json');
+  writeFileSync(path, 'an earlier export', { mode: 0o644 });
   const { status, stdout } = await call('export', data, ['brands', '--output', path]);
   const count = readSnapshot(data).count('brands');
   assert.equal([status, stdout], [0, `exported ${count} brands to ${path}\n`]);
   assert.is((JSON.parse(readFileSync(path, 'utf8')) as unknown[]).length, count);
+  assert.is(statSync(path).mode & 0o777, 0o600, 'only its owner may read it');
 });
 
 test('a failed export leaves the existing file unchanged and no other file', async () => {
