@@ -6,7 +6,7 @@ import { DATA_FILES } from '../../data-files.ts';
 import type { Disk } from '../../disk/disk.ts';
 import { removeTemporaries, replaceFile } from '../../disk/durable-file.ts';
 import { readFile as readWhole } from '../../disk/read-file.ts';
-import { CatalogError } from '../../errors.ts';
+import { CatalogError, messageOf } from '../../errors.ts';
 import type { ImportStorage } from '../../resources/transfer/imports.ts';
 import { bounded, piecesOf } from '../../streams.ts';
 
@@ -74,7 +74,7 @@ async function receive(
   try {
     try {
       for await (const bytes of source) {
-        disk.write(fd, bytes);
+        writeTo(disk, fd, path, bytes);
         size += bytes.length;
       }
     } finally {
@@ -85,6 +85,20 @@ async function receive(
     throw error;
   }
   return size;
+}
+
+/**
+ * Writes to a file of an import that is open.
+ *
+ * @throws CatalogError `write_refused`, which names the file: the system names none.
+ */
+export function writeTo(disk: Disk, fd: number, path: string, bytes: Uint8Array): void {
+  try {
+    disk.write(fd, bytes);
+  } catch (cause) {
+    const message = `${path} cannot be written: ${messageOf(cause)}`;
+    throw new CatalogError('write_refused', message, { cause });
+  }
 }
 
 /**

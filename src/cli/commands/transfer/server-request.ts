@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Context } from '../../../app/context.ts';
-import { importFolder, readFile } from '../../../app/imports/import-files.ts';
+import { importFolder, readFile, writeTo } from '../../../app/imports/import-files.ts';
 import {
   decodeReply,
   encodeOrder,
@@ -89,11 +89,12 @@ export class ServerRequest {
   async #copy(): Promise<void> {
     const { disk } = this.#context;
     disk.mkdir(this.#folder);
-    const fd = await disk.create(this.#path('part'));
+    const path = this.#path('part');
+    const fd = await disk.create(path);
     this.#isCopied = true;
     try {
-      disk.write(fd, this.#order);
-      for await (const bytes of this.#original.read()) disk.write(fd, bytes);
+      writeTo(disk, fd, path, this.#order);
+      for await (const bytes of this.#original.read()) writeTo(disk, fd, path, bytes);
     } finally {
       disk.close(fd);
     }

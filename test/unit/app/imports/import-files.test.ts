@@ -12,6 +12,7 @@ import { machineDisk } from '../../../../src/disk/disk.ts';
 import { wholeOf } from '../../../../src/streams.ts';
 import { temporaryDirectory } from '../../../support/directory.ts';
 import { quickDisk } from '../../../support/disk.ts';
+import { failureOf } from '../../../support/failure.ts';
 import { RefusingDisk } from '../../../support/refusing-disk.ts';
 
 test('a file is read whole, or from any offset, however the disk cuts it', async () => {
@@ -70,6 +71,21 @@ test('a file that is not received whole is removed', async () => {
     () => assert.unreachable(),
     (error: unknown) => assert.match(String(error), 'cut off'),
   );
+  assert.equal(readdirSync(importFolder(data)), []);
+});
+
+test('if the disk refuses a file, the error names it, and nothing of it is left', async () => {
+  const data = temporaryDirectory();
+  const disk = new RefusingDisk();
+  const files = await openImportFiles(disk, data);
+  disk.refusal = (step) => (step === 'write' ? 'ENOSPC' : null);
+  const content = (async function* () {
+    yield Buffer.from('name\nQuill\n');
+  })();
+  const error = await failureOf(files.receive(1, content));
+  assert.is(error.code, 'write_refused');
+  const path = join(importFolder(data), '1.file');
+  assert.ok(error.message.startsWith(`${path} cannot be written: ENOSPC`), error.message);
   assert.equal(readdirSync(importFolder(data)), []);
 });
 
