@@ -83,6 +83,30 @@ testInBrowser('SPUs move to another category together, and back', async () => {
   await page.context().close();
 });
 
+testInBrowser('a bulk edit that is refused names the item', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  const before = await read(server, '/admin/skus/?q=Kettle');
+  await page.goto(at('/skus?q=Kettle'));
+  await page.getByLabel('Select all on this page').check();
+  await page.getByRole('button', { name: 'Edit…' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('What to do').selectOption({ label: 'SPU: set' });
+  await dialog.getByRole('combobox', { name: 'SPU' }).fill('Auralune Phone 12');
+  await page.getByRole('option', { name: 'Auralune Phone 12' }).first().click();
+  await dialog.getByRole('button', { name: 'Show what changes' }).click();
+  await dialog.getByRole('button', { name: /^Change \d+ items$/ }).click();
+  const alert = dialog.getByRole('alert');
+  await alert.waitFor();
+  // The specifications of these SKUs are those of another SPU.
+  const { name } = before[0];
+  assert.match((await alert.textContent()) ?? '', new RegExp(`^${name}: spec_id of .* SPU 1$`));
+  assert.equal(await read(server, '/admin/skus/?q=Kettle'), before);
+  assert.equal(faults(visitor, [/422|409/]), []);
+  await page.context().close();
+});
+
 testInBrowser('a list whose rows are still loading has nothing to select', async () => {
   const { at, visit } = scene();
   const { page } = await visit('editor');

@@ -1,11 +1,13 @@
 /** Writes changes to several items, unless another user has changed one of the values meanwhile. */
+import { ApiError } from '../../api/client.ts';
 import { type Collection, responseName } from '../../api/collections.ts';
 import { changeMany, type Changes } from '../../api/items.ts';
 import type { Query } from '../../api/paths.ts';
 import { levelsOf } from '../../api/references.ts';
 import type { Item, Value } from '../../api/types.ts';
 import type { MessageKey } from '../../messages/message.ts';
-import { t } from '../../messages/text.ts';
+import { serverText, t } from '../../messages/text.ts';
+import { titleOf } from '../../parts/attributes.ts';
 import { followCategories } from '../../parts/category-changes.ts';
 import { whileSaving } from '../../saving.ts';
 import type { Change } from './changes.ts';
@@ -32,10 +34,24 @@ export function writeUnchanged(
     const count = changes.filter(({ before }, at) => now[at] !== before).length;
     if (count > 0 && !isWritten) throw new Error(t(stale, { count }));
     if (!isWritten) {
-      await changeMany(name, changes.map(elementOf));
+      await changeMany(name, changes.map(elementOf)).catch((error: unknown) => {
+        throw named(error, collection, changes);
+      });
     }
     followCategories(name);
   });
+}
+
+/** A refusal of one element, which the server names by its position. */
+const OF_ELEMENT = /^database error: (?:element )?(\d+)(?:: |\.)(.*)$/s;
+
+/** The failure of a request for all changes; a refusal of one of them names its item. */
+function named(error: unknown, collection: Collection, changes: readonly Change[]): unknown {
+  if (!(error instanceof ApiError)) return error;
+  const [, at, text = ''] = OF_ELEMENT.exec(error.message) ?? [];
+  const change = at === undefined ? undefined : changes[Number(at)];
+  if (change === undefined) return error;
+  return new Error(`${titleOf(collection, change.item)}: ${serverText(text)}`, { cause: error });
 }
 
 /** An SPU that moves to another category moves to those above it as well. */
