@@ -121,7 +121,8 @@ export function Dialog(props: DialogProps) {
         void close();
       }}
     >
-      <header>
+      {/* Outside of the content, it would be announced as that of the page; so would the footer. */}
+      <header role="none">
         <h2 id={label}>{title}</h2>
         <button
           type="button"
@@ -252,7 +253,7 @@ export function Questions() {
   return (
     <Dialog title={title} onClose={() => answer(false)} alert>
       <div class="dialog-body">{text}</div>
-      <footer>
+      <footer role="none">
         <button type="button" onClick={() => answer(false)}>
           {no}
         </button>

@@ -156,4 +156,19 @@ testInBrowser(
   },
 );
 
+testInBrowser('a question has no header and footer of a page', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.goto(at('/brands/1'));
+  await page.getByRole('button', { name: 'Delete', exact: true }).click();
+  const question = page.getByRole('alertdialog');
+  await question.getByRole('button', { name: 'Cancel' }).waitFor();
+  for (const role of ['banner', 'contentinfo'] as const) {
+    assert.is(await question.getByRole(role).count(), 0, role);
+  }
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
 test.run();
