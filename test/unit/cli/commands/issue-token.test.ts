@@ -23,13 +23,6 @@ async function issue(data: string, args: readonly string[] = [], env: Env = {}):
   return stdout.trim();
 }
 
-function assertFailed({ status, stdout, stderr }: Finished, ...says: readonly string[]): void {
-  assert.is(status, 1, stderr);
-  assert.is(stdout, '');
-  assert.match(stderr, /^catalog-server: [^\n]{10,}\n$/);
-  for (const what of says) assert.match(stderr, what);
-}
-
 test('issue-token prints one HS256 token with every claim, valid for 8 hours, and nothing else', async () => {
   const before = Math.floor(Date.now() / 1000);
   const token = await issue(temporaryDirectory());
@@ -62,29 +55,9 @@ test('if there is a store, standard error is empty', async () => {
   assert.is((await run(data)).stderr, '');
 });
 
-const LIFETIMES = [
-  ['1s', 1],
-  ['90s', 90],
-  ['30m', 1800],
-  ['8h', 28_800],
-  ['7d', 604_800],
-  ['2w', 1_209_600],
-  ['3650d', 315_360_000],
-] as const;
-
-for (const [expires, seconds] of LIFETIMES) {
-  test(`--expires ${expires} gives a token that is valid for ${seconds} seconds`, async () => {
-    const { iat = 0, exp = 0 } = decodeJwt(
-      await issue(temporaryDirectory(), ['--expires', expires]),
-    );
-    assert.is(exp - iat, seconds);
-  });
-}
-
-test('two tokens have different jti', async () => {
-  const data = temporaryDirectory();
-  const ids = [await issue(data), await issue(data)].map((token) => decodeJwt(token).jti);
-  assert.is(new Set(ids).size, 2);
+test('--expires gives the lifetime of the token', async () => {
+  const { iat = 0, exp = 0 } = decodeJwt(await issue(temporaryDirectory(), ['--expires', '90s']));
+  assert.is(exp - iat, 90);
 });
 
 test('the subject is put into the token unchanged', async () => {
@@ -116,46 +89,20 @@ test('the key file is created at first need with mode 0600, and used again', asy
   assert.equal(readdirSync(data), ['keys.json'], 'nothing half-written is left');
 });
 
-test('two directories have different secrets', async () => {
-  const secrets: string[] = [];
-  for (const data of [temporaryDirectory(), temporaryDirectory()]) {
-    await issue(data);
-    secrets.push(JSON.parse(readFileSync(join(data, 'keys.json'), 'utf8')).keys[0].secret);
-  }
-  assert.is(new Set(secrets).size, 2);
+test('a key file without a valid key is refused', async () => {
+  const data = temporaryDirectory();
+  const path = join(data, 'keys.json');
+  writeFileSync(path, '{"keys":[]}', { mode: 0o600 });
+  const { status, stdout, stderr } = await run(data);
+  assert.equal([status, stdout], [1, '']);
+  assert.ok(stderr.startsWith(`catalog-server: ${path} is not a key file; `), stderr);
 });
-
-const NO_KEYS = [
-  '',
-  'null',
-  '{"keys":[]}',
-  '{"keys":[{"kid":"a","secret":"c2hvcnQ"}]}',
-  '{"keys":[{"secret":"c2hvcnQc2hvcnQc2hvcnQc2hvcnQc2hvcnQc2hvcnQc2hvcnQ"}]}',
-] as const;
-
-for (const text of NO_KEYS) {
-  test(`a key file without a valid key is refused and left unchanged: ${text || '(empty)'}`, async () => {
-    const data = temporaryDirectory();
-    const path = join(data, 'keys.json');
-    writeFileSync(path, text, { mode: 0o600 });
-    assertFailed(await run(data), path);
-    assert.is(readFileSync(path, 'utf8'), text);
-  });
-}
 
 test('the text of CATALOG_JWT_SECRET is used as the key, and no key file is created', async () => {
   const data = temporaryDirectory();
   const token = await issue(data, [], { CATALOG_JWT_SECRET: SECRET });
   await jwtVerify(token, new TextEncoder().encode(SECRET), { algorithms: ['HS256'] });
   assert.not.ok(existsSync(join(data, 'keys.json')));
-});
-
-test('CATALOG_JWT_SECRET needs at least 32 bytes, not characters', async () => {
-  const data = temporaryDirectory();
-  await issue(data, [], { CATALOG_JWT_SECRET: 'é'.repeat(16) });
-  for (const secret of ['x'.repeat(31), `${'é'.repeat(15)}x`, 'x', '']) {
-    assertFailed(await run(data, [], { CATALOG_JWT_SECRET: secret }), 'CATALOG_JWT_SECRET', '32');
-  }
 });
 
 test.run();
