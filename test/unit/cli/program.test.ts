@@ -12,8 +12,6 @@ import { callProgram, directoryWithStore } from '../../support/program.ts';
 import { COMMANDS, FLAGS, NESTED } from '../../support/command-line.ts';
 import { assertDone, assertOneLine } from '../../support/finished.ts';
 
-const VARIABLES = ['CATALOG_DATA', 'CATALOG_HOST', 'CATALOG_PORT', 'CATALOG_BASE_PATH'] as const;
-
 for (const args of [['--version'], ['-V']]) {
   test(`${args.join(' ')} prints the version of package.json and nothing else`, async () => {
     assert.equal(await callProgram(args), {
@@ -114,11 +112,6 @@ for (const [nested, flags] of Object.entries(NESTED)) {
     assert.match(stdout, 'CATALOG_DATA');
   });
 }
-
-test('serve --help lists the environment variables of its flags', async () => {
-  const { stdout } = await callProgram(['serve', '--help']);
-  for (const variable of VARIABLES) assert.ok(stdout.includes(variable), variable);
-});
 
 test('help has at most 80 columns if there is no terminal', async () => {
   const nested = Object.keys(NESTED).map((words) => words.split(' '));

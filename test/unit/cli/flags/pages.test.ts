@@ -10,18 +10,7 @@ const FLAGS = {
   '--currency': 'CATALOG_CURRENCY',
   '--locale': 'CATALOG_LOCALE',
   '--shop-name': 'CATALOG_SHOP_NAME',
-  '--templates': 'CATALOG_TEMPLATES',
 } as const;
-
-test('the help of serve and rebuild-pages lists the flags with their variables', async () => {
-  for (const command of ['serve', 'rebuild-pages']) {
-    const { stdout } = await callProgram([command, '--help']);
-    for (const [flag, variable] of Object.entries(FLAGS)) {
-      assert.match(stdout, new RegExp(`^  ${flag} <`, 'm'));
-      assert.ok(stdout.includes(variable), `${command} ${variable}`);
-    }
-  }
-});
 
 const WRONG: readonly (readonly [flag: keyof typeof FLAGS, value: string])[] = [
   ['--public-url', 'shop.example'],

@@ -14,17 +14,6 @@ import { callProgram } from '../../../support/program.ts';
 
 const SHOP = 'https://shop.example';
 
-test('serve --help lists the flags, their variables and the default sizes', async () => {
-  const { status, stdout } = await callProgram(['serve', '--help']);
-  assert.is(status, 0);
-  const text = stdout.replace(/\s+/g, ' ');
-  assert.match(text, /--max-body <size> [^-]*1MiB[^-]*CATALOG_MAX_BODY/);
-  assert.match(text, /--cors-origin <origin> [^-]*CATALOG_CORS_ORIGIN/);
-  assert.match(text, /--audit-size <MiB> [^-]*16[^-]*CATALOG_AUDIT_SIZE/);
-  assert.match(text, /--history <size> [^-]*256MiB[^-]*CATALOG_HISTORY/);
-  assert.match(text, /--checkpoint-size <size> [^-]*4MiB[^-]*CATALOG_CHECKPOINT_SIZE/);
-});
-
 const optionsOf = ({ options, commands }: Command): Option[] => [
   ...options,
   ...commands.flatMap(optionsOf),
