@@ -7,7 +7,7 @@ import type { Access, Account } from './access.ts';
 import { type FailedAttempts, throttled } from './attempts.ts';
 import type { CredentialSource } from './credentials.ts';
 import { dummyHash, hashPassword, type PasswordCheck, verifyPassword } from './passwords.ts';
-import { LEEWAY_S, toIso } from './time.ts';
+import { LEEWAY_S, toIso, wholeSeconds } from './time.ts';
 import { type Caller, type IssuedToken, issueToken, unauthorized } from './tokens.ts';
 
 /** Passwords that are hashed at a time, each in 19 MiB of memory. */
@@ -130,7 +130,7 @@ export async function issueFor(
     const { keys, caller, issued } = await credentials.settled((current) => {
       const found = callerOf(current.access);
       const revokedUntil = current.access.subjects.get(found.subject) ?? 0;
-      const earliest = Math.floor(Date.now() / 1000) - (credentials.clockDifference ?? 0);
+      const earliest = wholeSeconds(Date.now()) - (credentials.clockDifference ?? 0);
       return { keys: current.keys, caller: found, issued: Math.max(earliest, revokedUntil + 1) };
     });
     const ahead = issued - Date.now() / 1000;

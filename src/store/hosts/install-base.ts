@@ -16,7 +16,7 @@ import { DurableFile, removeTemporaries, withOpen } from '../../disk/durable-fil
 import { laterSchema } from '../files/base.ts';
 import { shapes } from '../files/change-set.ts';
 import { makeDirectories, writeHead } from '../files/create.ts';
-import { damaged, parseShape } from '../files/files.ts';
+import { damaged, parseShape, requireDigest } from '../files/files.ts';
 import { CHECKSUM_LENGTH, checksumIn } from '../../json/checksum.ts';
 import { recover } from '../files/recovery.ts';
 import { SCHEMA_VERSION } from '../files/schema.ts';
@@ -120,9 +120,7 @@ class BaseVerifier {
   end(): { readonly sequence: number; readonly previous: string } {
     const stated = checksumIn(this.#held);
     if (stated === undefined || this.#head === null) throw broken('it is cut off');
-    if (this.#hash.digest('hex') !== stated) {
-      throw broken('its checksum does not match its content');
-    }
+    requireDigest(SENT, this.#hash.digest('hex'), stated);
     return this.#head;
   }
 
