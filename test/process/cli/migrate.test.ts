@@ -145,13 +145,6 @@ test('migrate --dry-run on a current store changes nothing and prints that no mi
   assert.equal(readdirSync(data).sort(), names);
 });
 
-test('migrate fails while a server runs, and names the process that holds the directory', async () => {
-  const server = await startServer();
-  assertFailed(await migrate(server.data), server.data, `process ${server.child.pid} `);
-  assert.is((await send(server, 'GET', '/books/')).status, 200);
-  await server.stop();
-});
-
 test('migrate fails on a damaged store, names the file and changes nothing', async () => {
   const data = temporaryDirectory();
   assertDone(await migrate(data, '--demo'));
