@@ -4,6 +4,7 @@ import { useRef } from 'preact/hooks';
 import { ApiError } from '../api/client.ts';
 import { COLLECTIONS, type Collection } from '../api/collections.ts';
 import { list, load, type Loaded, remove } from '../api/items.ts';
+import { Removal } from '../api/removal.ts';
 import { lastListAddress } from '../lists/last-address.ts';
 import { navigate } from '../location.ts';
 import type { MessageKey } from '../messages/message.ts';
@@ -59,6 +60,7 @@ async function removeAsRead(form: FormState, { item, etag }: Loaded): Promise<vo
 export function DeleteButton({ form }: { readonly form: FormState }) {
   const { collection } = form;
   const button = useRef<HTMLButtonElement>(null);
+  const removal = useRef(new Removal());
   const asking = useSignal(false);
   const run = useOneAtATime(async () => {
     const loaded = form.base.value;
@@ -87,7 +89,7 @@ export function DeleteButton({ form }: { readonly form: FormState }) {
       yes: t('form.delete'),
     });
     if (!agreed) return;
-    await removeAsRead(form, loaded);
+    await removal.current.once(() => removeAsRead(form, loaded));
     const undo = {
       label: t('undo'),
       run: () => undoDeletion(collection.name, [item.id]),

@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { collectionOf } from '../../api/collections.ts';
 import { remove } from '../../api/items.ts';
+import { Removal } from '../../api/removal.ts';
 import { mayWrite } from '../../api/session.ts';
 import { textOf } from '../../api/text-of.ts';
 import type { CollectionName, Item } from '../../api/types.ts';
@@ -64,10 +65,11 @@ interface RemoveProps {
 function RemoveButton({ collection, named, reload }: RemoveProps) {
   const { id, name } = named;
   const removed = useRef(false);
+  const removal = useRef(new Removal());
   const run = useOneAtATime(async (button: HTMLElement) => {
     // The row stays until the list is read again.
     if (removed.current) return;
-    await remove(collection, id);
+    await removal.current.once(() => remove(collection, id));
     removed.current = true;
     // The user may have gone on while the server was asked.
     if (document.activeElement === button) neighbourOf(button)?.focus();

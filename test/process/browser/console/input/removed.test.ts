@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { make, read } from '../../../../support/catalog.ts';
 import { until } from '../../../../support/until.ts';
 import { testInBrowser } from '../../browser.ts';
-import { faults, focused, hears, hold, stage } from '../console.ts';
+import { faults, focused, hears, hold, loseResponse, stage } from '../console.ts';
 
 const scene = stage();
 
@@ -148,8 +148,7 @@ testInBrowser('whether to delete an item is asked once, and only on its screen',
   });
   const release = await hold(page, referring);
   const press = page.getByRole('button', { name: 'Delete', exact: true });
-  await press.click();
-  await press.click();
+  await press.dblclick();
   release();
   const question = page.getByRole('alertdialog');
   await question.getByRole('button', { name: 'Cancel' }).click();
@@ -167,6 +166,38 @@ testInBrowser('whether to delete an item is asked once, and only on its screen',
   assert.is(await question.count(), 0);
   assert.is((await read(server, '/admin/brands/?q=Slowly')).length, 1);
   assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
+testInBrowser('what was deleted by an attempt without a response can be undone', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  const { id } = await make(server, '/admin/brands/', { name: 'Deleted unheard' });
+  const press = page.getByRole('main').getByRole('button', { name: 'Delete' });
+  const agree = page.getByRole('alertdialog').getByRole('button', { name: 'Delete' });
+  const undo = page.getByRole('button', { name: 'Undo', exact: true });
+  await page.goto(at(`/brands/${id}`));
+  await loseResponse(page, `**/admin/brands/${id}/`, 'DELETE');
+  for (const heard of ['The server does not answer.', 'Deleted unheard was deleted.']) {
+    await press.click();
+    await agree.click();
+    await page.locator('.notices').getByText(heard).waitFor();
+  }
+  await undo.click();
+  await hears(page, 'status', 'Undone.');
+  assert.is((await read(server, '/admin/brands/?q=unheard')).length, 1);
+  const spec = await make(server, '/admin/specs/', { name: 'Unheard', spu_id: 4 });
+  await page.goto(at('/goods/4'));
+  await loseResponse(page, `**/admin/specs/${spec.id}/`, 'DELETE');
+  for (const heard of ['The server does not answer.', 'Unheard was deleted.']) {
+    await page.getByRole('button', { name: 'Remove Unheard' }).click();
+    await page.locator('.notices').getByText(heard).waitFor();
+  }
+  await undo.click();
+  await hears(page, 'status', 'Undone.');
+  assert.is((await read(server, '/admin/specs/?q=Unheard')).length, 1);
+  assert.equal(faults(visitor, [/ERR_FAILED/, /404|410/]), []);
   await page.context().close();
 });
 
