@@ -88,7 +88,7 @@ testInBrowser('a list whose value was saved meanwhile is left without an answer'
   const visitor = await visit('editor');
   const { page } = visitor;
   await page.goto(at('/skus'));
-  await page.getByRole('row').nth(1).locator('.editable').getByRole('button').first().click();
+  await page.getByRole('row').nth(1).getByRole('button', { name: '$' }).first().click();
   const price = page.getByRole('textbox', { name: 'Price' });
   await price.fill('cheap');
   await price.press('Enter');
@@ -152,7 +152,7 @@ testInBrowser(
     };
     await page.goto(at('/skus'));
     const before = await read(server, '/admin/skus/2/');
-    await page.getByRole('row').nth(2).locator('.editable').getByRole('button').first().click();
+    await page.getByRole('row').nth(2).getByRole('button', { name: '$' }).first().click();
     const price = page.getByRole('textbox', { name: 'Price' });
     await price.fill('614');
     await page.route('**/admin/skus/2/', (route) => route.abort());

@@ -28,7 +28,7 @@ testInBrowser('a price and a switch that are being saved are busy, and say so', 
   const { page } = visitor;
   await page.goto(at('/skus'));
   const row = page.getByRole('row').nth(1);
-  await row.locator('.editable').getByRole('button').first().click();
+  await row.getByRole('button', { name: '$' }).first().click();
   const price = row.getByRole('textbox', { name: 'Price' });
   await price.fill('611');
   const before = await page.evaluate(PLACES);
@@ -168,7 +168,7 @@ testInBrowser('a reload while a price is being saved asks first', async () => {
   const { page } = await visit('editor');
   await page.goto(at('/skus'));
   const row = page.getByRole('row').nth(2);
-  await row.locator('.editable').getByRole('button').first().click();
+  await row.getByRole('button', { name: '$' }).first().click();
   const release = await hold(page, '**/admin/skus/2/', ...WRITES);
   await page.keyboard.type('722');
   await page.keyboard.press('Enter');

@@ -251,7 +251,7 @@ testInBrowser('Undo is offered for each of two items that have the same name', a
       async () => (await read(server, '/admin/brands/?q=Twin')).length === count,
     );
   }
-  assert.is(await undo.count(), 0);
+  await undo.waitFor({ state: 'detached' });
   assert.equal(faults(visitor), []);
   await page.context().close();
 });
