@@ -62,6 +62,15 @@ const resolvedInParts = () => ({
 
 const KEPT = 'catalog-server authorization';
 
+/** The storage of the tab; undefined if the browser forbids it, for example with all cookies. */
+const storage = (() => {
+  try {
+    return sessionStorage;
+  } catch {
+    return undefined;
+  }
+})();
+
 /** Keeps the token until the tab is closed. The viewer itself would keep it in localStorage. */
 const tokenOfTheTab = () => {
   const keeping =
@@ -69,7 +78,7 @@ const tokenOfTheTab = () => {
     (...args) => {
       const result = original(...args);
       const authorized = system.authSelectors.authorized().toJS();
-      sessionStorage.setItem(KEPT, JSON.stringify(authorized));
+      storage?.setItem(KEPT, JSON.stringify(authorized));
       return result;
     };
   return { statePlugins: { auth: { wrapActions: { authorize: keeping, logout: keeping } } } };
@@ -87,7 +96,8 @@ const ui = window.SwaggerUIBundle({
   presets: [window.SwaggerUIBundle.presets.apis],
   plugins: [withoutUnlisted, tokenOfTheTab, resolvedInParts],
   onComplete() {
-    const kept = sessionStorage.getItem(KEPT);
-    if (kept !== null) ui.authActions.restoreAuthorization({ authorized: JSON.parse(kept) });
+    const kept = storage?.getItem(KEPT);
+    if (typeof kept === 'string')
+      ui.authActions.restoreAuthorization({ authorized: JSON.parse(kept) });
   },
 });

@@ -6,6 +6,7 @@ import { computed, signal } from '@preact/signals';
 import { BASE_PATH } from '../base.ts';
 import { answer } from './answer.ts';
 import { endEarly, SESSION_KEY, takeEarly } from '../start/early-requests.ts';
+import { tabStorage } from '../start/storage.ts';
 import { delayOf, waitThrottled } from '../throttled.ts';
 import type { Role } from './types.ts';
 
@@ -27,7 +28,7 @@ interface Session {
   readonly issued: number;
 }
 
-const stored = signal<Session | null>(read(sessionStorage.getItem(SESSION_KEY)));
+const stored = signal<Session | null>(read(tabStorage.getItem(SESSION_KEY)));
 
 /** The account that is signed in; null before that, and after signing out. */
 export const session = computed(() => stored.value);
@@ -94,7 +95,7 @@ export async function signOut(): Promise<void> {
   const ending = stored.value;
   stored.value = null;
   expired.value = false;
-  sessionStorage.removeItem(SESSION_KEY);
+  tabStorage.removeItem(SESSION_KEY);
   if (ending === null) return;
   const response = await fetch(`${BASE_PATH}/admin/tokens/${encodeURIComponent(ending.jti)}/`, {
     method: 'DELETE',
@@ -152,7 +153,7 @@ function signedInAgain(abort: AbortSignal | null): Promise<void> {
 function begin(token: string): void {
   const next = sessionOf(token);
   if (next === null) throw new SignInError(500, '', null);
-  sessionStorage.setItem(SESSION_KEY, token);
+  tabStorage.setItem(SESSION_KEY, token);
   stored.value = next;
   expired.value = false;
   notEnded.value = false;

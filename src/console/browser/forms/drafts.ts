@@ -2,6 +2,7 @@
 import type { Creation } from '../api/creation-key.ts';
 import { session } from '../api/session.ts';
 import type { Item } from '../api/types.ts';
+import { tabStorage } from '../start/storage.ts';
 import type { Typed } from './values.ts';
 
 export interface Draft {
@@ -22,12 +23,12 @@ function keyOf(name: string): string {
 
 /** @param name of the form, such as `skus/17`. */
 export function readDraft(name: string): Draft | null {
-  const text = sessionStorage.getItem(keyOf(name));
+  const text = tabStorage.getItem(keyOf(name));
   return text === null ? null : (JSON.parse(text) as Draft);
 }
 
 /** @param draft null if nothing is unsaved. */
 export function keepDraft(name: string, draft: Draft | null): void {
-  if (draft === null) sessionStorage.removeItem(keyOf(name));
-  else sessionStorage.setItem(keyOf(name), JSON.stringify(draft));
+  if (draft === null) tabStorage.removeItem(keyOf(name));
+  else tabStorage.setItem(keyOf(name), JSON.stringify(draft));
 }

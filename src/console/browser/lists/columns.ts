@@ -2,6 +2,7 @@
 import { signal } from '@preact/signals';
 import type { Collection } from '../api/collections.ts';
 import type { CollectionName } from '../api/types.ts';
+import { browserStorage } from '../start/storage.ts';
 
 const KEY = 'catalog.columns';
 
@@ -9,7 +10,7 @@ type Choices = Readonly<Partial<Record<CollectionName, readonly string[]>>>;
 
 function read(): Choices {
   try {
-    return JSON.parse(localStorage.getItem(KEY) ?? '{}') as Choices;
+    return JSON.parse(browserStorage.getItem(KEY) ?? '{}') as Choices;
   } catch {
     return {};
   }
@@ -29,5 +30,5 @@ export function chooseColumns(collection: Collection, columns: readonly string[]
   // Another tab may have stored a choice for another collection since.
   const { [collection.name]: _, ...rest } = read();
   choices.value = columns === null ? rest : { ...rest, [collection.name]: columns };
-  localStorage.setItem(KEY, JSON.stringify(choices.value));
+  browserStorage.setItem(KEY, JSON.stringify(choices.value));
 }

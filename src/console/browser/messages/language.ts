@@ -1,4 +1,5 @@
 /** The languages of the console, and which one a user prefers. */
+import { browserStorage } from '../start/storage.ts';
 
 export type Language = 'en' | 'de';
 
@@ -9,7 +10,7 @@ const KEY = 'catalog.language';
 
 /** The language of the last choice, else the first of the browser's that the console has. */
 export function preferredLanguage(): Language {
-  const chosen = localStorage.getItem(KEY);
+  const chosen = browserStorage.getItem(KEY);
   const wanted = [...(chosen === null ? [] : [chosen]), ...navigator.languages];
   const known = wanted.map((each) => each.slice(0, 2)).find((each) => each in LANGUAGES);
   return (known ?? 'en') as Language;
@@ -17,7 +18,7 @@ export function preferredLanguage(): Language {
 
 /** Keeps a choice for the next visit. */
 export function keepLanguage(chosen: Language): void {
-  localStorage.setItem(KEY, chosen);
+  browserStorage.setItem(KEY, chosen);
 }
 
 /** The language with the region that the browser prefers, as far as it is the same language. */

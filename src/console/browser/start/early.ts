@@ -8,6 +8,7 @@ import { BASE_PATH, CONSOLE_PATH } from '../base.ts';
 import { pageParameters, parseListQuery } from '../lists/list-query.ts';
 import { localeOf, preferredLanguage } from '../messages/language.ts';
 import { SESSION_KEY, sendEarly } from './early-requests.ts';
+import { tabStorage } from './storage.ts';
 
 /** Files by what needs them; the bundler knows their names. */
 declare const EARLY_FILES: {
@@ -43,7 +44,7 @@ function prepareNumbers(locale: string): void {
   new Intl.NumberFormat(locale, { style: 'currency', currency: 'USD' }).format(1);
 }
 
-const token = sessionStorage.getItem(SESSION_KEY);
+const token = tabStorage.getItem(SESSION_KEY);
 const language = preferredLanguage();
 if (token !== null) sendEarly(token, firstReads());
 if (language === 'de') preload(EARLY_FILES.german);

@@ -1,0 +1,53 @@
+/** The console and /docs/ in a browser that forbids storage, as with all cookies blocked. */
+import type { Page } from 'playwright-core';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { testInBrowser } from '../../browser.ts';
+import { faults, hears, makeAccount, signIn, stage } from '../console.ts';
+
+const scene = stage();
+
+async function forbidStorage(page: Page): Promise<void> {
+  await page.addInitScript(`
+    for (const name of ['sessionStorage', 'localStorage']) {
+      Object.defineProperty(window, name, {
+        get() { throw new DOMException('access is denied', 'SecurityError'); },
+      });
+    }`);
+}
+
+testInBrowser('an editor signs in and saves; a reload asks for the password again', async () => {
+  const { server, at, visit } = scene();
+  await makeAccount(server, 'eve', 'editor');
+  const visitor = await visit(null);
+  const { page } = visitor;
+  await forbidStorage(page);
+  await page.goto(at('/brands/new'));
+  await signIn(page, 'eve');
+  await page.getByLabel('Name', { exact: true }).fill('Kept nowhere');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await hears(page, 'status', 'Kept nowhere is saved');
+  await page.getByRole('link', { name: 'Brands', exact: true }).first().click();
+  await page.getByRole('link', { name: 'Kept nowhere' }).waitFor();
+  await page.reload();
+  await page.getByLabel('User name').waitFor();
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
+testInBrowser('/docs/ is shown', async () => {
+  const { server, visit } = scene();
+  const visitor = await visit(null);
+  const { page } = visitor;
+  await forbidStorage(page);
+  await page.goto(`${server.url}/docs/`);
+  await page.getByText('/books/', { exact: true }).first().waitFor({ state: 'attached' });
+  await page
+    .getByRole('button', { name: /^Authorize/ })
+    .first()
+    .waitFor();
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
+test.run();
