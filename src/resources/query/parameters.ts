@@ -54,7 +54,7 @@ export function parseFlag(parameter: string, value: string): boolean {
 }
 
 function unknownParameter({ owner, names }: KnownParameters, name: string): CatalogError {
-  const begin = name.slice(0, MAX_QUOTED);
+  const begin = name.slice(0, MAX_QUOTED).toWellFormed();
   const quoted = JSON.stringify(begin === name ? name : `${begin}…`);
   const suggestion = nearest(begin, names);
   const hint = suggestion === null ? '' : `; did you mean ${suggestion}?`;

@@ -206,6 +206,12 @@ test('the message contains only the first 64 characters of a long unknown name',
   const message = refusal('skus', `${'x'.repeat(15_000)}=1`);
   assert.is(message, `SKUs have no query parameter "${'x'.repeat(64)}…"; did you mean price_max?`);
   assert.is(refusal('skus', `${'x'.repeat(64)}page=1`), message, 'the rest is not compared');
+  const halved = encodeURIComponent(`${'x'.repeat(63)}\u{1f600}`);
+  assert.match(
+    refusal('skus', `${halved}=1`) ?? '',
+    `"${'x'.repeat(63)}\ufffd…"`,
+    'half of a character',
+  );
 });
 
 test('parameters that begin with _ or utm_ are ignored, even if malformed, and left out of links', () => {
