@@ -39,7 +39,6 @@ type NamesBelow = Map<string, number[]>;
 
 /** What cells of SKUs name of an SPU. */
 interface SpuNames {
-  readonly spu: number;
   readonly specs: NamesBelow;
   /** By specification, of those that were named so far. */
   readonly options: Map<number, NamesBelow>;
@@ -48,17 +47,19 @@ interface SpuNames {
 /** Paths that are remembered, at most. */
 const MAX_PATHS = 1000;
 
+/** Names of specifications and options that are remembered, at most; those of one SPU always are. */
+const MAX_NAMES = 100_000;
+
 export class References {
   readonly #transaction: Transaction;
   readonly #names: Names;
   readonly #createMissing: ReadonlySet<string>;
   /** Ids of paths that were found; null if the import writes categories. */
   readonly #paths: Map<string, readonly number[]> | null;
-  /**
-   * Those that were read last: files have the SKUs of an SPU one after the other, and a
-   * specification may have as many options as the SPU has SKUs.
-   */
-  #spuNames: SpuNames | null = null;
+  /** By SPU, of those that were read: a specification may have as many options as its SPU has SKUs. */
+  readonly #spuNames = new Map<number, SpuNames>();
+  /** What they hold: names, and the maps of these, which may be empty. */
+  #remembered = 0;
   /** What was created since {@link References.takeCreated}. */
   #created: CreatedMissing[] = [];
 
@@ -76,7 +77,12 @@ export class References {
 
   /** Call this when what a row has created was undone, because the row failed. */
   forgetCreated(): void {
-    if (this.takeCreated().length > 0) this.#spuNames = null;
+    if (this.takeCreated().length > 0) this.#forgetNames();
+  }
+
+  #forgetNames(): void {
+    this.#spuNames.clear();
+    this.#remembered = 0;
   }
 
   /** @returns what was created since the last call. */
@@ -157,6 +163,7 @@ export class References {
    */
   *pairs(text: string, spu: number, most: number): Generator<undefined, Pair[]> {
     const named = yield* parsePairs(text, most);
+    if (this.#remembered > MAX_NAMES && this.#spuNames.size > 1) this.#forgetNames();
     const { specs, options } = yield* this.#namesOf(spu);
     const pairs: Pair[] = [];
     for (const [name, value] of named) {
@@ -174,10 +181,12 @@ export class References {
   }
 
   *#namesOf(spu: number): Generator<undefined, SpuNames> {
-    if (this.#spuNames?.spu === spu) return this.#spuNames;
+    const known = this.#spuNames.get(spu);
+    if (known !== undefined) return known;
     const specs = yield* this.#below('specs', 'goods_id', spu);
-    this.#spuNames = { spu, specs, options: new Map() };
-    return this.#spuNames;
+    const read: SpuNames = { specs, options: new Map() };
+    this.#spuNames.set(spu, read);
+    return read;
   }
 
   /** The rows that belong to a row, by name. */
@@ -188,12 +197,14 @@ export class References {
   ): Generator<undefined, NamesBelow> {
     const below: NamesBelow = new Map();
     const attribute = nameAttribute(kind);
+    this.#remembered += 1;
     for (const id of this.#transaction.matching(kind, foreignKey, parent)) {
       const row: Row = existingRow(this.#transaction, kind, id);
       const name = String(row[attribute]);
       const ids = below.get(name);
       if (ids === undefined) below.set(name, [id]);
       else ids.push(id);
+      this.#remembered += 1;
       yield;
     }
     return below;
@@ -208,7 +219,10 @@ export class References {
   ): number {
     const ids = below.get(name) ?? [];
     const id = this.#one(kind, name, ids, () => missing);
-    if (ids.length === 0) below.set(name, [id]);
+    if (ids.length === 0) {
+      below.set(name, [id]);
+      this.#remembered += 1;
+    }
     return id;
   }
 

@@ -117,20 +117,62 @@ test('a specification or an option that one cell names several times is created 
   ]);
 });
 
-test('the options of a specification are read once for all SKUs of its SPU that follow each other', () => {
+/** SPUs with one specification each, which has the options 1 to `options`. */
+function addSpus(draft: Transaction, names: Names, spus: number, options: number) {
+  return Array.from({ length: spus }, (_, nth) => {
+    const spu = addNamed(draft, names, 'goods', { name: `SPU ${nth}` });
+    const spec_id = addNamed(draft, names, 'specs', { name: 'Number', goods_id: spu });
+    const ids = Array.from({ length: options }, (__, option) =>
+      add(draft, 'options', { value: `${option}`, spec_id }),
+    );
+    return { spu, spec_id, ids };
+  });
+}
+
+for (const order of ['follow each other', 'are between those of other SPUs']) {
+  test(`the options of a specification are read once for all SKUs of its SPU that ${order}`, () => {
+    const [names, draft] = [new Names(), new Draft(State.empty())];
+    const options = 100;
+    const spus = addSpus(draft, names, order === 'follow each other' ? 1 : 3, options);
+    let reads = 0;
+    const view = observed(draft, () => (reads += 1));
+    const references = new References(view, names, new Set(), true);
+    for (let nth = 0; nth < options; nth += 1) {
+      for (const { spu, spec_id, ids } of spus) {
+        const pairs = atOnce(references.pairs(`Number=${nth}`, spu, 10));
+        assert.equal(pairs, [{ spec_id, option_id: ids[nth] }]);
+      }
+    }
+    assert.ok(reads < 2 * options * spus.length, `${reads} rows are read`);
+  });
+}
+
+test('the options of SPUs are forgotten when they are too many to remember, except of one SPU', () => {
   const [names, draft] = [new Names(), new Draft(State.empty())];
-  const spu = addNamed(draft, names, 'goods', { name: 'Table' });
-  const spec_id = addNamed(draft, names, 'specs', { name: 'Number', goods_id: spu });
-  const options = 100;
-  for (let nth = 1; nth <= options; nth += 1) add(draft, 'options', { value: `${nth}`, spec_id });
+  const options = 60_000;
+  const [first, second] = addSpus(draft, names, 2, options);
+  assert.ok(first !== undefined && second !== undefined);
   let reads = 0;
-  const view = observed(draft, () => (reads += 1));
-  const references = new References(view, names, new Set(), true);
-  for (let nth = 1; nth <= options; nth += 1) {
-    const pairs = atOnce(references.pairs(`Number=${nth}`, spu, 10));
-    assert.equal(pairs, [{ spec_id, option_id: nth }]);
+  const references = new References(
+    observed(draft, () => (reads += 1)),
+    names,
+    new Set(),
+    true,
+  );
+  const readsFor = ({ spu }: { readonly spu: number }) => {
+    reads = 0;
+    atOnce(references.pairs('Number=7', spu, 10));
+    return reads;
+  };
+  for (const { spu, isRead } of [
+    { ...first, isRead: true },
+    { ...first, isRead: false },
+    { ...second, isRead: true },
+    { ...first, isRead: true },
+    { ...first, isRead: false },
+  ]) {
+    assert.is(readsFor({ spu }) > options, isRead);
   }
-  assert.ok(reads < 2 * options, `${reads} rows are read`);
 });
 
 test('what a row has created that failed is created again by the next row that names it', () => {
