@@ -36,7 +36,7 @@ function indexIn(indexes: Map<KindName, Index>, kind: KindName): Index {
 }
 
 /**
- * Ids by name, as of a view. {@link Names.find} compares the row itself, so that rows that were
+ * Ids by name, as of a view. {@link Names.each} compares the row itself, so that rows that were
  * renamed since are not found; {@link Names.add} adds those that a transaction of the import
  * writes, and {@link Names.follow} those that are committed.
  */
@@ -96,15 +96,21 @@ export class Names {
    *
    * @param most ids that are returned; the others are not read. Thousands of rows can have a name.
    */
-  find(view: View, kind: KindName, name: string, most = Number.POSITIVE_INFINITY): number[] {
-    const indexes = [this.#indexes, this.#added, this.#committed];
-    const ids = indexes.flatMap((byKind) => byKind.get(kind)?.get(name) ?? []);
+  find(view: View, kind: KindName, name: string, most: number): number[] {
+    return [...this.each(view, kind, name).take(most)].sort((a, b) => a - b);
+  }
+
+  /** Ids of the rows that have the name now, each once, in any order. Reads each when it is taken. */
+  *each(view: View, kind: KindName, name: string): Generator<number, void> {
     const found = new Set<number>();
-    for (const id of ids) {
-      const row = view.get(kind, id);
-      if (row !== undefined && nameOf(kind, row) === name) found.add(row.id);
-      if (found.size >= most) break;
+    for (const byKind of [this.#indexes, this.#added, this.#committed]) {
+      const ids = byKind.get(kind)?.get(name) ?? [];
+      for (const id of Array.isArray(ids) ? ids : [ids]) {
+        const row = view.get(kind, id);
+        if (row === undefined || nameOf(kind, row) !== name || found.has(id)) continue;
+        found.add(id);
+        yield id;
+      }
     }
-    return [...found].sort((a, b) => a - b);
   }
 }

@@ -2,7 +2,7 @@
 import type { KindName, Row, Scalar } from '../../../model/kind.ts';
 import { KINDS } from '../../../model/kinds.ts';
 import { withAncestors } from '../../../model/rules.ts';
-import { existingRow } from '../../../model/rows.ts';
+import { existingRow, type RowOf } from '../../../model/rows.ts';
 import { atOnce } from '../../../slices.ts';
 import type { Transaction } from '../../../store/writer/draft.ts';
 import { parseInput } from '../../input.ts';
@@ -122,9 +122,12 @@ export class References {
     const ids: number[] = [];
     for (const name of parsePath(text)) {
       const parent_id: number | null = ids.at(-1) ?? null;
-      const found = this.#names
-        .find(this.#transaction, 'categories', name)
-        .filter((id) => this.#transaction.get('categories', id)?.parent_id === parent_id);
+      const found = this.#common(
+        'categories',
+        this.#names.each(this.#transaction, 'categories', name),
+        this.#transaction.matching('categories', 'parent_id', parent_id),
+        (row) => row.parent_id === parent_id && row.name === name,
+      );
       ids.push(this.#one('categories', name, found, () => ({ name, parent_id })));
     }
     return ids;
@@ -146,13 +149,49 @@ export class References {
         );
       });
     }
-    // Not by its name: most specifications are called "Colour" or "Size".
-    const own = this.#names
-      .find(this.#transaction, 'goods', spu)
-      .flatMap((owner) => [...this.#transaction.matching('specs', 'goods_id', owner)])
-      .filter((id) => existingRow(this.#transaction, 'specs', id).name === name)
-      .sort((a, b) => a - b);
+    // Not only by its name: most specifications are called "Colour" or "Size".
+    const own = this.#common(
+      'specs',
+      this.#specsOf(spu),
+      this.#names.each(this.#transaction, 'specs', name),
+      (row) =>
+        row.name === name && existingRow(this.#transaction, 'goods', row.goods_id).name === spu,
+    );
     return this.#one('specs', name, own, () => ({ name, spu_id: this.named('goods', spu) }));
+  }
+
+  /** Ids of the specifications of the SPUs with a name; null after those of each SPU. */
+  *#specsOf(spu: string): Generator<number | null> {
+    for (const owner of this.#names.each(this.#transaction, 'goods', spu)) {
+      yield* this.#transaction.matching('specs', 'goods_id', owner);
+      yield null;
+    }
+  }
+
+  /**
+   * The rows that pass, of two lists that both have all of them: ids, ascending, at most
+   * {@link MAX_NAMED}. Reads the lists in turn until one of them ends, as the other may be long. The
+   * second one is begun only if the first one is not short, because to begin may copy its ids.
+   */
+  #common<K extends 'categories' | 'specs'>(
+    kind: K,
+    first: Iterable<number | null>,
+    second: Iterable<number | null>,
+    passes: (row: RowOf<K>) => boolean,
+  ): number[] {
+    const lists = [first, second].map((list) => ({
+      ids: Iterator.from(list),
+      found: new Array<number>(),
+    }));
+    for (let nth = 0; ; nth += 1) {
+      for (const { ids, found } of nth < MAX_NAMED ? lists.slice(0, 1) : lists) {
+        const { done, value: id } = ids.next();
+        if (typeof id === 'number' && passes(existingRow(this.#transaction, kind, id))) {
+          found.push(id);
+        }
+        if (done === true || found.length === MAX_NAMED) return found.sort((a, b) => a - b);
+      }
+    }
   }
 
   /**

@@ -8,6 +8,9 @@ import { State } from '../../../../../src/store/state.ts';
 import { Draft, type Transaction } from '../../../../../src/store/writer/draft.ts';
 import { add, MemoryStore } from '../../../../support/memory-store.ts';
 
+/** Rows that a look-up reads, at most: those that it finds, or reports as ambiguous, and a few. */
+const FEW_READS = 60;
+
 /** @returns the transaction, which calls `onRead` for each row that is read. */
 function observed(transaction: Transaction, onRead: () => void): Transaction {
   return new Proxy(transaction, {
@@ -51,7 +54,7 @@ test('a name that many specifications have is resolved without reading all of th
     },
   ]);
   assert.equal(found, [14, 199]);
-  assert.ok(reads < 30, `${reads} rows are read`);
+  assert.ok(reads < FEW_READS, `${reads} rows are read`);
 });
 
 /** Puts a row and its name. @returns its id. */
@@ -98,6 +101,43 @@ test('each level of a path is below the level before it, whatever other categori
   for (const path of ['Winter', 'Clothes > Shoes', 'Shoes > Clothes']) {
     assert.throws(() => references.path(path), /^there is no category "/, path);
   }
+});
+
+/** @returns what `look` returns. */
+function withFewReads<T>(draft: Transaction, names: Names, look: (references: References) => T): T {
+  let reads = 0;
+  const view = observed(draft, () => (reads += 1));
+  const result = look(new References(view, names, new Set(), true));
+  assert.ok(reads < FEW_READS, `${reads} rows are read`);
+  return result;
+}
+
+test('a category is found in its path without reading all that have its name, or its parent', () => {
+  const [names, draft] = [new Names(), new Draft(State.empty())];
+  const category = (name: string, parent_id: number | null) =>
+    addNamed(draft, names, 'categories', { name, parent_id });
+  const roots = Array.from({ length: 1000 }, (_, nth) => category(`Root ${nth}`, null));
+  const others = roots.map((root) => category('Other', root));
+  const path = (text: string) => withFewReads(draft, names, (at) => at.path(text));
+  assert.equal(path('Root 900 > Other'), [roots[900], others[900]]);
+  assert.throws(() => path('Other'), /^there is no category "Other"$/);
+});
+
+test('the specification of an SPU is found without reading all SPUs that have its name', () => {
+  const [names, draft] = [new Names(), new Draft(State.empty())];
+  const table = () => addNamed(draft, names, 'goods', { name: 'Table' });
+  const tables = Array.from({ length: 1000 }, table);
+  const specs = (name: string, of: readonly number[]) =>
+    of.map((goods_id) => addNamed(draft, names, 'specs', { name, goods_id }));
+  const [colour] = specs('Colour', tables.slice(900, 901));
+  specs('Size', tables);
+  const spec = (name: string) => withFewReads(draft, names, (at) => at.spec(name, 'Table'));
+  assert.is(spec('Colour'), colour);
+  assert.throws(
+    () => spec('Size'),
+    /^specifications 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 have this name; give the id$/,
+  );
+  assert.throws(() => spec('Depth'), /^there is no specification "Depth"$/);
 });
 
 test('a specification or an option that one cell names several times is created once', () => {
