@@ -38,6 +38,8 @@ interface Reading {
   readonly maxSpecs: number;
 }
 
+type Steps = Generator<undefined, void>;
+
 /**
  * The members of the object by their attributes, without attributes that no cell sets.
  * Yields between parts of the work.
@@ -64,14 +66,17 @@ class CellReader {
 
   *read(): Generator<undefined, Record<string, unknown>> {
     const owner = this.#ownerCell;
-    const isOwned = owner === null || this.#attempt(owner.column, () => this.#requireSpu(owner));
+    const isOwned =
+      owner === null || (yield* this.#attempt(owner.column, () => this.#requireSpu(owner)));
     for (const cell of this.#cells) {
       if (cell.column.form === 'specs' || !this.#counts(cell)) continue;
       // If the SPU does not exist, the specification would only be reported as missing as well.
       const waits = !isOwned && cell.column.name === 'spec';
-      if (!waits) this.#attempt(cell.column, () => this.#readOne(cell));
+      if (!waits) yield* this.#attempt(cell.column, () => this.#readOne(cell));
     }
-    if (owner !== null && isOwned) this.#attempt(owner.column, () => this.#requireOwner(owner));
+    if (owner !== null && isOwned) {
+      yield* this.#attempt(owner.column, () => this.#requireOwner(owner));
+    }
     for (const cell of this.#cells) {
       if (cell.column.form === 'specs') yield* this.#readSpecs(cell);
     }
@@ -128,10 +133,10 @@ class CellReader {
     throw new LabelError(`specification ${spec.id} belongs to SPU ${JSON.stringify(owner)}`);
   }
 
-  /** Reports what `run` throws. @returns whether it succeeded. */
-  #attempt(column: SentColumn, run: () => void): boolean {
+  /** Does what `run` does or yields, and reports what it throws. @returns whether it succeeded. */
+  *#attempt(column: SentColumn, run: () => Steps | void): Generator<undefined, boolean> {
     try {
-      run();
+      yield* run() ?? [];
       return true;
     } catch (error) {
       this.#report(column, error);
@@ -146,13 +151,13 @@ class CellReader {
     this.#problems.push({ column: column.sent, message: error.message });
   }
 
-  #readOne({ column, raw }: Cell): void {
+  *#readOne({ column, raw }: Cell): Steps {
     const { target } = this.#reading;
     const { attribute, sent, form } = column;
     const beside = form === 'name' ? this.#idBeside(attribute) : null;
     if (beside === null && this.#isUnchanged(column, raw) && !this.#isMoved(column)) {
       this.#say(attribute, target?.[attribute] ?? null, sent);
-    } else if (form === 'name') this.#readName(column, unguardFormula(raw), beside);
+    } else if (form === 'name') yield* this.#readName(column, unguardFormula(raw), beside);
     else if (form === 'money') this.#say(attribute, this.#amount(raw), sent);
     else this.#say(attribute, plainValue(this.#reading.kind, attribute, unguardFormula(raw)), sent);
   }
@@ -185,7 +190,7 @@ class CellReader {
   }
 
   /** @param beside see {@link CellReader.#idBeside}. */
-  #readName({ attribute, sent }: SentColumn, text: string, beside: number | null): void {
+  *#readName({ attribute, sent }: SentColumn, text: string, beside: number | null): Steps {
     const { references, kind } = this.#reading;
     const isParent = attribute === 'parent_id';
     if (text === '' && !isParent) throw new LabelError('must not be empty');
@@ -196,9 +201,9 @@ class CellReader {
     } else if (attribute === 'spec_id') {
       const owner = this.#ownerCell;
       const spu = owner === null ? null : unguardFormula(owner.raw);
-      this.#say(attribute, beside ?? references.spec(text, spu), sent);
+      this.#say(attribute, beside ?? (yield* references.spec(text, spu)), sent);
     } else {
-      const path = beside === null ? references.path(text) : references.pathTo(beside);
+      const path = beside === null ? yield* references.path(text) : references.pathTo(beside);
       if (!isParent && path.length !== 3) throw new LabelError('must have three levels');
       this.#say(attribute, path.at(-1) ?? null, sent);
       if (kind.name === 'goods') this.#sayLevels(path, sent);
@@ -231,7 +236,7 @@ class CellReader {
     }
   }
 
-  *#readSpecs({ column, raw }: Cell): Generator<undefined, void> {
+  *#readSpecs({ column, raw }: Cell): Steps {
     const { target, references, transaction, maxSpecs } = this.#reading;
     const spu = this.#said.get('goods_id')?.value ?? target?.['goods_id'];
     const stays = target !== null && spu === target['goods_id'];

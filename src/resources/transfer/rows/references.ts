@@ -100,12 +100,12 @@ export class References {
     return this.#one(kind, name, ids, () => ({ name }));
   }
 
-  /** The ids of a path of categories, from the first level. @throws LabelError. */
-  path(text: string): readonly number[] {
+  /** The ids of a path of categories, from the first level. Yields. @throws LabelError. */
+  *path(text: string): Generator<undefined, readonly number[]> {
     const known = this.#paths?.get(text);
     if (known !== undefined) return known;
     const before = this.#created.length;
-    const ids = this.#find(text);
+    const ids = yield* this.#find(text);
     // What a row creates is lost if the row fails.
     if (this.#created.length === before && (this.#paths?.size ?? 0) < MAX_PATHS) {
       this.#paths?.set(text, ids);
@@ -118,11 +118,11 @@ export class References {
     return withAncestors(category, this.#transaction).map(({ id }) => id);
   }
 
-  #find(text: string): readonly number[] {
+  *#find(text: string): Generator<undefined, readonly number[]> {
     const ids: number[] = [];
     for (const name of parsePath(text)) {
       const parent_id: number | null = ids.at(-1) ?? null;
-      const found = this.#common(
+      const found = yield* this.#common(
         'categories',
         this.#names.each(this.#transaction, 'categories', name),
         this.#transaction.matching('categories', 'parent_id', parent_id),
@@ -139,8 +139,8 @@ export class References {
     throw new LabelError(`there is no ${KINDS.goods.label} ${JSON.stringify(name)}`);
   }
 
-  /** The id of a specification. @param spu the name of its SPU; null if it is not given. */
-  spec(name: string, spu: string | null): number {
+  /** The id of a specification. Yields. @param spu the name of its SPU; null if it is not given. */
+  *spec(name: string, spu: string | null): Generator<undefined, number> {
     if (spu === null) {
       const found = this.#names.find(this.#transaction, 'specs', name, MAX_NAMED);
       return this.#one('specs', name, found, () => {
@@ -150,7 +150,7 @@ export class References {
       });
     }
     // Not only by its name: most specifications are called "Colour" or "Size".
-    const own = this.#common(
+    const own = yield* this.#common(
       'specs',
       this.#specsOf(spu),
       this.#names.each(this.#transaction, 'specs', name),
@@ -172,13 +172,14 @@ export class References {
    * The rows that pass, of two lists that both have all of them: ids, ascending, at most
    * {@link MAX_NAMED}. Reads the lists in turn until one of them ends, as the other may be long. The
    * second one is begun only if the first one is not short, because to begin may copy its ids.
+   * Yields between rows.
    */
-  #common<K extends 'categories' | 'specs'>(
+  *#common<K extends 'categories' | 'specs'>(
     kind: K,
     first: Iterable<number | null>,
     second: Iterable<number | null>,
     passes: (row: RowOf<K>) => boolean,
-  ): number[] {
+  ): Generator<undefined, number[]> {
     const lists = [first, second].map((list) => ({
       ids: Iterator.from(list),
       found: new Array<number>(),
@@ -191,6 +192,7 @@ export class References {
         }
         if (done === true || found.length === MAX_NAMED) return found.sort((a, b) => a - b);
       }
+      yield;
     }
   }
 

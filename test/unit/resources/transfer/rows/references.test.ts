@@ -41,9 +41,12 @@ test('a name that many specifications have is resolved without reading all of th
       }
       const view = observed(transaction, () => (reads += 1));
       const references = new References(view, names, new Set(), true);
-      found.push(references.spec('Colour', 'SPU 7'), references.spec('Size', 'SPU 100'));
+      found.push(
+        atOnce(references.spec('Colour', 'SPU 7')),
+        atOnce(references.spec('Size', 'SPU 100')),
+      );
       assert.throws(
-        () => references.spec('Colour', null),
+        () => atOnce(references.spec('Colour', null)),
         /^specifications 2, 4, 6, 8, 10, 12, 14, 16, 18, 20 have this name; give the id$/,
       );
       // They lack what they refer to, so they must not be committed.
@@ -82,7 +85,7 @@ test('the specifications of several SPUs with one name are listed in the order o
   }
   const references = new References(draft, names, new Set(), true);
   assert.throws(
-    () => references.spec('Colour', 'Table'),
+    () => atOnce(references.spec('Colour', 'Table')),
     /^specifications 1, 2 have this name; give the id$/,
   );
 });
@@ -95,11 +98,11 @@ test('each level of a path is below the level before it, whatever other categori
   const [ofClothes, ofShoes] = [category('Winter', clothes), category('Winter', shoes)];
   category('Clothes', ofShoes);
   const references = new References(draft, names, new Set(), true);
-  assert.equal(references.path('Clothes'), [clothes]);
-  assert.equal(references.path('Clothes > Winter'), [clothes, ofClothes]);
-  assert.equal(references.path('Shoes > Winter'), [shoes, ofShoes]);
+  assert.equal(atOnce(references.path('Clothes')), [clothes]);
+  assert.equal(atOnce(references.path('Clothes > Winter')), [clothes, ofClothes]);
+  assert.equal(atOnce(references.path('Shoes > Winter')), [shoes, ofShoes]);
   for (const path of ['Winter', 'Clothes > Shoes', 'Shoes > Clothes']) {
-    assert.throws(() => references.path(path), /^there is no category "/, path);
+    assert.throws(() => atOnce(references.path(path)), /^there is no category "/, path);
   }
 });
 
@@ -118,7 +121,7 @@ test('a category is found in its path without reading all that have its name, or
     addNamed(draft, names, 'categories', { name, parent_id });
   const roots = Array.from({ length: 1000 }, (_, nth) => category(`Root ${nth}`, null));
   const others = roots.map((root) => category('Other', root));
-  const path = (text: string) => withFewReads(draft, names, (at) => at.path(text));
+  const path = (text: string) => withFewReads(draft, names, (at) => atOnce(at.path(text)));
   assert.equal(path('Root 900 > Other'), [roots[900], others[900]]);
   assert.throws(() => path('Other'), /^there is no category "Other"$/);
 });
@@ -131,13 +134,29 @@ test('the specification of an SPU is found without reading all SPUs that have it
     of.map((goods_id) => addNamed(draft, names, 'specs', { name, goods_id }));
   const [colour] = specs('Colour', tables.slice(900, 901));
   specs('Size', tables);
-  const spec = (name: string) => withFewReads(draft, names, (at) => at.spec(name, 'Table'));
+  const spec = (name: string) => withFewReads(draft, names, (at) => atOnce(at.spec(name, 'Table')));
   assert.is(spec('Colour'), colour);
   assert.throws(
     () => spec('Size'),
     /^specifications 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 have this name; give the id$/,
   );
   assert.throws(() => spec('Depth'), /^there is no specification "Depth"$/);
+});
+
+test('a search yields between rows if many SPUs and many specifications have the names', () => {
+  const [names, draft] = [new Names(), new Draft(State.empty())];
+  const many = 1000;
+  for (let nth = 0; nth < many; nth += 1) {
+    addNamed(draft, names, 'goods', { name: 'Table' });
+    const goods_id = addNamed(draft, names, 'goods', { name: `Chair ${nth}` });
+    addNamed(draft, names, 'specs', { name: 'Colour', goods_id });
+  }
+  const search = new References(draft, names, new Set(), true).spec('Colour', 'Table');
+  let steps = 0;
+  assert.throws(() => {
+    while (search.next().done !== true) steps += 1;
+  }, /^there is no specification "Colour"$/);
+  assert.ok(steps >= many, `it yields ${steps} times`);
 });
 
 test('a specification or an option that one cell names several times is created once', () => {
