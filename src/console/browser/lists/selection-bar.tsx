@@ -23,10 +23,37 @@ async function select(selection: Selection, pages: AsyncIterable<ListedPage>): P
   }
 }
 
+/**
+ * Selects everything that the list shows, on all of its pages.
+ *
+ * @returns what begins it, which does nothing while it is under way, and whether it is. It ends early
+ *   when the user unselects something.
+ */
+function useSelectAll({ collection, selection, shown }: ListProps) {
+  // How often items had been unselected when it began.
+  const begun = useSignal<number | null>(null);
+  const isSelecting = begun.value === selection.removals();
+  const selectAll = async () => {
+    const page = shown.page.value;
+    const removals = selection.removals();
+    if (page === null || begun.value === removals) return;
+    begun.value = removals;
+    try {
+      await select(selection, listPages(collection.name, matching(page.query)));
+    } catch (error) {
+      complain(error);
+    } finally {
+      if (begun.value === removals) begun.value = null;
+    }
+  };
+  return { isSelecting, selectAll };
+}
+
 /** Nothing while no item is selected, and nothing for those who may not write. */
 export function SelectionBar(props: ListProps) {
   const { collection, selection, shown } = props;
   const open = useSignal<'edit' | 'delete' | null>(null);
+  const { isSelecting, selectAll } = useSelectAll(props);
   const count = selection.items.value.size;
   const page = shown.page.value;
   const total = page?.total ?? 0;
@@ -47,36 +74,40 @@ export function SelectionBar(props: ListProps) {
   const close = () => {
     if (open.value === opened) open.value = null;
   };
-  const selectAll = async () => {
-    if (page === null) return;
-    asked.current = true;
-    await select(selection, listPages(collection.name, matching(page.query)));
+  // A change of what is selected so far would look like one of everything.
+  const offer = (dialog: 'edit' | 'delete') => {
+    if (!isSelecting) open.value = dialog;
   };
   const given = { collection, selection, onClose: close, onDone: shown.reload };
   return (
     <div ref={bar} class="selection" role="group" aria-label={t('select.label')}>
-      <p aria-live="polite">{t('select.count', { count })}</p>
+      <p aria-live="polite">
+        {t('select.count', { count })} {isSelecting && <span class="soft">{t('loading')}</span>}
+      </p>
       {!isAll && (
-        <button type="button" class="plain" onClick={() => void selectAll().catch(complain)}>
+        <button
+          type="button"
+          class="plain"
+          // A button that is disabled would lose the focus.
+          aria-disabled={isSelecting}
+          onClick={() => {
+            asked.current = true;
+            void selectAll();
+          }}
+        >
           {total > most
             ? t('select.first', { count: most, total })
             : t('select.all', { count: most })}
         </button>
       )}
-      <button
-        type="button"
-        onClick={() => {
-          open.value = 'edit';
-        }}
-      >
+      <button type="button" aria-disabled={isSelecting} onClick={() => offer('edit')}>
         {t('bulk.edit')}
       </button>
       <button
         type="button"
         class="danger"
-        onClick={() => {
-          open.value = 'delete';
-        }}
+        aria-disabled={isSelecting}
+        onClick={() => offer('delete')}
       >
         {t('bulk.delete')}
       </button>

@@ -311,4 +311,37 @@ testInBrowser('an item whose response is lost by a reload is created once', asyn
   await page.context().close();
 });
 
+testInBrowser(
+  'while all items are being selected, the bar says so, and a second click begins nothing',
+  async () => {
+    const { at, visit } = scene();
+    const visitor = await visit('editor');
+    const { page } = visitor;
+    await page.goto(at('/skus'));
+    const isAll = ({ searchParams }: URL) => searchParams.get('per_page') === '1000';
+    const asked: string[] = [];
+    page.on('request', (request) => {
+      if (isAll(new URL(request.url()))) asked.push(request.url());
+    });
+    const release = await hold(page, isAll);
+    await page.getByLabel('Select all on this page').check();
+    const bar = page.getByRole('group', { name: 'Selected items' });
+    const all = bar.getByRole('button', { name: 'Select all 36' });
+    await all.click();
+    await all.press('Enter');
+    // Neither opens for the items that happen to be selected so far.
+    for (const name of ['Edit…', 'Delete…']) await bar.getByRole('button', { name }).press('Enter');
+    assert.is(await page.getByRole('dialog').or(page.getByRole('alertdialog')).count(), 0);
+    assert.is(await bar.getByText('Loading…').count(), 1);
+    release();
+    await bar.getByText('36 selected').waitFor();
+    await bar.getByText('Loading…').waitFor({ state: 'hidden' });
+    await bar.getByRole('button', { name: 'Edit…' }).click();
+    await page.getByRole('dialog', { name: 'Change 36 items' }).waitFor();
+    assert.is(asked.length, 1);
+    assert.equal(faults(visitor), []);
+    await page.context().close();
+  },
+);
+
 test.run();
