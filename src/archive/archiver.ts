@@ -16,7 +16,7 @@ import { randomUUID } from 'node:crypto';
 import { withTimeout } from '../delay.ts';
 import { CatalogError, hasCode, messageOf } from '../errors.ts';
 import type { LogPosition } from '../store/change-log.ts';
-import { attach, lastPosition } from './attach.ts';
+import { attach, resume } from './attach.ts';
 import { MAX_CHANGE_SETS } from './archive-objects.ts';
 import type { ArchiveFigures, ArchiverOptions, PrivateFiles } from './archiver-options.ts';
 import { BackgroundWork } from './background-work.ts';
@@ -42,10 +42,10 @@ export class Archiver {
   readonly #bases: BaseUpload;
   readonly #id = randomUUID();
   #isAttached = false;
-  /** The last change set that is archived; null while the archive needs a base first. */
+  /** The change set after which archiving goes on; null while it is not known. */
   #position: LogPosition | null = null;
-  /** The change set after which the store has lost some that are not archived; null if none. */
-  #lostAfter: number | null = null;
+  /** Whether the loss was logged that archiving has not gone on after yet. */
+  #isLossLogged = false;
   /** When the oldest change set that is not archived was made, in milliseconds since the epoch. */
   #behindSince: number | null = null;
   /** Failures in a row, of change sets. */
@@ -125,9 +125,10 @@ export class Archiver {
 
   /** Archives what is new, at most one object of change sets. @throws CatalogError. */
   async #step(): Promise<void> {
-    const { store } = this.#options;
-    if (!this.#isAttached) await this.#attach();
-    this.#position ??= await this.#beginAnew();
+    const { store, objects, record } = this.#options;
+    if (!this.#isAttached) await attach(objects, store, record, this.#id);
+    this.#isAttached = true;
+    this.#position ??= await this.#resume();
     this.#uploadBase();
     if (this.#position.sequence < store.sequence) await this.#archiveChanges(this.#position);
     if (this.#position?.sequence === store.sequence) this.#behindSince = null;
@@ -135,39 +136,27 @@ export class Archiver {
     this.#prune();
   }
 
-  async #attach(): Promise<void> {
-    const { objects, store, record } = this.#options;
-    const { position, base, lostAfter } = await attach(objects, store, record, this.#id);
-    if (lostAfter !== null) this.#lose(lostAfter);
-    this.#position = position;
-    this.#bases.newest = base;
-    this.#isAttached = true;
-  }
-
-  /** Change sets after this one are neither in the archive nor kept by the store. */
-  #lose(sequence: number): void {
-    this.#position = null;
-    this.#lostAfter = sequence;
-    this.#options.warn(
-      `${this.#url} fell further behind than --history keeps changes: some after change set ${sequence} will never be archived; archiving continues with a new base`,
-    );
-  }
-
-  /** Uploads a base, from which later change sets can be restored. */
-  async #beginAnew(): Promise<LogPosition> {
+  /** Uploads a base if the store no longer keeps what follows in the archive. */
+  async #resume(): Promise<LogPosition> {
+    const { objects, store } = this.#options;
     await this.#requireClaim();
-    if (this.#lostAfter !== null) await this.#putGap(this.#lostAfter);
-    this.#lostAfter = null;
-    return this.#bases.upload();
+    // A base that is added later would end the gap that is noted now.
+    await this.#bases.settled();
+    const { position, base, lostAfter } = await resume(objects, store);
+    this.#bases.newest = base;
+    if (lostAfter !== null) this.#logLoss(lostAfter);
+    const next = position ?? (await this.#bases.upload());
+    this.#isLossLogged = false;
+    return next;
   }
 
-  /** @param lostAfter the last change set that is known to be in the archive. */
-  async #putGap(lostAfter: number): Promise<void> {
-    const { objects } = this.#options;
-    const { newest } = this.#bases;
-    // An upload that was not confirmed may have stored some of the others.
-    const last = newest && (await lastPosition(objects, newest));
-    await objects.putGap(Math.max(lostAfter, last?.sequence ?? 0));
+  /** @param sequence the last change set before those that are lost. */
+  #logLoss(sequence: number): void {
+    if (this.#isLossLogged) return;
+    this.#isLossLogged = true;
+    this.#options.warn(
+      `${this.#url} fell further behind than --history keeps changes: some after change set ${sequence} will never be archived; archiving continues with a later base`,
+    );
   }
 
   /**
@@ -234,7 +223,8 @@ export class Archiver {
       this.#position = { sequence: batch.last, digest: batch.digest };
     } catch (error) {
       if (!hasCode(error, 'history_gone')) throw error;
-      this.#lose(position.sequence);
+      this.#position = null;
+      this.#logLoss(position.sequence);
     }
   }
 

@@ -1,4 +1,4 @@
-/** The first step of an archiver: checks the history of the archive, and claims the archive. */
+/** Where an archiver begins: it compares histories, claims the archive, and finds where to go on. */
 import { randomUUID } from 'node:crypto';
 import { CatalogError, hasCode } from '../errors.ts';
 import type { LogPosition } from '../store/change-log.ts';
@@ -8,41 +8,65 @@ import { anotherHistory, readBatch } from './batch.ts';
 import type { ArchivedBase } from './names.ts';
 import type { ArchiveRecord } from './record.ts';
 
-export interface Attached {
+/** Where archiving goes on. */
+export interface Resumption {
   /**
-   * The change set after which archiving continues: the last one in the archive, or the one before
-   * missing ones that the store still keeps; null if the archive needs a base first.
+   * The change set after which it does: the last one in the archive, or the one before missing ones
+   * that the store still keeps; null if the archive needs a base first.
    */
   readonly position: LogPosition | null;
   /** The newest base; null if there is none. */
   readonly base: ArchivedBase | null;
-  /** The change set after which some are neither archived nor kept; null if nothing is lost. */
+  /** The change set after which a new gap begins; null if there is none. */
   readonly lostAfter: number | null;
 }
 
+/** The part of a store that an archive is compared with. */
+type History = Pick<Store, 'sequence' | 'digest' | 'oldest' | 'encodedSince'>;
+
 /**
+ * Creates or claims the archive.
+ *
  * @param writer id of the server that archives from now on.
  * @throws CatalogError `archive_refused` if the archive has another history, or is ahead of the
  *   store; `archive_failed`, `encryption`, `write_refused`.
  */
 export async function attach(
   objects: ArchiveObjects,
-  store: Pick<Store, 'sequence' | 'digest' | 'oldest' | 'encodedSince'>,
+  store: History,
   record: ArchiveRecord,
   writer: string,
-): Promise<Attached> {
+): Promise<void> {
   const recorded = record.read();
   const manifest = (await objects.manifest()) ?? (await begin(objects, recorded));
-  const bases = await objects.bases();
-  const base = bases.at(-1) ?? null;
-  const last = base && (await lastPosition(objects, base));
-  const isFollowed = last === null || (await follows(store, last, objects));
-  if (!isFollowed && recorded !== manifest.id) throw unprovable(objects, last);
+  const last = (await endsOf(objects, await objects.bases())).at(-1);
+  if (last !== undefined && !(await follows(store, last, objects)) && recorded !== manifest.id) {
+    throw unprovable(objects, last);
+  }
   await objects.claim(writer);
   if (recorded !== manifest.id) await record.write(manifest.id);
-  if (!isFollowed) return { position: null, base, lostAfter: last.sequence };
-  const missing = await beforeMissing(objects, bases, store.oldest);
-  return { position: missing ?? last, base, lostAfter: null };
+}
+
+/**
+ * Finds where archiving goes on in an archive of this store, and notes as gaps the change sets at
+ * its end that are neither archived nor kept.
+ *
+ * @throws CatalogError `archive_refused` if the archive has another history; `archive_failed`.
+ */
+export async function resume(objects: ArchiveObjects, store: History): Promise<Resumption> {
+  const bases = await objects.bases();
+  const base = bases.at(-1) ?? null;
+  const ends = await endsOf(objects, bases);
+  const last = ends.at(-1);
+  const known = await objects.gaps();
+  let position: LogPosition | null = null;
+  if (last !== undefined && (await follows(store, last, objects))) {
+    position = (await beforeMissing(objects, bases, store.oldest, known)) ?? last;
+  }
+  const next = position?.sequence ?? Number.POSITIVE_INFINITY;
+  const lost = ends.filter(({ sequence }) => sequence < next && !known.has(sequence));
+  for (const { sequence } of lost) await objects.putGap(sequence);
+  return { position, base, lostAfter: lost[0]?.sequence ?? null };
 }
 
 /** Creates an archive. @throws CatalogError `archive_failed`. */
@@ -62,16 +86,25 @@ async function begin(objects: ArchiveObjects, recorded: string | null): Promise<
   return manifest;
 }
 
-/** @param base the newest one. @returns the last change set of the archive. */
-export async function lastPosition(
+/**
+ * @param bases by ascending sequence.
+ * @returns the last archived change set and each base after it. Between two of them, and after the
+ *   last, no change set is archived.
+ */
+async function endsOf(
   objects: ArchiveObjects,
-  base: ArchivedBase,
-): Promise<LogPosition> {
-  let position: LogPosition = base;
-  for await (const { last, digest } of objects.changesAfter(base.sequence)) {
-    if (last > position.sequence) position = { sequence: last, digest };
+  bases: readonly ArchivedBase[],
+): Promise<LogPosition[]> {
+  for (const [index, base] of [...bases.entries()].toReversed()) {
+    let last: LogPosition | null = null;
+    for await (const changes of objects.changesAfter(base.sequence - 1)) {
+      if (last === null || changes.last > last.sequence) {
+        last = { sequence: changes.last, digest: changes.digest };
+      }
+    }
+    if (last !== null) return [last, ...bases.slice(index + 1)];
   }
-  return position;
+  return [...bases];
 }
 
 /**
@@ -80,12 +113,14 @@ export async function lastPosition(
  *
  * @param bases by ascending sequence.
  * @param oldest the change set after which the store keeps all.
+ * @param known the change sets after which gaps are noted.
  * @returns the change set before the first of them that the store keeps; null if there is none.
  */
 async function beforeMissing(
   objects: ArchiveObjects,
   bases: readonly ArchivedBase[],
   oldest: number,
+  known: ReadonlySet<number>,
 ): Promise<LogPosition | null> {
   const kept = Math.max(
     bases.findLastIndex(({ sequence }) => sequence <= oldest),
@@ -93,7 +128,6 @@ async function beforeMissing(
   );
   const [first, ...later] = bases.slice(kept);
   if (first === undefined) return null;
-  const known = await objects.gaps();
   const others = later.values();
   /** The last change set that is there, without a gap since the last base before it. */
   let end: LogPosition = first;
@@ -121,7 +155,7 @@ async function beforeMissing(
  * @throws CatalogError `archive_refused` if it is not.
  */
 async function follows(
-  store: Pick<Store, 'sequence' | 'digest' | 'oldest' | 'encodedSince'>,
+  store: History,
   position: LogPosition,
   objects: ArchiveObjects,
 ): Promise<boolean> {

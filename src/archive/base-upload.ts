@@ -32,6 +32,11 @@ export class BaseUpload {
     return newest.sequence < this.#store.baseSequence;
   }
 
+  /** Waits until no upload is under way; one that failed has reported it. */
+  async settled(): Promise<void> {
+    while (this.#running !== null) await this.#running.catch(() => {});
+  }
+
   /**
    * Uploads the current state, after it has waited for an upload that is under way.
    *
@@ -39,7 +44,7 @@ export class BaseUpload {
    * @throws CatalogError `archive_failed`.
    */
   async upload(): Promise<LogPosition> {
-    while (this.#running !== null) await this.#running.catch(() => {});
+    while (this.#running !== null) await this.settled();
     const running = this.#upload();
     this.#running = running;
     try {

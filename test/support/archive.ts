@@ -77,11 +77,12 @@ export class Archived {
   async archived(): Promise<void> {
     await until('the archive is in step', () => {
       const { changeSets, failing } = this.archiver.figures;
-      return changeSets === 0 && failing === null && this.#hasBase;
+      return changeSets === 0 && failing === null && this.hasBase;
     });
   }
 
-  get #hasBase(): boolean {
+  /** Whether the archive has a base with the last checkpoint. */
+  get hasBase(): boolean {
     const newest = Number(this.network.in('bases').at(-1)?.slice(0, 12) ?? -1);
     return newest >= this.store.baseSequence;
   }

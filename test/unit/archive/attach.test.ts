@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ArchiveObjects } from '../../../src/archive/archive-objects.ts';
-import { attach } from '../../../src/archive/attach.ts';
+import { attach, resume } from '../../../src/archive/attach.ts';
 import { baseName, changesName } from '../../../src/archive/names.ts';
 import { SCHEMA_VERSION } from '../../../src/store/files/schema.ts';
 import { failureOf } from '../../support/failure.ts';
@@ -20,7 +20,7 @@ const base = (sequence: number) =>
 const changes = (first: number, last: number) =>
   changesName({ first, last, time: TIME, digest: digestOf(last) });
 
-/** Lists only these names; the names of the gaps may be left out. */
+/** Lists these names, and of a folder that is left out those that were put there. */
 class Listed extends MemoryObjects {
   readonly #folders: Readonly<Record<string, readonly string[]>>;
   /** The names of change sets that were listed, each time that they were. */
@@ -34,12 +34,20 @@ class Listed extends MemoryObjects {
   override async *list(folder: string, after: string): AsyncGenerator<string> {
     const listed: string[] = [];
     if (folder === 'changes') this.lists.push(listed);
-    for (const name of this.#folders[folder] ?? []) {
+    for (const name of this.#folders[folder] ?? this.in(folder)) {
       if (name <= after) continue;
       listed.push(name);
       yield name;
     }
   }
+}
+
+/** The change set after another one, as a store reads it from its history. */
+function encodedAfter(previous: number) {
+  const sequence = previous + 1;
+  const digests = { previous: digestOf(previous), digest: digestOf(sequence) };
+  const changeSet = { sequence, time: TIME, last_ids: {}, put: {}, delete: {}, ...digests };
+  return { changeSet, bytes: Buffer.from('') };
 }
 
 /**
@@ -56,9 +64,11 @@ async function attached(
   const objects = new ArchiveObjects(network, null);
   await objects.createManifest('archive');
   const digest = digestOf(sequence);
-  const store = { sequence, digest, oldest, encodedSince: () => Readable.from([]) };
+  const encodedSince = (after: number) => Readable.from([encodedAfter(after)]);
+  const store = { sequence, digest, oldest, encodedSince };
   const record = { read: () => recorded, write: async () => {} };
-  return attach(objects, store, record, 'writer');
+  await attach(objects, store, record, 'writer');
+  return { ...(await resume(objects, store)), gaps: [...(await objects.gaps())] };
 }
 
 const HISTORIES: readonly (readonly [string, number, number, Record<string, string[]>])[] = [
@@ -113,8 +123,35 @@ test('missing change sets that the store no longer keeps are skipped', async () 
     bases: [base(10), base(30)],
     changes: [changes(11, 15), changes(31, 35)],
   });
-  assert.is((await attached(network, 20, 35)).position?.sequence, 35);
+  const { position, lostAfter } = await attached(network, 20, 35);
+  assert.equal([position?.sequence, lostAfter], [35, null]);
 });
+
+/** What the store keeps begins after `oldest`; the archive ends with bases that nothing follows. */
+const LOSSES: readonly (readonly [number, number | null, readonly number[]])[] = [
+  [15, 15, []],
+  [16, 30, [15]],
+  [30, 30, [15]],
+  [31, 40, [15, 30]],
+  [40, 40, [15, 30]],
+  [41, null, [15, 30, 40]],
+];
+
+for (const [oldest, expected, gaps] of LOSSES) {
+  const where = expected === null ? 'with a new base' : `after change set ${expected}`;
+  test(`if change sets up to ${oldest} are lost, archiving continues ${where}, and each gap is noted once`, async () => {
+    const network = new Listed({
+      bases: [base(10), base(30), base(40)],
+      changes: [changes(11, 12), changes(13, 15)],
+    });
+    const first = await attached(network, oldest, 50);
+    assert.equal([first.position?.sequence ?? null, first.gaps], [expected, gaps]);
+    assert.is(first.lostAfter, gaps[0] ?? null);
+    const again = await attached(network, oldest, 50);
+    assert.equal([again.position, again.gaps], [first.position, first.gaps]);
+    assert.is(again.lostAfter, null);
+  });
+}
 
 test('the list of change sets is not read beyond those that are missing', async () => {
   const network = new Listed({
