@@ -239,7 +239,7 @@ test('a url is stored as it was sent, with a port, an IPv6 address or a query', 
   await server.stop();
 });
 
-test('there are at most 100 webhooks; one more is 409', async () => {
+test('there are at most 100 webhooks; one more is 409, also by undoing a deletion', async () => {
   const server = await open(new Receiver());
   const body = { url: URL, active: false };
   for (let count = 0; count < 100; count += 1) await sent(server, 201, 'POST', WEBHOOKS, { body });
@@ -247,6 +247,11 @@ test('there are at most 100 webhooks; one more is 409', async () => {
   assert.match(json.error, '100 webhooks');
   await sent(server, 204, 'DELETE', `${WEBHOOKS}1/`);
   await sent(server, 201, 'POST', WEBHOOKS, { body });
+  const undo = '/admin/audits/101/reversal/';
+  assert.match((await sent(server, 409, 'POST', undo)).json.error, '100 webhooks');
+  await sent(server, 409, 'POST', undo, { body: { force: true } });
+  await sent(server, 204, 'DELETE', `${WEBHOOKS}2/`);
+  await sent(server, 200, 'POST', undo);
   await server.stop();
 });
 

@@ -17,6 +17,7 @@ import type { RowOf } from '../../model/rows.ts';
 import type { Transaction } from '../../store/writer/draft.ts';
 import { USERS } from '../audit.ts';
 import { storedRow } from '../rows.ts';
+import { requireRoomForWebhooks } from '../webhooks/limit.ts';
 
 type AuditEntry = RowOf<'audits'>;
 
@@ -52,7 +53,7 @@ export class ChangedSinceError extends CatalogError {
  * @param ids of the entries, in any order.
  * @param force whether rows that have changed since are overwritten.
  * @returns the rows that were to be undone, each once, a row before the rows that belong to it.
- * @throws CatalogError `not_found`: there is no such entry; `changed_since`.
+ * @throws CatalogError `not_found`: there is no such entry; `changed_since`; `too_many_webhooks`.
  */
 export function* reverse(
   transaction: Transaction,
@@ -67,6 +68,7 @@ export function* reverse(
   const undone = plan.inOrder();
   const differences = [...plan.differences, ...undone.flatMap((each) => plan.addedTo(each))];
   if (differences.length > 0 && !force) throw new ChangedSinceError(differences);
+  requireRoom(transaction, undone);
   for (const each of undone) {
     write(transaction, each);
     yield;
@@ -157,6 +159,14 @@ class Plan {
       ),
     );
   }
+}
+
+/** @throws CatalogError `too_many_webhooks`, if more are restored than deleted. */
+function requireRoom(transaction: Transaction, undone: readonly Undone[]): void {
+  const webhooks = undone.filter(({ kind }) => kind.name === 'webhooks');
+  const restored = webhooks.filter(({ before }) => before === null).length;
+  const deleted = webhooks.filter(({ after }) => after === null).length;
+  if (restored > deleted) requireRoomForWebhooks(transaction, restored - deleted);
 }
 
 /** Deletes, restores or changes a row, unless it is already as it should be. */

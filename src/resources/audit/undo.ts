@@ -38,7 +38,8 @@ export class Undo {
    * @param force whether a row that has changed since is overwritten.
    * @param subject who undoes it.
    * @returns the row's object; null if the row was deleted.
-   * @throws CatalogError `changed_since`, `integrity`, `not_found`, `referred_to`, `write_refused`.
+   * @throws CatalogError `changed_since`, `integrity`, `not_found`, `referred_to`,
+   *   `too_many_webhooks`, `write_refused`.
    */
   async entry(
     kind: Kind,

@@ -1,5 +1,4 @@
 /** The webhooks of a server (spec 14.5): how one is created, and the dispatchers that deliver. */
-import { CatalogError } from '../../errors.ts';
 import { KINDS } from '../../model/kinds.ts';
 import { soughtByWrite } from '../../model/relations.ts';
 import type { InputOf } from '../../model/rows.ts';
@@ -12,10 +11,8 @@ import { parseInput } from '../input.ts';
 import { representInParts } from '../represent.ts';
 import { Dispatcher, type DispatchContext } from './dispatcher.ts';
 import { type Delivery, DeliveryState } from './delivery-state.ts';
+import { requireRoomForWebhooks } from './limit.ts';
 import type { Webhook } from './ports.ts';
-
-/** Bounded because each webhook has a connection, a task and a list of deliveries. */
-const MAX_WEBHOOKS = 100;
 
 const KIND = KINDS.webhooks;
 
@@ -113,7 +110,7 @@ export class Webhooks {
     await audited.store.prepareIndexes(soughtByWrite(KIND.name));
     const creation = await audited.transact(sender.subject, false, (transaction, now) =>
       createOnce(transaction, sender, request, now, function* () {
-        if ([...transaction.ids('webhooks')].length >= MAX_WEBHOOKS) throw tooMany();
+        requireRoomForWebhooks(transaction, 1);
         const row: Webhook = {
           id: transaction.nextId('webhooks'),
           ...values,
@@ -233,11 +230,4 @@ export class Webhooks {
       if (row?.url === url) transaction.put('webhooks', { ...row, ...change });
     });
   }
-}
-
-function tooMany(): CatalogError {
-  return new CatalogError(
-    'too_many_webhooks',
-    `there are ${MAX_WEBHOOKS} webhooks already, the maximum; delete one first`,
-  );
 }
