@@ -66,7 +66,11 @@ export function* reverse(
     yield;
   }
   const undone = plan.inOrder();
-  const differences = [...plan.differences, ...undone.flatMap((each) => plan.addedTo(each))];
+  const differences = [...plan.differences];
+  for (const each of undone) {
+    differences.push(...plan.addedTo(each));
+    yield;
+  }
   if (differences.length > 0 && !force) throw new ChangedSinceError(differences);
   requireRoom(transaction, undone);
   for (const each of undone) {
@@ -89,7 +93,10 @@ function* withCompanions(
     const entry = transaction.get('audits', id);
     if (entry === undefined) throw missingItem('audit entry', id);
     entries.set(id, entry);
-    for (const companion of companionsOf(transaction, entry)) entries.set(companion.id, companion);
+    for (const companion of companionsOf(transaction, entry)) {
+      entries.set(companion.id, companion);
+      yield;
+    }
     yield;
   }
   return [...entries.values()].toSorted((a, b) => b.id - a.id);

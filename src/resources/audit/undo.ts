@@ -7,7 +7,7 @@ import { atOnce } from '../../slices.ts';
 import { Draft, type LongTransaction, type Transaction } from '../../store/writer/draft.ts';
 import type { State } from '../../store/state.ts';
 import { translated } from '../records.ts';
-import { represent } from '../represent.ts';
+import { representInParts } from '../represent.ts';
 import type { Representation } from '../representation.ts';
 import type { AuditedStore } from './audited-store.ts';
 import { isReversible, reverse, type Undone } from './reversal.ts';
@@ -52,7 +52,7 @@ export class Undo {
       yield* reverse(transaction, [id], force);
       const { resource_id } = existingRow(transaction, 'audits', id);
       const row = transaction.get(kind.name, resource_id);
-      return row === undefined ? null : represent(kind, row, transaction);
+      return row === undefined ? null : yield* representInParts(kind, row, transaction);
     });
     return translated(kind, committed);
   }
