@@ -1,6 +1,7 @@
 /** The rules of spec 2.9 that involve several rows. Pure: the state is read through a lookup. */
 import type { Violation } from './failures.ts';
 import type { Kind, KindName, LookupAttribute, Row, Scalar } from './kind.ts';
+import { perKind } from './per-kind.ts';
 import type { Lookup, RowOf, RowSource } from './rows.ts';
 
 /** A rule about a row and the rows it refers to, beyond their existence. */
@@ -126,19 +127,16 @@ export interface Reference {
   readonly cascade: boolean;
 }
 
-/** The attributes of a kind whose values no two rows share. */
-export function uniqueAttributes(kind: Kind): readonly string[] {
-  let found = knownUnique.get(kind);
-  if (found === undefined) {
-    found = Object.entries(kind.attributes).flatMap(([name, declared]) =>
-      declared.role === 'input' && declared.unique === true ? [name] : [],
-    );
-    knownUnique.set(kind, found);
-  }
-  return found;
-}
+const UNIQUE = perKind(({ attributes }): readonly string[] =>
+  Object.entries(attributes).flatMap(([name, declared]) =>
+    declared.role === 'input' && declared.unique === true ? [name] : [],
+  ),
+);
 
-const knownUnique = new WeakMap<Kind, readonly string[]>();
+/** The attributes of a kind whose values no two rows share. */
+export function uniqueAttributes({ name }: Kind): readonly string[] {
+  return UNIQUE[name];
+}
 
 /** The violation by a value that must be unique but belongs to another row already (spec 2.9). */
 export function duplicate(kind: Kind, attribute: string, value: Scalar, holder: number): Violation {
@@ -146,27 +144,17 @@ export function duplicate(kind: Kind, attribute: string, value: Scalar, holder: 
   return { attribute, message };
 }
 
-const known = new WeakMap<Kind, readonly Reference[]>();
+const REFERENCES = perKind(({ attributes }): readonly Reference[] =>
+  Object.entries(attributes).flatMap(([attribute, declared]) => {
+    if (declared.role !== 'input' || declared.references === undefined) return [];
+    const { request = attribute, references: to, cascade = false } = declared;
+    return [{ attribute, request, to, cascade }];
+  }),
+);
 
 /** The attributes of a kind that hold ids of other rows. */
-export function referencesOf(kind: Kind): readonly Reference[] {
-  let found = known.get(kind);
-  if (found === undefined) {
-    found = Object.entries(kind.attributes).flatMap(([attribute, declared]) =>
-      declared.role === 'input' && declared.references !== undefined
-        ? [
-            {
-              attribute,
-              request: declared.request ?? attribute,
-              to: declared.references,
-              cascade: declared.cascade ?? false,
-            },
-          ]
-        : [],
-    );
-    known.set(kind, found);
-  }
-  return found;
+export function referencesOf({ name }: Kind): readonly Reference[] {
+  return REFERENCES[name];
 }
 
 /** The value of a scalar attribute, stored or joined; null if a join finds no row. */
