@@ -7,13 +7,13 @@
  */
 import { CatalogError, hasCode } from '../../errors.ts';
 import { Places } from '../../places.ts';
-import { closable } from '../../streams.ts';
+import { closable, following } from '../../streams.ts';
 import type { SharedTextsOptions } from '../text/shared-texts.ts';
 import { TurnQueue } from '../text/turn-queue.ts';
 import { AwaitedSequences } from './awaited-sequences.ts';
 import type { ChangeSource } from './change-source.ts';
 import type { View } from './change-text.ts';
-import { ChangeTexts, type Part } from './change-texts.ts';
+import { ChangeTexts } from './change-texts.ts';
 import { arrayText, eventText, gathered } from './feed-text.ts';
 
 /** Open responses, at most: arrays that wait or are being sent, and streams. */
@@ -120,7 +120,7 @@ export class ChangeFeed {
       const parts = this.#texts.after(scanned, last, view, closed.signal);
       const first = await parts.next();
       if (first.done !== true) {
-        const array = arrayText(withFirst(first.value, parts), query.limit);
+        const array = arrayText(following(first.value, parts), query.limit);
         const close = async () => {
           leave();
           // They stay a reader of a shared text until they are closed.
@@ -189,14 +189,6 @@ export class ChangeFeed {
       due = performance.now() + this.#commentMs;
     }
   }
-}
-
-async function* withFirst(
-  first: Part,
-  rest: AsyncGenerator<Part>,
-): AsyncGenerator<Part, void, void> {
-  yield first;
-  yield* rest;
 }
 
 function refusal(limit: 'own' | 'all'): CatalogError {
