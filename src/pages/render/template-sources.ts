@@ -51,8 +51,8 @@ export const TEMPLATE_NAMES = Object.keys(BUILT_IN);
 export class TemplateSources {
   readonly #disk: Disk;
   readonly #directory: string | null;
-  /** The files of the operator's directory by path, once they are read. */
-  #own: ReadonlyMap<string, Buffer> | null = null;
+  /** The files of the operator's directory by path. */
+  readonly #own = new Map<string, Buffer>();
 
   /**
    * @param directory of the operator's own; null for none.
@@ -64,7 +64,10 @@ export class TemplateSources {
     this.#directory = directory;
     if (directory === null) return;
     this.#requireTemplates(directory);
-    this.#files();
+    for (const path of this.#filesBelow(directory)) {
+      const bytes = readFile(disk, path, 'page_failed');
+      if (bytes !== null) this.#own.set(path, bytes);
+    }
   }
 
   /**
@@ -74,7 +77,7 @@ export class TemplateSources {
    */
   read(name: string): { readonly text: string; readonly path: string } | null {
     const own = join(this.#directory ?? '', name);
-    const bytes = this.#files().get(own);
+    const bytes = this.#own.get(own);
     // The style sheet is UTF-8 too, but pages without it are better than none.
     if (bytes !== undefined && name !== 'style.css' && !isUtf8(bytes)) {
       throw new Error(`${own} is not UTF-8; save it in this encoding`);
@@ -87,21 +90,8 @@ export class TemplateSources {
   /** Changes with every file of the operator's directory: a template may include any of them. */
   digest(): string {
     const hash = createHash('sha256').update(JSON.stringify(BUILT_IN));
-    for (const [path, bytes] of this.#files()) hash.update(`\n${path}\n`).update(bytes);
+    for (const [path, bytes] of this.#own) hash.update(`\n${path}\n`).update(bytes);
     return hash.digest('hex');
-  }
-
-  #files(): ReadonlyMap<string, Buffer> {
-    if (this.#own !== null) return this.#own;
-    const own = new Map<string, Buffer>();
-    if (this.#directory !== null) {
-      for (const path of this.#filesBelow(this.#directory)) {
-        const bytes = readFile(this.#disk, path, 'page_failed');
-        if (bytes !== null) own.set(path, bytes);
-      }
-    }
-    this.#own = own;
-    return own;
   }
 
   *#filesBelow(directory: string): Generator<string> {
