@@ -51,15 +51,13 @@ export class BaseReader {
   readonly #outline: Outline | null;
   /** Whether the SHA-256 is computed even if the outline has a CRC-32 of all parts. */
   readonly #isThorough: boolean;
-  /** The pieces that were not read, because the outline describes what is in them. */
-  readonly #outlined: Buffer[] = [];
   readonly #lines: BaseLines;
   readonly #hash = createHash('sha256');
   /** The last bytes so far: the checksum, if no more come. */
   #held: Buffer = Buffer.alloc(0);
   #size = 0;
-  /** All pieces, for a document of another layout; rows stay in them in any case. */
-  #whole: Buffer[] = [];
+  /** All bytes before the checksum, in which the rows stay in any case. */
+  #pieces: Buffer[] = [];
 
   /**
    * @param path of the file, for messages.
@@ -107,7 +105,7 @@ export class BaseReader {
     if (this.#hashesAtOnce) this.#verify(stated);
     const tables = this.#outlinedTables(stated) ?? this.#tablesOfLines(stated);
     const value = tables?.head ?? this.#parseWhole();
-    this.#whole = [];
+    this.#pieces = [];
     const { schema, document } = parseDocument(this.#path, value);
     const members = parseShape(this.#path, backupMembers, value);
     const state =
@@ -130,7 +128,7 @@ export class BaseReader {
   /** @returns null if the outline is that of another document. */
   #outlinedTables(digest: string): BaseTables | null {
     const outline = this.#outline;
-    return outline?.base === digest ? outlinedTables(this.#path, this.#outlined, outline) : null;
+    return outline?.base === digest ? outlinedTables(this.#path, this.#pieces, outline) : null;
   }
 
   /**
@@ -139,10 +137,10 @@ export class BaseReader {
    */
   #tablesOfLines(stated: string): BaseTables | null {
     if (!this.#hashesAtOnce) {
-      for (const piece of this.#outlined) this.#hash.update(piece);
+      for (const piece of this.#pieces) this.#hash.update(piece);
       this.#verify(stated);
     }
-    for (const piece of this.#outlined) this.#lines.take(piece);
+    if (this.#outline !== null) for (const piece of this.#pieces) this.#lines.take(piece);
     return this.#lines.end();
   }
 
@@ -155,15 +153,14 @@ export class BaseReader {
 
   #take(bytes: Buffer): void {
     if (this.#hashesAtOnce) this.#hash.update(bytes);
-    this.#whole.push(bytes);
+    this.#pieces.push(bytes);
     if (this.#outline === null) this.#lines.take(bytes);
-    else this.#outlined.push(bytes);
   }
 
   #parseWhole(): unknown {
     // The checksum is the last member, and was not kept.
-    const pieces = [...this.#whole, Buffer.from('}')];
-    this.#whole = [];
+    const pieces = [...this.#pieces, Buffer.from('}')];
+    this.#pieces = [];
     try {
       return parseInPieces(pieces);
     } catch (error) {
