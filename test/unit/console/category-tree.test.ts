@@ -89,4 +89,21 @@ test(`at most ${MAX_ROWS} rows are shown`, () => {
   assert.is(treeRows(many, view).length, MAX_ROWS);
 });
 
+test('what has the name that is searched is among the rows that are shown, with its parents', () => {
+  const many = new Map(NODES);
+  const phones = NODES.get(2);
+  for (let at = 0; at <= MAX_ROWS; at += 1) {
+    const id = 100 + at;
+    const path = `${phones?.path} › Case ${id}`;
+    many.set(id, { id, name: `Case ${id}`, parentId: 2, level: 3, path });
+  }
+  many.set(7, { id: 7, name: 'Mail', parentId: 6, level: 2, path: 'Kitchen › Mail' });
+  many.set(8, { id: 8, name: 'Case', parentId: 7, level: 3, path: 'Kitchen › Mail › Case' });
+  const search = (text: string) =>
+    treeRows(many, { levels: [3], expanded: new Set(), text }).map(({ node }) => node.name);
+  assert.equal(search('case').slice(0, 4), ['Kitchen', 'Mail', 'Case', 'Electronics']);
+  assert.is(search('case').length, MAX_ROWS);
+  assert.equal(search('cas').slice(0, 3), ['Electronics', 'Phones', 'Cases']);
+});
+
 test.run();

@@ -35,6 +35,12 @@ testInBrowser('each of more than 10,000 categories is named, found and chosen', 
   // A click on what is no choice leaves the choices open.
   await rest.click();
   assert.equal(await violationsOn(page), []);
+  // What has a name is in sight and chosen, wherever it is in the tree; a part of names is none.
+  await field.press('Enter');
+  assert.is(await field.inputValue(), 'Aa');
+  await field.fill('Aa 9');
+  await field.press('Enter');
+  assert.is(await field.inputValue(), 'Top › Mid › Aa 9');
   await field.fill(`Aa ${MANY - 1}`);
   await page.getByRole('treeitem', { name: `Aa ${MANY - 1}`, exact: true }).click();
   assert.is(await field.inputValue(), `Top › Mid › Aa ${MANY - 1}`);
@@ -42,6 +48,30 @@ testInBrowser('each of more than 10,000 categories is named, found and chosen', 
   assert.equal(faults(visitor), []);
   await page.context().close();
 });
+
+testInBrowser(
+  'Enter chooses one of several categories that have the name that was typed',
+  async () => {
+    const { server, at, visit } = scene();
+    const visitor = await visit('editor');
+    const { page } = visitor;
+    // By path, one that only has the word above it comes before them.
+    for (const path of ['Ab gadgets/B/C', 'Ac/Ab gadgets/Ab gadgets', 'Ad/Ae/Ab gadgets']) {
+      let parent_id: number | null = null;
+      for (const name of path.split('/')) {
+        ({ id: parent_id } = await make(server, '/admin/categories/', { name, parent_id }));
+      }
+    }
+    await page.goto(at('/skus/1'));
+    const field = page.getByRole('combobox', { name: 'Category' });
+    await field.fill('ab gadgets');
+    await page.getByRole('treeitem', { name: 'C', exact: true }).waitFor();
+    await field.press('Enter');
+    assert.is(await field.inputValue(), 'Ac › Ab gadgets › Ab gadgets');
+    assert.equal(faults(visitor), []);
+    await page.context().close();
+  },
+);
 
 testInBrowser('the tree has every category although one is deleted while it is read', async () => {
   const { server, at, visit } = scene();

@@ -252,6 +252,7 @@ testInBrowser('matches beyond the first 20 are reached by keyboard', async () =>
   await brand.fill('heron');
   const more = page.getByRole('option', { name: 'Show more (20 of 165 shown)' });
   await more.waitFor();
+  await brand.press('ArrowDown');
   assert.is((await marked()).text, 'Heron 1007');
   // The last two offer more, and a new brand.
   assert.is(await options.count(), 22);
@@ -327,7 +328,8 @@ testInBrowser('Show more finds what has the name that was typed', async () => {
     ['heron', 'Heron 1207', 40],
   ] as const) {
     await brand.fill(text);
-    await page.getByRole('option', { name: 'Show more (20 of 165 shown)' }).click();
+    await page.getByRole('option', { name: 'Show more (20 of 165 shown)' }).waitFor();
+    for (const key of ['ArrowUp', 'ArrowUp', 'Enter']) await brand.press(key);
     await page.getByRole('option', { name: 'Show more (40 of 165 shown)' }).waitFor();
     assert.is(await marked.innerText(), first);
     // Besides there are the offers of more and of a new brand.
@@ -341,6 +343,48 @@ testInBrowser('Show more finds what has the name that was typed', async () => {
   assert.equal(faults(visitor), []);
   await page.context().close();
 });
+
+testInBrowser(
+  'Enter chooses nothing that only contains the text if there may be more',
+  async () => {
+    const { at, visit } = scene();
+    const visitor = await visit('editor');
+    const { page } = visitor;
+    await page.goto(at('/goods/new'));
+    const brand = page.getByRole('combobox', { name: 'Brand' });
+    const more = (count: number) =>
+      page.getByRole('option', { name: `Show more (${count} of 165 shown)` }).waitFor();
+    // By name, 164 others come before it.
+    await brand.fill('heron 7');
+    await more(20);
+    assert.is(await brand.getAttribute('aria-activedescendant'), null);
+    await brand.press('Enter');
+    await more(40);
+    await brand.press('Enter');
+    await until('the brand is shown', async () => (await brand.inputValue()) === 'Heron 7');
+    // The focus leaves while more is read.
+    await brand.fill('HERON 7');
+    await more(20);
+    await brand.press('Enter');
+    await brand.press('Tab');
+    await until('the brand is shown', async () => (await brand.inputValue()) === 'Heron 7');
+    // Nothing has this name, however often the key is pressed.
+    await brand.fill('heron');
+    for (const count of [20, 40, 80]) {
+      await more(count);
+      await brand.press('Enter');
+    }
+    await page.getByRole('option', { name: 'Show more (160 of 165 shown)' }).waitFor();
+    assert.is(await brand.inputValue(), 'heron');
+    // Nor is white space a name.
+    await brand.fill(' ');
+    await page.getByRole('listbox').getByRole('option').first().waitFor();
+    await brand.press('Enter');
+    assert.is(await brand.inputValue(), ' ');
+    assert.equal(faults(visitor), []);
+    await page.context().close();
+  },
+);
 
 testInBrowser('more matches that could not be read are offered again', async () => {
   const { at, visit } = scene();

@@ -1,5 +1,6 @@
 /** The tree of categories as the rows of a picker: which are in sight, and which may be chosen. */
 import type { CategoryNode } from '../../api/references.ts';
+import { isNamed } from './meant.ts';
 
 /** A row of the tree, in the words of WAI-ARIA. */
 export interface TreeRow {
@@ -27,6 +28,22 @@ export const MAX_ROWS = 300;
 
 type Nodes = ReadonlyMap<number, CategoryNode>;
 
+/** The id of a category, and of those above it. */
+function branchOf(nodes: Nodes, node: CategoryNode): number[] {
+  const above = node.parentId === null ? undefined : nodes.get(node.parentId);
+  return above === undefined ? [node.id] : [node.id, ...branchOf(nodes, above)];
+}
+
+/** The branches of the categories that have the name, or the id, that is searched. */
+function namedIds(nodes: Nodes, { levels, text }: TreeView): ReadonlySet<number> {
+  const ids = new Set<number>();
+  for (const node of nodes.values()) {
+    const isMeant = levels.includes(node.level) && isNamed(text, { id: node.id, label: node.name });
+    if (isMeant) for (const id of branchOf(nodes, node)) ids.add(id);
+  }
+  return ids;
+}
+
 /** Categories that may be chosen and match, and those above them. */
 function shownIds(nodes: Nodes, { levels, text }: TreeView): ReadonlySet<number> {
   const shown = new Set<number>();
@@ -34,13 +51,8 @@ function shownIds(nodes: Nodes, { levels, text }: TreeView): ReadonlySet<number>
   for (const node of nodes.values()) {
     if (!levels.includes(node.level)) continue;
     const path = node.path.toLowerCase();
-    const isNamed = words.every((word) => path.includes(word) || word === `#${node.id}`);
-    if (!isNamed) continue;
-    let above: CategoryNode | undefined = node;
-    while (above !== undefined && !shown.has(above.id)) {
-      shown.add(above.id);
-      above = above.parentId === null ? undefined : nodes.get(above.parentId);
-    }
+    const isFound = words.every((word) => path.includes(word) || word === `#${node.id}`);
+    if (isFound) for (const id of branchOf(nodes, node)) shown.add(id);
   }
   return shown;
 }
@@ -51,9 +63,14 @@ function makeRows(nodes: Nodes, view: TreeView): readonly TreeRow[] {
     [...nodes.values()].filter(({ id }) => shown.has(id)),
     ({ parentId }) => parentId,
   );
+  // Branches that would not be in sight.
+  const first = shown.size > MAX_ROWS ? namedIds(nodes, view) : new Set();
   const rows: TreeRow[] = [];
   const add = (parentId: number | null) => {
-    const siblings = children.get(parentId) ?? [];
+    const { named = [], others = [] } = Object.groupBy(children.get(parentId) ?? [], ({ id }) =>
+      first.has(id) ? 'named' : 'others',
+    );
+    const siblings = [...named, ...others];
     for (const [at, node] of siblings.entries()) {
       if (rows.length === MAX_ROWS) return;
       const open = view.text.trim() !== '' || view.expanded.has(node.id);

@@ -81,6 +81,11 @@ function offersOf(props: ComboboxProps, state: Search, close: () => void): Offer
   return [...empty, ...found, ...more, ...missing];
 }
 
+/** What Enter does if nothing is marked: what has the name that was typed may be in the rest. */
+function moreOf(offers: readonly Offer[], text: string): Offer | undefined {
+  return text.trim() === '' ? undefined : offers.find(({ key }) => key === 'more');
+}
+
 /** How many lines a key moves. */
 const STEPS: Readonly<Record<string, number>> = {
   ArrowDown: 1,
@@ -128,7 +133,7 @@ function useCombobox(props: ComboboxProps) {
     if (by !== undefined && !isOther) move(by);
     // Before the response is there, Enter chooses nothing; nor does it send the form.
     else if (event.key === 'Enter' && typed.value !== null) {
-      if (open) offers[marked.value]?.choose();
+      if (open) (offers[marked.value] ?? moreOf(offers, typed.value))?.choose();
     } else if (event.key === 'Escape' && typed.value !== null) close();
     else return;
     event.preventDefault();

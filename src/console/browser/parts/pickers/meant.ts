@@ -20,6 +20,25 @@ export function namedFirst<T extends Named>(text: string, choices: readonly T[])
 }
 
 /**
+ * @param choices the first part of what was found, with those first that have this name or id.
+ * @param isWhole whether there are no others.
+ * @returns the position of the one that Enter chooses; -1 if that is not known: what has this name
+ *   may be among the others.
+ */
+export function firstMeant(
+  text: string,
+  choices: readonly Named[],
+  value: number | null,
+  isWhole: boolean,
+): number {
+  const [first] = choices;
+  if (text.trim() === '' || first === undefined) return -1;
+  const meant = meantBy(text, choices, value);
+  if (meant !== undefined) return choices.indexOf(meant);
+  return isWhole || isNamed(text, first) ? 0 : -1;
+}
+
+/**
  * @param choices what was found for the text.
  * @param value the id that the picker has; it decides between choices of the same name.
  * @returns the only choice, or the only one of this name or id; undefined if the user has to choose.

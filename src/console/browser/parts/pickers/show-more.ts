@@ -6,7 +6,8 @@ import type { Found, Search, SearchProps } from './use-search.ts';
 
 /**
  * Adds the next choices, and what has the name that was typed wherever it is in the list. It marks
- * the first that is new. A search that is changed meanwhile takes none of them.
+ * what has this name, or else the first that is new if a line was marked. A search that is changed
+ * meanwhile takes none of them.
  */
 export function showMore({ collection, none }: SearchProps, { found, marked }: Search): void {
   const before = found.value;
@@ -26,6 +27,8 @@ export function showMore({ collection, none }: SearchProps, { found, marked }: S
       found.value = { ...next, text, choices: all, isReading: false };
       const [first] = added;
       if (first === undefined) return;
+      // Enter has shown more, and pressed again it would choose what nobody has named.
+      if (marked.value === -1 && !isNamed(text, first)) return;
       // "Any" is the first offer if nothing is typed.
       marked.value = all.indexOf(first) + (none !== undefined && text === '' ? 1 : 0);
     },

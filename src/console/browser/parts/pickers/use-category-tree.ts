@@ -5,7 +5,7 @@ import { categories, chainOf, needCategories } from '../../api/references.ts';
 import { t } from '../../messages/text.ts';
 import { MAX_ROWS, type TreeRow, treeRows } from './category-tree.ts';
 import { complain } from '../notices.tsx';
-import { meantBy } from './meant.ts';
+import { firstMeant, meantBy, namedFirst } from './meant.ts';
 import type { PickerProps } from './picker-props.ts';
 import { type Kept, useMeant } from './unchosen.tsx';
 
@@ -102,9 +102,11 @@ export function useCategoryTree(props: CategoryPickerProps): Tree {
   const open = rows !== null && !left.value && props.readOnly !== true;
   const lines = open ? linesOf(props, rows, text) : [];
   const search = searching(props, state);
-  const meant = rows === null ? null : meantId(text, rows, props.value);
+  const isCut = rows?.length === MAX_ROWS;
+  const choices = namedFirst(text, rows?.flatMap(choiceOf) ?? []);
+  const meant = rows === null ? null : meantBy(text, choices, props.value)?.id;
   // The tree may be read after the text was typed.
-  const best = text.trim() === '' ? null : (meant ?? rows?.find(isChoosable)?.node.id);
+  const best = choices[firstMeant(text, choices, props.value, !isCut)]?.id;
   const mark = marked.value ?? String(best);
   const at = lines.findIndex(({ key }) => key === mark);
   const kept = useMeant(left.value, meant, (id) => {
@@ -114,18 +116,11 @@ export function useCategoryTree(props: CategoryPickerProps): Tree {
   useLayoutEffect(() => {
     if (left.value) search.close();
   }, [props.value]);
-  const isCut = rows?.length === MAX_ROWS;
   return { typed: typed.value, kept, open, lines, isCut, at, ...search, ...choosing(state) };
 }
 
-const isChoosable = ({ choosable }: TreeRow): boolean => choosable;
-
-function meantId(text: string, rows: readonly TreeRow[], value: number | null) {
-  return meantBy(
-    text,
-    rows.filter(isChoosable).map(({ node }) => ({ id: node.id, label: node.name })),
-    value,
-  )?.id;
+function choiceOf({ node, choosable }: TreeRow) {
+  return choosable ? [{ id: node.id, label: node.name }] : [];
 }
 
 function searching(

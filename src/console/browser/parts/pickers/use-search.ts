@@ -5,7 +5,7 @@ import { isAborted } from '../../api/client.ts';
 import { type Choice, type Matches, search } from '../../api/references.ts';
 import type { CollectionName } from '../../api/types.ts';
 import { complain } from '../notices.tsx';
-import { meantBy, namedFirst } from './meant.ts';
+import { firstMeant, namedFirst } from './meant.ts';
 import type { PickerProps } from './picker-props.ts';
 
 /** How long a pause in typing lasts before the server is asked, in milliseconds. */
@@ -86,10 +86,7 @@ export function useSearch(props: SearchProps): Search {
           clearTimeout(late);
           const choices = namedFirst(text, matches.choices);
           found.value = { ...matches, text, choices, isReading: false };
-          // Enter chooses what has this name rather than the first that contains it.
-          const meant = meantBy(text, choices, value);
-          const first = meant === undefined ? 0 : choices.indexOf(meant);
-          marked.value = choices.length > 0 && text !== '' ? first : -1;
+          marked.value = firstMeant(text, choices, value, matches.read >= matches.total);
         },
         (error: unknown) => {
           if (isAborted(error)) return;
