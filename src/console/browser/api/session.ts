@@ -192,7 +192,9 @@ export function keepSession(): void {
   const notice = () => {
     active = true;
   };
-  for (const event of ['pointerdown', 'keydown']) addEventListener(event, notice);
+  for (const event of ['pointerdown', 'keydown']) {
+    addEventListener(event, notice, { capture: true });
+  }
   setInterval(() => {
     const current = stored.value;
     if (current === null || expired.value || !active) return;

@@ -1,4 +1,5 @@
 /** Keys that are pressed while the console is at work: none is lost. */
+import type { Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { testInBrowser } from '../../browser.ts';
@@ -107,6 +108,52 @@ testInBrowser('an option that is typed while the one before is added is not lost
   await field.press('Enter');
   await page.getByRole('button', { name: '6 TB', exact: true }).waitFor();
   assert.is(await field.inputValue(), '');
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
+/** Composes a text in the field that has the focus, and presses a key which the input method takes. */
+async function compose(page: Page, text: string, key: string): Promise<void> {
+  const devtools = await page.context().newCDPSession(page);
+  const at = { selectionStart: text.length, selectionEnd: text.length };
+  await devtools.send('Input.imeSetComposition', { text, ...at });
+  await devtools.send('Input.dispatchKeyEvent', {
+    type: 'rawKeyDown',
+    key,
+    windowsVirtualKeyCode: 229,
+  });
+  await devtools.detach();
+}
+
+testInBrowser('keys that an input method takes do nothing else', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  const writes: string[] = [];
+  page.on('request', (request) => {
+    if (request.method() === 'POST') writes.push(request.url());
+  });
+  await page.goto(at('/goods/1'));
+  await page.getByLabel('New option of Storage').focus();
+  await compose(page, 'gin', 'Enter');
+  const brand = page.getByRole('combobox', { name: 'Brand' });
+  const before = await brand.inputValue();
+  await brand.fill('');
+  await compose(page, 'Brüsh', 'ArrowDown');
+  await page.getByRole('option', { name: 'Brüsholt' }).waitFor();
+  const marked = page.locator('[role=option].marked');
+  assert.is(await marked.innerText(), 'Brüsholt');
+  await compose(page, 'Brüsh', 'Enter');
+  assert.is(await brand.inputValue(), 'Brüsh');
+  await compose(page, 'Brüsh', 'Escape');
+  assert.is(await brand.inputValue(), 'Brüsh');
+  // Enter is the key of the picker again when the text is there.
+  await page.keyboard.insertText('Brüsholt');
+  await marked.waitFor();
+  await brand.press('Enter');
+  assert.is(await brand.inputValue(), 'Brüsholt');
+  assert.is.not(await brand.inputValue(), before);
+  assert.equal(writes, []);
   assert.equal(faults(visitor), []);
   await page.context().close();
 });
