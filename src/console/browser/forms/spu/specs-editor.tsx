@@ -186,6 +186,11 @@ interface OptionFieldProps {
   readonly onEnd: (refocus: boolean) => void;
 }
 
+/** A field has no line breaks, and white space at the ends is not typed on purpose. */
+function asTyped(value: string): string {
+  return value.replace(/[\r\n]/g, '').trim();
+}
+
 function OptionField({ id, value, onChange, onEnd }: OptionFieldProps) {
   const input = useRef<HTMLInputElement>(null);
   const seen = useSeen({ id, value }, onChange);
@@ -200,9 +205,9 @@ function OptionField({ id, value, onChange, onEnd }: OptionFieldProps) {
     onEnd(document.activeElement === input.current);
   };
   const rename = async () => {
-    const next = input.current?.value.trim() ?? '';
+    const next = asTyped(input.current?.value ?? '');
     if (done.current) return;
-    if (next === '' || next === before) {
+    if (next === '' || next === asTyped(before)) {
       end();
       return;
     }

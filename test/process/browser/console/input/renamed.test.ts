@@ -112,4 +112,26 @@ testInBrowser('a new name of another user for an option is not overwritten unsee
   await page.context().close();
 });
 
+testInBrowser('an option that is only looked at is left as it is', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  const writes: string[] = [];
+  page.on('request', (request) => {
+    if (request.method() === 'PATCH') writes.push(request.postData() ?? '');
+  });
+  const field = page.getByLabel('Value', { exact: true });
+  const { id: spec_id } = await make(server, '/admin/specs/', { name: 'Looked at', spu_id: 5 });
+  for (const value of [' Plum ', 'Plum\nand fig']) {
+    await make(server, '/admin/options/', { value, spec_id });
+    await page.goto(at('/goods/5'));
+    await page.getByRole('button', { name: value.trim(), exact: true }).click();
+    await field.press('Enter');
+    await field.waitFor({ state: 'hidden' });
+    assert.equal(writes, []);
+  }
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
 test.run();
