@@ -4,6 +4,7 @@ import { change, type Changes, create, load, type Loaded } from '../api/items.ts
 import { responseName } from '../api/collections.ts';
 import type { CollectionName, Item, Pair } from '../api/types.ts';
 import { serverText, t } from '../messages/text.ts';
+import { wordsFor } from '../parts/notices.tsx';
 import type { FormState } from './form-state.ts';
 
 /** Another user has changed the item since it was read. */
@@ -167,6 +168,6 @@ export function refusalsOf(names: readonly string[], error: ApiError): Record<st
     add(path, texts.map(serverText).join('; '));
   const [, attribute, text = ''] = DATABASE_ERROR.exec(error.message) ?? [];
   if (attribute !== undefined) add(attribute, serverText(text));
-  if (Object.keys(found).length === 0) found[''] = serverText(error.message);
+  if (Object.keys(found).length === 0) found[''] = wordsFor(error);
   return found;
 }

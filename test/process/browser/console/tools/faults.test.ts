@@ -55,6 +55,28 @@ for (const [locale, [save, text, reason, full]] of Object.entries(TEXTS)) {
   });
 }
 
+testInBrowser('a refusal of a proxy, which says nothing, is shown with its status', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  const refuse = (status: number) => (route: Route) =>
+    ['POST', 'PATCH'].includes(route.request().method())
+      ? route.fulfill({ status, contentType: 'text/html', body: '<h1>Too large</h1>' })
+      : route.continue();
+  await page.route('**/admin/brands/**', refuse(413));
+  await page.goto(at('/brands/1'));
+  await page.getByLabel('Name', { exact: true }).fill('Too large for it');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await hears(page, 'alert', 'The server answers with status 413.');
+  await page.goto(at('/goods/new'));
+  await page.getByLabel('Brand').fill('Too large as well');
+  await page.getByRole('option', { name: 'Create' }).click();
+  await page.getByRole('button', { name: 'Create', exact: true }).click();
+  await hears(page, 'alert', 'The server answers with status 413.');
+  assert.equal(faults(visitor, [/413/]), []);
+  await page.context().close();
+});
+
 testInBrowser(
   'a sign-in that the server cannot take says why, and not that it was tried too often',
   async () => {
