@@ -97,6 +97,8 @@ export const formsDe: Readonly<Record<keyof typeof formsEn, Message>> = {
   'spu.created': { one: '{count} SKU wurde angelegt.', other: '{count} SKUs wurden angelegt.' },
   'spu.invalid':
     'Wählen Sie mindestens eine Kombination, und geben Sie Preise wie {price} und einen Bestand wie {stock} ein.',
+  'spu.notMissing':
+    'Ein anderer Benutzer hat {count} dieser SKUs angelegt. Es wurde nichts angelegt.',
   'spu.tooMany': {
     one: '{count} Kombination ist möglich.',
     other: '{count} Kombinationen sind möglich, zu viele, um sie zu zeigen.',

@@ -87,6 +87,7 @@ export const formsEn = {
   'spu.created': { one: '{count} SKU was created.', other: '{count} SKUs were created.' },
   'spu.invalid':
     'Choose at least one combination, and type prices such as {price} and a stock such as {stock}.',
+  'spu.notMissing': 'Another user has created {count} of these SKUs. Nothing was created.',
   'spu.tooMany': {
     one: '{count} combination is possible.',
     other: '{count} combinations are possible, which are too many to show.',

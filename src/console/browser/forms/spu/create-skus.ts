@@ -1,6 +1,6 @@
 /** The SKUs that are missing, created once (spec 13.5). */
 import type { CreationKey } from '../../api/creation-key.ts';
-import { changeMany, type Changes, createMany, removeOnce } from '../../api/items.ts';
+import { changeMany, type Changes, createMany, listAll, removeOnce } from '../../api/items.ts';
 import type { Item } from '../../api/types.ts';
 import { type Combination, combinationOf, type Common, skuFor } from './combinations.ts';
 
@@ -24,6 +24,19 @@ export function createSkus(wanted: Wanted, creation: CreationKey): Promise<reado
     create: (sent, key) => createMany('skus', sent, key),
     amend: (made) => amend(made, wanted, `${creation.last.key}-more`),
   });
+}
+
+/**
+ * How many of the combinations have a SKU by now, which another user has created. Those of an
+ * earlier attempt that had no answer do not count.
+ *
+ * @throws ApiError, TypeError.
+ */
+export async function countTaken({ spu, chosen }: Wanted, { last }: CreationKey): Promise<number> {
+  if (last.content !== '') return 0;
+  const skus = await listAll('skus', { spu_id: String(spu.id) });
+  const taken = new Set(skus.map(combinationOf));
+  return chosen.filter(({ key }) => taken.has(key)).length;
 }
 
 /** @param key of the request for those that were chosen since then. */

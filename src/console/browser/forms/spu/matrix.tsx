@@ -28,7 +28,7 @@ import {
   MAX_COMBINATIONS,
   othersOf,
 } from './combinations.ts';
-import { createSkus } from './create-skus.ts';
+import { countTaken, createSkus } from './create-skus.ts';
 import type { Parts } from './parts.ts';
 import { textOf } from '../../api/text-of.ts';
 
@@ -190,7 +190,13 @@ function CreateMissing({ spu, missing, reload, onCreated, onClose }: CreateProps
       requestAnimationFrame(() => focusProblem(root.current));
       return;
     }
-    const made = await createSkus({ spu, chosen, common }, creation.current);
+    const wanted = { spu, chosen, common };
+    const count = await countTaken(wanted, creation.current);
+    if (count > 0) {
+      reload();
+      throw new Error(t('spu.notMissing', { count }));
+    }
+    const made = await createSkus(wanted, creation.current);
     announce(t('spu.created', { count: made.length }));
     onCreated();
     onClose();

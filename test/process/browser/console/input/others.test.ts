@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { make, read } from '../../../../support/catalog.ts';
 import { send } from '../../../../support/client.ts';
 import { testInBrowser } from '../../browser.ts';
-import { faults, hears, stage } from '../console.ts';
+import { faults, fillPrices, hears, missingSkus, stage } from '../console.ts';
 
 const scene = stage();
 
@@ -111,6 +111,43 @@ testInBrowser('a deletion of items passes over those that another user has delet
   await page.getByText('1–2 of 2').waitFor();
   assert.equal(faults(visitor, [/404/]), []);
   await page.context().close();
+});
+
+testInBrowser('SKUs that another user has created meanwhile are not created again', async () => {
+  const { server, at, visit } = scene();
+  const { brand_id, category1_id, category2_id, category3_id } = await read(
+    server,
+    '/admin/goods/1/',
+  );
+  const categories = { category1_id, category2_id, category3_id };
+  const { id } = await make(server, '/admin/goods/', { name: 'Shared', brand_id, ...categories });
+  const { id: spec_id } = await make(server, '/admin/specs/', { name: 'Size', spu_id: id });
+  for (const value of ['S', 'M', 'L']) await make(server, '/admin/options/', { value, spec_id });
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  const other = (await visit('editor')).page;
+  for (const each of [page, other]) {
+    await each.goto(at(`/goods/${id}`));
+    await (await missingSkus(each)).missing.click();
+    await fillPrices(each.getByRole('dialog'));
+  }
+  await other.getByLabel('M', { exact: true }).uncheck();
+  await other.getByRole('button', { name: 'Create', exact: true }).click();
+  await hears(other, 'status', '2 SKUs were created.');
+  const create = page.getByRole('button', { name: 'Create', exact: true });
+  await create.click();
+  await hears(page, 'alert', 'Another user has created 2 of these SKUs. Nothing was created.');
+  // What is still missing is offered, with the prices that were typed.
+  await page.getByRole('dialog', { name: 'Create 1 missing SKU' }).waitFor();
+  await create.click();
+  await hears(page, 'status', '1 SKU was created.');
+  const skus: { readonly name: string }[] = await read(server, `/admin/skus/?spu_id=${id}`);
+  assert.equal(
+    skus.map(({ name }) => name),
+    ['Shared, S', 'Shared, L', 'Shared, M'],
+  );
+  assert.equal(faults(visitor), []);
+  for (const each of [page, other]) await each.context().close();
 });
 
 test.run();
