@@ -1,6 +1,6 @@
 /**
  * A proxy before another host that refuses the requests of this one (403), such as one that lets
- * only the networks of the staff reach `/admin/`.
+ * only the networks of the staff reach `/admin/`, or that gets no answer from that host.
  */
 import { CatalogError } from '../errors.ts';
 import { CATALOG_SEQUENCE } from '../http/rules/catalog-sequence.ts';
@@ -8,6 +8,14 @@ import { CATALOG_SEQUENCE } from '../http/rules/catalog-sequence.ts';
 /** Whether a response is a 403 that no catalog-server made (spec 15.1). */
 export function isProxyRefusal({ status, headers }: Pick<Response, 'status' | 'headers'>): boolean {
   return status === 403 && !headers.has(CATALOG_SEQUENCE);
+}
+
+/** Statuses of a proxy that gets no answer; no catalog-server sends them. */
+const WITHOUT_ANSWER: ReadonlySet<number> = new Set([502, 504]);
+
+/** Whether a proxy made a response because the host behind it did not answer. */
+export function isWithoutAnswer({ status }: Pick<Response, 'status'>): boolean {
+  return WITHOUT_ANSWER.has(status);
 }
 
 /** @param origin of the other host. @returns a message for the operator. */

@@ -8,6 +8,7 @@
 import { type Delay, delayed, pause } from '../../delay.ts';
 import { CatalogError } from '../../errors.ts';
 import type { HttpRequest, HttpResponse } from '../../http/message.ts';
+import { CATALOG_SEQUENCE } from '../../http/rules/catalog-sequence.ts';
 import type { Forwarder } from '../forwarding/forwarder.ts';
 import { isLoop } from '../forwarding/headers.ts';
 import { awaitOwnWrite, type CatchingUp } from '../forwarding/own-writes.ts';
@@ -73,6 +74,9 @@ export class WriterForwarding {
     } finally {
       answered();
     }
+    // Some proxies answer 503 if the writer is away, as does a writer with too many connections.
+    const isOwn = CATALOG_SEQUENCE in response.headers;
+    if (response.status === 503 && !isOwn) void this.#watch(origin);
     await awaitOwnWrite(request, response, this.#options, this.#stopped.signal);
     return response;
   }

@@ -21,7 +21,7 @@ import { networkOf } from '../../network.ts';
 import { Places } from '../../places.ts';
 import { fetchDirectly } from '../direct-fetch.ts';
 import { ProgressTimer } from '../progress-timer.ts';
-import { ProxyRefusals } from '../proxy-refusals.ts';
+import { isWithoutAnswer, ProxyRefusals } from '../proxy-refusals.ts';
 import { isLoop, requestHeaders, responseHeaders } from './headers.ts';
 
 /** Milliseconds in which no byte of the request was taken and none of the response received. */
@@ -97,8 +97,8 @@ export class Forwarder {
    * @param origin of the other host, such as `https://primary.example:8000`.
    * @returns its response, whatever its status.
    * @throws CatalogError `primary_unreachable` if nothing was sent, or only a read, or if a proxy
-   *   refused the request; `write_unknown` if a write was sent and no response came; `busy`;
-   *   `malformed_request`; and the failures of the client's body.
+   *   refused the request; `write_unknown` if a write was sent and no response came, also to a proxy;
+   *   `busy`; `malformed_request`; and the failures of the client's body.
    */
   async forward(request: HttpRequest, origin: string): Promise<HttpResponse> {
     if (isLoop(request.headers, this.pseudonym)) {
@@ -118,6 +118,9 @@ export class Forwarder {
     try {
       const response = await this.#send(request, url, timer, upload);
       this.#proxies.check(response, origin, this.#to);
+      if (isWithoutAnswer(response)) {
+        throw broken(request.method, `status ${response.status} of a proxy`, this.#to);
+      }
       return await this.#passedBack(request, response, timer, done);
     } catch (error) {
       timer.fail(error);

@@ -1,19 +1,23 @@
-/** A proxy before another host that refuses this host (spec 15.11), over real connections. */
+/** What a proxy before another host answers itself (spec 15.11), over real connections. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { HttpPrimary } from '../../../src/hosts/following/primary-client.ts';
 import { Forwarder } from '../../../src/hosts/forwarding/forwarder.ts';
-import { failureOf } from '../../support/failure.ts';
+import { codeOf, failureOf } from '../../support/failure.ts';
 import { requestWith } from '../../support/request.ts';
 
-/** A host that answers 403, or a proxy before it that does. */
+/** A host that answers 403, or a proxy before it that does, or that answers another status. */
 class Refusing {
   isProxy = true;
+  status = 403;
   readonly #server = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
     fetch: () =>
-      new Response('', { status: 403, headers: this.isProxy ? {} : { 'Catalog-Sequence': '7' } }),
+      new Response('', {
+        status: this.status,
+        headers: this.isProxy ? {} : { 'Catalog-Sequence': '7' },
+      }),
   });
   readonly origin = this.#server.url.origin;
 
@@ -45,6 +49,19 @@ test('a 403 of a proxy before the primary is logged once, and is 503 for the cli
   host.isProxy = true;
   await failureOf(forward('DELETE'));
   assert.equal(warnings, [warning, warning]);
+});
+
+test('if a proxy gets no answer from the primary, the client gets 503, and a write may be done', async () => {
+  await using host = new Refusing();
+  const forwarder = new Forwarder({ maxBody: 1024, maxOpen: 1 });
+  const forward = (method: string) =>
+    forwarder.forward(requestWith({ method, path: '/books/' }), host.origin);
+  for (const status of [502, 504]) {
+    host.status = status;
+    assert.is(await codeOf(forward('DELETE')), 'write_unknown');
+    assert.is(await codeOf(forward('GET')), 'primary_unreachable');
+  }
+  assert.is(forwarder.open, 0);
 });
 
 test('a host that may not follow says whether a proxy or the primary refuses it', async () => {

@@ -130,6 +130,20 @@ test('a writer that leaves a request without an answer is avoided if it does not
   assert.is((await waiting)?.status, 201);
 });
 
+test('after a 503 that the writer has not made, it is avoided unless it answers', async () => {
+  const { forwarding, settings, pass } = open();
+  settings.isThere = false;
+  settings.response = { ...settings.response, status: 503 };
+  await pass('/books/');
+  await turn();
+  assert.ok(forwarding.forwarding(WRITE) !== null, 'it has made this one');
+  settings.response = { ...settings.response, headers: {} };
+  assert.is((await pass('/books/'))?.status, 503);
+  await turn();
+  assert.is(forwarding.forwarding(WRITE), null, 'this host carries its writes out');
+  forwarding.stop();
+});
+
 test('a writer that answers in time is not asked whether it is there', async () => {
   const { forwarding, settings, pass, silence } = open();
   settings.isThere = false;
