@@ -4,6 +4,9 @@
  * A writer may take long for a request. If it is frozen or cut off, it answers nothing else either:
  * so a request that waits makes this host ask whether the writer is there. To avoid a writer that is
  * only busy would make it lose its large writes to those of this host, again and again.
+ *
+ * A writer that has failed is asked as well, until it answers. So one request fails on this host,
+ * and not one every few seconds until another host is the writer.
  */
 import { type Delay, delayed, pause } from '../../delay.ts';
 import { CatalogError } from '../../errors.ts';
@@ -69,7 +72,10 @@ export class WriterForwarding {
     try {
       response = await forwarder.forward(request, origin);
     } catch (error) {
-      if (error instanceof CatalogError && AWAY.has(error.code)) this.#avoid(origin);
+      if (error instanceof CatalogError && AWAY.has(error.code)) {
+        this.#avoid(origin);
+        void this.#watch(origin);
+      }
       throw error;
     } finally {
       answered();

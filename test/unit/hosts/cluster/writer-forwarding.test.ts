@@ -24,7 +24,7 @@ function open() {
     response: HttpResponse;
     /** Forwarded requests wait for it, if it is not null. */
     answer: Promise<void> | null;
-    isThere: boolean;
+    isThere: boolean | Promise<boolean>;
   } = {
     writer: ORIGIN,
     failure: null,
@@ -113,6 +113,20 @@ test('nothing is forwarded for 5 seconds after the writer could not be reached',
   settings.failure = new CatalogError('busy', 'too many');
   await pass('/books/')?.catch(() => {});
   assert.ok(forwarding.forwarding(WRITE) !== null, 'a writer that answers is there');
+});
+
+test('a writer that could not be reached is avoided for as long as it does not answer', async () => {
+  const { forwarding, settings, pass, wait } = open();
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  settings.isThere = promise;
+  settings.failure = new CatalogError('primary_unreachable', 'away');
+  await pass('/books/')?.catch(() => {});
+  wait(4000);
+  resolve(false);
+  await turn();
+  wait(4000);
+  assert.is(forwarding.forwarding(WRITE), null, '5 seconds count from the last question');
+  forwarding.stop();
 });
 
 test('a writer that leaves a request without an answer is avoided if it does not answer others either', async () => {
