@@ -28,7 +28,9 @@ export function parseArchiveAddress(text: string): ArchiveAddress | null {
   if (url === null || url.search !== '' || url.hash !== '' || url.username !== '') return null;
   if (url.protocol === 'file:') {
     if (url.host !== '' || IMPOSSIBLE.test(url.pathname)) return null;
-    return { kind: 'directory', path: fileURLToPath(url) };
+    const path = fileURLToPath(url);
+    // The runtime makes nothing of escapes that are not UTF-8, such as `%ff`.
+    return path === '' ? null : { kind: 'directory', path };
   }
   if (url.protocol !== 's3:' || !BUCKET.test(url.host)) return null;
   const path = url.pathname.replace(/^\//, '');

@@ -5,6 +5,7 @@ import * as assert from 'uvu/assert';
 import {
   baseName,
   changesName,
+  namesBefore,
   parseBaseName,
   parseChangesName,
 } from '../../../src/archive/names.ts';
@@ -38,6 +39,14 @@ test('other names are not parsed as names of objects', () => {
   }
 });
 
+test('a listing from a sequence on leaves out the names before it', () => {
+  const named = (first: number) =>
+    changesName({ first, last: first, time: '2026-11-21T14:27:37.505Z', digest: 'a'.repeat(64) });
+  assert.ok(named(4) < namesBefore(5));
+  assert.ok(namesBefore(5) < named(5));
+  assert.ok(namesBefore(-5) < named(1));
+});
+
 test('the address of an archive is a bucket with an optional prefix, or a directory', () => {
   const bucket = (prefix: string) => ({ kind: 's3', bucket: 'my-bucket', prefix });
   assert.equal(parseArchiveAddress('s3://my-bucket'), bucket(''));
@@ -51,11 +60,14 @@ test('the address of an archive is a bucket with an optional prefix, or a direct
     'file://host/a',
     'file:///a%2Fb',
     'file:///a%00b',
+    'file:///a%ff',
+    'file:///a#b',
     'https://bucket/a',
     's3://Bucket_1/a',
     's3:///a',
     's3://my-bucket/a//b',
     's3://my-bucket/a?b',
+    's3://my-bucket/a%20b',
     's3://user:secret@my-bucket/a',
   ];
   for (const text of wrong) assert.is(parseArchiveAddress(text), null, text);
