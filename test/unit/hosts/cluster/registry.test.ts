@@ -70,6 +70,18 @@ test('a host without an address is the writer only while no host with an address
   await close();
 });
 
+test('a host without an address does not take the role while a host in sync has one', async () => {
+  const { client, member, close } = world();
+  const value = '{"origin":"http://b","sequence":1,"base_bytes":1,"in_step":true}';
+  await transact(client, [], [{ put: 'hosts/b', value }]);
+  const { registry } = member('a', null);
+  await until('it knows the other one', () => registry.members.length === 2);
+  const { writes } = client;
+  await until('there were some beats', () => client.writes > writes + 3);
+  assert.is(client.values['writer'], undefined);
+  await close();
+});
+
 test('a writer that is stopped is replaced, and a writer whose log is unreachable is not', async () => {
   const { client, member, close } = world();
   const a = member('a');
@@ -77,6 +89,7 @@ test('a writer that is stopped is replaced, and a writer whose log is unreachabl
   const b = member('b');
   await until('both are there', () => a.registry.members.length === 2);
   const { term } = a.registry;
+  assert.is.not(term, null);
   a.state = 'unreachable';
   const { writes } = client;
   await until('there were some beats', () => client.writes > writes + 6);
