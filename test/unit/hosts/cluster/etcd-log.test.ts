@@ -5,7 +5,7 @@ import { CatalogError } from '../../../../src/errors.ts';
 import { transact } from '../../../../src/hosts/cluster/etcd-keys.ts';
 import { EtcdLog } from '../../../../src/hosts/cluster/etcd-log.ts';
 import { encodeChangeSet } from '../../../../src/store/files/change-set.ts';
-import { failureMessage } from '../../../support/failure.ts';
+import { codeOf, failureMessage } from '../../../support/failure.ts';
 import { MemoryEtcd } from '../../../support/memory-etcd.ts';
 
 const ORIGIN = { sequence: 0, digest: 'a'.repeat(64) };
@@ -27,7 +27,7 @@ async function filled() {
   assert.is(await log.append(first), 'appended');
   const put = (key: string, value: string) => transact(client, [], [{ put: key, value }]);
   const { found } = await transact(client, [], [{ get: FIRST }]);
-  return { log, first, put, value: found[0]?.[0]?.value.toString() ?? '' };
+  return { client, log, first, put, value: found[0]?.[0]?.value.toString() ?? '' };
 }
 
 test('a change set that is damaged in the log is refused', async () => {
@@ -51,6 +51,16 @@ test('a head that is damaged in the log is refused', async () => {
       assert.is(await failureMessage(work, 'store_damaged'), 'head in the log is damaged');
     }
   }
+});
+
+test('an append is no conflict if the log has removed that change set, or has lost those before it', async () => {
+  const { client, log, first } = await filled();
+  const later = changeSetAfter(5, first.changeSet.digest);
+  assert.is(await codeOf(log.append(later)), 'history_differs');
+  await log.trim(2);
+  assert.is(await codeOf(log.append(first)), 'history_gone');
+  await transact(client, [], [{ remove: 'head' }]);
+  assert.is(await codeOf(log.append(first)), 'history_differs');
 });
 
 test('a read of large change sets ends before all of them are in memory', async () => {
