@@ -76,7 +76,12 @@ export async function checkArchive(objects: ArchiveObjects): Promise<ArchiveRepo
       }
       const next = bases[index + 1]?.sequence ?? Number.POSITIVE_INFINITY;
       const replay = new Replay(objects, base, found, { onReplay: judgeChangeSet });
-      await replay.run(({ sequence }) => sequence <= next);
+      await replay
+        .run(({ sequence }) => sequence <= next)
+        .catch((error: unknown) => {
+          // The object with the change set after the next base is read again from that base on.
+          if (found.sequence < next) throw error;
+        });
       state = found;
       resumed = replay.next;
       if (index === bases.length - 1 && resumed !== null) {

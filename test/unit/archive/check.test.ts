@@ -83,6 +83,28 @@ test('missing objects of change sets are reported with their numbers', async () 
   }
 });
 
+test('a damaged object that begins after a base is reported once', async () => {
+  const archived = await grown();
+  const { network } = archived;
+  for (const name of network.in('changes')) {
+    const lines = Buffer.from(network.objects.get(`changes/${name}`) ?? []).toString();
+    network.objects.delete(`changes/${name}`);
+    for (const line of lines.trimEnd().split('\n')) {
+      const { sequence, time, sha256: digest } = JSON.parse(line);
+      const each = changesName({ first: sequence, last: sequence, time, digest });
+      await archived.objects.putChanges(each, [Buffer.from(`${line}\n`)]);
+    }
+  }
+  const [, base = ''] = network.in('bases');
+  const damaged = network
+    .in('changes')
+    .find((name) => Number(name.slice(0, 12)) === Number(base.slice(0, 12)) + 1);
+  network.objects.set(`changes/${damaged}`, Buffer.from('damaged'));
+  const { findings } = await checkArchive(archived.objects);
+  assert.is(findings.length, 1, findings.join('\n'));
+  assert.match(findings.join(), `${damaged}`);
+});
+
 test('what a change set does to rows that are not there is reported, with its number', async () => {
   const archived = await Archived.open(storeDirectory());
   await archived.archived();
