@@ -108,8 +108,9 @@ async function endsOf(
 }
 
 /**
- * Finds change sets that are missing in the archive although it has a later base: a server died
- * after the base was uploaded and before the change sets were.
+ * Finds change sets that are missing in the archive although it has a later base or later change
+ * sets: a server died after the base was uploaded and before the change sets were, or an object was
+ * damaged and moved away.
  *
  * @param bases by ascending sequence.
  * @param oldest the change set after which the store keeps all.
@@ -131,12 +132,12 @@ async function beforeMissing(
   const others = later.values();
   /** The last change set that is there, without a gap since the last base before it. */
   let end: LogPosition = first;
-  const isMissingBefore = ({ sequence }: ArchivedBase) =>
-    end.sequence < sequence && end.sequence >= oldest && !known.has(end.sequence);
+  const isKept = () => end.sequence >= oldest && !known.has(end.sequence);
+  const isMissingBefore = ({ sequence }: ArchivedBase) => end.sequence < sequence && isKept();
   for await (const changes of objects.changesAfter(first.sequence)) {
     while (changes.first > end.sequence + 1) {
       const { value: base } = others.next();
-      if (base === undefined) return null;
+      if (base === undefined) return isKept() ? end : null;
       if (isMissingBefore(base)) return end;
       if (base.sequence > end.sequence) end = base;
     }

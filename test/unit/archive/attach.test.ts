@@ -85,6 +85,18 @@ const HISTORIES: readonly (readonly [string, number, number, Record<string, stri
     { bases: [base(10), base(30)], changes: [changes(11, 15), changes(31, 35)] },
   ],
   [
+    'some after the last base are missing, and later ones are there',
+    35,
+    50,
+    { bases: [base(10), base(30)], changes: [changes(11, 30), changes(31, 35), changes(41, 50)] },
+  ],
+  [
+    'the first after the last base are missing, and later ones are there',
+    30,
+    50,
+    { bases: [base(10), base(30)], changes: [changes(11, 30), changes(41, 50)] },
+  ],
+  [
     'nothing is missing',
     30,
     30,
@@ -125,6 +137,8 @@ test('missing change sets that the store no longer keeps are skipped', async () 
   });
   const { position, lostAfter } = await attached(network, 20, 35);
   assert.equal([position?.sequence, lostAfter], [35, null]);
+  const afterBase = new Listed({ bases: [base(10)], changes: [changes(11, 15), changes(21, 25)] });
+  assert.is((await attached(afterBase, 20, 25)).position?.sequence, 25);
 });
 
 /** What the store keeps begins after `oldest`; the archive ends with bases that nothing follows. */
