@@ -8,6 +8,8 @@ const ADVICE: Readonly<Record<string, string>> = {
   EISDIR: 'there is a directory where a file is expected: move it away',
   EFTYPE: 'there is a pipe or a device where a file is expected: move it away',
   ENXIO: 'there is a socket or a device where a file is expected: move it away',
+  ENOENT:
+    'its symbolic link leads to a file that is missing: put that file back, mount its disk, or remove the link',
   ELOOP: 'its symbolic links lead in a circle: remove it',
   EMFILE: 'too many files are open: raise the limit (ulimit -n)',
   ENFILE: 'too many files are open on this machine: close some programs',

@@ -41,11 +41,16 @@ export class WatchedFile {
     );
   }
 
-  /** @returns null if there is no file. @throws what the file system throws. */
+  /**
+   * @returns null if there is no file.
+   * @throws what the file system throws; an error with the code `ENOENT` if the path is a symbolic
+   *   link to a file that is missing.
+   */
   read(): FileContent | null {
     this.close();
     const fd = existing(openRegular, this.path);
     if (fd === null) {
+      refuseBrokenLink(this.path);
       this.#seen = null;
       return null;
     }
@@ -121,6 +126,13 @@ function readUpTo(
   } finally {
     if (fd !== null) fs.closeSync(fd);
   }
+}
+
+/** The disk of the file may not be mounted, so that it would be wrong to go on without the file. */
+function refuseBrokenLink(path: string): void {
+  if (fs.lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() !== true) return;
+  const message = `ENOENT: no such file or directory, open '${path}'`;
+  throw Object.assign(new Error(message), { code: 'ENOENT', path });
 }
 
 function existing(open: (path: string) => number, path: string): number | null {

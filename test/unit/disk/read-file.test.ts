@@ -9,6 +9,8 @@ const ADVICE: Readonly<Record<string, string>> = {
   EACCES: RIGHT,
   EPERM: RIGHT,
   EISDIR: 'there is a directory where a file is expected: move it away',
+  ENOENT:
+    'its symbolic link leads to a file that is missing: put that file back, mount its disk, or remove the link',
   EMFILE: 'too many files are open: raise the limit (ulimit -n)',
   ENFILE: 'too many files are open on this machine: close some programs',
   EIO: 'the disk fails: restore the file from a backup, or see "Damage" in docs/storage.md',

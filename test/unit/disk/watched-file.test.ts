@@ -1,5 +1,5 @@
 /** src/disk/watched-file.ts: a file that is read again when it has changed. */
-import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -30,6 +30,19 @@ test('however often a file changes and disappears, at most one descriptor is ope
   file.read();
   file.close();
   assert.ok(openFiles() <= before, `${openFiles() - before} descriptors`);
+});
+
+test('a symbolic link to a file that is missing does not count as no file', () => {
+  const directory = temporaryDirectory();
+  const path = join(directory, 'access.json');
+  const target = join(directory, 'mounted');
+  symlinkSync(target, path);
+  const file = new WatchedFile(path);
+  assert.throws(() => file.read(), /ENOENT/);
+  assert.is(file.changed(), true);
+  writeFileSync(target, 'accounts');
+  assert.is(file.read()?.bytes.toString(), 'accounts');
+  file.close();
 });
 
 test.run();
