@@ -10,7 +10,7 @@ import type { Change } from '../../model/change.ts';
 import type { KindName, Scalar } from '../../model/kind.ts';
 import { ALL_KINDS } from '../../model/kinds.ts';
 import { perKind } from '../../model/per-kind.ts';
-import { lookupIn, type RowOf } from '../../model/rows.ts';
+import type { RowOf } from '../../model/rows.ts';
 import { Candidates } from '../writer/candidates.ts';
 import { ShardedMap } from './maps/sharded-map.ts';
 import { permanentIndexes } from './permanent-indexes.ts';
@@ -53,12 +53,12 @@ export class FrozenView implements View {
   }
 
   get<K extends KindName>(kind: K, id: Scalar): RowOf<K> | undefined {
-    return lookupIn((name, key) => this.#rows[name].get(key))(kind, id);
+    return this.#rows[kind].get(id) as RowOf<K> | undefined;
   }
 
   /** Returns the row without keeping it: a row stored as text stays text. */
   peek<K extends KindName>(kind: K, id: Scalar): RowOf<K> | undefined {
-    return lookupIn((name, key) => this.#rows[name].peek(key))(kind, id);
+    return this.#rows[kind].peek(id) as RowOf<K> | undefined;
   }
 
   /** The last id of a kind that had been assigned. */
