@@ -34,20 +34,9 @@ const MEMBERS = perKind((kind) => {
   return { names, elements };
 });
 
-const namesOfAll = new WeakMap<Members, ReadonlySet<string>>();
-
 /** The names of members at any depth. */
-export function namesIn(members: Members): ReadonlySet<string> {
-  let names = namesOfAll.get(members);
-  if (names === undefined) {
-    names = new Set([...members.names, ...[...members.elements.values()].flatMap(allNames)]);
-    namesOfAll.set(members, names);
-  }
-  return names;
-}
-
-function allNames(members: Members): readonly string[] {
-  return [...namesIn(members)];
+export function namesIn({ names, elements }: Members): ReadonlySet<string> {
+  return new Set([...names, ...elements.values().flatMap(namesIn)]);
 }
 
 /**

@@ -53,12 +53,13 @@ export function uncheckedJson(
   members: Members,
   validate: (body: unknown) => unknown,
 ): BodyDeclaration<unknown> {
+  const known = namesIn(members);
   return {
     content,
     validated: true,
     attributes,
     async read(request, limits) {
-      const kept = keptFor(request, namesIn(members));
+      const kept = keptFor(request, known);
       const body = await readJson(request, limits, { kept, isBulky: true });
       if (prefersStrict(request)) await requireKnown(members, body, validate);
       return body;
