@@ -11,6 +11,33 @@ const scene = stage();
 
 const treeitem = (page: Page, name: string) => page.getByRole('treeitem', { name, exact: true });
 
+testInBrowser('the specifications of a SKU are back with its SPU', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.goto(at('/skus/1'));
+  const spu = page.getByRole('combobox', { name: 'SPU', exact: true });
+  const own = 'Auralune Phone 12';
+  await until('its SPU is named', async () => (await spu.inputValue()) === own);
+  const { specs } = await read(server, '/admin/skus/1/');
+  const colour = page.getByLabel('Colour');
+  const storage = page.getByLabel('Storage');
+  await storage.selectOption({ label: '256 GB' });
+  for (const name of [(await read(server, '/admin/goods/3/')).name, own]) {
+    await spu.fill(name);
+    await page.getByRole('option', { name }).first().waitFor();
+    await spu.press('Enter');
+    // The choices are dropped when the specifications of the other SPU are read.
+    if (name !== own) await storage.waitFor({ state: 'detached' });
+  }
+  await storage.waitFor();
+  assert.is(await colour.inputValue(), String(specs[0].option_id));
+  assert.is(await storage.inputValue(), String(specs[1].option_id));
+  await page.getByText('Unsaved changes').waitFor({ state: 'hidden' });
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
 testInBrowser('a category is chosen from the tree by keyboard alone', async () => {
   const { at, visit } = scene();
   const visitor = await visit('editor');
