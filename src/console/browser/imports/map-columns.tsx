@@ -4,6 +4,15 @@ import { DataTable } from '../parts/data-table.tsx';
 import { columnLabel } from './column-label.ts';
 import type { Plan } from './plan.ts';
 
+/** Characters that are shown of a name or a cell: a browser lays out a long one for minutes. */
+const MAX_SHOWN = 200;
+
+function beginOf(text: string): string {
+  if (text.length <= MAX_SHOWN) return text;
+  // Not half of a character.
+  return `${text.slice(0, MAX_SHOWN).replace(/[\uD800-\uDBFF]$/, '')}…`;
+}
+
 interface MapProps {
   readonly plan: Plan;
   readonly onChange: (plan: Plan) => void;
@@ -31,8 +40,8 @@ export function MapColumns({ plan, onChange, onBack, onNext }: MapProps) {
         label={t('import.columns')}
         columns={[t('import.inFile'), t('import.inCatalog'), t('import.examples')]}
       >
-        {header.map((name, at) => (
-          <tr key={`${at} ${name}`}>
+        {header.map(beginOf).map((name, at) => (
+          <tr key={at}>
             <th scope="row">{name === '' ? '–' : name}</th>
             <td>
               <ColumnChoice
@@ -42,7 +51,7 @@ export function MapColumns({ plan, onChange, onBack, onNext }: MapProps) {
                 onChange={(chosen) => set(at, chosen)}
               />
             </td>
-            <td class="wraps soft">{sample.map((row) => row[at] ?? '').join(' · ')}</td>
+            <td class="wraps soft">{sample.map((row) => beginOf(row[at] ?? '')).join(' · ')}</td>
           </tr>
         ))}
       </DataTable>

@@ -52,6 +52,22 @@ testInBrowser(
   },
 );
 
+testInBrowser('columns show the beginning of a very long name or cell', async () => {
+  const { visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  const long = 'x'.repeat(1_000_000);
+  await choose(page, [`name,${long}`, `${long},1`]);
+  await click(page, 'Next');
+  await page.getByText('1 of 2 columns is recognised.').waitFor();
+  const shown = `${'x'.repeat(200)}…`;
+  const table = page.getByRole('table', { name: 'Columns of the file' });
+  await table.getByRole('rowheader', { name: shown, exact: true }).waitFor();
+  await table.getByRole('cell', { name: shown, exact: true }).waitFor();
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
 testInBrowser('a check names what it would create itself', async () => {
   const { visit } = scene();
   const { page } = await visit('editor');
