@@ -106,11 +106,12 @@ test('a mapped file has the names of the catalog, without the columns that are l
   );
 });
 
-test('UTF-16 with a byte order mark, as Excel saves "Unicode Text", is sent as UTF-8', async () => {
-  const text = '\uFEFFcode\tname\r\nA\tGrüner Tee, 你\r\n';
-  const little = Buffer.from(text, 'utf16le');
-  const big = Buffer.from(little).swap16();
-  for (const bytes of [little, big]) {
+test('UTF-16 with or without a byte order mark is sent as UTF-8', async () => {
+  // With one, as Excel saves "Unicode Text".
+  const texts = ['\uFEFF', ''].map((mark) => `${mark}code\tname\r\nA\tGrüner Tee, 你\r\n`);
+  const little = texts.map((text) => Buffer.from(text, 'utf16le'));
+  const big = little.map((bytes) => Buffer.from(bytes).swap16());
+  for (const bytes of [...little, ...big]) {
     const file = await readImportFile(new File([bytes], 'stock.txt'));
     assert.equal([file.table?.header, file.table?.converted], [['code', 'name'], true]);
     const sentAs = await mappedFile(file, ['code', 'name'], EURO).file.text();

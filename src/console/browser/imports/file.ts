@@ -93,11 +93,17 @@ const MARKS = [
   { encoding: 'utf-16be', first: 0xfe, second: 0xff },
 ] as const;
 
-/** UTF-8, or UTF-16 with a byte order mark; anything else was saved by a spreadsheet of Windows. */
+/** The encoding of UTF-16 by its mark, or by one half of the first character, which is 0. */
+function wideEncodingOf([first, second]: Uint8Array): 'utf-16le' | 'utf-16be' | undefined {
+  if (first === 0 || second === 0) return first === 0 ? 'utf-16be' : 'utf-16le';
+  return MARKS.find((mark) => mark.first === first && mark.second === second)?.encoding;
+}
+
+/** UTF-8 or UTF-16; anything else was saved by a spreadsheet of Windows. */
 function decode(bytes: Uint8Array): { text: string; converted: boolean } {
-  const mark = MARKS.find(({ first, second }) => bytes[0] === first && bytes[1] === second);
-  if (mark !== undefined) {
-    return { text: new TextDecoder(mark.encoding).decode(bytes), converted: true };
+  const encoding = wideEncodingOf(bytes);
+  if (encoding !== undefined) {
+    return { text: new TextDecoder(encoding).decode(bytes), converted: true };
   }
   try {
     return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes), converted: false };
