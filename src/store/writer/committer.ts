@@ -21,6 +21,7 @@ import { type ChangeSetContent, type EncodedChangeSet, rowsIn } from '../change-
 import type { Log } from '../log.ts';
 import type { StoreObserver } from '../observer.ts';
 import type { State } from '../state.ts';
+import { CatchUps } from './catch-ups.ts';
 import type { Draft, LongTransaction, Transaction } from './draft.ts';
 import { type Group, type Job, refuse, runGroup } from './group.ts';
 import { type Foreign, isForeign, WriteQueue } from './queue.ts';
@@ -49,6 +50,7 @@ export class Committer {
   readonly #shared: SharedCommits | null;
   readonly #callbacks: Callbacks;
   readonly #queue = new WriteQueue();
+  readonly #catchUps = new CatchUps((job) => this.#wait(job), this.#catchUp.bind(this));
   #running: Promise<void> | null = null;
   #closed = false;
   /** Why nothing more may be committed: only a new start can find out what is on the disk. */
@@ -124,9 +126,7 @@ export class Committer {
    * @throws CatalogError `log_unavailable` if this host cannot follow the log, `store_closed`.
    */
   catchUp(target: number): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#wait({ take: () => this.#catchUp(target).then(resolve), reject });
-    });
+    return this.#catchUps.join(target);
   }
 
   #wait(job: Job | Foreign): void {

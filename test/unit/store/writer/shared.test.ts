@@ -382,6 +382,44 @@ test('a host that has the requested change set does not read the log to catch up
   assert.is(reads, 1, 'what it may lack is read');
 });
 
+test('catch-ups that wait for their turn read the log once, up to the highest target', async () => {
+  const { log, host } = await openHosts(2);
+  await host(0).committer.submit(addBook('first'));
+  await host(0).committer.submit(addBook('second'));
+  const { committer, local, state } = host(1);
+  const accepted = Promise.withResolvers<void>();
+  local.onAppend = () => accepted.promise;
+  let reads = 0;
+  const read = log.read.bind(log);
+  log.read = (after) => {
+    reads += 1;
+    return read(after);
+  };
+  const running = committer.catchUp(1);
+  await until('the disk is asked', () => reads === 1);
+  const waiting = [3, 2, 3].map((target) => committer.catchUp(target));
+  const jobs = committer.waiting;
+  accepted.resolve();
+  await running;
+  const readsOfTheFirst = reads;
+  await Promise.all(waiting);
+  assert.is(jobs, 1);
+  assert.is(state().sequence, 2);
+  assert.is(reads, readsOfTheFirst + 1, 'the log is asked once for change set 3');
+  await committer.catchUp(3);
+  assert.is(reads, readsOfTheFirst + 2, 'a later one does not join it');
+});
+
+test('a catch-up that is refused before its turn is refused for those that have joined it', async () => {
+  const { host } = await openHosts(1);
+  const { committer } = host(0);
+  await committer.close();
+  for (const late of [committer.catchUp(1), committer.catchUp(2)]) {
+    assert.is(await codeOf(late), 'store_closed');
+  }
+  assert.is(await codeOf(committer.catchUp(3)), 'store_closed');
+});
+
 test('the work that a large change set defers is done before the next one is applied, or if none follows', async () => {
   const { host } = await openHosts(2);
   const { committer, local, state } = host(1);
