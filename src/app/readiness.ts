@@ -79,8 +79,8 @@ export class Readiness {
 
   /** Takes note of what the disk did with a group of transactions. */
   readonly committed = ({ refused, changes }: Group): void => {
-    if (refused) this.raise('disk', REFUSAL_MEMORY_MS);
-    else if (changes > 0) this.clear('disk');
+    if (refused === 'disk') this.raise('disk', REFUSAL_MEMORY_MS);
+    else if (refused === null && changes > 0) this.clear('disk');
   };
 
   /** @returns why the server is not ready, without paths or addresses; null if it is. */

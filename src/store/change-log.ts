@@ -36,7 +36,7 @@ export interface ChangeLog {
   /**
    * Appends a change set if it follows the head. May be repeated with the same change set.
    *
-   * @throws CatalogError `write_refused` if the log will never accept this change set. Any other
+   * @throws CatalogError `body_too_large` if the log will never accept this change set. Any other
    *   error means that the outcome is not known, and that the call has to be repeated.
    */
   append(encoded: EncodedChangeSet): Promise<Appended>;

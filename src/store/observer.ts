@@ -13,8 +13,11 @@ export interface Group {
   /** Rows put or deleted; 0 if nothing had to be written. */
   readonly changes: number;
   readonly milliseconds: number;
-  /** Whether the disk refused the write. */
-  readonly refused: boolean;
+  /**
+   * What refused the write; null if nothing did. A change set that the log of several hosts has is
+   * written until the disk accepts it.
+   */
+  readonly refused: 'disk' | 'log' | null;
 }
 
 interface Checkpoint {

@@ -158,9 +158,10 @@ export class Metrics {
     readonly transactions: number;
     readonly changes: number;
     readonly milliseconds: number;
-    readonly refused: boolean;
+    readonly refused: string | null;
   }): void => {
-    const outcome = group.refused ? 'refused' : group.changes === 0 ? 'unchanged' : 'durable';
+    const outcome =
+      group.refused !== null ? 'refused' : group.changes === 0 ? 'unchanged' : 'durable';
     this.#commits.observe({ outcome }, group.milliseconds / 1000);
     this.#groups.observe(group.transactions);
   };

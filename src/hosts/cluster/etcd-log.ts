@@ -201,7 +201,7 @@ export class EtcdLog implements ChangeLog {
     if (bytes.length > MAX_BYTES) {
       const size = `${bytes.length} bytes, and the log takes at most ${MAX_BYTES}`;
       throw new CatalogError(
-        'write_refused',
+        'body_too_large',
         `the change set has ${size}; write fewer rows at once`,
       );
     }

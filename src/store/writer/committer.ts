@@ -19,7 +19,7 @@ import { inSlices } from '../../slices.ts';
 import type { Appended, SharedLog } from '../change-log.ts';
 import { type ChangeSetContent, type EncodedChangeSet, rowsIn } from '../change-set.ts';
 import type { Log } from '../log.ts';
-import type { StoreObserver } from '../observer.ts';
+import type { Group as GroupReport, StoreObserver } from '../observer.ts';
 import type { State } from '../state.ts';
 import { CatchUps } from './catch-ups.ts';
 import type { Draft, LongTransaction, Transaction } from './draft.ts';
@@ -42,7 +42,7 @@ interface Outcome {
   readonly transactions: number;
   readonly content: ChangeSetContent | null;
   readonly begun: number;
-  readonly refused: boolean;
+  readonly refused: GroupReport['refused'];
 }
 
 export class Committer {
@@ -193,7 +193,7 @@ export class Committer {
 
   async #commitGroup(group: Group, begun: number): Promise<void> {
     const { jobs, content, characters, answers } = group;
-    let refused = false;
+    let refused: Outcome['refused'] = null;
     if (content !== null) {
       try {
         const change = await encode(content, characters);
@@ -203,7 +203,7 @@ export class Committer {
           return;
         }
       } catch (error) {
-        refused = true;
+        refused = this.#shared === null ? 'disk' : 'log';
         const refusal = this.#refusal(error);
         const mayRunAgain = this.#shared === null && this.#fatality === null;
         this.#queue.putBack(refuse(group, refusal, mayRunAgain));
@@ -233,10 +233,10 @@ export class Committer {
   async #receive(received: EncodedChangeSet): Promise<void> {
     const begun = performance.now();
     this.#local.requireNext(received.changeSet);
-    let refused = true;
+    let refused: Outcome['refused'] = 'disk';
     try {
       await this.#local.commit(received);
-      refused = false;
+      refused = null;
     } finally {
       this.#report({ transactions: 1, content: received.changeSet, begun, refused });
     }

@@ -55,7 +55,7 @@ export class SharedCommits {
    *
    * @returns `conflict` if the log has other change sets, which {@link SharedCommits.catchUp}
    *   applies.
-   * @throws CatalogError `write_refused` if the log will never accept it, `write_unknown` if this
+   * @throws CatalogError `body_too_large` if the log will never accept it, `write_unknown` if this
    *   is closed first, `durability_unknown`, `second_writer`; what `State.apply` throws.
    */
   async append(encoded: EncodedChangeSet): Promise<Appended> {

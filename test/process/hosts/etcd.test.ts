@@ -104,7 +104,7 @@ test('a change set above the request size of etcd is stored in parts; 65 MiB are
   const [read] = await log.read(0);
   assert.ok(Buffer.from(read as Uint8Array).equals(Buffer.from(large.bytes)));
   const excessive = { changeSet: large.changeSet, bytes: new Uint8Array(65 * 1024 * 1024) };
-  assert.is(await codeOf(log.append(excessive)), 'write_refused');
+  assert.is(await codeOf(log.append(excessive)), 'body_too_large');
 });
 
 test('a host that is too far behind, ahead, or of another history cannot join', async () => {

@@ -278,12 +278,12 @@ test('an observer gets the outcome of every group, and of every change set of an
     };
     await commitAll();
     assert.equal(outcomes, [
-      [1, 1, false],
-      [2, 2, false],
-      [1, 0, false],
-      [1, 1, true],
-      [2, 2, true],
-      [1, 0, false],
+      [1, 1, null],
+      [2, 2, null],
+      [1, 0, null],
+      [1, 1, 'disk'],
+      [2, 2, 'disk'],
+      [1, 0, null],
     ]);
   });
 });

@@ -32,6 +32,8 @@ interface Host {
   readonly state: () => State;
   readonly errors: string[];
   readonly fatalities: string[];
+  /** What refused each group of transactions. */
+  readonly refusals: unknown[];
   /** Sets the timeout of writes, which before that is {@link TIMEOUT_MS}. */
   readonly wait: (milliseconds: number) => void;
 }
@@ -59,6 +61,7 @@ async function openHosts(count: number) {
     const low = databaseOver(local);
     await low.read();
     const [errors, fatalities]: [string[], string[]] = [[], []];
+    const refusals: unknown[] = [];
     const shared = { log, writer: `host ${nth}`, timeoutMs: TIMEOUT_MS };
     const committer = new Committer(low, local, {
       onError: (error) => {
@@ -66,10 +69,15 @@ async function openHosts(count: number) {
         errors.push(messageOf(error));
       },
       onFatal: (error) => void fatalities.push(messageOf(error)),
+      observer: {
+        committed: ({ refused }) => void refusals.push(refused),
+        appending() {},
+        checkpointed() {},
+      },
       shared,
     });
     const wait = (milliseconds: number) => void (shared.timeoutMs = milliseconds);
-    hosts.push({ committer, local, errors, fatalities, wait, state: () => low.data });
+    hosts.push({ committer, local, errors, fatalities, refusals, wait, state: () => low.data });
   }
   return { log, hosts, host: (nth: number) => hosts[nth] as Host };
 }
@@ -235,9 +243,9 @@ test('once the log has answered, the time limit is over, whatever the answer was
     await host(0).committer.submit(addBook('second'));
     await host(1).committer.submit(addBook('after a conflict'));
     log.append = async () => {
-      throw new CatalogError('write_refused', 'the change set is too large');
+      throw new CatalogError('body_too_large', 'the change set is too large');
     };
-    assert.is(await codeOf(host(1).committer.submit(addBook())), 'write_refused');
+    assert.is(await codeOf(host(1).committer.submit(addBook())), 'body_too_large');
     assert.is(timers.begun, 6);
     assert.is(timers.running.size, 0);
   }));
@@ -292,11 +300,12 @@ test('if the log refuses a change set, the write is refused, and the next one su
   const { log, host } = await openHosts(1);
   const append = log.append.bind(log);
   log.append = async () => {
-    throw new CatalogError('write_refused', 'the change set is too large');
+    throw new CatalogError('body_too_large', 'the change set is too large');
   };
-  assert.is(await codeOf(host(0).committer.submit(addBook())), 'write_refused');
+  assert.is(await codeOf(host(0).committer.submit(addBook())), 'body_too_large');
   log.append = append;
   assert.is(await host(0).committer.submit(addBook()), 1);
+  assert.equal(host(0).refusals, ['log', null]);
 });
 
 test('if the log refuses a change set, what has seen it fails too, and does not run again', () =>
@@ -305,7 +314,7 @@ test('if the log refuses a change set, what has seen it fails too, and does not 
     const { log, host } = await openHosts(1);
     const { committer } = host(0);
     log.append = async () => {
-      throw new CatalogError('write_refused', 'the change set is too large');
+      throw new CatalogError('body_too_large', 'the change set is too large');
     };
     let runs = 0;
     const written = codeOf(committer.submit(addBook()));
@@ -315,8 +324,8 @@ test('if the log refuses a change set, what has seen it fails too, and does not 
         return transaction.lastId('books');
       }),
     );
-    assert.is(await written, 'write_refused');
-    assert.is(await seen, 'write_refused');
+    assert.is(await written, 'body_too_large');
+    assert.is(await seen, 'body_too_large');
     await committer.submit((transaction) => transaction.lastId('books'));
     assert.is(runs, 1);
   }));
@@ -329,7 +338,7 @@ test('after the log refuses a change set late, writes are accepted again', async
   const answer = Promise.withResolvers<void>();
   log.append = async () => {
     await answer.promise;
-    throw new CatalogError('write_refused', 'the change set is too large');
+    throw new CatalogError('body_too_large', 'the change set is too large');
   };
   assert.is(await codeOf(committer.submit(addBook())), 'write_unknown', 'the log is silent');
   wait(TIMEOUT_MS);
