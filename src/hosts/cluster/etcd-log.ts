@@ -42,6 +42,12 @@ const CHANGES_END = 'changes0';
 const HEAD = 'head';
 const ORIGIN = 'origin';
 
+/**
+ * The head of a log whose keys were removed: it answers, and ends before whatever a host has. A read
+ * of it says what is wrong.
+ */
+const EMPTIED: LogPosition = { sequence: -1, digest: '' };
+
 /** The first line of a change set in the log. */
 const headerShape = v.object({
   /** The schema version of the program that made it. */
@@ -182,7 +188,7 @@ export class EtcdLog implements ChangeLog {
   follow(listener: (head: LogPosition | null) => void): () => Promise<void> {
     return followKey(this.#client, HEAD, {
       decode: decodePosition,
-      ask: () => this.head(),
+      ask: async () => (await this.positions())?.head ?? EMPTIED,
       listener,
     });
   }

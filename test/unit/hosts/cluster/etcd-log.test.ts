@@ -4,9 +4,11 @@ import * as assert from 'uvu/assert';
 import { CatalogError } from '../../../../src/errors.ts';
 import { transact } from '../../../../src/hosts/cluster/etcd-keys.ts';
 import { EtcdLog } from '../../../../src/hosts/cluster/etcd-log.ts';
+import type { LogPosition } from '../../../../src/store/change-log.ts';
 import { encodeChangeSet } from '../../../../src/store/files/change-set.ts';
 import { codeOf, failureMessage } from '../../../support/failure.ts';
 import { MemoryEtcd } from '../../../support/memory-etcd.ts';
+import { until } from '../../../support/until.ts';
 
 const ORIGIN = { sequence: 0, digest: 'a'.repeat(64) };
 const FIRST = 'changes/000000000001';
@@ -61,6 +63,24 @@ test('an append is no conflict if the log has removed that change set, or has lo
   assert.is(await codeOf(log.append(first)), 'history_gone');
   await transact(client, [], [{ remove: 'head' }]);
   assert.is(await codeOf(log.append(first)), 'history_differs');
+});
+
+test('a log whose keys were removed ends before every host, and a read says so', async () => {
+  const client = new (class extends MemoryEtcd {
+    override async *watch(_: object, signal: AbortSignal): AsyncGenerator {
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      yield* [];
+    }
+  })();
+  const log = new EtcdLog(client);
+  await log.begin(ORIGIN);
+  await transact(client, [], [{ remove: 'head' }, { remove: 'origin' }]);
+  const heads: (LogPosition | null)[] = [];
+  const end = log.follow((head) => heads.push(head));
+  await until('the head is asked for', () => heads.length > 0);
+  await end();
+  assert.is(heads[0]?.sequence, -1);
+  assert.match(await failureMessage(log.read(0), 'history_differs'), 'the log in etcd is empty');
 });
 
 test('a read of large change sets ends before all of them are in memory', async () => {

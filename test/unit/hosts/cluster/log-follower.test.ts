@@ -103,6 +103,17 @@ test('a host that is ahead of a log that was set back is stopped until the log h
   assert.is(follower.state, 'in sync');
 });
 
+test('a host whose log was emptied is stopped, and not cut off', async () => {
+  const { follower, store, errors, head, pass } = follow();
+  store.failure = new CatalogError('history_differs', 'the log is empty');
+  await head(-1, '');
+  assert.is(follower.state, 'stopped');
+  pass(6000);
+  await head(-1, '');
+  assert.is(follower.state, 'stopped');
+  assert.equal(errors, ['the log is empty']);
+});
+
 test('the log is unreachable after it has not answered for 5 seconds', async () => {
   const { follower, states, head, pass } = follow();
   await head(3);
