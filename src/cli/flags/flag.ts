@@ -106,13 +106,13 @@ export function applyVariables(
   );
   const applied: Flag[] = [];
   for (const option of flags) {
-    const text = env[option.variable] ?? '';
-    if (text !== '' && mayApply(option, given, command)) {
+    const value = mayApply(option, given, command) ? valueIn(env, option, command) : undefined;
+    if (value !== undefined) {
       const other = applied.find((each) => excludes(each, option));
       if (other !== undefined) {
         command.error(`${other.variable} and ${option.variable} cannot be set together`);
       }
-      apply(option, text, command);
+      command.setOptionValueWithSource(option.attributeName(), value, 'env');
       applied.push(option);
     }
     if (option.isNeeded && command.getOptionValue(option.attributeName()) === undefined) {
@@ -148,15 +148,19 @@ function excludes(one: Flag, other: Flag): boolean {
   );
 }
 
-function apply(option: Flag, text: string, command: Command): void {
+/** @returns undefined if the variable counts as not set, or is the `no` of a flag without a value. */
+function valueIn(
+  env: Readonly<Record<string, string | undefined>>,
+  option: Flag,
+  command: Command,
+): unknown {
+  const text = env[option.variable] ?? '';
+  if (text === '') return undefined;
   try {
-    const value = option.isBoolean()
-      ? parseSwitch(text) || undefined
-      : option.parseArg?.(text, undefined);
-    if (value !== undefined) command.setOptionValueWithSource(option.attributeName(), value, 'env');
+    return option.isBoolean() ? parseSwitch(text) || undefined : option.parseArg?.(text, undefined);
   } catch (error) {
     if (!(error instanceof InvalidArgumentError)) throw error;
     const where = `option '${option.flags}' value '${text}' from env '${option.variable}'`;
-    command.error(`${where} is invalid. ${error.message}`);
+    return command.error(`${where} is invalid. ${error.message}`);
   }
 }

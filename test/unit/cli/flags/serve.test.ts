@@ -120,6 +120,8 @@ const WRONG: readonly (readonly [flag: string, value: string])[] = [
   ['--request-timeout', '0s'],
   ['--keep-alive-timeout', '2w'],
   ['--send-timeout', ''],
+  ['--workers', '0'],
+  ['--workers', '65'],
 ];
 
 test('a wrong value exits 2 with one line that names the flag or the variable', async () => {

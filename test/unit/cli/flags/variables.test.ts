@@ -1,6 +1,7 @@
 /** Every flag has an environment variable, and the flag takes precedence (spec 8.2). */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { generateX25519Identity, identityToRecipient } from 'age-encryption';
 import { decodeJwt } from 'jose';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -74,18 +75,31 @@ test('a flag overrides the variable of a flag that it excludes, and two such var
   const root = temporaryDirectory();
   const data = join(root, 'store');
   const file = join(root, 'backup.json');
+  const identity = await generateX25519Identity();
+  const recipient = await identityToRecipient(identity);
+  const identities = join(root, 'identity.txt');
+  writeFileSync(identities, identity, { mode: 0o600 });
   await callProgram(['migrate', '--data', data]);
   await callProgram(['issue-token', '--data', data, '--subject', 'ann']);
-  await callProgram(['backup', '--data', data, file]);
-  const env = { CATALOG_PASSPHRASE_FILE: join(root, 'none'), CATALOG_IDENTITY_FILE: '' };
+  await callProgram(['backup', '--data', data, file, '--recipient', recipient]);
   const target = join(root, 'restored');
   const restore = ['restore', '--data', target, file];
-  const { status, stderr } = await callProgram([...restore, '--without-keys'], { env });
-  assert.equal([status, stderr], [0, '']);
-  assert.ok(readFileSync(join(target, 'head.json')).length > 0);
-  const both = await callProgram(restore, { env: { ...env, CATALOG_IDENTITY_FILE: 'x' } });
+  const env = { CATALOG_WITHOUT_KEYS: 'yes', CATALOG_PASSPHRASE_FILE: '' };
+  const both = await callProgram(restore, { env: { ...env, CATALOG_PASSPHRASE_FILE: 'x' } });
   assert.is(both.status, 2);
-  assert.match(both.stderr, /CATALOG_PASSPHRASE_FILE and CATALOG_IDENTITY_FILE/);
+  assert.match(both.stderr, /CATALOG_PASSPHRASE_FILE and CATALOG_WITHOUT_KEYS/);
+  const { status, stderr } = await callProgram([...restore, '--identity-file', identities], {
+    env,
+  });
+  assert.equal([status, stderr], [0, '']);
+  assert.ok(existsSync(join(target, 'keys.json')));
+});
+
+test('the variable of a flag without a value excludes no other variable if it is no', async () => {
+  const env = { CATALOG_WITHOUT_KEYS: 'no', CATALOG_IDENTITY_FILE: 'x' };
+  const { status, stderr } = await callProgram(['restore', 'none.json'], { env });
+  assert.is(status, 1);
+  assert.match(stderr, 'there is no file none.json');
 });
 
 test('the variable of a flag that has no effect without another one is ignored', async () => {
