@@ -69,7 +69,8 @@ export class ClusterHost implements Host {
   /** Waits also for a catalog that is being opened. */
   async stop(): Promise<void> {
     this.#stopped.abort();
-    await this.#running;
+    // A failure is thrown by run().
+    await this.#running.catch(() => {});
   }
 
   close(grace: number): Promise<void> {
