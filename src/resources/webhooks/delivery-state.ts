@@ -176,13 +176,6 @@ export class DeliveryState {
     this.next = null;
   }
 
-  /** Records that no attempt will follow. */
-  gaveUp(): void {
-    this.next = null;
-    const last = this.#deliveries.at(-1);
-    if (last !== undefined) this.#deliveries[this.#deliveries.length - 1] = withoutNext(last);
-  }
-
   #note(
     { id, sequence, changes }: Pick<Message, 'id' | 'sequence' | 'changes'>,
     state: Delivery['state'],
@@ -211,8 +204,4 @@ export class DeliveryState {
     this.#deliveries.push(added);
     if (this.#deliveries.length > MAX_LISTED) this.#deliveries.shift();
   }
-}
-
-function withoutNext(last: Delivery): Delivery {
-  return { ...last, next_attempt: null };
 }

@@ -217,7 +217,6 @@ export class Dispatcher {
     // If the disk refuses this, the webhook stays active, and the next attempt keeps its delay.
     if (isOver && (await this.#mark(webhook, { active: false, failing_since: since }))) {
       warn(`webhook ${this.#id} is deactivated: ${why}`);
-      this.state.gaveUp();
       this.#reported = null;
     } else {
       if (!this.#reported) {

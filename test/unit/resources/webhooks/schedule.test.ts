@@ -120,7 +120,7 @@ test('deliveries are given up after three days of attempts, however often the se
   assert.ok(attempts > 72, `${attempts} attempts`);
 });
 
-test('after a success or a reset the time of attempts begins with the next failure', () => {
+test('after a success or a reset delays and the time of attempts begin with the next failure', () => {
   for (const end of [
     (state: DeliveryState) => state.delivered(message(1), { status: 204, error: null }, HOUR_MS),
     (state: DeliveryState) => state.beginAnew(),
@@ -129,7 +129,10 @@ test('after a success or a reset the time of attempts begins with the next failu
     failedAt(state, 0);
     failedAt(state, 1);
     end(state);
+    assert.is(state.next, null, 'the next attempt is due at once');
     assert.equal([failedAt(state, 2), failedAt(state, 3)], [0, 1]);
+    state.failed(message(1), { status: 500, error: null }, 0, (failures) => failures);
+    assert.is(state.next, 3, 'the third failure in a row');
   }
 });
 
