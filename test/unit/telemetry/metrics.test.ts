@@ -21,6 +21,26 @@ async function linesOf(
   return text.split('\n').filter((line) => line.startsWith(name));
 }
 
+test('times are in seconds', async () => {
+  const following = () => ({ connected: true, behind: 0, behindMs: 2500 });
+  const sources = { oldestPage: () => 1500, hosts: { followers: () => 0, following } };
+  const own = processMetricsWith();
+  const metrics = new Metrics('test', sourcesWith(sources), own);
+  own.delayed(40);
+  metrics.committed({ transactions: 1, changes: 1, milliseconds: 20, refused: false });
+  metrics.checkpointed({ milliseconds: 3000, failed: false });
+  const lines = (await metrics.text()).split('\n');
+  for (const line of [
+    'catalog_page_queue_oldest_seconds 1.5',
+    'catalog_following_behind_seconds 2.5',
+    'catalog_event_loop_delay_seconds_sum 0.04',
+    'catalog_commit_duration_seconds_sum{outcome="durable"} 0.02',
+    'catalog_checkpoint_duration_seconds_sum{outcome="durable"} 3',
+  ]) {
+    assert.ok(lines.includes(line), line);
+  }
+});
+
 test('the age of the last backup is in seconds', async () => {
   const lastBackup = () => Date.now() - 90_000;
   const [line = ''] = await linesOf('catalog_backup_age_seconds', { lastBackup });
