@@ -179,7 +179,7 @@ export class Archiver {
   }
 
   #uploadBase(): void {
-    if (!this.#bases.isDue || !this.#baseUploads.mayBegin || this.#closing) return;
+    if (!this.#bases.isMissing || !this.#baseUploads.mayBegin || this.#closing) return;
     this.#baseUploads.begin(async () => {
       await this.#requireClaim();
       await this.#bases.upload();

@@ -20,11 +20,6 @@ export class BaseUpload {
     this.#store = store;
   }
 
-  /** Whether an upload should begin. */
-  get isDue(): boolean {
-    return this.#running === null && this.isMissing;
-  }
-
   /** Whether the store has had a checkpoint, or a migration, since the newest base. */
   get isMissing(): boolean {
     const { newest } = this;

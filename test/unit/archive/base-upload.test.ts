@@ -1,8 +1,9 @@
-/** src/archive/archiver.ts, invariant 1: at most one upload of a base is under way. */
+/** Bases of an archive: when one is missing, and that at most one upload is under way. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ArchiveObjects } from '../../../src/archive/archive-objects.ts';
 import { BaseUpload } from '../../../src/archive/base-upload.ts';
+import { SCHEMA_VERSION } from '../../../src/store/files/schema.ts';
 import { addBook } from '../../support/books.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { codeOf } from '../../support/failure.ts';
@@ -39,5 +40,20 @@ for (const fails of [false, true]) {
     await store.close();
   });
 }
+
+test('a base is missing if there is none, after a checkpoint, and after a migration', () => {
+  const store = { baseSequence: 5, snapshot: () => assert.unreachable() as never };
+  const bases = new BaseUpload(new ArchiveObjects(new MemoryObjects(), null), store);
+  assert.ok(bases.isMissing);
+  const base = { name: '', sequence: 5, schema: SCHEMA_VERSION, time: null, digest: '' };
+  for (const [newest, isMissing] of [
+    [base, false],
+    [{ ...base, sequence: 4 }, true],
+    [{ ...base, schema: SCHEMA_VERSION - 1 }, true],
+  ] as const) {
+    bases.newest = newest;
+    assert.is(bases.isMissing, isMissing);
+  }
+});
 
 test.run();
