@@ -6,6 +6,7 @@ import * as assert from 'uvu/assert';
 import type { Row } from '../../../../src/model/kind.ts';
 import { perKind } from '../../../../src/model/per-kind.ts';
 import { baseSlices } from '../../../../src/store/files/base.ts';
+import { BaseLines } from '../../../../src/store/files/base/base-lines.ts';
 import { decodeBase } from '../../../../src/store/files/base/base-reader.ts';
 import { CHECKSUM_LENGTH, checksumMember } from '../../../../src/json/checksum.ts';
 import type { Snapshot } from '../../../../src/store/state.ts';
@@ -77,6 +78,17 @@ test('a base that is cut into two pieces at any byte is read as it was written',
   for (let at = 1; at < bytes.length; at += 1) {
     const { state } = decodeBase('base', [bytes.subarray(0, at), bytes.subarray(at)]);
     assert.equal(readable(state), readable(snapshot), `cut at ${at}`);
+  }
+});
+
+test('the lines of a base are recognised wherever it is cut, so that its rows stay text', () => {
+  const [snapshot] = fc.sample(aSnapshot, { numRuns: 1, seed: 7 });
+  assert.ok(snapshot);
+  const bytes = bytesOf(snapshot).subarray(0, -CHECKSUM_LENGTH);
+  for (let at = 1; at < bytes.length; at += 1) {
+    const lines = new BaseLines('base');
+    for (const piece of [bytes.subarray(0, at), bytes.subarray(at)]) lines.take(piece);
+    assert.is.not(lines.end(), null, `cut at ${at}`);
   }
 });
 
