@@ -55,6 +55,12 @@ test('the rows found are those that have a word which contains the text', () => 
   );
 });
 
+test('a segment tells the word at a position from others, which may have the same hash', () => {
+  const segment = new WordSegment(Object.entries({ ab: 1, cd: 2 }), { isLasting: true });
+  const found = ['ab', 'cd', 'a', 'abc', ''].map((each) => segment.isAt(0, each));
+  assert.equal(found, [true, false, false, false, false]);
+});
+
 test('words with a common prefix are found by the prefix and by their other parts', () => {
   const vocabulary = new Vocabulary(50);
   for (let row = 1; row <= 200; row += 1) vocabulary.add([`art-${row}`, 'x'.repeat(300)], row);
