@@ -84,10 +84,12 @@ test('a port in use exits 1 with one line that names the port and the flag', asy
   await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve));
   const port = String((holder.address() as AddressInfo).port);
   try {
-    const finished = await runCommand(['serve', '--data', temporaryDirectory(), '--port', port]);
+    const data = temporaryDirectory();
+    const finished = await runCommand(['serve', '--data', data, '--port', port]);
     assertOneLine(finished);
     assert.match(finished.stderr, port);
     assert.match(finished.stderr, '--port');
+    assert.equal(readdirSync(data), [], 'no store is created');
   } finally {
     holder.close();
   }
