@@ -349,17 +349,22 @@ test('an array ends after a whole change set if the next ones are no longer kept
   assert.is(feed.open, 0);
 });
 
-test('an array whose change set cannot be read to its end breaks off', async () => {
-  const parts = async function* () {
-    yield { sequence: 1, bytes: Buffer.from('{}'), isFirst: true, isLast: false };
-    throw new CatalogError('history_gone', 'they are too old');
-  };
-  const read = async () => {
-    let text = '';
-    for await (const piece of arrayText(parts(), 10)) text += Buffer.from(piece).toString();
-    return text;
-  };
-  assert.is(await codeOf(read()), 'history_gone');
+test('an array breaks off in the middle of a change set, and if the next one is damaged', async () => {
+  for (const [isLast, code] of [
+    [false, 'history_gone'],
+    [true, 'store_damaged'],
+  ] as const) {
+    const parts = async function* () {
+      yield { sequence: 1, bytes: Buffer.from('{}'), isFirst: true, isLast };
+      throw new CatalogError(code, 'it cannot be read');
+    };
+    const read = async () => {
+      let text = '';
+      for await (const piece of arrayText(parts(), 10)) text += Buffer.from(piece).toString();
+      return text;
+    };
+    assert.is(await codeOf(read()), code);
+  }
 });
 
 test('a stream without events gets a comment every 15 seconds', async () => {
