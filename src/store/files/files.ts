@@ -146,6 +146,7 @@ const WRITING_ADVICE: Readonly<Record<string, string>> = {
   EFBIG: 'raise the limit of file sizes (ulimit -f)',
   EMFILE: 'raise the limit of open files (ulimit -n)',
   ENFILE: 'close some programs',
+  ENOTEMPTY: 'move the files of other programs out of that directory',
 };
 
 /** @returns the cause as an error that names the directory; a CatalogError already does. */

@@ -16,6 +16,7 @@ const ADVICE = {
   EFBIG: 'raise the limit of file sizes (ulimit -f) and try again',
   EMFILE: 'raise the limit of open files (ulimit -n) and try again',
   ENFILE: 'close some programs and try again',
+  ENOTEMPTY: 'move the files of other programs out of that directory and try again',
   EIO: 'check the disk and try again',
 };
 
