@@ -29,7 +29,7 @@ const shape = v.object({
  * Writes the settings of a host that shares a log, if they have changed: a host can start again
  * with a full disk.
  *
- * @throws what the disk throws.
+ * @throws CatalogError `store_unreadable` if they cannot be read; what the disk throws.
  */
 export async function keepClusterSettings(
   disk: Disk,
@@ -48,7 +48,7 @@ export async function keepClusterSettings(
   };
   const bytes = Buffer.from(`${JSON.stringify(content, null, 1)}\n`);
   const path = join(directory, DATA_FILES.cluster);
-  if (disk.read(path)?.equals(bytes) === true) return;
+  if (readFile(disk, path)?.equals(bytes) === true) return;
   await replaceFile(disk, path, bytes);
 }
 
