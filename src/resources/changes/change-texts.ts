@@ -6,7 +6,7 @@
  */
 import { atOnce, inSlices } from '../../slices.ts';
 import type { ChangeSet } from '../../store/change-set.ts';
-import { type Piece, SharedTexts, type SharedTextsOptions } from '../text/shared-texts.ts';
+import { SharedTexts, type SharedTextsOptions } from '../text/shared-texts.ts';
 import type { TurnQueue } from '../text/turn-queue.ts';
 import type { ChangeSource } from './change-source.ts';
 import { changesText, PIECE_BYTES, type View } from './change-text.ts';
@@ -16,8 +16,11 @@ import { isPublished } from './published.ts';
 const MAX_SHARED_BYTES = 8 * 1024 * 1024;
 
 /** A piece of the text of a change set. */
-export interface Part extends Piece {
+export interface Part {
   readonly sequence: number;
+  readonly bytes: Uint8Array;
+  readonly isFirst: boolean;
+  readonly isLast: boolean;
 }
 
 export class ChangeTexts {
@@ -66,7 +69,7 @@ export class ChangeTexts {
   async *#long(sequence: number, view: View, gone: AbortSignal): AsyncGenerator<Part, void, void> {
     const key = `${sequence} ${view.subjects}`;
     const pieces = this.#shared.read(key, () => this.#make(sequence, view), gone);
-    for await (const piece of pieces) yield { sequence, ...piece };
+    for await (const { content: bytes, ...rest } of pieces) yield { sequence, bytes, ...rest };
   }
 
   async #make(sequence: number, view: View): Promise<readonly Uint8Array[]> {

@@ -25,16 +25,21 @@ export interface SharedTextsOptions {
   readonly delay?: Delay | undefined;
 }
 
-/** Makes a text in pieces of at most 64 KiB, which are the same every time. */
-type Make = () => Promise<readonly Uint8Array[]>;
+/** A part of a text: bytes, or something else that takes about `length` bytes of memory. */
+interface Sized {
+  readonly length: number;
+}
 
-interface Text {
+/** Makes a text in pieces of about 64 KiB, which are the same every time. */
+type Make<P> = () => Promise<readonly P[]>;
+
+interface Text<P> {
   readonly key: string;
-  readonly make: Make;
+  readonly make: Make<P>;
   /** The number of readers that read it or wait for it. */
   readers: number;
   /** Null before it is made, and after it was dropped. */
-  pieces: readonly Uint8Array[] | null;
+  pieces: readonly P[] | null;
   bytes: number;
   madeAt: number;
   /** Rejects if it could not be made. */
@@ -42,18 +47,18 @@ interface Text {
 }
 
 /** A piece of a text. */
-export interface Piece {
-  readonly bytes: Uint8Array;
+export interface Piece<P extends Sized = Uint8Array> {
+  readonly content: P;
   readonly isFirst: boolean;
   readonly isLast: boolean;
 }
 
-export class SharedTexts {
+export class SharedTexts<P extends Sized = Uint8Array> {
   readonly #maxBytes: number;
   readonly #now: () => number;
   readonly #delay: Delay;
   /** In the order in which they were requested, and are made. */
-  readonly #texts = new Map<string, Text>();
+  readonly #texts = new Map<string, Text<P>>();
   #bytes = 0;
   #queue: Promise<void> = Promise.resolve();
   /** Resumes the text that waits for room. */
@@ -76,16 +81,16 @@ export class SharedTexts {
    * @param gone ends the wait for it; no more pieces follow.
    * @throws what `make` throws.
    */
-  async *read(key: string, make: Make, gone: AbortSignal): AsyncGenerator<Piece, void, void> {
+  async *read(key: string, make: Make<P>, gone: AbortSignal): AsyncGenerator<Piece<P>, void, void> {
     let next = 0;
     for (let isOver = false; !isOver; ) {
       const text = await this.#enter(key, make, gone);
       if (text === null) return;
       try {
         while (!isOver && text.pieces !== null) {
-          const bytes = text.pieces[next];
+          const content = text.pieces[next];
           isOver = next + 1 >= text.pieces.length;
-          if (bytes !== undefined) yield { bytes, isFirst: next === 0, isLast: isOver };
+          if (content !== undefined) yield { content, isFirst: next === 0, isLast: isOver };
           next += 1;
         }
       } finally {
@@ -95,7 +100,7 @@ export class SharedTexts {
   }
 
   /** @returns the text, which the reader has to leave; null if the wait was ended. */
-  async #enter(key: string, make: Make, gone: AbortSignal): Promise<Text | null> {
+  async #enter(key: string, make: Make<P>, gone: AbortSignal): Promise<Text<P> | null> {
     const text = this.#texts.get(key) ?? this.#ask(key, make);
     text.readers += 1;
     // Nobody finds a text that could not be made, so its readers are not counted any more.
@@ -104,20 +109,20 @@ export class SharedTexts {
     return null;
   }
 
-  #leave(text: Text): void {
+  #leave(text: Text<P>): void {
     text.readers -= 1;
     this.#dropUnread();
   }
 
-  #ask(key: string, make: Make): Text {
+  #ask(key: string, make: Make<P>): Text<P> {
     const ready = this.#queue.then(() => this.#make(text));
-    const text: Text = { key, make, readers: 0, pieces: null, bytes: 0, madeAt: 0, ready };
+    const text: Text<P> = { key, make, readers: 0, pieces: null, bytes: 0, madeAt: 0, ready };
     this.#texts.set(key, text);
     this.#queue = ready.catch(() => {});
     return text;
   }
 
-  async #make(text: Text): Promise<void> {
+  async #make(text: Text<P>): Promise<void> {
     // Its readers may have left by now, or leave while it waits for room.
     if (text.readers > 0) await this.#room();
     if (text.readers === 0) {
@@ -168,7 +173,7 @@ export class SharedTexts {
     }
   }
 
-  #drop(text: Text): void {
+  #drop(text: Text<P>): void {
     if (text.pieces === null) return;
     this.#texts.delete(text.key);
     this.#bytes -= text.bytes;

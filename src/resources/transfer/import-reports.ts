@@ -56,10 +56,10 @@ export class ImportReports {
     await pieces.return();
     const etag = this.#etags.get(id);
     if (first === undefined || etag === undefined) throw missingItem('import', id);
-    if (first.isLast) return { etag, text: first.bytes };
+    if (first.isLast) return { etag, text: first.content };
     const closed = new AbortController();
     const bytes = async function* (this: ImportReports) {
-      for await (const piece of this.#piecesOf(id, closed)) yield piece.bytes;
+      for await (const piece of this.#piecesOf(id, closed)) yield piece.content;
     };
     return { etag, text: closable(this.#queued(bytes.call(this)), closed) };
   }

@@ -85,6 +85,11 @@ export class DeliveryState {
     return state;
   }
 
+  /** Whether the last attempt failed. */
+  get isFailing(): boolean {
+    return this.#failures > 0;
+  }
+
   /** Where the deliveries continue. */
   get place(): object {
     return {

@@ -6,17 +6,20 @@
  *    retried, and the later ones wait.
  * 2. The saved position, and the progress within the next change set, never pass a message that was
  *    not delivered. So after a crash some may be delivered again, but none is lost.
- * 3. While the dispatcher waits, it holds no change set in memory.
+ * 3. While the dispatcher waits for the receiver, it holds one message, and no change set that is
+ *    over 64 KiB: all dispatchers share the texts of these (shared-changes.ts). While it waits for
+ *    something else, it holds none.
  */
 import { pause } from '../../delay.ts';
 import { hasCode, messageOf } from '../../errors.ts';
-import type { ChangeSet } from '../../store/change-set.ts';
+import { inSlices } from '../../slices.ts';
 import type { Store } from '../../store/store.ts';
 import type { ChangeSource } from '../changes/change-source.ts';
 import type { DeliveryState, Outcome } from './delivery-state.ts';
 import { type Message, messagesOf, signedHeaders } from './message.ts';
 import type { DeliveryStorage, Secrets, Send, Webhook } from './ports.ts';
 import { GIVE_UP_MS, MAX_DELAY_MS } from './schedule.ts';
+import type { SharedChanges } from './shared-changes.ts';
 
 /** Milliseconds between two writes of the state while deliveries succeed. */
 const SAVE_INTERVAL_MS = 1000;
@@ -34,8 +37,7 @@ const GONE = 410;
 export interface DispatchContext {
   readonly store: Pick<Store, 'get' | 'oldest'>;
   readonly source: Pick<ChangeSource, 'sequence' | 'arrivals'>;
-  /** See {@link ChangeSource.after}. */
-  readonly changesAfter: ChangeSource['after'];
+  readonly changes: Pick<SharedChanges, 'of'>;
   readonly secrets: Secrets;
   readonly storage: DeliveryStorage;
   readonly send: Send;
@@ -122,7 +124,7 @@ export class Dispatcher {
         else await pause(Number.POSITIVE_INFINITY, wake);
       } catch (error) {
         if (hasCode(error, 'history_gone')) this.#skip(webhook);
-        else {
+        else if (error !== wake.reason) {
           this.#context.onError(error);
           await pause(UNREADABLE_DELAY_MS, wake);
         }
@@ -138,7 +140,7 @@ export class Dispatcher {
 
   /** Delivers until a delivery fails, or waits until there is something to deliver. */
   async #advance(webhook: Webhook, wake: AbortSignal): Promise<void> {
-    const { source, now, changesAfter } = this.#context;
+    const { source, now } = this.#context;
     const { state } = this;
     const rest = (state.next ?? 0) - now();
     // If the rest is longer, the clock was set back.
@@ -152,17 +154,26 @@ export class Dispatcher {
       if (source.arrivals.closed) await pause(Number.POSITIVE_INFINITY, wake);
       return;
     }
-    for await (const changeSet of changesAfter(state.position, last)) {
-      if (wake.aborted || !(await this.#deliver(webhook, changeSet, wake))) return;
-      state.position = changeSet.sequence;
+    while (state.position < last) {
+      const sequence = state.position + 1;
+      if (wake.aborted || !(await this.#deliver(webhook, sequence, wake))) return;
+      state.position = sequence;
       state.progress = null;
       this.#saveSoon();
     }
   }
 
   /** @returns whether everything about the change set is delivered. */
-  async #deliver(webhook: Webhook, changeSet: ChangeSet, wake: AbortSignal): Promise<boolean> {
-    for await (const message of messagesOf(webhook, changeSet, this.state.progress)) {
+  async #deliver(webhook: Webhook, sequence: number, wake: AbortSignal): Promise<boolean> {
+    const messages = () =>
+      messagesOf(webhook, this.#context.changes.of(sequence, wake), this.state.progress);
+    if (this.state.isFailing) {
+      // Read alone, so that others do not wait for a text that a receiver which is down would hold.
+      const message = await firstOf(messages());
+      if (message === null) return true;
+      if (wake.aborted || !(await this.#attempt(webhook, message))) return false;
+    }
+    for await (const message of messages()) {
       if (wake.aborted || !(await this.#attempt(webhook, message))) return false;
     }
     return true;
@@ -197,7 +208,9 @@ export class Dispatcher {
     this.#request = new AbortController();
     const { signal } = this.#request;
     try {
-      const headers = signedHeaders(message, secrets.secretOf(webhook), now());
+      const secret = secrets.secretOf(webhook);
+      const headers = await inSlices(signedHeaders(message, secret, now()));
+      if (signal.aborted) return null;
       const status = await send({ url: webhook.url, headers, body: message.body, signal });
       const isRedirect = status >= 300 && status <= 399;
       return { status, error: isRedirect ? 'redirects are not followed' : null };
@@ -268,4 +281,9 @@ export class Dispatcher {
     };
     this.#saving = this.#saving.then(() => storage.save(this.#id, this.state)).then(saved, failed);
   }
+}
+
+async function firstOf<T>(items: AsyncIterable<T>): Promise<T | null> {
+  for await (const item of items) return item;
+  return null;
 }

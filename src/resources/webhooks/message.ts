@@ -1,10 +1,8 @@
 /** What is sent to a webhook: the changes of one change set, in one message or several. */
 import { hash } from 'node:crypto';
 import { Webhook as Signer } from 'standardwebhooks';
-import { inTurns } from '../../slices.ts';
-import type { ChangeSet } from '../../store/change-set.ts';
-import { changesIn } from '../changes/published.ts';
 import type { Webhook } from './ports.ts';
+import type { ChangeRun } from './shared-changes.ts';
 
 /** The type of every message. */
 const TYPE = 'catalog.changes';
@@ -34,46 +32,85 @@ export interface Progress {
   readonly changes: number;
 }
 
+type ChangeSetNumbers = Pick<ChangeRun, 'sequence' | 'time'>;
+
 /**
  * The messages about a change set; none if it changed nothing of the webhook's resources.
  *
+ * @param runs the changes of the change set.
  * @param delivered the progress so far. If it is that of another change set, or of other settings
  *   of the webhook, nothing is delivered yet.
+ * @throws what `runs` throws.
  */
 export async function* messagesOf(
   webhook: Webhook,
-  changeSet: ChangeSet,
+  runs: AsyncIterable<ChangeRun>,
   delivered: Progress | null,
 ): AsyncGenerator<Message, void, void> {
   const wanted = new Set(JSON.parse(webhook.resources) as string[]);
-  const { sequence, time } = changeSet;
-  const name = nameOf(webhook, changeSet);
-  const of = progressName(webhook, name);
-  const begun = delivered?.of === of ? delivered : null;
-  let [part, position] = [begun?.messages ?? 0, 0];
-  let [data, changes] = ['', 0];
-  const message = (): Message => {
-    part += 1;
+  let draft: Draft | null = null;
+  for await (const run of runs) {
+    if (wanted.size > 0 && !wanted.has(run.resource)) continue;
+    draft ??= new Draft(webhook, run, delivered);
+    for (const text of run.texts) {
+      draft.add(text);
+      if (draft.isFull) yield draft.message();
+    }
+  }
+  if (draft?.isEmpty === false) yield draft.message();
+}
+
+/** Collects the changes of a change set that are not delivered yet, message by message. */
+class Draft {
+  readonly #changeSet: ChangeSetNumbers;
+  readonly #name: string;
+  readonly #of: string;
+  /** The changes that are delivered. */
+  readonly #skipped: number;
+  #part: number;
+  #position = 0;
+  #data = '';
+  #changes = 0;
+
+  constructor(webhook: Webhook, changeSet: ChangeSetNumbers, delivered: Progress | null) {
+    this.#changeSet = changeSet;
+    this.#name = nameOf(webhook, changeSet);
+    this.#of = progressName(webhook, this.#name);
+    const begun = delivered?.of === this.#of ? delivered : null;
+    this.#part = begun?.messages ?? 0;
+    this.#skipped = begun?.changes ?? 0;
+  }
+
+  get isEmpty(): boolean {
+    return this.#changes === 0;
+  }
+
+  get isFull(): boolean {
+    return this.#data.length >= MESSAGE_UNITS;
+  }
+
+  add(text: string): void {
+    this.#position += 1;
+    if (this.#position <= this.#skipped) return;
+    this.#data += this.isEmpty ? text : `,${text}`;
+    this.#changes += 1;
+  }
+
+  /** @returns the changes that were added since the last message. */
+  message(): Message {
+    const { sequence, time } = this.#changeSet;
+    const [data, changes] = [this.#data, this.#changes];
+    [this.#data, this.#changes] = ['', 0];
+    this.#part += 1;
     const head = JSON.stringify({ type: TYPE, timestamp: time }).slice(0, -1);
     return {
-      id: `${name}_${part}`,
+      id: `${this.#name}_${this.#part}`,
       sequence,
       changes,
       body: `${head},"data":[${data}]}`,
-      progress: { of, messages: part, changes: position },
+      progress: { of: this.#of, messages: this.#part, changes: this.#position },
     };
-  };
-  for await (const change of inTurns(changesIn(changeSet))) {
-    if (change === null || (wanted.size > 0 && !wanted.has(change.resource))) continue;
-    position += 1;
-    if (position <= (begun?.changes ?? 0)) continue;
-    data += changes === 0 ? change.text(true) : `,${change.text(true)}`;
-    changes += 1;
-    if (data.length < MESSAGE_UNITS) continue;
-    yield message();
-    [data, changes] = ['', 0];
   }
-  if (changes > 0) yield message();
 }
 
 /**
@@ -81,7 +118,7 @@ export async function* messagesOf(
  * a restore or a promotion they are assigned again to other webhooks and change sets, and other
  * `resources` make other messages. A receiver would drop those as repetitions.
  */
-function nameOf({ id, created, resources }: Webhook, { sequence, time }: ChangeSet): string {
+function nameOf({ id, created, resources }: Webhook, { sequence, time }: ChangeSetNumbers): string {
   const digest = hash('sha256', JSON.stringify([created, resources, time]), 'hex');
   return `msg_${id}_${sequence}_${digest.slice(0, DIGEST_LENGTH)}`;
 }
@@ -92,16 +129,18 @@ function progressName({ url }: Webhook, name: string): string {
 }
 
 /**
- * The headers of a delivery, signed as Standard Webhooks specifies.
+ * The headers of a delivery, signed as Standard Webhooks specifies. The one step takes a millisecond
+ * or two, and many webhooks may get a message at the same time.
  *
  * @param secret as `Secrets.secretOf` (ports.ts) returns it.
  * @param time of this attempt, in milliseconds since the epoch.
  */
-export function signedHeaders(
+export function* signedHeaders(
   { id, body }: Pick<Message, 'id' | 'body'>,
   secret: string,
   time: number,
-): Readonly<Record<string, string>> {
+): Generator<undefined, Readonly<Record<string, string>>> {
+  yield;
   return {
     'content-type': 'application/json',
     'webhook-id': id,

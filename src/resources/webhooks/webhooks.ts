@@ -13,6 +13,7 @@ import { Dispatcher, type DispatchContext } from './dispatcher.ts';
 import { type Delivery, DeliveryState } from './delivery-state.ts';
 import { requireRoomForWebhooks } from './limit.ts';
 import type { Webhook } from './ports.ts';
+import { SharedChanges } from './shared-changes.ts';
 
 const KIND = KINDS.webhooks;
 
@@ -28,10 +29,7 @@ export interface WebhookFigures {
 }
 
 export interface WebhooksOptions
-  extends Omit<
-    DispatchContext,
-    'store' | 'mark' | 'onAttempt' | 'now' | 'source' | 'changesAfter'
-  > {
+  extends Omit<DispatchContext, 'store' | 'mark' | 'onAttempt' | 'now' | 'source' | 'changes'> {
   readonly audited: AuditedStore;
   readonly source: ChangeSource;
   /** Reads change sets that this host does not keep; without it they are skipped. */
@@ -53,12 +51,13 @@ export class Webhooks {
     const { audited, source, readOlder, now = Date.now } = options;
     const { store } = audited;
     this.#options = options;
+    const readAfter: ChangeSource['after'] = (sequence, last) =>
+      readOlder === undefined
+        ? source.after(sequence, last)
+        : changesAfter(source, readOlder, sequence, last);
     this.#context = {
       ...options,
-      changesAfter: (sequence, last) =>
-        readOlder === undefined
-          ? source.after(sequence, last)
-          : changesAfter(source, readOlder, sequence, last),
+      changes: new SharedChanges(source, readAfter),
       now,
       store,
       mark: (webhook, change) => this.#mark(webhook, change),

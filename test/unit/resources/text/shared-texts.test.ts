@@ -53,14 +53,14 @@ async function settle(): Promise<void> {
 }
 
 const textOf = async (reading: ReturnType<Stage['read']>) =>
-  (await Array.fromAsync(reading)).map(({ bytes }) => Buffer.from(bytes).toString());
+  (await Array.fromAsync(reading)).map(({ content }) => Buffer.from(content).toString());
 
 test('concurrent readers of a text share the same bytes, which are made once', async () => {
   const stage = new Stage(100);
   const readers = [stage.read('a'), stage.read('a'), stage.read('a')];
   const first = await Promise.all(readers.map((reader) => reader.next()));
   assert.equal(stage.made, ['a']);
-  const bytes = first.map(({ value }) => value?.bytes);
+  const bytes = first.map(({ value }) => value?.content);
   assert.ok(bytes[0] !== undefined && bytes[1] === bytes[0] && bytes[2] === bytes[0]);
   const rest = await Promise.all(readers.map((reader) => textOf(reader)));
   assert.equal(rest, [['a:two'], ['a:two'], ['a:two']]);
@@ -97,7 +97,7 @@ test('however many texts are requested, memory exceeds the limit by at most one 
 test('a reader that is stuck holds up others for at most 5 seconds, and then continues where it was', async () => {
   const stage = new Stage(0);
   const slow = stage.read('a');
-  assert.is(String((await slow.next()).value?.bytes), 'a:one');
+  assert.is(String((await slow.next()).value?.content), 'a:one');
   const other = textOf(stage.read('b'));
   await settle();
   stage.pass(4999);
@@ -189,7 +189,7 @@ test('a text that cannot be made fails for waiting readers, and is made again fo
   for (const failed of await Promise.allSettled(waiting)) assert.is(failed.status, 'rejected');
   assert.is(attempts, 1);
   const { value } = await shared.read('a', make, STAYS).next();
-  assert.equal(value, { bytes: Buffer.from('text'), isFirst: true, isLast: true });
+  assert.equal(value, { content: Buffer.from('text'), isFirst: true, isLast: true });
 });
 
 test('a TurnQueue lets at most 4 callers continue in each turn of the event loop, in order', () =>

@@ -3,11 +3,13 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { CatalogError } from '../../../../src/errors.ts';
 import { Arrivals } from '../../../../src/resources/changes/arrivals.ts';
+import type { ChangeSource } from '../../../../src/resources/changes/change-source.ts';
 import { Dispatcher, type DispatchContext } from '../../../../src/resources/webhooks/dispatcher.ts';
 import { DeliveryState } from '../../../../src/resources/webhooks/delivery-state.ts';
 import type { Webhook } from '../../../../src/resources/webhooks/ports.ts';
+import { SharedChanges } from '../../../../src/resources/webhooks/shared-changes.ts';
 import type { ChangeSet } from '../../../../src/store/change-set.ts';
-import { turn } from '../../../support/turns.ts';
+import { countingTurns, turn } from '../../../support/turns.ts';
 import { until } from '../../../support/until.ts';
 import { NO_STORAGE, ONE_SECRET, WEBHOOK } from '../../../support/webhooks.ts';
 
@@ -25,6 +27,25 @@ function changeSetOf(sequence: number): ChangeSet {
     put: { brands: [{ id: sequence, name: 'A', logo: '', first_letter: '' }] },
     delete: {},
   };
+}
+
+/** A change set with messages of one brand each. */
+function longChangeSetOf(sequence: number): ChangeSet {
+  const row = { name: 'A'.repeat(140_000), logo: '', first_letter: '' };
+  const brands = [1, 2, 3].map((id) => ({ id, ...row }));
+  return { ...changeSetOf(sequence), put: { brands } };
+}
+
+async function* shortChangeSets(sequence: number, to: number) {
+  for (let at = sequence + 1; at <= to; at += 1) yield changeSetOf(at);
+}
+
+/** The change sets of a history of which nothing is in memory. */
+function changesOf(
+  after: ChangeSource['after'],
+  options?: ConstructorParameters<typeof SharedChanges>[2],
+): SharedChanges {
+  return new SharedChanges({ recent: () => undefined }, after, options);
 }
 
 function webhookOf(origin: number): Webhook {
@@ -45,9 +66,7 @@ function world(webhook: Webhook, last: number) {
       },
       arrivals,
     },
-    async *changesAfter(sequence, to) {
-      for (let at = sequence + 1; at <= to; at += 1) yield changeSetOf(at);
-    },
+    changes: changesOf(shortChangeSets),
     secrets: ONE_SECRET,
     storage: NO_STORAGE,
     send: async ({ body }) => {
@@ -293,10 +312,10 @@ test('a history that cannot be read is reported, and not read again at once', as
     {
       ...context,
       // oxlint-disable-next-line require-yield
-      async *changesAfter() {
+      changes: changesOf(async function* () {
         await turn();
         throw unreadable;
-      },
+      }),
       onError: (error) => errors.push(error),
     },
     1,
@@ -404,12 +423,9 @@ test('a stop ends deliveries after the message in progress, in the middle of a c
   const dispatcher: Dispatcher = new Dispatcher(
     {
       ...context,
-      // Each row is long enough for a message of its own.
-      async *changesAfter() {
-        const row = { name: 'A'.repeat(130_000), logo: '', first_letter: '' };
-        const brands = [1, 2, 3].map((id) => ({ id, ...row }));
-        yield { ...changeSetOf(1), put: { brands } };
-      },
+      changes: changesOf(async function* () {
+        yield longChangeSetOf(1);
+      }),
       async send(request) {
         stopped = dispatcher.stop(60_000);
         return send(request);
@@ -433,13 +449,11 @@ test('a stop ends the reading of change sets of which nothing is delivered', asy
   const dispatcher: Dispatcher = new Dispatcher(
     {
       ...context,
-      async *changesAfter(sequence, to) {
-        for await (const changeSet of context.changesAfter(sequence, to)) {
-          read += 1;
-          if (read === 3) stopped.resolve(dispatcher.stop(0));
-          yield changeSet;
-        }
-      },
+      changes: changesOf(async function* (sequence, to) {
+        read += 1;
+        if (read === 3) stopped.resolve(dispatcher.stop(0));
+        yield* shortChangeSets(sequence, to);
+      }),
     },
     1,
     new DeliveryState(0),
@@ -447,6 +461,122 @@ test('a stop ends the reading of change sets of which nothing is delivered', asy
   dispatcher.start();
   await stopped.promise;
   assert.is(read, 3);
+});
+
+test('webhooks whose receivers do not answer share a long change set, which is read once', async () => {
+  const { context } = world(webhookOf(0), 1);
+  let read = 0;
+  const changes = changesOf(async function* () {
+    read += 1;
+    yield longChangeSetOf(1);
+  });
+  const sent: string[] = [];
+  const turnsWithRequests = new Set<number>();
+  const answer = Promise.withResolvers<number>();
+  const dispatchers: Dispatcher[] = [];
+  await countingTurns(async (turns) => {
+    const send: DispatchContext['send'] = ({ body }) => {
+      sent.push(body);
+      turnsWithRequests.add(turns());
+      return answer.promise;
+    };
+    for (let nth = 0; nth < 100; nth += 1) {
+      dispatchers.push(new Dispatcher({ ...context, changes, send }, 1, new DeliveryState(0)));
+    }
+    for (const dispatcher of dispatchers) dispatcher.start();
+    await until('each has sent a message', () => sent.length === dispatchers.length);
+  });
+  assert.is(new Set(sent).size, 1);
+  assert.is(read, 1);
+  assert.ok(turnsWithRequests.size > 1, 'signing them all at once would block the event loop');
+  answer.resolve(204);
+  await until('all are delivered', () => dispatchers.every(({ state }) => state.position === 1));
+  await Promise.all(dispatchers.map((dispatcher) => dispatcher.stop(0)));
+  assert.is(sent.length, 300);
+  assert.is(read, 1);
+});
+
+test('a message to a receiver that fails holds no text, so that other webhooks need not wait', async () => {
+  const { context } = world(webhookOf(0), 2);
+  const changes = changesOf(
+    async function* (sequence) {
+      yield longChangeSetOf(sequence + 1);
+    },
+    // Only one text is kept, and a clock that stands still does not take it from its reader.
+    { maxBytes: 1, now: () => 0 },
+  );
+  const requests: PromiseWithResolvers<number>[] = [];
+  const send: DispatchContext['send'] = () => {
+    const request = Promise.withResolvers<number>();
+    requests.push(request);
+    return request.promise;
+  };
+  const failing = new Dispatcher(
+    { ...context, changes, send, retryDelay: () => 1 },
+    1,
+    new DeliveryState(0),
+  );
+  failing.start();
+  await until('the first attempt begins', () => requests.length === 1);
+  requests[0]?.resolve(500);
+  await until('the next attempt begins', () => requests.length === 2);
+  const other = new Dispatcher({ ...context, changes }, 1, new DeliveryState(1));
+  other.start();
+  await until('the other one is delivered', () => other.state.position === 2);
+  requests[1]?.resolve(204);
+  await until('the rest is sent, too', () => requests.length === 3);
+  assert.equal(
+    failing.state.deliveries.map(({ id }) => id.slice(-2)),
+    ['_1'],
+  );
+  requests[2]?.resolve(204);
+  await Promise.all([other.stop(0), failing.stop(0)]);
+});
+
+test('a stop while a webhook waits for a text sends nothing', async () => {
+  const { context, told } = world(webhookOf(0), 1);
+  const reading = Promise.withResolvers<void>();
+  const read = Promise.withResolvers<void>();
+  const changes = changesOf(async function* () {
+    reading.resolve();
+    await read.promise;
+    yield changeSetOf(1);
+  });
+  const errors: unknown[] = [];
+  const onError = (error: unknown) => void errors.push(error);
+  const dispatcher = new Dispatcher({ ...context, changes, onError }, 1, new DeliveryState(0));
+  dispatcher.start();
+  await reading.promise;
+  await dispatcher.stop(0);
+  read.resolve();
+  assert.equal([told, errors], [[], []]);
+  assert.is(dispatcher.state.position, 0);
+});
+
+test('a change set that is delivered is not delivered again for other resources', async () => {
+  let webhook = webhookOf(0);
+  const { context, commit, told } = world(webhook, 1);
+  const dispatcher: Dispatcher = new Dispatcher(
+    {
+      ...context,
+      store: { get: () => webhook as never, oldest: 0 },
+      async send(request) {
+        if (told.length === 0) {
+          webhook = { ...webhook, resources: '["brands"]' };
+          dispatcher.changed(true);
+        }
+        return context.send(request);
+      },
+    },
+    1,
+    new DeliveryState(0),
+  );
+  dispatcher.start();
+  await until('it is delivered', () => told.length > 0);
+  commit();
+  await until('the next one is delivered', () => dispatcher.state.position === 2);
+  await dispatcher.stop(0);
+  assert.equal(told, [1, 2]);
 });
 
 test.run();

@@ -3,21 +3,23 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { messagesOf } from '../../../../src/resources/webhooks/message.ts';
 import type { Webhook } from '../../../../src/resources/webhooks/ports.ts';
-import type { ChangeSet } from '../../../../src/store/change-set.ts';
+import type { ChangeRun } from '../../../../src/resources/webhooks/shared-changes.ts';
 import { WEBHOOK } from '../../../support/webhooks.ts';
 
-const CHANGE_SET: ChangeSet = {
+const RUN: ChangeRun = {
   sequence: 7,
-  previous: '',
-  digest: '',
   time: '2026-01-01T00:00:00.000Z',
-  last_ids: {},
-  put: { brands: [{ id: 1, name: 'A', logo: '', first_letter: '' }] },
-  delete: {},
+  resource: 'brands',
+  texts: ['{}'],
+  length: 4,
 };
 
-async function idOf(webhook: Partial<Webhook>, changeSet: Partial<ChangeSet>): Promise<string> {
-  const messages = messagesOf({ ...WEBHOOK, ...webhook }, { ...CHANGE_SET, ...changeSet }, null);
+async function* runsOf(changeSet: Partial<ChangeRun>) {
+  yield { ...RUN, ...changeSet };
+}
+
+async function idOf(webhook: Partial<Webhook>, changeSet: Partial<ChangeRun>): Promise<string> {
+  const messages = messagesOf({ ...WEBHOOK, ...webhook }, runsOf(changeSet), null);
   for await (const { id } of messages) return id;
   throw new Error('there is no message');
 }
