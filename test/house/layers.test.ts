@@ -61,6 +61,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'telemetry',
     'delay',
     'errors',
+    'fair-queue',
     'json',
     'network',
     'places',

@@ -2,14 +2,15 @@
  * What a host sends to its followers (spec 15.10): its state, its accounts and keys, a base, and
  * its change sets as they are stored.
  *
- * Bases and streams are generated while they are sent, so a slow follower costs only a few pieces
- * of memory. The number of each that may be under way is bounded.
+ * Bases and streams are generated while they are sent: for a slow follower, a piece of a base or the
+ * bytes of one change set are in memory. The number of each that may be under way is bounded.
  */
 import type {
   CredentialFiles,
   WatchedCredentialFiles,
 } from '../../auth/sharing/credential-files.ts';
 import { CatalogError, hasCode } from '../../errors.ts';
+import { FairQueue } from '../../fair-queue.ts';
 import type { BodyStream } from '../../http/message.ts';
 import type { HostService, HostState, KnownEpoch } from '../../http/services.ts';
 import { Places } from '../../places.ts';
@@ -61,6 +62,8 @@ export class Hosts implements HostService {
   readonly #options: Options;
   readonly #bases = placesFor(MAX_BASES, 'bases are being sent already; try again');
   readonly #streams = placesFor(MAX_STREAMS, 'hosts follow already; try again');
+  /** One change set is decoded at a time, for all streams. */
+  readonly #reads = new FairQueue<object>();
 
   constructor(options: Options) {
     this.#options = options;
@@ -120,6 +123,17 @@ export class Hosts implements HostService {
     }
   }
 
+  /** The change sets after a sequence, without the decoded ones, which take far more memory. */
+  async *#lines(after: number): AsyncGenerator<Line, void, void> {
+    const source = this.#options.store.encodedSince(after)[Symbol.asyncIterator]();
+    for (;;) {
+      const read = await this.#reads.run(source, () => source.next());
+      if (read.done === true) return;
+      const { bytes, changeSet } = read.value;
+      yield { sequence: changeSet.sequence, bytes };
+    }
+  }
+
   async *#changes(
     since: number,
     isAllowed: () => Promise<boolean>,
@@ -133,9 +147,9 @@ export class Hosts implements HostService {
     while (!arrivals.closed && !gone.aborted && role.isPrimary) {
       try {
         if (at < store.sequence) {
-          for await (const next of withWaits(store.encodedSince(at), emptyLineMs)) {
+          for await (const next of withWaits(this.#lines(at), emptyLineMs)) {
             if (next !== null) {
-              at = next.changeSet.sequence;
+              at = next.sequence;
               yield* piecesOf(next.bytes, PIECE_BYTES);
             }
             if (gone.aborted || arrivals.closed) return;
@@ -158,6 +172,12 @@ export class Hosts implements HostService {
       due = performance.now() + emptyLineMs;
     }
   }
+}
+
+/** A change set as it is stored. */
+interface Line {
+  readonly sequence: number;
+  readonly bytes: Uint8Array;
 }
 
 /** @param what follows the number in the refusal. */

@@ -8,6 +8,7 @@ import { Hosts } from '../../../../src/hosts/primary/host-service.ts';
 import type { EncodedChangeSet } from '../../../../src/store/change-set.ts';
 import { temporaryDirectory } from '../../../support/directory.ts';
 import { quickDisk } from '../../../support/disk.ts';
+import { turn } from '../../../support/turns.ts';
 
 const BYTES = Buffer.from('{"sequence":1}\n');
 
@@ -70,6 +71,26 @@ test('a stream whose token is revoked ends, also if its follower is always behin
   while (sent < 200_000 && (await pieces.next()).done !== true) sent += 1;
   assert.is(verifications, 3);
   await pieces.return?.();
+});
+
+test('streams read one change set at a time, because a decoded one takes far more than its bytes', async () => {
+  let [reading, most] = [0, 0];
+  const { hosts, pieces } = streamOf(async () => {
+    reading += 1;
+    most = Math.max(most, reading);
+    for (let turns = 0; turns < 5; turns += 1) await turn();
+    reading -= 1;
+  });
+  const others = [1, 2, 3].map(() => hosts.changes(0, async () => true)[Symbol.asyncIterator]());
+  const streams = [pieces, ...others];
+  const firstOf = async (stream: typeof pieces) => {
+    let { value } = await stream.next();
+    while (value === '\n') ({ value } = await stream.next());
+    return value;
+  };
+  assert.equal(await Promise.all(streams.map(firstOf)), [BYTES, BYTES, BYTES, BYTES]);
+  assert.is(most, 1);
+  for (const stream of streams) await stream.return?.();
 });
 
 test('responses count before they are read, because many may be asked for at once', async () => {
