@@ -24,6 +24,8 @@ function errorResponse(status: number, error: string, retryAfter?: number): Erro
   };
 }
 
+export const HEADERS_TOO_LARGE = 'the headers are too large';
+
 export const ERROR_RESPONSES = {
   malformed: errorResponse(400, 'the request is not valid HTTP'),
   notMethod: errorResponse(
@@ -31,7 +33,7 @@ export const ERROR_RESPONSES = {
     'the request is not valid HTTP, or HTTP defines no such method; methods are in upper case',
   ),
   tunnel: errorResponse(400, 'this server is not a proxy; CONNECT is not supported'),
-  headers: errorResponse(431, 'the headers are too large'),
+  headers: errorResponse(431, HEADERS_TOO_LARGE),
   slow: errorResponse(408, 'the request took too long to arrive'),
   connections: errorResponse(503, 'there are too many connections; try again later', 1),
   memory: errorResponse(503, 'the server is short of memory; try again later', 10),
@@ -95,6 +97,6 @@ export function serialize({ status, headers, body }: ErrorResponse): string {
 }
 
 /** The response to a request that node:http parsed but that does not reach the application. */
-export function rejection(status: 400 | 414 | 417 | 503, error: string): HttpResponse {
+export function rejection(status: 400 | 414 | 417 | 431 | 503, error: string): HttpResponse {
   return uncachedJson(status, { error }, { Connection: 'close' });
 }

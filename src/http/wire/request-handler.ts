@@ -18,11 +18,11 @@ import {
 import type { ClientErrors } from './client-errors.ts';
 import type { Connections } from './connections.ts';
 import type { ResponseBatch } from './responses/response-batch.ts';
-import { rejection } from './error-responses.ts';
+import { HEADERS_TOO_LARGE, rejection } from './error-responses.ts';
 import type { Limits } from './limits.ts';
 import type { Handling, Pipeline } from './pipeline.ts';
 import { type BodySettings, hasBody, IncomingBody } from './request-body.ts';
-import { syntaxError, targetOf } from './request-syntax.ts';
+import { headerBytes, syntaxError, targetOf } from './request-syntax.ts';
 import { type ResponseSink, sendResponse, waitFor } from './responses/response-body.ts';
 import { givenId, REQUEST_ID, Trace } from './trace.ts';
 import type { Cuts } from './responses/cuts.ts';
@@ -195,6 +195,7 @@ function respond(
   if ((incoming.url?.length ?? 0) > limits.url) {
     return rejection(414, `the request target is longer than ${limits.url} bytes`);
   }
+  if (headerBytes(incoming) > limits.headers) return rejection(431, HEADERS_TOO_LARGE);
   return application(request);
 }
 

@@ -44,6 +44,17 @@ export function syntaxError(incoming: IncomingMessage): string | null {
   return null;
 }
 
+/** Bytes of the names and values of the headers. Equal names, whose values are joined, count once. */
+export function headerBytes({ headers }: IncomingMessage): number {
+  let bytes = 0;
+  // To make a list of the entries takes several times as long.
+  for (const name in headers) {
+    const value = headers[name] ?? '';
+    bytes += name.length + (typeof value === 'string' ? value.length : value.join().length);
+  }
+  return bytes;
+}
+
 /** @returns path and query of the target; an absolute form names this server (RFC 9112, 3.2.2). */
 export function targetOf({ url = '/' }: IncomingMessage): string {
   return isPath(url) ? url : url.replace(ABSOLUTE, '/');

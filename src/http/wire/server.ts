@@ -153,7 +153,9 @@ function createContext(options: ServerOptions): ServerContext {
 function createHttpServer(context: ServerContext): Server {
   const { limits, connections, clientErrors } = context;
   const server = createServer({
-    maxHeaderSize: limits.headers,
+    // The engine counts the target too, and refuses a sum that reaches this. `handleRequest` judges
+    // the target and the headers on their own.
+    maxHeaderSize: limits.url + limits.headers + 1,
     headersTimeout: Math.min(limits.headersTimeout, limits.requestTimeout),
     // Bodies have their own timers: the time for a stream depends on its size.
     requestTimeout: 0,

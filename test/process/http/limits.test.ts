@@ -118,6 +118,20 @@ test('a target at the limit is served, a target one byte longer is 414', () =>
     assert.match(refused, 'longer than 300 bytes');
   }));
 
+test('a target and headers that are both at their limits are served, one more byte is refused', () =>
+  withServer({ headers: 16 * 1024, url: 32 * 1024 }, async (server) => {
+    const others = ['Host', 'catalog', 'Connection', 'close', 'X-Large'].join('').length;
+    const sized = (target: number, headers: number) => {
+      const path = `/books/?_=${'y'.repeat(target - '/books/?_='.length)}`;
+      return get(path, [`X-Large: ${'x'.repeat(headers - others)}`, LAST]);
+    };
+    const largest = sized(32 * 1024, 16 * 1024);
+    assert.match(await exchangeRaw(server, [largest]), /^HTTP\/1\.1 200 /);
+    assertRefused(await exchangeRaw(server, [sized(32 * 1024, 16 * 1024 + 1)]), 431);
+    assertRefused(await exchangeRaw(server, [sized(100, 16 * 1024 + 1)]), 431);
+    assertRefused(await exchangeRaw(server, [sized(32 * 1024 + 1, 100)]), 414);
+  }));
+
 test('by default a target of 8192 bytes is served, and one of 8193 bytes is 414', () =>
   withServer({}, async (server) => {
     const target = (bytes: number) => `/books/?_=${'y'.repeat(bytes - '/books/?_='.length)}`;

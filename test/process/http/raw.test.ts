@@ -179,13 +179,14 @@ test('an absolute target without a path means the root (RFC 9110, section 4.2.3)
   assert.is(answer?.body, root.text);
 });
 
-test('a header or a target of 20,000 bytes is 431, and so are 1000 headers', async () => {
+test('a header of 20,000 bytes is 431, and so are 1000 headers and a target of 30,000 bytes', async () => {
   const large = request('GET /books/', [`X-Large: ${'x'.repeat(20_000)}`]);
   assertRefused(await converse([large]), 431, 'one header');
   const many = Array.from({ length: 1000 }, (_, index) => `X-${index}: ${'x'.repeat(20)}`);
   assertRefused(await converse([request('GET /books/', many)]), 431, 'many headers');
-  const target = request(`GET /books/?${'x'.repeat(20_000)}`);
-  assertRefused(await converse([target]), 431, 'target');
+  const target = (bytes: number) => request(`GET /books/?${'x'.repeat(bytes)}`);
+  assertRefused(await converse([target(20_000)]), 414, 'a long target');
+  assertRefused(await converse([target(30_000)]), 431, 'longer than both limits together');
 });
 
 const NO_REQUESTS: Readonly<Record<string, string>> = {
