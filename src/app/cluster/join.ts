@@ -20,7 +20,6 @@ const WRITER_SILENCE_MS = 5000;
 interface Settings extends ClusterSettings {
   /** The data directory. */
   readonly data: string;
-  readonly maxImport: number;
 }
 
 /**
@@ -50,11 +49,10 @@ export async function joinCluster(
     onError: monitor.onError('the log that the hosts share could not be followed or trimmed'),
     onUnseen: monitor.onError('this host could not be announced to the others'),
   });
-  const { maxImport: maxBody, logTimeout = DEFAULT_LOG_TIMEOUT_MS } = settings;
+  const { logTimeout = DEFAULT_LOG_TIMEOUT_MS } = settings;
   const writerForwarding = new WriterForwarding({
     // If the log is silent, the writer still responds; if its response is late, it is silent.
     forwarder: new Forwarder({
-      maxBody,
       maxOpen: maxForwards(env),
       idleMs: logTimeout + WRITER_SILENCE_MS,
       warn: (message) => monitor.log.warn(message),

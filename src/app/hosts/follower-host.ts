@@ -43,7 +43,7 @@ import type { FollowOptions, ServeOptions } from '../server-options.ts';
 /** Milliseconds for which queued pages are still written before a catalog is replaced. */
 const REPLACE_GRACE_MS = 2000;
 
-type FollowerHostOptions = Pick<ServeOptions, 'data' | 'basePath' | 'maxBody' | 'maxImport'> & {
+type FollowerHostOptions = Pick<ServeOptions, 'data' | 'basePath'> & {
   readonly follow: FollowOptions;
 };
 
@@ -79,7 +79,7 @@ export class FollowerHost implements Host {
 
   /** @throws CatalogError `usage`. */
   constructor(options: FollowerHostOptions, context: Context, ports: Ports) {
-    const { follow, basePath, maxBody, maxImport } = options;
+    const { follow, basePath } = options;
     const address = parseHostAddress(follow.address);
     if (address === null || address.basePath !== basePath) {
       throw new CatalogError(
@@ -100,7 +100,6 @@ export class FollowerHost implements Host {
     this.#secret = secretFingerprint(context.env['CATALOG_JWT_SECRET']);
     this.#confirmation = new Confirmation(follow.maxUnconfirmed);
     this.#forwarder = new Forwarder({
-      maxBody: Math.max(maxBody, maxImport),
       maxOpen: maxForwards(context.env),
       warn: (message) => ports.log.warn(message),
     });

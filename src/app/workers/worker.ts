@@ -104,9 +104,8 @@ async function run(
 }
 
 /** Passes requests on to the owner, unchanged. */
-function forwarding({ data, maxBody, maxImport, maxConnections }: ServeOptions) {
+function forwarding({ data, maxConnections }: ServeOptions) {
   const forwarder = new Forwarder({
-    maxBody: Math.max(maxBody, maxImport),
     // A connection has one request at a time.
     maxOpen: maxConnections,
     socket: socketPath(data),

@@ -51,8 +51,6 @@ const NOTHING_SENT = new Set([
 ]);
 
 interface Options {
-  /** Bytes of the largest body that is passed on; the other host judges by its own limits. */
-  readonly maxBody: number;
   /** Milliseconds without progress; {@link IDLE_MS} if left out. */
   readonly idleMs?: number;
   /** Requests at the same time. One client gets half of them: it may send its bodies slowly. */
@@ -107,7 +105,7 @@ export class Forwarder {
     const url = urlOf(request, origin, this.#to);
     const release = this.#places.take(networkOf(request.address));
     const timer = new ProgressTimer(this.#options.idleMs ?? IDLE_MS, `${this.#to} is silent`);
-    const upload = new Upload(request, this.#options.maxBody, timer);
+    const upload = new Upload(request, timer);
     // A stream may end twice: the client may disconnect while the next piece is on its way.
     const done = () => {
       release();
@@ -194,11 +192,12 @@ class Upload {
   /** Why the client's body could not be read to its end. */
   failure: unknown = null;
 
-  constructor({ method, body }: HttpRequest, limit: number, timer: ProgressTimer) {
+  constructor({ method, body }: HttpRequest, timer: ProgressTimer) {
     // The body of a GET means nothing (RFC 9110, section 9.3.1), and the HTTP client sends none.
     const isSent = body !== NO_BODY && !isRead(method);
     this.isSent = !isSent;
-    this.body = isSent ? this.#pieces(body.stream(limit), timer) : null;
+    // The other side limits the body, after the checks that come before (spec 3.11).
+    this.body = isSent ? this.#pieces(body.stream(Number.POSITIVE_INFINITY), timer) : null;
   }
 
   /** Stops reading the body, because there is a response or a failure. */

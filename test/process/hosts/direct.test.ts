@@ -66,7 +66,7 @@ class Host implements AsyncDisposable {
 /** Makes one request of each kind. Whether it succeeds does not matter. */
 async function askInEveryWay(origin: string, certificates?: { ca: string }): Promise<void> {
   const etcd = new EtcdClient({ endpoints: [origin], prefix: '/', certificates });
-  const forwarder = new Forwarder({ maxBody: 1024, maxOpen: 1 });
+  const forwarder = new Forwarder({ maxOpen: 1 });
   const address = { origin, basePath: '' };
   const primary = new HttpPrimary({ address, token: () => 'secret', version: '1' });
   await Promise.allSettled([

@@ -63,7 +63,7 @@ test('a body of 64 MiB is forwarded with less than 32 MiB buffered', async () =>
       outgoing.end(`${incoming.method} ${incoming.url} ${taken}`);
     },
     async (origin) => {
-      const forwarder = new Forwarder({ maxBody: size, maxOpen: 1 });
+      const forwarder = new Forwarder({ maxOpen: 1 });
       const response = await forwarder.forward(request('POST', bodyOf(pieces)), origin);
       assert.is(Buffer.from(response.body as Uint8Array).toString(), `POST /books/?a=1 ${size}`);
       assert.is(forwarder.open, 0);
@@ -83,7 +83,7 @@ test('a long response is forwarded in pieces, and its connection is closed if it
       more();
     },
     async (origin) => {
-      const forwarder = new Forwarder({ maxBody: MIB, maxOpen: 1 });
+      const forwarder = new Forwarder({ maxOpen: 1 });
       const { body } = await forwarder.forward(request('GET'), origin);
       assert.ok(body !== null && typeof body === 'object' && Symbol.asyncIterator in body);
       let size = 0;
@@ -101,7 +101,7 @@ test('a client that disconnects during a response frees exactly one place', asyn
   await withPrimary(
     (_, outgoing) => void outgoing.write('the first piece'),
     async (origin) => {
-      const forwarder = new Forwarder({ maxBody: MIB, maxOpen: 4 });
+      const forwarder = new Forwarder({ maxOpen: 4 });
       const begin = async () => {
         const { body } = await forwarder.forward(request('GET'), origin);
         assert.ok(body !== null && typeof body === 'object' && Symbol.asyncIterator in body);
@@ -134,7 +134,7 @@ test('however many requests are forwarded, other requests of the process are ans
     },
     async (origin) => {
       const maxOpen = maxForwards(process.env);
-      const forwarder = new Forwarder({ maxBody: MIB, maxOpen, idleMs: 2 * LONG_MS });
+      const forwarder = new Forwarder({ maxOpen, idleMs: 2 * LONG_MS });
       const forwards = Array.from({ length: maxOpen + 300 }, (_, nth) => {
         const address = `192.0.2.${nth % 100}`;
         return failureOf(forwarder.forward(request('POST', NO_BODY, address), origin));
@@ -157,7 +157,7 @@ test('bodies of one client that never end leave half of the places to others', a
       outgoing.end('written');
     },
     async (origin) => {
-      const forwarder = new Forwarder({ maxBody: MIB, maxOpen: 10 });
+      const forwarder = new Forwarder({ maxOpen: 10 });
       let end = () => {};
       const ended = new Promise<void>((resolve) => (end = resolve));
       async function* pieces() {
@@ -188,7 +188,7 @@ test('a GET or HEAD is forwarded without its body', async () => {
       outgoing.end(incoming.method);
     },
     async (origin) => {
-      const forwarder = new Forwarder({ maxBody: MIB, maxOpen: 1 });
+      const forwarder = new Forwarder({ maxOpen: 1 });
       async function* pieces() {
         yield Buffer.from('a body');
       }
@@ -206,7 +206,7 @@ test('a request is forwarded to a Unix socket, and the error for a missing one n
   const socket = join(temporaryDirectory(), 'sock');
   const server = createServer((incoming, outgoing) => outgoing.end(incoming.url));
   await new Promise<void>((resolve) => server.listen(socket, resolve));
-  const forwarder = new Forwarder({ maxBody: MIB, maxOpen: 1, socket, to: 'the writer' });
+  const forwarder = new Forwarder({ maxOpen: 1, socket, to: 'the writer' });
   const { body } = await forwarder.forward(request('DELETE'), 'http://owner');
   assert.is(Buffer.from(body as Uint8Array).toString(), '/books/?a=1');
   server.closeAllConnections();
@@ -224,7 +224,7 @@ test('if the primary does not listen, a write is 503 primary_unreachable', async
       origin = address;
     },
   );
-  const forwarder = new Forwarder({ maxBody: MIB, maxOpen: 1 });
+  const forwarder = new Forwarder({ maxOpen: 1 });
   const { code, status } = await failureOf(forwarder.forward(request('DELETE'), origin));
   assert.is(code, 'primary_unreachable');
   assert.is(status, 503);
@@ -239,7 +239,7 @@ test('a write is sent once, and is write_unknown if the connection breaks', asyn
       incoming.socket.destroy();
     },
     async (origin) => {
-      const forwarder = new Forwarder({ maxBody: MIB, maxOpen: 1 });
+      const forwarder = new Forwarder({ maxOpen: 1 });
       assert.is(await codeOf(forwarder.forward(request('DELETE'), origin)), 'write_unknown');
       assert.is(seen, 1);
       const read = await failureOf(forwarder.forward(request('GET'), origin));
@@ -257,7 +257,7 @@ test('a write without a body is sent once also after other requests to the same 
       else socket.destroy();
     },
     async (origin) => {
-      const forwarder = new Forwarder({ maxBody: MIB, maxOpen: 1 });
+      const forwarder = new Forwarder({ maxOpen: 1 });
       for (const method of ['DELETE', 'PUT', 'POST']) {
         assert.is((await forwarder.forward(request('GET'), origin)).status, 200);
         assert.is(await codeOf(forwarder.forward(request(method), origin)), 'write_unknown');
@@ -275,7 +275,7 @@ test('a write whose response is truncated is write_unknown', async () => {
       setTimeout(() => incoming.socket.destroy(), 20);
     },
     async (origin) => {
-      const forwarder = new Forwarder({ maxBody: MIB, maxOpen: 1 });
+      const forwarder = new Forwarder({ maxOpen: 1 });
       assert.is(await codeOf(forwarder.forward(request('POST'), origin)), 'write_unknown');
       assert.is(forwarder.open, 0);
     },
@@ -287,7 +287,7 @@ test('a response with a status that is none is not passed on', async () => {
     await withPrimary(
       ({ socket }) => void socket.end(`HTTP/1.1 ${status} None\r\nContent-Length: 2\r\n\r\n{}`),
       async (origin) => {
-        const forwarder = new Forwarder({ maxBody: MIB, maxOpen: 1, idleMs: 1000 });
+        const forwarder = new Forwarder({ maxOpen: 1, idleMs: 1000 });
         assert.is(await outcomeOf(forwarder.forward(request('DELETE'), origin)), 'write_unknown');
         assert.is(
           await outcomeOf(forwarder.forward(request('GET'), origin)),
@@ -303,7 +303,7 @@ test('a write to a primary that does not respond is write_unknown after the idle
   await withPrimary(
     () => {},
     async (origin) => {
-      const forwarder = new Forwarder({ maxBody: MIB, maxOpen: 1, idleMs: 50 });
+      const forwarder = new Forwarder({ maxOpen: 1, idleMs: 50 });
       assert.is(await codeOf(forwarder.forward(request('POST'), origin)), 'write_unknown');
     },
   );
@@ -318,7 +318,7 @@ test('if a body is cut off, its error is returned and the primary gets no comple
       incoming.on('error', () => {});
     },
     async (origin) => {
-      const forwarder = new Forwarder({ maxBody: MIB, maxOpen: 1 });
+      const forwarder = new Forwarder({ maxOpen: 1 });
       async function* pieces() {
         yield new Uint8Array(10);
         await new Promise((next) => setTimeout(next, 20));
@@ -352,7 +352,7 @@ test('a response before the end of the body stops the reading of the body', asyn
           ended = true;
         }
       }
-      const forwarder = new Forwarder({ maxBody: MIB, maxOpen: 1 });
+      const forwarder = new Forwarder({ maxOpen: 1 });
       const response = await forwarder.forward(request('POST', bodyOf(pieces)), origin);
       assert.is(response.status, 413);
       await until('the body is not read any more', () => ended);
@@ -362,7 +362,7 @@ test('a response before the end of the body stops the reading of the body', asyn
 });
 
 test('a path that would mean another path on the primary is rejected', async () => {
-  const forwarder = new Forwarder({ maxBody: MIB, maxOpen: 1 });
+  const forwarder = new Forwarder({ maxOpen: 1 });
   for (const path of ['/admin/tokens/%2e%2e/', '/books/#', '/books/\\..']) {
     const wrong = { ...request('DELETE'), path };
     const { code } = await failureOf(forwarder.forward(wrong, 'http://127.0.0.1:9'));

@@ -30,7 +30,6 @@ test('a 403 of a proxy before the primary is logged once, and is 503 for the cli
   await using host = new Refusing();
   const warnings: string[] = [];
   const forwarder = new Forwarder({
-    maxBody: 1024,
     maxOpen: 1,
     warn: (message) => warnings.push(message),
   });

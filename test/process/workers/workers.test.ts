@@ -342,6 +342,17 @@ test('the process that writes closes no idle connection of a worker, which may b
   assert.not.match(text, /^keep-alive:/im, 'it names a time after which it closes');
 });
 
+test('the process that writes judges the length of a body, after the checks that come before', async () => {
+  const limits = ['--max-body', '1KiB', '--max-import', '1KiB'];
+  const server = await startServer({ args: [...WORKERS, ...limits] });
+  const sent = { body: { name: 'x'.repeat(100_000) }, token: null };
+  assert.is((await send(server, 'POST', '/admin/brands/', sent)).status, 401);
+  assert.is((await send(server, 'PUT', '/books/999/', sent)).status, 404);
+  const { status, json } = await send(server, 'POST', '/books/', sent);
+  assert.equal([status, json], [413, { error: 'the body is larger than 1024 bytes' }]);
+  assert.is((await server.stop()).status, 0);
+});
+
 test('a revoked token, and a token of a disabled account, is 401 in every worker', async () => {
   const server = await startServer({ demo: true, args: WORKERS });
   const added = await runCommand(['users', 'add', 'ann', '--data', server.data], {

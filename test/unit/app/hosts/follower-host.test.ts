@@ -88,7 +88,7 @@ async function follower({ isDown = false, isEmpty = false } = {}) {
   const used: (Catalog | null)[] = [];
   const warnings: string[] = [];
   const host = new FollowerHost(
-    { data, basePath: '', maxBody: 1, maxImport: 1, follow: { ...follow, insecure: false } },
+    { data, basePath: '', follow: { ...follow, insecure: false } },
     { disk: quickDisk, env: {}, version: 'test' } as unknown as Context,
     {
       log: { info() {}, warn: (message) => void warnings.push(message), failure() {} },
