@@ -170,10 +170,12 @@ function createHttpServer(context: ServerContext): Server {
     optimizeEmptyRequests: true,
   });
   server.on('request', (request, response) => handleRequest(context, request, response, false));
-  server.on('checkContinue', (request, response) =>
-    handleRequest(context, request, response, true),
-  );
   const unexpected = { ...context, application: rejectExpectation };
+  server.on('checkContinue', (request, response) => {
+    // The engine finds the word among other expectations, too.
+    const isKnown = request.headers.expect?.toLowerCase() === '100-continue';
+    handleRequest(isKnown ? context : unexpected, request, response, true);
+  });
   server.on('checkExpectation', (request, response) =>
     handleRequest(unexpected, request, response, true),
   );
