@@ -52,7 +52,7 @@ test('a 403 of a proxy before the primary is logged once, and is 503 for the cli
 
 test('if a proxy gets no answer from the primary, the client gets 503, and a write may be done', async () => {
   await using host = new Refusing();
-  const forwarder = new Forwarder({ maxBody: 1024, maxOpen: 1 });
+  const forwarder = new Forwarder({ maxOpen: 1 });
   const forward = (method: string) =>
     forwarder.forward(requestWith({ method, path: '/books/' }), host.origin);
   for (const status of [502, 504]) {

@@ -27,7 +27,7 @@ test('times are in seconds', async () => {
   const own = processMetricsWith();
   const metrics = new Metrics('test', sourcesWith(sources), own);
   own.delayed(40);
-  metrics.committed({ transactions: 1, changes: 1, milliseconds: 20, refused: false });
+  metrics.committed({ transactions: 1, changes: 1, milliseconds: 20, refused: null });
   metrics.checkpointed({ milliseconds: 3000, failed: false });
   const lines = (await metrics.text()).split('\n');
   for (const line of [
