@@ -242,6 +242,8 @@ function Surface({ id, value, onChange, readOnly, described, editor }: SurfacePr
       sanitizeToDOMFragment: sanitized,
     });
     editor.current = created;
+    // At the beginning of a line of a list, these keys would nest or end the list, and not move on.
+    for (const key of ['Tab', 'Shift-Tab']) created.setKeyHandler(key, null);
     created.addEventListener('input', () => {
       const text = contentOf(created);
       // The editor rewrites markup in its own way, which is not a change.

@@ -2,6 +2,7 @@
 import type { Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { send } from '../../../../support/client.ts';
 import { testInBrowser } from '../../browser.ts';
 import { faults, focused, hears, isFocusInSight, stage } from '../console.ts';
 
@@ -167,6 +168,32 @@ testInBrowser('a question has no header and footer of a page', async () => {
   for (const role of ['banner', 'contentinfo'] as const) {
     assert.is(await question.getByRole(role).count(), 0, role);
   }
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
+testInBrowser('Tab moves past a description that is a list, and leaves it as it is', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  const body = { desc_detail: '<ul><li>First</li><li>Second</li></ul>' };
+  await send(server, 'PATCH', '/admin/goods/2/', { body });
+  await page.goto(at('/goods/2'));
+  const description = page.getByRole('textbox', { name: 'Product detail' });
+  // From here the editor is entered at its beginning.
+  await page.getByRole('button', { name: 'HTML' }).first().focus();
+  await page.keyboard.press('Tab');
+  await focused(page, '#field-desc_detail');
+  await page.keyboard.press('Control+Home');
+  await page.keyboard.press('Tab');
+  await focused(page, 'button[aria-label="Bold"]');
+  await page.keyboard.press('Shift+Tab');
+  await focused(page, '#field-desc_detail');
+  await page.keyboard.press('Control+Home');
+  await page.keyboard.press('Shift+Tab');
+  await focused(page, 'button[aria-pressed]');
+  assert.equal(await description.getByRole('listitem').allInnerTexts(), ['First', 'Second']);
+  assert.is(await page.getByText('Unsaved changes').count(), 0);
   assert.equal(faults(visitor), []);
   await page.context().close();
 });
