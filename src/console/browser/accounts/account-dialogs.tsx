@@ -50,6 +50,8 @@ function useAccountForm(
       onDone();
     } catch (error) {
       fail(error);
+      // The response may be lost, and the account be there.
+      onDone();
     }
   });
   const submit = (event: SubmitEvent & { currentTarget: HTMLFormElement }) => {

@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert';
 import { read } from '../../../support/catalog.ts';
 import { until } from '../../../support/until.ts';
 import { testInBrowser } from '../browser.ts';
-import { faults, focused, hears, makeAccount, stage } from './console.ts';
+import { faults, focused, hears, loseResponse, makeAccount, stage } from './console.ts';
 
 const scene = stage();
 
@@ -74,6 +74,26 @@ testInBrowser('what is wrong with a new account is said below its fields', async
   await focused(page, '#account-name');
   assert.is(await dialog.getByRole('alert').count(), 0);
   assert.equal(faults(visitor, [/422/]), []);
+  await page.context().close();
+});
+
+testInBrowser('an account is listed whose creation had no answer', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('admin');
+  const { page } = visitor;
+  await page.goto(at('/accounts'));
+  await loseResponse(page, '**/admin/users/', 'POST');
+  await page.getByRole('button', { name: 'New account' }).click();
+  await page.getByLabel('User name').fill('dora');
+  await page.getByLabel('Password').fill('correct horse battery staple');
+  const create = page.getByRole('button', { name: 'Create' });
+  await create.click();
+  await hears(page, 'alert', 'The server does not answer.');
+  await create.click();
+  await page.getByText('is the name of another user').waitFor();
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByRole('rowheader', { name: 'dora' }).waitFor();
+  assert.equal(faults(visitor, [/ERR_FAILED|422|409/]), []);
   await page.context().close();
 });
 
