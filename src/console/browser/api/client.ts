@@ -85,6 +85,13 @@ export function isPassing(error: unknown): boolean {
   return error instanceof ApiError && (error.status === 429 || error.status >= 500);
 }
 
+/** Whether the request may have been carried out: the response of the server is lost. */
+export function isLost(error: unknown): boolean {
+  if (error instanceof NoAnswer) return true;
+  // Of a proxy that had no response.
+  return error instanceof ApiError && (error.status === 502 || error.status === 504);
+}
+
 /** Whether a failure is only that the request was not wanted any more. */
 export function isAborted(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'AbortError';

@@ -186,29 +186,35 @@ testInBrowser(
   },
 );
 
-testInBrowser('a deletion whose response is lost is restored with those before it', async () => {
-  const { server, at, visit } = scene();
-  const visitor = await visit('editor');
-  const { page } = visitor;
-  const names = async () =>
-    (await read(server, '/admin/brands/?q=Unanswered')).map(({ name }: { name: string }) => name);
-  const all = ['Unanswered 1', 'Unanswered 2', 'Unanswered 3'];
-  const ids: number[] = [];
-  for (const name of all) ids.push((await make(server, '/admin/brands/', { name })).id);
-  await page.goto(at('/brands?q=Unanswered'));
-  await page.getByLabel('Select all on this page').check();
-  await page.getByRole('button', { name: 'Delete…' }).click();
-  await loseResponse(page, `**/admin/brands/${ids[1]}/`, 'DELETE');
-  await page.getByRole('button', { name: 'Delete 3 items' }).click();
-  await hears(page, 'alert', 'It is not known whether this item was deleted.');
-  await hears(page, 'alert', '1 item was deleted before that.');
-  assert.equal(await names(), ['Unanswered 3']);
-  await page.getByRole('button', { name: 'Restore 2 items' }).click();
-  await hears(page, 'status', 'Undone for 2 items.');
-  assert.equal((await names()).sort(), all);
-  assert.equal(faults(visitor, [/ERR_FAILED/]), []);
-  await page.context().close();
-});
+for (const [title, status] of [
+  ['a deletion whose response is lost is restored with those before it', null],
+  ['a deletion whose response a proxy has lost is restored with those before it', 504],
+] as const) {
+  testInBrowser(title, async () => {
+    const { server, at, visit } = scene();
+    const visitor = await visit('editor');
+    const { page } = visitor;
+    const word = `Unanswered-${status}`;
+    const names = async () =>
+      (await read(server, `/admin/brands/?q=${word}`)).map(({ name }: { name: string }) => name);
+    const all = [`${word} 1`, `${word} 2`, `${word} 3`];
+    const ids: number[] = [];
+    for (const name of all) ids.push((await make(server, '/admin/brands/', { name })).id);
+    await page.goto(at(`/brands?q=${word}`));
+    await page.getByLabel('Select all on this page').check();
+    await page.getByRole('button', { name: 'Delete…' }).click();
+    await loseResponse(page, `**/admin/brands/${ids[1]}/`, 'DELETE', status);
+    await page.getByRole('button', { name: 'Delete 3 items' }).click();
+    await hears(page, 'alert', 'It is not known whether this item was deleted.');
+    await hears(page, 'alert', '1 item was deleted before that.');
+    assert.equal(await names(), [`${word} 3`]);
+    await page.getByRole('button', { name: 'Restore 2 items' }).click();
+    await hears(page, 'status', 'Undone for 2 items.');
+    assert.equal((await names()).sort(), all);
+    assert.equal(faults(visitor, [/ERR_FAILED|504/]), []);
+    await page.context().close();
+  });
+}
 
 testInBrowser('a conflict shows only fields whose values differ', async () => {
   const { server, at, visit } = scene();

@@ -117,14 +117,23 @@ export async function hold(
   return held.resolve;
 }
 
-/** Lets the first request of a method reach the server, and drops the response. */
-export async function loseResponse(page: Page, path: string, method: string): Promise<void> {
+/**
+ * Lets the first request of a method reach the server, and drops the response.
+ *
+ * @param status of a proxy that answers instead; null if nothing does.
+ */
+export async function loseResponse(
+  page: Page,
+  path: string,
+  method: string,
+  status: number | null = null,
+): Promise<void> {
   let lost = false;
   await page.route(path, async (route) => {
     if (lost || route.request().method() !== method) return route.continue();
     lost = true;
     await route.fetch();
-    await route.abort();
+    await (status === null ? route.abort() : route.fulfill({ status, body: '<h1>Timeout</h1>' }));
   });
 }
 

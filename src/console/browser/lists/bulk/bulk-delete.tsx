@@ -2,8 +2,7 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { useLayoutEffect } from 'preact/hooks';
 import type { Collection } from '../../api/collections.ts';
-import { NoAnswer } from '../../api/answer.ts';
-import { isGone, isPassing } from '../../api/client.ts';
+import { isGone, isLost, isPassing } from '../../api/client.ts';
 import { remove } from '../../api/items.ts';
 import type { CollectionName, Item } from '../../api/types.ts';
 import { t } from '../../messages/text.ts';
@@ -25,7 +24,7 @@ interface Outcome {
   readonly gone: readonly Item[];
   /** What ended it before the last item: the name of an item, and why it was refused. */
   readonly refusal: string | null;
-  /** This item if the server has not answered; it may be deleted. */
+  /** This item if the response of the server is lost; it may be deleted. */
   readonly unknown: Item | null;
 }
 
@@ -53,7 +52,7 @@ async function deleteAll(
     } catch (error) {
       if (!isGone(error)) {
         const refusal = `${titleOf(collection, item)}: ${wordsFor(error)}`;
-        return { deleted, gone, refusal, unknown: error instanceof NoAnswer ? item : null };
+        return { deleted, gone, refusal, unknown: isLost(error) ? item : null };
       }
       gone.push(item);
     }
