@@ -214,7 +214,7 @@ for (const { what, file, text, says } of BROKEN) {
   });
 }
 
-test('a directory without templates, a missing or a large one, a file and a device end the start', async () => {
+test('a directory without templates, a missing or a large one, a file, a device and a broken link end the start', async () => {
   const data = temporaryDirectory();
   const empty = directoryWith({ 'README.txt': '' });
   const large = directoryWith({ 'sku.njk': '' });
@@ -225,11 +225,14 @@ test('a directory without templates, a missing or a large one, a file and a devi
   }
   const device = directoryWith({ 'sku.njk': '' });
   symlinkSync('/dev/null', join(device, 'null'));
+  const broken = directoryWith({ 'spu.njk': '' });
+  symlinkSync(join(broken, 'none'), join(broken, 'sku.njk'));
   for (const [directory, says] of [
     [empty, 'holds no template; the names are brand.njk'],
     [join(empty, 'none'), 'there is no directory '],
     [join(empty, 'README.txt'), 'cannot be read'],
     [device, 'there is a pipe or a device where a file is expected: move it away'],
+    [broken, 'sku.njk is a symbolic link to a file that is missing'],
     [large, 'holds more than 16 MiB; keep only templates in it'],
   ] as const) {
     try {

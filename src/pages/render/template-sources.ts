@@ -140,7 +140,16 @@ export class TemplateSources {
         `there is no directory ${directory}; name that of your templates with --templates`,
       );
     }
-    if (!names.some((name) => TEMPLATE_NAMES.includes(name))) {
+    const templates = names.filter((name) => TEMPLATE_NAMES.includes(name));
+    // Only these: editors make symbolic links to nothing, with names of their own, as locks.
+    for (const path of templates.map((name) => join(directory, name))) {
+      if (this.#disk.stat(path) !== null) continue;
+      throw new CatalogError(
+        'page_failed',
+        `${path} is a symbolic link to a file that is missing; put that file back, or remove the link`,
+      );
+    }
+    if (templates.length === 0) {
       throw new CatalogError(
         'page_failed',
         `${directory} holds no template; the names are ${TEMPLATE_NAMES.join(', ')}`,
