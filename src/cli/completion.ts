@@ -68,6 +68,7 @@ function bash(program: string, commands: readonly Words[]): string {
   const fn = `_${program.replaceAll('-', '_')}`;
   const top = `${namesOf(commands)} ${TOP_LEVEL.join(' ')}`;
   const cases = commands.flatMap((command) => [
+    ...afterChoiceInBash(command),
     // After a group its commands are offered, and after a command of the group its flags.
     ...command.commands.map(
       (each) => `    "${command.name} ${each.name}") words="${followersOf(each)}" ;;`,
@@ -94,6 +95,13 @@ function bash(program: string, commands: readonly Words[]): string {
     '}',
     `complete -o default -F ${fn} ${program}`,
   ].join('\n');
+}
+
+/** After `import skus` a file follows, such as skus.csv: bash offers files if no word matches. */
+function afterChoiceInBash({ name, choices, flags }: Words): string[] {
+  if (choices.length === 0) return [];
+  const chosen = choices.map((choice) => `"${name} ${choice}"`).join('|');
+  return [`    ${chosen}) words="${flags.map(({ flag }) => flag).join(' ')}" ;;`];
 }
 
 /** The values of a flag; without any, bash offers files instead of the flags of the command. */

@@ -88,6 +88,7 @@ const COMPLETED: readonly [words: readonly string[], offered: readonly string[]]
   [['keys', 'rotate', '--o'], ['--overlap']],
   [['tokens', 'revoke', '--s'], ['--subject']],
   // bash then offers files.
+  [['import', 'skus', 's'], ['']],
   [['serve', '--templates', ''], ['']],
   [['restore', 'file', '--data', ''], ['']],
   [
