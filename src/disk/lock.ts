@@ -122,19 +122,27 @@ export class FileLock {
   }
 }
 
+/** What is in the place of a lock file, by the code of the error. */
+const NO_LOCK_FILES: Readonly<Record<string, string>> = {
+  ELOOP: 'a symbolic link',
+  EISDIR: 'a directory',
+};
+
 /**
  * Opens a lock file, and creates it if needed. A symbolic link is refused: the note of the holder
  * would replace the content of the file that it leads to. If root runs the command, that may be any
  * file of the machine, and the link may be from the user of the data directory.
  *
- * @throws what the file system throws; an error with the code `EFTYPE` for a symbolic link.
+ * @throws what the file system throws; an error with the code `EFTYPE` for a symbolic link and a
+ *   directory.
  */
 function openLock(path: string): number {
   try {
     return fs.openSync(path, OPEN, 0o600);
   } catch (error) {
-    if (systemErrorCode(error) !== 'ELOOP') throw error;
-    const message = `EFTYPE: a symbolic link, open '${path}'`;
+    const what = NO_LOCK_FILES[systemErrorCode(error) ?? ''];
+    if (what === undefined) throw error;
+    const message = `EFTYPE: ${what}, open '${path}'`;
     throw Object.assign(new Error(message, { cause: error }), { code: 'EFTYPE', path });
   }
 }

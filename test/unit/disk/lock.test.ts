@@ -5,6 +5,7 @@ import {
   fstatSync,
   readFileSync,
   statSync,
+  mkdirSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -68,6 +69,17 @@ for (const content of ['of root', null]) {
     assert.is(existsSync(target) ? readFileSync(target, 'utf8') : null, content);
   });
 }
+
+test('a directory in place of a lock file is refused', () => {
+  const directory = temporaryDirectory();
+  mkdirSync(join(directory, 'lock'));
+  assert.throws(
+    () => acquireOwnership(directory, 'lock', 'serve'),
+    (error: unknown) =>
+      systemMessage(error) ===
+      `${directory}/lock cannot be used (EFTYPE: a directory); a file is expected there: remove it`,
+  );
+});
 
 test('a lock can be taken and released many times', () => {
   const path = join(temporaryDirectory(), 'deep', 'pages.lock');
