@@ -206,6 +206,11 @@ function show(notice: Notice) {
   );
 }
 
+/** Whether an undo may succeed later: what an item refers to may be restored first, for example. */
+export function mayPass(error: unknown): boolean {
+  return isPassing(error) || (error instanceof ApiError && error.status === 422);
+}
+
 interface ActionProps {
   readonly notice: Notice;
   readonly action: NonNullable<Notice['action']>;
@@ -223,7 +228,7 @@ function ActionButton({ notice: { id, kind, text }, action }: ActionProps) {
     } catch (error) {
       close(id);
       complain(error);
-      if (isPassing(error)) add(kind, text, action);
+      if (mayPass(error)) add(kind, text, action);
     }
   };
   return (

@@ -2,7 +2,7 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { useLayoutEffect } from 'preact/hooks';
 import type { Collection } from '../../api/collections.ts';
-import { isGone, isLost, isPassing } from '../../api/client.ts';
+import { isGone, isLost } from '../../api/client.ts';
 import { remove } from '../../api/items.ts';
 import type { CollectionName, Item } from '../../api/types.ts';
 import { t } from '../../messages/text.ts';
@@ -11,7 +11,7 @@ import { useOneAtATime } from '../../one-at-a-time.ts';
 import { followCategories } from '../../parts/category-changes.ts';
 import { More } from '../../parts/data-table.tsx';
 import { Dialog, DialogStatus } from '../../parts/dialog.tsx';
-import { announce, complain, wordsFor } from '../../parts/notices.tsx';
+import { announce, complain, mayPass, wordsFor } from '../../parts/notices.tsx';
 import { undoDeletion } from '../../parts/undo.ts';
 import type { BulkProps } from './bulk-props.ts';
 
@@ -184,7 +184,7 @@ function Stopped({ name, outcome, onClose }: StoppedProps) {
               onClose();
               restore(name, items).catch((error: unknown) => {
                 complain(error);
-                if (isPassing(error)) offerToRestore(name, outcome);
+                if (mayPass(error)) offerToRestore(name, outcome);
               });
             }}
           >

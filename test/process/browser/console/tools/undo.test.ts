@@ -6,7 +6,7 @@ import { make, read } from '../../../../support/catalog.ts';
 import { send, tokenFor } from '../../../../support/client.ts';
 import { until } from '../../../../support/until.ts';
 import { testInBrowser } from '../../browser.ts';
-import { faults, hears, hold, loseResponse, stage } from '../console.ts';
+import { faults, hears, hold, loseResponse, show, stage } from '../console.ts';
 
 const scene = stage();
 
@@ -49,6 +49,35 @@ testInBrowser('Undo of a deletion is offered again after a fault of the server',
   assert.is((await read(server, '/admin/brands/?q=Undo')).length, 3);
   assert.is(await page.locator('.notice.alert').count(), 0);
   assert.equal(faults(visitor, [/500/]), []);
+  await page.context().close();
+});
+
+testInBrowser('Undo is offered again if what the item refers to is not back yet', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  const { id: parent_id } = await make(server, '/admin/categories/', { name: 'Undo above' });
+  await make(server, '/admin/categories/', { name: 'Undo below', parent_id });
+  await page.goto(at('/categories'));
+  for (const name of ['Undo below', 'Undo above']) {
+    await show(page, `/categories?q=${name}`);
+    await page.getByRole('link', { name, exact: true }).click();
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
+    await hears(page, 'status', `${name} was deleted.`);
+  }
+  const undoOf = (name: string) =>
+    page.locator('.notice', { hasText: name }).getByRole('button', { name: 'Undo', exact: true });
+  await undoOf('Undo below').click();
+  await hears(page, 'alert', 'does not exist');
+  await undoOf('Undo above').click();
+  await hears(page, 'status', 'Undone.');
+  await undoOf('Undo below').click();
+  await until(
+    'both are back',
+    async () => (await read(server, '/admin/categories/?q=Undo')).length === 2,
+  );
+  assert.equal(faults(visitor, [/422/]), []);
   await page.context().close();
 });
 
