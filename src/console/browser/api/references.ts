@@ -143,6 +143,24 @@ export const FIRST_PART = 20;
 
 const MAX_PART = 100;
 
+/** What the server searches at most: words, and characters. */
+const MAX_WORDS = 10;
+
+const MAX_SEARCHED = 200;
+
+/** A text without more white space than it needs, as far as the server searches it. */
+function searchable(text: string, words = MAX_WORDS, characters = MAX_SEARCHED): string {
+  const kept = text.trim().split(/\s+/).slice(0, words).join(' ');
+  return Array.from(kept).slice(0, characters).join('');
+}
+
+/** @returns of what {@link search} has found, the choices that have all of the text. */
+export function withAllOf(text: string, choices: readonly Choice[]): readonly Choice[] {
+  if (searchable(text) === searchable(text, Infinity, Infinity)) return choices;
+  const wanted = text.trim().toLowerCase();
+  return choices.filter(({ label }) => label.toLowerCase().includes(wanted));
+}
+
 /**
  * The first part also has the item whose id is typed, as `#177`.
  *
@@ -155,7 +173,7 @@ export async function search(
   abort?: AbortSignal,
   limit = Math.min(from || FIRST_PART, MAX_PART),
 ): Promise<Matches> {
-  const q = text.trim();
+  const q = searchable(text);
   const query = { limit: String(limit), offset: String(from), sortby: collectionOf(name).title };
   const [{ items, total }, typed] = await Promise.all([
     list(name, { ...(q !== '' && { q }), ...query }, abort),

@@ -415,6 +415,30 @@ testInBrowser('more matches that could not be read are offered again', async () 
   await page.context().close();
 });
 
+testInBrowser('an item is found by a name that is longer than a search', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  const long = 'One two three four five six seven eight nine ten eleven';
+  for (const name of [`${long} thirteen`, `${long} twelve`, 'Ö'.repeat(201)]) {
+    await make(server, '/admin/brands/', { name });
+  }
+  await page.goto(at('/goods/new'));
+  const brand = page.getByRole('combobox', { name: 'Brand' });
+  for (const name of [`${long} twelve`, 'Ö'.repeat(201)]) {
+    await brand.fill(name);
+    await page.getByRole('option', { name, exact: true }).waitFor();
+    await brand.press('Enter');
+    await page.getByRole('listbox').waitFor({ state: 'hidden' });
+    assert.is(await brand.inputValue(), name);
+  }
+  // What has only the words that are searched is not meant.
+  await typeAndLeave(page, 'Brand', `${long} fourteen`);
+  await hears(page, 'alert', UNCHOSEN);
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
 testInBrowser('an item is found by its id', async () => {
   const { server, at, visit } = scene();
   const visitor = await visit('viewer');

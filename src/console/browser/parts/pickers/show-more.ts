@@ -1,5 +1,5 @@
 /** Choices of a picker beyond those that a search shows first; lists load it later. */
-import { type Choice, FIRST_PART, search } from '../../api/references.ts';
+import { type Choice, FIRST_PART, search, withAllOf } from '../../api/references.ts';
 import { complain } from '../notices.tsx';
 import { isNamed, namedFirst } from './meant.ts';
 import type { Found, Search, SearchProps } from './use-search.ts';
@@ -22,7 +22,7 @@ export function showMore({ collection, none }: SearchProps, { found, marked }: S
       // Items that others have created or deleted meanwhile move the rest of the list.
       const known = new Set(choices.map(({ id }) => id));
       const isNew = ({ id }: Choice) => known.size < known.add(id).size;
-      const added = namedFirst(text, [...named, ...next.choices].filter(isNew));
+      const added = namedFirst(text, withAllOf(text, [...named, ...next.choices].filter(isNew)));
       const all = namedFirst(text, [...choices, ...added]);
       found.value = { ...next, text, choices: all, isReading: false };
       const [first] = added;

@@ -2,7 +2,7 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { isAborted } from '../../api/client.ts';
-import { type Choice, type Matches, search } from '../../api/references.ts';
+import { type Choice, type Matches, search, withAllOf } from '../../api/references.ts';
 import type { CollectionName } from '../../api/types.ts';
 import { complain } from '../notices.tsx';
 import { firstMeant, namedFirst } from './meant.ts';
@@ -84,7 +84,7 @@ export function useSearch(props: SearchProps): Search {
         (matches) => {
           if (abort.signal.aborted) return;
           clearTimeout(late);
-          const choices = namedFirst(text, matches.choices);
+          const choices = namedFirst(text, withAllOf(text, matches.choices));
           found.value = { ...matches, text, choices, isReading: false };
           marked.value = firstMeant(text, choices, value, matches.read >= matches.total);
         },
