@@ -198,7 +198,9 @@ export class Dispatcher {
       this.#saveSoon();
       return true;
     }
-    await this.#fail(webhook, message, outcome);
+    // A host that was frozen finds its request too late. It says nothing about the receiver, to which
+    // another host delivers by now.
+    if (isOnDuty()) await this.#fail(webhook, message, outcome);
     return false;
   }
 

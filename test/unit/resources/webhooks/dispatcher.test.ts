@@ -416,6 +416,34 @@ test('a host that is no longer the writer sends nothing more, also in the middle
   assert.equal(told, [1]);
 });
 
+test('a request that fails after another host has become the writer marks no webhook', async () => {
+  const { context, warnings } = world(webhookOf(0), 1);
+  let isOnDuty = true;
+  let marks = 0;
+  const sent = Promise.withResolvers<void>();
+  const dispatcher = new Dispatcher(
+    {
+      ...context,
+      isOnDuty: () => isOnDuty,
+      async mark() {
+        marks += 1;
+      },
+      async send() {
+        isOnDuty = false;
+        sent.resolve();
+        throw new Error('no answer within 15 seconds');
+      },
+    },
+    1,
+    new DeliveryState(0),
+  );
+  dispatcher.start();
+  await sent.promise;
+  await dispatcher.stop(0);
+  assert.is(marks, 0);
+  assert.equal(warnings, []);
+});
+
 test('a stop ends deliveries after the message in progress, in the middle of a change set', async () => {
   const { context, told } = world(webhookOf(0), 1);
   const { send } = context;
