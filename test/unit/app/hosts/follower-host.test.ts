@@ -13,6 +13,7 @@ import { baseSlices } from '../../../../src/store/files/base.ts';
 import {
   firstRecord,
   followerRecord,
+  readHostRecord,
   writeHostRecord,
 } from '../../../../src/store/hosts/host-record.ts';
 import { receiveBase } from '../../../../src/store/hosts/install-base.ts';
@@ -30,16 +31,19 @@ const ADDRESS = 'https://primary';
  *
  * @param setup.isDown the primary does not answer.
  * @param setup.isEmpty the host has no catalog yet.
+ * @param setup.breaksOff the primary sends no whole base.
  */
-async function follower({ isDown = false, isEmpty = false } = {}) {
+async function follower({ isDown = false, isEmpty = false, breaksOff = false } = {}) {
   const source = await openQuickStore(temporaryDirectory());
   const data = temporaryDirectory();
   async function* slices() {
     yield* baseSlices(source.snapshot());
   }
   const lineage = firstRecord();
-  if (!isEmpty) await (await receiveBase(quickDisk, data, slices(), () => {})).install();
-  await writeHostRecord(quickDisk, data, followerRecord(ADDRESS, lineage));
+  if (!isEmpty) {
+    await (await receiveBase(quickDisk, data, slices(), () => {})).install();
+    await writeHostRecord(quickDisk, data, followerRecord(ADDRESS, lineage));
+  }
   const tokenFile = join(temporaryDirectory(), 'token');
   writeFileSync(tokenFile, 'token', { mode: 0o600 });
   let asked = 0;
@@ -55,7 +59,10 @@ async function follower({ isDown = false, isEmpty = false } = {}) {
       digest: 'c'.repeat(64),
       files: { keys: null, access: null, webhook_key: null },
     }),
-    base: slices,
+    async *base() {
+      if (breaksOff) throw new Error('it breaks off');
+      yield* slices();
+    },
     async *changes(_, signal) {
       asked += 1;
       if (asked === 1) throw new HistoryGone('it does not keep them');
@@ -101,7 +108,7 @@ async function follower({ isDown = false, isEmpty = false } = {}) {
   const has = (...steps: readonly string[]) =>
     until(`the steps are ${steps.join()}`, () => done.join() === steps.join());
   const isAsked = (times: number) => until(`asked ${times} times`, () => states >= times);
-  return { host, done, gates, has, used, warnings, isAsked, end: () => source.close() };
+  return { host, data, done, gates, has, used, warnings, isAsked, end: () => source.close() };
 }
 
 test('a catalog is replaced by a base, and the new one is closed at the end', async () => {
@@ -144,6 +151,17 @@ for (const [isEmpty, warning] of [
     await end();
   });
 }
+
+test('a host is a follower before it has its first base, so that no start writes its directory', async () => {
+  const { host, data, warnings, end } = await follower({ isEmpty: true, breaksOff: true });
+  const running = host.run();
+  await until('it has no base', () => warnings.length > 0);
+  assert.equal(warnings, ['no base yet: it breaks off']);
+  assert.is(readHostRecord(quickDisk, data)?.role, 'follower');
+  await host.close(0);
+  await running;
+  await end();
+});
 
 test('a stop while a catalog is closed for a base waits for that, closes it once and opens no other', async () => {
   const { host, done, gates, has, end } = await follower();
