@@ -73,9 +73,7 @@ function bash(program: string, commands: readonly Words[]): string {
     ...command.commands.map(
       (each) => `    "${command.name} ${each.name}") words="${followersOf(each)}" ;;`,
     ),
-    command.commands.length > 0
-      ? `    "${command.name} "*) words="${namesOf(command.commands)} ${followersOf(command)}" ;;`
-      : `    "${command.name} "*) words="${followersOf(command)}" ;;`,
+    `    "${command.name} "*) words="${namesOf(command.commands)} ${followersOf(command)}" ;;`,
   ]);
   return [
     `${fn}() {`,
