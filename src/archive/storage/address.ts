@@ -25,7 +25,8 @@ const PREFIXES: readonly string[] = ['S3', 'AWS'];
 /** @returns null if the text is not the address of an archive. */
 export function parseArchiveAddress(text: string): ArchiveAddress | null {
   const url = URL.parse(text);
-  if (url === null || url.search !== '' || url.hash !== '' || url.username !== '') return null;
+  if (url === null) return null;
+  if (`${url.username}${url.password}${url.search}${url.hash}` !== '') return null;
   if (url.protocol === 'file:') {
     if (url.host !== '' || IMPOSSIBLE.test(url.pathname)) return null;
     const path = fileURLToPath(url);

@@ -76,8 +76,8 @@ export function pageFlagsOf(options: PageFlags): PageFlags {
 
 function parsePublicUrl(text: string): string {
   const url = URL.parse(text);
-  const plain = url !== null && url.search === '' && url.hash === '' && url.username === '';
-  if (plain && /^https?:$/.test(url.protocol)) return withoutSlashes(url.href);
+  const isPlain = url !== null && `${url.username}${url.password}${url.search}${url.hash}` === '';
+  if (isPlain && /^https?:$/.test(url.protocol)) return withoutSlashes(url.href);
   throw new InvalidArgumentError('Give an address such as https://shop.example/pages.');
 }
 

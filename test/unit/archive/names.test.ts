@@ -69,6 +69,7 @@ test('the address of an archive is a bucket with an optional prefix, or a direct
     's3://my-bucket/a?b',
     's3://my-bucket/a%20b',
     's3://user:secret@my-bucket/a',
+    's3://:secret@my-bucket/a',
   ];
   for (const text of wrong) assert.is(parseArchiveAddress(text), null, text);
 });

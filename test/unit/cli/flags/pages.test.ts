@@ -19,6 +19,7 @@ const WRONG: readonly (readonly [flag: keyof typeof FLAGS, value: string])[] = [
   ['--public-url', 'https://shop.example/?a=b'],
   ['--public-url', 'https://shop.example/#top'],
   ['--public-url', 'https://ann@shop.example/'],
+  ['--public-url', 'https://:secret@shop.example/'],
   ['--currency', 'usd'],
   ['--currency', 'XYZW'],
   ['--currency', '$'],
@@ -32,8 +33,10 @@ for (const [flag, value] of WRONG) {
   test(`${flag} ${JSON.stringify(value).slice(0, 40)} is wrong usage, also as a variable`, async () => {
     const data = join(temporaryDirectory(), 'none');
     for (const command of ['serve', 'rebuild-pages']) {
-      const byFlag = await callProgram([command, '--data', data, flag, value]);
-      const env = { [FLAGS[flag]]: value };
+      // With this secret no server starts, should the value be taken.
+      const secret = { CATALOG_JWT_SECRET: 'short' };
+      const byFlag = await callProgram([command, '--data', data, flag, value], { env: secret });
+      const env = { ...secret, [FLAGS[flag]]: value };
       const byVariable = await callProgram([command, '--data', data], { env });
       for (const { status, stdout, stderr } of [byFlag, byVariable]) {
         assert.is(status, 2, stderr);
