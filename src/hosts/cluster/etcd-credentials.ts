@@ -7,7 +7,8 @@
  *    concurrent changes are not lost.
  * 2. A host accepts no token if its copy was last confirmed more than {@link UNCONFIRMED_MS} ago.
  *    The age counts from when the request was sent. A response counts once the files contain it.
- * 3. No file is replaced by an invalid one, and no invalid one becomes the original.
+ * 3. No file is replaced by an invalid one, and no invalid one becomes the original. An original is
+ *    complete: it has the keys that tokens are signed with.
  */
 import { basename } from 'node:path';
 import * as v from 'valibot';
@@ -132,7 +133,9 @@ export class EtcdCredentials implements SharedFiles {
     const name = PRIVATE_NAMES.find((each) => each === basename(path));
     if (name === undefined) throw new Error(`${path} is not a file that hosts share`);
     const { revision, contents } = this.#shared;
-    const changed = { ...contents, [name]: content };
+    // If etcd has lost its data, a change must not make an original without the keys.
+    const kept = revision === '0' ? this.#read() : contents;
+    const changed = { ...kept, [name]: content };
     const value = JSON.stringify(changed);
     requireSize(value.length, { path, code });
     let isSent = false;

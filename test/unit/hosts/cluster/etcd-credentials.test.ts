@@ -6,6 +6,7 @@ import * as assert from 'uvu/assert';
 import { accessPath, changeAccess, readAccess } from '../../../../src/auth/access.ts';
 import { addAccount } from '../../../../src/auth/accounts.ts';
 import { PrivateFiles, privateFilesIn } from '../../../../src/auth/backup/private-files.ts';
+import { loadKeys } from '../../../../src/auth/keys.ts';
 import { type Disk, machineDisk } from '../../../../src/disk/disk.ts';
 import { CatalogError } from '../../../../src/errors.ts';
 import { EtcdCredentials } from '../../../../src/hosts/cluster/etcd-credentials.ts';
@@ -114,6 +115,16 @@ async function contentsWith(...names: string[]): Promise<object> {
   });
   return privateFilesIn(new PrivateFiles(directory).read());
 }
+
+test('a change after etcd has lost the original makes one with all files of the host', async () => {
+  const client = new MemoryEtcd();
+  const { credentials, access } = hostOf(client);
+  await loadKeys(dirname(access), undefined);
+  await credentials.pull();
+  await credentials.push({ path: access, code: 'access_file' }, ACCESS);
+  const original = JSON.parse(client.values['credentials'] ?? '') as object;
+  assert.equal(Object.keys(original).sort(), ['access.json', 'keys.json']);
+});
 
 test('while the disk refuses a copy, that is reported once', async () => {
   const client = new MemoryEtcd();
