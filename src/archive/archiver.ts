@@ -55,6 +55,8 @@ export class Archiver {
   readonly #pruning: BackgroundWork;
   /** When the accounts and keys changed that are not archived, like {@link #behindSince}. */
   #privateSince: number | null = null;
+  /** Why accounts and keys could not be read, which is logged once. */
+  #unreadable: string | null = null;
   #closing = false;
   #over = false;
   #wake: (isCommit: boolean) => void = () => {};
@@ -192,20 +194,25 @@ export class Archiver {
     if (files === null) return;
     if (files.changed()) this.#privateSince ??= this.#now();
     if (this.#privateSince === null) return;
-    await this.#requireClaim();
     const copy = this.#undamaged(files);
-    if (copy !== null) await objects.putPrivate(copy);
+    if (copy !== null) {
+      await this.#requireClaim();
+      await objects.putPrivate(copy);
+    }
     this.#privateSince = null;
   }
 
   /** @returns null if a file is damaged: the archive has an older copy, perhaps the only one left. */
   #undamaged(files: PrivateFiles): Uint8Array | null {
     try {
-      return files.read();
+      const copy = files.read();
+      this.#unreadable = null;
+      return copy;
     } catch (error) {
       if (!hasCode(error, 'access_file') && !hasCode(error, 'key_file')) throw error;
       const { message } = error;
-      this.#options.warn(`${this.#url} keeps the accounts and keys that it has: ${message}`);
+      if (message !== this.#unreadable) this.#options.warn(`${this.#url} keeps the accounts and keys that it has: ${message}`);
+      this.#unreadable = message;
       return null;
     }
   }

@@ -80,7 +80,7 @@ export async function checkArchive(objects: ArchiveObjects): Promise<ArchiveRepo
         .run(({ sequence }) => sequence <= next)
         .catch((error: unknown) => {
           // The object with the change set after the next base is read again from that base on.
-          if (found.sequence < next) throw error;
+          if (found.sequence < next || replay.read <= next) throw error;
         });
       state = found;
       resumed = replay.next;

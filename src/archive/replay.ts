@@ -102,6 +102,8 @@ export class Replay {
   sawEnd = false;
   /** The first change set after a gap at which the replay ended; null if there is none. */
   next: number | null = null;
+  /** The last change set of the object that was read last, by its name. */
+  read = 0;
 
   /** @param state of the base; change sets are applied to it. */
   constructor(
@@ -160,6 +162,7 @@ export class Replay {
     const name = `changes/${changes.name}`;
     this.#requireSame(name, changes);
     if (changes.last <= this.#state.sequence) return;
+    this.read = changes.last;
     let sequence = changes.first;
     let previous: string | null = null;
     for (const line of linesOf(await this.#objects.readChanges(changes))) {

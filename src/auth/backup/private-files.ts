@@ -5,6 +5,7 @@
  */
 import { join } from 'node:path';
 import * as v from 'valibot';
+import { readable } from '../../disk/read-file.ts';
 import { WatchedFile } from '../../disk/watched-file.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
 import { parseChecked } from '../../json/checksum.ts';
@@ -46,7 +47,7 @@ export class PrivateFiles {
   read(): Uint8Array {
     // All are read before one is judged: a damaged one is not new until it changes again.
     const contents = this.#files.flatMap(([name, file]) => {
-      const content = file.read();
+      const content = readable(file.path, () => file.read(), privateFile(this.#directory, name).code);
       return content === null ? [] : [[name, content.bytes] as const];
     });
     for (const [name, bytes] of contents) {

@@ -147,7 +147,7 @@ export class EtcdClient {
         if (line.length > 1) yield parsed(line.toString());
       }
     } catch (error) {
-      this.#leave(node);
+      if (!signal.aborted) this.#leave(node);
       throw unreachable(error);
     } finally {
       signal.removeEventListener('abort', end);

@@ -83,7 +83,8 @@ test('missing objects of change sets are reported with their numbers', async () 
   }
 });
 
-test('a damaged object that begins after a base is reported once', async () => {
+/** An archive with an object for each change set. */
+async function separate(): Promise<Archived> {
   const archived = await grown();
   const { network } = archived;
   for (const name of network.in('changes')) {
@@ -95,15 +96,27 @@ test('a damaged object that begins after a base is reported once', async () => {
       await archived.objects.putChanges(each, [Buffer.from(`${line}\n`)]);
     }
   }
-  const [, base = ''] = network.in('bases');
-  const damaged = network
-    .in('changes')
-    .find((name) => Number(name.slice(0, 12)) === Number(base.slice(0, 12)) + 1);
-  network.objects.set(`changes/${damaged}`, Buffer.from('damaged'));
-  const { findings } = await checkArchive(archived.objects);
-  assert.is(findings.length, 1, findings.join('\n'));
-  assert.match(findings.join(), `${damaged}`);
-});
+  return archived;
+}
+
+for (const [where, offset] of [
+  ['ends at a base', 0],
+  ['begins after a base', 1],
+] as const) {
+  test(`a damaged object that ${where} is reported once`, async () => {
+    const archived = await separate();
+    const { network } = archived;
+    const [, base = ''] = network.in('bases');
+    const name = network
+      .in('changes')
+      .find((each) => Number(each.slice(0, 12)) === Number(base.slice(0, 12)) + offset);
+    const bytes = network.objects.get(`changes/${name}`) ?? Buffer.alloc(0);
+    network.objects.set(`changes/${name}`, Buffer.concat([bytes, Buffer.from('damaged\n')]));
+    const { findings } = await checkArchive(archived.objects);
+    assert.is(findings.length, 1, findings.join('\n'));
+    assert.match(findings.join(), `${name}`);
+  });
+}
 
 test('what a change set does to rows that are not there is reported, with its number', async () => {
   const archived = await Archived.open(storeDirectory());
