@@ -211,7 +211,8 @@ export class Archiver {
     } catch (error) {
       if (!hasCode(error, 'access_file') && !hasCode(error, 'key_file')) throw error;
       const { message } = error;
-      if (message !== this.#unreadable) this.#options.warn(`${this.#url} keeps the accounts and keys that it has: ${message}`);
+      if (message !== this.#unreadable)
+        this.#options.warn(`${this.#url} keeps the accounts and keys that it has: ${message}`);
       this.#unreadable = message;
       return null;
     }

@@ -47,7 +47,11 @@ export class PrivateFiles {
   read(): Uint8Array {
     // All are read before one is judged: a damaged one is not new until it changes again.
     const contents = this.#files.flatMap(([name, file]) => {
-      const content = readable(file.path, () => file.read(), privateFile(this.#directory, name).code);
+      const content = readable(
+        file.path,
+        () => file.read(),
+        privateFile(this.#directory, name).code,
+      );
       return content === null ? [] : [[name, content.bytes] as const];
     });
     for (const [name, bytes] of contents) {

@@ -737,10 +737,12 @@ test('damaged accounts and keys do not replace those of the archive, and changes
     new CatalogError('access_file', 'access.json is damaged'),
   ];
   let [content, changed]: [string | Error, boolean] = ['whole', true];
+  let [isStill, reads] = [false, 0];
   const privateFiles = {
     changed: () => changed,
     read() {
-      changed = false;
+      reads += 1;
+      changed = isStill;
       if (typeof content !== 'string') throw content;
       return Buffer.from(content);
     },
@@ -760,6 +762,16 @@ test('damaged accounts and keys do not replace those of the archive, and changes
       `memory: keeps the accounts and keys that it has: ${damage.message}`,
     ]);
   }
+  // As a broken link, which is never known to be unchanged.
+  isStill = true;
+  [content, changed] = [new CatalogError('key_file', 'keys.json is gone'), true];
+  await until('it is reported', () => archived.log.at(-1)?.endsWith('is gone') === true);
+  const { length } = archived.network.calls;
+  const before = reads;
+  await until('it is read again', () => reads > before + 1);
+  assert.is(archived.log.length, damages.length + 1, 'it is reported once');
+  assert.is(archived.network.calls.length, length, 'the archive is not asked');
+  isStill = false;
   [content, changed] = ['mended', true];
   await until('the new ones are archived', async () => (await copy()) === 'mended');
   await archived.close();

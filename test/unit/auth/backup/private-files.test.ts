@@ -1,5 +1,13 @@
 /** spec 15.3 and 15.4: accounts and keys are copied together; other files are not replaced. */
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -68,6 +76,18 @@ test('a new or changed file is noticed', () => {
     files.read();
     assert.not.ok(files.changed());
   }
+  files.close();
+});
+
+test('a broken link in the place of a file is refused as that file, and says what to do', async () => {
+  const directory = filled();
+  const files = new PrivateFiles(directory);
+  const path = join(directory, 'access.json');
+  rmSync(path);
+  symlinkSync(join(directory, 'elsewhere'), path);
+  const { code, message } = await failureOf(() => files.read());
+  assert.is(code, 'access_file');
+  assert.match(message, 'its symbolic link leads to a file that is missing');
   files.close();
 });
 
