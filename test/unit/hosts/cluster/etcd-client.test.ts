@@ -154,6 +154,27 @@ test('a watch that fails after a call has left its node does not send the calls 
   assert.equal(await client.call('kv/txn', {}), UP.body);
 });
 
+test('a watch that is ended does not send the calls to another node', async () => {
+  let isOpen = false;
+  const asked: string[] = [];
+  const up = await rawNode((response) => {
+    const { url = '' } = response.req;
+    asked.push(url);
+    if (url !== '/v3/watch') return void response.writeHead(200).end(JSON.stringify(UP.body));
+    response.writeHead(200).write('{}\n');
+    isOpen = true;
+  });
+  const silent = await node();
+  const client = clientOf([up, silent]);
+  const ending = new AbortController();
+  const watch = watched(client, ending.signal);
+  await until('the watch is open', () => isOpen);
+  ending.abort();
+  assert.match(String(await watch), 'was aborted');
+  assert.equal(await client.call('kv/txn', {}), UP.body);
+  assert.is(asked.at(-1), '/v3/kv/txn');
+});
+
 test('a watch that is ended closes its connection', async () => {
   const { url, open } = await rawNode((response) => response.writeHead(200).write('{"a":1}\n'));
   const ending = new AbortController();
