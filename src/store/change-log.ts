@@ -44,11 +44,12 @@ export interface ChangeLog {
    * The change sets after a sequence, in order, verbatim: as many as one step should process.
    *
    * @param after the sequence of the last one that the caller has.
+   * @param most how many the caller can use; any number if left out.
    * @returns nothing if there are no more.
    * @throws CatalogError `history_gone` if they are not kept any more, `schema_version` if a newer
    *   program has written the next one, `store_damaged`; what the network throws.
    */
-  read(after: number): Promise<readonly Uint8Array[]>;
+  read(after: number, most?: number): Promise<readonly Uint8Array[]>;
   /**
    * Calls `listener` soon after the head has moved, and repeatedly while it does not move.
    *

@@ -69,7 +69,7 @@ export async function joinCluster(
     deliveries: {
       term: () => cluster.term,
       lastSequence: () => cluster.lastSequence(),
-      readOlder: (after) => cluster.read(after),
+      readOlder: (after, most) => cluster.read(after, most),
       storage: cluster.deliveries(monitor.onError('the positions of webhooks could not be shared')),
     },
     figures: () => cluster.figures,

@@ -115,8 +115,8 @@ export class Cluster {
   }
 
   /** See {@link EtcdLog.read}. */
-  read(after: number): Promise<readonly Uint8Array[]> {
-    return this.#log.read(after);
+  read(after: number, most: number): Promise<readonly Uint8Array[]> {
+    return this.#log.read(after, most);
   }
 
   /** The progress of the deliveries to webhooks. */

@@ -8,7 +8,7 @@
  * 2. A host accepts no token if its copy was last confirmed more than {@link UNCONFIRMED_MS} ago.
  *    The age counts from when the request was sent. A response counts once the files contain it.
  * 3. No file is replaced by an invalid one, and no invalid one becomes the original. An original is
- *    complete: it has the keys that tokens are signed with.
+ *    complete: it has all files of the host that makes it.
  */
 import { basename } from 'node:path';
 import * as v from 'valibot';

@@ -146,8 +146,8 @@ export class EtcdLog implements ChangeLog {
     throw behind(last, sequence - 1);
   }
 
-  async read(after: number): Promise<readonly Uint8Array[]> {
-    const found = await this.#readFrom(changeKey(after + 1));
+  async read(after: number, most = Number.POSITIVE_INFINITY): Promise<readonly Uint8Array[]> {
+    const found = await this.#readFrom(changeKey(after + 1), most);
     const [kvs = [], [head] = []] = found;
     if (head === undefined) throw lost();
     const last = decodePosition(head.value);
@@ -171,13 +171,13 @@ export class EtcdLog implements ChangeLog {
     return read;
   }
 
-  /** @returns keys and values from `key` on, and the head. */
-  async #readFrom(key: string): Promise<TransactionResult['found']> {
-    const limit = this.#readLimit;
+  /** @returns keys and values from `key` on, at most so many, and the head. */
+  async #readFrom(key: string, most: number): Promise<TransactionResult['found']> {
+    const limit = Math.min(this.#readLimit, most);
     const range = { get: key, end: CHANGES_END, limit };
     try {
       const { found } = await transact(this.#client, [], [range, { get: HEAD }]);
-      this.#readLimit = Math.min(limit + 1, READ_LIMIT);
+      this.#readLimit = Math.max(this.#readLimit, Math.min(limit + 1, READ_LIMIT));
       return found;
     } catch (error) {
       this.#readLimit = Math.ceil(limit / 2);

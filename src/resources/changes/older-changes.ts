@@ -8,11 +8,11 @@ import { decodeNextBeside } from '../../store/files/change-set-parts.ts';
 import type { ChangeSource } from './change-source.ts';
 
 /**
- * Reads some of the change sets after a sequence, in order, as they are stored.
+ * Reads some of the change sets after a sequence, at most so many, in order, as they are stored.
  *
  * @throws CatalogError `history_gone` if they are not kept there either; what the network throws.
  */
-export type ReadOlder = (after: number) => Promise<readonly Uint8Array[]>;
+export type ReadOlder = (after: number, most: number) => Promise<readonly Uint8Array[]>;
 
 /**
  * The change sets after a sequence, up to and including `last`: from this host if it keeps them,
@@ -37,9 +37,9 @@ export async function* changesAfter(
     if (!hasCode(error, 'history_gone')) throw error;
   }
   while (at < last) {
-    const read = await readOlder(at);
+    const read = await readOlder(at, last - at);
     if (read.length === 0) return;
-    for (const bytes of read.slice(0, last - at)) {
+    for (const bytes of read) {
       const path = `change set ${at + 1} of the log`;
       yield await decodeNextBeside(path, Buffer.from(bytes), at + 1, null);
       at += 1;

@@ -138,10 +138,11 @@ test('change sets that this host does not have are read elsewhere, up to the las
     },
   };
   const asked: number[] = [];
-  const readOlder = async (after: number) => {
+  const readOlder = async (after: number, most: number) => {
     asked.push(after);
     if (after === 0) throw new CatalogError('history_gone', 'nobody keeps it');
-    return [after + 1, after + 2].filter((sequence) => sequence <= 5).map(encoded);
+    const sequences = [after + 1, after + 2].filter((sequence) => sequence <= 5);
+    return sequences.slice(0, most).map(encoded);
   };
   const seen = async (after: number, last: number) =>
     (await Array.fromAsync(changesAfter(source, readOlder, after, last))).map(

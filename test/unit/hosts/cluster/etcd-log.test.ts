@@ -101,6 +101,7 @@ test('a read of large change sets ends before all of them are in memory', async 
       [6 * 1024 * 1024, 2],
     ],
   );
+  assert.is((await log.read(0, 1)).length, 1, 'nor does it ask for more than the caller wants');
   const rest = await log.read(read.length);
   assert.equal(
     rest.map((bytes) => bytes[0]),
