@@ -29,6 +29,11 @@ for (const [title, text, choices, value, meant] of [
   });
 }
 
+test('the only choice that is shown is not meant if there are others', () => {
+  assert.is(meantBy('audio', [audio], null, false), undefined);
+  assert.is(meantBy('tern audio', [audio], null, false), audio);
+});
+
 test('what has the name or the id is the first of the choices', () => {
   assert.equal(namedFirst('tern', [other, audio, tern, twin]), [tern, twin, other, audio]);
   assert.equal(namedFirst('#3', [tern, other]), [other, tern]);

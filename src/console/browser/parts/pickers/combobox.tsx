@@ -100,6 +100,11 @@ function lineAfter(from: number, by: number, length: number): number {
   return Math.abs(by) === 1 ? (to + length) % length : Math.max(0, Math.min(to, length - 1));
 }
 
+/** Whether all that was found is shown. */
+function isWhole({ found }: Search): boolean {
+  return found.value !== null && found.value.read >= found.value.total;
+}
+
 /** What the keys and the pointer do to the field. */
 function useCombobox(props: ComboboxProps) {
   const { value, onChange, required = false, readOnly = false } = props;
@@ -108,7 +113,7 @@ function useCombobox(props: ComboboxProps) {
   const emptied = useRef(false);
   const close = () => endSearch(state);
   const choices = choicesOf(state);
-  const meant = choices === null ? null : meantBy(typed.value ?? '', choices, value);
+  const meant = choices && meantBy(typed.value ?? '', choices, value, isWhole(state));
   const kept = useMeant(left.value, meant, ({ id, label }) => {
     close();
     onChange(id, label);

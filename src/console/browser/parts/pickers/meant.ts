@@ -33,7 +33,7 @@ export function firstMeant(
 ): number {
   const [first] = choices;
   if (text.trim() === '' || first === undefined) return -1;
-  const meant = meantBy(text, choices, value);
+  const meant = meantBy(text, choices, value, isWhole);
   if (meant !== undefined) return choices.indexOf(meant);
   return isWhole || isNamed(text, first) ? 0 : -1;
 }
@@ -41,14 +41,16 @@ export function firstMeant(
 /**
  * @param choices what was found for the text.
  * @param value the id that the picker has; it decides between choices of the same name.
- * @returns the only choice, or the only one of this name or id; undefined if the user has to choose.
+ * @param isWhole whether these are all; otherwise what has the name may be among the others.
+ * @returns the only choice of all, or the only one of this name or id; undefined if the user has to choose.
  */
 export function meantBy<T extends Named>(
   text: string,
   choices: readonly T[],
   value: number | null,
+  isWhole = true,
 ): T | undefined {
   const same = choices.filter((each) => isNamed(text, each));
-  const [first, ...others] = same.length > 0 ? same : choices;
+  const [first, ...others] = same.length > 0 || !isWhole ? same : choices;
   return others.length === 0 ? first : same.find(({ id }) => id === value);
 }
