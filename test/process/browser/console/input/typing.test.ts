@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { testInBrowser } from '../../browser.ts';
-import { faults, hold, stage } from '../console.ts';
+import { faults, hears, hold, stage } from '../console.ts';
 
 const scene = stage();
 
@@ -112,18 +112,41 @@ testInBrowser('an option that is typed while the one before is added is not lost
   await page.context().close();
 });
 
-/** Composes a text in the field that has the focus, and presses a key which the input method takes. */
-async function compose(page: Page, text: string, key: string): Promise<void> {
+/**
+ * Composes a text in the field that has the focus, and presses a key.
+ *
+ * @param rest of the event; if it is left out, the input method takes the key.
+ */
+async function compose(
+  page: Page,
+  text: string,
+  key: string,
+  rest: { readonly modifiers?: number; readonly windowsVirtualKeyCode: number } = {
+    windowsVirtualKeyCode: 229,
+  },
+): Promise<void> {
   const devtools = await page.context().newCDPSession(page);
   const at = { selectionStart: text.length, selectionEnd: text.length };
   await devtools.send('Input.imeSetComposition', { text, ...at });
   await devtools.send('Input.dispatchKeyEvent', {
     type: 'rawKeyDown',
     key,
-    windowsVirtualKeyCode: 229,
+    ...rest,
   });
   await devtools.detach();
 }
+
+testInBrowser('a form is saved by its key while an input method composes text', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.goto(at('/brands/2'));
+  await page.getByLabel('Name', { exact: true }).fill('');
+  await compose(page, '한', 's', { modifiers: 2, windowsVirtualKeyCode: 83 });
+  await hears(page, 'status', '한 is saved.');
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
 
 testInBrowser('keys that an input method takes do nothing else', async () => {
   const { at, visit } = scene();
