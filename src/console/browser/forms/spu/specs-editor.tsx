@@ -186,9 +186,9 @@ interface OptionFieldProps {
   readonly onEnd: (refocus: boolean) => void;
 }
 
-/** A field has no line breaks, and white space at the ends is not typed on purpose. */
-function asTyped(value: string): string {
-  return value.replace(/[\r\n]/g, '').trim();
+/** The text that a field shows of a value: it has no line breaks. */
+function inField(value: string): string {
+  return value.replace(/[\r\n]/g, '');
 }
 
 function OptionField({ id, value, onChange, onEnd }: OptionFieldProps) {
@@ -205,9 +205,10 @@ function OptionField({ id, value, onChange, onEnd }: OptionFieldProps) {
     onEnd(document.activeElement === input.current);
   };
   const rename = async () => {
-    const next = asTyped(input.current?.value ?? '');
+    const text = input.current?.value ?? '';
+    const next = text.trim();
     if (done.current) return;
-    if (next === '' || next === asTyped(before)) {
+    if (text === inField(before) || next === '' || next === before) {
       end();
       return;
     }

@@ -130,6 +130,12 @@ testInBrowser('an option that is only looked at is left as it is', async () => {
     await field.waitFor({ state: 'hidden' });
     assert.equal(writes, []);
   }
+  // White space at the ends can be removed.
+  await page.getByRole('button', { name: 'Plum', exact: true }).click();
+  await field.fill('Plum');
+  await field.press('Enter');
+  await field.waitFor({ state: 'hidden' });
+  assert.equal(writes, [JSON.stringify({ value: 'Plum' })]);
   assert.equal(faults(visitor), []);
   await page.context().close();
 });
