@@ -132,7 +132,7 @@ export class FormState {
   /** What is chosen among the specifications of a SKU is dropped with its SPU, and is back with it. */
   #choicesBack(spu: Typed): TypedFields {
     const item = this.base.value?.item ?? null;
-    if (spu !== item?.['goods_id']) return {};
+    if (spu !== item?.['goods_id'] || spu === this.typed.value['spu_id']) return {};
     const dropped = Object.entries((this.typed.value['specs'] ?? {}) as Chosen).filter(
       ([, option]) => option === null,
     );

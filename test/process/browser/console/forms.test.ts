@@ -31,6 +31,14 @@ testInBrowser('the specifications of a SKU are back with its SPU', async () => {
     if (name !== own) await storage.waitFor({ state: 'detached' });
   }
   await storage.waitFor();
+  // What the user has cleared stays so if the same SPU is chosen again.
+  await storage.selectOption({ index: 0 });
+  await spu.fill(own);
+  await page.getByRole('option', { name: own }).first().waitFor();
+  await spu.press('Enter');
+  await page.getByRole('option', { name: own }).first().waitFor({ state: 'hidden' });
+  assert.is(await storage.inputValue(), '');
+  await storage.selectOption({ value: String(specs[1].option_id) });
   assert.is(await colour.inputValue(), String(specs[0].option_id));
   assert.is(await storage.inputValue(), String(specs[1].option_id));
   await page.getByText('Unsaved changes').waitFor({ state: 'hidden' });
