@@ -18,7 +18,7 @@ import { useOneAtATime } from '../../one-at-a-time.ts';
 import { attributeLabel } from '../../parts/attributes.ts';
 import { DataTable } from '../../parts/data-table.tsx';
 import { Dialog, DialogFooter, useComplaint } from '../../parts/dialog.tsx';
-import { announce, Problem, wordsFor } from '../../parts/notices.tsx';
+import { announce, complain, Problem, wordsFor } from '../../parts/notices.tsx';
 import { focusProblem } from '../fields.tsx';
 import {
   type Combination,
@@ -194,7 +194,11 @@ function CreateMissing({ spu, missing, reload, onCreated, onClose }: CreateProps
     const count = await countTaken(wanted, creation.current);
     if (count > 0) {
       reload();
-      throw new Error(t('spu.notMissing', { count }));
+      const text = t('spu.notMissing', { count });
+      if (count < chosen.length) throw new Error(text);
+      complain(new Error(text));
+      onClose();
+      return;
     }
     const made = await createSkus(wanted, creation.current);
     announce(t('spu.created', { count: made.length }));
