@@ -42,7 +42,8 @@ export function firstMeant(
  * @param choices what was found for the text.
  * @param value the id that the picker has; it decides between choices of the same name.
  * @param isWhole whether these are all; otherwise what has the name may be among the others.
- * @returns the only choice of all, or the only one of this name or id; undefined if the user has to choose.
+ * @returns the only choice of all, or the only one of this name or id; undefined if the user has to
+ *   choose.
  */
 export function meantBy<T extends Named>(
   text: string,
