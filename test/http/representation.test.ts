@@ -405,6 +405,14 @@ test('of five concurrent writes with the same tag one succeeds, and the others a
   assert.equal((await get(path)).json, winner?.json);
 });
 
+/** The headers of a response. Those that may change within the next second are only named. */
+function withoutTimes(headers: Headers): Readonly<Record<string, string>> {
+  const all = Object.fromEntries(headers);
+  // The second after the one in which the page's file got its name, but none of the future.
+  for (const name of ['date', 'last-modified']) if (name in all) all[name] = 'a time';
+  return all;
+}
+
 test('HEAD has the status and the headers of GET, and no body', async () => {
   await pageWith(server, 1, 'Auralune');
   const removed = await make(server, '/admin/brands/', { name: 'Short-lived' });
@@ -448,10 +456,7 @@ test('HEAD has the status and the headers of GET, and no body', async () => {
     assert.is(whole.status, status, told);
     assert.is(head.status, status, told);
     assert.is(head.text, '', told);
-    const [{ date: _, ...ofGet }, { date: __, ...ofHead }] = [
-      Object.fromEntries(whole.headers),
-      Object.fromEntries(head.headers),
-    ];
+    const [ofGet, ofHead] = [withoutTimes(whole.headers), withoutTimes(head.headers)];
     assert.equal(ofHead, ofGet, told);
   }
 });
