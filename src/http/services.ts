@@ -137,11 +137,12 @@ export interface PreviewService {
    * The page of a SKU or an SPU as it would be after a write. Nothing is written.
    *
    * @param body parsed JSON.
+   * @param replaces whether its lists replace those of the object.
    * @param subject who asks: subjects take turns.
    * @returns the page's text.
    * @throws CatalogError `invalid`, `integrity`, `busy`, `page_failed`.
    */
-  page(kind: Kind, body: unknown, subject: string | null): Promise<string>;
+  page(kind: Kind, body: unknown, replaces: boolean, subject: string | null): Promise<string>;
 }
 
 /** A condition that an operator should attend to. */

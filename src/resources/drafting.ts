@@ -15,9 +15,14 @@ export interface DraftedWrite {
   readonly changes: readonly Change[];
 }
 
-/** Parses a creation, or a change if the object has an `id`. @throws CatalogError `invalid`. */
-export async function parseDraft(kind: Kind, body: unknown) {
-  const update = await inSlices(parseOneUpdate(kind, body));
+/**
+ * Parses a creation, or a change if the object has an `id`.
+ *
+ * @param replaces whether its lists replace those of the row.
+ * @throws CatalogError `invalid`.
+ */
+export async function parseDraft(kind: Kind, body: unknown, replaces: boolean) {
+  const update = await inSlices(parseOneUpdate(kind, body, replaces));
   const input = update?.input ?? (await inSlices(parseInput(kind, body, 'whole')));
   return { update, input };
 }
@@ -26,14 +31,16 @@ export async function parseDraft(kind: Kind, body: unknown) {
  * Checks an object as a creation does, or as a change of a row does if it has an `id`.
  *
  * @param body parsed JSON.
+ * @param replaces whether its lists replace those of the row.
  * @throws CatalogError `invalid`, `integrity`.
  */
 export async function draftWrite(
   store: Pick<Store, 'freeze' | 'prepareIndexes'>,
   kind: Kind,
   body: unknown,
+  replaces: boolean,
 ): Promise<DraftedWrite> {
-  const { update, input } = await parseDraft(kind, body);
+  const { update, input } = await parseDraft(kind, body, replaces);
   await store.prepareIndexes(soughtByWrite(kind.name));
   const view = store.freeze();
   try {

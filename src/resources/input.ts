@@ -8,22 +8,31 @@ import { identifier, isObject } from '../model/schemas.ts';
 import { inSlices } from '../slices.ts';
 import { visibleAttributes } from './visible-attributes.ts';
 
-/** `whole` requires every attribute without a default (POST, PUT), `partial` none (PATCH). */
-export type Mode = 'whole' | 'partial';
+/**
+ * `whole` requires every attribute without a default (POST, PUT), `partial` none (PATCH). `merge` is
+ * `partial` with lists that replace what there is (RFC 7396).
+ */
+export type Mode = 'whole' | 'partial' | 'merge';
 
 /** What is wrong with a required attribute that is missing. */
 const REQUIRED = 'is required';
 
-/** A checked object: what to store, and the elements to add to what the row owns. */
+/** A checked object: what to store, and the lists of rows that are to belong to the row. */
 export interface Input<K extends KindName = KindName> {
   readonly values: InputOf<K>;
-  readonly owned: readonly OwnedInput[];
+  readonly lists: readonly OwnedList[];
 }
 
-interface OwnedInput {
+/** Rows that belong to a row. */
+export interface OwnedList {
+  /** The attribute that shows them. */
+  readonly name: string;
   readonly kind: KindName;
+  /** The attribute that names the owner. */
   readonly through: string;
-  readonly values: Readonly<Record<string, Scalar>>;
+  readonly elements: readonly Readonly<Record<string, Scalar>>[];
+  /** Whether the row's other rows of the kind are deleted. */
+  readonly replaces: boolean;
 }
 
 /** Problems that are reported, at most: a hostile list can have a hundred thousand. */
@@ -84,7 +93,8 @@ export function* parseInput(
 ): Generator<undefined, Input> {
   const problems = new Problems();
   const missing = mode === 'whole' ? required : null;
-  const input = yield* readObject(kind, requireObject(body), missing, '', problems);
+  const replaces = mode === 'merge';
+  const input = yield* readObject(kind, requireObject(body), missing, '', problems, replaces);
   problems.settle();
   return input;
 }
@@ -123,15 +133,20 @@ export function parseUpdates(kind: Kind, body: unknown): Promise<Update[]> {
 
 /**
  * @param body parsed JSON: an object with what is to change, and `id` if it is about a row.
+ * @param replaces whether its lists replace those of the row.
  * @returns null if it has no `id`.
  * @throws CatalogError `invalid`.
  */
-export function* parseOneUpdate(kind: Kind, body: unknown): Generator<undefined, Update | null> {
+export function* parseOneUpdate(
+  kind: Kind,
+  body: unknown,
+  replaces: boolean,
+): Generator<undefined, Update | null> {
   const object = requireObject(body);
   if (!Object.hasOwn(object, 'id')) return null;
   const problems = new Problems();
   const id = readId(object, '', problems);
-  const input = yield* readObject(kind, object, null, '', problems);
+  const input = yield* readObject(kind, object, null, '', problems, replaces);
   problems.settle();
   return { id, input };
 }
@@ -196,22 +211,24 @@ function* readObject(
   missing: string | null,
   path: string,
   problems: Problems,
+  replaces = false,
 ): Generator<undefined, Input> {
   const values: Record<string, Scalar> = {};
-  const owned: OwnedInput[] = [];
+  const lists: OwnedList[] = [];
   for (const [name, declared] of visibleAttributes(kind)) {
     if (declared.role === 'input') {
       const value = readValue(name, declared, body, missing, path, problems);
       if (value !== undefined) values[name] = value;
     } else if (declared.role === 'children') {
-      const elements = Object.hasOwn(body, name) ? body[name] : [];
-      const read = yield* readElements(declared.kind, elements, `${path}${name}`, problems);
-      for (const element of read) {
-        owned.push({ kind: declared.kind, through: declared.foreignKey, values: element });
-      }
+      const isSent = Object.hasOwn(body, name);
+      if (!isSent && missing === null) continue;
+      const { kind: child, foreignKey: through } = declared;
+      const sent = isSent ? body[name] : [];
+      const elements = yield* readElements(child, sent, `${path}${name}`, problems);
+      lists.push({ name, kind: child, through, elements, replaces });
     }
   }
-  return { values, owned };
+  return { values, lists };
 }
 
 function readValue(

@@ -18,7 +18,7 @@ import { type ListText, listText } from './text/listing.ts';
 import { representAll, representInParts } from './represent.ts';
 import type { Representation } from './representation.ts';
 import { type Readable, RepresentationCache } from './cache/representation-cache.ts';
-import { change, insert } from './rows.ts';
+import { change, countOwned, insert } from './rows.ts';
 
 /** Checks the current representation. @throws CatalogError `precondition_failed`. */
 export type Precondition = ((current: Representation) => void) | null;
@@ -139,7 +139,7 @@ export class Records {
     const input = await inSlices(parseInput(kind, body, 'whole'));
     await this.#store.prepareIndexes(soughtByWrite(kind.name));
     const request = [kind.name, parent?.id ?? null, body];
-    const isLong = isMany(input.owned.length);
+    const isLong = isMany(countOwned(input));
     return this.#commit(kind, sender.subject, isLong, function* (transaction, now) {
       requireParent(address, transaction);
       return yield* createOnce(transaction, sender, request, now, function* () {
@@ -192,10 +192,10 @@ export class Records {
   }
 
   /**
-   * Overwrites attributes of a row by those of a request, and adds rows to those that it owns (spec
-   * 2.8).
+   * Overwrites attributes of a row by those of a request, and adds rows to those that it owns, or
+   * replaces these (spec 2.8).
    *
-   * @param mode `whole` for PUT, `partial` for PATCH.
+   * @param mode `whole` for PUT, `partial` or `merge` for PATCH.
    * @param body parsed JSON.
    * @param subject whom the token is for; null if no token is required.
    * @throws CatalogError `invalid`, `integrity`, `not_found`, `precondition_failed`, `write_refused`.
@@ -212,7 +212,7 @@ export class Records {
     const { kind } = address;
     const input = await inSlices(parseInput(kind, body, mode));
     await this.#store.prepareIndexes(soughtByWrite(kind.name));
-    const isLong = isMany(input.owned.length + this.#countReferrers(kind, id));
+    const isLong = isMany(countOwned(input) + this.#countReferrers(kind, id));
     return this.#commit(kind, subject, isLong, function* (transaction) {
       // Checked again here: the row may have changed while the body was received.
       const row = requireRow(address, id, transaction.get(kind.name, id), transaction);

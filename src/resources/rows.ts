@@ -1,12 +1,21 @@
 /** Turns checked input into rows in a transaction. */
-import { type Attribute, isStored, type Kind, type Row, type Scalar } from '../model/kind.ts';
+import {
+  type Attribute,
+  isStored,
+  type Kind,
+  type KindName,
+  type Row,
+  type Scalar,
+} from '../model/kind.ts';
 import { KINDS } from '../model/kinds.ts';
 import { perKind } from '../model/per-kind.ts';
+import { existingRow } from '../model/rows.ts';
 import type { Transaction } from '../store/writer/draft.ts';
 import type { Address } from './address.ts';
-import type { Input } from './input.ts';
+import type { Input, OwnedList } from './input.ts';
 import { representInParts } from './represent.ts';
 import type { Representation } from './representation.ts';
+import { visibleAttributes } from './visible-attributes.ts';
 
 /** A new row and how clients see it. */
 interface Inserted {
@@ -41,8 +50,8 @@ function newRowAt({ kind, parent }: Address, transaction: Transaction, input: In
 }
 
 /**
- * Overwrites values of a row by those of the input, and adds the rows that are to belong to it.
- * Yields between them.
+ * Overwrites values of a row by those of the input, and adds the rows that are to belong to it, or
+ * replaces those that do. Yields between them.
  */
 export function* change(
   transaction: Transaction,
@@ -63,6 +72,11 @@ function* put(
   return yield* representInParts(kind, row, transaction);
 }
 
+/** The number of rows that are to belong to the row of the input. */
+export function countOwned({ lists }: Input): number {
+  return lists.reduce((sum, { elements }) => sum + elements.length, 0);
+}
+
 function* putRows(
   transaction: Transaction,
   kind: Kind,
@@ -70,12 +84,76 @@ function* putRows(
   input: Input,
 ): Generator<undefined, void> {
   transaction.put(kind.name, row);
-  for (const { kind: owned, through, values } of input.owned) {
-    const id = transaction.nextId(owned);
-    transaction.put(owned, newRow(KINDS[owned], id, { ...values, [through]: row.id }));
+  for (const list of input.lists) {
+    if (list.replaces) yield* replaceOwned(transaction, list, row.id);
+    else yield* addOwned(transaction, list, list.elements, row.id);
+  }
+}
+
+function* addOwned(
+  transaction: Transaction,
+  { kind, through }: OwnedList,
+  elements: OwnedList['elements'],
+  owner: number,
+): Generator<undefined, void> {
+  for (const values of elements) {
+    const id = transaction.nextId(kind);
+    transaction.put(kind, newRow(KINDS[kind], id, { ...values, [through]: owner }));
     yield;
   }
 }
+
+/**
+ * Replaces the rows that belong to a row by those of a list. Rows that stay keep their ids. Yields
+ * between them.
+ *
+ * @returns the values from before; null if they are the same, in whatever order.
+ */
+export function* replaceOwned(
+  transaction: Transaction,
+  list: OwnedList,
+  owner: number,
+): Generator<undefined, OwnedList['elements'] | null> {
+  const { kind, through, elements } = list;
+  const missing = new Map<string, number>();
+  for (const values of elements) {
+    const key = JSON.stringify(sentValues(kind, values));
+    missing.set(key, (missing.get(key) ?? 0) + 1);
+  }
+  const before: OwnedList['elements'][number][] = [];
+  const surplus: number[] = [];
+  for (const id of transaction.matching(kind, through, owner)) {
+    const values = sentValues(kind, existingRow<KindName>(transaction, kind, id));
+    before.push(values);
+    if (!takeOne(missing, JSON.stringify(values))) surplus.push(id);
+    yield;
+  }
+  for (const id of surplus) yield* transaction.deleteInParts(kind, id);
+  const added = elements.filter((values) =>
+    takeOne(missing, JSON.stringify(sentValues(kind, values))),
+  );
+  yield* addOwned(transaction, list, added, owner);
+  return surplus.length + added.length === 0 ? null : before;
+}
+
+/** @returns whether there was one of the key. */
+function takeOne(counts: Map<string, number>, key: string): boolean {
+  const left = counts.get(key) ?? 0;
+  if (left > 0) counts.set(key, left - 1);
+  return left > 0;
+}
+
+/** What a client sends of a row that belongs to another one, in the order of the declaration. */
+function sentValues(
+  kind: KindName,
+  row: Readonly<Record<string, Scalar>>,
+): Readonly<Record<string, Scalar>> {
+  return Object.fromEntries(SENT[kind].map((name) => [name, row[name] ?? null]));
+}
+
+const SENT = perKind((kind) =>
+  visibleAttributes(kind).flatMap(([name, { role }]) => (role === 'input' ? [name] : [])),
+);
 
 /** A row with its attributes in the order of the declaration, which the files preserve. */
 function newRow(kind: Kind, id: number, values: Readonly<Record<string, Scalar>>): Row {

@@ -27,9 +27,9 @@ export class Previews implements PreviewService {
     this.#pages = pages;
   }
 
-  page(kind: Kind, body: unknown, subject: string | null): Promise<string> {
+  page(kind: Kind, body: unknown, replaces: boolean, subject: string | null): Promise<string> {
     return this.#queue.run(subject, async () => {
-      const { id, changes } = await draftWrite(this.#store, kind, body);
+      const { id, changes } = await draftWrite(this.#store, kind, body, replaces);
       const name = kind.name === 'skus' ? skuPage(id) : listPage('goods', id);
       return this.#pages.render(name, changes);
     });

@@ -8,6 +8,7 @@ import { uncheckedJson } from '../operations/body.ts';
 import { HTML_CONTENT } from '../operations/document.ts';
 import { operation, type RequestContext } from '../operations/operation.ts';
 import { definePath, type Path } from '../operations/path.ts';
+import { isMergePatch } from '../rules/json-body.ts';
 import { componentName, withArticle } from './kinds/names.ts';
 import { subjectOf, tagOf } from './kinds/place.ts';
 import { previewAttributes, previewOf } from './kinds/shapes.ts';
@@ -30,13 +31,13 @@ function previewPath(kind: Kind): Path {
         id: `preview${name}`,
         summary: `Preview the page of ${withArticle(kind.label)}`,
         description:
-          'The page as the shop would show it with these values, which are checked as for a write. Nothing is stored. With `id`, attributes that are left out are taken from that object; without it, the values are those of a new object.',
+          'The page as the shop would show it with these values, which are checked as for a write. Nothing is stored. With `id`, attributes that are left out are taken from that object.',
         role: 'editor',
         body: uncheckedJson(
           previewOf(kind),
           () => previewAttributes(kind),
           membersOf(kind),
-          (body) => parseDraft(kind, body),
+          (body) => parseDraft(kind, body, false),
         ),
         responses: {
           200: {
@@ -53,10 +54,10 @@ function previewPath(kind: Kind): Path {
 }
 
 async function preview(context: RequestContext<Kind>, body: unknown): Promise<HttpResponse> {
-  const { services, found: kind } = context;
+  const { request, services, found: kind } = context;
   return {
     status: 200,
     headers: { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': POLICY },
-    body: await services.previews.page(kind, body, subjectOf(context)),
+    body: await services.previews.page(kind, body, isMergePatch(request), subjectOf(context)),
   };
 }

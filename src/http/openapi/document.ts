@@ -47,9 +47,9 @@ export function openApiDocument(paths: readonly Path[], settings: Settings): obj
 }
 
 const DESCRIPTION = [
-  'Bodies are JSON. `Content-Type` may be `application/json` or any type that ends in `+json`, or may be left out. Prices are integers of the smallest currency unit. A path that is not described here is 404; a method that the path does not have is 405 with `Allow`.',
-  'A request is checked in this order, and the first check that fails determines the response: path, method, token, role, the commit of `Catalog-Min-Sequence`, item or parent, `Accept`, conditions, and finally the query or the body.',
-  'PUT and PATCH of a SKU add one specification record for each element of `specs` and remove none: send `specs: []` if you send back an object that you read. An optional attribute that a PUT leaves out is set to its default: a PUT of an SPU without `desc_detail`, `desc_pack` or `desc_service` empties them.',
+  'Bodies are JSON. `Content-Type` is `application/json`, or any type that ends in `+json`, or is left out. Prices are integers of the smallest currency unit. A path that is not described here is 404; a method that the path does not have is 405 with `Allow`.',
+  'A request is checked in this order, and the first check that fails determines the response: path, method, token, role, the commit of `Catalog-Min-Sequence`, item or parent, `Accept`, conditions, and the query or body.',
+  'PUT and PATCH of a SKU add a specification record for each element of `specs` and remove none: send `specs: []` to put back an object as you read it. PATCH as `application/merge-patch+json` (RFC 7396) replaces the records. A PUT of an SPU without `desc_detail`, `desc_pack` or `desc_service` empties them.',
   'Pages of other origins can read the responses only if the server was started with `--cors-origin`.',
 ].join('\n\n');
 

@@ -63,6 +63,14 @@ export function mediaTypeOf(contentType: string | undefined): string {
   return type === '' ? JSON_TYPE : type;
 }
 
+/** A change in which arrays replace those of the object (RFC 7396). */
+export const MERGE_PATCH_TYPE = 'application/merge-patch+json';
+
+/** Whether the body of a request is declared as such a change. */
+export function isMergePatch(request: HttpRequest): boolean {
+  return mediaTypeOf(header(request, 'content-type')) === MERGE_PATCH_TYPE;
+}
+
 /** Accepts `application/json`, any `+json`, or no type at all. */
 function requireJson(contentType: string | undefined): void {
   const type = mediaTypeOf(contentType);

@@ -90,14 +90,21 @@ export async function create(name: CollectionName, changes: Changes, key: string
   return loadedOf(await save(collectionOf(name).path, sent));
 }
 
-/** Changes some attributes. @param etag null writes whatever the item is now. */
+/** A change in which arrays replace those of the item (RFC 7396). */
+export const MERGE_PATCH = { 'Content-Type': 'application/merge-patch+json' };
+
+/**
+ * Changes some attributes; an array replaces that of the item.
+ *
+ * @param etag null writes whatever the item is now.
+ */
 export async function change(
   name: CollectionName,
   id: number,
   changes: Changes,
   etag: string | null,
 ): Promise<Loaded> {
-  const headers = etag === null ? {} : { 'If-Match': etag };
+  const headers = { ...MERGE_PATCH, ...(etag !== null && { 'If-Match': etag }) };
   return loadedOf(await write(name, id, { method: 'PATCH', body: changes, headers }));
 }
 

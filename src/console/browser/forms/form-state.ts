@@ -14,6 +14,9 @@ import { type Chosen, type FormField, initialOf, judge, type Typed, typedOf } fr
 
 export type TypedFields = Readonly<Record<string, Typed>>;
 
+/** The option of a specification of a SKU; null for none. */
+export type Choice = readonly [specId: number, optionId: number | null];
+
 export type Problems = Readonly<Record<string, string>>;
 
 /** The name of the draft that one form leaves to the next; null if there is none. */
@@ -207,7 +210,7 @@ export class FormState {
   }
 
   /** The choices of specifications that differ from what the server has. */
-  changedSpecs(): readonly [specId: number, optionId: number | null][] {
+  changedSpecs(): readonly Choice[] {
     const base = this.#typedOf(this.base.value?.item ?? null)['specs'] ?? {};
     const now = this.typed.value['specs'] ?? {};
     return changedChoices(base as Chosen, now as Chosen);
@@ -279,7 +282,7 @@ function nameOf({ name }: Collection, base: Loaded | null): string {
   return `${name}/${base?.item.id ?? 'new'}`;
 }
 
-function changedChoices(before: Chosen, now: Chosen): [number, number | null][] {
+function changedChoices(before: Chosen, now: Chosen): Choice[] {
   const specs = new Set([...Object.keys(before), ...Object.keys(now)]);
   return [...specs]
     .filter((spec) => (before[spec] ?? null) !== (now[spec] ?? null))

@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { answer } from '../api/answer.ts';
 import { ApiError, isAborted, send } from '../api/client.ts';
+import { MERGE_PATCH } from '../api/items.ts';
 import { serverText, t } from '../messages/text.ts';
 import { Failure, wordsFor } from '../parts/notices.tsx';
 import { useVersion } from '../parts/version.ts';
@@ -91,7 +92,7 @@ async function render(path: string, body: string, signal: AbortSignal): Promise<
   const response = await send(path, {
     method: 'POST',
     body: JSON.parse(body) as object,
-    headers: { Accept: 'text/html' },
+    headers: { ...MERGE_PATCH, Accept: 'text/html' },
     signal,
   });
   return answer(response.text());

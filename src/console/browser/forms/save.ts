@@ -1,11 +1,11 @@
-/** Saves a form: one guarded write, and for a SKU the records behind its specifications. */
-import { ApiError, receive, send } from '../api/client.ts';
+/** Saves a form by one guarded write. */
+import { ApiError } from '../api/client.ts';
 import { change, type Changes, create, load, type Loaded } from '../api/items.ts';
 import { responseName } from '../api/collections.ts';
 import type { CollectionName, Item, Pair } from '../api/types.ts';
 import { serverText, t } from '../messages/text.ts';
 import { wordsFor } from '../parts/notices.tsx';
-import type { FormState } from './form-state.ts';
+import type { Choice, FormState } from './form-state.ts';
 
 /** Another user has changed the item since it was read. */
 export class Conflict extends Error {
@@ -15,10 +15,6 @@ export class Conflict extends Error {
     super(t('conflict.title'));
     this.theirs = theirs;
   }
-}
-
-interface SpecRecord extends Pair {
-  readonly id: number;
 }
 
 /**
@@ -31,13 +27,13 @@ export async function save(form: FormState): Promise<Loaded> {
   if (base === null) return saveNew(form);
   const { id } = base.item;
   try {
-    if (form.collection.name === 'skus') return await saveSku(form, base);
-    return await changeGuarded(form.collection.name, base, form.changes());
+    const changes = { ...form.changes(), ...replacedSpecs(form, base) };
+    return await changeGuarded(form.collection.name, base, changes);
   } catch (error) {
     if (!(error instanceof ApiError && error.status === 412)) throw error;
     const theirs = await load(form.collection.name, id);
     // The response to an earlier attempt was lost, or another user has done the same.
-    if (form.changedFields(theirs.item).length === 0) return settled(form, theirs);
+    if (form.changedFields(theirs.item).length === 0) return theirs;
     if (differs(form, base.item, theirs.item)) throw new Conflict(theirs);
     // Only the name of something that the item refers to has changed.
     form.base.value = theirs;
@@ -47,7 +43,7 @@ export async function save(form: FormState): Promise<Loaded> {
 
 /** Creates the item, or changes the one that an earlier attempt with another content has created. */
 function saveNew(form: FormState): Promise<Loaded> {
-  const content = { ...form.changes(), ...addedSpecs(form) };
+  const content = { ...form.changes(), ...chosenSpecs(form) };
   return form.creation.once(content, {
     create: (sent, key) => create(form.collection.name, sent, key),
     amend(made) {
@@ -55,12 +51,6 @@ function saveNew(form: FormState): Promise<Loaded> {
       return save(form);
     },
   });
-}
-
-/** The item, which already is what the form says, without records that were to be replaced. */
-async function settled(form: FormState, theirs: Loaded): Promise<Loaded> {
-  const specs = form.changedSpecs();
-  return specs.length === 0 ? theirs : removeReplaced(theirs.item.id, specs);
 }
 
 /** Whether anything that the form can write differs. */
@@ -71,41 +61,27 @@ export function differs(form: FormState, before: Item, now: Item): boolean {
   });
 }
 
-/** The elements of `specs` that a write adds. */
-function addedSpecs(form: FormState): { specs?: Pair[] } {
-  const specs = form
-    .changedSpecs()
-    .flatMap(([spec_id, option_id]) => (option_id === null ? [] : [{ spec_id, option_id }]));
+/** What is chosen among the specifications of a new SKU. */
+function chosenSpecs(form: FormState): { specs?: Pair[] } {
+  const specs = form.changedSpecs().flatMap(pairOf);
   return specs.length === 0 ? {} : { specs };
 }
 
-/**
- * A write adds records and removes none. So the records that were replaced are removed afterwards;
- * but before, if the SKU moves to another SPU, whose specifications are others.
- */
-async function saveSku(form: FormState, base: Loaded): Promise<Loaded> {
-  const { id } = base.item;
-  const changes = form.changes();
-  const specs = form.changedSpecs();
-  if ('spu_id' in changes && specs.length > 0) return moveSku(form, base);
-  const written = { ...changes, ...addedSpecs(form) };
-  const loaded = await changeGuarded('skus', base, written);
-  return specs.length === 0 ? loaded : removeReplaced(id, specs);
+function pairOf([spec_id, option_id]: Choice): Pair[] {
+  return option_id === null ? [] : [{ spec_id, option_id }];
 }
 
-type Choices = ReturnType<FormState['changedSpecs']>;
-
-/** Removes the records that were replaced by choices. @returns the SKU as it is then. */
-async function removeReplaced(id: number, choices: Choices): Promise<Loaded> {
-  const wanted = new Map(choices);
-  const records = await recordsOf(id);
-  for (const record of records) {
-    const option = wanted.get(record.spec_id);
-    if (option === undefined) continue;
-    const last = records.findLast(({ spec_id }) => spec_id === record.spec_id);
-    if (option !== record.option_id || record !== last) await removeRecord(id, record);
-  }
-  return load('skus', id);
+/**
+ * All specifications of a SKU, if some were changed: a change replaces them. If a specification that
+ * was not changed has several records, they stay.
+ */
+function replacedSpecs(form: FormState, { item }: Loaded): { specs?: Pair[] } {
+  const choices = form.changedSpecs();
+  if (choices.length === 0) return {};
+  const changed = new Set(choices.map(([spec]) => spec));
+  const before = item['specs'] as unknown as readonly Pair[];
+  const kept = before.filter(({ spec_id }) => !changed.has(spec_id));
+  return { specs: [...kept, ...choices.flatMap(pairOf)] };
 }
 
 /** An empty change is not written: it would be an entry in the audit trail. @throws ApiError `412`. */
@@ -120,30 +96,6 @@ async function unchanged(name: CollectionName, base: Loaded): Promise<Loaded> {
   const now = await load(name, base.item.id);
   if (now.etag !== base.etag) throw new ApiError(412, '');
   return now;
-}
-
-async function moveSku(form: FormState, base: Loaded): Promise<Loaded> {
-  const { id } = base.item;
-  await unchanged('skus', base);
-  const records = await recordsOf(id);
-  for (const record of records) await removeRecord(id, record);
-  try {
-    const { etag } = await load('skus', id);
-    return await change('skus', id, { ...form.changes(), ...addedSpecs(form) }, etag);
-  } catch (error) {
-    for (const { spec_id, option_id } of records) {
-      await send(`/admin/skus/${id}/specs/`, { method: 'POST', body: { spec_id, option_id } });
-    }
-    throw error;
-  }
-}
-
-function recordsOf(id: number): Promise<SpecRecord[]> {
-  return receive(`/admin/skus/${id}/specs/?per_page=1000`);
-}
-
-async function removeRecord(id: number, record: SpecRecord): Promise<void> {
-  await send(`/admin/skus/${id}/specs/${record.id}/`, { method: 'DELETE' });
 }
 
 /** Whether a failure says what is wrong with the values that were sent. */

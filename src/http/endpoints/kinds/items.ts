@@ -6,10 +6,11 @@ import { type Mode, parseInput } from '../../../resources/input.ts';
 import type { Precondition } from '../../../resources/records.ts';
 import type { Readable } from '../../../resources/cache/representation-cache.ts';
 import { inSlices } from '../../../slices.ts';
-import { type HttpResponse, isRead, whenReady } from '../../message.ts';
+import { type HttpRequest, type HttpResponse, isRead, whenReady } from '../../message.ts';
 import { noBody } from '../../operations/body.ts';
 import { type Operation, operation, type RequestContext } from '../../operations/operation.ts';
 import { definePath, type Path } from '../../operations/path.ts';
+import { isMergePatch } from '../../rules/json-body.ts';
 import { JSON_OFFERS } from '../../rules/negotiation.ts';
 import { itemLinks } from '../../rules/paging.ts';
 import { type Conditions, requireWritable } from '../../rules/preconditions.ts';
@@ -62,8 +63,8 @@ export function itemPath(place: Place): Path {
       GET: readOperation(place),
       ...(writable &&
         nesting === null && {
-          PUT: updateOperation(place, 'whole'),
-          PATCH: updateOperation(place, 'partial'),
+          PUT: updateOperation(place, true),
+          PATCH: updateOperation(place, false),
         }),
       ...(writable && { DELETE: deleteOperation(place) }),
     },
@@ -96,20 +97,22 @@ function readOperation(place: Place): Operation<Item> {
   });
 }
 
-function updateOperation(place: Place, mode: Mode): Operation<Item> {
+/** @param whole PUT instead of PATCH. */
+function updateOperation(place: Place, whole: boolean): Operation<Item> {
   const { kind } = place;
   const { name, about } = namesOf(place, '');
-  const whole = mode === 'whole';
   const rest = whole
     ? 'An optional attribute that is left out gets its default.'
     : 'An attribute that is left out stays as it is.';
+  const modeOf = (request: HttpRequest): Mode =>
+    whole ? 'whole' : isMergePatch(request) ? 'merge' : 'partial';
   return operation({
     id: `${whole ? 'replace' : 'change'}${name}`,
     summary: `${whole ? 'Replace' : 'Change'} ${about}`,
     description: `${rest} With \`If-Match\`, the request fails if the ${kind.label} has changed since it was read.`,
     role: roleFor(place, whole ? 'PUT' : 'PATCH'),
     body: bodyOf(kind, whole ? replacementOf(kind) : patchOf(kind), (body) =>
-      inSlices(parseInput(kind, body, mode)),
+      inSlices(parseInput(kind, body, whole ? 'whole' : 'partial')),
     ),
     responses: {
       200: {
@@ -120,7 +123,7 @@ function updateOperation(place: Place, mode: Mode): Operation<Item> {
         head: ITEM_HEAD,
       },
     },
-    run: (context: RequestContext<Item>, body) => update(mode, context, body),
+    run: (context: RequestContext<Item>, body) => update(modeOf(context.request), context, body),
   });
 }
 

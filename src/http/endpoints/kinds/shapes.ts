@@ -18,6 +18,8 @@ import {
 } from '../../operations/content.ts';
 import type { Attributes } from '../../operations/body.ts';
 import { jsonSchemaOf } from '../../operations/json-schema.ts';
+import { MERGE_PATCH_TYPE } from '../../rules/json-body.ts';
+import { JSON_TYPE } from '../../rules/negotiation.ts';
 import { attributeSchema, writableAttributes } from './attributes.ts';
 import { capitalised, componentName, withArticle } from './names.ts';
 
@@ -71,12 +73,19 @@ export function replacementOf(kind: Kind): Content {
 
 /** The body that changes some attributes of an object. */
 export function patchOf(kind: Kind): Content {
-  return plainJson(patchShape(kind), {
+  const content = plainJson(patchShape(kind), {
     [`${componentName(kind)}Patch`]: () => {
       const [change = {}] = demoExamples().changes(kind, 1);
       return example('One attribute', without(change, 'id'));
     },
   });
+  return { ...content, types: changeTypes(kind) };
+}
+
+/** The media types of a change, which mean different things if the kind has lists (spec 2.8). */
+function changeTypes(kind: Kind): readonly string[] {
+  const hasLists = visibleAttributes(kind).some(([, { role }]) => role === 'children');
+  return hasLists ? [JSON_TYPE, MERGE_PATCH_TYPE] : [JSON_TYPE];
 }
 
 /** The body that changes some attributes of several objects. */
@@ -239,7 +248,7 @@ function sentenceOf(kind: Kind, declared: Attribute, sent: boolean): string | nu
     case 'children': {
       const { label, plural } = KINDS[declared.kind];
       return sent
-        ? `Each element adds one ${label}; none is removed. Send an empty array to leave them as they are. One ${kind.label} has at most ${declared.most}.`
+        ? `Each element adds ${withArticle(label)}; none is removed, except by ${MERGE_PATCH_TYPE}. ${capitalised(withArticle(kind.label))} has at most ${declared.most}.`
         : `The ${plural} of the ${kind.label}.`;
     }
     case 'input': {

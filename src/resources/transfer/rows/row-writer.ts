@@ -8,7 +8,7 @@ import { identifier, isObject } from '../../../model/schemas.ts';
 import type { Transaction } from '../../../store/writer/draft.ts';
 import { type Input, parseInput } from '../../input.ts';
 import { membersOf } from '../../members.ts';
-import { insertUnseen } from '../../rows.ts';
+import { insertUnseen, replaceOwned } from '../../rows.ts';
 import { lengthProblem } from './cell-limit.ts';
 import { type Cell, readCells } from './cells.ts';
 import type { FileRow } from '../reading/file-row.ts';
@@ -20,7 +20,6 @@ import { type CreatedMissing, References } from './references.ts';
 import { type RowProblem, RowProblems } from './row-problems.ts';
 import { RowsBefore } from './rows-before.ts';
 import type { Seen } from './seen.ts';
-import { pairsIn, replacePairs } from './sku-specs.ts';
 
 interface RowTask extends ImportTask {
   /** The JSON limits of a body, which apply to a row as well. */
@@ -219,7 +218,7 @@ export class RowWriter {
       const input = yield* parseInput(kind, said, 'whole', requiredText(this.#task, textOf));
       return yield* this.#create(transaction, input);
     }
-    const input = yield* parseInput(kind, said, 'partial');
+    const input = yield* parseInput(kind, said, 'merge');
     const fields: Record<string, readonly [unknown, unknown]> = {};
     for (const [name, value] of Object.entries<Scalar>(input.values)) {
       if (target[name] !== value) fields[name] = [target[name], value];
@@ -230,10 +229,9 @@ export class RowWriter {
       transaction.put(kind.name, row);
       this.#names.add(kind.name, row);
     }
-    if (Object.hasOwn(said, 'specs') && kind.name === 'skus') {
-      const pairs = pairsIn(input);
-      const before = yield* replacePairs(transaction, target.id, pairs);
-      if (before !== null) fields['specs'] = [before, pairs];
+    for (const list of input.lists) {
+      const before = yield* replaceOwned(transaction, list, target.id);
+      if (before !== null) fields[list.name] = [before, list.elements];
     }
     if (Object.keys(fields).length === 0) return null;
     return { action: 'update', id: target.id, fields: () => fields };
@@ -244,8 +242,8 @@ export class RowWriter {
     const row = yield* insertUnseen(transaction, kind, input);
     this.#names.add(kind.name, row);
     const fields = () => {
-      const members = Object.entries<unknown>(input.values);
-      if (kind.name === 'skus') members.push(['specs', pairsIn(input)]);
+      const lists = input.lists.map(({ name, elements }) => [name, elements] as const);
+      const members = [...Object.entries<unknown>(input.values), ...lists];
       return Object.fromEntries(members.map(([name, value]) => [name, [null, value]] as const));
     };
     return { action: 'create', id: row.id, fields };

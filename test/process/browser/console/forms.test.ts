@@ -263,6 +263,36 @@ testInBrowser('a SKU keeps its options if its move to another SPU is discarded',
   await page.context().close();
 });
 
+testInBrowser('a SKU moves to another SPU with its specifications, or not at all', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  const { id: _, ...copied } = await read(server, '/admin/skus/1/');
+  const { id } = await make(server, '/admin/skus/', { ...copied, code: null });
+  const writes: string[] = [];
+  page.on('request', (request) => {
+    if (!['GET', 'OPTIONS'].includes(request.method())) writes.push(request.method());
+  });
+  await page.goto(at(`/skus/${id}`));
+  await page.getByLabel('Storage').waitFor();
+  await page.getByLabel('SPU', { exact: true }).fill('Gooseneck');
+  await page.getByRole('option', { name: 'Gooseneck' }).first().click();
+  await page.getByLabel('Finish').selectOption({ index: 1 });
+  const save = page.getByRole('button', { name: 'Save' });
+  await page.route('**/admin/skus/**', (route) => route.abort(), { times: 1 });
+  await save.click();
+  await hears(page, 'alert', 'The server does not answer.');
+  assert.equal((await read(server, `/admin/skus/${id}/`)).specs, copied.specs);
+  await save.click();
+  await page.getByText('Unsaved changes').waitFor({ state: 'hidden' });
+  const { goods, specs } = await read(server, `/admin/skus/${id}/`);
+  const { spec } = await read(server, `/admin/options/${specs[0].option_id}/`);
+  assert.equal([goods.includes('Gooseneck'), specs.length, spec], [true, 1, 'Finish']);
+  assert.equal(writes, ['PATCH', 'PATCH']);
+  assert.equal(faults(visitor, [/ERR_FAILED/]), []);
+  await page.context().close();
+});
+
 testInBrowser(
   'a move to another SPU that is discarded before a frame changes nothing',
   async () => {
