@@ -1,4 +1,5 @@
 /** A PATCH as `application/merge-patch+json` replaces the records of a SKU (spec 2.8). */
+import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import {
@@ -47,6 +48,28 @@ test('the records become those of the array, and those that stay keep their ids'
   assert.is((await records())[0]?.id, kept?.id);
   assert.equal((await merge({ specs: [silver, large] })).json.specs, [large, silver]);
   assert.equal((await merge({ specs: [] })).json.specs, []);
+});
+
+test('whatever there was, the SKU then has each record as often as the array', async () => {
+  const choice = fc.constantFrom('silver', 'black', 'large');
+  const arrays = fc.array(fc.array(choice, { maxLength: 6 }), { minLength: 1, maxLength: 5 });
+  const named = (pair: Pair) => `${pair.spec_id} ${pair.option_id}`;
+  const check = async (sent: ('silver' | 'black' | 'large')[][]) => {
+    for (const specs of sent.map((names) => names.map((each) => catalog[each]))) {
+      const before = await records();
+      assert.is((await merge({ specs })).status, 200);
+      const after = await records();
+      assert.equal(after.map(named).toSorted(), specs.map(named).toSorted());
+      // A record is created only if there was none that could stay.
+      const left = before.map(named);
+      for (const pair of specs.map(named)) {
+        if (left.includes(pair)) left.splice(left.indexOf(pair), 1);
+      }
+      const kept = after.filter(({ id }) => before.some((each) => each.id === id));
+      assert.is(kept.length, before.length - left.length);
+    }
+  };
+  await fc.assert(fc.asyncProperty(arrays, check), { numRuns: 30 });
 });
 
 test('without the array no record changes', async () => {
