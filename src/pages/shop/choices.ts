@@ -29,7 +29,8 @@ export interface Choice {
 
 /**
  * For every specification in which the variants differ, its options. Each leads to the variant that
- * has it and otherwise agrees best with the SKU; among equals, to the first.
+ * has it and otherwise agrees best with the SKU; among equals, to the first that is on sale, because
+ * a SKU may have taken the place of one with the same options.
  *
  * @param variants by ascending id. An SPU may have so many SKUs that the page's own is not among
  *   them; its options are choices all the same.
@@ -44,9 +45,8 @@ export function choicesOf(variants: readonly Variant[], sku: Variant): readonly 
       let choice = choices.get(id);
       if (choice === undefined) choices.set(id, (choice = { name, options: new Map() }));
       const best = choice.options.get(optionId);
-      if (best === undefined || best.agreement < agreement) {
-        choice.options.set(optionId, { value, variant, agreement });
-      }
+      const candidate = { value, variant, agreement };
+      if (best === undefined || isBetter(candidate, best)) choice.options.set(optionId, candidate);
     }
   }
   return [...choices]
@@ -68,6 +68,11 @@ interface Candidate {
   readonly value: string;
   readonly variant: Variant;
   readonly agreement: number;
+}
+
+function isBetter({ agreement, variant }: Candidate, best: Candidate): boolean {
+  if (agreement !== best.agreement) return agreement > best.agreement;
+  return variant.launched && !best.variant.launched;
 }
 
 /** In how many specifications a variant has the SKU's own option. */

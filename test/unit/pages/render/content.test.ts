@@ -159,8 +159,17 @@ const SHOWN: readonly Shown[] = [
   },
   {
     what: 'that another option is unavailable',
-    changes: [['skus', 2, { is_launched: false }]],
+    changes: [
+      ['skus', 2, { is_launched: false }],
+      ['skus', 3, { is_launched: false }],
+    ],
     has: ['<a href="../skus/2.html" class="unavailable">Black'],
+  },
+  {
+    what: 'the SKU on sale, of two with the same options',
+    changes: [['skus', 2, { is_launched: false }]],
+    has: ['<a href="../skus/3.html">Black</a>'],
+    lacks: ['unavailable'],
   },
   {
     what: 'no headings for empty descriptions',
