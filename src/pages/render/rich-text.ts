@@ -36,6 +36,9 @@ const CACHE_SIZE = 4 * 1024 * 1024;
 
 const BLOCK = /<(?:p|h[34]|ul|ol|blockquote|table)\b/;
 
+/** A `<` of markup at which a word ends: a part of a word may be bold or a link. */
+const WORD_END = /<(?!\/?(?:a|strong|b|em|i|u|s|sub|sup|code)\b)/gi;
+
 /** Splits the sanitizer's output, in which every element but `br` has its end tag. */
 const TAG_OR_BLANK_LINE = /(<[^<>]*>|\r?\n[ \t]*\r?\n\s*)/;
 
@@ -91,7 +94,7 @@ function sanitized(markup: string): string {
 export function summaryOfHtml(text: string, length: number): string {
   const markup = beginning(markupOf(cutDescription(text)), MAX_SUMMARY_SOURCE);
   const words = nestingIsBounded(markup)
-    ? sanitizeHtml(markup.replaceAll('<', ' <'), { allowedTags: [], textFilter: unescape })
+    ? sanitizeHtml(markup.replace(WORD_END, ' <'), { allowedTags: [], textFilter: unescape })
     : cut(text, MAX_SUMMARY_SOURCE);
   return summaryOf(words, length);
 }

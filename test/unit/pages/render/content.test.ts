@@ -599,6 +599,14 @@ test('the summary of a description has every word of its text', () => {
   );
 });
 
+test('a word of a description stays whole in the summary, if a part of it is bold or a link', () => {
+  assert.is(
+    summaryOfHtml('<p>A <b>bold</b>, <A HREF="/l">linked</A> word<strong>s</strong>.</p>', 160),
+    'A bold, linked words.',
+  );
+  assert.is(summaryOfHtml('H<sub>2</sub>O<br>新<b>款</b>手机', 160), 'H2O 新款手机');
+});
+
 test('the summary of a description has no part of a tag or of a reference', () => {
   for (let spaces = 4060; spaces <= 4096; spaces += 1) {
     const text = `One${' '.repeat(spaces)}<a href="/?a&amp;b">&amp;</a>`;
