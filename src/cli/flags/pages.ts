@@ -76,7 +76,8 @@ export function pageFlagsOf(options: PageFlags): PageFlags {
 
 function parsePublicUrl(text: string): string {
   const url = URL.parse(text);
-  const isPlain = url !== null && `${url.username}${url.password}${url.search}${url.hash}` === '';
+  // In `https://shop.example/?` the query is empty, but a path could not be added to it.
+  const isPlain = url !== null && !/[?#]/.test(url.href) && url.username + url.password === '';
   if (isPlain && /^https?:$/.test(url.protocol)) return withoutSlashes(url.href);
   throw new InvalidArgumentError('Give an address such as https://shop.example/pages.');
 }

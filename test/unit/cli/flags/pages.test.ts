@@ -18,6 +18,8 @@ const WRONG: readonly (readonly [flag: keyof typeof FLAGS, value: string])[] = [
   ['--public-url', 'javascript:alert(1)'],
   ['--public-url', 'https://shop.example/?a=b'],
   ['--public-url', 'https://shop.example/#top'],
+  ['--public-url', 'https://shop.example/pages?'],
+  ['--public-url', 'https://shop.example/pages#'],
   ['--public-url', 'https://ann@shop.example/'],
   ['--public-url', 'https://:secret@shop.example/'],
   ['--currency', 'usd'],
