@@ -1,5 +1,5 @@
 /** docs/pages.md describes the templates completely. */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -56,6 +56,12 @@ test('docs/pages.md describes every block of the layout, with the templates that
     });
     assert.equal(namesIn(fillers).toSorted(), filling.toSorted(), block);
   }
+});
+
+test('the example of own templates in docs/pages.md overwrites nothing of the source', () => {
+  const [, directory = ''] = /^ {4}mkdir (\S+)$/m.exec(DOCS) ?? [];
+  assert.ok(DOCS.includes(`--templates ${directory} 1\n`), directory);
+  assert.not(existsSync(join(ROOT, directory)), directory);
 });
 
 test('templates fill only blocks that the layout has', () => {
