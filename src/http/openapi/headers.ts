@@ -122,7 +122,7 @@ const OWN: Named = {
   },
   'Last-ModifiedPerhaps': {
     description:
-      'When the page was written. It is missing if the file of the page is not written yet.',
+      'The second after the file of the page was written. The header is missing before it.',
     schema: text,
     example: 'Mon, 02 Nov 2026 08:15:00 GMT',
   },

@@ -8,7 +8,7 @@ export interface ServedDocument {
   readonly body: string | Uint8Array;
   /** Media type, parameters included. */
   readonly type: string;
-  readonly modified?: Date;
+  readonly modified?: Date | undefined;
   /** Link values (RFC 8288) beyond those that every response has. */
   readonly links?: string;
   /** Content-Security-Policy of a page. */

@@ -27,8 +27,8 @@ const NOT_OF_THE_FILE: ReadonlySet<string | undefined> = new Set(['EMFILE', 'ENF
 
 export interface ServedPage {
   readonly body: Uint8Array;
-  /** Left out if the file is still to be written: no time could tell the page from that file. */
-  readonly modified?: Date;
+  /** Left out if no time can tell the page from a file before or after it. */
+  readonly modified?: Date | undefined;
 }
 
 /** How current the files of the pages are. */
@@ -178,11 +178,13 @@ export class ServedPages {
 /**
  * The `Last-Modified` of a file: the second after the one in which it got its name, so that it is
  * later than that of every earlier version. The header has whole seconds, and a client without an
- * entity tag would otherwise keep a version that was sent earlier in the same second. The time is
- * never in the future (RFC 9110, section 8.8.2.1).
+ * entity tag would otherwise keep a version that was sent earlier in the same second.
  *
  * @param named when the file got its name, and `now`, in milliseconds since the epoch.
+ * @returns undefined until then: no time of the header is in the future (RFC 9110, section
+ *   8.8.2.1), and the second before is that of an earlier version.
  */
-export function lastModified(named: number, now: number): Date {
-  return new Date(Math.min(Math.floor(named / 1000) + 1, Math.floor(now / 1000)) * 1000);
+export function lastModified(named: number, now: number): Date | undefined {
+  const second = Math.floor(named / 1000) + 1;
+  return second * 1000 <= now ? new Date(second * 1000) : undefined;
 }
