@@ -26,6 +26,12 @@ const END = /[\t\n\f\r ]*\/?>$/y;
 const REFERENCE = /&(?:(?:[a-z][a-z\d]*|#\d+|#x[\da-f]+);)?/gi;
 
 /**
+ * The end of a line in a description without block elements. A `br` there stands for the same end:
+ * most programs that write `br` put a line break after it.
+ */
+export const LINE_END = /(?:<br ?\/?>)?\r?\n/gi;
+
+/**
  * @param text a description of any length.
  * @returns the same as HTML in which every `<` begins a complete tag of {@link DESCRIPTION_TAGS},
  *   and every `&` a complete character reference. It is not safe yet: tags may have any attributes

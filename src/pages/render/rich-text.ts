@@ -8,7 +8,7 @@
  */
 import { LRUCache } from 'lru-cache';
 import sanitizeHtml from 'sanitize-html';
-import { DESCRIPTION_TAGS, markupOf } from '../../markup.ts';
+import { DESCRIPTION_TAGS, LINE_END, markupOf } from '../../markup.ts';
 import { cut, cutDescription } from '../shop/description.ts';
 
 /** Of every link in a description. */
@@ -156,7 +156,7 @@ function paragraphs(html: string): string {
   return parts
     .map((part) => part.trim())
     .filter((part) => part !== '')
-    .map((part) => `<p>${part.replace(/\r?\n/g, '<br>\n')}</p>`)
+    .map((part) => `<p>${part.replace(LINE_END, '<br>\n')}</p>`)
     .join('\n');
 }
 

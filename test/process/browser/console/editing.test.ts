@@ -187,25 +187,33 @@ testInBrowser('a description is edited as rich text, and only this attribute is 
   await page.context().close();
 });
 
-testInBrowser('an edit of a description keeps the words after a "<"', async () => {
-  const { server, at, visit } = scene();
-  const { page } = await visit('editor');
-  const spu = await read(server, '/admin/goods/2/');
-  const desc_pack = '<b>note</b>: at I<Imax only, see <https://a.example/?a=1&copy=2>';
-  const { id } = await make(server, '/admin/goods/', { ...spu, name: 'Charger', desc_pack });
-  await page.goto(at(`/goods/${id}`));
-  const field = page.getByRole('textbox', { name: 'Packaging' });
-  await field.click();
-  await page.keyboard.press('Control+End');
-  await page.keyboard.type('!');
-  await page.keyboard.press('Control+s');
-  await page.getByText('Unsaved changes').waitFor({ state: 'hidden' });
-  assert.is(
-    (await read(server, `/admin/goods/${id}/`)).desc_pack,
+/** What is kept, a description, and what is stored after "!" was typed at its end. */
+const EDITED: readonly (readonly [what: string, before: string, after: string])[] = [
+  [
+    'the words after a "<"',
+    '<b>note</b>: at I<Imax only, see <https://a.example/?a=1&copy=2>',
     '<p><b>note</b>: at I&lt;Imax only, see &lt;https://a.example/?a=1&amp;copy=2&gt;!</p>',
-  );
-  await page.context().close();
-});
+  ],
+  ['its lines', 'One<br />\r\nTwo\r\n\r\nThree', '<p>One<br>Two</p><p>Three!</p>'],
+];
+
+for (const [what, desc_pack, after] of EDITED) {
+  testInBrowser(`an edit of a description keeps ${what}`, async () => {
+    const { server, at, visit } = scene();
+    const { page } = await visit('editor');
+    const spu = await read(server, '/admin/goods/2/');
+    const { id } = await make(server, '/admin/goods/', { ...spu, name: 'Charger', desc_pack });
+    await page.goto(at(`/goods/${id}`));
+    const field = page.getByRole('textbox', { name: 'Packaging' });
+    await field.click();
+    await page.keyboard.press('Control+End');
+    await page.keyboard.type('!');
+    await page.keyboard.press('Control+s');
+    await page.getByText('Unsaved changes').waitFor({ state: 'hidden' });
+    assert.is((await read(server, `/admin/goods/${id}/`)).desc_pack, after);
+    await page.context().close();
+  });
+}
 
 testInBrowser('the preview shows unsaved input, and nothing is stored', async () => {
   const { server, at, visit } = scene();

@@ -509,6 +509,8 @@ const RICH: readonly (readonly [text: string, html: string])[] = [
     '<p>One <b>two<br>\n<br>\nthree</b> four</p>\n<p>Five</p>',
   ],
   ['One<br>\n\n<i>Two</i> \r\n \r\nThree', '<p>One<br /></p>\n<p><i>Two</i></p>\n<p>Three</p>'],
+  ['One<br>\nTwo<BR />\r\nThree\nFour', '<p>One<br>\nTwo<br>\nThree<br>\nFour</p>'],
+  ['One<br>\n<br>\nTwo<br>Three', '<p>One<br>\n<br>\nTwo<br />Three</p>'],
   ['3 < 5 & 5 > 3', '<p>3 &lt; 5 &amp; 5 &gt; 3</p>'],
   ['<p>A <b>bold</b> word</p>', '<p>A <b>bold</b> word</p>'],
   ['<p style="color:red" onclick="a()" class="x">A</p>', '<p>A</p>'],

@@ -6,7 +6,7 @@ import DOMPurify from 'dompurify';
 import { useSignal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import Squire from 'squire-rte';
-import { DESCRIPTION_TAGS, markupOf } from '../../../../markup.ts';
+import { DESCRIPTION_TAGS, LINE_END, markupOf } from '../../../../markup.ts';
 import type { MessageKey } from '../../messages/message.ts';
 import { t } from '../../messages/text.ts';
 import { LINK_SCHEMES } from './link-address.ts';
@@ -36,9 +36,9 @@ function htmlOf(text: string): string {
   const markup = markupOf(text);
   if (/<(?:p|h[34]|ul|ol|blockquote|table)\b/.test(markup)) return markup;
   return markup
-    .split(/\n[ \t]*\n\s*/)
+    .split(/\r?\n[ \t]*\r?\n\s*/)
     .filter((part) => part.trim() !== '')
-    .map((part) => `<p>${part.trim().replaceAll('\n', '<br>')}</p>`)
+    .map((part) => `<p>${part.trim().replace(LINE_END, '<br>')}</p>`)
     .join('');
 }
 
