@@ -159,13 +159,16 @@ export function missingItem(label: string, id: number, where = ''): CatalogError
   return new CatalogError('not_found', `there is no ${which}${where}`);
 }
 
-/** A hint for programmers that the JavaScript engine appends to the messages of failed fetches. */
-const ENGINE_HINT =
-  /\.? For more information, pass `verbose: true` in the second argument to fetch\(\)$/;
+/**
+ * What the JavaScript engine appends to the messages of failed fetches: the address, which a client
+ * must not learn and an operator is told otherwise, and a hint for programmers.
+ */
+const FETCH_DETAILS =
+  /(?: fetching "[^"]*")?(?:\.? For more information, pass `verbose: true` in the second argument to fetch\(\))?$/;
 
 /** The text of anything thrown, for a message to the operator. */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message.replace(ENGINE_HINT, '') : String(error);
+  return error instanceof Error ? error.message.replace(FETCH_DETAILS, '') : String(error);
 }
 
 /**

@@ -14,9 +14,6 @@ const TIMEOUT_MS = 15_000;
 const REST_MS = 1000;
 const MAX_REST_BYTES = 64 * 1024;
 
-/** The address in messages of the HTTP client: its path or query may be a secret of the receiver. */
-const ADDRESS = / fetching "[^"]*"$/;
-
 /** @param version of the program, for `User-Agent`. @param timeout milliseconds. */
 export function httpSender(version: string, timeout = TIMEOUT_MS): Send {
   return async (request) => {
@@ -69,8 +66,7 @@ async function post(
       decompress: false,
     });
   } catch (cause) {
-    const reason = messageOf(cause).replace(ADDRESS, '');
-    throw new Error(`the request failed: ${reason}`, { cause });
+    throw new Error(`the request failed: ${messageOf(cause)}`, { cause });
   }
 }
 

@@ -277,6 +277,19 @@ test('an answer that is not of etcd says so, also the one to the login', async (
   }
 });
 
+test('the error of a call has no address of a node, because clients get it', async () => {
+  const { url } = await rawNode((response) =>
+    response.writeHead(302, { Location: 'http://127.0.0.1:1/' }).end(),
+  );
+  const fetched = await fetch(url, { redirect: 'error' }).then(String, String);
+  assert.match(fetched, url, 'the engine still names it');
+  const client = clientOf([{ url }]);
+  assert.match(
+    await client.call('kv/txn', {}).then(String, messageOf),
+    /^etcd does not answer: \w+$/,
+  );
+});
+
 /** A node that gives a token at each login, and refuses all but the last one. */
 async function nodeWithLogin(refusal: EtcdResponse) {
   let logins = 0;
