@@ -2,8 +2,9 @@
  * Whom new files and directories of a data directory belong to. A command that root runs gives them
  * to the owner of the directory: a server that runs as that user could not read them otherwise.
  *
- * Invariant: only what this process has just created is given away, by its descriptor. So a user who
- * plants links in a directory does not get files of others.
+ * Invariant: only what this process has just created in a directory of that owner is given away, by
+ * its descriptor. So a user who plants links in a directory gets neither files of others nor files in
+ * directories of others.
  */
 import fs from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
@@ -35,16 +36,28 @@ export function hasOtherOwner(path: string): boolean {
 }
 
 /**
- * Gives a file that was just created its owner. If the system does not permit it, root keeps it.
+ * Gives a file that was just created its owner. If the system does not permit it, or its directory is
+ * not the owner's, root keeps it.
  *
  * @param fd of the file.
  */
 export function giveToOwner(path: string, fd: number): void {
   if (owner === null || !hasOtherOwner(path)) return;
+  const { uid, gid } = owner;
   try {
-    fs.fchownSync(fd, owner.uid, owner.gid);
+    if (fs.statSync(directoryOf(path, fd)).uid === uid) fs.fchownSync(fd, uid, gid);
   } catch {
     // Some file systems have no owners, and root of a container may have no right to change them.
+  }
+}
+
+/** @returns the directory in which a file is, although a link in its path may lead elsewhere by now. */
+function directoryOf(path: string, fd: number): string {
+  try {
+    return dirname(fs.readlinkSync(`/proc/self/fd/${fd}`));
+  } catch {
+    // There is no /proc on macOS.
+    return dirname(path);
   }
 }
 
@@ -57,7 +70,10 @@ export function giveToOwner(path: string, fd: number): void {
 export function giveDirectories(first: string, last: string): void {
   if (!hasOtherOwner(last)) return;
   const top = resolve(first);
-  for (let path = resolve(last); path.startsWith(top); path = dirname(path)) {
+  const created: string[] = [];
+  for (let path = resolve(last); path.startsWith(top); path = dirname(path)) created.push(path);
+  // Each of them is in the one before.
+  for (const path of created.toReversed()) {
     const fd = fs.openSync(path, DIRECTORY);
     try {
       giveToOwner(path, fd);

@@ -104,4 +104,19 @@ testUnprivileged('root gives away only what it has created', async (as) => {
   assert.is(statSync(file).uid, 0);
 });
 
+testUnprivileged(
+  'root gives away nothing in a directory of others, to which a link leads',
+  async (as) => {
+    if (as.length === 0) return;
+    const data = directoryOfUser();
+    await done(data, ['migrate', '--demo']);
+    const elsewhere = temporaryDirectory();
+    symlinkSync(elsewhere, join(data, 'pages'));
+    await done(data, ['rebuild-pages']);
+    const written = readdirSync(elsewhere, { recursive: true }).map(String);
+    assert.ok(written.includes('index.html') && written.includes('skus/1.html'));
+    for (const name of written) assert.is(lstatSync(join(elsewhere, name)).uid, 0, name);
+  },
+);
+
 test.run();
