@@ -10,6 +10,7 @@ import { DATA_FILES } from '../../data-files.ts';
 import type { Disk } from '../../disk/disk.ts';
 import { replaceFile } from '../../disk/durable-file.ts';
 import { readFile } from '../../disk/read-file.ts';
+import { asOwner } from '../../disk/system/owner.ts';
 import { CatalogError } from '../../errors.ts';
 import { FIRST_FAULT } from '../../json/first-fault.ts';
 import { formatLogAddress, parseLogAddress } from '../../hosts/cluster/address.ts';
@@ -66,7 +67,7 @@ function absolute(path: string | undefined): string | undefined {
 export function sharedFilesOf(directory: string, disk: Disk): SharedFiles | undefined {
   const settings = readClusterSettings(directory, disk);
   if (settings === null) return undefined;
-  return openCluster(settings).credentials(disk, directory, () => {});
+  return asOwner(() => openCluster(settings)).credentials(disk, directory, () => {});
 }
 
 /**

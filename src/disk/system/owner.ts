@@ -9,8 +9,13 @@
 import fs from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
 
+interface Owner {
+  readonly uid: number;
+  readonly gid: number;
+}
+
 /** The owner that new files get; null if they stay those of the user of this process. */
-let owner: { readonly prefix: string; readonly uid: number; readonly gid: number } | null = null;
+let owner: (Owner & { readonly prefix: string }) | null = null;
 
 /**
  * Applies to all that this process creates below the directory from now on. Has no effect if another
@@ -81,6 +86,46 @@ export function giveDirectories(first: string, last: string): void {
       fs.closeSync(fd);
     }
   }
+}
+
+/**
+ * Does something with the permissions of the owner: a file in the directory may name other files,
+ * which root could read and its author could not.
+ *
+ * @throws what `action` throws.
+ */
+export function asOwner<T>(action: () => T): T {
+  if (owner === null) return action();
+  const group = process.getegid?.() ?? 0;
+  const groups = process.getgroups?.() ?? [];
+  try {
+    process.setgroups?.(groups);
+  } catch {
+    // Root of a container may have no right to become another user.
+    return action();
+  }
+  try {
+    become(owner);
+    return action();
+  } finally {
+    process.seteuid?.(0);
+    process.setegid?.(group);
+    process.setgroups?.(groups);
+  }
+}
+
+/** What the types of the runtime lack. */
+type Posix = typeof process & { initgroups?(uid: number, gid: number): void };
+
+function become({ uid, gid }: Owner): void {
+  try {
+    (process as Posix).initgroups?.(uid, gid);
+  } catch {
+    // The user has no name, as in a container.
+    process.setgroups?.([]);
+  }
+  process.setegid?.(gid);
+  process.seteuid?.(uid);
 }
 
 const DIRECTORY = fs.constants.O_RDONLY | fs.constants.O_DIRECTORY | fs.constants.O_NOFOLLOW;

@@ -119,4 +119,20 @@ testUnprivileged(
   },
 );
 
+testUnprivileged('root reads only those files for a user that the user could read', async (as) => {
+  if (as.length === 0) return;
+  const data = directoryOfUser();
+  await done(data, ['migrate']);
+  const logPasswordFile = join(dirname(data), 'of-root');
+  writeFileSync(logPasswordFile, 'secret', { mode: 0o600 });
+  const settings = { log: 'etcd://127.0.0.1:1/shop', logUser: 'ann', logPasswordFile };
+  writeFileSync(join(data, 'cluster.json'), JSON.stringify(settings));
+  const args = ['users', 'add', 'ann', '--data', data];
+  const refused = await callProgram(args, { input: 'correct horse' });
+  assert.match(refused.stderr, `--log-password-file: ${logPasswordFile} cannot be read: EACCES`);
+  chownSync(logPasswordFile, USER, USER);
+  const read = await callProgram(args, { input: 'correct horse' });
+  assert.match(read.stderr, 'etcd does not answer');
+});
+
 test.run();
