@@ -206,11 +206,12 @@ export function keepSession(): void {
 
 /** Renews a token. If the server does not answer, the next look tries again. */
 async function renew(current: Session): Promise<void> {
-  const response = await fetch(`${BASE_PATH}/admin/tokens/renewal/`, {
+  const renewed = await fetch(`${BASE_PATH}/admin/tokens/renewal/`, {
     method: 'POST',
     headers: { Authorization: `Bearer ${current.token}` },
-  }).catch(() => null);
-  if (response?.ok !== true || stored.value !== current) return;
-  const { token } = (await response.json()) as { token: string };
-  begin(token);
+  })
+    .then((response) => (response.ok ? (response.json() as Promise<{ token: string }>) : null))
+    .catch(() => null);
+  // Meanwhile the user may have signed out, or another one may have signed in.
+  if (renewed !== null && stored.value === current) begin(renewed.token);
 }

@@ -216,6 +216,37 @@ testInBrowser(
   },
 );
 
+testInBrowser('a user who signs out while the session is renewed stays signed out', async () => {
+  const { server, at, visit } = scene();
+  await makeAccount(server, 'nina', 'editor');
+  const visitor = await visit(null);
+  const { page } = visitor;
+  await page.clock.install();
+  // Holds the body of the renewal, until the test calls release().
+  await page.addInitScript(`
+    const json = Response.prototype.json;
+    const held = Promise.withResolvers();
+    Response.prototype.json = async function () {
+      const body = await json.call(this);
+      if (this.url.endsWith('/admin/tokens/renewal/')) {
+        window.release = held.resolve;
+        await held.promise;
+      }
+      return body;
+    };`);
+  await page.goto(at('/brands'));
+  await signIn(page, 'nina');
+  await page.getByRole('row').nth(1).waitFor();
+  await page.clock.runFor(15 * 60_000);
+  await until('the body is held', () => page.evaluate<boolean>('"release" in window'));
+  await page.getByRole('link', { name: 'Sign out' }).click();
+  await page.getByLabel('User name').waitFor();
+  await page.evaluate('release()');
+  assert.is(await page.evaluate('sessionStorage.getItem("catalog.session")'), null);
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
 testInBrowser(
   'an editor who becomes a viewer can no longer write, and unsaved input stays',
   async () => {
