@@ -116,7 +116,7 @@ export class Dispatcher {
   async #run(): Promise<void> {
     while (!this.#stopping) {
       const wake = this.#listen();
-      const webhook = this.#context.store.get('webhooks', this.#id);
+      const webhook = this.#webhook;
       if (webhook === undefined) return;
       try {
         if (!this.#context.isOnDuty()) await pause(OFF_DUTY_DELAY_MS, wake);
@@ -204,7 +204,7 @@ export class Dispatcher {
     return false;
   }
 
-  /** @returns null if the request was aborted, because the dispatcher stops or the address changed. */
+  /** @returns null if the dispatcher stops, or the address has changed meanwhile. */
   async #send(webhook: Webhook, message: Message): Promise<Outcome | null> {
     const { secrets, send, now } = this.#context;
     this.#request = new AbortController();
@@ -214,6 +214,7 @@ export class Dispatcher {
       const headers = await inSlices(signedHeaders(message, secret, now()));
       if (signal.aborted) return null;
       const status = await send({ url: webhook.url, headers, body: message.body, signal });
+      if (this.#webhook?.url !== webhook.url) return null;
       const isRedirect = status >= 300 && status <= 399;
       return { status, error: isRedirect ? 'redirects are not followed' : null };
     } catch (error) {
@@ -254,7 +255,12 @@ export class Dispatcher {
   }
 
   #failingSince(): string | null {
-    return this.#context.store.get('webhooks', this.#id)?.failing_since ?? null;
+    return this.#webhook?.failing_since ?? null;
+  }
+
+  /** As it is stored now; undefined once it is deleted. */
+  get #webhook(): Webhook | undefined {
+    return this.#context.store.get('webhooks', this.#id);
   }
 
   /** If the disk refuses the write, deliveries continue. @returns whether it was written. */
