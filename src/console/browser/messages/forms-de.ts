@@ -23,10 +23,7 @@ export const formsDe: Readonly<Record<keyof typeof formsEn, Message>> = {
   'problem.required': 'muss angegeben werden',
   'problem.blank': 'darf nicht leer sein oder nur aus Leerraum bestehen',
   'problem.spaceAtEnds': 'darf nicht mit Leerraum beginnen oder enden',
-  'problem.maxLength': {
-    one: 'darf höchstens {count} Zeichen lang sein',
-    other: 'darf höchstens {count} Zeichen lang sein',
-  },
+  'problem.maxLength': 'darf höchstens {count} Zeichen lang sein',
   'problem.minimum': 'muss {minimum} oder mehr sein',
   'problem.maximum': 'muss eine ganze Zahl bis 2^53 - 1 sein',
   'problem.date': 'muss ein Datum sein, das es gibt, in der Form JJJJ-MM-TT',
@@ -139,7 +136,7 @@ export const formsDe: Readonly<Record<keyof typeof formsEn, Message>> = {
   'bulk.changes': 'Änderungen',
   'bulk.before': '{label} jetzt',
   'bulk.after': '{label} dann',
-  'bulk.more': { one: 'und {count} weitere', other: 'und {count} weitere' },
+  'bulk.more': 'und {count} weitere',
   'bulk.back': 'Zurück',
   'bulk.apply': { one: '{count} Eintrag ändern', other: '{count} Einträge ändern' },
   'bulk.done': {

@@ -82,7 +82,7 @@ export const toolsDe: Readonly<Record<keyof typeof toolsEn, Message>> = {
   'import.changed': 'Geändert',
   'import.unchanged': 'Unverändert',
   'import.refused': 'Mit Fehlern',
-  'import.errors': { one: '{count} Fehler', other: '{count} Fehler' },
+  'import.errors': '{count} Fehler',
   'import.errorList': 'Fehler',
   'import.moreErrors': 'Wenn diese behoben sind, können sich weitere zeigen.',
   'import.createdMissing': {
