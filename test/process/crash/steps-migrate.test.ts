@@ -19,8 +19,9 @@ import {
   type State,
   stateIn,
 } from './commands.ts';
-import { BASE, CLOSING, DIRECTORIES, FIXTURE, fixture, HEAD } from './steps.ts';
+import { BASE, CLOSING, DIRECTORIES, FIXTURE, HEAD } from './steps.ts';
 import { assertDone } from '../../support/finished.ts';
+import { fixture } from '../../support/paths.ts';
 
 const KEEPING = [
   'remove kept base',

@@ -7,10 +7,7 @@ import * as assert from 'uvu/assert';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { type Finished, SECRET } from '../../support/server.ts';
 import type { Side } from './step-disk.ts';
-import { ROOT } from '../../support/paths.ts';
-
-/** A directory of an earlier schema version. */
-export const fixture = (version: number) => join(ROOT, 'test', 'fixtures', `schema-${version}`);
+import { fixture, ROOT } from '../../support/paths.ts';
 
 /** A directory of schema version 1. */
 export const FIXTURE = fixture(1);
