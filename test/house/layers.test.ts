@@ -48,7 +48,6 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'errors',
     'fair-queue',
     'json',
-    'network',
     'slices',
     'streams',
   ],
@@ -113,7 +112,6 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'encryption',
     'store',
     'disk',
-    'model',
     'data-files',
     'delay',
     'errors',
@@ -128,7 +126,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   disk: ['errors', 'slices'],
   model: ['errors', 'slices'],
   console: ['errors', 'markup'],
-  telemetry: ['disk', 'delay', 'errors', 'slices'],
+  telemetry: ['disk', 'delay', 'slices'],
   backoff: [],
   'data-files': [],
   delay: [],
@@ -216,6 +214,15 @@ test('a layer imports only layers below it', () => {
     return layer !== layerOf(to) && !LAYERS[layer]?.includes(layerOf(to));
   });
   assert.equal(wrong, []);
+});
+
+test('a layer imports every layer that it may import, except slices', () => {
+  for (const [layer, may] of Object.entries(LAYERS)) {
+    const imported = IMPORTS.filter(({ from }) => layerOf(from) === layer);
+    const used = new Set(imported.map(({ to }) => layerOf(to)));
+    const unused = may.filter((below) => below !== 'slices' && !used.has(below));
+    assert.equal(unused, [], layer);
+  }
 });
 
 test('docs/architecture.md lists what each layer may import', () => {
