@@ -24,14 +24,11 @@ export function delayOf({ status, headers }: Response, sent: number): number | n
 }
 
 /** Waits, and says so. @param abort ends it at once. */
-export async function waitThrottled(
-  milliseconds: number,
-  abort: AbortSignal | null | undefined,
-): Promise<void> {
+export async function waitThrottled(milliseconds: number, abort: AbortSignal): Promise<void> {
   throttled.value += 1;
   await new Promise((resolve) => {
     setTimeout(resolve, milliseconds);
-    abort?.addEventListener('abort', resolve);
+    abort.addEventListener('abort', resolve);
   });
   throttled.value -= 1;
 }

@@ -38,7 +38,10 @@ test('a wait is counted until its time has passed, or until its request is abort
   }) as never;
   try {
     const abort = new AbortController();
-    const waits = [waitThrottled(2000, null), waitThrottled(3000, abort.signal)];
+    const waits = [
+      waitThrottled(2000, new AbortController().signal),
+      waitThrottled(3000, abort.signal),
+    ];
     assert.is(throttled.value, 2);
     assert.equal(
       timers.map(({ milliseconds }) => milliseconds),

@@ -71,6 +71,9 @@ export class SignInError extends Error {
 
 let waiting: (() => void)[] = [];
 
+/** Ends what the user has asked for, when they sign out. */
+let ending = new AbortController();
+
 endEarly();
 
 /** @throws SignInError if the server refuses, TypeError if it does not answer. */
@@ -92,14 +95,17 @@ export async function signIn(username: string, password: string): Promise<void> 
 
 /** Ends the token at the server, and forgets it here even if it cannot be ended there. */
 export async function signOut(): Promise<void> {
-  const ending = stored.value;
+  const left = stored.value;
   stored.value = null;
   expired.value = false;
   tabStorage.removeItem(SESSION_KEY);
-  if (ending === null) return;
-  const response = await fetch(`${BASE_PATH}/admin/tokens/${encodeURIComponent(ending.jti)}/`, {
+  // The next user of the window is not to send what is left of this one.
+  ending.abort();
+  ending = new AbortController();
+  if (left === null) return;
+  const response = await fetch(`${BASE_PATH}/admin/tokens/${encodeURIComponent(left.jti)}/`, {
     method: 'DELETE',
-    headers: { Authorization: `Bearer ${ending.token}` },
+    headers: { Authorization: `Bearer ${left.token}` },
     keepalive: true,
   }).catch(() => null);
   // A token that is refused has ended before.
@@ -117,6 +123,7 @@ export async function signOut(): Promise<void> {
  */
 export async function authorizedFetch(path: string, init: RequestInit = {}): Promise<Response> {
   const url = path.startsWith('/') ? `${BASE_PATH}${path}` : path;
+  const abort = AbortSignal.any([ending.signal, ...(init.signal ? [init.signal] : [])]);
   for (let attempt = 1; ; attempt += 1) {
     const { token } = stored.value ?? { token: '' };
     const headers = new Headers(init.headers);
@@ -124,29 +131,29 @@ export async function authorizedFetch(path: string, init: RequestInit = {}): Pro
     const isRead = (init.method ?? 'GET') === 'GET';
     const early = isRead ? takeEarly(url, token) : null;
     const sent = performance.now();
-    const response = await answer(early ?? fetch(url, { ...init, headers }));
+    const response = await answer(early ?? fetch(url, { ...init, headers, signal: abort }));
     answered.value = { sent, written: !isRead && response.ok };
     // An early request has no signal, so an abort does not end it.
-    init.signal?.throwIfAborted();
+    abort.throwIfAborted();
     const delay = delayOf(response, attempt);
     if (delay !== null) {
-      await waitThrottled(delay, init.signal);
-      init.signal?.throwIfAborted();
+      await waitThrottled(delay, abort);
+      abort.throwIfAborted();
       continue;
     }
     if (response.status !== 401) return response;
-    // The next user of the window is not to send what is left of another one.
+    // Begun after the sign-out, such as the next step of a save.
     if (stored.value === null) throw new DOMException('signed out', 'AbortError');
-    if (token === (stored.value?.token ?? '')) await signedInAgain(init.signal ?? null);
+    if (token === stored.value.token) await signedInAgain(abort);
   }
 }
 
 /** Resolves when a user has signed in. Rejects if the request that waits is aborted. */
-function signedInAgain(abort: AbortSignal | null): Promise<void> {
+function signedInAgain(abort: AbortSignal): Promise<void> {
   expired.value = true;
   return new Promise((resolve, reject) => {
     waiting.push(resolve);
-    abort?.addEventListener('abort', () => reject(new DOMException('aborted', 'AbortError')));
+    abort.addEventListener('abort', () => reject(new DOMException('aborted', 'AbortError')));
   });
 }
 
