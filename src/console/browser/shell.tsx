@@ -154,8 +154,9 @@ async function leave(): Promise<void> {
   await navigate('/');
   if (path.value !== '/') return;
   await whenSaved();
-  clearNotices();
   await signOut();
+  // Last: they also say what the sign-out has ended.
+  clearNotices();
 }
 
 function Account() {

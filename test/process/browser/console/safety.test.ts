@@ -355,6 +355,40 @@ for (const [sku, name, next, isAnswered] of [
   );
 }
 
+testInBrowser('the next user is told nothing of a deletion that a sign-out has ended', async () => {
+  const { server, at, visit } = scene();
+  for (const name of ['olga', 'paul']) await makeAccount(server, name, 'editor');
+  for (const name of ['Left a', 'Left b']) await make(server, '/admin/brands/', { name });
+  const visitor = await visit(null);
+  const { page } = visitor;
+  await page.clock.install();
+  await page.goto(at('/brands?q=Left'));
+  await signIn(page, 'olga');
+  await page.getByLabel('Select all on this page').check();
+  await page.getByRole('button', { name: 'Delete…' }).click();
+  const held = Promise.withResolvers<void>();
+  let deletions = 0;
+  await page.route('**/admin/brands/*/', async (route) => {
+    if (route.request().method() === 'DELETE') deletions += 1;
+    if (deletions === 2) await held.promise;
+    await route.continue();
+  });
+  await page.getByRole('button', { name: 'Delete 2 items' }).click();
+  await until('the second deletion is held', () => deletions === 2);
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  const ended = page.waitForResponse('**/admin/tokens/*/');
+  await page.getByRole('link', { name: 'Sign out' }).click();
+  await page.waitForURL('**/console/');
+  await page.clock.fastForward(5000);
+  await ended;
+  await signIn(page, 'paul');
+  await page.getByRole('link', { name: 'Sign out' }).waitFor();
+  assert.equal(await page.locator('.notice').allTextContents(), []);
+  held.resolve();
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
 testInBrowser('unsaved input survives a crash and a restart of the server', async () => {
   const args = ['--base-path', '/api', ...(await portFlags())];
   const first = await startServer({ demo: true, args });
