@@ -9,6 +9,8 @@
  *    The age counts from when the request was sent. A response counts once the files contain it.
  * 3. No file is replaced by an invalid one, and no invalid one becomes the original. An original is
  *    complete: it has all files of the host that makes it.
+ * 4. A server replaces no file by an older one: if etcd was set back, for example to a snapshot, the
+ *    accounts and revocations since then exist only in the files of the hosts.
  */
 import { basename } from 'node:path';
 import * as v from 'valibot';
@@ -58,6 +60,8 @@ interface Shared {
 /** The key, and when the request for it was sent. */
 interface Asked extends Shared {
   readonly sent: Instant;
+  /** Whether etcd had a later revision before. */
+  readonly isOld: boolean;
 }
 
 interface Options {
@@ -65,7 +69,7 @@ interface Options {
   readonly disk: Disk;
   /** The data directory. */
   readonly directory: string;
-  /** Called with the error if the files cannot be updated; once until they are. */
+  /** Called with the error if the files cannot be updated; once for each reason until they are. */
   readonly onError: (error: unknown) => void;
   /** The clocks of the machine if left out. */
   readonly clocks?: Clocks | undefined;
@@ -75,8 +79,11 @@ export class EtcdCredentials implements SharedFiles {
   readonly #options: Options;
   /** The state that the files hold. */
   #shared: Shared = { revision: '0', contents: {} };
+  /** The last revision that this host has read or made; 0 if etcd had no such key. */
+  #newest = 0;
   readonly #confirmation: Confirmation;
-  #isFailing = false;
+  /** Why the files cannot be updated, as it was reported; null if they can. */
+  #failure: string | null = null;
   #end: () => Promise<void> = async () => {};
 
   constructor(options: Options) {
@@ -150,10 +157,12 @@ export class EtcdCredentials implements SharedFiles {
           [{ get: KEY }],
         );
         const there = found.flat()[0];
-        if (succeeded) return;
         // An earlier attempt may have succeeded without a response.
+        if (succeeded || (isSent && there?.value.toString() === value)) {
+          this.#newest = Number(there?.revision);
+          return;
+        }
         if (!isSent) throw overtaken();
-        if (there?.value.toString() === value) return;
         throw unknownChange('another host has changed accounts or keys meanwhile');
       } catch (error) {
         if (!isUnavailable(error)) throw error;
@@ -166,30 +175,36 @@ export class EtcdCredentials implements SharedFiles {
   async #follow(told: Asked | null): Promise<void> {
     const asked = told ?? (await this.#ask().catch(nullIfUnavailable));
     if (asked === null) return;
-    if (asked.revision === this.#shared.revision) this.#confirmation.confirm(asked.sent);
+    const isSame = asked.revision === this.#shared.revision && !asked.isOld;
+    if (isSame) this.#confirmation.confirm(asked.sent);
     else await exclusively(this.#options.directory, () => this.pull());
   }
 
   #fail(error: unknown): void {
-    if (!this.#isFailing) this.#options.onError(error);
-    this.#isFailing = true;
+    const failure = messageOf(error);
+    if (failure !== this.#failure) this.#options.onError(error);
+    this.#failure = failure;
   }
 
   async #ask(): Promise<Asked> {
-    const sent = this.#confirmation.now();
+    const [sent, newest] = [this.#confirmation.now(), this.#newest];
     const { found } = await transact(this.#options.client, [], [{ get: KEY }]);
     const there = found.flat()[0];
-    if (there === undefined) return { revision: '0', contents: {}, sent };
-    return { revision: there.revision, contents: decode(there.value), sent };
+    const revision = there?.revision ?? '0';
+    const isOld = there !== undefined && Number(revision) < newest;
+    // Not less than a change has made meanwhile.
+    this.#newest = there === undefined ? 0 : Math.max(this.#newest, Number(revision));
+    return { revision, contents: there === undefined ? {} : decode(there.value), sent, isOld };
   }
 
   /** Writes the files that differ, damaged ones too. The caller holds the lock. */
-  async #take({ sent, ...shared }: Asked): Promise<void> {
+  async #take({ sent, isOld, ...shared }: Asked): Promise<void> {
+    if (isOld) throw setBack();
     const { disk, directory } = this.#options;
     const contents = judged(`of the key ${KEY} in etcd`, shared.contents);
     await writeContents(disk, directory, changedContents(directory, contents));
     this.#shared = shared;
-    this.#isFailing = false;
+    this.#failure = null;
     this.#confirmation.confirm(sent);
   }
 
@@ -234,6 +249,13 @@ function isUnavailable(error: unknown): boolean {
 function nullIfUnavailable(error: unknown): null {
   if (isUnavailable(error)) return null;
   throw error;
+}
+
+function setBack(): CatalogError {
+  return new CatalogError(
+    'log_unavailable',
+    'the accounts and keys in etcd are older than those of this host, because etcd was set back to an earlier state; nothing was changed',
+  );
 }
 
 function overtaken(): CatalogError {

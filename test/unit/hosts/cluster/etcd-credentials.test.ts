@@ -3,7 +3,12 @@ import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { accessPath, changeAccess, readAccess } from '../../../../src/auth/access.ts';
+import {
+  type AccessDraft,
+  accessPath,
+  changeAccess,
+  readAccess,
+} from '../../../../src/auth/access.ts';
 import { addAccount } from '../../../../src/auth/accounts.ts';
 import { PrivateFiles, privateFilesIn } from '../../../../src/auth/backup/private-files.ts';
 import { loadKeys } from '../../../../src/auth/keys.ts';
@@ -62,12 +67,13 @@ test('if etcd refuses it, the error gives the reason of etcd', async () => {
   assert.match(message, `${reason}; the change of accounts or keys may still take effect`);
 });
 
+function fail(error: unknown): void {
+  throw error;
+}
+
 /** A host without files of its own. */
-function hostOf(client: MemoryEtcd, clocks?: Clocks) {
+function hostOf(client: MemoryEtcd, clocks?: Clocks, onError = fail) {
   const directory = temporaryDirectory();
-  const onError = (error: unknown) => {
-    throw error;
-  };
   const credentials = new EtcdCredentials({ client, disk: quickDisk, directory, onError, clocks });
   return { credentials, access: accessPath(directory) };
 }
@@ -124,6 +130,64 @@ test('a change after etcd has lost the original makes one with all files of the 
   await credentials.push({ path: access, code: 'access_file' }, ACCESS);
   const original = JSON.parse(client.values['credentials'] ?? '') as object;
   assert.equal(Object.keys(original).sort(), ['access.json', 'keys.json']);
+});
+
+/** A host that has copied an account from etcd, and an etcd that can be set back to that state. */
+async function withSnapshot({ clocks, onError }: { clocks?: Clocks; onError?: typeof fail } = {}) {
+  const [client, snapshot] = [new MemoryEtcd(), new MemoryEtcd()];
+  const contents = await contentsWith('ann');
+  for (const etcd of [client, snapshot]) await put(etcd, contents);
+  const { credentials, access } = hostOf(client, clocks, onError);
+  await credentials.pull();
+  let asked = 0;
+  /** @param silent the request that is not answered, counted from 1. */
+  const setBack = (silent = 0) => {
+    client.call = async (path, body) => {
+      asked += 1;
+      if (asked === silent) throw new CatalogError('log_unavailable', 'etcd does not answer');
+      return snapshot.call(path, body);
+    };
+  };
+  const names = () => [...(readAccess(access)?.users.keys() ?? [])];
+  return { credentials, access, client, setBack, names, asked: () => asked };
+}
+
+test('if etcd is set back, its older accounts replace no copy', async () => {
+  const { credentials, client, setBack, names } = await withSnapshot();
+  await put(client, await contentsWith('ann', 'bob'));
+  await credentials.pull();
+  setBack();
+  const message = await failureMessage(credentials.pull(), 'log_unavailable');
+  assert.match(message, 'etcd was set back to an earlier state; nothing was changed');
+  assert.equal(names(), ['ann', 'bob']);
+});
+
+test('if etcd is set back right after a change of a host, its copy keeps the change', async () => {
+  const { credentials: shared, access, setBack, names } = await withSnapshot();
+  const add = (draft: AccessDraft) => addAccount(draft, accountOf('bob'));
+  await changeAccess(quickDisk, dirname(access), add, { shared });
+  setBack();
+  assert.is(await codeOf(shared.pull()), 'log_unavailable');
+  assert.equal(names(), ['ann', 'bob']);
+});
+
+test('older accounts in etcd are reported once, also after a silence, and confirm nothing', async () => {
+  let time = 0;
+  const errors: unknown[] = [];
+  const { credentials, client, setBack, asked } = await withSnapshot({
+    clocks: () => ({ monotonic: time, wall: 0 }),
+    onError: (error) => void errors.push(error),
+  });
+  await put(client, await contentsWith('ann', 'bob'));
+  await credentials.open(async () => {});
+  time = 10_001;
+  // A request of each second shows another revision, and the next one is for the files.
+  setBack(2);
+  await until('it was asked several times', () => asked() > 6);
+  assert.throws(() => credentials.requireConfirmed(), /have not been confirmed for 10 seconds/);
+  await credentials.close();
+  assert.is(errors.length, 2, errors.join('\n'));
+  assert.match(errors.join('\n'), /etcd does not answer\n.* are older than those of this host/);
 });
 
 test('while the disk refuses a copy, that is reported once', async () => {
