@@ -167,8 +167,14 @@ export class FormState {
     this.touched.value = new Set([...this.touched.value, attribute]);
   }
 
-  /** Shows every problem. @returns whether there is none. */
+  /**
+   * Shows every problem, except what the server refused before: only another request can tell
+   * whether it still does.
+   *
+   * @returns whether there is none.
+   */
   validate(): boolean {
+    this.refused.value = {};
     this.touched.value = new Set(this.attributes());
     return Object.keys(this.problems.value).length === 0;
   }

@@ -88,6 +88,28 @@ testInBrowser('a value in a list is not changed if another user has deleted the 
   await page.context().close();
 });
 
+testInBrowser('a value that was refused can be saved once another user has made way', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  const code = 'GIVEN-AWAY';
+  const give = (body: object) => send(server, 'PATCH', '/admin/skus/2/', { body });
+  assert.is((await give({ code })).status, 200);
+  await page.goto(at('/skus/3'));
+  await page.locator('#field-code').fill(code);
+  const save = page.getByRole('button', { name: 'Save' });
+  await save.click();
+  const refusal = page.getByText(`${code} is the code of SKU 2`);
+  await refusal.waitFor();
+  assert.is((await give({ code: null })).status, 200);
+  await save.click();
+  await hears(page, 'status', 'is saved.');
+  assert.is(await refusal.count(), 0);
+  assert.is((await read(server, '/admin/skus/3/')).code, code);
+  assert.equal(faults(visitor, [/422/]), []);
+  await page.context().close();
+});
+
 testInBrowser('a deletion of items passes over those that another user has deleted', async () => {
   const { server, at, visit } = scene();
   const visitor = await visit('editor');
