@@ -17,7 +17,7 @@ import { announce, complain } from '../parts/notices.tsx';
 import { undoDeletion } from '../parts/undo.ts';
 import { catalogVersion } from '../parts/version.ts';
 import type { FormState } from './form-state.ts';
-import { differs } from './save.ts';
+import { differs, showNow } from './save.ts';
 
 /** What refers to an item, by collection: `12 SKUs`. @throws ApiError, TypeError. */
 async function referring(collection: Collection, id: number): Promise<string[]> {
@@ -47,10 +47,7 @@ async function removeAsRead(form: FormState, { item, etag }: Loaded): Promise<vo
     const now = await load(collection.name, item.id);
     // Only the name of something that the item refers to has changed.
     if (!differs(form, item, now.item)) return removeAsRead(form, now);
-    if (!form.dirty.value) {
-      form.rebase(now, form.typed.value);
-      form.discard();
-    }
+    showNow(form, now);
     const name = titleOf(collection, now.item);
     throw new Error(t('delete.changed', { name }), { cause: error });
   }

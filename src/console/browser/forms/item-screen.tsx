@@ -12,9 +12,10 @@ import { href, query } from '../location.ts';
 import { t } from '../messages/text.ts';
 import { wordsFor } from '../parts/notices.tsx';
 import { useTitle } from '../parts/title.ts';
-import { useVersion } from '../parts/version.ts';
+import { catalogVersion, useVersion } from '../parts/version.ts';
 import { FormState, type TypedFields } from './form-state.ts';
 import { ItemForm } from './item-form.tsx';
+import { showNow } from './save.ts';
 
 interface ScreenProps {
   readonly collection: Collection;
@@ -43,16 +44,31 @@ async function openForm({ collection, id }: ScreenProps, signal: AbortSignal): P
   return form;
 }
 
+/** Reads the item of a form again. A failure is left to the next save. */
+async function refresh(form: FormState, signal: AbortSignal): Promise<void> {
+  const base = form.base.value;
+  if (base === null) return;
+  const now = await load(form.collection.name, base.item.id, signal).catch(() => null);
+  // The response to a save may have come first.
+  if (now !== null && form.base.value === base) showNow(form, now);
+}
+
 /** It needs a new `key` for another item, because the form belongs to one. */
 export function ItemScreen({ collection, id }: ScreenProps) {
   const form = useSignal<FormState | null>(null);
   const failure = useSignal<unknown>(null);
-  const [wanted, reload] = useVersion();
+  const [version, reload] = useVersion();
+  const wanted = version + catalogVersion.value;
   // Before the first paint, so that the server works meanwhile.
   useLayoutEffect(() => {
     void wanted;
     failure.value = null;
     const abort = new AbortController();
+    const shown = form.value;
+    if (shown !== null) {
+      void refresh(shown, abort.signal);
+      return () => abort.abort();
+    }
     openForm({ collection, id }, abort.signal).then(
       (opened) => {
         if (!abort.signal.aborted) form.value = opened;

@@ -53,6 +53,13 @@ function saveNew(form: FormState): Promise<Loaded> {
   });
 }
 
+/** Shows an item as it is now, unless that would take what is unsaved. */
+export function showNow(form: FormState, now: Loaded): void {
+  if (form.dirty.value) return;
+  form.rebase(now, form.typed.value);
+  form.discard();
+}
+
 /** Whether anything that the form can write differs. */
 export function differs(form: FormState, before: Item, now: Item): boolean {
   return form.fields.some(({ attribute }) => {

@@ -23,6 +23,24 @@ export interface Place {
 }
 
 /**
+ * @returns `onChange`, which also has the screen read again that the user has gone on to while the
+ *   response was on its way: it may have been read before the write.
+ */
+export function useTold(onChange: Place['onChange']): Place['onChange'] {
+  const removed = useRef(false);
+  useLayoutEffect(
+    () => () => {
+      removed.current = true;
+    },
+    [],
+  );
+  return (now) => {
+    onChange(now);
+    if (removed.current) catalogVersion.value += 1;
+  };
+}
+
+/**
  * What a field that is typed into began with: what the screen reads again meanwhile has not been
  * seen by the user, and is not to be overwritten.
  *
@@ -33,11 +51,12 @@ export function useSeen(
   onChange: Place['onChange'],
 ): Pick<Place, 'shown' | 'onChange'> {
   const seen = useRef(item);
+  const tell = useTold(onChange);
   return {
     shown: seen.current,
     onChange(now) {
       seen.current = now;
-      onChange(now);
+      tell(now);
     },
   };
 }

@@ -5,7 +5,7 @@ import { mayWrite } from '../../api/session.ts';
 import type { Item } from '../../api/types.ts';
 import { t } from '../../messages/text.ts';
 import { attributeLabel } from '../../parts/attributes.ts';
-import { changeInPlace } from '../../parts/change-in-place.ts';
+import { changeInPlace, useTold } from '../../parts/change-in-place.ts';
 import { complain } from '../../parts/notices.tsx';
 
 interface CellProps {
@@ -19,6 +19,7 @@ export function LaunchedCell({ collection, item, onChange }: CellProps) {
   const launched = item['is_launched'] === true;
   /** What is being written; null if nothing is. */
   const wanted = useSignal<boolean | null>(null);
+  const tell = useTold(onChange);
   if (!mayWrite.value) return <td>{t(launched ? 'yes' : 'no')}</td>;
   return (
     <td>
@@ -36,7 +37,7 @@ export function LaunchedCell({ collection, item, onChange }: CellProps) {
             return;
           }
           wanted.value = currentTarget.checked;
-          const place = { collection, shown: item, attribute: 'is_launched', onChange };
+          const place = { collection, shown: item, attribute: 'is_launched', onChange: tell };
           changeInPlace(place, wanted.value)
             .catch(complain)
             .finally(() => {

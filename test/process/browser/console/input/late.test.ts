@@ -292,4 +292,49 @@ testInBrowser('a deletion that ends after its dialog was cancelled closes no oth
   await page.context().close();
 });
 
+testInBrowser('a form shows what a list was still saving when it was opened', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  const price = page.getByLabel('Price', { exact: true });
+  const launched = page.getByLabel('On sale');
+  const item = page.getByRole('rowheader').first().getByRole('link');
+  const write = async (change: () => Promise<void>, leave: () => Promise<unknown>) => {
+    const release = await hold(page, '**/admin/skus/*/', 'PATCH');
+    await change();
+    await leave();
+    await price.waitFor();
+    release();
+  };
+  await page.goto(at('/skus?q=Coral'));
+  await item.waitFor();
+  const typed = async () => {
+    await page.getByTitle('Change').first().click();
+    await page.keyboard.type('4711');
+  };
+  await write(typed, () => item.click());
+  await until('the price is shown', async () => (await price.inputValue()) === '4711.00');
+  const wasLaunched = await launched.isChecked();
+  await show(page, '/skus?q=Coral');
+  await write(
+    () => page.getByRole('switch').first().click(),
+    () => item.click(),
+  );
+  await until('it is shown', async () => (await launched.isChecked()) !== wasLaunched);
+  // What is typed is saved by Back, too, and no other user has changed the item.
+  await show(page, '/skus?q=Coral');
+  await typed();
+  await page.keyboard.type('1');
+  await write(
+    async () => {},
+    () => page.goBack(),
+  );
+  await until('the price is shown', async () => (await price.inputValue()) === '47111.00');
+  await page.getByLabel('Caption').fill('Typed after a price');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await hears(page, 'status', 'is saved.');
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
 test.run();

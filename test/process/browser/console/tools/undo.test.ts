@@ -285,6 +285,43 @@ testInBrowser('Undo is offered for each of two items that have the same name', a
   await page.context().close();
 });
 
+testInBrowser('Undo brings back what the screen of the item shows', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  const undo = page.getByRole('button', { name: 'Undo', exact: true });
+  const name = page.locator('#field-name');
+  const { id } = await make(server, '/admin/brands/', { name: 'Back again' });
+  await page.goto(at('/brands?q=Back'));
+  await page.getByRole('link', { name: 'Back again' }).click();
+  await page.getByRole('button', { name: 'Delete', exact: true }).click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('table', { name: 'Brands' }).waitFor();
+  await page.goBack();
+  await page.getByRole('heading', { name: 'This was deleted' }).waitFor();
+  await undo.click();
+  await name.waitFor();
+  assert.is(await name.inputValue(), 'Back again');
+  // A value that was changed in a list is shown in the form that was opened since.
+  await show(page, '/skus?q=Coral');
+  await page.getByTitle('Change').first().click();
+  await page.keyboard.type('4711');
+  await page.keyboard.press('Enter');
+  await hears(page, 'status', 'Price is now $4,711.00.');
+  await page.getByRole('rowheader').first().getByRole('link').click();
+  const price = page.getByLabel('Price', { exact: true });
+  await price.waitFor();
+  const before = await price.inputValue();
+  await undo.click();
+  await until('the form shows it', async () => (await price.inputValue()) !== before);
+  await page.getByLabel('Caption').fill('Typed after an undo');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await hears(page, 'status', 'is saved.');
+  assert.is((await read(server, `/admin/brands/${id}/`)).name, 'Back again');
+  assert.equal(faults(visitor, [/410/]), []);
+  await page.context().close();
+});
+
 testInBrowser('Undo stays where it is until it is done, and is done once', async () => {
   const { server, at, visit } = scene();
   const visitor = await visit('editor');
