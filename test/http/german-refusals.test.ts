@@ -162,6 +162,18 @@ test('values that are not valid', async () => {
   assert.match(await german('DELETE', '/admin/users/ann/'), /^ann ist der letzte aktive Verwalter/);
 });
 
+test('a search that is too long', async () => {
+  for (const [path, wanted] of [
+    [`/admin/skus/?q=${'a+'.repeat(11)}`, 'Die Suche darf höchstens 10 Wörter haben'],
+    [`/books/?q=${'a'.repeat(201)}`, 'Die Suche darf höchstens 200 Zeichen haben'],
+    ['/admin/audits/?resource_id=x', 'Die ID muss eine Zahl sein'],
+  ] as const) {
+    const { status, json } = await send(server, 'GET', path);
+    assert.is(status, 400, path);
+    assert.is(refusalDe(json.error), wanted);
+  }
+});
+
 test('the errors of a file', async () => {
   const required = 'name,spu,caption,category,price USD,cost_price USD,market_price USD,stock';
   for (const [collection, query, lines, wanted] of [
