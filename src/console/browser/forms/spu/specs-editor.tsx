@@ -1,6 +1,7 @@
 /** The specifications of an SPU and their options: add, rename, remove. */
 import { useSignal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import { isGone } from '../../api/client.ts';
 import { collectionOf } from '../../api/collections.ts';
 import { remove } from '../../api/items.ts';
 import { Removal } from '../../api/removal.ts';
@@ -69,7 +70,12 @@ function RemoveButton({ collection, named, reload }: RemoveProps) {
   const run = useOneAtATime(async (button: HTMLElement) => {
     // The row stays until the list is read again.
     if (removed.current) return;
-    await removal.current.once(() => remove(collection, id));
+    try {
+      await removal.current.once(() => remove(collection, id));
+    } catch (error) {
+      if (isGone(error)) reload();
+      throw error;
+    }
     removed.current = true;
     // The user may have gone on while the server was asked.
     if (document.activeElement === button) neighbourOf(button)?.focus();

@@ -74,6 +74,23 @@ testInBrowser('an item that another user has deleted is said to be deleted', asy
   }
 });
 
+testInBrowser('an option that another user has deleted is no longer shown', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  const spec = await make(server, '/admin/specs/', { name: 'Finish', spu_id: 2 });
+  const { id } = await make(server, '/admin/options/', { value: 'Matt', spec_id: spec.id });
+  await page.goto(at('/goods/2'));
+  const remove = page.getByRole('button', { name: 'Remove Matt' });
+  await remove.waitFor();
+  assert.is((await send(server, 'DELETE', `/admin/options/${id}/`)).status, 204);
+  await remove.click();
+  await hears(page, 'alert', GONE);
+  await remove.waitFor({ state: 'detached' });
+  assert.equal(faults(visitor, [/404/]), []);
+  await page.context().close();
+});
+
 testInBrowser('a value in a list is not changed if another user has deleted the SKU', async () => {
   const { server, at, visit } = scene();
   const { page } = await visit('editor');
