@@ -23,7 +23,14 @@ export const KINDS: Readonly<Record<string, string>> = {
 /** `$k1` is the kind that the first group names, `$a1` are attributes, and `$t1` is another refusal. */
 export const KNOWN: readonly (readonly [RegExp, string])[] = [
   [/^is required$/, 'muss angegeben werden'],
-  [/^is required, because/, 'muss angegeben werden, weil die Zeile einen neuen Eintrag anlegt'],
+  [
+    /^is required, because the row creates an item: it has no (\w+)$/,
+    'muss angegeben werden, weil die Zeile einen neuen Eintrag anlegt: $a1 ist leer',
+  ],
+  [
+    /^is required, because the row creates an item: no (\w+) has the (\w+) (.+)$/s,
+    'muss angegeben werden, weil die Zeile einen neuen Eintrag anlegt: $k1 mit $a2 $3 gibt es nicht',
+  ],
   [/^must not be empty$/, 'darf nicht leer sein'],
   [/^must not be empty or only/, 'darf nicht leer sein oder nur aus Leerraum bestehen'],
   [/^must not begin or end with/, 'darf nicht mit Leerraum beginnen oder enden'],
