@@ -78,6 +78,7 @@ export const de: Messages = {
   'list.changed': '{name}: {label} ist jetzt {now}.',
   'list.changedMeanwhile':
     'Ein anderer Benutzer hat {name} geändert: {label} ist jetzt {now}. Ihre Änderung wurde nicht gespeichert.',
+  'list.unsaved': '{name}: {label} {value} ist nicht gespeichert. {why}',
   'filter.any': 'Alle',
   'filter.more': 'Preis und Bestand',
   'filter.clear': 'Filter aufheben',

@@ -68,6 +68,7 @@ export const en = {
   'list.changed': '{name}: {label} is now {now}.',
   'list.changedMeanwhile':
     'Another user has changed {name}: {label} is now {now}. Your change was not saved.',
+  'list.unsaved': '{name}: {label} {value} is not saved. {why}',
   'filter.any': 'Any',
   'filter.more': 'Price and stock',
   'filter.clear': 'Clear filters',

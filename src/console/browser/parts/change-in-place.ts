@@ -1,13 +1,13 @@
 /** One attribute of an item changed where it is shown, without a form. */
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { ApiError, isGone } from '../api/client.ts';
+import { ApiError, isGone, isPassing } from '../api/client.ts';
 import type { Collection } from '../api/collections.ts';
 import { change, load } from '../api/items.ts';
 import { whileSaving } from '../saving.ts';
 import type { Item, Value } from '../api/types.ts';
 import { t } from '../messages/text.ts';
 import { attributeLabel, shownValue, titleOf } from './attributes.ts';
-import { announce } from './notices.tsx';
+import { announce, complain, offer, wordsFor } from './notices.tsx';
 import { catalogVersion } from './version.ts';
 
 /** Attempts if others write the same item, but not this attribute. */
@@ -20,13 +20,12 @@ export interface Place {
   readonly attribute: string;
   /** Gets what the item is now, whether this write or another one has changed it. */
   readonly onChange: (item: Item) => void;
+  /** Whether the field is still there: the user may go on while the server is asked. */
+  readonly isShown: () => boolean;
 }
 
-/**
- * @returns `onChange`, which also has the screen read again that the user has gone on to while the
- *   response was on its way: it may have been read before the write.
- */
-export function useTold(onChange: Place['onChange']): Place['onChange'] {
+/** @returns tells whether the component is still on the screen. */
+export function useShown(): () => boolean {
   const removed = useRef(false);
   useLayoutEffect(
     () => () => {
@@ -34,10 +33,7 @@ export function useTold(onChange: Place['onChange']): Place['onChange'] {
     },
     [],
   );
-  return (now) => {
-    onChange(now);
-    if (removed.current) catalogVersion.value += 1;
-  };
+  return () => !removed.current;
 }
 
 /**
@@ -49,15 +45,15 @@ export function useTold(onChange: Place['onChange']): Place['onChange'] {
 export function useSeen(
   item: Item,
   onChange: Place['onChange'],
-): Pick<Place, 'shown' | 'onChange'> {
+): Pick<Place, 'shown' | 'onChange' | 'isShown'> {
   const seen = useRef(item);
-  const tell = useTold(onChange);
   return {
     shown: seen.current,
     onChange(now) {
       seen.current = now;
-      tell(now);
+      onChange(now);
     },
+    isShown: useShown(),
   };
 }
 
@@ -107,18 +103,43 @@ export async function changeInPlace(place: Place, value: Value): Promise<void> {
   }
 }
 
+/** Shows what the item is now, on the screen that the user has gone on to as well. */
+function tell({ onChange, isShown }: Place, now: Item): void {
+  onChange(now);
+  if (!isShown()) catalogVersion.value += 1;
+}
+
+/**
+ * Says why {@link changeInPlace} has failed. A value whose field is gone is offered to be sent again,
+ * if that may succeed: what was typed is nowhere else.
+ */
+export function complainOf(place: Place, value: Value, error: unknown): void {
+  const { collection, shown, attribute, isShown } = place;
+  if (isShown() || !isPassing(error)) {
+    complain(error);
+    return;
+  }
+  const text = t('list.unsaved', {
+    name: titleOf(collection, shown),
+    label: attributeLabel(attribute),
+    value: shownValue(attribute, value),
+    why: wordsFor(error),
+  });
+  offer(text, { label: t('list.again'), run: () => changeInPlace(place, value) });
+}
+
 async function write(place: Place, value: Value): Promise<void> {
-  const { collection, shown, attribute, onChange } = place;
+  const { collection, shown, attribute } = place;
   for (let attempt = 1; ; attempt += 1) {
     const { item, etag } = await load(collection.name, shown.id);
     if (item[attribute] === value) {
       // The response to an earlier attempt was lost, or another user has done the same.
-      onChange(item);
+      tell(place, item);
       say(place, item);
       return;
     }
     if (item[attribute] !== shown[attribute]) {
-      onChange(item);
+      tell(place, item);
       const now = shownValue(attribute, item[attribute]);
       const values = { label: attributeLabel(attribute), now, name: titleOf(collection, shown) };
       throw new ApiError(412, t('list.changedMeanwhile', values));
@@ -126,7 +147,7 @@ async function write(place: Place, value: Value): Promise<void> {
     try {
       const changes = { [attribute]: value };
       const { item: changed } = await change(collection.name, shown.id, changes, etag);
-      onChange(changed);
+      tell(place, changed);
       say(place, changed);
       return;
     } catch (error) {
@@ -143,10 +164,6 @@ function say(place: Place, changed: Item): void {
     now: shownValue(attribute, changed[attribute]),
   });
   const label = t('undo');
-  const run = async () => {
-    await changeInPlace({ ...place, shown: changed }, shown[attribute] as Value);
-    // The user may be on another screen by now, which shows it too.
-    catalogVersion.value += 1;
-  };
+  const run = () => changeInPlace({ ...place, shown: changed }, shown[attribute] as Value);
   announce(text, { label, run });
 }

@@ -94,6 +94,11 @@ export function announce(text: string, action: Notice['action'] = null): void {
   add('status', text, action);
 }
 
+/** Says what is not done, and offers to do it, until the user closes it. */
+export function offer(text: string, action: NonNullable<Notice['action']>): void {
+  add('alert', text, action);
+}
+
 /** Says what failed, in the server's words if it was the server. */
 export function complain(error: unknown): void {
   if (isAborted(error)) return;

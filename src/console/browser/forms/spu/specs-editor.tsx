@@ -11,7 +11,12 @@ import type { CollectionName, Item } from '../../api/types.ts';
 import { href } from '../../location.ts';
 import { t } from '../../messages/text.ts';
 import { useOneAtATime } from '../../one-at-a-time.ts';
-import { changeInPlace, useSavedWhenRemoved, useSeen } from '../../parts/change-in-place.ts';
+import {
+  changeInPlace,
+  complainOf,
+  useSavedWhenRemoved,
+  useSeen,
+} from '../../parts/change-in-place.ts';
 import { announce, complain } from '../../parts/notices.tsx';
 import { undoDeletion } from '../../parts/undo.ts';
 import { AddText } from './add-text.tsx';
@@ -220,16 +225,16 @@ function OptionField({ id, value, onChange, onEnd }: OptionFieldProps) {
     }
     done.current = true;
     saving.value = true;
+    const place = { collection: collectionOf('options'), attribute: 'value', ...seen };
     try {
-      const collection = collectionOf('options');
-      await changeInPlace({ collection, attribute: 'value', ...seen }, next);
+      await changeInPlace(place, next);
       end();
     } catch (error) {
       // What is typed stays, so that it can be sent again.
       done.current = false;
       saving.value = false;
       refused.value = true;
-      complain(error);
+      complainOf(place, next, error);
     }
   };
   useSavedWhenRemoved(rename, input, () => refused.value);

@@ -14,8 +14,12 @@ import {
   t,
 } from '../../messages/text.ts';
 import { attributeLabel, shownValue } from '../../parts/attributes.ts';
-import { changeInPlace, useSavedWhenRemoved, useSeen } from '../../parts/change-in-place.ts';
-import { complain } from '../../parts/notices.tsx';
+import {
+  changeInPlace,
+  complainOf,
+  useSavedWhenRemoved,
+  useSeen,
+} from '../../parts/change-in-place.ts';
 import { useUnsavedCell } from './unsaved-cells.ts';
 
 const EDITABLE = new Set(['price', 'cost_price', 'market_price', 'stock']);
@@ -83,8 +87,8 @@ function Editor({ collection, column, item, onChange, onEnd }: EditorProps) {
   const saving = useSignal(false);
   const done = useRef(false);
   const help = useId();
-  const seen = useSeen(item, onChange);
-  const value = Number(seen.shown[column]);
+  const place = { collection, attribute: column, ...useSeen(item, onChange) };
+  const value = Number(place.shown[column]);
   // Before the next key, which is to replace what is selected.
   useLayoutEffect(() => {
     input.current?.select();
@@ -101,14 +105,14 @@ function Editor({ collection, column, item, onChange, onEnd }: EditorProps) {
     done.current = true;
     saving.value = true;
     try {
-      if (next !== value) await changeInPlace({ collection, attribute: column, ...seen }, next);
+      if (next !== value) await changeInPlace(place, next);
       onEnd();
     } catch (error) {
       // What is typed stays, so that it can be sent again.
       done.current = false;
       saving.value = false;
       unsaved.mark();
-      complain(error);
+      complainOf(place, next, error);
     }
   };
   useSavedWhenRemoved(save, input, unsaved.isMarked);

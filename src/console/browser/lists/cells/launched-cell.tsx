@@ -5,8 +5,7 @@ import { mayWrite } from '../../api/session.ts';
 import type { Item } from '../../api/types.ts';
 import { t } from '../../messages/text.ts';
 import { attributeLabel } from '../../parts/attributes.ts';
-import { changeInPlace, useTold } from '../../parts/change-in-place.ts';
-import { complain } from '../../parts/notices.tsx';
+import { changeInPlace, complainOf, useShown } from '../../parts/change-in-place.ts';
 
 interface CellProps {
   readonly collection: Collection;
@@ -19,7 +18,7 @@ export function LaunchedCell({ collection, item, onChange }: CellProps) {
   const launched = item['is_launched'] === true;
   /** What is being written; null if nothing is. */
   const wanted = useSignal<boolean | null>(null);
-  const tell = useTold(onChange);
+  const isShown = useShown();
   if (!mayWrite.value) return <td>{t(launched ? 'yes' : 'no')}</td>;
   return (
     <td>
@@ -36,10 +35,11 @@ export function LaunchedCell({ collection, item, onChange }: CellProps) {
             currentTarget.checked = wanted.value;
             return;
           }
-          wanted.value = currentTarget.checked;
-          const place = { collection, shown: item, attribute: 'is_launched', onChange: tell };
-          changeInPlace(place, wanted.value)
-            .catch(complain)
+          const next = currentTarget.checked;
+          wanted.value = next;
+          const place = { collection, shown: item, attribute: 'is_launched', onChange, isShown };
+          changeInPlace(place, next)
+            .catch((error: unknown) => complainOf(place, next, error))
             .finally(() => {
               wanted.value = null;
             });

@@ -259,4 +259,50 @@ testInBrowser('what is written stays written though the tree cannot be read afte
   await page.context().close();
 });
 
+testInBrowser('a value that could not be saved after its list was left is offered', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  const again = page.getByRole('button', { name: 'Try again' });
+  const value = async (name: string) => (await read(server, '/admin/skus/2/'))[name];
+  const wasLaunched = await value('is_launched');
+  for (const [change, said] of [
+    [
+      async () => {
+        await page.getByRole('row').nth(2).getByTitle('Change').first().click();
+        await page.keyboard.type('4711');
+      },
+      'Price $4,711.00 is not saved. The server does not answer.',
+    ],
+    [
+      () => page.getByRole('row').nth(2).getByRole('switch').click(),
+      `On sale ${wasLaunched ? 'No' : 'Yes'} is not saved. The server does not answer.`,
+    ],
+  ] as const) {
+    await page.goto(at('/skus'));
+    await page.getByRole('row').nth(2).waitFor();
+    const left = Promise.withResolvers<void>();
+    await page.route('**/admin/skus/2/', async (route) => {
+      await left.promise;
+      await route.abort();
+    });
+    await change();
+    await page.getByRole('link', { name: 'Books', exact: true }).click();
+    await page.getByRole('table', { name: 'Books' }).waitFor();
+    left.resolve();
+    await hears(page, 'alert', said);
+    // What the server answers since does not end it.
+    await page.getByRole('link', { name: 'Brands', exact: true }).click();
+    await page.getByRole('table', { name: 'Brands' }).waitFor();
+    await page.unroute('**/admin/skus/2/');
+    await again.click();
+    await hears(page, 'status', ' is now ');
+    await again.waitFor({ state: 'detached' });
+  }
+  assert.is(await value('price'), 471_100);
+  assert.is(await value('is_launched'), !wasLaunched);
+  assert.equal(faults(visitor, [/ERR_FAILED/]), []);
+  await page.context().close();
+});
+
 test.run();
