@@ -31,6 +31,9 @@ const SHOWN_MS = 8000;
 /** How long an offer to undo stays. */
 const OFFERED_MS = 60_000;
 
+/** Messages that are shown at the same time. */
+const MAX_SHOWN = 4;
+
 const notices = signal<readonly Notice[]>([]);
 
 let count = 0;
@@ -46,11 +49,15 @@ function add(
   // An offer to undo is one for each item, also if they are called the same.
   const others = notices.value.filter((each) => each.text !== text || isOffer(each));
   // The newest is the first that is reached after F8.
-  notices.value = [
-    { id, kind, text, action, until, added: performance.now() },
-    ...others.slice(0, 3),
-  ];
+  notices.value = [{ id, kind, text, action, until, added: performance.now() }, ...cut(others)];
   if (kind === 'status') setTimeout(() => expire(id), action === null ? SHOWN_MS : OFFERED_MS);
+}
+
+/** The oldest news make room for another message, and failures only if there are no news. */
+function cut(shown: readonly Notice[]): readonly Notice[] {
+  if (shown.length < MAX_SHOWN) return shown;
+  const at = shown.findLastIndex(({ kind }) => kind === 'status');
+  return shown.filter((_, index) => index !== (at === -1 ? shown.length - 1 : at));
 }
 
 function isOffer({ kind, action }: Notice): boolean {

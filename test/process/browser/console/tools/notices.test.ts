@@ -130,6 +130,34 @@ for (const [width, height] of [
   });
 }
 
+testInBrowser('news leave room for a message about a failure', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.goto(at('/skus'));
+  await page.route('**/admin/skus/1/', (route) =>
+    route.request().method() === 'PATCH'
+      ? route.fulfill({ status: 422, json: { error: 'is refused by the test' } })
+      : route.continue(),
+  );
+  await page.getByTitle('Change').first().click();
+  await page.keyboard.type('4711');
+  await page.keyboard.press('Enter');
+  await hears(page, 'alert', 'is refused by the test');
+  for (const row of [1, 2, 3, 4, 5]) {
+    const launched = page.getByRole('switch').nth(row);
+    const now = (await launched.isChecked()) ? 'No' : 'Yes';
+    const name = await page.getByRole('rowheader').nth(row).textContent();
+    await launched.click();
+    await hears(page, 'status', `${name}: On sale is now ${now}.`);
+  }
+  await page.getByText('Saving…').waitFor({ state: 'detached' });
+  assert.is(await page.locator('.notice').count(), 4);
+  assert.is(await page.locator('.notice.alert').count(), 1);
+  assert.equal(faults(visitor, [/422/]), []);
+  await page.context().close();
+});
+
 testInBrowser('messages do not cover what has the focus', async () => {
   const { at, visit } = scene();
   const { page } = await visit('editor');
