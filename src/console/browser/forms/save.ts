@@ -1,11 +1,12 @@
 /** Saves a form by one guarded write. */
-import { ApiError } from '../api/client.ts';
+import { ApiError, isLost } from '../api/client.ts';
 import { change, type Changes, create, load, type Loaded } from '../api/items.ts';
 import { responseName } from '../api/collections.ts';
 import type { CollectionName, Item, Pair } from '../api/types.ts';
 import { serverText, t } from '../messages/text.ts';
 import { wordsFor } from '../parts/notices.tsx';
-import type { Choice, FormState } from './form-state.ts';
+import type { Choice, FormState, TypedFields } from './form-state.ts';
+import { judge } from './values.ts';
 
 /** Another user has changed the item since it was read. */
 export class Conflict extends Error {
@@ -26,19 +27,40 @@ export async function save(form: FormState): Promise<Loaded> {
   const base = form.base.value;
   if (base === null) return saveNew(form);
   const { id } = base.item;
+  const sent = form.typed.value;
   try {
     const changes = { ...form.changes(), ...replacedSpecs(form, base) };
-    return await changeGuarded(form.collection.name, base, changes);
+    const loaded = await changeGuarded(form.collection.name, base, changes);
+    unanswered.delete(form);
+    return loaded;
   } catch (error) {
+    if (isLost(error)) unanswered.set(form, sent);
     if (!(error instanceof ApiError && error.status === 412)) throw error;
     const theirs = await load(form.collection.name, id);
     // The response to an earlier attempt was lost, or another user has done the same.
     if (form.changedFields(theirs.item).length === 0) return theirs;
-    if (differs(form, base.item, theirs.item)) throw new Conflict(theirs);
-    // Only the name of something that the item refers to has changed.
+    const isOthers = differs(form, base.item, theirs.item) && !isOwn(form, base.item, theirs.item);
+    if (isOthers) throw new Conflict(theirs);
+    // Only the name of something that the item refers to has changed, or what is sent again.
     form.base.value = theirs;
     return save(form);
   }
+}
+
+/** What forms held when they were sent and the response was lost. */
+const unanswered = new WeakMap<FormState, TypedFields>();
+
+/** Whether all that differs was written by an attempt without an answer, and is typed anew since. */
+function isOwn(form: FormState, before: Item, now: Item): boolean {
+  const sent = unanswered.get(form);
+  if (sent === undefined) return false;
+  const changed = new Set(form.changedFields());
+  return form.fields.every((field) => {
+    const name = responseName(form.collection, field.attribute);
+    if (JSON.stringify(before[name]) === JSON.stringify(now[name])) return true;
+    const judged = judge(field, sent[field.attribute] ?? null);
+    return changed.has(field) && 'value' in judged && judged.value === now[name];
+  });
 }
 
 /** Creates the item, or changes the one that an earlier attempt with another content has created. */

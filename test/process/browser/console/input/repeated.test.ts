@@ -1,7 +1,8 @@
-/** A creation that is sent again because its response was lost (spec 13.5). */
+/** A write that is sent again because its response was lost (spec 13.5). */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { make, read } from '../../../../support/catalog.ts';
+import { send } from '../../../../support/client.ts';
 import { testInBrowser } from '../../browser.ts';
 import { faults, fillPrices, hears, hold, loseResponse, missingSkus, stage } from '../console.ts';
 
@@ -48,6 +49,50 @@ testInBrowser('an item is created once if it is changed after a lost response', 
   const all = ['Unacknowledged again', 'Unacknowledged no more', 'Unacknowledged, and changed'];
   assert.equal((await names()).toSorted(), all);
   assert.equal(faults(visitor, [/ERR_FAILED/]), []);
+  await page.context().close();
+});
+
+testInBrowser('what was typed after a lost response is no conflict with the user', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  const path = '**/admin/skus/7/';
+  const sku = async () => read(server, '/admin/skus/7/');
+  const save = page.getByRole('button', { name: 'Save', exact: true });
+  const stock = page.getByLabel('Stock');
+  const conflict = page.getByRole('alertdialog', { name: 'Another user has changed this item' });
+  const saveInVain = async (typed: string) => {
+    await stock.fill(typed);
+    await loseResponse(page, path, 'PATCH');
+    await save.click();
+    await hears(page, 'alert', 'The server does not answer.');
+    assert.is((await sku()).stock, Number(typed));
+    await page.unroute(path);
+  };
+  await page.goto(at('/skus/7'));
+  await saveInVain('4101');
+  await stock.fill('4102');
+  await page.getByLabel('Caption').fill('Typed later');
+  await save.click();
+  await hears(page, 'status', 'is saved.');
+  const { stock: now, caption } = await sku();
+  assert.equal([now, caption], [4102, 'Typed later']);
+  // What another user writes over it is one, and so is what was not typed anew.
+  await saveInVain('4103');
+  await send(server, 'PATCH', '/admin/skus/7/', { body: { stock: 4104 } });
+  await stock.fill('4105');
+  await save.click();
+  await conflict.waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Discard changes' }).click();
+  await page.reload();
+  await saveInVain('4106');
+  await page.getByRole('button', { name: 'Discard changes' }).click();
+  await page.getByLabel('Caption').fill('Typed last');
+  await save.click();
+  await conflict.waitFor();
+  assert.is((await sku()).stock, 4106);
+  assert.equal(faults(visitor, [/ERR_FAILED/, /412/]), []);
   await page.context().close();
 });
 
