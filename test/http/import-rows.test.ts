@@ -82,6 +82,18 @@ test('a missing attribute of a row that creates an item is an error that says wh
   assert.equal(inside, [[1, 'specs.0.option_id', 'is required']]);
 });
 
+test('an error names an attribute that has no column, and in JSON the member that was sent', async () => {
+  const columnsOf = async (collection: string, file: string, format: Format) => {
+    const report = await importInto(server, collection, file, { format });
+    return errorsOf(report).map(([, column]: unknown[]) => column);
+  };
+  const options = csv('value,spu', `Red,${PHONE}`);
+  assert.equal(await columnsOf('options', options, 'csv'), ['spec_id'], 'the SPU is there');
+  for (const name of ['spu_id', 'goods_id']) {
+    assert.equal(await columnsOf('specs', `[{"id":1,"${name}":"1"}]`, 'json'), [name]);
+  }
+});
+
 test('an error of a specification record is in the column specs', async () => {
   const rows = [
     { id: 1, specs: [{ spec_id: 3, option_id: 6 }] },

@@ -30,8 +30,15 @@ export function columnsOf(kind: Kind, money: Money): readonly Column[] {
     ...(ADDED[`${kind.name}.${name}`] ?? []),
   ]);
   // It distinguishes specifications with the same name.
-  if (kind.name === 'options') columns.push(named('spu', 'spec_id', spuOfOption));
+  if (kind.name === 'options') columns.push(named(OWNER, 'spec_id', spuOfOption));
   return columns;
+}
+
+const OWNER = 'spu';
+
+/** Whether a column names the SPU of an option's specification, and not the specification itself. */
+export function isOwnerColumn(kind: Kind, { name }: Column): boolean {
+  return kind.name === 'options' && name === OWNER;
 }
 
 /** Name columns that follow an attribute, for names that the object itself does not show. */

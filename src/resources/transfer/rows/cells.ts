@@ -6,7 +6,7 @@ import type { Money } from '../../../model/money.ts';
 import { existingRow } from '../../../model/rows.ts';
 import type { View } from '../../../store/view.ts';
 import type { Transaction } from '../../../store/writer/draft.ts';
-import { specsInParts } from '../columns.ts';
+import { isOwnerColumn, specsInParts } from '../columns.ts';
 import { guardFormula, unguardFormula } from '../formulas.ts';
 import { LabelError } from '../labels.ts';
 import type { SentColumn } from './header.ts';
@@ -103,9 +103,8 @@ class CellReader {
     return this.#cells.some((other) => other.column.name === 'category' && other.raw !== '');
   }
 
-  /** Whether the column has the SPU of an option's specification, to tell equal names apart. */
-  #isOwner({ name }: SentColumn): boolean {
-    return name === 'spu' && this.#reading.kind.name === 'options';
+  #isOwner(column: SentColumn): boolean {
+    return isOwnerColumn(this.#reading.kind, column);
   }
 
   /** The cell that names the SPU of an option's specification; null if nothing does. */

@@ -3,7 +3,7 @@ import type { Attribute, Kind } from '../../../model/kind.ts';
 import { KINDS } from '../../../model/kinds.ts';
 import type { Money } from '../../../model/money.ts';
 import { visibleAttributes } from '../../visible-attributes.ts';
-import { type Column, columnsOf } from '../columns.ts';
+import { type Column, columnsOf, isOwnerColumn } from '../columns.ts';
 import { FileProblem } from '../reading/file-problem.ts';
 
 /** The names of responses for the owning SPU, and the columns that they stand for. */
@@ -37,8 +37,8 @@ export function readHeader(
 }
 
 /**
- * The name that a file gives an attribute, or that requests give it if the file has no such column.
- * An attribute of the rows that a row owns has the name of their column.
+ * The name that a file gives an attribute; the given one if the file has no such column. An
+ * attribute of the rows that a row owns has the name of their column.
  *
  * @param attribute by its name in requests or responses.
  */
@@ -52,8 +52,8 @@ export function sentName(
   const known = columns.filter((column) => column !== null);
   const found =
     known.find((column) => column.name === name) ??
-    known.find((column) => column.attribute === key);
-  return found?.sent ?? name;
+    known.find((column) => column.attribute === key && !isOwnerColumn(kind, column));
+  return found?.sent ?? (declared?.role === 'children' ? key : attribute);
 }
 
 /** The attribute, or that of the owned rows that have it; undefined for a path within it. */
