@@ -115,6 +115,22 @@ test('long rows are found with the outline', () => {
   assert.equal([...state.rows.books.values()], rows);
 });
 
+test('a large table is searched for a value before its rows are read, and for the whole value', () => {
+  const ids = Array.from({ length: 2001 }, (_, at) => at * 3 + 1);
+  const rows = ids.map((id) => ({ id, name: `Book ${id}`, readcount: id % 110 }));
+  const snapshot = aWhole({ books: rows });
+  const [bytes, outline] = [bytesOf(snapshot), outlineOf(snapshot)];
+  const found = (attribute: string, value: string | number) => [
+    ...stateOf(bytes, outline, [1000]).matching('books', attribute, value),
+  ];
+  assert.equal(found('name', 'Book 5998'), [5998]);
+  assert.equal(found('name', 'Book 599'), []);
+  for (const count of [1, 10, 109]) {
+    const wanted = ids.filter((id) => id % 110 === count);
+    assert.equal(found('readcount', count), wanted);
+  }
+});
+
 test('a base that was read is written again byte for byte, whichever of its rows were read', () => {
   fc.assert(
     fc.property(aSnapshot, fc.array(fc.nat()), (snapshot, asked) => {
