@@ -211,6 +211,26 @@ test('spu selects among specifications of the same name, even if the option belo
   );
 });
 
+test('create_missing creates the specification of an option once for each SPU that a row names', async () => {
+  const rows = [`Matt,Finish,${FOLIO}`, `Gloss,Finish,${FOLIO}`, `Matt,Finish,${PHONE}`];
+  const query = 'create_missing=specs';
+  const report = await importInto(server, 'options', csv('value,spec,spu', ...rows), { query });
+  assert.equal(errorsOf(report), []);
+  const { created_missing, changes }: Received['json'] = report;
+  assert.equal(
+    created_missing.map(({ row, name }: Received['json']) => [row, name]),
+    [
+      [2, 'Finish'],
+      [4, 'Finish'],
+    ],
+  );
+  const [folio, phone] = created_missing.map(({ id }: Received['json']) => id);
+  const specOf = ({ fields }: Received['json']) => fields.spec_id[1];
+  assert.equal(changes.map(specOf), [folio, folio, phone]);
+  assert.is((await read(server, `/admin/specs/${folio}/`)).goods, FOLIO);
+  assert.is((await read(server, `/admin/specs/${phone}/`)).goods, PHONE);
+});
+
 test('an SPU that does not exist, or to which the specification does not belong, is an error', async () => {
   const none = 'there is no SPU "Nope"';
   const folio = `specification 3 belongs to SPU "${FOLIO}"`;
