@@ -176,6 +176,9 @@ test('a search that is too long', async () => {
 
 test('the errors of a file', async () => {
   const required = 'name,spu,caption,category,price USD,cost_price USD,market_price USD,stock';
+  for (const name of ['Twin', 'Twin']) {
+    await make(server, '/admin/specs/', { name, spu_id: catalog.spu });
+  }
   for (const [collection, query, lines, wanted] of [
     ['brands', '', ['id,name', '99,x', 'x,x'], ['Marke 99 gibt es nicht', 'muss eine ID aus']],
     ['goods', '', ['id,brand', '1,Nope'], ['Marke "Nope" gibt es nicht']],
@@ -192,6 +195,7 @@ test('the errors of a file', async () => {
     ['skus', '', [required, ',,,,1,1,1,1,1'], ['hat 9 Zellen, die Kopfzeile aber 8']],
     ['skus', '', ['id,specs', '1,Silver'], ['muss die Form Farbe=Silber']],
     ['skus', '', ['id,specs', '1,=Silver'], ['hat einen leeren Namen']],
+    ['skus', '', ['id,specs', '1,Twin=x'], ['geben Sie ihnen verschiedene Namen']],
     ['skus', '', ['id,category', '1,A > B > C > D'], ['darf höchstens drei Ebenen haben']],
     ['skus', '', [''], ['Die Datei ist leer']],
     ['skus', 'match=code', ['id,stock', '1,1'], ['Die Datei hat keine Spalte code']],

@@ -108,6 +108,16 @@ test('an error of a specification record is in the column specs', async () => {
   ]);
 });
 
+test('a name in the column specs that several specifications or options have is an error that lists them', async () => {
+  const { id: spec } = await make(server, '/admin/specs/', { name: 'Colour', spu_id: 1 });
+  const ambiguous = await importInto(server, 'skus', csv('id,specs', '1,Colour=Silver'));
+  const advice = 'have this name; give them different names';
+  assert.equal(errorsOf(ambiguous), [[2, 'specs', `specifications 1, ${spec} ${advice}`]]);
+  const { id: option } = await make(server, '/admin/options/', { value: '128 GB', spec_id: 2 });
+  const report = await importInto(server, 'skus', csv('id,specs', '1,Storage=128 GB'));
+  assert.equal(errorsOf(report), [[2, 'specs', `options 4, ${option} ${advice}`]]);
+});
+
 test('a row that moves a SKU to another SPU finds its specifications by their names there', async () => {
   const { id: _id, ...spu } = await read(server, '/admin/goods/1/');
   const spu_id = (await make(server, '/admin/goods/', { ...spu, name: 'Phone 13' })).id;

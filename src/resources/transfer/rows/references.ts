@@ -259,6 +259,8 @@ export class References {
     missing: Readonly<Record<string, Scalar>>,
   ): number {
     const ids = below.get(name) ?? [];
+    // A cell of specs has no ids.
+    if (ids.length > 1) throw ambiguous(kind, ids, 'give them different names');
     const id = this.#one(kind, name, ids, () => missing);
     if (ids.length === 0) {
       below.set(name, [id]);
@@ -283,7 +285,11 @@ export class References {
       return created.id;
     }
     if (others.length === 0) return id;
-    const named = ids.slice(0, MAX_NAMED).join(', ');
-    throw new LabelError(`${kind.plural} ${named} have this name; give the id`);
+    throw ambiguous(name, ids, 'give the id');
   }
+}
+
+function ambiguous(kind: KindName, ids: readonly number[], advice: string): LabelError {
+  const named = ids.slice(0, MAX_NAMED).join(', ');
+  return new LabelError(`${KINDS[kind].plural} ${named} have this name; ${advice}`);
 }

@@ -118,6 +118,10 @@ export const KNOWN: readonly (readonly [RegExp, string])[] = [
   [/^query parameter resource_id must be/, 'Die ID muss eine Zahl sein'],
   [/^there is no (\w+) (.+)$/s, '$k1 $2 gibt es nicht'],
   [/^(\w+) (\d+(?:, \d+)*) have this name; give the id$/, '$k1 $2 heißen so; geben Sie die ID an'],
+  [
+    /^(\w+) (\d+(?:, \d+)*) have this name; give them different names$/,
+    '$k1 $2 heißen so; geben Sie ihnen verschiedene Namen',
+  ],
   [/^(.+) is in the file twice$/s, '$1 steht zweimal in der Datei'],
   [/^occurs twice$/, 'kommt zweimal vor'],
   [/^is in (\w+), but prices are in (\w+)$/, 'ist in $1, die Preise sind aber in $2'],
