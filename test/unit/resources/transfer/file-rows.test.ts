@@ -4,6 +4,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { messageOf } from '../../../../src/errors.ts';
 import { JSON_LIMITS } from '../../../../src/json/json-limits.ts';
+import { FileProblem } from '../../../../src/resources/transfer/reading/file-problem.ts';
 import { fileRows } from '../../../../src/resources/transfer/reading/file-rows.ts';
 
 /** Rows of a CSV file in pieces, with the header first. */
@@ -114,5 +115,66 @@ test('a row is limited in bytes of CSV, and in characters of NDJSON and JSON', a
   assert.match(await refusal('json', `[${json(most + 1)}]`), `is longer than ${most} characters`);
   assert.match(await refusal('csv', `name\n${'€'.repeat(most / 3 + 1)}\n`), `bytes of ${most}`);
 });
+
+/** Rows of a file in pieces, with the number of each. */
+async function valuesOf(format: 'json' | 'ndjson', pieces: readonly Uint8Array[]) {
+  const found: [number, unknown][] = [];
+  const source = (async function* () {
+    yield* pieces;
+  })();
+  for await (const rows of fileRows(format, source, JSON_LIMITS, () => {})) {
+    for (const { row, content } of rows) found.push([row, 'value' in content && content.value]);
+  }
+  return found;
+}
+
+test('the elements of a JSON array are rows, whatever white space is around them, wherever a piece ends', async () => {
+  const values = fc.array(fc.json({ maxDepth: 2 }), { maxLength: 5 });
+  const spaces = fc.array(fc.stringMatching(/^[ \n\r\t]{0,3}$/), { minLength: 1, maxLength: 5 });
+  const sizes = fc.array(fc.integer({ min: 1, max: 8 }), { minLength: 1, maxLength: 6 });
+  await fc.assert(
+    fc.asyncProperty(values, spaces, sizes, async (texts, between, pieces) => {
+      const tokens = texts.flatMap((text, index) => (index === 0 ? [text] : [',', text]));
+      const spaced = ['', '[', ...tokens, ']', ''].map(
+        (token, index) => token + (between[index % between.length] ?? ''),
+      );
+      const wanted = texts.map((text, index) => [index + 1, JSON.parse(text)]);
+      assert.equal(await valuesOf('json', piecesOf(spaced.join(''), pieces)), wanted);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('an empty line of NDJSON is no row, and the lines after it keep their numbers', async () => {
+  const text = '\n{"id":1}\r\n \n{"id":2}\n\n';
+  for (const size of [1, 3, text.length]) {
+    assert.equal(await valuesOf('ndjson', piecesOf(text, [size])), [
+      [2, { id: 1 }],
+      [4, { id: 2 }],
+    ]);
+  }
+});
+
+const LONG = `"${'x'.repeat(70_000)}"`;
+
+for (const [format, text, row] of [
+  ['json', '[,]', 1],
+  ['json', '[{},]', 2],
+  ['json', '[{},,{}]', 2],
+  ['json', '[{}]]', 2],
+  ['json', '[] []', 1],
+  ['json', '[{]}]', 1],
+  ['json', `[{},{"name":${LONG},}]`, 2],
+  ['ndjson', '{}\n{"price":1.5,}', 2],
+  ['ndjson', `{}\n\n{"name":${LONG},}`, 3],
+] as const) {
+  test(`what is not ${format} is refused with the number of its row: ${text.slice(0, 20)}`, async () => {
+    let problem: unknown;
+    await valuesOf(format, [new TextEncoder().encode(text)]).catch((error) => (problem = error));
+    assert.instance(problem, FileProblem);
+    assert.match(messageOf(problem), /^the file is not (?:an array of JSON|JSON)/);
+    assert.is((problem as FileProblem).row, row);
+  });
+}
 
 test.run();
