@@ -652,21 +652,33 @@ test('a change set that is delivered for other resources has another message id'
   await server.stop();
 });
 
-test('without the key of its secret nothing is sent, and the delivery contains the reason', async () => {
-  const receiver = new Receiver();
-  const server = await open(receiver);
-  await sent(server, 201, 'POST', WEBHOOKS, { body: { url: URL } });
-  await server.stop();
-  rmSync(join(server.data, 'webhook-key.json'));
-  const again = await open(receiver, { data: server.data, retryDelay: () => 3600_000 });
-  await sent(again, 201, 'POST', BRANDS, name('A'));
-  await until('it fails', async () => (await states(again)).length === 1);
-  const [delivery]: Fields[] = await read(again, `${WEBHOOKS}1/deliveries/`);
-  const why = /^webhook-key\.json: the key with which webhook 1 was created is missing/;
-  assert.match(String(delivery?.['error']), why, 'without the path of the directory');
-  assert.equal(receiver.requests, []);
-  await again.stop();
-});
+for (const [what, webhooks] of [
+  ['is missing', []],
+  ['is another one', [{ url: `${URL}&second` }]],
+] as const) {
+  test(`if the key of its secret ${what}, nothing is sent to a webhook, and the delivery contains the reason`, async () => {
+    const receiver = new Receiver();
+    const server = await open(receiver);
+    await sent(server, 201, 'POST', WEBHOOKS, { body: { url: URL } });
+    await server.stop();
+    rmSync(join(server.data, 'webhook-key.json'));
+    const again = await open(receiver, { data: server.data, retryDelay: () => 3600_000 });
+    // The first one begins a new key.
+    for (const body of webhooks) await sent(again, 201, 'POST', WEBHOOKS, { body });
+    await sent(again, 201, 'POST', BRANDS, name('A'));
+    await until('it fails', async () => (await states(again)).length === 1);
+    const [delivery]: Fields[] = await read(again, `${WEBHOOKS}1/deliveries/`);
+    const why = `webhook-key.json: the key with which webhook 1 was created ${what}; `;
+    const error = String(delivery?.['error']);
+    assert.ok(error.startsWith(why), `without the path of the directory: ${error}`);
+    await receiver.count(webhooks.length);
+    assert.equal(
+      receiver.requests.map(({ url }) => url),
+      webhooks.map(({ url }) => url),
+    );
+    await again.stop();
+  });
+}
 
 test('a webhook that is changed before its first delivery delivers every message once', async () => {
   const receiver = new Receiver();
