@@ -78,4 +78,20 @@ test('of a list of bases or gaps without an end only so much is read', async () 
   }
 });
 
+test('an object that no server has made is named, among bases and among change sets', async () => {
+  const network = new MemoryObjects();
+  const objects = new ArchiveObjects(network, null);
+  for (const name of ['bases/copy.json', 'changes/copy.json']) {
+    network.objects.set(name, Buffer.alloc(1));
+  }
+  for (const [list, name] of [
+    [() => objects.bases(), 'bases/copy.json'],
+    [() => objects.changesAfter(0).next(), 'changes/copy.json'],
+  ] as const) {
+    const { code, message } = await failureOf(list());
+    assert.is(code, 'archive_failed');
+    assert.is(message, `memory:: ${name} is not an object of an archive; move it away`);
+  }
+});
+
 test.run();
