@@ -1,11 +1,15 @@
 /** `--metrics-port`: the metrics and health checks on a separate port. */
 import { once } from 'node:events';
+import { mkdirSync, renameSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { diskSpace } from '../../../src/disk/free-space.ts';
+import { make } from '../../support/catalog.ts';
 import { send } from '../../support/client.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 import { measured, pagesAtRest, valuesOf } from '../../support/metrics.ts';
 import { exchangeRaw } from '../../support/raw.ts';
 import { killServers, startServer, type TestServer } from '../../support/server.ts';
@@ -74,6 +78,27 @@ test('a server whose disk is nearly full is not ready, but accepts writes (spec 
   assert.is(values.get('catalog_ready'), 0);
   assert.is(values.get('catalog_disk_min_free_bytes'), free + 2 ** 30);
   assert.ok((values.get('catalog_disk_free_bytes') ?? 0) > 0);
+  await server.stop();
+});
+
+test('a page that cannot be written, and a change set that is not archived, are in the metrics', async () => {
+  const archive = temporaryDirectory();
+  const observed = await measured({ args: ['--archive', `file://${archive}`] });
+  const { server, operator } = observed;
+  await pagesAtRest(observed);
+  const behind = async () => (await valuesOf(operator)).get('catalog_archive_behind_change_sets');
+  await until('the archive is complete', async () => (await behind()) === 0);
+  renameSync(archive, `${archive}.away`);
+  mkdirSync(join(server.data, 'pages', 'categories', '1.html'));
+  await make(server, '/admin/categories/', { name: 'Phones', parent_id: null });
+  const failed = async () => (await valuesOf(operator)).get('catalog_pages_failed');
+  await until('the page has failed', async () => (await failed()) === 1);
+  const values = await valuesOf(operator);
+  assert.is(values.get('catalog_archive_behind_change_sets'), 1);
+  for (const name of ['catalog_archive_behind_seconds', 'catalog_page_queue_oldest_seconds']) {
+    assert.ok((values.get(name) ?? 0) > 0, name);
+  }
+  renameSync(`${archive}.away`, archive);
   await server.stop();
 });
 
