@@ -106,9 +106,6 @@ function addChangeFlags(serve: Command): void {
 function serveOptionsOf(flags: ServeFlags): ServeOptions {
   const { follow: _, ...rest } = flags;
   const follow = followOptionsOf(flags);
-  if (follow !== undefined && flags.log !== undefined) {
-    throw new CatalogError('usage', 'give --log or --follow, but not both');
-  }
   if (flags.workers > 1 && (follow ?? flags.log) !== undefined) {
     throw new CatalogError(
       'usage',

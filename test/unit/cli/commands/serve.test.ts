@@ -74,6 +74,20 @@ test('serve refuses an archive among the files of its data directory', async () 
   assert.not.ok(existsSync(join(data, 'archive.json')));
 });
 
+test('serve refuses flags of hosts that do not go together, and creates nothing', async () => {
+  const data = join(temporaryDirectory(), 'data');
+  const log = ['--port', '0', '--log', 'etcd://127.0.0.1:1/shop'];
+  for (const [flag, value, message] of [
+    ['--follow', 'http://127.0.0.1:1', "'--follow <url>' cannot be used with option '--log <url>'"],
+    ['--log-cert', 'cert.pem', 'give --log-cert and --log-key together'],
+    ['--log-key', 'key.pem', 'give --log-cert and --log-key together'],
+    ['--log-user', 'shop', 'give --log-user and --log-password-file together'],
+  ] as const) {
+    assert.match(await failureOf(data, [...log, flag, value], 2), message);
+    assert.not.ok(existsSync(data));
+  }
+});
+
 test('serve that cannot listen closes the store that it has opened', async () => {
   const data = await directoryWithStore();
   for (const args of [...inUse(), ...inUse()]) {
