@@ -90,7 +90,8 @@ export function giveDirectories(first: string, last: string): void {
 
 /**
  * Does something with the permissions of the owner: a file in the directory may name other files,
- * which root could read and its author could not.
+ * which root could read and its author could not. Root of a container may have no right to become
+ * another user; it does it as root then.
  *
  * @throws what `action` throws.
  */
@@ -101,16 +102,22 @@ export function asOwner<T>(action: () => T): T {
   try {
     process.setgroups?.(groups);
   } catch {
-    // Root of a container may have no right to become another user.
     return action();
   }
-  try {
-    become(owner);
-    return action();
-  } finally {
+  const becomeRoot = () => {
     process.seteuid?.(0);
     process.setegid?.(group);
     process.setgroups?.(groups);
+  };
+  try {
+    become(owner);
+  } catch {
+    becomeRoot();
+  }
+  try {
+    return action();
+  } finally {
+    becomeRoot();
   }
 }
 

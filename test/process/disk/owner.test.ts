@@ -119,20 +119,37 @@ testUnprivileged(
   },
 );
 
-testUnprivileged('root reads only those files for a user that the user could read', async (as) => {
-  if (as.length === 0) return;
+/** A directory whose `cluster.json` names a file of root with a password. */
+async function directoryWithPassword(): Promise<{ data: string; logPasswordFile: string }> {
   const data = directoryOfUser();
   await done(data, ['migrate']);
   const logPasswordFile = join(dirname(data), 'of-root');
   writeFileSync(logPasswordFile, 'secret', { mode: 0o600 });
   const settings = { log: 'etcd://127.0.0.1:1/shop', logUser: 'ann', logPasswordFile };
   writeFileSync(join(data, 'cluster.json'), JSON.stringify(settings));
+  return { data, logPasswordFile };
+}
+
+testUnprivileged('root reads only those files for a user that the user could read', async (as) => {
+  if (as.length === 0) return;
+  const { data, logPasswordFile } = await directoryWithPassword();
   const args = ['users', 'add', 'ann', '--data', data];
   const refused = await callProgram(args, { input: 'correct horse' });
   assert.match(refused.stderr, `--log-password-file: ${logPasswordFile} cannot be read: EACCES`);
   chownSync(logPasswordFile, USER, USER);
   const read = await callProgram(args, { input: 'correct horse' });
   assert.match(read.stderr, 'etcd does not answer');
+});
+
+testUnprivileged('root that may not become another user reads them as root', async (as) => {
+  if (as.length === 0) return;
+  const { data } = await directoryWithPassword();
+  for (const capability of ['setuid', 'setgid']) {
+    const dropped = [`--bounding-set=-${capability}`, `--inh-caps=-${capability}`];
+    const words = [...dropped, '--', PROGRAM, 'users', 'add', 'ann', '--data', data];
+    const options = { cwd: '/', input: 'correct horse', encoding: 'utf8' } as const;
+    assert.match(spawnSync('setpriv', words, options).stderr, 'etcd does not answer', capability);
+  }
 });
 
 test.run();
