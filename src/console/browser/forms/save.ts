@@ -102,14 +102,16 @@ function pairOf([spec_id, option_id]: Choice): Pair[] {
 
 /**
  * All specifications of a SKU, if some were changed: a change replaces them. If a specification that
- * was not changed has several records, they stay.
+ * was not changed has several records, they stay. Nothing moves along to another SPU, also if the
+ * specifications of that one are not known yet.
  */
 function replacedSpecs(form: FormState, { item }: Loaded): { specs?: Pair[] } {
   const choices = form.changedSpecs();
-  if (choices.length === 0) return {};
+  const isMoved = form.changedFields().some(({ attribute }) => attribute === 'spu_id');
+  if (choices.length === 0 && !isMoved) return {};
   const changed = new Set(choices.map(([spec]) => spec));
   const before = item['specs'] as unknown as readonly Pair[];
-  const kept = before.filter(({ spec_id }) => !changed.has(spec_id));
+  const kept = isMoved ? [] : before.filter(({ spec_id }) => !changed.has(spec_id));
   return { specs: [...kept, ...choices.flatMap(pairOf)] };
 }
 

@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert';
 import { make, read } from '../../../support/catalog.ts';
 import { until } from '../../../support/until.ts';
 import { testInBrowser } from '../browser.ts';
-import { faults, hears, show, stage } from './console.ts';
+import { faults, hears, hold, show, stage } from './console.ts';
 
 const scene = stage();
 
@@ -290,6 +290,26 @@ testInBrowser('a SKU moves to another SPU with its specifications, or not at all
   assert.equal([goods.includes('Gooseneck'), specs.length, spec], [true, 1, 'Finish']);
   assert.equal(writes, ['PATCH', 'PATCH']);
   assert.equal(faults(visitor, [/ERR_FAILED/]), []);
+  await page.context().close();
+});
+
+testInBrowser('a SKU moves before the specifications of its new SPU are known', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  const { id: _, ...copied } = await read(server, '/admin/skus/1/');
+  const { id } = await make(server, '/admin/skus/', { ...copied, code: null });
+  await page.goto(at(`/skus/${id}`));
+  await page.getByLabel('Storage').waitFor();
+  const release = await hold(page, '**/admin/goods/*/specs/**');
+  await page.getByLabel('SPU', { exact: true }).fill('Gooseneck');
+  await page.getByRole('option', { name: 'Gooseneck' }).first().click();
+  await page.getByRole('button', { name: 'Save' }).click();
+  await hears(page, 'status', 'is saved.');
+  release();
+  const { goods, specs } = await read(server, `/admin/skus/${id}/`);
+  assert.equal([goods.includes('Gooseneck'), specs], [true, []]);
+  assert.equal(faults(visitor), []);
   await page.context().close();
 });
 
