@@ -10,7 +10,7 @@ import { href, navigate, path, visit } from './location.ts';
 import type { MessageKey } from './messages/message.ts';
 import { t } from './messages/text.ts';
 import { Questions } from './parts/dialog.tsx';
-import { clearNotices, complain, Notices } from './parts/notices.tsx';
+import { complain, Notices } from './parts/notices.tsx';
 import { whenSaved } from './saving.ts';
 import { Screens } from './screens.tsx';
 import { SignInDialog, SignInPage } from './sign-in.tsx';
@@ -155,8 +155,6 @@ async function leave(): Promise<void> {
   if (path.value !== '/') return;
   await whenSaved();
   await signOut();
-  // Last: they also say what the sign-out has ended.
-  clearNotices();
 }
 
 function Account() {

@@ -5,7 +5,7 @@ import { ApiError } from './api/client.ts';
 import { notEnded, session, SignInError, signIn } from './api/session.ts';
 import { LanguageChoice } from './language-choice.tsx';
 import { t } from './messages/text.ts';
-import { Problem, wordsFor } from './parts/notices.tsx';
+import { clearNotices, Problem, wordsFor } from './parts/notices.tsx';
 import { useTitle } from './parts/title.ts';
 import { textOf } from './api/text-of.ts';
 
@@ -78,6 +78,8 @@ export function SignInPage() {
   useTitle(t('signIn.submit'));
   // Browsers obey `autofocus` once, and the page comes again when the user signs out.
   useLayoutEffect(() => page.current?.querySelector('input')?.focus(), []);
+  // Not at the sign-out: what it has ended adds messages after it.
+  useLayoutEffect(() => clearNotices, []);
   return (
     <main ref={page} class="sign-in">
       <h1>{t('app.name')}</h1>

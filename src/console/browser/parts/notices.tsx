@@ -153,7 +153,7 @@ function faultText({ status, message }: { status: number; message: string }): st
     : t('error.server');
 }
 
-/** For signing out: the next user of the window does not see them. */
+/** For signing in: the next user of the window does not see those of the one before. */
 export function clearNotices(): void {
   notices.value = [];
 }
