@@ -183,18 +183,14 @@ export class FormState {
    * Fields that say something else than the server.
    *
    * @param item what the server has; what was read last if it is left out.
+   * @param typed what the fields hold; what they hold now if it is left out.
    */
-  changedFields(item: Item | null = this.base.value?.item ?? null): FormField[] {
+  changedFields(
+    item: Item | null = this.base.value?.item ?? null,
+    typed: TypedFields = this.typed.value,
+  ): FormField[] {
     const base = this.#typedOf(item);
-    return this.fields.filter((field) => this.#differs(field, base[field.attribute] ?? null));
-  }
-
-  #differs(field: FormField, before: Typed): boolean {
-    const now = this.typed.value[field.attribute] ?? null;
-    if (field.kind === 'specs') return changedChoices(before as Chosen, now as Chosen).length > 0;
-    if (now === before) return false;
-    const [was, is] = [judge(field, before), judge(field, now)];
-    return !('value' in was && 'value' in is && was.value === is.value);
+    return this.fields.filter((field) => differ(field, base, typed));
   }
 
   /** What a PATCH sends, or a POST if there is no item yet. Specifications are not in it. */
@@ -286,6 +282,14 @@ export class FormState {
 /** The name of the draft of a form. @param base null for a new item. */
 function nameOf({ name }: Collection, base: Loaded | null): string {
   return `${name}/${base?.item.id ?? 'new'}`;
+}
+
+function differ(field: FormField, from: TypedFields, to: TypedFields): boolean {
+  const [before, now] = [from[field.attribute] ?? null, to[field.attribute] ?? null];
+  if (field.kind === 'specs') return changedChoices(before as Chosen, now as Chosen).length > 0;
+  if (now === before) return false;
+  const [was, is] = [judge(field, before), judge(field, now)];
+  return !('value' in was && 'value' in is && was.value === is.value);
 }
 
 function changedChoices(before: Chosen, now: Chosen): Choice[] {

@@ -6,7 +6,6 @@ import type { CollectionName, Item, Pair } from '../api/types.ts';
 import { serverText, t } from '../messages/text.ts';
 import { wordsFor } from '../parts/notices.tsx';
 import type { Choice, FormState, TypedFields } from './form-state.ts';
-import { judge } from './values.ts';
 
 /** Another user has changed the item since it was read. */
 export class Conflict extends Error {
@@ -54,12 +53,12 @@ const unanswered = new WeakMap<FormState, TypedFields>();
 function isOwn(form: FormState, before: Item, now: Item): boolean {
   const sent = unanswered.get(form);
   if (sent === undefined) return false;
-  const changed = new Set(form.changedFields());
+  const typed = new Set(form.changedFields());
+  const others = new Set(form.changedFields(now, sent));
   return form.fields.every((field) => {
     const name = responseName(form.collection, field.attribute);
     if (JSON.stringify(before[name]) === JSON.stringify(now[name])) return true;
-    const judged = judge(field, sent[field.attribute] ?? null);
-    return changed.has(field) && 'value' in judged && judged.value === now[name];
+    return typed.has(field) && !others.has(field);
   });
 }
 

@@ -70,13 +70,17 @@ testInBrowser('what was typed after a lost response is no conflict with the user
     await page.unroute(path);
   };
   await page.goto(at('/skus/7'));
+  const option = page.getByRole('group', { name: 'Specifications' }).getByRole('combobox').first();
+  await option.selectOption({ index: 2 });
   await saveInVain('4101');
+  const { specs: sent } = await sku();
+  await option.selectOption({ index: 0 });
   await stock.fill('4102');
   await page.getByLabel('Caption').fill('Typed later');
   await save.click();
   await hears(page, 'status', 'is saved.');
-  const { stock: now, caption } = await sku();
-  assert.equal([now, caption], [4102, 'Typed later']);
+  const { stock: now, caption, specs } = await sku();
+  assert.equal([now, caption, specs.length], [4102, 'Typed later', sent.length - 1]);
   // What another user writes over it is one, and so is what was not typed anew.
   await saveInVain('4103');
   await send(server, 'PATCH', '/admin/skus/7/', { body: { stock: 4104 } });
