@@ -105,6 +105,7 @@ function pairOf([spec_id, option_id]: Choice): Pair[] {
  * specifications of that one are not known yet.
  */
 function replacedSpecs(form: FormState, { item }: Loaded): { specs?: Pair[] } {
+  if (form.collection.name !== 'skus') return {};
   const choices = form.changedSpecs();
   const isMoved = form.changedFields().some(({ attribute }) => attribute === 'spu_id');
   if (choices.length === 0 && !isMoved) return {};

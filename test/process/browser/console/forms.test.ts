@@ -242,6 +242,21 @@ testInBrowser('every field has a description in English and in German', async ()
   }
 });
 
+testInBrowser('a specification moves to another SPU', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  const { id } = await make(server, '/admin/specs/', { name: 'Moved', spu_id: 3 });
+  await page.goto(at(`/specs/${id}`));
+  await page.getByLabel('SPU', { exact: true }).fill('Gooseneck');
+  await page.getByRole('option', { name: 'Gooseneck' }).first().click();
+  await page.getByRole('button', { name: 'Save' }).click();
+  await hears(page, 'status', 'Moved is saved.');
+  assert.match((await read(server, `/admin/specs/${id}/`)).goods, 'Gooseneck');
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
 testInBrowser('a SKU keeps its options if its move to another SPU is discarded', async () => {
   const { at, visit } = scene();
   const visitor = await visit('editor');
