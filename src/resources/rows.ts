@@ -86,21 +86,23 @@ function* putRows(
   transaction.put(kind.name, row);
   for (const list of input.lists) {
     if (list.replaces) yield* replaceOwned(transaction, list, row.id);
-    else yield* addOwned(transaction, list, list.elements, row.id);
+    else {
+      for (const values of list.elements) {
+        addOwned(transaction, list, values, row.id);
+        yield;
+      }
+    }
   }
 }
 
-function* addOwned(
+function addOwned(
   transaction: Transaction,
   { kind, through }: OwnedList,
-  elements: OwnedList['elements'],
+  values: OwnedList['elements'][number],
   owner: number,
-): Generator<undefined, void> {
-  for (const values of elements) {
-    const id = transaction.nextId(kind);
-    transaction.put(kind, newRow(KINDS[kind], id, { ...values, [through]: owner }));
-    yield;
-  }
+): void {
+  const id = transaction.nextId(kind);
+  transaction.put(kind, newRow(KINDS[kind], id, { ...values, [through]: owner }));
 }
 
 /**
@@ -119,6 +121,7 @@ export function* replaceOwned(
   for (const values of elements) {
     const key = JSON.stringify(sentValues(kind, values));
     missing.set(key, (missing.get(key) ?? 0) + 1);
+    yield;
   }
   const before: OwnedList['elements'][number][] = [];
   const surplus: number[] = [];
@@ -129,11 +132,15 @@ export function* replaceOwned(
     yield;
   }
   for (const id of surplus) yield* transaction.deleteInParts(kind, id);
-  const added = elements.filter((values) =>
-    takeOne(missing, JSON.stringify(sentValues(kind, values))),
-  );
-  yield* addOwned(transaction, list, added, owner);
-  return surplus.length + added.length === 0 ? null : before;
+  let added = 0;
+  for (const values of elements) {
+    if (takeOne(missing, JSON.stringify(sentValues(kind, values)))) {
+      addOwned(transaction, list, values, owner);
+      added += 1;
+    }
+    yield;
+  }
+  return surplus.length + added === 0 ? null : before;
 }
 
 /** @returns whether there was one of the key. */

@@ -252,23 +252,30 @@ function searchesOf(parameters: readonly Parameter[]): string[] {
   return [...new Set(searches)];
 }
 
+const JSON_BODY = /^application\/(?:merge-patch\+)?json$/;
+
 function casesOf(path: string, method: string, operation: Operation, shared: readonly Parameter[]) {
   const verb = method.toUpperCase();
   const target = path.replaceAll(/\{[^}]*\}/g, '1');
   const name = `${verb} ${path}`;
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-  const parts = { method: verb, path: target, headers };
-  const schema = operation.requestBody?.content['application/json']?.schema;
-  if (schema !== undefined) {
-    const room = MAX_BODY - 1000;
-    const { anyOf, oneOf } = resolve(schema);
-    return (anyOf ?? oneOf ?? [schema]).map((each, index): Case => {
-      const text = JSON.stringify(largest(each, '', index, room)).slice(0, MAX_BODY);
-      const request = () => {
-        calls += 1;
-        return requestWith({ ...parts, body: bodyOf(text.replaceAll(CALL, String(calls))) });
-      };
-      return { name: `${name} ${text.length} bytes`, operation: name, request };
+  const authorization = `Bearer ${token}`;
+  const parts = { method: verb, path: target, headers: { authorization } };
+  const content = Object.entries(operation.requestBody?.content ?? {});
+  const bodies = content.filter(([type]) => JSON_BODY.test(type));
+  if (bodies.length > 0) {
+    return bodies.flatMap(([type, { schema }]) => {
+      const room = MAX_BODY - 1000;
+      const { anyOf, oneOf } = resolve(schema);
+      const headers = { authorization, 'content-type': type };
+      return (anyOf ?? oneOf ?? [schema]).map((each, index): Case => {
+        const text = JSON.stringify(largest(each, '', index, room)).slice(0, MAX_BODY);
+        const request = () => {
+          calls += 1;
+          const body = bodyOf(text.replaceAll(CALL, String(calls)));
+          return requestWith({ ...parts, headers, body });
+        };
+        return { name: `${name} ${text.length} bytes of ${type}`, operation: name, request };
+      });
     });
   }
   const searches = verb === 'GET' ? searchesOf([...shared, ...(operation.parameters ?? [])]) : [''];
