@@ -48,12 +48,14 @@ export class WebhookKey {
   }
 
   /**
-   * The id of the key, which is created if there is none.
+   * The id of the key in the file, which is created if there is none.
    *
    * @throws CatalogError `key_file`.
    */
   async id(): Promise<string> {
-    return (this.#known ??= this.#read() ?? (await this.#make())).id;
+    // A webhook that is created with a key which is not in the file has no secret after a restart.
+    this.#known = this.#read() ?? (await this.#make());
+    return this.#known.id;
   }
 
   /**
@@ -62,7 +64,9 @@ export class WebhookKey {
    * @throws CatalogError `key_file`, also if the webhook was created with another key.
    */
   secretOf({ id, created, key }: Named): string {
-    const known = (this.#known ??= this.#read());
+    // The file with the key of the webhook may have been put back.
+    if (this.#known?.id !== key) this.#known = this.#read();
+    const known = this.#known;
     if (known?.id !== key) {
       const what = known === null ? 'is missing' : 'is another one';
       throw failure(
