@@ -21,7 +21,7 @@ export function conditionsOf(request: HttpRequest): Conditions | null {
   const ifNoneMatch = header(request, 'if-none-match');
   const since = header(request, 'if-modified-since');
   const until = header(request, 'if-unmodified-since');
-  if ([ifMatch, ifNoneMatch, since, until].every((each) => each === undefined)) return null;
+  if ((ifMatch ?? ifNoneMatch ?? since ?? until) === undefined) return null;
   return {
     ifMatch: parseTags(ifMatch),
     ifNoneMatch: parseTags(ifNoneMatch),
