@@ -4,6 +4,7 @@ import type { Credential } from '../auth/login.ts';
 import type { IssuedToken, TokenVerifier, Verified } from '../auth/tokens.ts';
 import type { OpenConsole } from '../console/assets.ts';
 import type { Kind } from '../model/kind.ts';
+import type { PatchMode } from '../resources/input.ts';
 import type { Records } from '../resources/records.ts';
 import type { Undo } from '../resources/audit/undo.ts';
 import type { ChangeFeed } from '../resources/changes/change-feed.ts';
@@ -137,12 +138,12 @@ export interface PreviewService {
    * The page of a SKU or an SPU as it would be after a write. Nothing is written.
    *
    * @param body parsed JSON.
-   * @param replaces whether its lists replace those of the object.
+   * @param mode of a change; a body without `id` is a creation.
    * @param subject who asks: subjects take turns.
    * @returns the page's text.
    * @throws CatalogError `invalid`, `integrity`, `busy`, `page_failed`.
    */
-  page(kind: Kind, body: unknown, replaces: boolean, subject: string | null): Promise<string>;
+  page(kind: Kind, body: unknown, mode: PatchMode, subject: string | null): Promise<string>;
 }
 
 /** A condition that an operator should attend to. */

@@ -6,7 +6,7 @@ import { inSlices } from '../slices.ts';
 import { Draft } from '../store/writer/draft.ts';
 import type { Store } from '../store/store.ts';
 import { requireTargets } from './bulk.ts';
-import { parseInput, parseOneUpdate } from './input.ts';
+import { parseInput, parseOneUpdate, type PatchMode } from './input.ts';
 import { change, insert } from './rows.ts';
 
 /** A row that would be written, and all changes of the write. */
@@ -18,11 +18,11 @@ export interface DraftedWrite {
 /**
  * Parses a creation, or a change if the object has an `id`.
  *
- * @param replaces whether its lists replace those of the row.
+ * @param mode of a change.
  * @throws CatalogError `invalid`.
  */
-export async function parseDraft(kind: Kind, body: unknown, replaces: boolean) {
-  const update = await inSlices(parseOneUpdate(kind, body, replaces));
+export async function parseDraft(kind: Kind, body: unknown, mode: PatchMode) {
+  const update = await inSlices(parseOneUpdate(kind, body, mode));
   const input = update?.input ?? (await inSlices(parseInput(kind, body, 'whole')));
   return { update, input };
 }
@@ -31,16 +31,16 @@ export async function parseDraft(kind: Kind, body: unknown, replaces: boolean) {
  * Checks an object as a creation does, or as a change of a row does if it has an `id`.
  *
  * @param body parsed JSON.
- * @param replaces whether its lists replace those of the row.
+ * @param mode of a change.
  * @throws CatalogError `invalid`, `integrity`.
  */
 export async function draftWrite(
   store: Pick<Store, 'freeze' | 'prepareIndexes'>,
   kind: Kind,
   body: unknown,
-  replaces: boolean,
+  mode: PatchMode,
 ): Promise<DraftedWrite> {
-  const { update, input } = await parseDraft(kind, body, replaces);
+  const { update, input } = await parseDraft(kind, body, mode);
   await store.prepareIndexes(soughtByWrite(kind.name));
   const view = store.freeze();
   try {

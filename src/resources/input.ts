@@ -14,6 +14,9 @@ import { visibleAttributes } from './visible-attributes.ts';
  */
 export type Mode = 'whole' | 'partial' | 'merge';
 
+/** The modes of a change that leaves attributes out. */
+export type PatchMode = Exclude<Mode, 'whole'>;
+
 /** What is wrong with a required attribute that is missing. */
 const REQUIRED = 'is required';
 
@@ -133,20 +136,19 @@ export function parseUpdates(kind: Kind, body: unknown): Promise<Update[]> {
 
 /**
  * @param body parsed JSON: an object with what is to change, and `id` if it is about a row.
- * @param replaces whether its lists replace those of the row.
  * @returns null if it has no `id`.
  * @throws CatalogError `invalid`.
  */
 export function* parseOneUpdate(
   kind: Kind,
   body: unknown,
-  replaces: boolean,
+  mode: PatchMode,
 ): Generator<undefined, Update | null> {
   const object = requireObject(body);
   if (!Object.hasOwn(object, 'id')) return null;
   const problems = new Problems();
   const id = readId(object, '', problems);
-  const input = yield* readObject(kind, object, null, '', problems, replaces);
+  const input = yield* readObject(kind, object, null, '', problems, mode === 'merge');
   problems.settle();
   return { id, input };
 }

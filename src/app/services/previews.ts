@@ -5,6 +5,7 @@ import type { Kind } from '../../model/kind.ts';
 import type { PagePreviews } from '../../pages/refresh/previews.ts';
 import { listPage, skuPage } from '../../pages/shop/names.ts';
 import { draftWrite } from '../../resources/drafting.ts';
+import type { PatchMode } from '../../resources/input.ts';
 import type { Store } from '../../store/store.ts';
 import { FairQueue } from '../../fair-queue.ts';
 
@@ -27,9 +28,9 @@ export class Previews implements PreviewService {
     this.#pages = pages;
   }
 
-  page(kind: Kind, body: unknown, replaces: boolean, subject: string | null): Promise<string> {
+  page(kind: Kind, body: unknown, mode: PatchMode, subject: string | null): Promise<string> {
     return this.#queue.run(subject, async () => {
-      const { id, changes } = await draftWrite(this.#store, kind, body, replaces);
+      const { id, changes } = await draftWrite(this.#store, kind, body, mode);
       const name = kind.name === 'skus' ? skuPage(id) : listPage('goods', id);
       return this.#pages.render(name, changes);
     });

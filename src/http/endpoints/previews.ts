@@ -8,7 +8,7 @@ import { uncheckedJson } from '../operations/body.ts';
 import { HTML_CONTENT } from '../operations/document.ts';
 import { operation, type RequestContext } from '../operations/operation.ts';
 import { definePath, type Path } from '../operations/path.ts';
-import { isMergePatch } from '../rules/json-body.ts';
+import { patchModeOf } from '../rules/json-body.ts';
 import { componentName, withArticle } from './kinds/names.ts';
 import { subjectOf, tagOf } from './kinds/place.ts';
 import { previewAttributes, previewOf } from './kinds/shapes.ts';
@@ -37,7 +37,7 @@ function previewPath(kind: Kind): Path {
           previewOf(kind),
           () => previewAttributes(kind),
           membersOf(kind),
-          (body) => parseDraft(kind, body, false),
+          (body) => parseDraft(kind, body, 'partial'),
         ),
         responses: {
           200: {
@@ -58,6 +58,6 @@ async function preview(context: RequestContext<Kind>, body: unknown): Promise<Ht
   return {
     status: 200,
     headers: { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': POLICY },
-    body: await services.previews.page(kind, body, isMergePatch(request), subjectOf(context)),
+    body: await services.previews.page(kind, body, patchModeOf(request), subjectOf(context)),
   };
 }

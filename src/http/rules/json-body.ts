@@ -5,6 +5,7 @@ import type { JsonLimits } from '../../json/json-limits.ts';
 import { hasFraction } from '../../json/json-numbers.ts';
 import { type KeptNames, parseInSlices } from '../../json/json-parser.ts';
 import { FairQueue } from '../../fair-queue.ts';
+import type { PatchMode } from '../../resources/input.ts';
 import { requireWithinLimits } from './json-limits.ts';
 import { JSON_TYPE } from './negotiation.ts';
 
@@ -66,9 +67,9 @@ export function mediaTypeOf(contentType: string | undefined): string {
 /** A change in which arrays replace those of the object (RFC 7396). */
 export const MERGE_PATCH_TYPE = 'application/merge-patch+json';
 
-/** Whether the body of a request is declared as such a change. */
-export function isMergePatch(request: HttpRequest): boolean {
-  return mediaTypeOf(header(request, 'content-type')) === MERGE_PATCH_TYPE;
+/** What the media type of a body says about the arrays of a change. */
+export function patchModeOf(request: HttpRequest): PatchMode {
+  return mediaTypeOf(header(request, 'content-type')) === MERGE_PATCH_TYPE ? 'merge' : 'partial';
 }
 
 /** Accepts `application/json`, any `+json`, or no type at all. */

@@ -6,11 +6,11 @@ import { type Mode, parseInput } from '../../../resources/input.ts';
 import type { Precondition } from '../../../resources/records.ts';
 import type { Readable } from '../../../resources/cache/representation-cache.ts';
 import { inSlices } from '../../../slices.ts';
-import { type HttpRequest, type HttpResponse, isRead, whenReady } from '../../message.ts';
+import { type HttpResponse, isRead, whenReady } from '../../message.ts';
 import { noBody } from '../../operations/body.ts';
 import { type Operation, operation, type RequestContext } from '../../operations/operation.ts';
 import { definePath, type Path } from '../../operations/path.ts';
-import { isMergePatch } from '../../rules/json-body.ts';
+import { patchModeOf } from '../../rules/json-body.ts';
 import { JSON_OFFERS } from '../../rules/negotiation.ts';
 import { itemLinks } from '../../rules/paging.ts';
 import { type Conditions, requireWritable } from '../../rules/preconditions.ts';
@@ -104,8 +104,6 @@ function updateOperation(place: Place, whole: boolean): Operation<Item> {
   const rest = whole
     ? 'An optional attribute that is left out gets its default.'
     : 'An attribute that is left out stays as it is.';
-  const modeOf = (request: HttpRequest): Mode =>
-    whole ? 'whole' : isMergePatch(request) ? 'merge' : 'partial';
   return operation({
     id: `${whole ? 'replace' : 'change'}${name}`,
     summary: `${whole ? 'Replace' : 'Change'} ${about}`,
@@ -123,7 +121,8 @@ function updateOperation(place: Place, whole: boolean): Operation<Item> {
         head: ITEM_HEAD,
       },
     },
-    run: (context: RequestContext<Item>, body) => update(modeOf(context.request), context, body),
+    run: (context: RequestContext<Item>, body) =>
+      update(whole ? 'whole' : patchModeOf(context.request), context, body),
   });
 }
 

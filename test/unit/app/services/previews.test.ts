@@ -27,7 +27,7 @@ test('spec 7.7: two previews are made at a time, 20 wait, and one more is busy',
     },
   };
   const previews = new Previews(store, pages as PagePreviews);
-  const ask = () => previews.page(KINDS.skus, { id: 1 }, false, 'ann');
+  const ask = () => previews.page(KINDS.skus, { id: 1 }, 'partial', 'ann');
   const taken = Array.from({ length: 22 }, ask);
   // If it waits instead of being refused, it ends with the others.
   const last = ask().catch((error: unknown) => error);
