@@ -105,9 +105,9 @@ export class Records {
     }
   }
 
-  /** The committed row at an address. @throws CatalogError as {@link Records.requireItem} does. */
-  find(address: Address, id: number, showsGone: boolean): Row {
-    this.requireItem(address, id, showsGone);
+  /** The committed row at an address. @throws CatalogError `not_found`. */
+  find(address: Address, id: number): Row {
+    this.requireItem(address, id, false);
     return existingRow<KindName>(this.#store, address.kind.name, id);
   }
 

@@ -140,8 +140,7 @@ export const DELIVERIES_PATH: Path = definePath<Row>({
   about: 'deliveries to a webhook',
   label: 'delivery',
   offers: JSON_OFFERS,
-  resolve: (params, { records }) =>
-    records.find({ kind: KIND, parent: null }, params.id(PK.name), false),
+  resolve: (params, { records }) => records.find({ kind: KIND, parent: null }, params.id(PK.name)),
   operations: {
     GET: operation({
       id: 'listDeliveries',

@@ -4,7 +4,7 @@ import { CatalogError } from '../../../errors.ts';
 import type { Row } from '../../../model/kind.ts';
 import { ALL_KINDS, KINDS } from '../../../model/kinds.ts';
 import { flag } from '../../../model/schemas.ts';
-import { type HttpResponse, isRead } from '../../message.ts';
+import type { HttpResponse } from '../../message.ts';
 import { optionalJson } from '../../operations/body.ts';
 import { operation, type RequestContext } from '../../operations/operation.ts';
 import type { Content } from '../../operations/content.ts';
@@ -37,8 +37,8 @@ export const REVERSAL_PATH: Path = definePath<Row>({
   about: 'undoing a write',
   label: 'reversal',
   offers: JSON_OFFERS,
-  resolve: (params, { records }, { method }) =>
-    records.find({ kind: audits, parent: null }, params.id(PK.name), isRead(method)),
+  resolve: (params, { records }) =>
+    records.find({ kind: audits, parent: null }, params.id(PK.name)),
   operations: {
     POST: operation({
       id: 'createReversal',
