@@ -53,9 +53,9 @@ export function operationTable(settings: Settings): readonly Path[] {
 const CREATIONS: Partial<Record<KindName, typeof createWebhook>> = { webhooks: createWebhook };
 
 /** The paths of collections, bulk operations, items, audit entries of items, and nested rows. */
-function kindPaths({ protectBooks: protectsOpen, maxImport }: Settings): Path[] {
+function kindPaths({ protectBooks, maxImport }: Settings): Path[] {
   const own = COLLECTIONS.flatMap((kind) => {
-    const place = { kind, nesting: null, protectsOpen };
+    const place = { kind, nesting: null, protectBooks };
     const bulk =
       kind.bulk && isWritable(kind, null)
         ? [bulkPath(place), exportPath(place), importPath(place, maxImport)]
@@ -66,7 +66,7 @@ function kindPaths({ protectBooks: protectsOpen, maxImport }: Settings): Path[] 
   });
   const nested = ALL_KINDS.flatMap((kind) =>
     kind.nestings.flatMap((nesting) => {
-      const place = { kind, nesting, protectsOpen };
+      const place = { kind, nesting, protectBooks };
       return [collectionPath(place), itemPath(place)];
     }),
   );

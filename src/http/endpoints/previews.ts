@@ -21,7 +21,7 @@ function previewPath(kind: Kind): Path {
   return definePath<Kind>({
     template: `${kind.path}preview/`,
     place: 'owner',
-    tag: tagOf({ kind, nesting: null, protectsOpen: false }),
+    tag: tagOf({ kind, nesting: null, protectBooks: false }),
     name: `${name}Preview`,
     about: `previews of ${kind.plural}`,
     label: kind.label,

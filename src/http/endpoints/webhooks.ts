@@ -20,7 +20,7 @@ import { shortListOf } from './short-lists.ts';
 
 const KIND: Kind = KINDS.webhooks;
 
-const PLACE: Place = { kind: KIND, nesting: null, protectsOpen: false };
+const PLACE: Place = { kind: KIND, nesting: null, protectBooks: false };
 
 const text = { type: 'string' };
 const count = { type: 'integer', minimum: 0 };

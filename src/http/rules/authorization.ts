@@ -9,14 +9,14 @@ import type { Services } from '../services.ts';
 /**
  * The role that a method on rows of a kind needs; null if it needs no token.
  *
- * @param protectsOpen whether writing to public collections needs a token (spec 6.1: it does not).
+ * @param protectBooks whether writing to public collections needs a token (spec 6.1: it does not).
  */
 export function accessTo(
   { public: isPublic, adminOnly }: Pick<Kind, 'public' | 'adminOnly'>,
   method: string,
-  protectsOpen: boolean,
+  protectBooks: boolean,
 ): Role | null {
-  if (isPublic && (isSafe(method) || !protectsOpen)) return null;
+  if (isPublic && (isSafe(method) || !protectBooks)) return null;
   if (adminOnly) return 'admin';
   return isSafe(method) ? 'viewer' : 'editor';
 }

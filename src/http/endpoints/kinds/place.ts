@@ -15,7 +15,7 @@ export interface Place {
   /** Null for the path of the kind itself. */
   readonly nesting: Nesting | null;
   /** Whether writing to public collections needs a token. */
-  readonly protectsOpen: boolean;
+  readonly protectBooks: boolean;
 }
 
 const CHILD = idInPath('child', 'The id of an item of the nested collection.');
@@ -46,8 +46,8 @@ export function addressing({ kind, nesting }: Place): (params: Params) => Addres
 }
 
 /** @returns the lowest role that may use a method here (spec 6.5); null if no token is needed. */
-export function roleFor({ kind, protectsOpen }: Place, method: string): Role | null {
-  return accessTo(kind, method, protectsOpen);
+export function roleFor({ kind, protectBooks }: Place, method: string): Role | null {
+  return accessTo(kind, method, protectBooks);
 }
 
 /** Ids and summaries: "SkuListOfSpu", "SKUs of an SPU". */
@@ -61,10 +61,10 @@ export function namesOf({ kind, nesting }: Place, many: '' | 'List') {
 }
 
 /** The tag of a kind's operations; a kind without its own path has the tag of its parent. */
-export function tagOf({ kind, nesting, protectsOpen }: Place): Tag {
+export function tagOf({ kind, nesting, protectBooks }: Place): Tag {
   const shown = kind.path === null && nesting !== null ? KINDS[nesting.parent] : kind;
   const { plural, path, public: open, adminOnly } = shown;
-  const asked = protectsOpen ? 'Writing needs a token.' : 'No token is needed.';
+  const asked = protectBooks ? 'Writing needs a token.' : 'No token is needed.';
   const token = adminOnly ? 'a token with the role `admin`' : 'a token';
   const who = open ? asked : `Needs ${token}.`;
   return { name: plural, description: `${capitalised(plural)}, at \`${path}\`. ${who}` };

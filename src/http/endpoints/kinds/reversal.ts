@@ -17,7 +17,7 @@ import { kindOf } from '../../../resources/audit/reversal.ts';
 
 const { audits } = KINDS;
 
-const PLACE: Place = { kind: audits, nesting: null, protectsOpen: false };
+const PLACE: Place = { kind: audits, nesting: null, protectBooks: false };
 
 const reversalRequest = v.pipe(
   v.object({
