@@ -2,10 +2,10 @@
 import * as v from 'valibot';
 import { parseDuration } from '../../auth/duration.ts';
 import { mayActAs } from '../../auth/roles.ts';
-import { MAX_ID_LENGTH, unauthorized, type Verified } from '../../auth/tokens.ts';
+import { toIso } from '../../auth/time.ts';
+import { type IssuedToken, MAX_ID_LENGTH, unauthorized, type Verified } from '../../auth/tokens.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
 import { longText, shortText } from '../../model/schemas.ts';
-import type { IssuedToken } from '../../auth/tokens.ts';
 import type { HttpResponse } from '../message.ts';
 import { json, noBody, optionalJson } from '../operations/body.ts';
 import { negotiatedJson, type Shape } from '../operations/content.ts';
@@ -229,10 +229,7 @@ function tokenResponse(
       'Cache-Control': 'no-store',
       Location: `${path}${id}/`,
     },
-    body: JSON.stringify({
-      token,
-      expires_at: new Date(expires * 1000).toISOString().replace('.000Z', 'Z'),
-    }),
+    body: JSON.stringify({ token, expires_at: toIso(expires) }),
   };
 }
 
