@@ -61,9 +61,7 @@ export function negotiate(accept: string | undefined, offers: readonly Offer[]):
 function preference(
   ranges: readonly Range[],
   type: string,
-): Omit<Range, 'type' | 'version'> & {
-  exactness: number;
-} {
+): { readonly quality: number; readonly exactness: number } {
   let found = { quality: 0, exactness: MISMATCH };
   for (const range of ranges) {
     const exactness = exactnessOf(range, type);
