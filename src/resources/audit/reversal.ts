@@ -107,8 +107,8 @@ function* companionsOf(transaction: Transaction, entry: AuditEntry): Generator<A
   for (let id = entry.id + 1; ; id += 1) {
     const next = transaction.get('audits', id);
     if (next?.time !== entry.time || next.subject !== entry.subject) return;
-    if (!isReversible(next)) return;
-    const kind = kindOf(next);
+    const kind = reversibleKind(next);
+    if (kind === null) return;
     const owner = ownerOf(kind, valuesIn(next.before) ?? valuesIn(next.after) ?? {});
     if (owner !== `${entry.resource} ${entry.resource_id}`) return;
     yield next;
@@ -208,15 +208,16 @@ function serverSetIn(kind: Kind, row: Row | null): Readonly<Record<string, Scala
   return Object.fromEntries(values.filter(([name]) => kind.attributes[name]?.role === 'serverSet'));
 }
 
-/** Whether an entry is about a row, and not about an account. */
-export function isReversible({ resource }: Pick<AuditEntry, 'resource'>): boolean {
-  return KIND_NAMES.some((name) => name === resource && KINDS[name].audited);
+/** The kind of an entry's row; null if the entry is about an account, or about something unknown. */
+export function reversibleKind({ resource }: Pick<AuditEntry, 'resource'>): Kind | null {
+  const name = KIND_NAMES.find((known) => known === resource);
+  return name !== undefined && KINDS[name].audited ? KINDS[name] : null;
 }
 
 /** The kind of an entry's row. @throws CatalogError `not_found` if there is no such kind. */
 export function kindOf({ id, resource }: Pick<AuditEntry, 'id' | 'resource'>): Kind {
-  const name = KIND_NAMES.find((known) => known === resource);
-  if (name !== undefined && KINDS[name].audited) return KINDS[name];
+  const kind = reversibleKind({ resource });
+  if (kind !== null) return kind;
   if (resource === USERS) {
     throw new CatalogError(
       'not_found',

@@ -10,7 +10,7 @@ import { translated } from '../records.ts';
 import { representInParts } from '../represent.ts';
 import type { Representation } from '../representation.ts';
 import type { AuditedStore } from './audited-store.ts';
-import { isReversible, reverse, type Undone } from './reversal.ts';
+import { reverse, reversibleKind, type Undone } from './reversal.ts';
 
 /** The entries of a subject in a period, both bounds included. */
 interface Period {
@@ -101,7 +101,8 @@ function entriesOf(transaction: Transaction, { subject, since, until }: Period):
   const ids = [...transaction.matching('audits', 'subject', subject)].filter((id) => {
     const { time, resource } = existingRow(transaction, 'audits', id);
     // Changes of accounts cannot be undone.
-    return time >= since && (until === null || time <= until) && isReversible({ resource });
+    if (reversibleKind({ resource }) === null) return false;
+    return time >= since && (until === null || time <= until);
   });
   if (ids.length > 0) return ids;
   const end = until === null ? '' : ` until ${until}`;
