@@ -4,7 +4,7 @@ import { KINDS } from '../model/kinds.ts';
 import { perKind } from '../model/per-kind.ts';
 import { isObject } from '../model/schemas.ts';
 import type { Problems } from './input.ts';
-import { nearest } from './query/nearest.ts';
+import { unknownName } from './query/nearest.ts';
 import { visibleAttributes } from './visible-attributes.ts';
 
 /** The members that an object may have, and those of the objects in its arrays. */
@@ -12,9 +12,6 @@ export interface Members {
   readonly names: ReadonlySet<string>;
   readonly elements: ReadonlyMap<string, Members>;
 }
-
-/** UTF-16 units of a name that a message repeats, at most. */
-const MAX_QUOTED = 64;
 
 /** All members of a kind's object, also those that clients cannot set; an SPU has two names. */
 export function membersOf({ name }: Kind): Members {
@@ -65,9 +62,7 @@ export function* reportUnknown(
     const own = members.elements.get(name);
     if (own !== undefined) yield* reportUnknown(own, value[name], `${path}${name}.`, problems);
     if (members.names.has(name)) continue;
-    const begin = name.slice(0, MAX_QUOTED).toWellFormed();
-    const suggestion = nearest(begin, members.names);
-    const hint = suggestion === null ? '' : `; did you mean ${suggestion}?`;
-    problems.add(`${path}${begin === name ? name : `${begin}…`}`, `is not known here${hint}`);
+    const { quoted, hint } = unknownName(name, members.names);
+    problems.add(`${path}${quoted}`, `is not known here${hint}`);
   }
 }

@@ -1,3 +1,23 @@
+/** Characters of an unknown name that a message repeats, at most. */
+const MAX_QUOTED = 64;
+
+/**
+ * An unknown name for a message.
+ *
+ * @returns the name, which is cut if it is long, and a question that ends the message.
+ */
+export function unknownName(
+  name: string,
+  known: Iterable<string>,
+): { readonly quoted: string; readonly hint: string } {
+  const begin = name.slice(0, MAX_QUOTED).toWellFormed();
+  const suggestion = nearest(begin, known);
+  return {
+    quoted: begin === name ? name : `${begin}…`,
+    hint: suggestion === null ? '' : `; did you mean ${suggestion}?`,
+  };
+}
+
 /**
  * The candidate that is most similar to a word, ignoring case; null without candidates.
  *

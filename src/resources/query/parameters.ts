@@ -1,6 +1,6 @@
 /** The parameters of a query, by name (spec 4.6). */
 import { CatalogError } from '../../errors.ts';
-import { nearest } from './nearest.ts';
+import { unknownName } from './nearest.ts';
 
 /** The parameters that an operation accepts. */
 export interface KnownParameters {
@@ -11,9 +11,6 @@ export interface KnownParameters {
 
 /** Decoded values by name, in the order sent. Each name is known and occurs once. */
 export type Parameters = ReadonlyMap<string, string>;
-
-/** Characters of a name that a message repeats, at most. */
-const MAX_QUOTED = 64;
 
 /**
  * Parameters whose names begin with `_` or `utm_` are ignored: proxies and campaigns add them.
@@ -54,11 +51,9 @@ export function parseFlag(parameter: string, value: string): boolean {
 }
 
 function unknownParameter({ owner, names }: KnownParameters, name: string): CatalogError {
-  const begin = name.slice(0, MAX_QUOTED).toWellFormed();
-  const quoted = JSON.stringify(begin === name ? name : `${begin}…`);
-  const suggestion = nearest(begin, names);
-  const hint = suggestion === null ? '' : `; did you mean ${suggestion}?`;
-  return new CatalogError('malformed_query', `${owner} have no query parameter ${quoted}${hint}`);
+  const { quoted, hint } = unknownName(name, names);
+  const message = `${owner} have no query parameter ${JSON.stringify(quoted)}${hint}`;
+  return new CatalogError('malformed_query', message);
 }
 
 /** Unlike URLSearchParams, this does not replace malformed UTF-8: it returns null. */
