@@ -162,17 +162,17 @@ export function valueOf(kind: Kind, attribute: string, row: Row, lookup: Lookup)
   const declared = kind.attributes[attribute];
   if (declared?.role !== 'lookup') return row[attribute] ?? null;
   const join = joinOf(kind, declared);
-  return lookup(join.references, row[join.through] ?? null)?.[join.attribute] ?? null;
+  return lookup(join.references, row[join.foreignKey] ?? null)?.[join.attribute] ?? null;
 }
 
-/** What a joined attribute reads: the kind that `through` refers to, and the attribute there. */
+/** What a joined attribute reads: the kind that `foreignKey` refers to, and the attribute there. */
 export function joinOf(
   kind: Kind,
-  { foreignKey: through, attribute }: LookupAttribute,
-): { readonly references: KindName; readonly through: string; readonly attribute: string } {
-  const reference = kind.attributes[through];
+  { foreignKey, attribute }: LookupAttribute,
+): { readonly references: KindName; readonly foreignKey: string; readonly attribute: string } {
+  const reference = kind.attributes[foreignKey];
   if (reference?.role !== 'input' || reference.references === undefined) {
-    throw new Error(`${kind.name} joins through ${through}, which refers to nothing`);
+    throw new Error(`${kind.name} joins by ${foreignKey}, which refers to nothing`);
   }
-  return { references: reference.references, through, attribute };
+  return { references: reference.references, foreignKey, attribute };
 }

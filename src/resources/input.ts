@@ -32,7 +32,7 @@ export interface OwnedList {
   readonly name: string;
   readonly kind: KindName;
   /** The attribute that names the owner. */
-  readonly through: string;
+  readonly foreignKey: string;
   readonly elements: readonly Readonly<Record<string, Scalar>>[];
   /** Whether the row's other rows of the kind are deleted. */
   readonly replaces: boolean;
@@ -224,10 +224,10 @@ function* readObject(
     } else if (declared.role === 'children') {
       const isSent = Object.hasOwn(body, name);
       if (!isSent && missing === null) continue;
-      const { kind: child, foreignKey: through } = declared;
+      const { kind: child, foreignKey } = declared;
       const sent = isSent ? body[name] : [];
       const elements = yield* readElements(child, sent, `${path}${name}`, problems);
-      lists.push({ name, kind: child, through, elements, replaces });
+      lists.push({ name, kind: child, foreignKey, elements, replaces });
     }
   }
   return { values, lists };

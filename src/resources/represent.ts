@@ -21,13 +21,13 @@ interface Plan {
   readonly joins: readonly {
     readonly name: string;
     readonly references: KindName;
-    readonly through: string;
+    readonly foreignKey: string;
     readonly attribute: string;
   }[];
   readonly owned: readonly {
     readonly name: string;
     readonly kind: KindName;
-    readonly through: string;
+    readonly foreignKey: string;
     /** The attributes that an element shows. */
     readonly attributes: readonly string[];
   }[];
@@ -59,7 +59,7 @@ const PLANS = perKind((kind): Plan => {
             {
               name,
               kind: declared.kind,
-              through: declared.foreignKey,
+              foreignKey: declared.foreignKey,
               attributes: elementAttributes(declared),
             },
           ]
@@ -89,9 +89,9 @@ function objectOf(plan: Plan, row: Row, joined: readonly Scalar[]): Record<strin
 function shortText(kind: Kind, row: Row, view: View, owned: RowSource = view): string | null {
   const plan = PLANS[kind.name];
   const object = objectOf(plan, row, joinedIn(kind, row, view));
-  for (const { name, kind: child, through, attributes } of plan.owned) {
+  for (const { name, kind: child, foreignKey, attributes } of plan.owned) {
     const elements: Element[] = [];
-    for (const id of view.matching(child, through, row.id)) {
+    for (const id of view.matching(child, foreignKey, row.id)) {
       if (elements.length === PART_ELEMENTS) return null;
       elements.push(elementOf(attributes, existingRow<KindName>(owned, child, id)));
     }
@@ -156,9 +156,9 @@ function* elementsOf(
 function relatedIn(kind: Kind, row: Row, view: View): Related {
   return {
     joined: joinedIn(kind, row, view),
-    owned: PLANS[kind.name].owned.map(({ kind: child, through }) => ({
+    owned: PLANS[kind.name].owned.map(({ kind: child, foreignKey }) => ({
       *[Symbol.iterator]() {
-        for (const id of view.matching(child, through, row.id)) {
+        for (const id of view.matching(child, foreignKey, row.id)) {
           yield existingRow<KindName>(view, child, id);
         }
       },
@@ -167,8 +167,8 @@ function relatedIn(kind: Kind, row: Row, view: View): Related {
 }
 
 function joinedIn(kind: Kind, row: Row, view: View): Scalar[] {
-  return PLANS[kind.name].joins.map(({ references, through, attribute }) => {
-    const joined: Row | undefined = view.get(references, row[through] ?? null);
+  return PLANS[kind.name].joins.map(({ references, foreignKey, attribute }) => {
+    const joined: Row | undefined = view.get(references, row[foreignKey] ?? null);
     return joined?.[attribute] ?? null;
   });
 }
@@ -177,7 +177,9 @@ function joinedIn(kind: Kind, row: Row, view: View): Scalar[] {
 function relatedNow(kind: Kind, row: Row, store: ReadableStore, owned: OwnedRows): Related {
   return {
     joined: joinedIn(kind, row, store),
-    owned: PLANS[kind.name].owned.map(({ kind: child, through }) => owned.of(child, through, row)),
+    owned: PLANS[kind.name].owned.map(({ kind: child, foreignKey }) =>
+      owned.of(child, foreignKey, row),
+    ),
   };
 }
 
@@ -187,7 +189,7 @@ export function representAtOnce(kind: Kind, row: Row, store: ReadableStore): Rep
   const text = shortText(kind, row, store, { get: (child, id) => store.peek(child, id) });
   if (text !== null) return new Representation(text);
   const isLong = PLANS[kind.name].owned.some(
-    ({ kind: child, through }) => countOwned(child, through, row, store) > MAX_READ_AT_ONCE,
+    ({ kind: child, foreignKey }) => countOwned(child, foreignKey, row, store) > MAX_READ_AT_ONCE,
   );
   return isLong ? null : atOnce(joinedParts(textParts(kind, row, relatedIn(kind, row, store))));
 }

@@ -97,12 +97,12 @@ function* putRows(
 
 function addOwned(
   transaction: Transaction,
-  { kind, through }: OwnedList,
+  { kind, foreignKey }: OwnedList,
   values: OwnedList['elements'][number],
   owner: number,
 ): void {
   const id = transaction.nextId(kind);
-  transaction.put(kind, newRow(KINDS[kind], id, { ...values, [through]: owner }));
+  transaction.put(kind, newRow(KINDS[kind], id, { ...values, [foreignKey]: owner }));
 }
 
 /**
@@ -116,7 +116,7 @@ export function* replaceOwned(
   list: OwnedList,
   owner: number,
 ): Generator<undefined, OwnedList['elements'] | null> {
-  const { kind, through, elements } = list;
+  const { kind, foreignKey, elements } = list;
   const missing = new Map<string, number>();
   for (const values of elements) {
     const key = JSON.stringify(sentValues(kind, values));
@@ -125,7 +125,7 @@ export function* replaceOwned(
   }
   const before: OwnedList['elements'][number][] = [];
   const surplus: number[] = [];
-  for (const id of transaction.matching(kind, through, owner)) {
+  for (const id of transaction.matching(kind, foreignKey, owner)) {
     const values = sentValues(kind, existingRow<KindName>(transaction, kind, id));
     before.push(values);
     if (!takeOne(missing, JSON.stringify(values))) surplus.push(id);

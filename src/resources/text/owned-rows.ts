@@ -12,15 +12,15 @@ export const MAX_READ_FOR_LIST = 4096;
 /**
  * How many rows of a kind belong to a row, without reading them.
  *
- * @param child the kind of the rows. @param through its attribute that refers to the row.
+ * @param child the kind of the rows. @param foreignKey its attribute that refers to the row.
  */
 export function countOwned(
   child: KindName,
-  through: string,
+  foreignKey: string,
   { id }: Row,
   store: Pick<ReadableStore, 'rank'>,
 ): number {
-  return store.rank(child, through, id, Number.POSITIVE_INFINITY);
+  return store.rank(child, foreignKey, id, Number.POSITIVE_INFINITY);
 }
 
 /** All calls must be in one turn of the event loop. What they return may be read later. */
@@ -34,23 +34,23 @@ export class OwnedRows {
   }
 
   /** The rows of a kind that belong to a row: read now if they are few, otherwise one by one. */
-  of(child: KindName, through: string, row: Row): Iterable<Row> {
+  of(child: KindName, foreignKey: string, row: Row): Iterable<Row> {
     const store = this.#store;
-    const count = countOwned(child, through, row, store);
+    const count = countOwned(child, foreignKey, row, store);
     if (count > MAX_READ_AT_ONCE || count > this.#left) {
-      return this.#laterOf(child, through)(row.id);
+      return this.#laterOf(child, foreignKey)(row.id);
     }
     this.#left -= count;
-    const ids = [...store.matching(child, through, row.id)];
+    const ids = [...store.matching(child, foreignKey, row.id)];
     return ids.map((id) => existingRow<KindName>(store, child, id));
   }
 
   /** They share a snapshot of the table, which costs a reference for each of its chunks. */
-  #laterOf(child: KindName, through: string): (value: Scalar) => Iterable<Row> {
-    const key = `${child} ${through}`;
+  #laterOf(child: KindName, foreignKey: string): (value: Scalar) => Iterable<Row> {
+    const key = `${child} ${foreignKey}`;
     let later = this.#later.get(key);
     if (later === undefined) {
-      this.#later.set(key, (later = this.#store.rowsBy<KindName>(child, through)));
+      this.#later.set(key, (later = this.#store.rowsBy<KindName>(child, foreignKey)));
     }
     return later;
   }

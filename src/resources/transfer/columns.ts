@@ -77,15 +77,15 @@ function nameColumn(
   name: string,
   declared: Extract<Attribute, { role: 'lookup' }>,
 ): Column {
-  const { references, through, attribute } = joinOf(kind, declared);
-  const reference = kind.attributes[through];
+  const { references, foreignKey, attribute } = joinOf(kind, declared);
+  const reference = kind.attributes[foreignKey];
   const request = reference?.role === 'input' ? reference.request : undefined;
   const header = request === undefined ? name : request.replace(/_id$/, '');
   if (references === 'categories') {
-    return named(header, through, (row, view) => categoryPath(row[through], view));
+    return named(header, foreignKey, (row, view) => categoryPath(row[foreignKey], view));
   }
-  return named(header, through, (row, view) =>
-    String(view.get<KindName>(references, row[through] ?? null)?.[attribute] ?? ''),
+  return named(header, foreignKey, (row, view) =>
+    String(view.get<KindName>(references, row[foreignKey] ?? null)?.[attribute] ?? ''),
   );
 }
 

@@ -76,8 +76,8 @@ export function attributeSchema(kind: Kind, declared: Attribute): JsonSchema {
       }
       return { type: typeof declared.initial === 'number' ? 'integer' : 'string', readOnly: true };
     case 'lookup': {
-      const through = kind.attributes[declared.foreignKey];
-      const nullable = through?.role === 'input' && through.default === null;
+      const reference = kind.attributes[declared.foreignKey];
+      const nullable = reference?.role === 'input' && reference.default === null;
       return { type: nullable ? ['string', 'null'] : 'string', readOnly: true };
     }
     case 'children':

@@ -242,8 +242,8 @@ function sentenceOf(kind: Kind, declared: Attribute, sent: boolean): string | nu
     case 'internal':
       return null;
     case 'lookup': {
-      const { references, through, attribute } = joinOf(kind, declared);
-      return `The \`${attribute}\` of the ${KINDS[references].label} that \`${through}\` names.`;
+      const { references, foreignKey, attribute } = joinOf(kind, declared);
+      return `The \`${attribute}\` of the ${KINDS[references].label} that \`${foreignKey}\` names.`;
     }
     case 'children': {
       const { label, plural } = KINDS[declared.kind];

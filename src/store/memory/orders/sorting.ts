@@ -135,9 +135,9 @@ function* keyed(
 function keyColumn(kind: Kind, sortby: string, lookup: Lookup) {
   const declared = kind.attributes[sortby];
   if (declared?.role !== 'lookup') return { attribute: sortby, valueOf: (own: Scalar) => own };
-  const { references, through, attribute } = joinOf(kind, declared);
+  const { references, foreignKey, attribute } = joinOf(kind, declared);
   return {
-    attribute: through,
+    attribute: foreignKey,
     valueOf: (own: Scalar): Scalar => lookup(references, own)?.[attribute] ?? null,
   };
 }
