@@ -57,7 +57,8 @@ export class Log {
   readonly #pino: Logger;
   readonly #stacks: boolean;
   readonly #flush: () => Promise<void>;
-  readonly #direct: { now: boolean };
+  /** Whether lines are written directly, because the process ends. */
+  #isLast = false;
   /** Bytes that are not written yet. */
   #waiting = 0;
   /** Lines since the last moment when none waited, without those that count as lost. */
@@ -103,7 +104,6 @@ export class Log {
       unreported = 0;
       this.warn(`${lines} lines of the log were lost: standard error was not read in time`);
     });
-    this.#direct = { now: false };
     this.#pino = pino(
       {
         level,
@@ -149,7 +149,7 @@ export class Log {
    * {@link writeLastLine}); lines that are still being written at that moment can come after it.
    */
   lastFailure(message: string, error: unknown): void {
-    this.#direct.now = true;
+    this.#isLast = true;
     this.#pino.level = 'error';
     this.failure(message, error);
   }
@@ -168,7 +168,7 @@ export class Log {
     return {
       write: (line) => {
         const shown = text ? asText(line, colours) : `${escaped(line.trimEnd())}\n`;
-        if (this.#direct.now) writeLastLine(shown);
+        if (this.#isLast) writeLastLine(shown);
         else {
           this.#waiting += Buffer.byteLength(shown);
           this.#lines += 1;
