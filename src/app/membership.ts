@@ -1,5 +1,5 @@
 /** How a host works with other hosts, and what that means for its catalog. */
-import type { CredentialSource } from '../auth/credentials.ts';
+import type { CurrentCredentials } from '../auth/credentials.ts';
 import type { SharedFiles } from '../auth/sharing/shared-files.ts';
 import type { Cluster } from '../hosts/cluster/cluster.ts';
 import type { HttpRequest } from '../http/message.ts';
@@ -22,7 +22,7 @@ export interface Membership {
   /** The originals of the accounts and keys; undefined if they are those of this host. */
   readonly shared: SharedFiles | undefined;
   /** Limits the credentials of this host to those that count. */
-  readonly confirmed: (own: CredentialSource) => CredentialSource;
+  readonly confirmed: (own: CurrentCredentials) => CurrentCredentials;
   readonly deliveries: Delivering;
   /** What carries out a write; null if this host does. */
   readonly forwarding: (request: HttpRequest) => Forward | null;

@@ -24,12 +24,16 @@ export interface Credentials {
   readonly access: Access;
 }
 
-/** The source of credentials. */
-export interface CredentialSource {
-  /** Seconds by which the clocks of the hosts that issue and revoke tokens may differ. */
-  readonly clockDifference?: number;
-  /** @throws CatalogError `key_file`, `access_file`. */
+/** What tokens are verified with. */
+export interface CurrentCredentials {
+  /** @throws CatalogError `key_file`, `access_file`; `cut_off`, `log_unavailable` between hosts. */
   current(): Credentials;
+}
+
+/** What tokens are issued with. */
+export interface CredentialSource extends CurrentCredentials {
+  /** Seconds by which the clocks of the hosts that issue and revoke tokens may differ. */
+  readonly clockDifference: number;
   /**
    * Calls `use` while no process can change accounts or revocations, so that the next revocation
    * ends a token issued in `use`.

@@ -130,7 +130,7 @@ export async function issueFor(
     const { keys, caller, issued } = await credentials.settled((current) => {
       const found = callerOf(current.access);
       const revokedUntil = current.access.subjects.get(found.subject) ?? 0;
-      const earliest = wholeSeconds(Date.now()) - (credentials.clockDifference ?? 0);
+      const earliest = wholeSeconds(Date.now()) - credentials.clockDifference;
       return { keys: current.keys, caller: found, issued: Math.max(earliest, revokedUntil + 1) };
     });
     const ahead = issued - Date.now() / 1000;

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { decodeProtectedHeader, type JWTPayload, jwtVerify, SignJWT } from 'jose';
 import { CatalogError } from '../errors.ts';
 import type { Access } from './access.ts';
-import type { CredentialSource } from './credentials.ts';
+import type { CurrentCredentials } from './credentials.ts';
 import type { SigningKey, SigningKeys } from './keys.ts';
 import { isRole, type Role } from './roles.ts';
 import { isNumericDate, LEEWAY_S } from './time.ts';
@@ -83,7 +83,7 @@ export async function issueToken(
 }
 
 export class TokenVerifier {
-  readonly #credentials: CredentialSource;
+  readonly #credentials: CurrentCredentials;
   readonly #now: () => number;
   /** By header. Only the check of the signature is cached, not whether the token is valid now. */
   readonly #verified = new Map<string, Cached>();
@@ -93,7 +93,7 @@ export class TokenVerifier {
   #keys: SigningKeys | null = null;
 
   /** @param now milliseconds since the epoch. */
-  constructor(credentials: CredentialSource, now: () => number = Date.now) {
+  constructor(credentials: CurrentCredentials, now: () => number = Date.now) {
     this.#credentials = credentials;
     this.#now = now;
   }

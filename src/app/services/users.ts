@@ -18,7 +18,7 @@ import {
   endTokens,
   removeAccount,
 } from '../../auth/accounts.ts';
-import type { CredentialSource } from '../../auth/credentials.ts';
+import type { CurrentCredentials } from '../../auth/credentials.ts';
 import type { SharedFiles } from '../../auth/sharing/shared-files.ts';
 import { toIso } from '../../auth/time.ts';
 import type { Disk } from '../../disk/disk.ts';
@@ -38,7 +38,7 @@ interface UsersOptions {
   /** The data directory. */
   readonly directory: string;
   readonly disk: Disk;
-  readonly credentials: CredentialSource;
+  readonly credentials: CurrentCredentials;
   /** The originals of the accounts, if hosts share them. */
   readonly shared?: SharedFiles | undefined;
   /** @throws CatalogError `login_throttled` if too many passwords wait to be hashed. */

@@ -1,5 +1,5 @@
 /** How long ago the other side confirmed something, such as accounts and keys (spec 15.12). */
-import type { Credentials, CredentialSource } from '../../auth/credentials.ts';
+import type { Credentials, CurrentCredentials } from '../../auth/credentials.ts';
 import { CatalogError } from '../../errors.ts';
 
 /** An instant on two clocks. */
@@ -52,28 +52,18 @@ export class Confirmation {
 }
 
 /** Credentials that count only while the primary confirms them. */
-export class ConfirmedCredentials implements CredentialSource {
-  readonly #source: CredentialSource;
+export class ConfirmedCredentials implements CurrentCredentials {
+  readonly #source: CurrentCredentials;
   readonly #confirmation: Pick<Confirmation, 'isCurrent'>;
 
-  constructor(source: CredentialSource, confirmation: Pick<Confirmation, 'isCurrent'>) {
+  constructor(source: CurrentCredentials, confirmation: Pick<Confirmation, 'isCurrent'>) {
     this.#source = source;
     this.#confirmation = confirmation;
   }
 
   /** @throws also CatalogError `cut_off`. */
   current(): Credentials {
-    this.#require();
-    return this.#source.current();
-  }
-
-  async settled<T>(use: (credentials: Credentials) => T): Promise<T> {
-    this.#require();
-    return this.#source.settled(use);
-  }
-
-  #require(): void {
-    if (this.#confirmation.isCurrent) return;
+    if (this.#confirmation.isCurrent) return this.#source.current();
     throw new CatalogError(
       'cut_off',
       'this host is cut off from its primary and cannot know which tokens are still valid; try again',
