@@ -52,8 +52,7 @@ export class Records {
 
   /** @throws CatalogError `not_found` if no row ever had the id. */
   requireAssigned({ name, label }: Kind, id: number): void {
-    if (id >= 1 && id <= this.#store.lastId(name)) return;
-    throw missingItem(label, id);
+    if (!this.#wasAssigned(name, id)) throw missingItem(label, id);
   }
 
   /**
@@ -98,7 +97,7 @@ export class Records {
     if (parent !== null) {
       requireRow(address, id, this.#store.get(kind.name, id), this.#store);
     } else if (!this.#store.has(kind.name, id)) {
-      if (showsGone && !kind.emptyNotFound && id >= 1 && id <= this.#store.lastId(kind.name)) {
+      if (showsGone && !kind.emptyNotFound && this.#wasAssigned(kind.name, id)) {
         throw new CatalogError('gone', `${kind.label} ${id} was deleted`);
       }
       requireRow(address, id, undefined, this.#store);
@@ -257,6 +256,11 @@ export class Records {
       }
     }
     return count;
+  }
+
+  /** Whether there is a row with the id, or was one that is deleted. */
+  #wasAssigned(kind: KindName, id: number): boolean {
+    return id >= 1 && id <= this.#store.lastId(kind);
   }
 
   /** As {@link AuditedStore.transact}, with the failures of {@link translated}. */
