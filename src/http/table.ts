@@ -2,7 +2,7 @@
  * The table of operations: every path, its methods, and what they do. The router, OPTIONS, `Allow`,
  * the description of the service and its contract test are derived from it.
  */
-import { isWritable, type KindName } from '../model/kind.ts';
+import type { KindName } from '../model/kind.ts';
 import { ALL_KINDS, COLLECTIONS } from '../model/kinds.ts';
 import { CHANGES_PATH } from './endpoints/changes.ts';
 import { bulkPath } from './endpoints/kinds/bulk.ts';
@@ -56,10 +56,9 @@ const CREATIONS: Partial<Record<KindName, typeof createWebhook>> = { webhooks: c
 function kindPaths({ protectBooks, maxImport }: Settings): Path[] {
   const own = COLLECTIONS.flatMap((kind) => {
     const place = { kind, nesting: null, protectBooks };
-    const bulk =
-      kind.bulk && isWritable(kind, null)
-        ? [bulkPath(place), exportPath(place), importPath(place, maxImport)]
-        : [];
+    const bulk = kind.bulk
+      ? [bulkPath(place), exportPath(place), importPath(place, maxImport)]
+      : [];
     const history = kind.audited ? [itemAuditsPath(place)] : [];
     const creation = CREATIONS[kind.name]?.(place);
     return [collectionPath(place, creation), ...bulk, itemPath(place), ...history];

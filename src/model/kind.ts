@@ -169,7 +169,7 @@ export interface Kind<K extends KindName = KindName> {
   readonly weight?: Weight;
   /** The attribute that divides a bounded table into shelves, each with its own bound. */
   readonly shelf?: string;
-  /** POST and PATCH of the collection accept an array of objects, and write all of them or none. */
+  /** It has `bulk/`, `export/` and `imports/` below its path (spec 9.1, 12.1). */
   readonly bulk: boolean;
   /** In the order in which objects show them. */
   readonly attributes: Readonly<Record<string, Attribute>>;
