@@ -11,7 +11,7 @@ import { arrayOf, negotiatedJson, type Shape, textContent } from '../operations/
 import { operation, type RequestContext } from '../operations/operation.ts';
 import { inQuery, type Parameter } from '../operations/parameters.ts';
 import { definePath, type Path } from '../operations/path.ts';
-import { confirmCaller, isStillAllowed } from '../rules/authorization.ts';
+import { callerOf, confirmCaller, isStillAllowed } from '../rules/authorization.ts';
 import { CATALOG_SEQUENCE, parseSequence, parseSince } from '../rules/catalog-sequence.ts';
 import { JSON_OFFERS } from '../rules/negotiation.ts';
 import { subjectOf } from './kinds/place.ts';
@@ -183,8 +183,8 @@ async function expectStart(context: RequestContext<undefined>, after: number | n
   await context.services.changes.awaited.expect(after, subjectOf(context));
 }
 
-function viewOf({ caller }: RequestContext<undefined>): { readonly subjects: boolean } {
-  return { subjects: caller !== null && mayActAs(caller.role, 'admin') };
+function viewOf(context: RequestContext<undefined>): { readonly subjects: boolean } {
+  return { subjects: mayActAs(callerOf(context).role, 'admin') };
 }
 
 /** @throws CatalogError `malformed_query`. */

@@ -6,6 +6,7 @@ import { noBody } from '../operations/body.ts';
 import { type JsonSchema, negotiatedJson, type Shape } from '../operations/content.ts';
 import { operation, type RequestContext } from '../operations/operation.ts';
 import { definePath, type Path } from '../operations/path.ts';
+import { callerOf } from '../rules/authorization.ts';
 import { JSON_OFFERS } from '../rules/negotiation.ts';
 import { CONSOLE_TAG } from './tags.ts';
 
@@ -121,14 +122,10 @@ export const SUMMARY_PATH: Path = definePath({
   },
 });
 
-async function read({
-  services,
-  caller,
-  mediaType,
-}: RequestContext<undefined>): Promise<HttpResponse> {
+async function read(context: RequestContext<undefined>): Promise<HttpResponse> {
+  const { services, mediaType } = context;
   const summary = await services.summary.read();
-  const maySee = caller !== null && mayActAs(caller.role, 'admin');
-  const changes = maySee ? services.summary.changes() : null;
+  const changes = mayActAs(callerOf(context).role, 'admin') ? services.summary.changes() : null;
   return {
     status: 200,
     headers: { 'Content-Type': mediaType },

@@ -17,6 +17,7 @@ import {
 import type { PathParameter } from '../operations/parameters.ts';
 import type { Params } from '../operations/params.ts';
 import { definePath, type Path } from '../operations/path.ts';
+import { callerOf } from '../rules/authorization.ts';
 import { JSON_OFFERS } from '../rules/negotiation.ts';
 import { TOKENS_TAG } from './tags.ts';
 
@@ -205,14 +206,9 @@ async function createToken(
   return tokenResponse(issued, request.path, mediaType);
 }
 
-async function renewToken({
-  services,
-  request,
-  caller,
-  mediaType,
-}: RequestContext<undefined>): Promise<HttpResponse> {
-  if (caller === null) throw new Error('a token is renewed for a caller');
-  const issued = await services.tokenService.renew(caller);
+async function renewToken(context: RequestContext<undefined>): Promise<HttpResponse> {
+  const { services, request, mediaType } = context;
+  const issued = await services.tokenService.renew(callerOf(context));
   return tokenResponse(issued, request.path.replace(/renewal\/$/, ''), mediaType);
 }
 
@@ -239,11 +235,9 @@ function requireOwn({ role, id }: Verified, params: Params): void {
   throw new CatalogError('forbidden', `the role ${role} may revoke only its own token`);
 }
 
-async function deleteToken({
-  services,
-  found: jti,
-  caller,
-}: RequestContext<string>): Promise<HttpResponse> {
-  await services.tokenService.revoke(jti, caller?.id === jti ? caller : null);
+async function deleteToken(context: RequestContext<string>): Promise<HttpResponse> {
+  const { services, found: jti } = context;
+  const caller = callerOf(context);
+  await services.tokenService.revoke(jti, caller.id === jti ? caller : null);
   return { status: 204, headers: {}, body: null };
 }

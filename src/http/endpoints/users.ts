@@ -16,7 +16,7 @@ import { operation, type RequestContext } from '../operations/operation.ts';
 import { inQuery, type PathParameter } from '../operations/parameters.ts';
 import type { Params } from '../operations/params.ts';
 import { definePath, type Path } from '../operations/path.ts';
-import { confirmCaller } from '../rules/authorization.ts';
+import { callerOf, confirmCaller } from '../rules/authorization.ts';
 import { JSON_OFFERS } from '../rules/negotiation.ts';
 import { itemLinks } from '../rules/paging.ts';
 import { requireWritable } from '../rules/preconditions.ts';
@@ -267,9 +267,7 @@ function guardOf({ conditions }: RequestContext<UserObject>): UserGuard {
 }
 
 function actorOf(context: RequestContext<unknown>): UserActor {
-  const { caller } = context;
-  if (caller === null) throw new Error('accounts are changed by a caller');
-  return { subject: caller.subject, confirm: () => confirmCaller(context) };
+  return { subject: callerOf(context).subject, confirm: () => confirmCaller(context) };
 }
 
 function respond(

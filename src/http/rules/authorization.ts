@@ -45,6 +45,12 @@ export function authorize(
   });
 }
 
+/** The caller of an operation that needs a token: there is always one. */
+export function callerOf({ caller }: { readonly caller: Verified | null }): Verified {
+  if (caller !== null) return caller;
+  throw new Error('an operation without a role has no caller');
+}
+
 /**
  * Verifies the token of a request again, after a wait in which it may have been revoked. A token
  * whose role was changed is revoked too, so the role is not checked again.

@@ -1,5 +1,6 @@
 /** `/admin/audits/<id>/reversal/`: undoes the write that an audit entry records (spec 1.14). */
 import * as v from 'valibot';
+import { mayActAs } from '../../../auth/roles.ts';
 import { CatalogError } from '../../../errors.ts';
 import type { Row } from '../../../model/kind.ts';
 import { ALL_KINDS, KINDS } from '../../../model/kinds.ts';
@@ -10,8 +11,9 @@ import { operation, type RequestContext } from '../../operations/operation.ts';
 import type { Content } from '../../operations/content.ts';
 import { PK } from '../../operations/parameters.ts';
 import { definePath, type Path } from '../../operations/path.ts';
+import { callerOf } from '../../rules/authorization.ts';
 import { JSON_OFFERS } from '../../rules/negotiation.ts';
-import { type Place, subjectOf, tagOf } from './place.ts';
+import { type Place, tagOf } from './place.ts';
 import { oneOf } from './shapes.ts';
 import { kindOf } from '../../../resources/audit/reversal.ts';
 
@@ -85,12 +87,12 @@ async function reverse(
   context: RequestContext<Row>,
   { force }: v.InferOutput<typeof reversalRequest>,
 ): Promise<HttpResponse> {
-  const { services, found, mediaType, caller } = context;
+  const { services, found, mediaType } = context;
+  const { role, subject } = callerOf(context);
   const kind = kindOf({ id: found.id, resource: String(found['resource']) });
-  if (kind.adminOnly && caller?.role !== 'admin') {
+  if (kind.adminOnly && !mayActAs(role, 'admin')) {
     throw new CatalogError('forbidden', `only an admin may undo a write to ${kind.plural}`);
   }
-  const subject = subjectOf(context) ?? '';
   const again = await services.undo.entry(kind, found.id, force, subject);
   if (again === null) return { status: 204, headers: {}, body: null };
   const { text, etag } = again;
