@@ -111,7 +111,7 @@ type KeyRow = RowOf<typeof KEYS>;
 function keptRow(view: View, retry: Pick<Retry, 'subject' | 'key'>, now: number): KeyRow | null {
   for (const id of view.matching(KEYS, 'key', nameOf(retry))) {
     const row = existingRow(view, KEYS, id);
-    if (!isOver(row, now)) return row;
+    if (!isExpired(row, now)) return row;
   }
   return null;
 }
@@ -123,18 +123,18 @@ export function remember(
   { id: created, text, etag }: Created,
   now: number,
 ): void {
-  expire(transaction, KEYS, (oldest) => isOver(oldest, now), MAX_EXPIRED);
+  expire(transaction, KEYS, (oldest) => isExpired(oldest, now), MAX_EXPIRED);
   const { keys, bytes: most } = retry.subject === null ? ANONYMOUS_BOUND : SUBJECT_BOUND;
   const values = { key: nameOf(retry), digest: digestOf(retry), time: now };
   const response = { shelf: shelfOf(retry), created, etag: etag ?? '', body: text };
   append(transaction, KEYS, { ...values, ...response }, (oldest, { rows, bytes }) => {
-    return isOver(oldest, now) || rows > keys || bytes > most;
+    return isExpired(oldest, now) || rows > keys || bytes > most;
   });
 }
 
 const KEYS = 'idempotency_keys';
 
-function isOver({ time }: KeyRow, now: number): boolean {
+function isExpired({ time }: KeyRow, now: number): boolean {
   return now - time >= KEY_LIFETIME_MS;
 }
 

@@ -147,12 +147,12 @@ export class KeptTexts {
     if (this.bytes <= this.#maxBytes) return;
     for (const segment of this.#byAge) {
       if (this.bytes <= this.#maxBytes) return;
-      if (segment !== newest && segment !== this.#current) this.#letGo(segment);
+      if (segment !== newest && segment !== this.#current) this.#evict(segment);
     }
   }
 
   /** Deletes or moves its entries. It is forgotten with the last of them. */
-  #letGo(segment: Segment): void {
+  #evict(segment: Segment): void {
     let toSpare = segment.capacity * MAX_SPARED_PART;
     for (const offset of segment.offsets()) {
       const kind = ALL_KINDS[segment.kindOf(offset)];

@@ -139,10 +139,10 @@ export class RowWriter {
 
   *#writeObject(transaction: Transaction, object: Readonly<Record<string, unknown>>): RowSteps {
     const { names } = membersOf(this.#task.kind);
-    const strange = Object.keys(object).filter((name) => !names.has(name));
-    if (strange.length > 0) {
+    const unknown = Object.keys(object).filter((name) => !names.has(name));
+    if (unknown.length > 0) {
       throw new RowProblems(
-        strange.slice(0, MAX_STRANGE).map((column) => ({ column, message: 'is not an attribute' })),
+        unknown.slice(0, MAX_UNKNOWN).map((column) => ({ column, message: 'is not an attribute' })),
       );
     }
     const textOf = (name: string) => this.#keyText(name, object[name] ?? null);
@@ -254,7 +254,7 @@ export class RowWriter {
 type RowSteps = Generator<undefined, RowChange | null>;
 
 /** Unknown members that are reported of one object. */
-const MAX_STRANGE = 10;
+const MAX_UNKNOWN = 10;
 
 function problem(column: RowProblem['column'], message: string): RowProblems {
   return new RowProblems([{ column, message }]);
