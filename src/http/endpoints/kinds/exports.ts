@@ -2,6 +2,7 @@
 import type { Kind } from '../../../model/kind.ts';
 import { malformed } from '../../../resources/query/parameters.ts';
 import { parseUnpagedQuery } from '../../../resources/query.ts';
+import { MAX_OF_SUBJECT, MAX_OPEN } from '../../../resources/transfer/downloads.ts';
 import {
   type Format,
   FORMAT_TYPES,
@@ -41,8 +42,7 @@ export function exportPath(place: Place): Path {
       GET: operation({
         id: `export${name}List`,
         summary: `Export ${kind.plural}`,
-        description:
-          'Everything that a list with the same filters would show on all of its pages, as one file that shows the catalog at one moment. An import reads the same CSV columns. At most 24 exports are sent at a time, 12 of them for one subject; one more is 503.',
+        description: `Everything that a list with the same filters would show on all of its pages, as one file that shows the catalog at one moment. An import reads the same CSV columns. At most ${MAX_OPEN} exports are sent at a time, ${MAX_OF_SUBJECT} of them for one subject; one more is 503.`,
         role: roleFor(place, 'GET'),
         parameters: [FORMAT, ...selectionParameters(kind)],
         body: noBody,
