@@ -129,6 +129,21 @@ test('a replayed creation of a webhook contains the same secret', async () => {
   await server.stop();
 });
 
+test('a replayed creation contains no secret of another key than that of the webhook', async () => {
+  const server = await open(new Receiver());
+  const request = { body: { url: URL }, headers: { 'idempotency-key': 'k' } };
+  const { text } = await sent(server, 201, 'POST', WEBHOOKS, request);
+  const path = join(server.data, 'webhook-key.json');
+  const file = readFileSync(path);
+  rmSync(path);
+  await sent(server, 500, 'POST', WEBHOOKS, request);
+  const reason = 'the key with which webhook 1 was created is another one';
+  assert.ok(server.log.some((line) => line.includes(reason)));
+  writeFileSync(path, file, { mode: 0o600 });
+  assert.is((await sent(server, 201, 'POST', WEBHOOKS, request)).text, text);
+  await server.stop();
+});
+
 test('the secret is in no file of the store, and the file of its key is private to the owner', async () => {
   const server = await open(new Receiver());
   const headers = { 'idempotency-key': 'k' };

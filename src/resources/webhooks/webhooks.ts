@@ -167,10 +167,16 @@ export class Webhooks {
     this.#dispatchers.clear();
   }
 
-  /** Adds the secret, which is not stored, to the object of a new webhook. */
-  #withSecret({ id, text }: Created, key: string): string {
+  /**
+   * Adds the secret, which is not stored, to the object of a new webhook.
+   *
+   * @param key of the webhook, unless an earlier request with another key has created it.
+   */
+  #withSecret({ text }: Created, key: string): string {
+    const { audited, secrets } = this.#options;
     const object = JSON.parse(text) as Webhook;
-    const secret = this.#options.secrets.secretOf({ ...object, id: id ?? object.id, key });
+    const created = audited.store.get('webhooks', object.id);
+    const secret = secrets.secretOf({ ...object, key: created?.key ?? key });
     return JSON.stringify({ ...object, secret });
   }
 
