@@ -34,7 +34,7 @@ export interface Asked {
   readonly origin: Origin;
   /** The name of its key and its subject; null without a key. */
   readonly name: string | null;
-  /** Whether a response is stored under the key. */
+  /** Whether a response is stored under the key; false without a key. */
   readonly isKept: () => Promise<boolean>;
 }
 
@@ -76,7 +76,7 @@ export class ImportPlaces {
       leave = this.#uploads.take(subject);
     } catch (refusal) {
       const earlier = name === null ? undefined : this.#receptions.get(name);
-      const isRepeated = earlier !== undefined || (name !== null && (await isKept()));
+      const isRepeated = earlier !== undefined || (await isKept());
       if (!isRepeated) throw refusal;
       return this.#place(asked, this.#repeated.take(subject), earlier);
     }
