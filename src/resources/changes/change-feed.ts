@@ -12,7 +12,7 @@ import type { SharedTextsOptions } from '../text/shared-texts.ts';
 import { TurnQueue } from '../text/turn-queue.ts';
 import { AwaitedSequences } from './awaited-sequences.ts';
 import type { ChangeSource } from './change-source.ts';
-import type { View } from './change-text.ts';
+import type { FeedView } from './change-text.ts';
 import { ChangeTexts } from './change-texts.ts';
 import { arrayText, eventText, gathered } from './feed-text.ts';
 
@@ -90,7 +90,7 @@ export class ChangeFeed {
    * @throws CatalogError `history_gone`, `busy`, `store_damaged`, `store_unreadable`; what
    *   `query.confirm` throws.
    */
-  async page(query: FeedQuery, view: View, gone?: AbortSignal): Promise<FeedPage> {
+  async page(query: FeedQuery, view: FeedView, gone?: AbortSignal): Promise<FeedPage> {
     const leave = this.#places.take(query.subject);
     try {
       const page = await this.#page(query, view, leave, gone);
@@ -104,7 +104,7 @@ export class ChangeFeed {
 
   async #page(
     query: FeedQuery,
-    view: View,
+    view: FeedView,
     leave: () => void,
     gone?: AbortSignal,
   ): Promise<FeedPage> {
@@ -148,7 +148,7 @@ export class ChangeFeed {
   events(
     since: number | null,
     subject: string | null,
-    view: View,
+    view: FeedView,
     isAllowed: () => boolean | Promise<boolean>,
   ): AsyncIterable<Uint8Array> {
     const after = since ?? this.sequence;
@@ -161,7 +161,7 @@ export class ChangeFeed {
 
   async *#events(
     after: number,
-    view: View,
+    view: FeedView,
     isAllowed: () => boolean | Promise<boolean>,
     gone: AbortSignal,
   ): AsyncGenerator<Uint8Array, void, void> {

@@ -9,7 +9,7 @@ export const PIECE_BYTES = 64 * 1024;
 const STEP_UNITS = 16 * 1024;
 
 /** What is shown of changes. */
-export interface View {
+export interface FeedView {
   /** Whether changes name their subjects. */
   readonly subjects: boolean;
 }
@@ -22,7 +22,7 @@ const encoder = new TextEncoder();
  */
 export function* changesText(
   changeSet: ChangeSet,
-  { subjects }: View,
+  { subjects }: FeedView,
 ): Generator<undefined, readonly Uint8Array[]> {
   const pieces = new Pieces();
   let isFirst = true;

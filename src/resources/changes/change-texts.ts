@@ -9,7 +9,7 @@ import type { ChangeSet } from '../../store/change-set.ts';
 import { SharedTexts, type SharedTextsOptions } from '../text/shared-texts.ts';
 import type { TurnQueue } from '../text/turn-queue.ts';
 import type { ChangeSource } from './change-source.ts';
-import { changesText, PIECE_BYTES, type View } from './change-text.ts';
+import { changesText, type FeedView, PIECE_BYTES } from './change-text.ts';
 import { isPublished } from './published.ts';
 
 /** Bytes of the shared texts that are kept. */
@@ -46,7 +46,7 @@ export class ChangeTexts {
   async *after(
     sequence: number,
     last: number,
-    view: View,
+    view: FeedView,
     gone: AbortSignal,
   ): AsyncGenerator<Part, void, void> {
     for (let at = sequence + 1; at <= last && !gone.aborted; at += 1) {
@@ -56,7 +56,7 @@ export class ChangeTexts {
     }
   }
 
-  *#short(changeSet: ChangeSet, view: View): Generator<Part, void> {
+  *#short(changeSet: ChangeSet, view: FeedView): Generator<Part, void> {
     const known = view.subjects ? this.#withSubjects : this.#without;
     const pieces = known.get(changeSet) ?? atOnce(changesText(changeSet, view));
     known.set(changeSet, pieces);
@@ -66,13 +66,17 @@ export class ChangeTexts {
     }
   }
 
-  async *#long(sequence: number, view: View, gone: AbortSignal): AsyncGenerator<Part, void, void> {
+  async *#long(
+    sequence: number,
+    view: FeedView,
+    gone: AbortSignal,
+  ): AsyncGenerator<Part, void, void> {
     const key = `${sequence} ${view.subjects}`;
     const pieces = this.#shared.read(key, () => this.#make(sequence, view), gone);
     for await (const { content: bytes, ...rest } of pieces) yield { sequence, bytes, ...rest };
   }
 
-  async #make(sequence: number, view: View): Promise<readonly Uint8Array[]> {
+  async #make(sequence: number, view: FeedView): Promise<readonly Uint8Array[]> {
     // In turns, because the files may hold many small change sets in a row.
     await this.#turns.next();
     for await (const changeSet of this.#source.after(sequence - 1, sequence)) {

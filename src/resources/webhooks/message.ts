@@ -48,20 +48,20 @@ export async function* messagesOf(
   delivered: Progress | null,
 ): AsyncGenerator<Message, void, void> {
   const wanted = new Set(JSON.parse(webhook.resources) as string[]);
-  let draft: Draft | null = null;
+  let builder: MessageBuilder | null = null;
   for await (const run of runs) {
     if (wanted.size > 0 && !wanted.has(run.resource)) continue;
-    draft ??= new Draft(webhook, run, delivered);
+    builder ??= new MessageBuilder(webhook, run, delivered);
     for (const text of run.texts) {
-      draft.add(text);
-      if (draft.isFull) yield draft.message();
+      builder.add(text);
+      if (builder.isFull) yield builder.message();
     }
   }
-  if (draft?.isEmpty === false) yield draft.message();
+  if (builder?.isEmpty === false) yield builder.message();
 }
 
 /** Collects the changes of a change set that are not delivered yet, message by message. */
-class Draft {
+class MessageBuilder {
   readonly #changeSet: ChangeSetNumbers;
   readonly #name: string;
   readonly #of: string;
