@@ -251,16 +251,18 @@ export class Imports {
     this.#ends.delete(id);
     place.free();
     this.#finished.set(id, state.summary);
-    await this.#prune().catch(onError);
+    await this.#prune();
   }
 
+  /** Removes the reports of the oldest imports. Never rejects. */
   async #prune(): Promise<void> {
+    const { storage, onError } = this.#options;
     for (const id of this.#finished.keys()) {
       if (this.#finished.size <= MAX_KEPT) return;
       this.#finished.delete(id);
       this.#unsaved.forget(id);
       this.#reports.forget(id);
-      await this.#options.storage.forget(id);
+      await storage.forget(id).catch(onError);
     }
   }
 

@@ -23,8 +23,12 @@ const FILE = 'name\r\nQuill\r\n';
  * Imports that are received, but do not begin until the gate opens.
  *
  * @param states those that an earlier process has saved, by id.
+ * @param forget removes one of them.
  */
-async function open(states = new Map<number, Buffer>()) {
+async function open(
+  states = new Map<number, Buffer>(),
+  forget = async (id: number) => void states.delete(id),
+) {
   const store = await openStore(storeDirectory(), { disk: quickDisk });
   const files = new Map<number, Buffer>();
   const gate = Promise.withResolvers<void>();
@@ -72,7 +76,7 @@ async function open(states = new Map<number, Buffer>()) {
         states.set(id, Buffer.from(text));
       },
       load: (id) => states.get(id) ?? null,
-      forget: async (id) => void states.delete(id),
+      forget,
       namespace: async () => 'of this host',
       // A folder lists its files in any order.
       ids: () => ({ states: [...states.keys()].reverse(), files: [...files.keys()].reverse() }),
@@ -332,6 +336,29 @@ test('the last 100 imports are kept, also after a restart', async () => {
   assert.is(imports.find(1), null);
   assert.is(states.size, 100);
   await close();
+});
+
+test('a report that cannot be removed is logged, and the start and later imports go on', async () => {
+  const states = new Map<number, Buffer>();
+  const first = await open(states);
+  await first.send(null);
+  await first.end();
+  await first.close();
+  const text = String(states.get(1));
+  for (let id = 2; id <= 102; id += 1) {
+    states.set(id, Buffer.from(text.replace('"id":1,', `"id":${id},`)));
+  }
+  const refusal = new Error('EPERM: operation not permitted, unlink');
+  const { imports, send, end, close } = await open(states, async (id) => {
+    if (id < 3) throw refusal;
+    states.delete(id);
+  });
+  await send(null);
+  await end();
+  const ids = imports.all().map(({ id }) => id);
+  assert.equal([ids[0], ids.at(-1), ids.length], [103, 4, 100]);
+  assert.equal([states.has(1), states.has(2), states.has(3)], [true, true, false]);
+  await close([refusal, refusal]);
 });
 
 test('the report of an import is saved once', async () => {
