@@ -7,7 +7,7 @@ import { DATA_FILES } from '../data-files.ts';
 import type { Disk } from '../disk/disk.ts';
 import { makeDirectory, withOpen } from '../disk/durable-file.ts';
 import { CatalogError } from '../errors.ts';
-import { ownDirectory } from './directory.ts';
+import { withOwnership } from './directory.ts';
 import { type BackupMembers, baseSlices, reusedBaseSlices } from './files/base.ts';
 import { type Base, BaseReader, decodeBase } from './files/base/base-reader.ts';
 import { stateFault } from './check.ts';
@@ -150,16 +150,15 @@ export async function restoreBackup(
 ): Promise<void> {
   // Before a lock file is created in a directory that is not ours, and again under the lock.
   requireNoStore(disk, directory);
-  const lock = ownDirectory(directory, 'restore');
-  try {
-    requireNoStore(disk, directory);
-    await prepare();
-    await createStore(disk, directory, state.snapshot());
-  } catch (error) {
-    throw unwritable(directory, error);
-  } finally {
-    lock.close();
-  }
+  await withOwnership(directory, 'restore', async () => {
+    try {
+      requireNoStore(disk, directory);
+      await prepare();
+      await createStore(disk, directory, state.snapshot());
+    } catch (error) {
+      throw unwritable(directory, error);
+    }
+  });
 }
 
 /**

@@ -42,6 +42,25 @@ export function ownDirectory(directory: string, command: string): FileLock {
   return acquireOwnership(directory, DATA_FILES.lock, command);
 }
 
+/**
+ * Does some work while this process owns a data directory.
+ *
+ * @param command as for {@link ownDirectory}.
+ * @throws CatalogError `store_locked`; what `work` throws.
+ */
+export async function withOwnership<T>(
+  directory: string,
+  command: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  const lock = ownDirectory(directory, command);
+  try {
+    return await work();
+  } finally {
+    lock.close();
+  }
+}
+
 /** @returns the error for a directory without a store. */
 export function missing(directory: string): CatalogError {
   return new CatalogError(

@@ -12,7 +12,7 @@ import { type Peer, baseOfPeers } from '../../hosts/cluster/peer-base.ts';
 import type { Cluster } from '../../hosts/cluster/cluster.ts';
 import { HttpPrimary, type Refusals } from '../../hosts/following/primary-client.ts';
 import { takeBase } from '../../hosts/following/take-base.ts';
-import { ownDirectory } from '../../store/directory.ts';
+import { withOwnership } from '../../store/directory.ts';
 import { isVacant, type ReceivedBase, removeReceptions } from '../../store/hosts/install-base.ts';
 import { joinCluster } from '../cluster/join.ts';
 import { keepClusterSettings } from '../cluster/settings-file.ts';
@@ -93,17 +93,15 @@ export class ClusterHost implements Host {
     const { disk } = context;
     const { data } = options;
     disk.mkdir(data);
-    const lock = ownDirectory(data, 'serve');
-    try {
+    const base = await withOwnership(data, 'serve', async () => {
       await removeReceptions(disk, data);
       // First, so that no start without the log begins a history of its own in this directory.
       await keepClusterSettings(disk, data, options);
-      const base = await this.#base();
-      if (base === null) return;
-      await base.install();
-    } finally {
-      lock.close();
-    }
+      const received = await this.#base();
+      await received?.install();
+      return received;
+    });
+    if (base === null) return;
     await this.#open();
     this.#needsBase = false;
   }

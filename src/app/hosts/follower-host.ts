@@ -28,7 +28,7 @@ import { Forwarder } from '../../hosts/forwarding/forwarder.ts';
 import { awaitOwnWrite, type CatchingUp } from '../../hosts/forwarding/own-writes.ts';
 import type { HttpRequest, HttpResponse } from '../../http/message.ts';
 import type { HostState } from '../../http/services.ts';
-import { ownDirectory } from '../../store/directory.ts';
+import { withOwnership } from '../../store/directory.ts';
 import { followerRecord, readHostRecord, writeHostRecord } from '../../store/hosts/host-record.ts';
 import { type ReceivedBase, removeReceptions } from '../../store/hosts/install-base.ts';
 import type { FollowingFigures } from '../../telemetry/host-metrics.ts';
@@ -220,16 +220,13 @@ export class FollowerHost implements Host {
   async #bootstrap(): Promise<void> {
     const { disk } = this.#context;
     const { data } = this.#options;
-    const lock = ownDirectory(data, 'serve');
-    try {
+    const base = await withOwnership(data, 'serve', async () => {
       await removeReceptions(disk, data);
-      const base = await this.#retrying((state) => this.#take(state));
-      if (base === null) return;
-      await base.install();
-    } finally {
-      lock.close();
-    }
-    await this.#change(() => this.#open());
+      const received = await this.#retrying((state) => this.#take(state));
+      await received?.install();
+      return received;
+    });
+    if (base !== null) await this.#change(() => this.#open());
   }
 
   async #take(state: HostState): Promise<ReceivedBase> {
@@ -253,7 +250,11 @@ export class FollowerHost implements Host {
   /** Closes the catalog, puts the base in its place, and opens it again. */
   async #replace(base: ReceivedBase): Promise<void> {
     await this.#release(REPLACE_GRACE_MS);
-    await base.install();
+    await withOwnership(this.#options.data, 'serve', async () => {
+      // Between the two, the directory had no owner.
+      this.#requireNotPromoted();
+      await base.install();
+    });
     if (!this.#stopped.signal.aborted) await this.#open();
   }
 

@@ -8,7 +8,7 @@ import {
   readHostRecord,
   writeHostRecord,
 } from '../../store/hosts/host-record.ts';
-import { missing, ownDirectory, requireStore } from '../../store/directory.ts';
+import { missing, requireStore, withOwnership } from '../../store/directory.ts';
 
 /**
  * @param notify addresses of further hosts, which the new primary informs of its epoch.
@@ -20,8 +20,7 @@ export async function promote(
   { disk, print, warn }: Pick<Context, 'disk' | 'print' | 'warn'>,
 ): Promise<void> {
   requireStore(data, disk);
-  const lock = ownDirectory(data, 'promote');
-  try {
+  await withOwnership(data, 'promote', async () => {
     const record = readHostRecord(disk, data);
     if (record === null || record.role === 'primary') {
       throw new CatalogError(
@@ -46,7 +45,5 @@ export async function promote(
         `WARNING: this host does not know the address of the primary of epoch ${record.latest}, and cannot inform it: keep that host off, or clients away from it`,
       );
     }
-  } finally {
-    lock.close();
-  }
+  });
 }

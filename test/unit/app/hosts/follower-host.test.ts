@@ -1,24 +1,30 @@
 /** A follower whose primary has removed the next change set: its catalog is replaced (spec 15.13). */
-import { writeFileSync } from 'node:fs';
+import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Catalog } from '../../../../src/app/catalog.ts';
 import type { Context } from '../../../../src/app/context.ts';
 import { FollowerHost } from '../../../../src/app/hosts/follower-host.ts';
+import { DATA_FILES } from '../../../../src/data-files.ts';
 import { pause } from '../../../../src/delay.ts';
+import type { FileLock } from '../../../../src/disk/lock.ts';
 import { HistoryGone, type Primary } from '../../../../src/hosts/following/primary-client.ts';
+import { withChecksum } from '../../../../src/json/checksum.ts';
 import { HostRole } from '../../../../src/hosts/primary/host-role.ts';
+import { ownDirectory } from '../../../../src/store/directory.ts';
 import { baseSlices } from '../../../../src/store/files/base.ts';
 import {
   firstRecord,
   followerRecord,
+  promoted,
   readHostRecord,
   writeHostRecord,
 } from '../../../../src/store/hosts/host-record.ts';
 import { receiveBase } from '../../../../src/store/hosts/install-base.ts';
 import { temporaryDirectory } from '../../../support/directory.ts';
 import { quickDisk } from '../../../support/disk.ts';
+import { codeOf } from '../../../support/failure.ts';
 import { stateOfPrimary } from '../../../support/host-state.ts';
 import { openQuickStore } from '../../../support/quick-store.ts';
 import { turn } from '../../../support/turns.ts';
@@ -73,6 +79,8 @@ async function follower({ isDown = false, isEmpty = false, breaksOff = false } =
   /** What the host has done, and when a catalog may be opened or closed. */
   const done: string[] = [];
   const gates = { open: Promise.resolve(), close: Promise.resolve() };
+  /** What another process does once a catalog is closed, one for each time. */
+  const whenClosed: (() => void)[] = [];
   const open = async () => {
     done.push('open');
     await gates.open;
@@ -88,6 +96,7 @@ async function follower({ isDown = false, isEmpty = false, breaksOff = false } =
       done.push('close');
       await gates.close;
       await store.close();
+      whenClosed.shift()?.();
     };
     return { store, role, close } as unknown as Catalog;
   };
@@ -108,8 +117,11 @@ async function follower({ isDown = false, isEmpty = false, breaksOff = false } =
   const has = (...steps: readonly string[]) =>
     until(`the steps are ${steps.join()}`, () => done.join() === steps.join());
   const isAsked = (times: number) => until(`asked ${times} times`, () => states >= times);
-  return { host, data, done, gates, has, used, warnings, isAsked, end: () => source.close() };
+  const end = () => source.close();
+  return { host, data, done, gates, whenClosed, has, used, warnings, isAsked, end };
 }
+
+const inodeOfBase = (data: string) => statSync(join(data, DATA_FILES.base)).ino;
 
 test('a catalog is replaced by a base, and the new one is closed at the end', async () => {
   const { host, done, has, used, end } = await follower();
@@ -160,6 +172,31 @@ test('a host is a follower before it has its first base, so that no start writes
   assert.is(readHostRecord(quickDisk, data)?.role, 'follower');
   await host.close(0);
   await running;
+  await end();
+});
+
+test('a base does not replace the store of a directory that another process owns by then', async () => {
+  const { host, data, done, whenClosed, end } = await follower();
+  const before = inodeOfBase(data);
+  const locks: FileLock[] = [];
+  whenClosed.push(() => locks.push(ownDirectory(data, 'promote')));
+  assert.is(await codeOf(host.run()), 'store_locked');
+  assert.is(inodeOfBase(data), before);
+  assert.equal(done, ['open', 'close']);
+  for (const lock of locks) lock.close();
+  await host.close(0);
+  await end();
+});
+
+test('a base does not replace the store of a directory that was promoted by then', async () => {
+  const { host, data, done, whenClosed, end } = await follower();
+  const before = inodeOfBase(data);
+  const record = promoted(followerRecord(ADDRESS, firstRecord()), 0);
+  whenClosed.push(() => writeFileSync(join(data, DATA_FILES.host), withChecksum(record).bytes));
+  assert.is(await codeOf(host.run()), 'usage');
+  assert.is(inodeOfBase(data), before);
+  assert.equal(done, ['open', 'close']);
+  await host.close(0);
   await end();
 });
 
