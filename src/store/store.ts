@@ -4,7 +4,7 @@ import type { Low } from 'lowdb';
 import { DATA_FILES } from '../data-files.ts';
 import { type Disk, machineDisk } from '../disk/disk.ts';
 import type { FileLock } from '../disk/lock.ts';
-import { CatalogError, endsWriting } from '../errors.ts';
+import { CatalogError } from '../errors.ts';
 import type { SharedLog } from './change-log.ts';
 import type { ChangeSet, EncodedChangeSet } from './change-set.ts';
 import { Committer } from './writer/committer.ts';
@@ -83,7 +83,7 @@ export class Store extends StoreReader {
     super();
     this.#low = low;
     this.#log = log;
-    this.#committer = new Committer(low, log, { ...options, onError: errorHandler(options) });
+    this.#committer = new Committer(low, log, options);
     this.#lock = lock;
     this.created = created;
   }
@@ -98,7 +98,7 @@ export class Store extends StoreReader {
     // Before the lock, whose file would create the directory.
     if (!create) requireStore(directory, disk);
     const lock = options.lock ?? ownDirectory(directory, command);
-    const log = new FileLog({ ...options, disk, onError: errorHandler(options) });
+    const log = new FileLog({ ...options, disk });
     try {
       if (commits) requireLog(directory, disk, options.shared);
       if (commits && !follows) requireWritable(disk, directory);
@@ -262,13 +262,6 @@ function requireLog(directory: string, disk: Disk, shared: SharedLog | undefined
     'log_missing',
     `${directory} belongs to a host that shares its log with others, so only serve --log may write to it; to continue without them, with a separate history, remove ${join(directory, DATA_FILES.cluster)}`,
   );
-}
-
-/** A background failure is fatal only if the content of the disk is unknown after it. */
-function errorHandler({ onError, onFatal }: Reports): (error: unknown) => void {
-  return (error) => {
-    (endsWriting(error) ? onFatal : onError)(error);
-  };
 }
 
 async function* changeSetsOf(encoded: AsyncIterable<EncodedChangeSet>): AsyncGenerator<ChangeSet> {

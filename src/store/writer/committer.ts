@@ -168,7 +168,8 @@ export class Committer {
           const writer = this.#callbacks.shared?.writer;
           const group = await runGroup(this.#local.state, this.#queue.transactions(), writer);
           this.#queue.remove(group.jobs.length);
-          await this.#commitGroup(group, begun);
+          if (this.#fatality === null) await this.#commitGroup(group, begun);
+          else for (const { reject } of group.jobs) reject(this.#fatality);
         }
         await this.#local.settle();
       } catch (error) {
@@ -294,7 +295,6 @@ export class Committer {
     if (cause instanceof CatalogError) return cause;
     // The shared log has the change set: only a new start can make this host agree with it.
     if (this.#shared !== null) this.#fail(cause);
-    if (this.#fatality !== null) return this.#fatality;
-    return refusedByDisk(cause);
+    return this.#fatality ?? refusedByDisk(cause);
   }
 }

@@ -1,6 +1,6 @@
 /** Commits a change set on this host: log, state, listeners, and a checkpoint if one is due. */
 import type { Low } from 'lowdb';
-import { CatalogError } from '../../errors.ts';
+import { CatalogError, endsWriting } from '../../errors.ts';
 import type { Change } from '../../model/change.ts';
 import { inSlices } from '../../slices.ts';
 import {
@@ -34,7 +34,7 @@ export type CommitListener = (commit: Commit) => void;
 interface Callbacks {
   /** Called if a checkpoint fails. The store continues. */
   readonly onError: (error: unknown) => void;
-  /** Called if the state in memory is inconsistent. The process has to end. */
+  /** Called if the content of memory or disk is no longer known. Nothing more may be committed. */
   readonly onFatal: (error: unknown) => void;
 }
 
@@ -113,9 +113,10 @@ export class LocalCommits {
   /** The new base is as of the last commit. Commits go on while it is written. */
   #checkpointIfDue(): void {
     if (this.#checkpoint !== null || !this.#log.checkpointDue) return;
+    const { onError, onFatal } = this.#callbacks;
     this.#checkpoint = this.#low
       .write()
-      .catch(this.#callbacks.onError)
+      .catch((error: unknown) => (endsWriting(error) ? onFatal : onError)(error))
       .finally(() => {
         this.#checkpoint = null;
       });

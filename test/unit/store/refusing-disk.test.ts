@@ -719,6 +719,8 @@ test('a checkpoint that cannot sync the data directory is fatal, and either base
   const old = readFileSync(join(directory, DATA_FILES.base));
   disk.refusal = ofBase(directory, 'fsync', 'EIO');
   await beginCheckpoint(opened);
+  await until('the checkpoint has failed', () => fatalities.length > 0);
+  assert.is(await codeOf(store.transact(addBrand('After the failure'))), 'store_closed');
   await store.close();
   assert.equal([codesOf(failures), codesOf(fatalities)], [[], ['durability_unknown']]);
   // The new base may not survive, so every change set is kept.

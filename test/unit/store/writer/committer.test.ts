@@ -365,6 +365,25 @@ test('close waits for a checkpoint under way, so that the next owner of the file
   await closed;
 });
 
+test('what runs or waits when a checkpoint ends writing is rejected, and nothing of it is written', async () => {
+  const { log, committer, fatalities } = await open();
+  const written = Promise.withResolvers<void>();
+  log.checkpointDue = true;
+  log.checkpoint = () => written.promise;
+  await committer.submit(addBook());
+  const running = committer.submitLong(function* (transaction) {
+    const id = addBook()(transaction);
+    written.reject(new CatalogError('durability_unknown', 'the sync failed'));
+    while (fatalities.length === 0) yield;
+    return id;
+  });
+  const outcomes = [running, committer.submit(addBook())].map(codeOf);
+  assert.equal(await Promise.all(outcomes), ['durability_unknown', 'durability_unknown']);
+  await committer.close();
+  assert.is(log.changeSets.length, 1);
+  assert.equal(fatalities, ['the sync failed']);
+});
+
 test('a change set of another host that the disk refuses can be sent again', async () => {
   const { log, low, committer } = await open();
   const received = madeElsewhere(low.data, addBook());
