@@ -48,7 +48,7 @@ export function keysPath(directory: string): string {
  * The keys of a data directory, created if there are none yet.
  *
  * @param fromEnvironment the value of CATALOG_JWT_SECRET, which replaces the file.
- * @throws CatalogError `key_file`.
+ * @throws CatalogError `key_file`, `durability_unknown`.
  */
 export async function loadKeys(
   directory: string,
@@ -110,7 +110,7 @@ export function encodeKeys(keys: SigningKeys): object {
 /**
  * Creates the file with its first key.
  *
- * @throws CatalogError `key_file`.
+ * @throws CatalogError `key_file`, `durability_unknown`.
  */
 export function makeKeys(path: string): Promise<SigningKeys> {
   const made: SigningKeys = [makeKey(Date.now())];

@@ -1,7 +1,7 @@
 /** Files that only their owner may read, such as the signing keys and the accounts. */
 import { DATA_FILES } from '../data-files.ts';
 import { type Disk, machineDisk } from '../disk/disk.ts';
-import { replaceFile, writeOnce } from '../disk/durable-file.ts';
+import { makeDirectory, replaceFile, writeOnce } from '../disk/durable-file.ts';
 import { FileLock } from '../disk/lock.ts';
 import { requirePrivate } from '../disk/modes.ts';
 import { type FileContent, readWithMode } from '../disk/watched-file.ts';
@@ -69,11 +69,12 @@ export function encodePrivate(content: object): Uint8Array {
 }
 
 /**
- * Creates a file. If another process creates it at the same moment, both use what that one wrote.
+ * Creates a file, which survives power loss when this returns. If another process creates it at the
+ * same moment, both use what that one wrote.
  *
  * @param made the new content, as `read` returns it.
  * @returns `made`, or what `read` finds in the file of the other process.
- * @throws CatalogError with the code of the file.
+ * @throws CatalogError `durability_unknown`, or with the code of the file.
  */
 export async function createPrivate<T>(
   { path, code }: PrivateFile,
@@ -82,9 +83,10 @@ export async function createPrivate<T>(
   read: () => T | null,
 ): Promise<T> {
   try {
-    machineDisk.mkdir(dirname(path));
+    await makeDirectory(machineDisk, dirname(path));
     if (await writeOnce(machineDisk, path, encodePrivate(content))) return made;
   } catch (cause) {
+    if (cause instanceof CatalogError) throw cause;
     throw new CatalogError(code, `${path} cannot be written: ${messageOf(cause)}`, { cause });
   }
   const other = read();

@@ -50,7 +50,7 @@ export class WebhookKey {
   /**
    * The id of the key in the file, which is created if there is none.
    *
-   * @throws CatalogError `key_file`.
+   * @throws CatalogError `key_file`, `durability_unknown`.
    */
   async id(): Promise<string> {
     // A webhook that is created with a key which is not in the file has no secret after a restart.

@@ -64,22 +64,25 @@ export async function replaceFile(disk: Disk, path: string, bytes: Uint8Array): 
 }
 
 /**
- * Writes `bytes` to `path` unless something is there already.
+ * Writes `bytes` to `path` unless something is there already. It survives power loss either way.
  *
- * @returns whether it did. The bytes are synced, the directory is not.
+ * @returns whether it did.
+ * @throws what the disk throws; CatalogError `durability_unknown`.
  */
 export async function writeOnce(disk: Disk, path: string, bytes: Uint8Array): Promise<boolean> {
   const temporary = temporaryPath(dirname(path));
+  let isWritten = true;
   try {
     await disk.writeNew(temporary, bytes, true).catch(about(path));
     disk.link(temporary, path);
-    return true;
   } catch (error) {
-    if (systemErrorCode(error) === 'EEXIST') return false;
-    throw error;
+    if (systemErrorCode(error) !== 'EEXIST') throw error;
+    isWritten = false;
   } finally {
     await discard(disk, temporary);
   }
+  await withOpen(disk, dirname(path), (fd) => syncName(disk, fd, path));
+  return isWritten;
 }
 
 /** Writes `bytes` to `path` whole, without any sync: for files that can be made again. */
@@ -285,11 +288,8 @@ async function syncName(disk: Disk, directoryFd: number, path: string): Promise<
 }
 
 function unknownDurability(path: string, cause: unknown): CatalogError {
-  return new CatalogError(
-    'durability_unknown',
-    `${path} or its directory could not be synced (${messageOf(cause)}); it is unknown whether the write is on the disk`,
-    { cause },
-  );
+  const message = `${path} or its directory could not be synced (${messageOf(cause)}); it is unknown whether the write is on the disk`;
+  return new CatalogError('durability_unknown', message, { cause });
 }
 
 function secondWriter(path: string, cause: Error): CatalogError {

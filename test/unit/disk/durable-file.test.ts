@@ -240,6 +240,22 @@ for (const [name, writeWith] of Object.entries(WRITES)) {
   });
 }
 
+test('a file that is written once, or was written by another process, has a synced name', async () => {
+  const directory = temporaryDirectory();
+  const path = join(directory, 'file');
+  const disk = new RefusingDisk();
+  const steps: string[] = [];
+  disk.refusal = (step, of) => {
+    if (step === 'link' || step === 'fsync') steps.push(`${step} ${of}`);
+    return null;
+  };
+  assert.is(await writeOnce(disk, path, Buffer.from('first')), true);
+  assert.is(await writeOnce(disk, path, Buffer.from('second')), false);
+  assert.is(readFileSync(path, 'utf8'), 'first');
+  const each = [`link ${path}`, `fsync ${directory}`];
+  assert.equal(steps, [...each, ...each]);
+});
+
 test('a directory is made with its parents, and each name is synced in its own parent', async () => {
   const parent = temporaryDirectory();
   const disk = new RefusingDisk();
