@@ -163,8 +163,9 @@ export const machineDisk: Disk = {
 };
 
 /**
- * The machine's disk for a thread that serves no requests: its calls block. That is cheaper than
- * having another thread wait, and keeps the work at the priority of the calling thread.
+ * The machine's disk for a thread that serves no requests: its calls block, except for the syncs of
+ * open files and for `publish`, during which the thread has other work. That is cheaper than having
+ * another thread wait, and keeps the work at the priority of the calling thread.
  */
 export const blockingDisk: Disk = {
   ...machineDisk,

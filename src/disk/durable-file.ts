@@ -1,7 +1,7 @@
 /**
  * Files that appear whole or not at all: small files in one call, large files in pieces, and files
- * that can be made again without any sync. publish.ts has the steps and the invariants, which hold
- * for large files as well.
+ * that can be made again without any sync. publish.ts has the steps and the invariants. They hold for
+ * large files as well, except that a large file may have its name although its rename failed.
  */
 import { randomBytes } from 'node:crypto';
 import { dirname, join, resolve } from 'node:path';
