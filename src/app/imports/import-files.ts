@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DATA_FILES } from '../../data-files.ts';
 import type { Disk } from '../../disk/disk.ts';
-import { removeTemporaries, replaceFile } from '../../disk/durable-file.ts';
+import { makeDirectory, removeTemporaries, replaceFile } from '../../disk/durable-file.ts';
 import { readFile as readWhole } from '../../disk/read-file.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
 import type { ImportStorage } from '../../resources/transfer/imports.ts';
@@ -27,7 +27,7 @@ const NAMESPACE = 'namespace';
 /** Creates the folder, if needed, and removes what an earlier process left half-written. */
 export async function openImportFiles(disk: Disk, data: string): Promise<ImportStorage> {
   const folder = importFolder(data);
-  disk.mkdir(folder);
+  await makeDirectory(disk, folder);
   await removeTemporaries(disk, folder);
   const statePath = (id: number) => join(folder, `${id}.json`);
   const filePath = (id: number) => join(folder, `${id}.file`);

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { DATA_FILES } from '../../data-files.ts';
 import type { Disk } from '../../disk/disk.ts';
-import { removeTemporaries, replaceFile } from '../../disk/durable-file.ts';
+import { makeDirectory, removeTemporaries, replaceFile } from '../../disk/durable-file.ts';
 import { readFile } from '../../disk/read-file.ts';
 import type { DeliveryStorage } from '../../resources/webhooks/ports.ts';
 
@@ -18,7 +18,7 @@ export async function openDeliveryFiles(disk: Disk, data: string): Promise<Deliv
     // No other host delivers.
     latest: () => Promise.resolve(null),
     async save(id, { text }) {
-      disk.mkdir(folder);
+      await makeDirectory(disk, folder);
       await replaceFile(disk, pathOf(id), Buffer.from(text));
     },
     forget: (id) => disk.unlink(pathOf(id)),

@@ -112,4 +112,17 @@ test('a namespace of imports that the disk refuses is made at the next request',
   assert.match(await files.namespace(), /^[0-9a-f-]{36}$/);
 });
 
+test('the state of an import survives power loss with the folder that is made for it', async () => {
+  const disk = new RefusingDisk();
+  const synced: string[] = [];
+  disk.refusal = (step, path) => {
+    if (step === 'fsync') synced.push(path);
+    return null;
+  };
+  const data = temporaryDirectory();
+  const files = await openImportFiles(disk, data);
+  await files.save(1, '{}');
+  assert.equal(synced, [data, importFolder(data)]);
+});
+
 test.run();
