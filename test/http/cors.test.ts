@@ -47,7 +47,7 @@ const varyOf = ({ headers }: Received) => headers.get('vary');
 
 const EXPOSED = {
   'access-control-expose-headers':
-    'Allow, Catalog-Sequence, Content-Disposition, ETag, Idempotent-Replayed, Link, Location, Preference-Applied, Retry-After, WWW-Authenticate, X-Request-Id, X-Total-Count',
+    'Accept, Accept-Encoding, Accept-Patch, Allow, Catalog-Sequence, Content-Disposition, ETag, Idempotent-Replayed, Link, Location, Preference-Applied, Retry-After, WWW-Authenticate, X-Request-Id, X-Total-Count',
 };
 
 const preflight = (where: Where, path: string, origin: string, method: string) =>
@@ -283,6 +283,8 @@ test('every response header that is useful to a page is exposed, and no others',
     [429, 'POST', '/admin/tokens/', wrong],
     [200, 'GET', `/pages/skus/${catalog.sku}.html`],
     [200, 'GET', '/admin/skus/export/'],
+    [200, 'OPTIONS', '/books/1/'],
+    [415, 'POST', '/books/', { body: '{}', headers: { 'content-encoding': 'gzip' } }],
     [503, 'GET', '/books/', { headers: { 'catalog-min-sequence': '9007199254740991' } }],
   ] as const) {
     const { headers } = await ask('named', SHOP, method, path, sent);

@@ -515,6 +515,20 @@ for (const [path, wanted] of Object.entries(ATTRIBUTES)) {
   });
 }
 
+test('OPTIONS of a path with PATCH names its media types in Accept-Patch (RFC 5789)', async () => {
+  for (const [path, types] of [
+    ['/books/1/', 'application/json'],
+    ['/admin/brands/1/', 'application/json'],
+    ['/admin/skus/1/', 'application/json, application/merge-patch+json'],
+    ['/admin/skus/bulk/', 'application/json'],
+    ['/admin/skus/', null],
+    ['/admin/goods/1/skus/1/', null],
+  ] as const) {
+    const { headers } = await send(server, 'OPTIONS', path, { token: null });
+    assert.is(headers.get('accept-patch'), types, path);
+  }
+});
+
 test('OPTIONS of the records lists spec_id and option_id; for read-only paths it lists nothing', async () => {
   const records = await send(server, 'OPTIONS', '/admin/skus/1/specs/', { token: null });
   const { attributes } = records.json;

@@ -417,6 +417,28 @@ test('a body with a Content-Type other than JSON is 415', async () => {
   }
 });
 
+test('a 415 names the media types, and for PATCH those of a patch, that would be accepted', async () => {
+  const headers = { 'content-type': 'text/plain' };
+  const refusal = async (method: string, path: string, more = {}) => {
+    const answer = await send(server, method, path, {
+      body: '{}',
+      headers: { ...headers, ...more },
+    });
+    assertProblem(answer, 415, `${method} ${path}`);
+    return ['accept', 'accept-patch', 'accept-encoding'].map((name) => answer.headers.get(name));
+  };
+  const json = 'application/json';
+  const patches = 'application/json, application/merge-patch+json';
+  const files = 'text/csv, application/x-ndjson, application/json';
+  assert.equal(await refusal('POST', '/books/'), [json, null, null]);
+  assert.equal(await refusal('PUT', skuPath()), [json, null, null]);
+  assert.equal(await refusal('PATCH', skuPath()), [patches, patches, null]);
+  assert.equal(await refusal('PATCH', '/admin/skus/bulk/'), [json, json, null]);
+  assert.equal(await refusal('POST', '/admin/skus/imports/'), [files, null, null]);
+  const packed = { 'content-type': json, 'content-encoding': 'gzip' };
+  assert.equal(await refusal('PATCH', skuPath(), packed), [null, null, 'identity']);
+});
+
 test('application/json, any +json type and a missing Content-Type mean JSON', async () => {
   for (const type of [
     'application/json',

@@ -107,7 +107,7 @@ function sharedResponses(): Named {
   return {
     Options: {
       description: 'Every method of the path, and the attributes that a client may send.',
-      ...headersOf(['Allow']),
+      ...headersOf(['Allow', 'Accept-Patch?']),
       content: {
         [JSON_TYPE]: {
           schema: ref('schemas', 'Attributes'),

@@ -9,8 +9,8 @@ interface Failure {
   readonly name: string;
   readonly description: string;
   readonly schema?: 'Invalid' | 'Fault' | 'Nothing';
-  /** A header in addition to those of every response. */
-  readonly header?: string;
+  /** Headers in addition to those of every response. */
+  readonly headers?: readonly string[];
   /** Bodies by name; a string is the `error` member alone. */
   readonly examples: Readonly<Record<string, string | object>>;
 }
@@ -27,7 +27,7 @@ const FAILURES = {
   401: {
     name: 'Unauthorized',
     description: 'No valid token was sent, or the user name or the password is wrong.',
-    header: 'WWW-Authenticate',
+    headers: ['WWW-Authenticate'],
     examples: {
       missing: 'send a token: Authorization: Bearer <jwt>',
       expired: 'the token has expired; get a new one',
@@ -50,7 +50,7 @@ const FAILURES = {
   405: {
     name: 'NoSuchMethod',
     description: 'The path does not have the method.',
-    header: 'Allow',
+    headers: ['Allow'],
     examples: { post: 'POST is not allowed here; use GET, HEAD, PUT, PATCH, DELETE, OPTIONS' },
   },
   406: {
@@ -91,6 +91,7 @@ const FAILURES = {
   415: {
     name: 'NotJson',
     description: 'The `Content-Type` or `Content-Encoding` of the body is not supported.',
+    headers: ['Accept?', 'Accept-Patch?', 'Accept-Encoding?'],
     examples: { type: 'the body must be JSON: Content-Type: application/json' },
   },
   422: {
@@ -98,7 +99,7 @@ const FAILURES = {
     description:
       'The body fails validation or breaks a rule of the catalog, or the `Idempotency-Key` was used with another request. For SKUs and their specification records, also if the disk refused the write; with `Prefer: handling=strict`, also if the body has an unknown member. Nothing was changed.',
     schema: 'Invalid',
-    header: 'Preference-Applied?',
+    headers: ['Preference-Applied?'],
     examples: {
       reference: 'database error: spu_id: 77 does not exist',
       key: 'the Idempotency-Key was used with another request; choose a new one',
@@ -108,7 +109,7 @@ const FAILURES = {
     name: 'TooMany',
     description:
       'Too many logins failed for the name or from the address, or too many logins, page builds or imports are pending.',
-    header: 'Retry-After',
+    headers: ['Retry-After'],
     examples: {
       failed: 'too many login attempts; try again in 212 seconds',
       builds: '16 page builds are not finished yet; wait for one of them',
@@ -126,7 +127,7 @@ const FAILURES = {
     description:
       'The server is shutting down, is overloaded, is short of memory, or cannot reach the host or log that takes its writes. Nothing was changed, unless `error` says that the write may have been carried out or may still take effect.',
     schema: 'Fault',
-    header: 'Retry-After?',
+    headers: ['Retry-After?'],
     examples: {
       closing: { ...FAULT_EXAMPLE, error: 'the server is shutting down' },
       memory: {
@@ -164,12 +165,12 @@ const UNREADABLE = {
 export function failureResponses(examples: Examples): Named {
   const found: Named = { Unreadable: UNREADABLE };
   for (const failure of [...Object.values<Failure>(FAILURES), NOTHING_FOUND]) {
-    const { name, description, schema = 'Error', header } = failure;
+    const { name, description, schema = 'Error', headers = [] } = failure;
     const shown =
       schema === 'Invalid' ? { fields: examples.refusal(), ...failure.examples } : failure.examples;
     found[name] = {
       description,
-      ...headersOf(header === undefined ? [] : [header]),
+      ...headersOf(headers),
       content: bodyOf(schema, shown),
     };
   }

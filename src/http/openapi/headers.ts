@@ -108,6 +108,20 @@ const OWN: Named = {
     schema: text,
     example: 'GET, HEAD, POST, PATCH, OPTIONS',
   },
+  'Accept-PatchPerhaps': {
+    description: 'The media types of the body of PATCH (RFC 5789).',
+    schema: text,
+    example: 'application/json, application/merge-patch+json',
+  },
+  AcceptPerhaps: {
+    description: 'The media types that the body may have.',
+    schema: text,
+    example: 'application/json',
+  },
+  'Accept-EncodingPerhaps': {
+    description: 'Sent if the body was compressed, which it must not be.',
+    schema: { ...text, const: 'identity' },
+  },
   'WWW-Authenticate': {
     description: 'How to authenticate (RFC 6750, section 3).',
     required,

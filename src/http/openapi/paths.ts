@@ -116,7 +116,7 @@ function optionsObject({ name, about, tag, memorable }: Path): JsonObject {
   return {
     operationId: `describe${name}`,
     summary: `Describe ${about}`,
-    description: 'Returns the methods, and the attributes that a client may send.',
+    description: 'The methods and attributes that it accepts.',
     tags: [tag.name],
     security: [],
     responses: {

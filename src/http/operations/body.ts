@@ -1,10 +1,9 @@
 /** The bodies that operations take: none, JSON of a schema, or a stream of bytes. */
 import * as v from 'valibot';
-import { CatalogError } from '../../errors.ts';
 import { MAX_REPORTED_PROBLEMS, Problems, requireObject } from '../../resources/input.ts';
 import { header, type HttpRequest } from '../message.ts';
 import { type Members, namesIn } from '../../resources/members.ts';
-import { mediaTypeOf, readJson, requirePlain } from '../rules/json-body.ts';
+import { mediaTypeOf, readJson, requirePlain, unsupportedType } from '../rules/json-body.ts';
 import { prefersStrict, requireKnown } from '../rules/preferences.ts';
 import type { JsonLimits } from '../../json/json-limits.ts';
 import { type Content, type Example, type JsonSchema, plainJson } from './content.ts';
@@ -60,7 +59,7 @@ export function uncheckedJson(
     attributes,
     async read(request, limits) {
       const kept = keptFor(request, known);
-      const body = await readJson(request, limits, { kept, isBulky: true });
+      const body = await readJson(request, limits, { types: content.types, kept, isBulky: true });
       if (prefersStrict(request)) await requireKnown(members, body, validate);
       return body;
     },
@@ -91,13 +90,19 @@ export function json<T>(
     name,
     schema: () => ({ ...jsonSchemaOf(schema), examples: [example.value] }),
   };
+  const content = plainJson(shape, { [name]: () => example });
   return {
-    content: plainJson(shape, { [name]: () => example }),
+    content,
     validated: true,
     attributes: () => attributesOf(jsonSchemaOf(schema)),
     async read(request, limits) {
       const kept = keptFor(request, propertiesIn(schema));
-      const body = await readJson(request, limits, { kept, isBulky: false, absent });
+      const body = await readJson(request, limits, {
+        types: content.types,
+        kept,
+        isBulky: false,
+        absent,
+      });
       refuse(body);
       return parseFor(request, schema, body);
     },
@@ -131,7 +136,7 @@ export function stream(
     validated: false,
     attributes: () => ({}),
     read(request) {
-      requireType(types, header(request, 'content-type'));
+      requireType(request, types);
       requirePlain(header(request, 'content-encoding'));
       return request.body.stream(limit);
     },
@@ -139,12 +144,10 @@ export function stream(
 }
 
 /** @throws CatalogError `unsupported_media_type`. */
-function requireType(types: readonly string[], contentType: string | undefined): void {
-  if (types.includes(mediaTypeOf(contentType))) return;
-  throw new CatalogError(
-    'unsupported_media_type',
-    `the body must be declared as ${types.join(' or ')}: Content-Type: ${types[0]}`,
-  );
+function requireType(request: HttpRequest, types: readonly string[]): void {
+  if (types.includes(mediaTypeOf(header(request, 'content-type')))) return;
+  const message = `the body must be declared as ${types.join(' or ')}: Content-Type: ${types[0]}`;
+  throw unsupportedType(request, types, message);
 }
 
 function attributesOf({ properties = {}, required = [] }: JsonSchema): Attributes {

@@ -1,6 +1,7 @@
 /** A path and its operations: the rows of the table. */
 import { CatalogError } from '../../errors.ts';
 import { type HttpRequest, type HttpResponse, isRead } from '../message.ts';
+import { acceptPatch } from '../rules/json-body.ts';
 import { JSON_TYPE } from '../rules/negotiation.ts';
 import type { Services } from '../services.ts';
 import type { BodyDescription } from './body.ts';
@@ -97,6 +98,8 @@ export function definePath<Found>(declared: PathDeclaration<Found>): Path {
   const reading = operations.get('GET');
   if (reading !== undefined) operations.set('HEAD', reading);
   const allow = [...ORDER.filter((method) => operations.has(method)), 'OPTIONS'].join(', ');
+  const patched = operations.get('PATCH')?.body.content;
+  const accepted = patched ? acceptPatch(patched.types) : {};
   let options: string | null = null;
   const names = parameters.map(({ name }) => name);
   const pattern = patternOf(template, parameters);
@@ -121,7 +124,8 @@ export function definePath<Found>(declared: PathDeclaration<Found>): Path {
     handle(request, params, services) {
       if (request.method === 'OPTIONS') {
         options ??= optionsOf(declared.label, declared.operations);
-        return { status: 200, headers: { Allow: allow, 'Content-Type': JSON_TYPE }, body: options };
+        const headers = { Allow: allow, ...accepted, 'Content-Type': JSON_TYPE };
+        return { status: 200, headers, body: options };
       }
       const operation = operations.get(request.method);
       if (operation === undefined) throw notAllowed(request.method, allow);

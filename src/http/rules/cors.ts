@@ -22,6 +22,9 @@ const REQUEST_HEADERS = [
 
 /** Response headers that a page may read, in addition to the safelisted ones. */
 const RESPONSE_HEADERS = [
+  'Accept',
+  'Accept-Encoding',
+  'Accept-Patch',
   'Allow',
   'Catalog-Sequence',
   'Content-Disposition',

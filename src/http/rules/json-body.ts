@@ -26,6 +26,8 @@ const NATIVE_UNITS = {
 };
 
 export interface ExpectedJson {
+  /** The media types that a refusal names. */
+  readonly types: readonly string[];
   /** The members that are kept in a body that is not parsed natively. */
   readonly kept: KeptNames;
   /** Whether users may send long bodies often, so that more of them are parsed natively. */
@@ -40,10 +42,10 @@ export interface ExpectedJson {
 export async function readJson(
   request: HttpRequest,
   limits: JsonLimits,
-  { kept, isBulky, absent }: ExpectedJson,
+  { types, kept, isBulky, absent }: ExpectedJson,
 ): Promise<unknown> {
   const { subject } = request.trace;
-  requireJson(header(request, 'content-type'));
+  requireJson(request, types);
   requirePlain(header(request, 'content-encoding'));
   const bytes = await request.body.bytes(subject);
   if (bytes.length === 0 && absent !== undefined) return absent;
@@ -73,20 +75,38 @@ export function patchModeOf(request: HttpRequest): PatchMode {
 }
 
 /** Accepts `application/json`, any `+json`, or no type at all. */
-function requireJson(contentType: string | undefined): void {
-  const type = mediaTypeOf(contentType);
+function requireJson(request: HttpRequest, types: readonly string[]): void {
+  const type = mediaTypeOf(header(request, 'content-type'));
   if (type === JSON_TYPE || /^[^\s/]+\/[^\s/]+\+json$/.test(type)) return;
-  throw new CatalogError(
-    'unsupported_media_type',
-    'the body must be JSON: Content-Type: application/json',
-  );
+  throw unsupportedType(request, types, 'the body must be JSON: Content-Type: application/json');
 }
 
-/** RFC 9110, section 8.4.1: nothing is decompressed, because a small body could become a large one. */
+/**
+ * The refusal of a body because of its media type (RFC 9110, section 15.5.16).
+ *
+ * @param types those that the operation accepts.
+ */
+export function unsupportedType(
+  { method }: HttpRequest,
+  types: readonly string[],
+  message: string,
+): CatalogError {
+  const headers = { Accept: types.join(', '), ...(method === 'PATCH' && acceptPatch(types)) };
+  return new CatalogError('unsupported_media_type', message, { headers });
+}
+
+/** The header that names the media types of PATCH (RFC 5789, section 3.1). */
+export function acceptPatch(types: readonly string[]): { readonly 'Accept-Patch': string } {
+  return { 'Accept-Patch': types.join(', ') };
+}
+
+/** RFC 9110, sections 8.4.1 and 15.5.16: nothing is decompressed, because a small body could become a large one. */
 export function requirePlain(contentEncoding: string | undefined): void {
   const coding = contentEncoding?.toLowerCase() ?? '';
   if (coding === '' || coding === 'identity') return;
-  throw new CatalogError('unsupported_media_type', 'the body must not be compressed');
+  throw new CatalogError('unsupported_media_type', 'the body must not be compressed', {
+    headers: { 'Accept-Encoding': 'identity' },
+  });
 }
 
 /** @throws CatalogError `malformed_body`. */
