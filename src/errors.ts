@@ -164,11 +164,24 @@ export function missingItem(label: string, id: number, where = ''): CatalogError
  * must not learn and an operator is told otherwise, and a hint for programmers.
  */
 const FETCH_DETAILS =
-  /(?: fetching "[^"]*")?(?:\.? For more information, pass `verbose: true` in the second argument to fetch\(\))?$/;
+  /(?: fetching "[^"]*")?(?:\.? Is the computer able to access the url\?)?(?:\.? For more information, pass `verbose: true` in the second argument to fetch\(\))?$/;
+
+/** The reasons for errors of file systems that the runtime calls unknown (Linux: errno(3)). */
+const REASONS: Readonly<Record<string, string>> = {
+  EBADMSG: 'bad message',
+  EDQUOT: 'disk quota exceeded',
+  ENOKEY: 'required key not available',
+  ESTALE: 'stale file handle',
+  EUCLEAN: 'structure needs cleaning',
+};
 
 /** The text of anything thrown, for a message to the operator. */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message.replace(FETCH_DETAILS, '') : String(error);
+  if (!(error instanceof Error)) return String(error);
+  const message = error.message.replace(FETCH_DETAILS, '');
+  if (message === 'Malformed_HTTP_Response') return 'the response is not HTTP';
+  const reason = REASONS[systemErrorCode(error) ?? ''];
+  return reason === undefined ? message : message.replace(': unknown error', `: ${reason}`);
 }
 
 /**

@@ -26,12 +26,23 @@ const ADVICE: Readonly<Record<string, string>> = {
   ELOOP: 'its symbolic links form a loop: name another path',
   EMFILE: 'too many files are open: raise the limit (ulimit -n)',
   ENFILE: 'too many files are open on this machine: close some programs',
+  EBUSY:
+    'it is the place of a mount, or in use: mount the directory that contains it, or try again',
+  EXDEV: 'it is on another file system than its directory: mount the whole directory',
+  ENXIO: 'it is a socket or a device: name a file',
+  ENODEV: 'it is a socket or a device: name a file',
+  EIO: 'its disk fails: see the log of the kernel (dmesg)',
+  EBADMSG: 'its file system is damaged: check it (fsck)',
+  EUCLEAN: 'its file system is damaged: check it (fsck)',
+  ESTALE: 'its file server does not have it any more: mount the file system again',
+  ENOKEY: 'its directory is encrypted: unlock it',
 };
 
 /** What to do if the system names no path, as for a write to a file that is open. */
 const ADVICE_WITHOUT_PATH: Readonly<Record<string, string>> = {
   ENOSPC: 'a disk is full: free some space, and try again',
   EDQUOT: 'a quota is used up: free some space, and try again',
+  EIO: 'a disk fails: see the log of the kernel (dmesg)',
   EFBIG: 'raise the limit of file sizes (ulimit -f), and try again',
 };
 
@@ -45,7 +56,7 @@ export function systemMessage(error: unknown): string | null {
   const { code = '', path } = error as NodeJS.ErrnoException;
   const advice = (path === undefined ? ADVICE_WITHOUT_PATH : ADVICE)[code];
   if (advice === undefined) return null;
-  const [reason = ''] = error.message.split(',');
+  const [reason = ''] = messageOf(error).split(',');
   if (path === undefined) return `${reason}; ${advice}`;
   return `${lastingPath(path)} cannot be used (${reason}); ${advice}`;
 }

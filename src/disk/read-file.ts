@@ -2,7 +2,12 @@
 import { CatalogError, type Code, messageOf, systemErrorCode } from '../errors.ts';
 import type { Disk } from './disk.ts';
 
+const NO_RIGHT = 'make it readable for the user that runs catalog-server';
+const DAMAGED = 'its file system is damaged: check it (fsck)';
+
 const ADVICE: Readonly<Record<string, string>> = {
+  EACCES: NO_RIGHT,
+  EPERM: NO_RIGHT,
   ENOTDIR:
     'there is a file where a directory is expected: put the directory back, or name another one',
   EISDIR: 'there is a directory where a file is expected: move it away',
@@ -14,6 +19,10 @@ const ADVICE: Readonly<Record<string, string>> = {
   EMFILE: 'too many files are open: raise the limit (ulimit -n)',
   ENFILE: 'too many files are open on this machine: close some programs',
   EIO: 'the disk fails: restore the file from a backup, or see "Damage" in docs/storage.md',
+  EBADMSG: DAMAGED,
+  EUCLEAN: DAMAGED,
+  ESTALE: 'its file server does not have it any more: mount the file system again',
+  ENOKEY: 'its directory is encrypted: unlock it',
 };
 
 /**
@@ -27,9 +36,7 @@ export function readable<T>(path: string, read: () => T, code: Code = 'store_unr
     return read();
   } catch (cause) {
     if (cause instanceof CatalogError) throw cause;
-    const advice =
-      ADVICE[systemErrorCode(cause) ?? ''] ??
-      'make it readable for the user that runs catalog-server';
+    const advice = ADVICE[systemErrorCode(cause) ?? ''] ?? 'check the disk, and try again';
     const message = `${path} cannot be read (${messageOf(cause)}); ${advice}`;
     throw new CatalogError(code, message, { cause });
   }

@@ -3,7 +3,13 @@ import { readFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { CatalogError, messageOf, shellWord, systemErrorCode } from '../../src/errors.ts';
+import {
+  CatalogError,
+  messageOf,
+  publicMessageOf,
+  shellWord,
+  systemErrorCode,
+} from '../../src/errors.ts';
 
 test('the message for a failure of fetch leaves out the advice for programmers', async () => {
   const server = createServer((socket) => socket.once('data', () => socket.destroy()));
@@ -18,6 +24,38 @@ test('the message for a failure of fetch leaves out the advice for programmers',
   } finally {
     server.close();
   }
+});
+
+test('the message for a response that is not HTTP says so', async () => {
+  const server = createServer((socket) => void socket.end('SSH-2.0-OpenSSH_9.6\r\n'));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const message = await fetch(`http://127.0.0.1:${port}/`).then(String, messageOf);
+  server.close();
+  assert.is(message, 'the response is not HTTP');
+});
+
+test('the message for a connection that is refused asks nothing', async () => {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  const message = await fetch(`http://127.0.0.1:${port}/`).then(String, messageOf);
+  assert.match(message, /^ECONNREFUSED: Unable to connect$/);
+});
+
+test('an error that the runtime calls unknown has the reason of the system', () => {
+  const error = (code: string, message: string) => Object.assign(new Error(message), { code });
+  for (const [code, reason] of [
+    ['EDQUOT', 'disk quota exceeded'],
+    ['ESTALE', 'stale file handle'],
+    ['EUCLEAN', 'structure needs cleaning'],
+  ] as const) {
+    const cause = error(code, `${code}: unknown error, open '/srv/data'`);
+    assert.is(messageOf(cause), `${code}: ${reason}, open '/srv/data'`);
+    assert.is(publicMessageOf(cause), `${code}: ${reason}, open`);
+  }
+  assert.is(messageOf(error('EXYZ', 'EXYZ: unknown error')), 'EXYZ: unknown error');
 });
 
 test('a thrown value that is not an Error is converted to text', () => {

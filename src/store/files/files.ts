@@ -146,6 +146,10 @@ const WRITING_ADVICE: Readonly<Record<string, string>> = {
   EFBIG: 'raise the limit of file sizes (ulimit -f)',
   EMFILE: 'raise the limit of open files (ulimit -n)',
   ENFILE: 'close some programs',
+  EBADMSG: 'check the file system (fsck)',
+  EUCLEAN: 'check the file system (fsck)',
+  ESTALE: 'mount its file system again',
+  ENOKEY: 'unlock its directory',
   ENOTEMPTY: 'move the files of other programs out of that directory',
 };
 

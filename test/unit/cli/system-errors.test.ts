@@ -70,6 +70,23 @@ for (const [code, reason, advice] of [
   });
 }
 
+for (const [code, advice] of [
+  ['EBUSY', 'mount the directory that contains it'],
+  ['EIO', 'its disk fails'],
+  ['EUCLEAN', 'check it (fsck)'],
+  ['ESTALE', 'mount the file system again'],
+] as const) {
+  test(`for ${code} the message names the path, and advises: ${advice}`, () => {
+    const error = Object.assign(new Error(`${code}: unknown error, open '/srv/b.json'`), {
+      code,
+      path: '/srv/b.json',
+    });
+    const message = systemMessage(error) ?? '';
+    assert.ok(message.startsWith(`/srv/b.json cannot be used (${code}: `), message);
+    assert.ok(message.includes(advice), message);
+  });
+}
+
 const refusal = Object.assign(new Error("EACCES: permission denied, open '/srv/k'"), {
   code: 'EACCES',
   path: '/srv/k',

@@ -14,6 +14,9 @@ const ADVICE: Readonly<Record<string, string>> = {
   EMFILE: 'too many files are open: raise the limit (ulimit -n)',
   ENFILE: 'too many files are open on this machine: close some programs',
   EIO: 'the disk fails: restore the file from a backup, or see "Damage" in docs/storage.md',
+  EUCLEAN: 'its file system is damaged: check it (fsck)',
+  ESTALE: 'its file server does not have it any more: mount the file system again',
+  ENODEV: 'check the disk, and try again',
 };
 
 for (const [code, advice] of Object.entries(ADVICE)) {
