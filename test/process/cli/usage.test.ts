@@ -1,6 +1,6 @@
 /** spec 8.2 and 8.8: exit statuses, output streams, variables and the working directory. */
 import { spawnSync, type SpawnSyncReturns } from 'node:child_process';
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -33,6 +33,27 @@ test('a failure exits 1: a file at the path of the data directory', async () => 
   const finished = await runCommand(['serve', '--data', file]);
   assertOneLine(finished, 1);
   assert.match(finished.stderr, file);
+});
+
+test('a directory on standard input is named in the error, with what to do', async () => {
+  const data = await directoryWithStore();
+  const directory = openSync(data, 'r');
+  for (const args of [
+    ['restore', '-', '--data', join(temporaryDirectory(), 'restored')],
+    ['import', 'brands', '-', '--data', data],
+    ['users', 'add', 'ann', '--data', data],
+  ]) {
+    const { status, stderr } = spawnSync(PROGRAM, args, {
+      stdio: [directory, 'pipe', 'pipe'],
+      encoding: 'utf8',
+    });
+    assert.is(status, 1, args[0]);
+    assert.match(
+      stderr,
+      /^catalog-server: standard input cannot be read: EISDIR: .*name a file\n$/,
+    );
+  }
+  closeSync(directory);
 });
 
 test('the data directory is ./data if neither --data nor CATALOG_DATA is set', async () => {

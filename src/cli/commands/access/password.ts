@@ -3,6 +3,7 @@ import { type Readable, Writable } from 'node:stream';
 import { CatalogError } from '../../../errors.ts';
 import type { Context } from '../../../app/context.ts';
 import { bounded, wholeOf } from '../../../streams.ts';
+import { readInput, STANDARD_STREAM } from '../../standard-stream.ts';
 
 /** More than a password has, which is judged later; it bounds what is read. */
 const MAX_BYTES = 4096;
@@ -29,7 +30,8 @@ export async function askPassword(name: string, { input, terminal }: Context): P
 
 function allOf(stream: AsyncIterable<Uint8Array>): Promise<Buffer> {
   const message = `standard input has more than ${MAX_BYTES} bytes; it must be one line with the password`;
-  return wholeOf(bounded(stream, MAX_BYTES, () => new CatalogError('account', message)));
+  const bytes = readInput(STANDARD_STREAM, stream, 'account');
+  return wholeOf(bounded(bytes, MAX_BYTES, () => new CatalogError('account', message)));
 }
 
 /** @returns the line typed at each prompt, without echo; fewer if Ctrl-C or Ctrl-D ended it. */

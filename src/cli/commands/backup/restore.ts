@@ -11,7 +11,7 @@ import { type Backup, receiveBackup, restoreBackup, verifyBackup } from '../../.
 import { DamagedFile } from '../../../store/files/files.ts';
 import { describeState } from '../describe.ts';
 import { readIdentities, readPassphrase } from './secrets.ts';
-import { inputName, STANDARD_STREAM } from '../../standard-stream.ts';
+import { inputName, readInput, STANDARD_STREAM } from '../../standard-stream.ts';
 
 export interface RestoreOptions {
   readonly data: string;
@@ -45,7 +45,9 @@ export async function restore(options: RestoreOptions, context: Context): Promis
 }
 
 async function readBackup(file: string, context: Context): Promise<Required<Backup>> {
-  if (file === STANDARD_STREAM) return receiveBackup(inputName(file), context.input());
+  if (file === STANDARD_STREAM) {
+    return receiveBackup(inputName(file), readInput(file, context.input(), 'backup_failed'));
+  }
   const pieces = reading(file, () => context.disk.input(file));
   if (pieces === null) {
     throw new CatalogError('backup_failed', `there is no file ${file}; name a backup`);

@@ -1,11 +1,11 @@
 /** The file that `import` reads, and its other settings. */
 import type { Context } from '../../../app/context.ts';
 import { limitedFile, readFile } from '../../../app/imports/import-files.ts';
-import { CatalogError, messageOf, systemErrorCode } from '../../../errors.ts';
+import { CatalogError } from '../../../errors.ts';
 import type { Format } from '../../../resources/transfer/formats.ts';
 import type { ImportProgress } from '../../../resources/transfer/import-state.ts';
 import type { ImportTask } from '../../../resources/transfer/rows/matching.ts';
-import { inputName, STANDARD_STREAM } from '../../standard-stream.ts';
+import { NAME_ONE, readInput, STANDARD_STREAM } from '../../standard-stream.ts';
 
 export interface ImportSettings extends ImportTask {
   readonly data: string;
@@ -30,27 +30,11 @@ export interface Source {
 /** @param maxImport bytes. @throws CatalogError `import_failed` if there is no such file. */
 export function sourceOf(file: string, maxImport: number, context: Context): Source {
   const limited = (bytes: AsyncIterable<Uint8Array>) =>
-    limitedFile(readable(file, bytes), maxImport, '--max-import');
+    limitedFile(readInput(file, bytes, 'import_failed'), maxImport, '--max-import');
   if (file === STANDARD_STREAM) return { size: null, read: () => limited(context.input()) };
   const size = context.disk.size(file);
   if (size === null) throw new CatalogError('import_failed', `there is no file ${file}${NAME_ONE}`);
   return { size, read: () => limited(readFile(context.disk, file)) };
-}
-
-const NAME_ONE = '; name a file, or "-" for standard input';
-
-async function* readable(
-  file: string,
-  bytes: AsyncIterable<Uint8Array>,
-): AsyncGenerator<Uint8Array> {
-  try {
-    yield* bytes;
-  } catch (cause) {
-    // The file is read twice, which a pipe does not allow.
-    const advice = systemErrorCode(cause) === 'EFTYPE' ? NAME_ONE : '';
-    const message = `${inputName(file)} cannot be read: ${messageOf(cause)}${advice}`;
-    throw new CatalogError('import_failed', message, { cause });
-  }
 }
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
