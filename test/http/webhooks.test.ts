@@ -27,6 +27,7 @@ import {
   type Service,
   type ServiceOptions,
 } from '../support/service.ts';
+import { callProgram } from '../support/program.ts';
 import { until } from '../support/until.ts';
 
 const WEBHOOKS = '/admin/webhooks/';
@@ -671,7 +672,7 @@ for (const [what, webhooks] of [
   ['is missing', []],
   ['is another one', [{ url: `${URL}&second` }]],
 ] as const) {
-  test(`if the key of its secret ${what}, nothing is sent to a webhook, and the delivery contains the reason`, async () => {
+  test(`if the key of its secret ${what}, nothing is sent to a webhook; the delivery and check say why`, async () => {
     const receiver = new Receiver();
     const server = await open(receiver);
     await sent(server, 201, 'POST', WEBHOOKS, { body: { url: URL } });
@@ -691,6 +692,10 @@ for (const [what, webhooks] of [
       receiver.requests.map(({ url }) => url),
       webhooks.map(({ url }) => url),
     );
+    const { status, stderr } = await callProgram(['check', '--data', server.data]);
+    assert.is(status, 0, stderr);
+    assert.match(stderr, `WARNING: nothing is delivered to webhook 1: ${server.data}/${why}`);
+    assert.is(stderr.split('\n').length, 2, 'and of no other webhook');
     await again.stop();
   });
 }

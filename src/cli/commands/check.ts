@@ -4,7 +4,9 @@ import { readClusterSettings } from '../../app/cluster/settings-file.ts';
 import { archiveRecord } from '../../archive/record.ts';
 import { PRIVATE_NAMES } from '../../auth/private-file.ts';
 import { judge } from '../../auth/sharing/private-contents.ts';
+import { WebhookKey } from '../../auth/webhook-key.ts';
 import { CatalogError, messageOf, systemErrorCode } from '../../errors.ts';
+import type { RowOf } from '../../model/rows.ts';
 import { keptSettings } from '../../pages/shop/settings.ts';
 import { checkStore } from '../../store/check.ts';
 import { missing } from '../../store/directory.ts';
@@ -35,8 +37,23 @@ export function check({ data }: CheckOptions, context: Context): void {
     );
   }
   if (state === null) throw missing(data);
+  for (const webhook of state.rows.webhooks.values()) {
+    warnOfSecret(data, webhook as RowOf<'webhooks'>, context);
+  }
   const after = changeSets === 1 ? 'one change set' : `${changeSets} change sets`;
   context.print(`${data} is in order: ${describeState(state)}; ${after} after catalog.json`);
+}
+
+/**
+ * Without the key of its secret, a webhook gets nothing. The store is in order all the same: one that
+ * was restored from a backup without keys has none.
+ */
+function warnOfSecret(data: string, webhook: RowOf<'webhooks'>, { warn }: Context): void {
+  try {
+    new WebhookKey(data).secretOf(webhook);
+  } catch (error) {
+    warn(`WARNING: nothing is delivered to webhook ${webhook.id}: ${messageOf(error)}`);
+  }
 }
 
 /** In a path that is no directory, every file of a store would be a finding. */
