@@ -4,6 +4,7 @@ import { CatalogError, shellWord } from '../../errors.ts';
 import { recover } from '../../store/files/recovery.ts';
 import {
   currentEpoch,
+  type HostRecord,
   promoted,
   readHostRecord,
   writeHostRecord,
@@ -23,10 +24,7 @@ export async function promote(
   await withOwnership(data, 'promote', async () => {
     const record = readHostRecord(disk, data);
     if (record === null || record.role === 'primary') {
-      throw new CatalogError(
-        'usage',
-        `${data} follows no other host; only the directory of a follower can be promoted`,
-      );
+      throw new CatalogError('usage', `${data} follows no other host; ${reasonOf(data, record)}`);
     }
     const state = recover(disk, data)?.state;
     if (state === undefined) throw missing(data);
@@ -35,7 +33,7 @@ export async function promote(
     const { number } = currentEpoch(next);
     const time = state.time === null ? '' : ` of ${state.time}`;
     print(
-      `promoted ${data}: epoch ${number} begins after change set ${state.sequence}${time}; start it with: catalog-server serve --data ${shellWord(data)}`,
+      `promoted ${data}: epoch ${number} begins after change set ${state.sequence}${time}; ${startOf(data)}`,
     );
     warn(
       `WARNING: writes that ${record.primary ?? 'the previous primary'} confirmed after change set ${state.sequence} are lost, unless they can still be read from that host; stop that host before you start this one`,
@@ -46,4 +44,16 @@ export async function promote(
       );
     }
   });
+}
+
+/** Why a host that follows no other one cannot be promoted: it may have been promoted already. */
+function reasonOf(data: string, record: HostRecord | null): string {
+  const { number, after } = record === null ? { number: 1, after: 0 } : currentEpoch(record);
+  return number === 1
+    ? 'only the directory of a follower can be promoted'
+    : `it is promoted already: epoch ${number} begins after change set ${after}; ${startOf(data)}`;
+}
+
+function startOf(data: string): string {
+  return `start it with: catalog-server serve --data ${shellWord(data)}`;
 }

@@ -13,7 +13,7 @@ import {
 } from '../../../../src/store/hosts/host-record.ts';
 import { temporaryDirectory } from '../../../support/directory.ts';
 import { quickDisk, refusableDisk } from '../../../support/disk.ts';
-import { callProgram } from '../../../support/program.ts';
+import { callProgram, directoryWithStore } from '../../../support/program.ts';
 import { contextOf } from '../../../support/service.ts';
 
 /** The directory of a host that follows, with an account `ann`. */
@@ -46,7 +46,14 @@ test('spec 15.15: promote makes the directory the primary of a new epoch, which 
   assert.match(refused.stderr, /was promoted to take the place of https:\/\/primary/);
   const again = await callProgram(['promote', '--data', data]);
   assert.is(again.status, 2);
-  assert.match(again.stderr, /follows no other host/);
+  assert.match(
+    again.stderr,
+    'follows no other host; it is promoted already: epoch 2 begins after change set 1; start it with: catalog-server serve --data',
+  );
+  const never = await directoryWithStore();
+  const alone = await callProgram(['promote', '--data', never]);
+  assert.is(alone.status, 2);
+  assert.match(alone.stderr, 'only the directory of a follower can be promoted');
 });
 
 test('promote refuses the directory of a host that runs, and leaves its record as it is', async () => {
