@@ -67,7 +67,13 @@ function absolute(path: string | undefined): string | undefined {
 export function sharedFilesOf(directory: string, disk: Disk): SharedFiles | undefined {
   const settings = readClusterSettings(directory, disk);
   if (settings === null) return undefined;
-  return asOwner(() => openCluster(settings)).credentials(disk, directory, () => {});
+  const cluster = asOwner(() => openCluster(settings));
+  const files = cluster.credentials(disk, directory, () => {});
+  return {
+    pull: () => cluster.forOperator(files.pull()),
+    push: (file, content) => cluster.forOperator(files.push(file, content)),
+    requireConfirmed: () => files.requireConfirmed(),
+  };
 }
 
 /**

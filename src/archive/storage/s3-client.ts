@@ -145,7 +145,7 @@ export class S3Client {
     headers.set('accept-encoding', 'identity');
     headers.set('user-agent', 'catalog-server');
     if (body !== undefined) headers.set('content-type', 'application/octet-stream');
-    return fetch(url, {
+    const response = fetch(url, {
       method,
       headers,
       ...(body !== undefined && { body }),
@@ -153,6 +153,9 @@ export class S3Client {
       // A compressed response is not unpacked: its length says nothing about what it takes.
       decompress: false,
       signal,
+    });
+    return response.catch((cause: unknown) => {
+      throw new Error(`${this.#url.origin}: ${messageOf(cause)}`, { cause });
     });
   }
 

@@ -54,16 +54,21 @@ export class Cluster {
 
   /** See {@link originOf}. */
   origin(): Promise<string | null> {
-    return this.#joining(originOf(this.#log, () => randomBytes(32).toString('hex')));
+    return this.forOperator(originOf(this.#log, () => randomBytes(32).toString('hex')));
   }
 
   /** See {@link requireSameHistory}. */
   requireSameHistory(store: LogPosition): Promise<void> {
-    return this.#joining(requireSameHistory(this.#log, store));
+    return this.forOperator(requireSameHistory(this.#log, store));
   }
 
-  /** Adds the nodes to the error of a start, for the operator. Errors for clients omit them. */
-  async #joining<T>(call: Promise<T>): Promise<T> {
+  /**
+   * Adds the nodes to the error of a start or a command, for the operator. Errors for clients omit
+   * them.
+   *
+   * @throws CatalogError `log_unavailable`, and what the call throws.
+   */
+  async forOperator<T>(call: Promise<T>): Promise<T> {
     try {
       return await call;
     } catch (cause) {

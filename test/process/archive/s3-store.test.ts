@@ -1,7 +1,7 @@
 /** Stores and other servers that answer wrongly, endlessly or not at all (spec 15.3). */
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createSocketServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -72,6 +72,16 @@ const outcome = (call: Promise<unknown>) => call.then(String, messageOf);
 const contents = (key: string) => `<Contents><Key>${key}</Key></Contents>`;
 const list = (content: string, isTruncated = false) =>
   `<ListBucketResult><IsTruncated>${isTruncated}</IsTruncated>${content}</ListBucketResult>`;
+
+test('the error for a server that does not speak HTTP names its address', async () => {
+  const server = createSocketServer((socket) => void socket.end('SSH-2.0-OpenSSH_9.6\r\n'));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  ends.push(() => server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  for (const [name, call] of Object.entries(CALLS)) {
+    assert.match(await outcome(call(storeAt(url))), `${url}: the response is not HTTP`, name);
+  }
+});
 
 test('a redirect is not followed, and the error names the region or the other address', async () => {
   const other = await peer((_request, response) => response.writeHead(200, { etag: '"a"' }).end());

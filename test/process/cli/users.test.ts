@@ -9,10 +9,29 @@ import { temporaryDirectory } from '../../support/directory.ts';
 import { type Finished, killServers, SECRET, startServer } from '../../support/server.ts';
 import { callProgram, directoryWithStore } from '../../support/program.ts';
 import { PROGRAM } from '../../support/paths.ts';
+import { freePorts } from '../../support/ports.ts';
 
 const PASSWORD = 'correct horse battery';
 
 test.after(killServers);
+
+test('if the log that hosts share cannot be reached, the error names its address', async () => {
+  const data = await directoryWithStore();
+  const [port] = await freePorts(1);
+  writeFileSync(join(data, 'cluster.json'), `{"log": "etcd://127.0.0.1:${port}/shop"}`);
+  for (const args of [
+    ['users', 'add', 'ann'],
+    ['tokens', 'revoke', 'some-token'],
+    ['keys', 'rotate'],
+  ]) {
+    const { status, stderr } = await callProgram([...args, '--data', data], { input: PASSWORD });
+    assert.is(status, 1);
+    assert.match(
+      stderr,
+      `the log at http://127.0.0.1:${port} cannot be used (etcd does not answer`,
+    );
+  }
+});
 
 function users(
   data: string,
