@@ -127,10 +127,12 @@ export function parseUpdates(kind: Kind, body: unknown): Promise<Update[]> {
   return readAll(body, function* (element, path, problems) {
     const isMissing = !Object.hasOwn(element, 'id');
     if (isMissing) problems.add(`${path}id`, REQUIRED);
-    const id = isMissing ? 0 : readId(element, path, problems);
-    if (id !== 0 && seen.has(id)) problems.add(`${path}id`, `${id} occurs twice`);
-    seen.add(id);
-    return { id, input: yield* readObject(kind, element, null, path, problems) };
+    const id = isMissing ? null : readId(element, path, problems);
+    if (id !== null) {
+      if (seen.has(id)) problems.add(`${path}id`, `${id} occurs twice`);
+      seen.add(id);
+    }
+    return { id: id ?? 0, input: yield* readObject(kind, element, null, path, problems) };
   });
 }
 
@@ -147,22 +149,22 @@ export function* parseOneUpdate(
   const object = requireObject(body);
   if (!Object.hasOwn(object, 'id')) return null;
   const problems = new Problems();
-  const id = readId(object, '', problems);
+  const id = readId(object, '', problems) ?? 0;
   const input = yield* readObject(kind, object, null, '', problems, mode === 'merge');
   problems.settle();
   return { id, input };
 }
 
-/** @returns 0 if the object's `id` is not an id. */
+/** @returns null if the object's `id` is not an id. */
 function readId(
   object: Readonly<Record<string, unknown>>,
   path: string,
   problems: Problems,
-): number {
+): number | null {
   const found = v.safeParse(identifier, object['id']);
   if (found.success) return found.output;
   problems.add(`${path}id`, found.issues[0].message);
-  return 0;
+  return null;
 }
 
 type ReadElement<T> = (

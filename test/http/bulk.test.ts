@@ -246,6 +246,8 @@ for (const [path, { element, text, invalid, broken }] of ADMIN) {
     const without = await patch(path, [{ [text]: 'X' }, { id: '1', [text]: 'X' }, { [text]: 'X' }]);
     assertInvalid(without, ['0.id', '1.id', '2.id'], 'elements without an id are not the same');
     assert.equal(without.json.fields['2.id'], ['is required']);
+    const twice = await patch(path, [{ id: 0 }, { id: 0, [text]: '' }]);
+    assertInvalid(twice, ['1.id', `1.${text}`], 'the same id twice, although no object has it');
     if (broken !== null) {
       const body = [
         { id: ids[0], [text]: 'Never' },
