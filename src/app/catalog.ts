@@ -106,7 +106,7 @@ export async function openCatalog(
   void new TemplateSources(disk, options.pages.templates);
   const { CATALOG_JWT_SECRET: secret } = env;
   if (secret !== undefined) secretKeys(secret);
-  void archivePlace(options, env, seams);
+  void archivePlace(options, { disk, env }, seams);
   await using ifFailed = new AsyncDisposableStack();
   const opened = ifFailed.use(new AsyncDisposableStack());
   const catalog = await compose(opened, options, { disk, env, version }, monitor, seams);

@@ -14,7 +14,7 @@ import type { ReadinessDetails } from '../../http/services.ts';
 import type { Store } from '../../store/store.ts';
 import type { Monitor } from '../catalog-monitor.ts';
 import type { Context } from '../context.ts';
-import { isDataFile } from '../../data-files.ts';
+import { DATA_FILES, isDataFile } from '../../data-files.ts';
 
 /** Milliseconds for which an archive still takes change sets when the server stops. */
 const ARCHIVE_GRACE_MS = 5000;
@@ -55,11 +55,14 @@ interface ArchivePlace {
  */
 export function archivePlace(
   { archive: address, archiveKey, data }: ArchiveOptions & { readonly data: string },
-  env: Context['env'],
+  { disk, env }: Pick<Context, 'disk' | 'env'>,
   { archiveStore }: ArchiveSeams,
 ): ArchivePlace | null {
   if (address === undefined) return null;
-  if (address.kind === 'directory') requireOutside(data, address.path);
+  if (address.kind === 'directory') {
+    requireOutside(data, address.path);
+    requireNoData(address.path, disk);
+  }
   const key = archiveKey === undefined ? null : readKeyFile(archiveKey);
   return { objects: archiveStore ?? openObjectStore(address, env), key };
 }
@@ -74,6 +77,24 @@ function requireOutside(data: string, directory: string): void {
   );
 }
 
+/** Otherwise the archive would replace the archive.json of another store. */
+function requireNoData(directory: string, disk: Context['disk']): void {
+  if (!namesIn(directory, disk).includes(DATA_FILES.head)) return;
+  throw new CatalogError(
+    'usage',
+    `the archive ${directory} is the data directory of another store; name another directory with --archive`,
+  );
+}
+
+/** A directory that cannot be read ends no start: the archiver tries again. */
+function namesIn(directory: string, disk: Context['disk']): readonly string[] {
+  try {
+    return disk.list(directory);
+  } catch {
+    return [];
+  }
+}
+
 /**
  * @param options with `data`, the data directory.
  * @throws as {@link archivePlace}.
@@ -81,11 +102,11 @@ function requireOutside(data: string, directory: string): void {
 export function openArchive(
   options: ArchiveOptions & { readonly data: string },
   store: Store,
-  { disk, env }: Pick<Context, 'disk' | 'env'>,
+  context: Pick<Context, 'disk' | 'env'>,
   monitor: Monitor,
   seams: ArchiveSeams,
 ): Archive {
-  const place = archivePlace(options, env, seams);
+  const place = archivePlace(options, context, seams);
   if (place === null) {
     return { figures: () => null, details: () => ({}), start() {}, close: async () => {} };
   }
@@ -97,7 +118,7 @@ export function openArchive(
     store,
     objects,
     privateFiles,
-    record: archiveRecord(disk, data),
+    record: archiveRecord(context.disk, data),
     keep: archiveKeep ?? null,
     now: seams.clock?.now,
     onError: monitor.onError('the server continues, but its archive fails'),

@@ -74,6 +74,18 @@ test('serve refuses an archive among the files of its data directory', async () 
   assert.not.ok(existsSync(join(data, 'archive.json')));
 });
 
+test('serve refuses an archive in the data directory of another store', async () => {
+  const [data, other] = [await directoryWithStore(), await directoryWithStore()];
+  // Without the check, the missing key ends the start.
+  const args = ['--port', '0', '--archive', `file://${other}`, '--archive-key', 'missing'];
+  const message = await failureOf(data, args, 2);
+  assert.match(
+    message,
+    `the archive ${other} is the data directory of another store; name another`,
+  );
+  assert.not.ok(existsSync(join(other, 'archive.json')));
+});
+
 test('serve refuses flags of hosts that do not go together, and creates nothing', async () => {
   const data = join(temporaryDirectory(), 'data');
   const log = ['--port', '0', '--log', 'etcd://127.0.0.1:1/shop'];
