@@ -27,16 +27,17 @@ export interface CheckOptions {
 export function check({ data }: CheckOptions, context: Context): void {
   requireDirectory(context, data);
   const { findings, state, changeSets } = checkStore(context.disk, data);
+  // The files of an archive, in which there is no store, would be taken for damaged ones of a store.
+  if (state === null && findings.length === 0) throw missing(data);
   const found = [...findings, ...filesBeside(context, data).flatMap(findingsOf)];
   for (const finding of found) context.print(finding);
-  if (found.length > 0) {
+  if (state === null || found.length > 0) {
     const count = found.length === 1 ? 'one finding' : `${found.length} findings`;
     throw new CatalogError(
       'check_failed',
       `${data} is not in order: ${count}, listed on standard output`,
     );
   }
-  if (state === null) throw missing(data);
   for (const webhook of state.rows.webhooks.values()) {
     warnOfSecret(data, webhook as RowOf<'webhooks'>, context);
   }

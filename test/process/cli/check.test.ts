@@ -149,6 +149,14 @@ test('check without a store names the command that creates one, and creates noth
   assert.equal(readdirSync(parent), []);
 });
 
+test('check of the directory of an archive says that it holds no store, and not what to remove', async () => {
+  const data = temporaryDirectory();
+  writeFileSync(join(data, 'archive.json'), '{"format":1,"id":"a","key":null}');
+  const { status, stdout, stderr } = await check(data);
+  assert.equal([status, stdout], [1, '']);
+  assert.ok(stderr.startsWith(`catalog-server: ${data} holds no store`), stderr);
+});
+
 test('a file at the path of the data directory is one error, with its name, and no findings', async () => {
   const data = join(temporaryDirectory(), 'file');
   writeFileSync(data, 'mine');
