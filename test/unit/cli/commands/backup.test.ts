@@ -210,4 +210,17 @@ test('a name of a file that is open already is refused, however it is written', 
   }
 });
 
+test('keys generate makes no file that a store would take for one of its own', async () => {
+  const data = await directoryWithStore();
+  const before = readdirSync(data);
+  for (const name of ['keys.json', 'pages.json', 'webhook-key.json']) {
+    const { status, stderr } = await callProgram(['keys', 'generate', join(data, name)]);
+    assert.is(status, 1);
+    assert.match(stderr, `${join(data, name)} is in a data directory`);
+  }
+  assert.equal(readdirSync(data), before);
+  const { status } = await callProgram(['keys', 'generate', join(data, 'archive.key')]);
+  assert.is(status, 0);
+});
+
 test.run();
