@@ -5,7 +5,7 @@ import { type Disk } from '../disk/disk.ts';
 import { withOpen, writeDurably } from '../disk/durable-file.ts';
 import { requirePrivate } from '../disk/modes.ts';
 import { type FileContent, readShort } from '../disk/watched-file.ts';
-import { CatalogError, hasCode, messageOf, shellWord } from '../errors.ts';
+import { CatalogError, hasCode, messageOf, shellWord, systemErrorCode } from '../errors.ts';
 import { KEY_BYTES } from './encrypted-stream.ts';
 
 const PREFIX = 'catalog-key-';
@@ -31,7 +31,8 @@ export async function createKeyFile(disk: Disk, path: string): Promise<string> {
       writeDurably(disk, path, bytes, fd, { exclusive: true }),
     );
   } catch (cause) {
-    const isTaken = hasCode(cause, 'second_writer');
+    // The link call of the system says EEXIST of a symbolic link to nothing, such as an unmounted disk.
+    const isTaken = hasCode(cause, 'second_writer') || systemErrorCode(cause) === 'EEXIST';
     const why = isTaken
       ? 'the file exists already, and a key is never overwritten'
       : messageOf(cause);

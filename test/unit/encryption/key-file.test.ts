@@ -1,8 +1,9 @@
 /** docs/storage.md, "Encryption": only its owner reads a key file, and it is never replaced. */
-import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { machineDisk } from '../../../src/disk/disk.ts';
 import { createKeyFile, keyId, readKeyFile } from '../../../src/encryption/key-file.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { quickDisk } from '../../support/disk.ts';
@@ -18,6 +19,13 @@ test('a key file has 32 random bytes, and only its owner may read it', async () 
 
 test('the id of a key is that of earlier versions, with which archives name their keys', () => {
   assert.is(keyId(new Uint8Array(32)), 'beefc9fa8f57bb61');
+});
+
+test('a symbolic link to nothing in the place of a key file is not replaced', async () => {
+  const path = join(temporaryDirectory(), 'archive.key');
+  symlinkSync('unmounted', path);
+  const refused = await createKeyFile(machineDisk, path).then(() => '', String);
+  assert.match(refused, 'a key is never overwritten');
 });
 
 test('a key file is never replaced', async () => {
