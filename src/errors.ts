@@ -175,11 +175,18 @@ const REASONS: Readonly<Record<string, string>> = {
   EUCLEAN: 'structure needs cleaning',
 };
 
+/** What the HTTP clients of the runtime say about an address that serves something else. */
+const MISTAKEN_ADDRESSES: readonly (readonly [RegExp, string])[] = [
+  [/^(?:Malformed_HTTP_Response$|Parse Error: Expected HTTP\/)/, 'the response is not HTTP'],
+  [/WRONG_VERSION_NUMBER/, 'the server does not speak TLS on this port'],
+];
+
 /** The text of anything thrown, for a message to the operator. */
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const message = error.message.replace(FETCH_DETAILS, '');
-  if (message === 'Malformed_HTTP_Response') return 'the response is not HTTP';
+  const mistaken = MISTAKEN_ADDRESSES.find(([pattern]) => pattern.test(message));
+  if (mistaken !== undefined) return mistaken[1];
   const reason = REASONS[systemErrorCode(error) ?? ''];
   return reason === undefined ? message : message.replace(': unknown error', `: ${reason}`);
 }

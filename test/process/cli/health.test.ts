@@ -89,7 +89,12 @@ test('health prints no unexpected error text of a server, and follows no redirec
 
 test('health exits 1 if the response is not HTTP', async () => {
   const url = await serving(net.createServer((socket) => socket.end('220 mail.example\r\n')));
-  await assertNotReady(url, 'does not answer');
+  await assertNotReady(url, 'does not answer: the response is not HTTP');
+});
+
+test('health exits 1 if the server does not speak TLS', async () => {
+  const url = (await answering(200, '')).replace('http:', 'https:');
+  await assertNotReady(url, 'does not answer: the server does not speak TLS on this port');
 });
 
 test('health does not wait for the end of a response that never ends', async () => {
