@@ -132,21 +132,16 @@ export class FormState {
     return typed;
   }
 
-  /** What is chosen among the specifications of a SKU is dropped with its SPU, and is back with it. */
-  #choicesBack(spu: Typed): TypedFields {
+  /** Choices among the specifications of a SKU go with its SPU, and are back with it. */
+  #choicesOf(spu: Typed): TypedFields {
+    if (spu === this.typed.value['spu_id']) return {};
     const item = this.base.value?.item ?? null;
-    if (spu !== item?.['goods_id'] || spu === this.typed.value['spu_id']) return {};
-    const dropped = Object.entries((this.typed.value['specs'] ?? {}) as Chosen).filter(
-      ([, option]) => option === null,
-    );
-    const before = (this.#typedOf(item)['specs'] ?? {}) as Chosen;
-    const back = dropped.map(([spec]) => [spec, before[spec] ?? null]);
-    return { specs: { ...(this.typed.value['specs'] as Chosen), ...Object.fromEntries(back) } };
+    return { specs: (spu === item?.['goods_id'] && this.#typedOf(item)['specs']) || {} };
   }
 
   /** A category of an SPU says which ones stand above it. */
   #implied(attribute: string, value: Typed): TypedFields {
-    if (this.collection.name === 'skus' && attribute === 'spu_id') return this.#choicesBack(value);
+    if (this.collection.name === 'skus' && attribute === 'spu_id') return this.#choicesOf(value);
     const level = /^category([123])_id$/.exec(attribute)?.[1];
     if (level === undefined || typeof value !== 'number') return {};
     const implied: Record<string, Typed> = { ...levelsOf(value) };

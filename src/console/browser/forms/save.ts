@@ -101,17 +101,14 @@ function pairOf([spec_id, option_id]: Choice): Pair[] {
 
 /**
  * All specifications of a SKU, if some were changed: a change replaces them. If a specification that
- * was not changed has several records, they stay. Nothing moves along to another SPU, also if the
- * specifications of that one are not known yet.
+ * was not changed has several records, they stay.
  */
 function replacedSpecs(form: FormState, { item }: Loaded): { specs?: Pair[] } {
-  if (form.collection.name !== 'skus') return {};
   const choices = form.changedSpecs();
-  const isMoved = form.changedFields().some(({ attribute }) => attribute === 'spu_id');
-  if (choices.length === 0 && !isMoved) return {};
+  if (choices.length === 0) return {};
   const changed = new Set(choices.map(([spec]) => spec));
   const before = item['specs'] as unknown as readonly Pair[];
-  const kept = isMoved ? [] : before.filter(({ spec_id }) => !changed.has(spec_id));
+  const kept = before.filter(({ spec_id }) => !changed.has(spec_id));
   return { specs: [...kept, ...choices.flatMap(pairOf)] };
 }
 

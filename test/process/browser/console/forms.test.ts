@@ -328,6 +328,29 @@ testInBrowser('a SKU moves before the specifications of its new SPU are known', 
   await page.context().close();
 });
 
+testInBrowser('a new SKU is saved before the specifications of its new SPU are known', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  const { category_id: category } = await read(server, '/admin/skus/1/');
+  await page.goto(at(`/skus/new?spu_id=1&category_id=${category}`));
+  await page.getByLabel('Storage').selectOption({ index: 1 });
+  for (const name of ['Name', 'Caption']) await page.getByLabel(name).fill('Moved before');
+  for (const name of ['Price', 'Cost price', 'Market price']) {
+    await page.getByLabel(name, { exact: true }).fill('1');
+  }
+  const release = await hold(page, '**/admin/goods/*/specs/**');
+  await page.getByLabel('SPU', { exact: true }).fill('Gooseneck');
+  await page.getByRole('option', { name: 'Gooseneck' }).first().click();
+  await page.getByRole('button', { name: 'Save' }).click();
+  await hears(page, 'status', 'Moved before is saved.');
+  release();
+  const [{ goods, specs }] = await read(server, '/admin/skus/?q=Moved+before');
+  assert.equal([goods.includes('Gooseneck'), specs], [true, []]);
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
 testInBrowser(
   'a move to another SPU that is discarded before a frame changes nothing',
   async () => {
