@@ -38,6 +38,12 @@ function proposal({ changed }: Difference): Side {
   return changed ? 'mine' : 'theirs';
 }
 
+/** Which difference is chosen with another: the specifications of a SKU are those of its SPU. */
+function leaderOf(each: Difference, differences: readonly Difference[]): Difference {
+  const spu = differences.find(({ field }) => field.attribute === 'spu_id');
+  return each.field.kind === 'specs' && spu !== undefined ? spu : each;
+}
+
 /** Who wrote the item last, if the server tells. */
 function useLastWriter(form: FormState, theirs: Loaded): string | null {
   const words = useSignal<string | null>(null);
@@ -69,7 +75,10 @@ export function ConflictView({ form, theirs, onClose, onSave }: ConflictProps) {
   const differences = differencesOf(form, theirs);
   const chosen = useSignal<Readonly<Record<string, Side>>>({});
   const who = useLastWriter(form, theirs);
-  const sideOf = (each: Difference) => chosen.value[each.field.attribute] ?? proposal(each);
+  const sideOf = (each: Difference) => {
+    const leader = leaderOf(each, differences);
+    return chosen.value[leader.field.attribute] ?? proposal(leader);
+  };
   const merge = () => {
     const merged: Record<string, Typed> = Object.fromEntries(
       form.fields.map((field) => [field.attribute, form.typedFor(field, theirs.item)]),
@@ -93,7 +102,8 @@ export function ConflictView({ form, theirs, onClose, onSave }: ConflictProps) {
           differences={differences}
           sideOf={sideOf}
           collection={form.collection.name}
-          onChoose={(attribute, side) => {
+          onChoose={(each, side) => {
+            const { attribute } = leaderOf(each, differences).field;
             chosen.value = { ...chosen.value, [attribute]: side };
           }}
         />

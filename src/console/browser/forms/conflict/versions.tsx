@@ -29,7 +29,7 @@ interface TableProps {
   readonly differences: readonly Difference[];
   readonly sideOf: (difference: Difference) => Side;
   readonly collection: FormState['collection']['name'];
-  readonly onChoose: (attribute: string, side: Side) => void;
+  readonly onChoose: (difference: Difference, side: Side) => void;
 }
 
 /** Each attribute as it was, as it is typed here and as another user has saved it, to choose from. */
@@ -51,7 +51,7 @@ export function VersionTable({ differences, sideOf, collection, onChoose }: Tabl
           difference={each}
           side={sideOf(each)}
           collection={collection}
-          onChoose={(side) => onChoose(each.field.attribute, side)}
+          onChoose={(side) => onChoose(each, side)}
         />
       ))}
     </DataTable>

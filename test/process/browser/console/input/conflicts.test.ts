@@ -125,6 +125,47 @@ for (const look of [
   );
 }
 
+testInBrowser(
+  'the options of a SKU that another user has moved are chosen with its SPU',
+  async () => {
+    const { server, at, visit } = scene();
+    const visitor = await visit('editor');
+    const { page } = visitor;
+    const { id: _, ...copied } = await read(server, '/admin/skus/1/');
+    for (const side of ['theirs', 'mine']) {
+      const { id } = await make(server, '/admin/skus/', { ...copied, code: null });
+      await page.goto(at(`/skus/${id}`));
+      await page.getByLabel('Storage').selectOption({ index: 1 });
+      await page.getByLabel('Caption').fill(`Keeps ${side}`);
+      const body = { spu_id: 2, specs: [] };
+      const patched = await send(server, 'PATCH', `/admin/skus/${id}/`, {
+        body,
+        headers: { 'content-type': 'application/merge-patch+json' },
+      });
+      assert.is(patched.status, 200);
+      // The chosen version is sent before these are read.
+      const release = await hold(page, '**/admin/goods/*/specs/**');
+      await page.keyboard.press('Control+s');
+      const dialog = page.getByRole('alertdialog', { name: 'Another user has changed this item' });
+      await dialog.waitFor();
+      const specs = dialog.getByRole('row', { name: /^Specifications/ });
+      const kept = (name: string) => specs.getByLabel(name).isChecked();
+      assert.is(await kept('Theirs'), true);
+      if (side === 'mine') await specs.getByLabel('Yours').check();
+      await dialog.getByRole('button', { name: 'Save the chosen version' }).click();
+      await hears(page, 'status', 'is saved.');
+      release();
+      const now = await read(server, `/admin/skus/${id}/`);
+      assert.is(now.caption, `Keeps ${side}`);
+      assert.equal([now.goods_id, now.specs.length], side === 'mine' ? [1, 2] : [2, 0]);
+      await page.unroute('**/admin/goods/*/specs/**');
+      await send(server, 'DELETE', `/admin/skus/${id}/`);
+    }
+    assert.equal(faults(visitor, [/412/]), []);
+    await page.context().close();
+  },
+);
+
 testInBrowser('SKUs do not follow their SPU if another user has moved one of them', async () => {
   const { server, visit, at } = scene();
   const { page } = await visit('editor');
