@@ -1,6 +1,7 @@
 /** Unsaved changes, kept in this tab so that they survive a reload. */
 import type { Creation } from '../api/creation-key.ts';
 import { session } from '../api/session.ts';
+import { textOf } from '../api/text-of.ts';
 import type { Item } from '../api/types.ts';
 import { tabStorage } from '../start/storage.ts';
 import type { Typed } from './values.ts';
@@ -19,6 +20,19 @@ export interface Draft {
 
 function keyOf(name: string): string {
   return `catalog.draft.${session.value?.subject ?? ''}.${name}`;
+}
+
+/**
+ * @param id null for a new item.
+ * @param given what a new item starts with: what is typed for one SPU is not meant for another.
+ */
+export function draftName(
+  collection: string,
+  id: number | null,
+  given: Draft['typed'] = {},
+): string {
+  const named = Object.entries(given).map(([name, value]) => `/${name}/${textOf(value)}`);
+  return `${collection}/${id ?? 'new'}${named.join('')}`;
 }
 
 /** @param name of the form, such as `skus/17`. */

@@ -9,7 +9,7 @@ import { textOf } from '../api/text-of.ts';
 import type { Item, Value } from '../api/types.ts';
 import { currency, locale, priceInput } from '../messages/text.ts';
 import { amountOf } from '../messages/typed-numbers.ts';
-import { type Draft, keepDraft, readDraft } from './drafts.ts';
+import { type Draft, draftName, keepDraft, readDraft } from './drafts.ts';
 import { type Chosen, type FormField, initialOf, judge, type Typed, typedOf } from './values.ts';
 
 export type TypedFields = Readonly<Record<string, Typed>>;
@@ -59,7 +59,7 @@ export class FormState {
       schema: described,
     }));
     this.#initial = initial;
-    this.#name = nameOf(collection, base);
+    this.#name = draftName(collection.name, base?.item.id ?? null, initial);
     this.base.value = base;
     this.typed.value = this.#typedOf(base?.item ?? null);
     this.dirty = computed(() => this.changedFields().length > 0);
@@ -222,7 +222,7 @@ export class FormState {
     const before = this.base.value?.item['category3_id'];
     const since = Object.entries(this.typed.value).filter(([name, typed]) => typed !== sent[name]);
     keepDraft(this.#name, null);
-    this.#name = nameOf(this.collection, loaded);
+    this.#name = draftName(this.collection.name, loaded.item.id);
     batch(() => {
       if (typeof before === 'number' && before !== loaded.item['category3_id']) {
         this.movedFrom.value = before;
@@ -272,11 +272,6 @@ export class FormState {
     }
     return { ...problems, ...this.refused.value };
   }
-}
-
-/** The name of the draft of a form. @param base null for a new item. */
-function nameOf({ name }: Collection, base: Loaded | null): string {
-  return `${name}/${base?.item.id ?? 'new'}`;
 }
 
 function differ(field: FormField, from: TypedFields, to: TypedFields): boolean {
