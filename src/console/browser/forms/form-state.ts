@@ -38,9 +38,11 @@ export class FormState {
   readonly previewed = signal(false);
   /** The category from which a save has moved an SPU; null if none has. */
   readonly movedFrom = signal<number | null>(null);
+  /** What was sent when a response was lost, so that the server may have it; null if it has not. */
+  readonly unanswered = signal<TypedFields | null>(null);
   /** Of the request that creates a new item. */
   readonly creation = new CreationKey();
-  /** Whether the form differs from what the server has. */
+  /** Whether the form differs from what the server has, or may have. */
   readonly dirty: ReadonlySignal<boolean>;
   readonly problems: ReadonlySignal<Problems>;
   /** What a new item starts with. */
@@ -62,7 +64,7 @@ export class FormState {
     this.#name = draftName(collection.name, base?.item.id ?? null, initial);
     this.base.value = base;
     this.typed.value = this.#typedOf(base?.item ?? null);
-    this.dirty = computed(() => this.changedFields().length > 0);
+    this.dirty = computed(() => this.changedFields().length > 0 || this.#isTypedBack());
     this.problems = computed(() => this.#judgeAll());
   }
 
@@ -188,6 +190,12 @@ export class FormState {
     return this.fields.filter((field) => differ(field, base, typed));
   }
 
+  /** Whether a value that the server may have is typed anew, be it as it was before. */
+  #isTypedBack(): boolean {
+    const sent = this.unanswered.value;
+    return sent !== null && this.fields.some((each) => differ(each, sent, this.typed.value));
+  }
+
   /** What a PATCH sends, or a POST if there is no item yet. Specifications are not in it. */
   changes(): Changes {
     const all = this.allValues();
@@ -240,6 +248,7 @@ export class FormState {
       this.base.value = loaded;
       this.typed.value = typed;
       this.refused.value = {};
+      this.unanswered.value = null;
     });
   }
 
@@ -247,8 +256,9 @@ export class FormState {
   discard(): void {
     this.typed.value = this.#typedOf(this.base.value?.item ?? null);
     this.restored.value = false;
-    // What is typed next is another item than the one that may have been created.
+    // What is typed next has nothing to do with what may have been written.
     this.creation.forget();
+    this.unanswered.value = null;
     keepDraft(this.#name, null);
   }
 

@@ -5,7 +5,7 @@ import { responseName } from '../api/collections.ts';
 import type { CollectionName, Item, Pair } from '../api/types.ts';
 import { serverText, t } from '../messages/text.ts';
 import { wordsFor } from '../parts/notices.tsx';
-import type { Choice, FormState, TypedFields } from './form-state.ts';
+import type { Choice, FormState } from './form-state.ts';
 
 /** Another user has changed the item since it was read. */
 export class Conflict extends Error {
@@ -29,11 +29,9 @@ export async function save(form: FormState): Promise<Loaded> {
   const sent = form.typed.value;
   try {
     const changes = { ...form.changes(), ...replacedSpecs(form, base) };
-    const loaded = await changeGuarded(form.collection.name, base, changes);
-    unanswered.delete(form);
-    return loaded;
+    return await changeGuarded(form.collection.name, base, changes);
   } catch (error) {
-    if (isLost(error)) unanswered.set(form, sent);
+    if (isLost(error)) form.unanswered.value = sent;
     if (!(error instanceof ApiError && error.status === 412)) throw error;
     const theirs = await load(form.collection.name, id);
     // The response to an earlier attempt was lost, or another user has done the same.
@@ -46,19 +44,14 @@ export async function save(form: FormState): Promise<Loaded> {
   }
 }
 
-/** What forms held when they were sent and the response was lost. */
-const unanswered = new WeakMap<FormState, TypedFields>();
-
 /** Whether all that differs was written by an attempt without an answer, and is typed anew since. */
 function isOwn(form: FormState, before: Item, now: Item): boolean {
-  const sent = unanswered.get(form);
-  if (sent === undefined) return false;
-  const typed = new Set(form.changedFields());
+  const sent = form.unanswered.value;
+  if (sent === null) return false;
   const others = new Set(form.changedFields(now, sent));
   return form.fields.every((field) => {
     const name = responseName(form.collection, field.attribute);
-    if (JSON.stringify(before[name]) === JSON.stringify(now[name])) return true;
-    return typed.has(field) && !others.has(field);
+    return JSON.stringify(before[name]) === JSON.stringify(now[name]) || !others.has(field);
   });
 }
 

@@ -100,6 +100,29 @@ testInBrowser('what was typed after a lost response is no conflict with the user
   await page.context().close();
 });
 
+testInBrowser('a value that is typed back after a lost response is saved', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  const stock = page.getByLabel('Stock');
+  const save = page.getByRole('button', { name: 'Save', exact: true });
+  await page.goto(at('/skus/8'));
+  const before = await stock.inputValue();
+  await stock.fill('4201');
+  await loseResponse(page, '**/admin/skus/8/', 'PATCH');
+  await save.click();
+  await hears(page, 'alert', 'The server does not answer.');
+  await stock.fill(before);
+  // It is not known what the server has.
+  await page.getByText('Unsaved changes').waitFor();
+  await save.click();
+  await hears(page, 'status', 'is saved.');
+  await page.getByText('Unsaved changes').waitFor({ state: 'hidden' });
+  assert.is((await read(server, '/admin/skus/8/')).stock, Number(before));
+  assert.equal(faults(visitor, [/ERR_FAILED/, /412/]), []);
+  await page.context().close();
+});
+
 testInBrowser('an item that never reached the server, and is refused, is corrected', async () => {
   const { server, at, visit } = scene();
   const visitor = await visit('editor');
