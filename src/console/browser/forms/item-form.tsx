@@ -10,18 +10,17 @@ import { titleOf } from '../parts/attributes.ts';
 import { followCategories } from '../parts/category-changes.ts';
 import { confirmLeaving, dialogsClosed } from '../parts/dialog.tsx';
 import { announce, complain, Problem } from '../parts/notices.tsx';
-import { hasUnchosen } from '../parts/pickers/unchosen.tsx';
+import { dropUnchosen, hasUnchosen } from '../parts/pickers/unchosen.tsx';
 import { useTitle } from '../parts/title.ts';
 import { catalogVersion } from '../parts/version.ts';
 import { ConflictView } from './conflict/conflict-view.tsx';
-import { DeleteButton } from './delete-button.tsx';
 import { Facts } from './facts.tsx';
 import { Fields, focusProblem, type Missing } from './fields.tsx';
 import { CreateDialog } from './create-dialog.tsx';
 import type { FormState } from './form-state.ts';
-import { useClearOfNotices } from './keep-clear.ts';
 import { Preview, PreviewButton } from './preview.tsx';
 import { Conflict, isRefusal, refusalsOf, save } from './save.ts';
+import { SaveBar } from './save-bar.tsx';
 import { SpuParts } from './spu/spu-parts.tsx';
 
 interface Saving {
@@ -145,6 +144,7 @@ function useLanguage(form: FormState): void {
  */
 export function ItemForm({ form }: { readonly form: FormState }) {
   const root = useRef<HTMLDivElement>(null);
+  const fields = useRef<HTMLFormElement>(null);
   const saving = useSaving(form, root);
   useGuard(form, root);
   useLanguage(form);
@@ -154,15 +154,20 @@ export function ItemForm({ form }: { readonly form: FormState }) {
   const item = base.value?.item ?? null;
   const submit = () => void saving.run().catch(complain);
   useSaveKey(submit);
+  const discard = () => {
+    form.discard();
+    dropUnchosen(fields.current);
+  };
   const close = () => {
     saving.conflict.value = null;
   };
   return (
     <div ref={root}>
       <Heading form={form} />
-      {form.restored.value && form.dirty.value && <Restored form={form} />}
+      {form.restored.value && form.dirty.value && <Restored onDiscard={discard} />}
       <div class={form.previewed.value ? 'beside' : ''}>
         <form
+          ref={fields}
           class="item"
           noValidate
           onSubmit={(event) => {
@@ -179,7 +184,7 @@ export function ItemForm({ form }: { readonly form: FormState }) {
             }}
           />
           {item !== null && <Facts collection={collection} item={item} />}
-          {mayWrite.value && <SaveBar form={form} busy={saving.busy.value} />}
+          {mayWrite.value && <SaveBar {...{ form, discard }} busy={saving.busy.value} />}
         </form>
         {form.previewed.value && <Preview form={form} />}
       </div>
@@ -258,34 +263,11 @@ function Heading({ form }: { readonly form: FormState }) {
   );
 }
 
-function SaveBar({ form, busy }: { readonly form: FormState; readonly busy: boolean }) {
-  const item = form.base.value?.item ?? null;
-  const bar = useRef<HTMLDivElement>(null);
-  useClearOfNotices(bar);
-  return (
-    <div ref={bar} class="save-bar">
-      {/* A button that is disabled would lose the focus. */}
-      <button type="submit" class="primary" aria-disabled={busy}>
-        {t('form.save')}
-      </button>
-      {form.dirty.value && item !== null && (
-        <button type="button" onClick={() => form.discard()}>
-          {t('form.discard')}
-        </button>
-      )}
-      <span class="soft" aria-live="off">
-        {form.dirty.value ? t('form.unsaved') : ''}
-      </span>
-      {item !== null && <DeleteButton form={form} />}
-    </div>
-  );
-}
-
-function Restored({ form }: { readonly form: FormState }) {
+function Restored({ onDiscard }: { readonly onDiscard: () => void }) {
   return (
     <div class="notice-inline" role="status">
       <p>{t('form.restored')}</p>
-      <button type="button" class="plain" onClick={() => form.discard()}>
+      <button type="button" class="plain" onClick={onDiscard}>
         {t('form.discard')}
       </button>
     </div>

@@ -3,7 +3,7 @@ import { useMemo, useRef } from 'preact/hooks';
 import { collectionOf } from '../api/collections.ts';
 import { textOf } from '../api/text-of.ts';
 import type { Pair } from '../api/types.ts';
-import { useClearOfNotices } from '../forms/keep-clear.ts';
+import { useClearOfNotices } from '../parts/keep-clear.ts';
 import { href } from '../location.ts';
 import { formatNumber, serverText, t } from '../messages/text.ts';
 import { shownValue } from '../parts/attributes.ts';

@@ -126,6 +126,46 @@ testInBrowser('a form is not saved while it has text from which nothing was chos
   await page.context().close();
 });
 
+testInBrowser(
+  'text from which nothing was chosen is discarded with the other changes',
+  async () => {
+    const { at, visit } = scene();
+    const visitor = await visit('editor');
+    const { page } = visitor;
+    const discard = page.getByRole('button', { name: 'Discard changes' });
+    const isLeft = async () => {
+      assert.is(await page.locator('[data-unchosen=true]').count(), 0);
+      await page.getByRole('link', { name: 'Books', exact: true }).click();
+      await page.getByRole('table', { name: 'Books' }).waitFor();
+    };
+    for (const [path, name, picker, chosen] of [
+      ['/options/1', 'Value', 'Specification', 'Colour'],
+      ['/goods/1', 'Name', 'Category 3', 'Electronics › Phones › Smartphones'],
+    ] as const) {
+      await page.goto(at(path));
+      const field = page.getByLabel(picker, { exact: true });
+      await page.getByLabel(name, { exact: true }).fill('Changed');
+      await field.fill('Nothing is called so');
+      // A message below the field, which the press would leave, must not move the button away.
+      const { x = 0, y = 0 } = (await discard.boundingBox()) ?? {};
+      await page.mouse.move(x + 4, y + 4);
+      await page.mouse.down();
+      await page.mouse.up();
+      await discard.waitFor({ state: 'hidden' });
+      assert.is(await field.inputValue(), chosen);
+      await isLeft();
+    }
+    await page.goto(at('/skus/1'));
+    await page.getByLabel('Caption').fill('Changed');
+    await page.getByRole('button', { name: 'Add another…' }).first().click();
+    await page.getByLabel('New option of').fill('Not added');
+    await discard.click();
+    await isLeft();
+    assert.equal(faults(visitor), []);
+    await page.context().close();
+  },
+);
+
 testInBrowser('choices at the right edge of a window are moved into it', async () => {
   const { at, visit } = scene();
   const visitor = await visit('editor', { width: 360 });

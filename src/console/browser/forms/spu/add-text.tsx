@@ -7,6 +7,7 @@ import type { CollectionName, Item } from '../../api/types.ts';
 import { t } from '../../messages/text.ts';
 import { useOneAtATime } from '../../one-at-a-time.ts';
 import { complain } from '../../parts/notices.tsx';
+import { unsavedText } from '../../parts/pickers/unchosen.tsx';
 
 interface AddProps {
   readonly label: string;
@@ -76,7 +77,9 @@ export function AddText(props: AddProps) {
           value={text.value}
           aria-invalid={kept}
           aria-describedby={kept ? message : undefined}
-          data-unchosen={typed}
+          {...unsavedText(text.value, () => {
+            text.value = '';
+          })}
           onInput={({ currentTarget }) => {
             text.value = currentTarget.value;
             left.value = false;

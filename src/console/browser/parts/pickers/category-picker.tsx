@@ -41,7 +41,7 @@ export function CategoryPicker(props: CategoryPickerProps) {
         aria-autocomplete="list"
         aria-activedescendant={open && at !== -1 ? `${popup}-${at}` : undefined}
         aria-required={required}
-        {...describing(props, kept, typed)}
+        {...describing(props, kept, typed, tree.close)}
         placeholder={props.placeholder ?? ''}
         readOnly={readOnly}
         value={typed ?? props.label ?? path}

@@ -174,7 +174,7 @@ function useCombobox(props: ComboboxProps) {
       else left.value = true;
     },
   };
-  return { text: typed.value, kept, open, late, offers, marked: marked.value, handlers };
+  return { text: typed.value, kept, open, late, offers, marked: marked.value, close, handlers };
 }
 
 /** Text that names no item is not a value: it stays in the field and is marked as unchosen. */
@@ -186,7 +186,10 @@ export function Combobox(props: ComboboxProps) {
     if (value !== null) rememberName(collection, value, name);
     props.onChange(value, name);
   };
-  const { text, kept, open, late, offers, marked, handlers } = useCombobox({ ...props, onChange });
+  const { text, kept, open, late, offers, marked, close, handlers } = useCombobox({
+    ...props,
+    onChange,
+  });
   const input = useRef<HTMLInputElement>(null);
   useLayoutEffect(() => {
     // A name that arrives after the focus is selected too, so that typing replaces it.
@@ -208,7 +211,7 @@ export function Combobox(props: ComboboxProps) {
           open && offers[marked] !== undefined ? `${list}-${offers[marked].key}` : undefined
         }
         aria-required={required}
-        {...describing(props, kept, text)}
+        {...describing(props, kept, text, close)}
         placeholder={props.placeholder ?? ''}
         readOnly={readOnly}
         value={text ?? label}

@@ -3,11 +3,21 @@ import { useLayoutEffect } from 'preact/hooks';
 import { t } from '../../messages/text.ts';
 import type { PickerProps } from './picker-props.ts';
 
-/** Attributes of the input. @param text what is typed. */
+/**
+ * Attributes of an input whose text is not part of what its form would save. A form finds it by them.
+ *
+ * @param drop forgets the text.
+ */
+export function unsavedText(text: string, drop: () => void) {
+  return { 'data-unchosen': text.trim() !== '', onDiscard: drop };
+}
+
+/** Attributes of the input. @param text what is typed. @param drop forgets it. */
 export function describing(
   { id, invalid = false, describedBy }: PickerProps,
   { kept, unchosen }: Kept,
   text: string | null,
+  drop: () => void,
 ) {
   const ids = [
     ...(describedBy === undefined ? [] : [describedBy]),
@@ -16,9 +26,14 @@ export function describing(
   return {
     'aria-invalid': invalid || kept,
     'aria-describedby': ids.length === 0 ? undefined : ids.join(' '),
-    // A form finds text by it that is not part of what it would save.
-    'data-unchosen': (text ?? '').trim() !== '',
+    ...unsavedText(text ?? '', drop),
   };
+}
+
+/** Forgets the text of a part of the page from which nothing was chosen, or that was not added. */
+export function dropUnchosen(part: HTMLElement | null): void {
+  const fields = part?.querySelectorAll('[data-unchosen=true]') ?? [];
+  for (const field of fields) field.dispatchEvent(new Event('discard'));
 }
 
 /** Whether a part of the page has text from which nothing was chosen, or that was not added. */
