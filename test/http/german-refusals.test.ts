@@ -162,11 +162,15 @@ test('values that are not valid', async () => {
   assert.match(await german('DELETE', '/admin/users/ann/'), /^ann ist der letzte aktive Verwalter/);
 });
 
-test('a search that is too long', async () => {
+test('a search or a filter that is not valid', async () => {
   for (const [path, wanted] of [
     [`/admin/skus/?q=${'a+'.repeat(11)}`, 'Die Suche darf höchstens 10 Wörter haben'],
     [`/books/?q=${'a'.repeat(201)}`, 'Die Suche darf höchstens 200 Zeichen haben'],
     ['/admin/audits/?resource_id=x', 'Die ID muss eine Zahl sein'],
+    ['/admin/audits/?since=x', 'Von und Bis müssen Tage der Form JJJJ-MM-TT sein'],
+    ['/admin/skus/?goods_id=x', 'SPU: muss eine ID aus Ziffern sein'],
+    ['/admin/skus/?price_max=x', 'Preis: muss eine ganze Zahl aus Ziffern sein'],
+    ['/admin/skus/?is_launched=x', 'Im Verkauf: muss „true“ oder „false“ sein'],
   ] as const) {
     const { status, json } = await send(server, 'GET', path);
     assert.is(status, 400, path);

@@ -43,8 +43,9 @@ export const KNOWN: readonly (readonly [RegExp, string])[] = [
   ],
   [/^must be (\d+) or more$/, 'muss $1 oder mehr sein'],
   [/^must be true or false$/, 'muss „true“ oder „false“ sein'],
-  [/^must be a whole number in digits$/, 'muss eine ganze Zahl aus Ziffern sein'],
+  [/^must be a (?:whole )?number in digits$/, 'muss eine ganze Zahl aus Ziffern sein'],
   [/^must be an id in digits, or empty$/, 'muss eine ID aus Ziffern sein, oder leer'],
+  [/^must be an id in digits$/, 'muss eine ID aus Ziffern sein'],
   [/^must be a date that exists/, 'muss ein Datum sein, das es gibt, in der Form JJJJ-MM-TT'],
   [
     /^must be an amount in (\w+):/,
@@ -116,6 +117,8 @@ export const KNOWN: readonly (readonly [RegExp, string])[] = [
   [/^query parameter q must have at most (\d+) w/, 'Die Suche darf höchstens $1 Wörter haben'],
   [/^query parameter q must have at most (\d+) c/, 'Die Suche darf höchstens $1 Zeichen haben'],
   [/^query parameter resource_id must be/, 'Die ID muss eine Zahl sein'],
+  [/^query parameter (?:since|until) /, 'Von und Bis müssen Tage der Form JJJJ-MM-TT sein'],
+  [/^query parameter (\w+?)(?:_m(?:in|ax))? (must be .+)$/s, '$a1: $t2'],
   [/^there is no (\w+) (.+)$/s, '$k1 $2 gibt es nicht'],
   [/^(\w+) (\d+(?:, \d+)*) have this name; give the id$/, '$k1 $2 heißen so; geben Sie die ID an'],
   [
