@@ -5,7 +5,8 @@ import { ApiError, isAborted, isPassing, jsonOf, receive, send } from '../api/cl
 import { collectionNamed } from '../api/collections.ts';
 import { needCategories } from '../api/references.ts';
 import { textOf } from '../api/text-of.ts';
-import { href, query as address, scrollBack } from '../location.ts';
+import { pageOf } from '../lists/list-query.ts';
+import { href, navigate, query as address, scrollBack } from '../location.ts';
 import type { MessageKey } from '../messages/message.ts';
 import { formatTime, serverText, t } from '../messages/text.ts';
 import { useOneAtATime } from '../one-at-a-time.ts';
@@ -64,7 +65,7 @@ async function readTrail(parameters: string, signal: AbortSignal): Promise<Trail
 /** The address holds the filters and the page, so that a link shows the same entries. */
 export function AuditScreen() {
   const filters = filtersOf(address.value);
-  const page = Math.max(1, Number(address.value.get('page') ?? 1) || 1);
+  const page = pageOf(address.value);
   const trail = useSignal<Trail | null>(null);
   const failure = useSignal<string | null>(null);
   const [wanted, reload] = useVersion();
@@ -89,7 +90,11 @@ export function AuditScreen() {
     return () => abort.abort();
   }, [parameters, wanted, trail, failure]);
   useEffect(() => {
-    if (trail.value !== null) scrollBack();
+    if (trail.value === null) return;
+    const { entries, total } = trail.value;
+    if (entries.length > 0 || total === 0) scrollBack();
+    // Beyond the last page.
+    else void navigate(addressOf(filters, lastPage(total)), { replace: true });
   }, [trail.value]);
   useTitle(t('nav.audits'));
   useEffect(() => {
@@ -120,7 +125,7 @@ interface PagingProps {
 }
 
 function TrailPaging({ filters, page, trail }: PagingProps) {
-  const last = Math.max(1, Math.ceil((trail.value?.total ?? 0) / PER_PAGE));
+  const last = Math.max(1, lastPage(trail.value?.total ?? 0));
   return (
     <nav {...usePagingFocus(page)} class="paging" aria-label={t('paging.label')}>
       <p aria-live="polite">{trail.value !== null && countText(trail.value.total)}</p>
@@ -136,6 +141,10 @@ function TrailPaging({ filters, page, trail }: PagingProps) {
       )}
     </nav>
   );
+}
+
+function lastPage(total: number): number {
+  return Math.ceil(total / PER_PAGE);
 }
 
 function countText(count: number): string {

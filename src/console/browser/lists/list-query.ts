@@ -36,6 +36,11 @@ function wholeNumber(text: string | null, fallback: number, max: number): number
   return value >= 1 && value <= max ? value : fallback;
 }
 
+/** The page that an address names, from 1. */
+export function pageOf(search: URLSearchParams): number {
+  return wholeNumber(search.get('page'), 1, 999_999_999);
+}
+
 /** Reads an address. What it has no use for is left out. */
 export function parseListQuery(collection: Collection, search: URLSearchParams): ListQuery {
   const filters: Record<string, string> = {};
@@ -48,7 +53,7 @@ export function parseListQuery(collection: Collection, search: URLSearchParams):
     q: search.get('q') ?? '',
     sortby: (collection.columns as readonly string[]).includes(sortby) ? sortby : '',
     descending: search.get('order') === 'desc',
-    page: wholeNumber(search.get('page'), 1, 999_999_999),
+    page: pageOf(search),
     perPage: wholeNumber(search.get('per_page'), DEFAULT_PER_PAGE, MAX_PER_PAGE),
     filters,
   };

@@ -1,6 +1,7 @@
 /** Addresses of screens (spec 13.4). */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { make } from '../../../../support/catalog.ts';
 import { testInBrowser } from '../../browser.ts';
 import { faults, hears, stage } from '../console.ts';
 
@@ -42,15 +43,34 @@ testInBrowser('an address in capital letters shows the same screen', async () =>
 });
 
 testInBrowser(
-  'beyond the last page of the audit trail, Previous leads to the last page',
+  'beyond the first page of an audit trail without entries, Previous leads to it',
   async () => {
     const { at, visit } = scene();
     const visitor = await visit('admin');
     const { page } = visitor;
-    await page.goto(at('/audits?page=99'));
+    await page.goto(at('/audits?subject=nobody&page=99'));
     const previous = page.getByRole('link', { name: 'Previous' });
     await page.getByText('No entries.').waitFor();
-    assert.is(await previous.getAttribute('href'), '/console/audits');
+    assert.is(await previous.getAttribute('href'), '/console/audits?subject=nobody');
+    assert.equal(faults(visitor), []);
+    await page.context().close();
+  },
+);
+
+testInBrowser(
+  'an address beyond the last page of the audit trail shows the last page',
+  async () => {
+    const { server, at, visit } = scene();
+    const visitor = await visit('admin');
+    const { page } = visitor;
+    await make(server, '/admin/brands/', { name: 'On the last page' });
+    const entry = page.getByRole('link', { name: 'On the last page' });
+    await page.goto(at('/audits?page=99'));
+    await page.waitForURL(at('/audits'));
+    await entry.waitFor();
+    // What is no page is the first one, as in a list.
+    await page.goto(at('/audits?page=1.5'));
+    await entry.waitFor();
     assert.equal(faults(visitor), []);
     await page.context().close();
   },
