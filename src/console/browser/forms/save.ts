@@ -134,7 +134,10 @@ const DATABASE_ERROR = /^database error: (?:\d+\.)?(\w+): (.*)$/s;
 export function refusalsOf(names: readonly string[], error: ApiError): Record<string, string> {
   const found: Record<string, string> = {};
   const add = (path: string, text: string) => {
-    const [attribute = ''] = path.split('.');
+    const [first = ''] = path.split('.');
+    // Of a specification record of a SKU.
+    const isOfRecord = names.includes('specs') && /^(?:spec|option)_id$/.test(first);
+    const attribute = isOfRecord ? 'specs' : first;
     found[names.includes(attribute) ? attribute : ''] = text;
   };
   for (const [path, texts] of Object.entries(error.fields))

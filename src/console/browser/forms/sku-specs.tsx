@@ -44,6 +44,10 @@ export function SkuSpecs({ id, spu, chosen, onChange, problem, readOnly }: SkuSp
     );
     return () => abort.abort();
   }, [spu, specs, failure, wanted]);
+  // What was refused may have been deleted by another user.
+  useEffect(() => {
+    if (problem !== null) reload();
+  }, [problem]);
   // Until they are read again, those of another SPU say nothing about what is chosen.
   const known = specs.value?.spu === spu ? specs.value.choices : null;
   // At once: what the user has discarded before the next frame would come back.
@@ -78,6 +82,7 @@ export function SkuSpecs({ id, spu, chosen, onChange, problem, readOnly }: SkuSp
           option={chosen[spec.id] ?? null}
           readOnly={readOnly}
           onChange={(option) => onChange({ ...latest.current, [spec.id]: option })}
+          onGone={reload}
         />
       ))}
       {problem !== null && <p class="problem">{problem}</p>}
@@ -91,9 +96,11 @@ interface SpecChoiceProps {
   readonly option: number | null;
   readonly readOnly: boolean;
   readonly onChange: (option: number | null) => void;
+  /** Another user has deleted the specification. */
+  readonly onGone: () => void;
 }
 
-function SpecChoice({ id, spec, option, readOnly, onChange }: SpecChoiceProps) {
+function SpecChoice({ id, spec, option, readOnly, onChange, onGone }: SpecChoiceProps) {
   const adding = useSignal(false);
   const added = useSignal<readonly { readonly id: number; readonly value: string }[]>([]);
   const choice = useRef<HTMLDivElement>(null);
@@ -138,7 +145,9 @@ function SpecChoice({ id, spec, option, readOnly, onChange }: SpecChoiceProps) {
           label={t('specs.newOption', { name: spec.name })}
           action={t('specs.add')}
           collection="options"
+          parent={['specs', spec.id]}
           contentOf={(value) => ({ value, spec_id: spec.id })}
+          onGone={onGone}
           onAdded={(item) => {
             added.value = [...added.value, { id: item.id, value: textOf(item['value']) }];
             // The field is removed, and must not take the focus with it.

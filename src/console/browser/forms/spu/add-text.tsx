@@ -2,12 +2,14 @@
 import { useSignal } from '@preact/signals';
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { CreationKey } from '../../api/creation-key.ts';
-import { change, type Changes, create, type Loaded } from '../../api/items.ts';
+import { isGone } from '../../api/client.ts';
+import { change, type Changes, create, load, type Loaded } from '../../api/items.ts';
 import type { CollectionName, Item } from '../../api/types.ts';
 import { t } from '../../messages/text.ts';
 import { useOneAtATime } from '../../one-at-a-time.ts';
 import { complain } from '../../parts/notices.tsx';
 import { unsavedText } from '../../parts/pickers/unchosen.tsx';
+import { isRefusal } from '../save.ts';
 
 interface AddProps {
   readonly label: string;
@@ -15,22 +17,38 @@ interface AddProps {
   /** Whether it takes the focus when it appears. */
   readonly focused?: boolean;
   readonly collection: CollectionName;
+  /** What the item that a text becomes belongs to. */
+  readonly parent: readonly [collection: CollectionName, id: number];
   /** The item that a text becomes. */
   readonly contentOf: (text: string) => Changes;
   readonly onAdded: (item: Item) => void;
+  /** Another user has deleted the parent. */
+  readonly onGone: () => void;
 }
 
+/** @throws ApiError `410` if the parent is gone: the server answers that it refers to nothing. */
 async function createFrom(
-  { collection, contentOf }: AddProps,
+  { collection, parent, contentOf, onGone }: AddProps,
   text: string,
   creation: CreationKey,
 ): Promise<Item> {
   const content = contentOf(text);
-  const { item } = await creation.once<Changes, Loaded>(content, {
-    create: (sent, key) => create(collection, sent, key),
-    amend: (made) => change(collection, made.item.id, content, null),
-  });
-  return item;
+  try {
+    const { item } = await creation.once<Changes, Loaded>(content, {
+      create: (sent, key) => create(collection, sent, key),
+      amend: (made) => change(collection, made.item.id, content, null),
+    });
+    return item;
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    const gone = await load(...parent).then(
+      () => null,
+      (reason: unknown) => reason,
+    );
+    if (!isGone(gone)) throw error;
+    onGone();
+    throw gone;
+  }
 }
 
 /** Text that was typed and not added holds the form back. */

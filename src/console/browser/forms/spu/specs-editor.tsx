@@ -41,8 +41,10 @@ export function SpecsEditor({ spu, specs, reload }: Parts) {
           label={t('spu.newSpec')}
           action={t('spu.addSpec')}
           collection="specs"
+          parent={['goods', spu.id]}
           contentOf={(name) => ({ name, spu_id: spu.id })}
           onAdded={reload}
+          onGone={reload}
         />
       )}
     </section>
@@ -136,8 +138,10 @@ function Spec({ spec, reload }: { readonly spec: SpecChoices; readonly reload: (
           label={t('specs.newOption', { name })}
           action={t('specs.add')}
           collection="options"
+          parent={['specs', id]}
           contentOf={(value) => ({ value, spec_id: id })}
           onAdded={reload}
+          onGone={reload}
         />
       )}
     </li>

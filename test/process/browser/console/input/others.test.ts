@@ -91,6 +91,59 @@ testInBrowser('an option that another user has deleted is no longer shown', asyn
   await page.context().close();
 });
 
+testInBrowser('a specification that another user has deleted is no longer shown', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  const specOf = async (name: string) => {
+    const { id } = await make(server, '/admin/specs/', { name, spu_id: 1 });
+    return async () => {
+      assert.is((await send(server, 'DELETE', `/admin/specs/${id}/`)).status, 204);
+    };
+  };
+  const add = async (name: string) => {
+    await page.getByLabel(`New option of ${name}`).fill('Sour');
+    await page.getByLabel(`New option of ${name}`).press('Enter');
+    await hears(page, 'alert', GONE);
+    await page.getByText(name, { exact: true }).waitFor({ state: 'detached' });
+  };
+  const remove = await specOf('Taste');
+  await page.goto(at('/goods/1'));
+  await page.getByLabel('New option of Taste').waitFor();
+  await remove();
+  await add('Taste');
+  const removeOther = await specOf('Smell');
+  await page.goto(at('/skus/1'));
+  await page.getByLabel('Smell').waitFor();
+  await removeOther();
+  await page.getByRole('button', { name: 'Add another…' }).last().click();
+  await add('Smell');
+  assert.equal(faults(visitor, [/404|410|422/]), []);
+  await page.context().close();
+});
+
+testInBrowser('an option of a specification that another user has deleted is dropped', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  const { id: spec } = await make(server, '/admin/specs/', { name: 'Feel', spu_id: 1 });
+  const { id: option } = await make(server, '/admin/options/', { value: 'Soft', spec_id: spec });
+  await page.goto(at('/skus/1'));
+  await page.getByLabel('Caption').fill('Not soft');
+  await page.getByLabel('Feel').selectOption('Soft');
+  for (const path of [`/admin/options/${option}/`, `/admin/specs/${spec}/`]) {
+    assert.is((await send(server, 'DELETE', path)).status, 204);
+  }
+  await page.getByRole('button', { name: 'Save' }).click();
+  await hears(page, 'alert', 'Some values are not right yet. Nothing was saved.');
+  await page.getByLabel('Feel').waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Save' }).click();
+  await hears(page, 'status', 'is saved');
+  assert.is((await read(server, '/admin/skus/1/')).caption, 'Not soft');
+  assert.equal(faults(visitor, [/422/]), []);
+  await page.context().close();
+});
+
 testInBrowser('a value in a list is not changed if another user has deleted the SKU', async () => {
   const { server, at, visit } = scene();
   const { page } = await visit('editor');
