@@ -1,6 +1,6 @@
 /** One attribute of an item changed where it is shown, without a form. */
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { ApiError, isGone, isPassing } from '../api/client.ts';
+import { ApiError, isGone, isLost, isPassing } from '../api/client.ts';
 import type { Collection } from '../api/collections.ts';
 import { change, load } from '../api/items.ts';
 import { whileSaving } from '../saving.ts';
@@ -22,6 +22,15 @@ export interface Place {
   readonly onChange: (item: Item) => void;
   /** Whether the field is still there: the user may go on while the server is asked. */
   readonly isShown: () => boolean;
+  /** The value whose response was lost, so that the server may have it; undefined for none. */
+  readonly unanswered?: { current: Value | undefined };
+}
+
+interface Seen extends Pick<Place, 'shown' | 'onChange' | 'isShown' | 'unanswered'> {
+  /** Whether no response was lost. */
+  readonly isKnown: () => boolean;
+  /** For what is typed and dropped: what may have been saved of it is read again. */
+  readonly drop: () => void;
 }
 
 /** @returns tells whether the component is still on the screen. */
@@ -42,18 +51,23 @@ export function useShown(): () => boolean {
  *
  * @returns for {@link changeInPlace}; what that says of the item counts as seen from then on.
  */
-export function useSeen(
-  item: Item,
-  onChange: Place['onChange'],
-): Pick<Place, 'shown' | 'onChange' | 'isShown'> {
+export function useSeen(item: Item, onChange: Place['onChange']): Seen {
   const seen = useRef(item);
+  const unanswered = useRef<Value | undefined>(undefined);
+  const isKnown = () => unanswered.current === undefined;
   return {
     shown: seen.current,
     onChange(now) {
       seen.current = now;
+      unanswered.current = undefined;
       onChange(now);
     },
     isShown: useShown(),
+    unanswered,
+    isKnown,
+    drop() {
+      if (!isKnown()) catalogVersion.value += 1;
+    },
   };
 }
 
@@ -129,7 +143,7 @@ export function complainOf(place: Place, value: Value, error: unknown): void {
 }
 
 async function write(place: Place, value: Value): Promise<void> {
-  const { collection, shown, attribute } = place;
+  const { collection, shown, attribute, unanswered } = place;
   for (let attempt = 1; ; attempt += 1) {
     const { item, etag } = await load(collection.name, shown.id);
     if (item[attribute] === value) {
@@ -138,7 +152,8 @@ async function write(place: Place, value: Value): Promise<void> {
       say(place, item);
       return;
     }
-    if (item[attribute] !== shown[attribute]) {
+    const isOwn = unanswered?.current !== undefined && item[attribute] === unanswered.current;
+    if (item[attribute] !== shown[attribute] && !isOwn) {
       tell(place, item);
       const now = shownValue(attribute, item[attribute]);
       const values = { label: attributeLabel(attribute), now, name: titleOf(collection, shown) };
@@ -151,6 +166,7 @@ async function write(place: Place, value: Value): Promise<void> {
       say(place, changed);
       return;
     } catch (error) {
+      if (unanswered !== undefined && isLost(error)) unanswered.current = value;
       if (!(error instanceof ApiError && error.status === 412) || attempt === ATTEMPTS) throw error;
     }
   }

@@ -223,7 +223,9 @@ function OptionField({ id, value, onChange, onEnd }: OptionFieldProps) {
     const text = input.current?.value ?? '';
     const next = text.trim();
     if (done.current) return;
-    if (text === inField(before) || next === '' || next === before) {
+    const isAsBefore = text === inField(before) || next === before;
+    if (next === '' || (isAsBefore && seen.isKnown())) {
+      seen.drop();
       end();
       return;
     }
@@ -259,7 +261,9 @@ function OptionField({ id, value, onChange, onEnd }: OptionFieldProps) {
           event.preventDefault();
           void rename();
         }
-        if (event.key === 'Escape' && !saving.value) end();
+        if (event.key !== 'Escape' || saving.value) return;
+        seen.drop();
+        end();
       }}
     />
   );

@@ -100,12 +100,11 @@ function Editor({ collection, column, item, onChange, onEnd }: EditorProps) {
     const text = input.current?.value.trim() ?? '';
     const next = isPrice(column) ? parsePrice(text) : parseWhole(text);
     problem.value = next === null ? numberProblem(isPrice(column)) : null;
-    if (next === null) unsaved.mark();
-    if (next === null) return;
+    if (next === null) return unsaved.mark();
     done.current = true;
     saving.value = true;
     try {
-      if (next !== value) await changeInPlace(place, next);
+      if (next !== value || !place.isKnown()) await changeInPlace(place, next);
       onEnd();
     } catch (error) {
       // What is typed stays, so that it can be sent again.
@@ -138,6 +137,7 @@ function Editor({ collection, column, item, onChange, onEnd }: EditorProps) {
           }
           if (event.key !== 'Escape' || saving.value) return;
           done.current = true;
+          place.drop();
           onEnd();
         }}
         onBlur={() => void save()}

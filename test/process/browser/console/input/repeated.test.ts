@@ -3,6 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { make, read } from '../../../../support/catalog.ts';
 import { send } from '../../../../support/client.ts';
+import { until } from '../../../../support/until.ts';
 import { testInBrowser } from '../../browser.ts';
 import { faults, fillPrices, hears, hold, loseResponse, missingSkus, stage } from '../console.ts';
 
@@ -120,6 +121,67 @@ testInBrowser('a value that is typed back after a lost response is saved', async
   await page.getByText('Unsaved changes').waitFor({ state: 'hidden' });
   assert.is((await read(server, '/admin/skus/8/')).stock, Number(before));
   assert.equal(faults(visitor, [/ERR_FAILED/, /412/]), []);
+  await page.context().close();
+});
+
+testInBrowser('a number of a list is typed anew after a lost response', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.goto(at('/skus?q=kettle'));
+  const value = page.getByRole('row').nth(1).getByTitle('Change').last();
+  const field = page.getByRole('textbox', { name: 'Stock', exact: true });
+  const before = await value.innerText();
+  const [{ id }] = await read(server, '/admin/skus/?q=kettle');
+  const stock = async () => (await read(server, `/admin/skus/${id}/`)).stock;
+  const saveInVain = async (typed: string) => {
+    await value.click();
+    await field.fill(typed);
+    await loseResponse(page, '**/admin/skus/*/', 'PATCH');
+    await field.press('Enter');
+    await hears(page, 'alert', 'The server does not answer.');
+    assert.is(await stock(), Number(typed));
+    await page.unroute('**/admin/skus/*/');
+  };
+  const save = async (typed: string) => {
+    await field.fill(typed);
+    await field.press('Enter');
+    await hears(page, 'status', `Stock is now ${typed}.`);
+    await field.waitFor({ state: 'hidden' });
+    assert.is(await stock(), Number(typed));
+  };
+  await saveInVain('711');
+  await save(before);
+  await saveInVain('712');
+  await save('713');
+  // What was saved of what is dropped is shown.
+  await saveInVain('714');
+  await field.press('Escape');
+  await until('the list is read again', async () => (await value.innerText()) === '714');
+  assert.equal(faults(visitor, [/ERR_FAILED/]), []);
+  await page.context().close();
+});
+
+testInBrowser('the name of an option is typed back after a lost response', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.goto(at('/goods/2'));
+  const option = page.locator('.chips .value').first();
+  const field = page.getByRole('textbox', { name: 'Value', exact: true });
+  const before = await option.innerText();
+  await option.click();
+  await field.fill('Renamed in vain');
+  await loseResponse(page, '**/admin/options/*/', 'PATCH');
+  await field.press('Enter');
+  await hears(page, 'alert', 'The server does not answer.');
+  assert.is((await read(server, '/admin/options/?q=vain')).length, 1);
+  await field.fill(before);
+  await field.press('Enter');
+  await field.waitFor({ state: 'hidden' });
+  assert.is(await option.innerText(), before);
+  assert.equal(await read(server, '/admin/options/?q=vain'), []);
+  assert.equal(faults(visitor, [/ERR_FAILED/]), []);
   await page.context().close();
 });
 
