@@ -188,6 +188,7 @@ test('the errors of a file', async () => {
     ['goods', '', ['id,brand', '1,Nope'], ['Marke "Nope" gibt es nicht']],
     ['skus', '', ['id,stock', '1,', '2,x'], ['darf nicht leer', 'muss eine ganze']],
     ['skus', '', ['id,price USD', '1,x'], ['muss ein Betrag in USD sein: Ziffern']],
+    ['skus', '', ['id,price', '1,1.5'], ['muss ganzzahlig sein, oder „price USD“ heißen']],
     ['skus', '', ['id,price EUR', '1,1'], ['ist in EUR, die Preise sind aber in USD']],
     ['skus', '', ['id,colour', '1,1'], ['ist keine Spalte; die Spalten sind id, name,']],
     ['skus', '', ['id,stock,stock', '1,1,1'], ['kommt zweimal vor']],

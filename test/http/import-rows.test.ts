@@ -136,6 +136,16 @@ test('a row that moves a SKU to another SPU finds its specifications by their na
   assert.equal((await read(server, '/admin/skus/1/')).specs, pairs);
 });
 
+test('an amount in a column of prices without a currency is an error that names the column for it', async () => {
+  const report = await importInto(server, 'skus', csv('id,price,stock', '1,12.50,1.5'));
+  assert.equal(errorsOf(report), [
+    [2, 'price', 'must be a whole number in digits; for decimals name it "price USD"'],
+    [2, 'stock', 'must be a whole number in digits'],
+  ]);
+  const cents = await importInto(server, 'skus', csv('id,price', '1,1250'));
+  assert.is(cents.changed, 1, 'a whole number is in the smallest unit');
+});
+
 test('a column without a name is named by its position', async () => {
   const report = await importInto(server, 'brands', csv('id,name,', ',A,'));
   assert.equal(report.state, 'refused');

@@ -4,6 +4,7 @@ import { CatalogError } from '../../../errors.ts';
 import type { Kind, Row, Scalar } from '../../../model/kind.ts';
 import type { Money } from '../../../model/money.ts';
 import { existingRow } from '../../../model/rows.ts';
+import { price } from '../../../model/schemas.ts';
 import type { View } from '../../../store/view.ts';
 import type { Transaction } from '../../../store/writer/draft.ts';
 import { isOwnerColumn, specsInParts } from '../columns.ts';
@@ -158,7 +159,7 @@ class CellReader {
       this.#say(attribute, target?.[attribute] ?? null, sent);
     } else if (form === 'name') yield* this.#readName(column, unguardFormula(raw), beside);
     else if (form === 'money') this.#say(attribute, this.#amount(raw), sent);
-    else this.#say(attribute, plainValue(this.#reading.kind, attribute, unguardFormula(raw)), sent);
+    else this.#say(attribute, plainValue(this.#reading, attribute, unguardFormula(raw)), sent);
   }
 
   /**
@@ -277,7 +278,7 @@ function typesOf(schema: v.GenericSchema): Types {
 }
 
 /** @throws LabelError. */
-function plainValue(kind: Kind, attribute: string, text: string): Scalar {
+function plainValue({ kind, money }: Reading, attribute: string, text: string): Scalar {
   const declared = kind.attributes[attribute];
   if (declared?.role !== 'input') throw new Error(`${kind.name} are not sent with ${attribute}`);
   const takes = typesOf(declared.schema);
@@ -285,7 +286,9 @@ function plainValue(kind: Kind, attribute: string, text: string): Scalar {
   if (takes.number) {
     if (text === '') throw new LabelError('must not be empty');
     if (/^\d+$/.test(text)) return Number(text);
-    throw new LabelError('must be a whole number in digits');
+    const hint =
+      declared.schema === price ? `; for decimals name it "${attribute} ${money.currency}"` : '';
+    throw new LabelError(`must be a whole number in digits${hint}`);
   }
   if (!takes.boolean) return text;
   if (/^(?:true|TRUE)$/.test(text)) return true;

@@ -44,6 +44,7 @@ export const KNOWN: readonly (readonly [RegExp, string])[] = [
   [/^must be (\d+) or more$/, 'muss $1 oder mehr sein'],
   [/^must be true or false$/, 'muss „true“ oder „false“ sein'],
   [/^must be a (?:whole )?number in digits$/, 'muss eine ganze Zahl aus Ziffern sein'],
+  [/^must be a whole number in digits; [^"]+"([^"]+)"$/, 'muss ganzzahlig sein, oder „$1“ heißen'],
   [/^must be an id in digits, or empty$/, 'muss eine ID aus Ziffern sein, oder leer'],
   [/^must be an id in digits$/, 'muss eine ID aus Ziffern sein'],
   [/^must be a date that exists/, 'muss ein Datum sein, das es gibt, in der Form JJJJ-MM-TT'],
