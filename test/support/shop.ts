@@ -72,7 +72,7 @@ export function freshPages(store: ReadableStore, site = SITE): Map<PageName, str
     if (!site.list.has(store, name)) throw new Error(`the list names ${name} and denies it`);
     pages.set(name, text);
   }
-  if (pages.size !== site.list.count(store)) throw new Error('the count is another');
+  if (pages.size !== atOnce(site.list.count(store))) throw new Error('the count is another');
   return pages;
 }
 

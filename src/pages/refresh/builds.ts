@@ -1,5 +1,6 @@
 /** Page builds: of all pages, of those that are out of date, or of those of given SKUs. */
 import type { LogPosition } from '../../store/change-log.ts';
+import { inSlices } from '../../slices.ts';
 import type { Catalog } from '../shop/catalog.ts';
 import { type PageName, skuPage } from '../shop/names.ts';
 import type { PageList } from '../shop/page-list.ts';
@@ -42,35 +43,40 @@ export class Build {
   readonly failures = new Map<PageName, PageFailure>();
   readonly #list: PageList;
   readonly #catalog: Catalog;
-  #total: number | null = null;
+  /** Null until they are counted. */
+  #total: number | null;
+  #counting: Promise<number> | null = null;
   /** Pages that were taken. */
   #taken = 0;
-  /** Whether the number of pages is known: a comparison does not know at first what it has to do. */
-  #isCounted: boolean;
   readonly #names: AsyncGenerator<PageName>;
 
   constructor(scope: BuildScope, list: PageList, catalog: Catalog, maker: PageMaker) {
     this.scope = scope;
     this.#list = list;
     this.#catalog = catalog;
-    this.#isCounted = scope.since === undefined;
+    this.#total = scope.skus?.length ?? null;
     this.#names = namesOf(this, list, catalog, maker);
   }
 
-  /** Pages to be made, as of the first call; pages to be removed are not counted. */
-  get total(): number {
-    this.#total ??= this.scope.skus?.length ?? this.#list.count(this.#catalog);
+  /** Pages to be made; null until they are counted. Pages to be removed are not counted. */
+  get total(): number | null {
+    return this.#total;
+  }
+
+  /** Counts the pages to be made, in slices, once: there may be millions. */
+  count(): Promise<number> {
+    this.#counting ??= this.#count();
+    return this.#counting;
+  }
+
+  async #count(): Promise<number> {
+    this.#total ??= await inSlices(this.#list.count(this.#catalog));
     return this.#total;
   }
 
   /** Pages that are still to be taken; at least 1 until the build has ended. */
   get remaining(): number {
-    return this.#isCounted ? Math.max(this.total - this.#taken, 1) : 1;
-  }
-
-  /** Call this if all pages of the shop are made or compared. */
-  countAll(): void {
-    this.#isCounted = true;
+    return Math.max((this.#total ?? 0) - this.#taken, 1);
   }
 
   /** Pages that are finished, with any result. */
@@ -135,7 +141,8 @@ async function* namesOf(
   }
   try {
     const areMade = since !== undefined && (await maker.knows(since));
-    if (!areMade) build.countAll();
+    // A comparison does not know before what it has to do.
+    if (!areMade) await build.count();
     if (areMade) yield* chunks((fromStart) => maker.damaged(fromStart));
     else yield* list.all(catalog);
     for await (const name of chunks((fromStart) => maker.present(fromStart, areMade))) {

@@ -52,7 +52,7 @@ export class PageBuilds {
 
   /** @throws CatalogError `invalid` if there is no such SKU, `too_many_builds`. */
   async start(scope: BuildScope): Promise<PageBuild> {
-    // Showing the build counts its pages, which needs the indexes.
+    // The pages of the build are counted by indexes.
     await this.#store.prepareIndexes(SOUGHT_BY_PAGES);
     const unknown = scope.skus?.find((id) => !this.#store.has('skus', id));
     if (unknown !== undefined) {
@@ -75,18 +75,21 @@ export class PageBuilds {
     void ended.then(() => (entry.finishedAt = new Date()));
     this.#entries.set(entry.id, entry);
     this.#forget();
-    return shown(entry);
+    return shown(entry, await build.count());
   }
 
   /** @returns null for an unknown id: never given, forgotten, or from before the last start. */
   find(id: number): PageBuild | null {
-    const entry = this.#entries.get(id);
-    return entry === undefined ? null : shown(entry);
+    return this.all().find((build) => build.id === id) ?? null;
   }
 
-  /** The latest first. */
+  /** The latest first, without those whose pages are not counted yet: no response has their ids. */
   all(): PageBuild[] {
-    return [...this.#entries.values()].map(shown).reverse();
+    const entries = [...this.#entries.values()].reverse();
+    return entries.flatMap((entry) => {
+      const { total } = entry.build;
+      return total === null ? [] : [shown(entry, total)];
+    });
   }
 
   #forget(): void {
@@ -97,8 +100,8 @@ export class PageBuilds {
   }
 }
 
-function shown({ id, build, createdAt, finishedAt }: Entry): PageBuild {
-  const { scope, counts, total, done, failures } = build;
+function shown({ id, build, createdAt, finishedAt }: Entry, total: number): PageBuild {
+  const { scope, counts, done, failures } = build;
   return {
     id,
     state: finishedAt !== null ? 'finished' : done > 0 ? 'running' : 'queued',

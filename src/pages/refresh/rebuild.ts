@@ -36,13 +36,14 @@ export async function rebuildPages(
     const build = new Build(scope, list, catalog, maker);
     const gatherer = new Gatherer(catalog, list.hasSitemap ? catalog : null);
     const batches = new PageBatches(gatherer, maker, async () => {});
-    onProgress(0, build.total);
+    const total = await build.count();
+    onProgress(0, total);
     for (;;) {
       const names = await build.take(BATCH_SIZE);
       if (names.length === 0) break;
       const results = await batches.make(names, !scope.stale);
       results.forEach((result, index) => build.add(names[index] ?? '', result));
-      onProgress(Math.min(build.done, build.total), build.total);
+      onProgress(Math.min(build.done, total), total);
       // The maker may never yield, and the progress display needs the event loop.
       await nextTurn();
     }

@@ -1,4 +1,5 @@
 /** What pages need of a store. */
+import type { KindName } from '../../model/kind.ts';
 import { ALL_KINDS } from '../../model/kinds.ts';
 import type { Sought } from '../../model/relations.ts';
 import { referencesOf } from '../../model/rules.ts';
@@ -12,7 +13,6 @@ export type Catalog = Pick<
   | 'matching'
   | 'select'
   | 'rank'
-  | 'ids'
   | 'firstId'
   | 'count'
   | 'lastId'
@@ -27,3 +27,9 @@ export type ShownRows = Pick<Catalog, 'get' | 'peek' | 'select'>;
 export const SOUGHT_BY_PAGES: readonly Sought[] = ALL_KINDS.flatMap((kind) =>
   referencesOf(kind).map(({ attribute }) => ({ kind: kind.name, attribute })),
 );
+
+/** Every id of a kind, ascending; rows may change between two of them. */
+export function* idsIn(catalog: Pick<Catalog, 'firstId'>, kind: KindName): Generator<number> {
+  let id = catalog.firstId(kind, 1);
+  for (; id !== undefined; id = catalog.firstId(kind, id + 1)) yield id;
+}

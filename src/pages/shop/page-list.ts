@@ -1,5 +1,5 @@
 /** Which pages a shop has. */
-import type { Catalog } from './catalog.ts';
+import { type Catalog, idsIn } from './catalog.ts';
 import {
   frontPage,
   listPage,
@@ -23,10 +23,10 @@ export class PageList {
   *all(catalog: Catalog): Generator<PageName> {
     yield STYLE;
     yield* parts(frontPage, countOf(catalog, 'categories', 'parent_id', null));
-    for (const id of Array.from(catalog.ids('categories'))) {
+    for (const id of idsIn(catalog, 'categories')) {
       yield* parts((part) => listPage('categories', id, part), entriesOf(catalog, id));
     }
-    for (const id of Array.from(catalog.ids('goods'))) {
+    for (const id of idsIn(catalog, 'goods')) {
       const skus = [...catalog.matching('skus', 'goods_id', id)];
       yield* parts((part) => listPage('goods', id, part), skus.length);
       for (const sku of skus) yield skuPage(sku);
@@ -34,12 +34,16 @@ export class PageList {
     if (this.hasSitemap) yield* sitemaps(catalog);
   }
 
-  /** How many pages {@link all} gives, without naming them. */
-  count(catalog: Catalog): number {
+  /** How many pages {@link all} gives, without naming them. Yields between rows. */
+  *count(catalog: Catalog): Generator<undefined, number> {
     let count = 1 + partsOf(countOf(catalog, 'categories', 'parent_id', null));
-    for (const id of catalog.ids('categories')) count += partsOf(entriesOf(catalog, id));
-    for (const id of catalog.ids('goods')) {
+    for (const id of idsIn(catalog, 'categories')) {
+      count += partsOf(entriesOf(catalog, id));
+      yield;
+    }
+    for (const id of idsIn(catalog, 'goods')) {
       count += partsOf(countOf(catalog, 'skus', 'goods_id', id));
+      yield;
     }
     count += catalog.count('skus');
     if (this.hasSitemap) count += 1 + [...sitemapParts(catalog)].length;
