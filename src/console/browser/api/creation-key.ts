@@ -23,6 +23,7 @@ export interface Creating<Content, Made> {
 /** The request by which one form or dialog creates something. */
 export class CreationKey {
   readonly #last = signal(NOTHING);
+  #further: CreationKey | null = null;
 
   get last(): Creation {
     return this.#last.value;
@@ -38,9 +39,19 @@ export class CreationKey {
     this.#last.value = last.content === '' ? NOTHING : last;
   }
 
+  /**
+   * The request by which an amendment creates more; it is forgotten with this one. It has a key of
+   * its own, because its response may be lost as well.
+   */
+  get further(): CreationKey {
+    this.#further ??= new CreationKey();
+    return this.#further;
+  }
+
   /** What is created next is another one, also if it has the same content. */
   forget(): void {
     this.#last.value = NOTHING;
+    this.#further = null;
   }
 
   /**

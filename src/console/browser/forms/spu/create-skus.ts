@@ -17,12 +17,13 @@ export interface Wanted {
  * @returns those that are wanted.
  * @throws ApiError, TypeError.
  */
-export function createSkus(wanted: Wanted, creation: CreationKey): Promise<readonly Item[]> {
+export async function createSkus(wanted: Wanted, creation: CreationKey): Promise<readonly Item[]> {
   const { spu, chosen, common } = wanted;
+  if (chosen.length === 0 && creation.last.content === '') return [];
   const skus = chosen.map((each) => skuFor(spu, each, common));
   return creation.once<readonly Changes[], readonly Item[]>(skus, {
-    create: (sent, key) => createMany('skus', sent, key),
-    amend: (made) => amend(made, wanted, `${creation.last.key}-more`),
+    create: async (sent, key) => (sent.length === 0 ? [] : createMany('skus', sent, key)),
+    amend: (made) => amend(made, wanted, creation.further),
   });
 }
 
@@ -34,25 +35,30 @@ export function createSkus(wanted: Wanted, creation: CreationKey): Promise<reado
  */
 export async function countTaken({ spu, chosen }: Wanted, { last }: CreationKey): Promise<number> {
   if (last.content !== '') return 0;
-  const skus = await listAll('skus', { spu_id: String(spu.id) });
-  const taken = new Set(skus.map(combinationOf));
+  const taken = new Set((await skusOf(spu)).map(combinationOf));
   return chosen.filter(({ key }) => taken.has(key)).length;
 }
 
-/** @param key of the request for those that were chosen since then. */
+/** @param further creates those that were chosen since then. */
 async function amend(
   made: readonly Item[],
-  { spu, chosen, common }: Wanted,
-  key: string,
+  wanted: Wanted,
+  further: CreationKey,
 ): Promise<readonly Item[]> {
-  const kept = made.filter((sku) => chosen.some((each) => each.key === combinationOf(sku)));
-  const more = chosen.filter((each) => !made.some((sku) => each.key === combinationOf(sku)));
+  const { spu, chosen, common } = wanted;
+  // An earlier amendment may have deleted some.
+  const existing = new Set((await skusOf(spu)).map(({ id }) => id));
+  const left = made.filter(({ id }) => existing.has(id));
+  const kept = left.filter((sku) => chosen.some((each) => each.key === combinationOf(sku)));
+  const more = chosen.filter((each) => !left.some((sku) => each.key === combinationOf(sku)));
   if (kept.length > 0) {
     const changes = kept.map(({ id }) => ({ id, ...common }));
     await changeMany('skus', changes);
   }
-  for (const { id } of made.filter((sku) => !kept.includes(sku))) await removeOnce('skus', id);
-  if (more.length === 0) return kept;
-  const added = more.map((each) => skuFor(spu, each, common));
-  return [...kept, ...(await createMany('skus', added, key))];
+  for (const { id } of left.filter((sku) => !kept.includes(sku))) await removeOnce('skus', id);
+  return [...kept, ...(await createSkus({ ...wanted, chosen: more }, further))];
+}
+
+function skusOf(spu: Item): Promise<Item[]> {
+  return listAll('skus', { spu_id: String(spu.id) });
 }

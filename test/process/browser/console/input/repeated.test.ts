@@ -303,6 +303,55 @@ testInBrowser('missing SKUs are those that are chosen after a lost response', as
   await page.context().close();
 });
 
+testInBrowser('missing SKUs are those that are chosen after several lost responses', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  const spu = await make(server, '/admin/goods/', {
+    ...(await read(server, '/admin/goods/1/')),
+    name: 'Five sizes',
+  });
+  const spec = await make(server, '/admin/specs/', { name: 'Size', spu_id: spu.id });
+  const sizes = ['A', 'B', 'C', 'D', 'E'];
+  for (const value of sizes) await make(server, '/admin/options/', { value, spec_id: spec.id });
+  await page.goto(at(`/goods/${spu.id}`));
+  await (await missingSkus(page)).missing.click();
+  const dialog = page.getByRole('dialog');
+  await fillPrices(dialog);
+  // Each attempt repeats the requests before it. Only the last one of an attempt has no response.
+  let answered = 0;
+  await page.route('**/admin/skus/bulk/', async (route) => {
+    if (route.request().method() !== 'POST') return route.continue();
+    const response = await route.fetch();
+    if (answered-- > 0) return route.fulfill({ response });
+    await route.abort();
+  });
+  const attempts = ['AB', 'BC', 'ACD', 'ADE'];
+  for (const [nth, wanted] of attempts.entries()) {
+    answered = nth;
+    for (const size of sizes) {
+      await dialog
+        .getByRole('checkbox', { name: size, exact: true })
+        .setChecked(wanted.includes(size));
+    }
+    if (nth === attempts.length - 1) await page.unroute('**/admin/skus/bulk/');
+    await dialog.getByLabel('Stock').fill(String(nth + 1));
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    if (nth < attempts.length - 1) await dialog.getByText('The server does not answer.').waitFor();
+  }
+  await dialog.waitFor({ state: 'hidden' });
+  const made: { name: string; stock: number }[] = await read(
+    server,
+    `/admin/skus/?spu_id=${spu.id}&sortby=name`,
+  );
+  assert.equal(
+    made.map(({ name, stock }) => `${name}: ${stock}`),
+    ['A', 'D', 'E'].map((size) => `Five sizes, ${size}: 4`),
+  );
+  assert.equal(faults(visitor, [/ERR_FAILED/]), []);
+  await page.context().close();
+});
+
 testInBrowser('a brand of a dialog is created once if it is changed afterwards', async () => {
   const { server, at, visit } = scene();
   const visitor = await visit('editor');
