@@ -154,6 +154,16 @@ test('a column without a name is named by its position', async () => {
   assert.match(message, /^column 3 has no name; .*id, name, logo, first_letter$/);
 });
 
+test('blank lines before the header are skipped, and counted as rows', async () => {
+  const file = csv('', ';;', 'id;name;logo', '1;;x.png');
+  const report = await importInto(server, 'brands', file);
+  assert.equal(errorsOf(report), [[4, 'name', 'must not be empty or only white space']]);
+  const refused = await importInto(server, 'brands', csv('', ',', 'id,nom'));
+  assert.equal(errorsOf(refused)[0].slice(0, 2), [3, 'nom']);
+  const empty = await importInto(server, 'brands', csv('', ',,', ''));
+  assert.match(errorsOf(empty)[0][2], 'the file is empty');
+});
+
 test('a new path of an SPU sets the levels that are as exported, whatever the order of the columns', async () => {
   const names = ['category1_id', 'category2_id', 'category'];
   const { category1_id, category2_id, category3_id } = await read(server, '/admin/goods/1/');

@@ -262,15 +262,15 @@ export class Importer {
   async *#rows(writer: RowWriter, view: FrozenView | null): AsyncGenerator<readonly FileRow[]> {
     const { kind, format, match } = this.#order;
     let kinds: readonly KindName[] = match === 'name' ? [kind.name] : [];
-    const pieces = fileRows(format, this.#read(), this.#jsonLimits, (names) => {
-      const columns = readHeader(kind, this.#options.money, names);
+    const pieces = fileRows(format, this.#read(), this.#jsonLimits, (names, row) => {
+      const columns = readHeader(kind, this.#options.money, names, row);
       if (
         match !== 'id' &&
         !columns.some((column) => column?.attribute === matchedBy(this.#order))
       ) {
         throw new FileProblem(
           `the file has no column ${matchedBy(this.#order)}, by which rows are to be matched`,
-          1,
+          row,
         );
       }
       writer.useColumns(columns);

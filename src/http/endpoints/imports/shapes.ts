@@ -57,7 +57,7 @@ const LIST_PROPERTIES = {
     items: {
       type: 'object',
       properties: {
-        row: { type: ['integer', 'null'], description: 'The header is row 1.' },
+        row: { type: ['integer', 'null'], description: 'The header counts.' },
         column: { type: ['string', 'null'] },
         message: text,
       },

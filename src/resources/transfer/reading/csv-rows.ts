@@ -16,6 +16,9 @@ const LINE_ENDS = ['\r\n', '\n', '\r'];
 /** Bytes of an empty line, at most: those of its end. */
 const EMPTY_LINE_BYTES = 2;
 
+/** Blank lines at the beginning: a spreadsheet saves blank rows above the header like this. */
+const BLANK_LINES = /^[\r\n,;\t]*[\r\n]/;
+
 /** A record of the text. */
 interface CsvRecord {
   readonly cells: readonly string[];
@@ -23,14 +26,17 @@ interface CsvRecord {
   readonly bytes: number;
 }
 
+/** Gets the names of the columns, and the row that they are in. */
+export type OnHeader = (names: readonly string[], row: number) => void;
+
 /**
- * @param onHeader gets the names of the columns before the first row.
+ * @param onHeader is called before the first row.
  * @returns the rows that end in each piece.
  * @throws FileProblem, after the rows before the problem.
  */
 export async function* csvRows(
   source: AsyncGenerator<string>,
-  onHeader: (names: readonly string[]) => void,
+  onHeader: OnHeader,
 ): AsyncGenerator<readonly FileRow[]> {
   let head = '';
   let ended = false;
@@ -48,9 +54,10 @@ export async function* csvRows(
     const rows: FileRow[] = [];
     for (const record of found) {
       row += 1;
-      if (row === 1) {
+      if (width === 0) {
+        if (isEveryEmpty(record)) continue;
         width = record.cells.length;
-        onHeader(record.cells);
+        onHeader(record.cells, row);
       } else if (!isEmptyLine(record) && !isBlank(record, width)) {
         rows.push({ row, units: record.bytes, content: contentOf(record.cells, width) });
       }
@@ -69,7 +76,7 @@ export async function* csvRows(
     yield rowsOf(records.taken());
     throw new FileProblem(`the file is not CSV: ${messageOf(error)}`, row + 1);
   }
-  if (row === 0) throw new FileProblem('the file is empty; the first row names the columns', 1);
+  if (width === 0) throw new FileProblem('the file is empty; the first row names the columns', 1);
 }
 
 /** A line with nothing on it; a line of `""` is a row with an empty cell. */
@@ -78,8 +85,12 @@ function isEmptyLine({ cells, bytes }: CsvRecord): boolean {
 }
 
 /** A row without a value, as a spreadsheet saves a blank one: `,,,`. */
-function isBlank({ cells }: CsvRecord, width: number): boolean {
-  return width > 1 && cells.length === width && cells.every((cell) => cell === '');
+function isBlank(record: CsvRecord, width: number): boolean {
+  return width > 1 && record.cells.length === width && isEveryEmpty(record);
+}
+
+function isEveryEmpty({ cells }: CsvRecord): boolean {
+  return cells.every((cell) => cell === '');
 }
 
 function contentOf(cells: readonly string[], width: number): FileRow['content'] {
@@ -155,9 +166,10 @@ class CsvRecords {
 
 /** The delimiter that gives the header the most columns; a comma if there is only one column. */
 function delimiterOf(head: string): string {
+  const begin = head.replace(BLANK_LINES, '');
   let best = { delimiter: ',', columns: 0 };
   for (const delimiter of [',', ';', '\t']) {
-    const columns = columnsIn(head, delimiter);
+    const columns = columnsIn(begin, delimiter);
     if (columns > best.columns) best = { delimiter, columns };
   }
   return best.delimiter;

@@ -4,7 +4,7 @@
  */
 import type { JsonLimits } from '../../../json/json-limits.ts';
 import type { Format } from '../formats.ts';
-import { csvRows } from './csv-rows.ts';
+import { csvRows, type OnHeader } from './csv-rows.ts';
 import { FileProblem } from './file-problem.ts';
 import { type FileRow, rowLimits } from './file-row.ts';
 import { jsonRows } from './json-rows.ts';
@@ -14,7 +14,7 @@ const MAX_ROWS = 1_000_000;
 
 /**
  * @param limits the JSON limits of a body.
- * @param onHeader gets the names of the columns before the first row of a CSV file.
+ * @param onHeader is called before the first row of a CSV file.
  * @returns the rows of each piece, as they are read.
  * @throws FileProblem, after the rows before the problem.
  */
@@ -22,7 +22,7 @@ export async function* fileRows(
   format: Format,
   source: AsyncIterable<Uint8Array>,
   limits: JsonLimits,
-  onHeader: (names: readonly string[]) => void,
+  onHeader: OnHeader,
 ): AsyncGenerator<readonly FileRow[]> {
   const checked = checkedUtf8(source);
   const pieces =

@@ -17,20 +17,26 @@ export interface SentColumn extends Column {
   readonly sent: string;
 }
 
-/** The columns of a file: null for one that is not read, because only the service sets it. */
+/**
+ * The columns of a file: null for one that is not read, because only the service sets it.
+ *
+ * @param row that the names are in.
+ * @throws FileProblem.
+ */
 export function readHeader(
   kind: Kind,
   money: Money,
   names: readonly string[],
+  row: number,
 ): readonly (SentColumn | null)[] {
   const known = knownColumns(kind, money);
   const seen = new Set<string>();
   return names.map((sent, index) => {
-    if (sent === '') throw unnamed(index + 1, known);
+    if (sent === '') throw new FileProblem(unnamed(index + 1, known), row);
     const name = known.has(sent) ? sent : (ALIASES[sent] ?? sent);
     const column = known.get(name);
-    if (column === undefined) throw unknown(money, known, sent);
-    if (seen.has(name)) throw new FileProblem('occurs twice', 1, sent);
+    if (column === undefined) throw new FileProblem(unknown(money, known, sent), row, sent);
+    if (seen.has(name)) throw new FileProblem('occurs twice', row, sent);
     seen.add(name);
     return isReadOnly(kind, column) ? null : { ...column, sent };
   });
@@ -83,17 +89,18 @@ function isReadOnly(kind: Kind, { attribute }: Column): boolean {
   return declared?.role === 'serverSet';
 }
 
-function unknown(money: Money, known: ReadonlyMap<string, Column>, name: string): FileProblem {
+/** What is wrong with a name that no column has. */
+function unknown(money: Money, known: ReadonlyMap<string, Column>, name: string): string {
   const [, attribute = '', currency] = CURRENCY.exec(name) ?? [];
   if (currency !== undefined && known.has(`${attribute} ${money.currency}`)) {
-    return new FileProblem(`is in ${currency}, but prices are in ${money.currency}`, 1, name);
+    return `is in ${currency}, but prices are in ${money.currency}`;
   }
-  return new FileProblem(`is not a column; ${listed(known)}`, 1, name);
+  return `is not a column; ${listed(known)}`;
 }
 
 /** @param place of the column, from 1. */
-function unnamed(place: number, known: ReadonlyMap<string, Column>): FileProblem {
-  return new FileProblem(`column ${place} has no name; delete it, or name it: ${listed(known)}`, 1);
+function unnamed(place: number, known: ReadonlyMap<string, Column>): string {
+  return `column ${place} has no name; delete it, or name it: ${listed(known)}`;
 }
 
 function listed(known: ReadonlyMap<string, Column>): string {

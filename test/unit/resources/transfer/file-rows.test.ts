@@ -7,13 +7,13 @@ import { JSON_LIMITS } from '../../../../src/json/json-limits.ts';
 import { FileProblem } from '../../../../src/resources/transfer/reading/file-problem.ts';
 import { fileRows } from '../../../../src/resources/transfer/reading/file-rows.ts';
 
-/** Rows of a CSV file in pieces, with the header first. */
+/** Rows of a CSV file in pieces, with the header first, and the number of each. */
 async function rowsOf(pieces: readonly Uint8Array[]): Promise<[number, unknown][]> {
   const found: [number, unknown][] = [];
   const source = (async function* () {
     yield* pieces;
   })();
-  const onHeader = (names: readonly string[]) => found.push([1, names]);
+  const onHeader = (names: readonly string[], row: number) => found.push([row, names]);
   for await (const rows of fileRows('csv', source, JSON_LIMITS, onHeader)) {
     for (const { row, content } of rows) found.push([row, 'cells' in content && content.cells]);
   }
@@ -68,6 +68,23 @@ test('a line of "" is a row with an empty cell, and an empty line is ignored, wh
         line === '' ? [] : [[index + 1, [line.replaceAll('"', '')]]],
       );
       assert.equal(await rowsOf(piecesOf(text, pieces)), wanted);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('blank lines before the header are counted, wherever a piece ends', async () => {
+  const blank = fc.constantFrom('', ';', ';;;');
+  const blanks = fc.array(blank, { minLength: 1, maxLength: 4 });
+  const end = fc.constantFrom('\r\n', '\n', '\r');
+  const sizes = fc.array(fc.integer({ min: 1, max: 8 }), { minLength: 1, maxLength: 6 });
+  await fc.assert(
+    fc.asyncProperty(blanks, end, sizes, async (before, lineEnd, pieces) => {
+      const text = [...before, 'a;b;c,d', '1;2;3', ''].join(lineEnd);
+      assert.equal(await rowsOf(piecesOf(text, pieces)), [
+        [before.length + 1, ['a', 'b', 'c,d']],
+        [before.length + 2, ['1', '2', '3']],
+      ]);
     }),
     { numRuns: 300 },
   );
