@@ -106,6 +106,25 @@ test('a mapped file has the names of the catalog, without the columns that are l
   );
 });
 
+test('blank lines before the header stay, so that the server counts the rows of the file', async () => {
+  const blank = '\r\n;;\n\r';
+  const file = await chosen(`${blank}Code;Stock\r\nA;1\r\n`);
+  assert.equal(file.table?.header, ['Code', 'Stock']);
+  const mapped = mappedFile(file, ['code', 'stock'], EURO).file;
+  assert.is(await mapped.text(), '\r\n\r\n\r\ncode,stock\r\nA,1\r\n');
+  const broken = await chosen(`${blank}Code;Stock\r\nA;1;2\r\n`);
+  assert.throws(
+    () => mappedFile(broken, ['code', 'stock'], EURO),
+    (error: unknown) => error instanceof BrokenRow && error.row === 5,
+  );
+});
+
+test('a file without a header is sent with one', async () => {
+  const file = await chosen('A,1\nB,2\n');
+  const mapped = mappedFile(file, ['code', 'stock'], EURO, true).file;
+  assert.is(await mapped.text(), 'code,stock\r\nA,1\r\nB,2\r\n');
+});
+
 test('UTF-16 with or without a byte order mark is sent as UTF-8', async () => {
   // With one, as Excel saves "Unicode Text".
   const texts = ['\uFEFF', ''].map((mark) => `${mark}code\tname\r\nA\tGrüner Tee, 你\r\n`);

@@ -18,6 +18,8 @@ export interface ImportOptions {
   readonly createMissing: readonly string[];
   /** Makes a repeated request import the file once; null for a dry run. */
   readonly key: string | null;
+  /** Whether the file was sent with a header that the user's file does not have. */
+  readonly headless: boolean;
 }
 
 /**
@@ -38,12 +40,13 @@ export async function columnsOf(name: CollectionName): Promise<string[]> {
  * Sends a file, and follows the import to its end.
  *
  * @param onProgress gets every state of it.
+ * @returns its last state, with the rows of the user's file.
  * @throws ApiError, TypeError, DOMException.
  */
 export async function runImport(
   name: CollectionName,
   file: Blob,
-  { match, createMissing, key }: ImportOptions,
+  { match, createMissing, key, headless }: ImportOptions,
   onProgress: (state: Import) => void,
   signal: AbortSignal,
 ): Promise<Import> {
@@ -72,5 +75,22 @@ export async function runImport(
     }
   }
   onProgress(state);
-  return state;
+  return headless ? withoutHeader(state) : state;
+}
+
+/** The row in a file without a header; what is wrong with the header is shown at the first one. */
+function rowOf(sent: number): number {
+  return Math.max(sent - 1, 1);
+}
+
+function withoutHeader(result: Import): Import {
+  const { errors, changes, created_missing: missing } = result;
+  return {
+    ...result,
+    errors: errors.map((each) => ({ ...each, row: each.row === null ? null : rowOf(each.row) })),
+    changes: changes.map((each) => ({ ...each, row: rowOf(each.row) })),
+    ...(missing && {
+      created_missing: missing.map((each) => ({ ...each, row: rowOf(each.row) })),
+    }),
+  };
 }

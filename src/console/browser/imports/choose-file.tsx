@@ -16,7 +16,7 @@ const CREATABLE = ['brands', 'categories', 'specs', 'options'] as const;
 interface ChooseProps {
   /** What was chosen before the user came back; null if nothing was. */
   readonly before: Plan | null;
-  readonly onChosen: (plan: Omit<Plan, 'columns' | 'mapping'>) => Promise<void>;
+  readonly onChosen: (plan: Omit<Plan, 'columns' | 'mapping' | 'headless'>) => Promise<void>;
 }
 
 const MATCHES = { code: ['id', 'code', 'name'], other: ['id', 'name'] } as const;
@@ -30,6 +30,15 @@ function problemOf(file: FormDataEntryValue | null): string | null {
   return WORKBOOK.test(file.name) ? t('import.workbook') : null;
 }
 
+/** The file of the form, once it is read; why it cannot be imported otherwise. */
+async function readChosen(file: FormDataEntryValue | null): Promise<ImportFile | string> {
+  const problem = problemOf(file);
+  if (problem !== null || !(file instanceof File)) return problem ?? '';
+  await mustBeUnchanged(file);
+  const read = await readImportFile(file);
+  return read.table?.header.length === 0 ? t('import.noFile') : read;
+}
+
 /** Calls `onChosen` with a file that is not empty and was read. */
 export function ChooseFile({ before, onChosen }: ChooseProps) {
   const collection = useSignal<CollectionName>(before?.collection ?? 'skus');
@@ -38,20 +47,19 @@ export function ChooseFile({ before, onChosen }: ChooseProps) {
   const submit = async (element: HTMLFormElement) => {
     if (busy.value) return;
     const form = new FormData(element);
-    const file = form.get('file');
-    problem.value = problemOf(file);
-    if (problem.value !== null || !(file instanceof File)) {
-      requestAnimationFrame(() => focusProblem(element));
-      return;
-    }
     busy.value = true;
     try {
-      await mustBeUnchanged(file);
+      const file = await readChosen(form.get('file'));
+      problem.value = typeof file === 'string' ? file : null;
+      if (typeof file === 'string') {
+        requestAnimationFrame(() => focusProblem(element));
+        return;
+      }
       await onChosen({
         collection: collection.value,
         match: textOf(form.get('match')),
         createMissing: form.getAll('missing').map(String),
-        file: await readImportFile(file),
+        file,
       });
     } finally {
       busy.value = false;

@@ -21,7 +21,10 @@ export interface ImportFile {
 }
 
 interface CsvTable {
+  /** From its first record that has a value. */
   readonly text: string;
+  /** Blank lines before it. */
+  readonly blank: number;
   readonly delimiter: Delimiter;
   readonly header: readonly string[];
   /** The first rows, to recognise columns by. */
@@ -77,14 +80,20 @@ export async function readImportFile(file: File): Promise<ImportFile> {
 /** Excel reads it as the delimiter, and does not count it as a row. */
 const DELIMITER_LINE = /^"?sep=([,;\t])"?(?:\r\n|\n|\r)/i;
 
+/** A spreadsheet saves blank rows above the header like this. */
+const BLANK_LINES = /^[\r\n,;\t]*[\r\n]/;
+
 function tableOf(bytes: Uint8Array): CsvTable {
   const { text: whole, converted } = decode(bytes);
   const [line = '', named] = DELIMITER_LINE.exec(whole) ?? [];
-  const text = whole.slice(line.length);
+  const rest = whole.slice(line.length);
+  const [lines = ''] = BLANK_LINES.exec(rest) ?? [];
+  const blank = lines.match(/\r\n|[\r\n]/g)?.length ?? 0;
+  const text = rest.slice(lines.length);
   const delimiter = named === undefined ? delimiterOf(text) : (named as Delimiter);
   const { records } = readRecords(text, delimiter, SAMPLE_ROWS + 1);
   const [header = [], ...sample] = records;
-  return { text, delimiter, header, sample, converted, shortened: line !== '' };
+  return { text, blank, delimiter, header, sample, converted, shortened: line !== '' };
 }
 
 /** Byte order marks of UTF-16: Excel saves "Unicode Text" with one. */
@@ -163,6 +172,7 @@ function alike(name: string, columns: readonly string[], labels: readonly string
  * server does not read.
  *
  * @param currency of the shop.
+ * @param headless whether its first record is a row, so that a header is sent before it.
  * @throws BrokenRow if the file cannot be sent as it is, and a row does not have the cells of the
  *   header: the server, which refuses such a row, could not tell any more.
  */
@@ -170,13 +180,14 @@ export function mappedFile(
   { blob, table, format }: ImportFile,
   mapping: Mapping,
   currency: Currency,
+  headless = false,
 ): SentFile {
   const type = MEDIA_TYPES[format];
   const asItIs = { file: new Blob([blob], { type }), example: null };
   if (table === null) return asItIs;
-  const { text, delimiter, header, converted, shortened } = table;
+  const { text, blank, delimiter, header, converted, shortened } = table;
   const named = mapping.every((name, at) => name === header[at]);
-  const same = named && !converted && !shortened;
+  const same = named && !converted && !shortened && !headless;
   if (same && delimiter === SENT_DELIMITER) return asItIs;
   const kept = mapping.flatMap((name, at) => (name === null ? [] : [at]));
   const names = kept.map((at) => mapping[at] ?? '');
@@ -189,7 +200,7 @@ export function mappedFile(
     return after;
   };
   // Empty lines count when the server names rows, so they stay.
-  const lines = found.records.slice(1).map((cells) =>
+  const lines = found.records.slice(headless ? 0 : 1).map((cells) =>
     isEmptyLine(cells)
       ? '\r\n'
       : writeRecord(
@@ -198,19 +209,24 @@ export function mappedFile(
         ),
   );
   if (same && example === null) return asItIs;
-  requireCells(found, header.length);
-  return { file: new Blob([writeRecord(names, SENT_DELIMITER), ...lines], { type }), example };
+  requireCells(found, header.length, blank);
+  const before = ['\r\n'.repeat(blank), writeRecord(names, SENT_DELIMITER)];
+  return { file: new Blob([...before, ...lines], { type }), example };
 }
 
 function isEmptyLine(cells: readonly string[]): boolean {
   return cells.length === 1 && cells[0] === '';
 }
 
-/** @param all cells of each row. @throws BrokenRow for the first row that has others. */
-function requireCells({ records, misquoted }: Records, all: number): void {
+/**
+ * @param all cells of each row.
+ * @param before the first record, as many lines.
+ * @throws BrokenRow for the first row that has others.
+ */
+function requireCells({ records, misquoted }: Records, all: number, before: number): void {
   const at = records.findIndex((cells) => cells.length !== all && !isEmptyLine(cells));
   if (misquoted !== null && (at === -1 || misquoted <= at))
-    throw new BrokenRow(misquoted + 1, null);
+    throw new BrokenRow(before + misquoted + 1, null);
   const count = records[at]?.length;
-  if (count !== undefined) throw new BrokenRow(at + 1, { count, all });
+  if (count !== undefined) throw new BrokenRow(before + at + 1, { count, all });
 }

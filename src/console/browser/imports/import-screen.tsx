@@ -13,7 +13,7 @@ import { announce, complain } from '../parts/notices.tsx';
 import { useTitle } from '../parts/title.ts';
 import { columnsOf, type Import, runImport } from './api.ts';
 import { ChooseFile } from './choose-file.tsx';
-import { BrokenRow, type Mapping, mappedFile, recognise } from './file.ts';
+import { BrokenRow, mappedFile, recognise } from './file.ts';
 import type { Plan } from './plan.ts';
 import { MapColumns } from './map-columns.tsx';
 import { columnLabel } from './column-label.ts';
@@ -131,13 +131,13 @@ function useWarning(step: Signal<Step>): void {
   }, [writing]);
 }
 
-type Chosen = Omit<Plan, 'columns' | 'mapping'>;
+type Chosen = Omit<Plan, 'columns' | 'mapping' | 'headless'>;
 
-/** How the columns were assigned before the user went back; null if the file is another one. */
-function keptMapping({ collection, file }: Chosen, before: Plan | null): Mapping | null {
+/** The plan before the user went back, if the file is the same; otherwise null. */
+function planOfSame({ collection, file }: Chosen, before: Plan | null): Plan | null {
   if (before === null || before.collection !== collection) return null;
   const same = before.file.table?.header.join('\n') === file.table?.header.join('\n');
-  return same && before.file.name === file.name ? before.mapping : null;
+  return same && before.file.name === file.name ? before : null;
 }
 
 /** @param key of an import that writes; null for the check. */
@@ -151,12 +151,10 @@ async function prepare(chosen: Chosen, step: Signal<Step>, start: Start): Promis
     const [, price] = /^(.*price) [A-Z]{3}$/.exec(name) ?? [];
     return price === undefined ? [name] : [name, price];
   });
-  const before = step.value.kind === 'choose' ? step.value.plan : null;
+  const before = planOfSame(chosen, step.value.kind === 'choose' ? step.value.plan : null);
   const mapping =
-    table === null
-      ? []
-      : (keptMapping(chosen, before) ?? recognise(table.header, all, all.map(columnLabel)));
-  const plan = { ...chosen, columns: all, mapping };
+    table === null ? [] : (before?.mapping ?? recognise(table.header, all, all.map(columnLabel)));
+  const plan = { ...chosen, columns: all, mapping, headless: before?.headless ?? false };
   if (table === null) start(plan, null);
   else step.value = { kind: 'map', plan };
 }
@@ -210,9 +208,9 @@ function stepAfter(error: unknown, before: Step): Step {
 }
 
 /** @throws Error if a row is broken. */
-function sentFile({ file, mapping }: Plan): Sent {
+function sentFile({ file, mapping, headless }: Plan): Sent {
   try {
-    return mappedFile(file, mapping, currency.value);
+    return mappedFile(file, mapping, currency.value, headless);
   } catch (error) {
     if (!(error instanceof BrokenRow)) throw error;
     const { row, cells } = error;

@@ -22,8 +22,9 @@ interface MapProps {
 
 /** A column of the catalog comes from at most one column of the file. */
 export function MapColumns({ plan, onChange, onBack, onNext }: MapProps) {
-  const { file, mapping } = plan;
+  const { file, mapping, headless } = plan;
   const { header = [], sample = [], converted = false } = file.table ?? {};
+  const rows = headless ? [header, ...sample.slice(0, -1)] : sample;
   const left = mapping.filter((name) => name === null).length;
   const set = (at: number, name: string | null) => {
     // A column of the catalog comes from one column of the file.
@@ -36,24 +37,34 @@ export function MapColumns({ plan, onChange, onBack, onNext }: MapProps) {
       <p aria-live="polite">
         {t('import.recognised', { count: header.length - left, all: header.length })}
       </p>
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={headless}
+          onChange={({ currentTarget }) => onChange({ ...plan, headless: currentTarget.checked })}
+        />{' '}
+        {t('import.headless')}
+      </label>
       <DataTable
         label={t('import.columns')}
         columns={[t('import.inFile'), t('import.inCatalog'), t('import.examples')]}
       >
-        {header.map(beginOf).map((name, at) => (
-          <tr key={at}>
-            <th scope="row">{name === '' ? '–' : name}</th>
-            <td>
-              <ColumnChoice
-                label={t('import.columnFor', { name })}
-                columns={plan.columns}
-                value={mapping[at] ?? null}
-                onChange={(chosen) => set(at, chosen)}
-              />
-            </td>
-            <td class="wraps soft">{sample.map((row) => beginOf(row[at] ?? '')).join(' · ')}</td>
-          </tr>
-        ))}
+        {header
+          .map((cell, at) => (headless ? String(at + 1) : beginOf(cell)))
+          .map((name, at) => (
+            <tr key={at}>
+              <th scope="row">{name === '' ? '–' : name}</th>
+              <td>
+                <ColumnChoice
+                  label={t('import.columnFor', { name })}
+                  columns={plan.columns}
+                  value={mapping[at] ?? null}
+                  onChange={(chosen) => set(at, chosen)}
+                />
+              </td>
+              <td class="wraps soft">{rows.map((row) => beginOf(row[at] ?? '')).join(' · ')}</td>
+            </tr>
+          ))}
       </DataTable>
       <div class="buttons">
         <button type="button" onClick={onBack}>

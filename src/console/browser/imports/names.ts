@@ -1,4 +1,4 @@
-/** The names of the items that an import refers to by their ids. */
+/** The names of the items that an import changes, or refers to by their ids. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { collectionOf, referencesOf, responseName } from '../api/collections.ts';
@@ -7,8 +7,8 @@ import type { CollectionName, Pair } from '../api/types.ts';
 import { complain } from '../parts/notices.tsx';
 import type { Import } from './api.ts';
 
-/** Items that are asked for; others are shown by their ids. */
-const MAX_NAMES = 100;
+/** Items that are asked for, changed ones first; others are shown by their ids. */
+const MAX_NAMES = 300;
 
 type Change = Import['changes'][number];
 
@@ -29,6 +29,12 @@ interface Wanted {
 /** @param id null for no item. */
 function reference(name: string, target: CollectionName, id: unknown): Wanted[] {
   return typeof id === 'number' ? [{ key: nameKey(name, id), target, id }] : [];
+}
+
+/** The item that is changed, unless the change has its name. */
+function itemOf(changed: CollectionName, { id, action, fields }: Change): Wanted[] {
+  const isNamed = action === 'create' || collectionOf(changed).title in fields;
+  return isNamed ? [] : reference('id', changed, id);
 }
 
 /** What one change refers to. */
@@ -57,8 +63,10 @@ export function useNames(name: CollectionName, result: Import, changes: Import['
   useEffect(() => {
     const abort = new AbortController();
     const wanted = new Map<string, Wanted>();
-    for (const change of changes) {
-      for (const each of referencesIn(name, change)) wanted.set(each.key, each);
+    for (const find of [itemOf, referencesIn]) {
+      for (const each of changes.flatMap((change) => find(name, change))) {
+        wanted.set(each.key, each);
+      }
     }
     // A check gives them ids that nothing has yet.
     const { created_missing: missing = [] } = result;

@@ -10,4 +10,6 @@ export interface Plan {
   /** Columns that the server takes. */
   readonly columns: readonly string[];
   readonly mapping: Mapping;
+  /** Whether the first record of the file is a row, and not the names of its columns. */
+  readonly headless: boolean;
 }

@@ -1,6 +1,7 @@
 /** What an import has done, or would do. */
 import { useMemo, useRef } from 'preact/hooks';
 import { collectionOf } from '../api/collections.ts';
+import { categories } from '../api/references.ts';
 import { textOf } from '../api/text-of.ts';
 import type { Pair } from '../api/types.ts';
 import { useClearOfNotices } from '../parts/keep-clear.ts';
@@ -109,8 +110,9 @@ function Errors({ plan, result }: ChangesProps) {
 }
 
 /** What the file calls a column, which the server names as the catalog does. */
-function nameInFile({ file, mapping }: Plan, column: string): string {
+function nameInFile({ file, mapping, headless }: Plan, column: string): string {
   if (file.table === null) return column;
+  if (headless) return columnLabel(column);
   return file.table.header[mapping.indexOf(column)] ?? columnLabel(column);
 }
 
@@ -133,7 +135,7 @@ function Changes({ plan, result }: ChangesProps) {
           <tr key={change.row}>
             <td class="number">{change.row}</td>
             <th scope="row">
-              <ChangedItem {...{ plan, result, change }} />{' '}
+              <ChangedItem {...{ plan, result, change, names }} />{' '}
               <span class="tag">{t(`action.${change.action}`)}</span>
             </th>
             <td class="wraps">
@@ -150,11 +152,21 @@ function Changes({ plan, result }: ChangesProps) {
 type Change = Import['changes'][number];
 
 /** The name of the item, which leads to it if it exists. */
-function ChangedItem({ plan, result, change }: ChangesProps & { readonly change: Change }) {
+function ChangedItem(props: ChangesProps & { readonly change: Change; readonly names: Names }) {
+  const { plan, result, change, names } = props;
   const { id, action, fields } = change;
   const title = textOf(fields[collectionOf(plan.collection).title]?.[1]);
   if (result.dry_run && action === 'create') return <>{title || '–'}</>;
-  return <a href={href(`/${plan.collection}/${id}`)}>{title || `#${id}`}</a>;
+  const isCategory = plan.collection === 'categories';
+  const known = isCategory ? categories.value?.get(id)?.path : names.get(nameKey('id', id));
+  const name = title || known;
+  const link = href(`/${plan.collection}/${id}`);
+  if (name === undefined) return <a href={link}>{`#${id}`}</a>;
+  return (
+    <>
+      <a href={link}>{name}</a> <span class="soft">#{id}</span>
+    </>
+  );
 }
 
 interface FieldsProps {

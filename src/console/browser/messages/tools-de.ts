@@ -54,6 +54,7 @@ export const toolsDe: Readonly<Record<keyof typeof toolsEn, Message>> = {
     one: '{count} von {all} Spalten ist erkannt.',
     other: '{count} von {all} Spalten sind erkannt.',
   },
+  'import.headless': 'Die erste Zeile enthält Werte, nicht die Namen der Spalten',
   'import.columns': 'Spalten der Datei',
   'import.inFile': 'In der Datei',
   'import.examples': 'Erste Zeilen',

@@ -50,6 +50,7 @@ export const toolsEn = {
     one: '{count} of {all} columns is recognised.',
     other: '{count} of {all} columns are recognised.',
   },
+  'import.headless': 'The first row has values, not the names of the columns',
   'import.columns': 'Columns of the file',
   'import.inFile': 'In the file',
   'import.examples': 'First rows',

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { read } from '../../../../support/catalog.ts';
+import { make, read } from '../../../../support/catalog.ts';
 import { temporaryDirectory } from '../../../../support/directory.ts';
 import { shoot, testInBrowser, violationsOn } from '../../browser.ts';
 import { faults, hears, hold, stage } from '../console.ts';
@@ -94,6 +94,76 @@ testInBrowser('a check names what it would create itself', async () => {
     await row.getByText(category, { exact: true }).waitFor();
     await row.getByText('Auralune Phone 12').waitFor();
   }
+  await page.context().close();
+});
+
+testInBrowser('a check names an item that the file has by its id or code', async () => {
+  const { server, visit } = scene();
+  const moved = await make(server, '/admin/categories/', { name: 'Moved', parent_id: 1 });
+  const { page } = await visit('editor');
+  await choose(page, ['id,stock', '1,7', '2,8']);
+  await click(page, 'Next');
+  await click(page, 'Check');
+  const table = page.getByRole('table', { name: 'Changed rows' });
+  const row = table.getByRole('row').filter({ hasText: '#2' });
+  await row.getByRole('link', { name: 'Auralune Phone 12, silver, 256 GB' }).waitFor();
+  await choose(page, ['id,parent', `${moved.id},Home and Kitchen`]);
+  await page.getByLabel('Into').selectOption('categories');
+  await click(page, 'Next');
+  await click(page, 'Check');
+  await table.getByRole('link', { name: 'Electronics › Moved', exact: true }).waitFor();
+  await page.context().close();
+});
+
+testInBrowser('a file without a header is imported from its first row', async () => {
+  const { server, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await choose(page, ['Headless one,H', 'Headless two,H', ',H']);
+  await page.getByLabel('Into').selectOption('brands');
+  await click(page, 'Next');
+  const headless = page.getByLabel('The first row has values, not the names of the columns');
+  await headless.check();
+  await page.getByRole('cell', { name: 'Headless one · Headless two' }).waitFor();
+  await page.getByLabel('Column 1 in the catalog').selectOption('name');
+  await page.getByLabel('Column 2 in the catalog').selectOption('first_letter');
+  await click(page, 'Check');
+  const errors = page.getByRole('table', { name: 'Errors' });
+  await errors.getByRole('row', { name: /^3 Name must not be empty/ }).waitFor();
+  await click(page, 'Back');
+  assert.ok(await headless.isChecked());
+  await click(page, 'Back');
+  const buffer = Buffer.from('Headless one,H\nHeadless two,H\n');
+  const file = { name: 'rows.csv', mimeType: 'text/csv', buffer };
+  await page.getByLabel('File').setInputFiles(file);
+  await click(page, 'Next');
+  await click(page, 'Check');
+  const changes = page.getByRole('table', { name: 'Changed rows' });
+  await changes.getByRole('row', { name: /^1 Headless one/ }).waitFor();
+  await click(page, 'Apply 2 changes');
+  await page.getByRole('heading', { name: 'Imported' }).waitFor();
+  const found: { name: string }[] = await read(server, '/admin/brands/?q=Headless&sortby=name');
+  assert.equal(
+    found.map(({ name }) => name),
+    ['Headless one', 'Headless two'],
+  );
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
+testInBrowser('blank lines before the header are skipped, and a blank file says why', async () => {
+  const { visit } = scene();
+  const { page } = await visit('editor');
+  await choose(page, ['', ';;', 'Nr;Name;What', '1;;x']);
+  await page.getByLabel('Into').selectOption('brands');
+  await click(page, 'Next');
+  await page.getByText('1 of 3 columns is recognised.').waitFor();
+  await page.getByLabel('Column Nr in the catalog').selectOption('id');
+  await click(page, 'Check');
+  await page.getByRole('row', { name: /^4 Name must not be empty/ }).waitFor();
+  await choose(page, ['', ';;', '']);
+  await click(page, 'Next');
+  await page.getByText('Choose a file that is not empty.').waitFor();
   await page.context().close();
 });
 
