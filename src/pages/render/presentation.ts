@@ -74,6 +74,7 @@ export function skuContent(
     price: launched ? prices.shown(price) : null,
     exactPrice: launched ? prices.exact(price) : null,
     marketPrice: launched && market > price ? prices.shown(market) : null,
+    stock: launched ? prices.count(sku.stock) : null,
     specifications,
     choices: shownChoices(variants, { id, launched, specifications }),
   };

@@ -1,4 +1,4 @@
-/** Formats amounts in the smallest unit of a currency, for people and for machines. */
+/** Formats amounts in the smallest unit of a currency, for people and for machines, and counts. */
 import { Money } from '../../model/money.ts';
 
 /** Amounts whose text is cached: shops have many SKUs at few prices. */
@@ -7,6 +7,7 @@ const MAX_CACHED_PRICES = 4096;
 /** Writes amounts of one currency in one language. */
 export class PriceFormat {
   readonly #format: Intl.NumberFormat;
+  readonly #counts: Intl.NumberFormat;
   readonly #shown = new Map<number, string>();
   readonly #money: Money;
 
@@ -17,7 +18,13 @@ export class PriceFormat {
    */
   constructor(currency: string, locale: string) {
     this.#format = new Intl.NumberFormat(locale, { style: 'currency', currency });
+    this.#counts = new Intl.NumberFormat(locale);
     this.#money = new Money(currency);
+  }
+
+  /** A count for people: `1,234`. */
+  count(count: number): string {
+    return this.#counts.format(count);
   }
 
   /** For people: `$1,234.50`. @param amount a whole number of the smallest unit, 0 or more. */

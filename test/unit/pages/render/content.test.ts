@@ -125,6 +125,12 @@ const SHOWN: readonly Shown[] = [
     has: ['Out of stock'],
     lacks: ['>0'],
   },
+  {
+    what: 'the stock as the language writes numbers',
+    changes: sku({ stock: 12_345 }),
+    settings: { locale: 'de' },
+    has: ['12.345 auf Lager'],
+  },
   { what: 'a price of 0', changes: sku({ price: 0 }), has: ['>$0.00<'] },
   { what: 'a higher market price', has: ['<s>$699.00</s>'] },
   {

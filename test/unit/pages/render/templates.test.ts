@@ -33,6 +33,7 @@ test('an error is reported with the file and line of the template that contains 
     root: '',
     exactPrice: '1',
     marketPrice: null,
+    stock: '1',
     choices: [],
     specifications: [],
     title: 'T',
