@@ -42,6 +42,8 @@ const WORD_END = /<(?!\/?(?:a|strong|b|em|i|u|s|sub|sup|code)\b)/gi;
 /** Splits the sanitizer's output, in which every element but `br` has its end tag. */
 const TAG_OR_BLANK_LINE = /(<[^<>]*>|\r?\n[ \t]*\r?\n\s*)/;
 
+const ANY_TAG = /(<[^<>]*>)/;
+
 const BLANK_LINE = /^\r?\n[ \t]*\r?\n/;
 
 const TAG = /<(\/?)([a-z][^\s/>]*)/gi;
@@ -59,8 +61,8 @@ const cached = new LRUCache<string, string>({
 
 /**
  * @param text plain text, or simple HTML, of any length.
- * @returns safe HTML for the content of a block element. If it has no block elements, blank lines
- *   in the text separate paragraphs.
+ * @returns safe HTML for the content of a block element. Blank lines outside of block elements
+ *   separate paragraphs.
  */
 export function richText(text: string): string {
   const found = cached.get(text);
@@ -68,7 +70,7 @@ export function richText(text: string): string {
   const shown = cutDescription(text);
   const markup = markupOf(shown);
   const safe = nestingIsBounded(markup) ? sanitized(markup) : escapeText(shown);
-  const html = BLOCK.test(safe) ? safe : paragraphs(safe);
+  const html = BLOCK.test(safe) ? withParagraphs(safe) : paragraphs(safe);
   cached.set(text, html);
   return html;
 }
@@ -141,6 +143,28 @@ function nestingIsBounded(text: string): boolean {
     if (open.push(name) > MAX_NESTING) return false;
   }
   return true;
+}
+
+/** Leaves block elements as they are; between them is plain text, whose lines are paragraphs. */
+function withParagraphs(html: string): string {
+  const shown: string[] = [];
+  let text = '';
+  let element = '';
+  let depth = 0;
+  for (const piece of html.split(ANY_TAG)) {
+    const isEnd = piece.startsWith('</');
+    if (!isEnd && piece.startsWith('<') && !piece.startsWith('<br')) depth += 1;
+    element += piece;
+    if (isEnd) depth -= 1;
+    if (depth > 0) continue;
+    // An inline element that contains a block cannot be in a paragraph.
+    if (BLOCK.test(element)) {
+      shown.push(paragraphs(text), element);
+      text = '';
+    } else text += element;
+    element = '';
+  }
+  return [...shown, paragraphs(text)].filter((part) => part !== '').join('\n');
 }
 
 /** A blank line inside an element stays a blank line: two paragraphs cannot share an element. */

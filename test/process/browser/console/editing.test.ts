@@ -194,6 +194,11 @@ const EDITED: readonly (readonly [what: string, before: string, after: string])[
     '<b>note</b>: at I<Imax only, see <https://a.example/?a=1&copy=2>',
     '<p><b>note</b>: at I&lt;Imax only, see &lt;https://a.example/?a=1&amp;copy=2&gt;!</p>',
   ],
+  [
+    'the paragraphs around a quotation',
+    'One\n\nTwo\n<blockquote><p>A</p></blockquote>\nThree\n\nFour',
+    '<p>One</p><p>Two</p><blockquote><p>A</p></blockquote><p>Three</p><p>Four!</p>',
+  ],
   ['its lines', 'One<br />\r\nTwo\r\n\r\nThree', '<p>One<br>Two</p><p>Three!</p>'],
 ];
 

@@ -506,6 +506,8 @@ for (const [logo, shown] of LOGOS) {
   });
 }
 
+const TEXT_AND_LIST = '<p>One</p>\n<p>Two</p>\n<ul><li>A\n\nB</li></ul>\n<p>Three<br>\nfour</p>';
+
 /** Descriptions and the HTML into which they are converted. */
 const RICH: readonly (readonly [text: string, html: string])[] = [
   ['Plain & <simple>', '<p>Plain &amp; &lt;simple&gt;</p>'],
@@ -521,6 +523,9 @@ const RICH: readonly (readonly [text: string, html: string])[] = [
   ['<p>A <b>bold</b> word</p>', '<p>A <b>bold</b> word</p>'],
   ['<p style="color:red" onclick="a()" class="x">A</p>', '<p>A</p>'],
   ['<ul><li>One</li></ul>', '<ul><li>One</li></ul>'],
+  ['One\n\nTwo\n<ul><li>A\n\nB</ul>\nThree\nfour', TEXT_AND_LIST],
+  ['<p>One</p>\n\n<p>Two</p>', '<p>One</p>\n<p>Two</p>'],
+  ['<b>One<p>Two</p></b>Three', '<b>One<p>Two</p></b>\n<p>Three</p>'],
   ['<script>alert(1)</script>', '<p>&lt;script&gt;alert(1)&lt;/script&gt;</p>'],
   ['<p><img src=x onerror=a()></p>', '<p>&lt;img src=x onerror=a()&gt;</p>'],
   ['<b>note</b>: at I<Imax only.', '<p><b>note</b>: at I&lt;Imax only.</p>'],

@@ -2,14 +2,12 @@
  * The field for a description: rich text with the markup that the shop's pages show. It is loaded
  * when a description is first shown. A description is changed only by what the user does to it.
  */
-import DOMPurify from 'dompurify';
 import { useSignal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import Squire from 'squire-rte';
-import { DESCRIPTION_TAGS, LINE_END, markupOf } from '../../../../markup.ts';
 import type { MessageKey } from '../../messages/message.ts';
 import { t } from '../../messages/text.ts';
-import { LINK_SCHEMES } from './link-address.ts';
+import { htmlOf, sanitized } from './description-html.ts';
 import { LinkDialog } from './link-dialog.tsx';
 
 interface RichTextProps {
@@ -18,28 +16,6 @@ interface RichTextProps {
   readonly onChange: (value: string) => void;
   readonly readOnly: boolean;
   readonly described: string | undefined;
-}
-
-/** As the pages have it (docs/pages.md). */
-const ALLOWED = {
-  ALLOWED_TAGS: [...DESCRIPTION_TAGS],
-  ALLOWED_ATTR: ['href', 'scope'],
-  ALLOWED_URI_REGEXP: LINK_SCHEMES,
-};
-
-function sanitized(html: string): DocumentFragment {
-  return DOMPurify.sanitize(html, { ...ALLOWED, RETURN_DOM_FRAGMENT: true });
-}
-
-/** Blank lines of plain text are its paragraphs, as on the pages. */
-function htmlOf(text: string): string {
-  const markup = markupOf(text);
-  if (/<(?:p|h[34]|ul|ol|blockquote|table)\b/.test(markup)) return markup;
-  return markup
-    .split(/\r?\n[ \t]*\r?\n\s*/)
-    .filter((part) => part.trim() !== '')
-    .map((part) => `<p>${part.trim().replace(LINE_END, '<br>')}</p>`)
-    .join('');
 }
 
 /** What the editor holds, without what it adds for itself; "" for no text. */
