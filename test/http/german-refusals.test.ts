@@ -15,6 +15,7 @@ import {
   makePair,
   skuFields,
   spuFields,
+  read,
 } from '../support/catalog.ts';
 import { type Received, send } from '../support/client.ts';
 import { importInto } from '../support/imports.ts';
@@ -179,9 +180,11 @@ test('a search or a filter that is not valid', async () => {
 });
 
 test('the errors of a file', async () => {
+  const { id: _id, ...spu } = await read(server, `/admin/goods/${catalog.spu}/`);
   const required = 'name,spu,caption,category,price USD,cost_price USD,market_price USD,stock';
   for (const name of ['Twin', 'Twin']) {
     await make(server, '/admin/specs/', { name, spu_id: catalog.spu });
+    await make(server, '/admin/goods/', { ...spu, name });
   }
   for (const [collection, query, lines, wanted] of [
     ['brands', '', ['id,name', '99,x', 'x,x'], ['Marke 99 gibt es nicht', 'muss eine ID aus']],
@@ -210,6 +213,7 @@ test('the errors of a file', async () => {
     ['skus', '', ['id,stock', `1${','.repeat(10_001)}`], ['hat mehr als 10000 Zellen']],
     ['specs', 'match=name', ['name,spu', 'Neu,Nope'], ['SPU "Nope" gibt es nicht']],
     ['options', 'create_missing=specs', ['spec,value', 'Neu,x'], ['nennen Sie seine SPU']],
+    ['options', 'create_missing=specs', ['spec,spu,value', 'a,Twin,b'], ['legen Sie zuerst das']],
     ['options', '', ['id,spu', '1,Other'], ['SPU "Other" gibt es nicht']],
     ['brands', '', ['name', 'a"b'], ['Die Datei ist kein CSV: In einer Zelle']],
     ['brands', '', ['name', `${'a'.repeat(4_000_000)}"b`], ['Die Datei ist kein CSV: In einer']],

@@ -261,6 +261,23 @@ test('create_missing creates the specification of an option once for each SPU th
   assert.is((await read(server, `/admin/specs/${phone}/`)).goods, PHONE);
 });
 
+test('an option whose specification is to be created below one of several SPUs is an error', async () => {
+  const { id: _id, ...spu } = await read(server, '/admin/goods/1/');
+  const twins = [];
+  for (let nth = 0; nth < 2; nth += 1) {
+    twins.push(await make(server, '/admin/goods/', { ...spu, name: 'Twin' }));
+  }
+  const [first, second] = twins.map(({ id }) => id);
+  const query = 'create_missing=specs';
+  const file = csv('value,spec,spu', 'Matt,Finish,Twin');
+  const report = await importInto(server, 'options', file, { query });
+  const message = `SPUs ${first}, ${second} have this name; create the specification first`;
+  assert.equal(errorsOf(report), [[2, 'spec', message]]);
+  const spec = await make(server, '/admin/specs/', { name: 'Finish', spu_id: second });
+  const { changes } = await importInto(server, 'options', file, { query });
+  assert.equal(changes[0].fields.spec_id, [null, spec.id]);
+});
+
 test('an SPU that does not exist, or to which the specification does not belong, is an error', async () => {
   const none = 'there is no SPU "Nope"';
   const folio = `specification 3 belongs to SPU "${FOLIO}"`;

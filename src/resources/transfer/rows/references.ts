@@ -157,7 +157,12 @@ export class References {
       (row) =>
         row.name === name && existingRow(this.#transaction, 'goods', row.goods_id).name === spu,
     );
-    return this.#one('specs', name, own, () => ({ name, spu_id: this.named('goods', spu) }));
+    return this.#one('specs', name, own, () => {
+      const owners = this.#names.find(this.#transaction, 'goods', spu, MAX_NAMED);
+      // A file of options has no column for the id of an SPU.
+      if (owners.length > 1) throw ambiguous('goods', owners, 'create the specification first');
+      return { name, spu_id: this.named('goods', spu) };
+    });
   }
 
   /** Ids of the specifications of the SPUs with a name; null after those of each SPU. */

@@ -126,6 +126,7 @@ export const KNOWN: readonly (readonly [RegExp, string])[] = [
     /^(\w+) (\d+(?:, \d+)*) have this name; give them different names$/,
     '$k1 $2 heißen so; geben Sie ihnen verschiedene Namen',
   ],
+  [/^(\w+) (.+) have this name; create the/, '$k1 $2 heißen so; legen Sie zuerst das Merkmal an'],
   [/^(.+) is in the file twice$/s, '$1 steht zweimal in der Datei'],
   [/^occurs twice$/, 'kommt zweimal vor'],
   [/^is in (\w+), but prices are in (\w+)$/, 'ist in $1, die Preise sind aber in $2'],
