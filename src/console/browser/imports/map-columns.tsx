@@ -37,14 +37,16 @@ export function MapColumns({ plan, onChange, onBack, onNext }: MapProps) {
       <p aria-live="polite">
         {t('import.recognised', { count: header.length - left, all: header.length })}
       </p>
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={headless}
-          onChange={({ currentTarget }) => onChange({ ...plan, headless: currentTarget.checked })}
-        />{' '}
-        {t('import.headless')}
-      </label>
+      <p>
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={headless}
+            onChange={({ currentTarget }) => onChange({ ...plan, headless: currentTarget.checked })}
+          />{' '}
+          {t('import.headless')}
+        </label>
+      </p>
       <DataTable
         label={t('import.columns')}
         columns={[t('import.inFile'), t('import.inCatalog'), t('import.examples')]}
