@@ -183,4 +183,16 @@ test('the check refuses what a commit would refuse: an exchange across two commi
   assert.equal([down.state, down.changed], ['done', COMMIT_ROWS + 1]);
 });
 
+test('two files give the article numbers of a circle of rows that is longer than a commit', async () => {
+  const names = Array.from({ length: COMMIT_ROWS + 1 }, (_, at) => `R${at}`);
+  const ids = await skusWith(names);
+  const next = [...names.slice(1), ...names.slice(0, 1)];
+  const file = (values: readonly string[]) =>
+    csv('id,code', ...ids.map((id, at) => `${id},${values[at] ?? ''}`));
+  assert.is((await importInto(server, 'skus', file(next))).state, 'refused');
+  assert.is((await importInto(server, 'skus', file([]))).changed, ids.length);
+  assert.is((await importInto(server, 'skus', file(next))).changed, ids.length);
+  assert.equal(await codes(ids), next);
+});
+
 test.run();
