@@ -21,9 +21,9 @@ const BLOCK = 'p, h3, h4, ul, ol, blockquote, table';
 export function htmlOf(text: string): string {
   const parts: string[] = [];
   let plain = '';
-  for (const node of [...sanitized(markupOf(text)).childNodes]) {
+  for (const node of sanitized(markupOf(text)).childNodes) {
     const box = document.createElement('div');
-    box.append(node);
+    box.append(node.cloneNode(true));
     if (box.querySelector(BLOCK) === null) {
       plain += box.innerHTML;
       continue;
