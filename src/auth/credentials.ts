@@ -107,13 +107,12 @@ export class LiveCredentials implements CredentialSource {
     this.#shared?.requireConfirmed();
     const now = this.#clock();
     if (this.#latest !== null && now < this.#due) return this.#latest;
-    // Set again only if both files are valid.
-    this.#due = Number.NEGATIVE_INFINITY;
     const keys = this.#keys.current();
     const access = this.#access.current();
     if (this.#latest?.keys !== keys || this.#latest.access !== access) {
       this.#latest = { keys, access };
     }
+    // Only now: while a file is not valid, every call compares them.
     this.#due = now + CACHE_MS;
     return this.#latest;
   }

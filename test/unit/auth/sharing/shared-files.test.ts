@@ -20,6 +20,7 @@ import { CatalogError } from '../../../../src/errors.ts';
 import { temporaryDirectory } from '../../../support/directory.ts';
 import { quickDisk } from '../../../support/disk.ts';
 import { codeOf, failureOf } from '../../../support/failure.ts';
+import { turn } from '../../../support/turns.ts';
 
 const shared: SharedFiles = { pull: async () => {}, push: async () => {}, requireConfirmed() {} };
 
@@ -28,6 +29,8 @@ function copiesOf(original: string, directory: string): SharedFiles {
   return {
     ...shared,
     pull: async () => {
+      // The other hosts answer later.
+      await turn();
       for (const pathOf of [accessPath, keysPath])
         copyFileSync(pathOf(original), pathOf(directory));
     },
