@@ -11,6 +11,7 @@ import { createCatalog } from '../../support/catalog.ts';
 import { type Received, send, tokenFor } from '../../support/client.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { type Etcd, HAS_ETCD, startEtcd, testWithEtcd as test } from '../../support/etcd.ts';
+import { measured, valuesOf } from '../../support/metrics.ts';
 import { killServers, runCommand, startServer } from '../../support/server.ts';
 import { until } from '../../support/until.ts';
 import { type Host, Ledger, startHosts } from './cluster-ledger.ts';
@@ -187,6 +188,16 @@ test('without a majority public reads work, writes and tokens are 503, and no ho
     etcd.signal(1, 'SIGCONT');
   }
   for (const host of hosts) await host.ready();
+});
+
+test('metrics say how far behind the log a host is, and for how long the log was silent', async () => {
+  const { server, operator } = await measured({ args: ['--log', etcd.url('measured')] });
+  const book = { name: 'Emma', pub_date: '1815-12-23' };
+  assert.is((await send(server, 'POST', '/books/', { body: book })).status, 201);
+  const values = await valuesOf(operator);
+  assert.is(values.get('catalog_log_behind'), 0);
+  assert.ok((values.get('catalog_log_silence_seconds') ?? Number.NaN) >= 0);
+  await server.stop();
 });
 
 test('a store with a different history cannot join the log', async () => {

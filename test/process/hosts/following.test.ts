@@ -8,6 +8,7 @@ import { changeSetName } from '../../../src/store/files/files.ts';
 import { readerAheadContinues } from '../../support/ahead.ts';
 import { type Received, send, sent, tokenFor } from '../../support/client.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
+import { type Measured, measured, valuesOf } from '../../support/metrics.ts';
 import { portFlags } from '../../support/ports.ts';
 import { killServers, runCommand, startServer, type TestServer } from '../../support/server.ts';
 import { faultsOf } from '../../support/shop.ts';
@@ -269,6 +270,27 @@ test('spec 15.14, 15.15: a host stays succeeded when it notifies a predecessor t
   await second.stop();
   const again = await startServer({ data: second.data }).then(() => 'it serves', String);
   assert.match(again, /belonged to the primary until another host took over/);
+});
+
+test('metrics count the followers of a primary, and say how far behind a follower is', async () => {
+  const primary = await measured({ args: ['--followers'] });
+  const { url } = primary.server;
+  const follower = await measured({
+    data: temporaryDirectory(),
+    args: ['--follow', url, '--token-file', await tokenFile()],
+  });
+  const valueOf = async ({ operator }: Measured, name: string) =>
+    (await valuesOf(operator)).get(name);
+  const connected = () => valueOf(follower, 'catalog_following_connected');
+  await until('change sets arrive', async () => (await connected()) === 1);
+  assert.is(await valueOf(primary, 'catalog_followers'), 1);
+  assert.is(await valueOf(follower, 'catalog_followers'), 0);
+  assert.is(await valueOf(primary, 'catalog_following_connected'), undefined);
+  const behind = () => valueOf(follower, 'catalog_following_behind_change_sets');
+  await until('the follower has everything', async () => (await behind()) === 0);
+  await primary.server.kill();
+  await until('no change set arrives', async () => (await connected()) === 0);
+  assert.ok(((await valueOf(follower, 'catalog_following_behind_seconds')) ?? 0) > 0);
 });
 
 test('spec 15.14: a store of another history or of a later epoch cannot follow', async () => {

@@ -108,6 +108,39 @@ test('the metrics of the archive have values only if there is an archive', async
   assert.equal(await linesOf('catalog_archive', { archive: () => null }), []);
 });
 
+test('a host that follows another one, or is followed, has metrics of that', async () => {
+  const following = () => ({ connected: true, behind: 3, behindMs: 2500 });
+  const hosts = { followers: () => 2, following };
+  assert.equal(await linesOf('catalog_follow', { hosts }), [
+    'catalog_followers 2',
+    'catalog_following_connected 1',
+    'catalog_following_behind_change_sets 3',
+    'catalog_following_behind_seconds 2.5',
+  ]);
+  const cutOff = { followers: () => 0, following: () => ({ ...following(), connected: false }) };
+  const lines = await linesOf('catalog_following_connected', { hosts: cutOff });
+  assert.equal(lines, ['catalog_following_connected 0']);
+  const alone = { followers: () => 0, following: () => null };
+  assert.equal(await linesOf('catalog_follow', { hosts: alone }), ['catalog_followers 0']);
+});
+
+test('the metrics of a shared log have values only if the host shares one', async () => {
+  const log = () => ({ behind: 3, silence: 1.5 });
+  assert.equal(await linesOf('catalog_log_behind', { log }), ['catalog_log_behind 3']);
+  assert.equal(await linesOf('catalog_log_silence', { log }), ['catalog_log_silence_seconds 1.5']);
+  assert.equal(await linesOf('catalog_log_behind', { log: () => null }), []);
+  assert.equal(await linesOf('catalog_log_silence', { log: () => null }), []);
+});
+
+test('the memory metrics are the limit, whether memory is scarce, and that of bodies', async () => {
+  const sources = { memoryLimit: 9, memoryScarce: () => true, bodyMemory: () => 4 };
+  assert.equal(await linesOf('catalog_memory', sources), [
+    'catalog_memory_limit_bytes 9',
+    'catalog_memory_scarce 1',
+  ]);
+  assert.equal(await linesOf('catalog_http_body', sources), ['catalog_http_body_memory_bytes 4']);
+});
+
 test('a count that is kept elsewhere is the same however often it is read', async () => {
   const changes = () => ({ delivered: 5, failed: 2, failing: 0, lag: 0 });
   const sources = { changes, logLinesLost: () => 3 };
