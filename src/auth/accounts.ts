@@ -45,7 +45,7 @@ export function removeAccount(draft: AccessDraft, name: string, now: number): vo
 
 /** Revokes one token. @param expires seconds since the epoch; null if unknown. */
 export function endToken(draft: AccessDraft, jti: string, expires: number | null): void {
-  const known = expires ?? draft.tokens.get(jti) ?? null;
+  const known = expires ?? draft.tokens.get(jti);
   // Rounded up: the expiry of a token that another program signed may have a fraction.
   draft.tokens.set(jti, isNumericDate(known) ? Math.ceil(known) : null);
 }

@@ -144,7 +144,7 @@ export class EtcdCredentials implements SharedFiles {
     const kept = revision === '0' ? this.#read() : contents;
     const changed = { ...kept, [name]: content };
     const value = JSON.stringify(changed);
-    requireSize(value.length, { path, code });
+    requireSize(Buffer.byteLength(value), { path, code });
     let isSent = false;
     for (let attempt = 1; ; attempt += 1) {
       try {

@@ -67,6 +67,21 @@ test('if etcd refuses it, the error gives the reason of etcd', async () => {
   assert.match(message, `${reason}; the change of accounts or keys may still take effect`);
 });
 
+test('accounts and keys of more than 1 MiB in UTF-8 are refused, and nothing is changed', async () => {
+  const client = new MemoryEtcd();
+  const { credentials, access } = hostOf(client);
+  const push = (bytes: number) => {
+    const empty = Buffer.byteLength(JSON.stringify({ 'access.json': { users: '' } }));
+    const users = 'é'.repeat((bytes - empty) / 2);
+    return credentials.push({ path: access, code: 'access_file' }, { users });
+  };
+  const message = await failureMessage(push(2 ** 20 + 2), 'access_file');
+  assert.match(message, 'take at most 1048576 bytes, and would take 1048578; nothing was changed');
+  const { found } = await transact(client, [], [{ get: 'credentials' }]);
+  assert.equal(found, [[]]);
+  await push(2 ** 20);
+});
+
 function fail(error: unknown): void {
   throw error;
 }
