@@ -27,6 +27,7 @@ import { temporaryDirectory } from '../../support/directory.ts';
 import { quickDisk } from '../../support/disk.ts';
 import { failureMessage } from '../../support/failure.ts';
 import { RefusingDisk } from '../../support/refusing-disk.ts';
+import { turn } from '../../support/turns.ts';
 
 /** Seconds since the epoch. */
 const NOW = 1_800_000_000;
@@ -193,6 +194,25 @@ test('concurrent changes are serialized, and none is lost', async () => {
   );
   assert.is(readAccess(pathIn(directory))?.tokens.size, 25);
   assert.equal(readdirSync(directory).sort(), ['access.json', 'access.lock']);
+});
+
+test('no other change begins before a change is written', async () => {
+  const directory = temporaryDirectory();
+  const begun: string[] = [];
+  const revoke = (jti: string) => (draft: AccessDraft) => {
+    begun.push(jti);
+    endToken(draft, jti, null);
+  };
+  const later: Promise<void>[] = [];
+  await changeAccess(quickDisk, directory, revoke('one'), {
+    async announce() {
+      later.push(change(directory, revoke('two')));
+      for (let turns = 0; turns < 20; turns += 1) await turn();
+      assert.equal(begun, ['one']);
+    },
+  });
+  await Promise.all(later);
+  assert.equal([...(readAccess(pathIn(directory))?.tokens.keys() ?? [])], ['one', 'two']);
 });
 
 test('a change waits while another process holds the lock', async () => {
