@@ -93,6 +93,22 @@ test('while the copies of a host are not confirmed, it accepts no token', async 
   assert.is((await verify()).subject, 'ann');
 });
 
+test('a change that the original does not take is not made in its copies', async () => {
+  const directory = temporaryDirectory();
+  const copies: SharedFiles = {
+    ...shared,
+    async push() {
+      await turn();
+      throw new CatalogError('busy', 'another host was first');
+    },
+  };
+  const change = changeAccess(quickDisk, directory, (draft) => endToken(draft, 'one', null), {
+    shared: copies,
+  });
+  assert.is(await codeOf(change), 'busy');
+  assert.is(readAccess(accessPath(directory)), null);
+});
+
 test('a change that only the own disk refuses has an unknown outcome, and the message says why', async () => {
   const file = { path: join(temporaryDirectory(), 'access.json'), code: 'access_file' } as const;
   for (const [failure, reason] of [
