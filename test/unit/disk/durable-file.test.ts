@@ -22,10 +22,11 @@ import {
   writeVolatile,
 } from '../../../src/disk/durable-file.ts';
 import type { Steps } from '../../../src/disk/publish.ts';
-import { CatalogError } from '../../../src/errors.ts';
+import { CatalogError, messageOf } from '../../../src/errors.ts';
 import { directoryWith, temporaryDirectory } from '../../support/directory.ts';
 import { publishWith } from '../../support/disk.ts';
 import { outcomeOf } from '../../support/failure.ts';
+import { PowerDisk, Volume } from '../../support/power-disk.ts';
 import { type Refusal, RefusingDisk, type Step } from '../../support/refusing-disk.ts';
 
 const at =
@@ -254,6 +255,38 @@ test('a file that is written once, or was written by another process, has a sync
   assert.is(readFileSync(path, 'utf8'), 'first');
   const each = [`link ${path}`, `fsync ${directory}`];
   assert.equal(steps, [...each, ...each]);
+});
+
+test('a file that is written once is synced before it gets its name, and is not replaced', async () => {
+  const disk = new PowerDisk('/disk');
+  const path = '/disk/file';
+  assert.is(await writeOnce(disk, path, BYTES), true);
+  assert.equal(disk.volume.file(disk.volume.find('file') as number).synced, BYTES);
+  assert.is(await writeOnce(disk, path, Buffer.from('newer')), false);
+  assert.equal(disk.read(path), BYTES);
+  assert.equal([disk.list('/disk'), disk.descriptors], [['file'], []]);
+});
+
+test('a file that can be made again is replaced as a whole, without a sync', async () => {
+  for (const writeWith of [WRITES.writeVolatile, WRITES.writePieces]) {
+    const disk = new PowerDisk('/disk', Volume.holding({ file: Buffer.from('old') }));
+    await writeWith(disk, '/disk/file');
+    assert.equal(disk.read('/disk/file'), BYTES);
+    assert.equal([disk.list('/disk'), disk.descriptors], [['file'], []]);
+    assert.not.ok(disk.log.some(({ type }) => type === 'sync'));
+  }
+});
+
+test('a file stays as it was if not all of its pieces come', async () => {
+  const disk = new PowerDisk('/disk', Volume.holding({ file: Buffer.from('old') }));
+  function* pieces(): Generator<Buffer> {
+    yield BYTES;
+    throw new Error('no more pieces');
+  }
+  const written = writePieces(disk, '/disk/file', pieces());
+  assert.is(await written.catch(messageOf), 'no more pieces');
+  assert.is(disk.read('/disk/file')?.toString(), 'old');
+  assert.equal([disk.list('/disk'), disk.descriptors], [['file'], []]);
 });
 
 test('a directory is made with its parents, and each name is synced in its own parent', async () => {
