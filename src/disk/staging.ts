@@ -53,10 +53,9 @@ export class Staging {
     return writeDurably(this.#disk, path, bytes, directoryFd, options);
   }
 
-  /** Removes the directory. @throws what the disk throws. */
+  /** Removes the directory; nothing is written after that. @throws what the disk throws. */
   async close(): Promise<void> {
     if (typeof this.#directory === 'string') await removeStaging(this.#disk, this.#parent);
-    this.#directory = undefined;
   }
 
   /** @returns null if the file system cannot place it elsewhere, or refuses it. */

@@ -1,4 +1,5 @@
-/** Tests of system calls that not every machine has. */
+/** Tests of what not every machine has or shows. */
+import { readdirSync } from 'node:fs';
 import { release } from 'node:os';
 import { test } from 'uvu';
 
@@ -12,4 +13,9 @@ export const hasPopulate =
 export function testPopulate(name: string, run: () => void): void {
   if (hasPopulate) test(name, run);
   else test.skip(`${name} (skipped: needs Linux 5.14)`, run);
+}
+
+/** How many files this process has open. Elsewhere that is not known: 0. */
+export function openFiles(): number {
+  return process.platform === 'linux' ? readdirSync('/proc/self/fd').length : 0;
 }

@@ -8,6 +8,7 @@ import { replaceFile } from '../../../src/disk/durable-file.ts';
 import { systemErrorCode } from '../../../src/errors.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { fileOf, MIB } from '../../support/large-file.ts';
+import { openFiles } from '../../support/linux.ts';
 
 for (const [name, disk] of Object.entries({ machineDisk, blockingDisk })) {
   test(`what the ${name} creates is for its owner alone`, async () => {
@@ -33,6 +34,19 @@ for (const [name, disk] of Object.entries({ machineDisk, blockingDisk })) {
       assert.is(code, 'EEXIST');
     }
     assert.is(readFileSync(path, 'utf8'), 'there');
+  });
+
+  test(`the ${name} leaves no file open that it reads or writes as a whole`, async () => {
+    const path = join(temporaryDirectory(), 'file');
+    const before = openFiles();
+    await disk.writeNew(path, Buffer.from('whole'), true);
+    assert.is(disk.read(path)?.toString(), 'whole');
+    for (const memory of ['shared', 'own'] as const) {
+      assert.is(Buffer.concat([...(disk.pieces(path, memory) ?? [])]).toString(), 'whole');
+      // The reader of a file may end before the file does.
+      for (const _ of disk.pieces(path, memory) ?? []) break;
+    }
+    assert.is(openFiles(), before);
   });
 }
 

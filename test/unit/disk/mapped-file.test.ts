@@ -4,7 +4,6 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
-  readdirSync,
   renameSync,
   rmSync,
   writeFileSync,
@@ -16,7 +15,7 @@ import * as assert from 'uvu/assert';
 import { MappedFile } from '../../../src/disk/system/mapped-file.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { fileOf, MIB } from '../../support/large-file.ts';
-import { hasPopulate, testPopulate } from '../../support/linux.ts';
+import { hasPopulate, openFiles, testPopulate } from '../../support/linux.ts';
 
 function mapped(path: string): MappedFile {
   const file = MappedFile.open(path);
@@ -34,11 +33,6 @@ function overwrite(path: string): void {
   const fd = openSync(path, 'r+');
   writeSync(fd, 'overwritten', 0);
   closeSync(fd);
-}
-
-/** How many files this process has open. */
-function openFiles(): number {
-  return readdirSync('/proc/self/fd').length;
 }
 
 testPopulate('the pieces of a mapped file are its content, before the copy and after it', () => {

@@ -3,10 +3,12 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { basename, dirname, join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { type Disk, machineDisk } from '../../../src/disk/disk.ts';
 import { withOpen } from '../../../src/disk/durable-file.ts';
 import { removeStaging, Staging } from '../../../src/disk/staging.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { type Refusal, RefusingDisk } from '../../support/refusing-disk.ts';
+import { turn } from '../../support/turns.ts';
 
 const STAGED = /^\.staging-[0-9a-f]{16}$/;
 
@@ -121,7 +123,14 @@ test('staging directories of killed processes are removed, except for files that
   }
   writeFileSync(join(strange, 'notes.txt'), 'mine');
   mkdirSync(join(place.parent, '.staging-mine'));
-  await removeStaging(place.disk, place.parent);
+  const slow: Disk = {
+    ...machineDisk,
+    async unlink(path) {
+      await turn();
+      rmSync(path);
+    },
+  };
+  await removeStaging(slow, place.parent);
   assert.equal(place.beside.sort(), [basename(strange), '.staging-mine']);
   assert.equal(readdirSync(strange), ['notes.txt']);
 });

@@ -1,15 +1,16 @@
 /** src/disk/watched-file.ts: a file that is read again when it has changed. */
-import { readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { WatchedFile } from '../../../src/disk/watched-file.ts';
+import {
+  readShort,
+  readShortOnce,
+  readWithMode,
+  WatchedFile,
+} from '../../../src/disk/watched-file.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
-
-/** Elsewhere the number is not known, and the test shows only what is read. */
-function openFiles(): number {
-  return process.platform === 'linux' ? readdirSync('/proc/self/fd').length : 0;
-}
+import { openFiles } from '../../support/linux.ts';
 
 test('however often a file changes and disappears, at most one descriptor is open', () => {
   const path = join(temporaryDirectory(), 'access.json');
@@ -30,6 +31,19 @@ test('however often a file changes and disappears, at most one descriptor is ope
   file.read();
   file.close();
   assert.ok(openFiles() <= before, `${openFiles() - before} descriptors`);
+});
+
+test('a file that is read once does not stay open, whether it is accepted or not', () => {
+  const path = join(temporaryDirectory(), 'passphrase');
+  writeFileSync(path, 'secret');
+  const before = openFiles();
+  assert.is(readWithMode(path)?.bytes.toString(), 'secret');
+  for (const read of [readShort, readShortOnce]) {
+    assert.is(read(path, 6, 'usage')?.bytes.toString(), 'secret', 'as many bytes as it may have');
+    assert.throws(() => read(path, 5, 'usage'), /it is longer than/);
+    assert.is(read(`${path}.none`, 6, 'usage'), null);
+  }
+  assert.is(openFiles(), before);
 });
 
 test('a symbolic link to a file that is missing does not count as no file', () => {

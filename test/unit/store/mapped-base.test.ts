@@ -1,5 +1,5 @@
 /** A store that is opened without a copy of its base, and copies it later (Store.copyBase). */
-import { closeSync, openSync, readdirSync, statSync, writeSync } from 'node:fs';
+import { closeSync, openSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -10,6 +10,7 @@ import { CatalogError } from '../../../src/errors.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { leftInDisorder, openStore, storeDirectory } from '../../support/checked.ts';
 import { quickDisk } from '../../support/disk.ts';
+import { openFiles } from '../../support/linux.ts';
 import { until } from '../../support/until.ts';
 
 const BOOKS = 12_000;
@@ -151,7 +152,6 @@ test('a damaged base that is mapped is refused as one that is read', async () =>
 
 test('a store that is closed before the copy, or not opened because of its base, leaves no file open', async () => {
   const directory = await storeWithBase();
-  const openFiles = () => (process.platform === 'linux' ? readdirSync('/proc/self/fd').length : 0);
   const before = openFiles();
   const store = await openStore(directory, { disk: quickDisk, mapsBase: true });
   await store.close();
