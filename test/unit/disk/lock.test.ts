@@ -113,6 +113,15 @@ test('a lock that is closed twice leaves the file alone that has its number sinc
   assert.is(isHeld(path), false);
 });
 
+test('to find out whether a lock is held does not hold it', () => {
+  const path = join(temporaryDirectory(), 'lock');
+  for (let nth = 1; nth <= 2; nth += 1) assert.is(isHeld(path), false);
+  const lock = new FileLock(path);
+  assert.is(lock.tryLock(), true);
+  for (let nth = 1; nth <= 2; nth += 1) assert.is(isHeld(path), true);
+  lock.close();
+});
+
 /** The descriptor with which this process has a file open. */
 function descriptorOf(path: string): number {
   const { dev, ino } = statSync(path);
