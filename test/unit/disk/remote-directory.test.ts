@@ -6,6 +6,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { RemoteDirectory } from '../../../src/disk/remote-directory.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
+import { openFiles } from '../../support/linux.ts';
 
 async function textOf(directory: RemoteDirectory, name: string): Promise<string | null> {
   const pieces = await directory.read(name);
@@ -115,6 +116,14 @@ test('a file is synced before it gets its name, and its name before the write re
     'name a',
     'sync the directory',
   ]);
+  // So that the last sync of a large file has little left to do.
+  const piece = Buffer.alloc(4 * 1024 * 1024);
+  const large = () => directory.write('large', [piece, piece, piece]);
+  assert.equal((await stepsOf(path, large)).slice(0, 3), [
+    'sync the new file',
+    'sync the new file',
+    'name large',
+  ]);
 });
 
 test('a write that fails leaves no file', async () => {
@@ -131,29 +140,65 @@ test('a write that fails leaves no file', async () => {
   assert.equal(readdirSync(join(path, 'folder')), []);
 });
 
+const nothing = () => 'no error';
+
+const callsOf = (directory: RemoteDirectory) => [
+  () => directory.list('a'),
+  () => directory.read('a'),
+  () => directory.write('a', []),
+];
+
 test('a missing directory is not created, because it may be a mount', async () => {
   const path = join(temporaryDirectory(), 'mount');
   const directory = new RemoteDirectory(path);
-  for (const call of [() => directory.list('a'), () => directory.write('a', [])]) {
-    await call().then(
-      () => assert.unreachable(),
-      (error: unknown) => assert.match(String(error), 'ENOENT'),
-    );
-  }
+  for (const call of callsOf(directory)) assert.match(await call().then(nothing, String), 'ENOENT');
   assert.not.ok(existsSync(path));
 });
 
-test('temporary files of a killed process are never listed, and are removed after a day', async () => {
+test('a file in place of the directory is an error, not an empty directory', async () => {
+  const path = join(temporaryDirectory(), 'file');
+  writeFileSync(path, '');
+  for (const call of callsOf(new RemoteDirectory(path))) {
+    assert.match(await call().then(nothing, String), `${path} is not a directory`);
+  }
+});
+
+test('what cannot be read does not count as missing', async () => {
+  const path = temporaryDirectory();
+  const directory = new RemoteDirectory(path);
+  await directory.write('file', [Buffer.from('content')]);
+  assert.match(await directory.list('file').then(nothing, String), 'ENOTDIR');
+  assert.match(await directory.read('file/a').then(nothing, String), 'ENOTDIR');
+  assert.equal([await directory.list('none'), await directory.read('none')], [[], null]);
+});
+
+test('no call leaves a file open, also if it fails or a reader ends early', async () => {
+  const path = temporaryDirectory();
+  const directory = new RemoteDirectory(path);
+  const before = openFiles();
+  await directory.write('a', [Buffer.from('content')]);
+  assert.is(await textOf(directory, 'a'), 'content');
+  for await (const _ of (await directory.read('a')) ?? []) break;
+  const failing = (async function* () {
+    yield Buffer.from('half');
+    throw new Error('no more');
+  })();
+  assert.match(await directory.write('b', failing).then(nothing, String), 'no more');
+  assert.is(openFiles(), before);
+});
+
+test('temporary files of a killed process are never listed, and only they are removed after a day', async () => {
   const path = temporaryDirectory();
   const [old, young] = ['.0123456789abcdef.tmp', '.fedcba9876543210.tmp'];
+  const others = ['.nfs0000001200000003', 'archived'];
   mkdirSync(join(path, 'folder'));
-  for (const name of [old, young]) writeFileSync(join(path, 'folder', name), '');
+  for (const name of [old, young, ...others]) writeFileSync(join(path, 'folder', name), '');
   const before = new Date(Date.now() - 2 * 86_400_000);
-  utimesSync(join(path, 'folder', old), before, before);
+  for (const name of [old, ...others]) utimesSync(join(path, 'folder', name), before, before);
   const directory = new RemoteDirectory(path);
-  assert.equal(await directory.list('folder'), []);
+  assert.equal(await directory.list('folder'), ['archived']);
   await directory.write('folder/a', []);
-  assert.equal(readdirSync(join(path, 'folder')).toSorted(), [young, 'a'].toSorted());
+  assert.equal(readdirSync(join(path, 'folder')).toSorted(), [young, ...others, 'a'].toSorted());
 });
 
 test.run();
