@@ -7,6 +7,7 @@ import type { Member } from '../../../../src/hosts/cluster/registry.ts';
 import { StreamEnded } from '../../../../src/hosts/following/primary-client.ts';
 import type { ReceivedBase } from '../../../../src/store/hosts/install-base.ts';
 import { failureMessage } from '../../../support/failure.ts';
+import { turn } from '../../../support/turns.ts';
 
 const member = (name: string, sequence: number, origin: string | null = `https://${name}`) =>
   ({ name, origin, sequence, baseBytes: 0, isInSync: true }) satisfies Member;
@@ -21,10 +22,16 @@ function join(rounds = 3) {
     take: async (peer: Peer): Promise<number> => peer.sequence,
     verify: async (_sequence: number): Promise<void> => {},
     pauses: 0,
+    /** Rounds in which the members cannot be read. */
+    silent: 0,
   };
   const run = () =>
     baseOfPeers({
       async others() {
+        if (world.silent > 0) {
+          world.silent -= 1;
+          throw new CatalogError('log_unavailable', 'etcd does not answer');
+        }
         const [now = []] = world.members;
         if (world.members.length > 1) world.members.shift();
         return now;
@@ -36,7 +43,10 @@ function join(rounds = 3) {
           sequence,
           digest: 'd'.repeat(64),
           install: async () => {},
-          abandon: async () => void seen.abandoned.push(sequence),
+          async abandon() {
+            await turn();
+            seen.abandoned.push(sequence);
+          },
         } satisfies ReceivedBase;
       },
       verify: ({ sequence }) => world.verify(sequence),
@@ -74,7 +84,13 @@ test('a base that does not belong to the log is removed, and the next host is as
   world.verify = async (sequence) => {
     if (sequence === 9) throw new CatalogError('history_differs', 'another history');
   };
+  const before: number[][] = [];
+  world.take = async ({ sequence }) => {
+    before.push([...seen.abandoned]);
+    return sequence;
+  };
   assert.is((await run())?.sequence, 7);
+  assert.equal(before, [[], [9]], 'there may be no room for two');
   assert.equal(seen.abandoned, [9]);
 });
 
@@ -83,6 +99,15 @@ test('hosts that report later are asked too', async () => {
   world.members = [[], [], [member('a', 7)]];
   assert.is((await run())?.sequence, 7);
   assert.equal(seen.warnings, ['no base yet: no other host with --advertise has reported yet']);
+  assert.is(world.pauses, 2);
+});
+
+test('hosts are looked for again if the log does not answer, and that is reported once', async () => {
+  const { run, seen, world } = join();
+  world.members = [[member('a', 7)]];
+  world.silent = 2;
+  assert.is((await run())?.sequence, 7);
+  assert.equal(seen.warnings, ['no base yet: etcd does not answer']);
   assert.is(world.pauses, 2);
 });
 

@@ -34,12 +34,14 @@ function world() {
   return { client, clock, errors, member, close };
 }
 
-test('a single host becomes the writer, even without an address', async () => {
-  const { member, close } = world();
-  const { registry } = member('a', null);
-  await until('it is the writer', () => registry.term !== null);
-  assert.is(registry.writerOrigin, null);
-  await close();
+test('a single host becomes the writer, even without an address, and makes its writes itself', async () => {
+  for (const origin of [null, 'http://a']) {
+    const { member, close } = world();
+    const { registry } = member('a', origin);
+    await until('it is the writer', () => registry.term !== null);
+    assert.is(registry.writerOrigin, null);
+    await close();
+  }
 });
 
 test('a key among those of the hosts that none of them wrote does not keep them from each other', async () => {
