@@ -70,6 +70,10 @@ test('the writer removes what is a day old and every live host has, and goes on 
       assert.equal(errors, ['etcd does not answer']);
       client.isSilent = false;
       assert.equal(await kept(), [3, 4], 'a live host needs change set 4');
+      Date.now = () => now() + 2 * DAY_MS + 4 * HOUR_MS;
+      assert.equal(await kept(), [3, 4]);
+      const marks = Object.keys(client.values).filter((key) => key.startsWith('marks/'));
+      assert.is(marks.length, 2, 'the last one that is a day old, and that of this hour');
     } finally {
       Date.now = now;
       await trimming.close();
