@@ -34,8 +34,8 @@ class RefusedLock extends FileLock {
   }
 }
 
-test('the lock is held during work, and free between two pieces of work', async () => {
-  const { lock, theirs, isFree } = locks();
+test('the lock is held during work, free between two pieces of work, and closed after the last', async () => {
+  const { lock, own, theirs, isFree } = locks();
   for (let times = 0; times < 2; times += 1) {
     assert.is(await lock.run(async () => assert.is(isFree(), false)), true);
     assert.is(isFree(), true);
@@ -43,6 +43,8 @@ test('the lock is held during work, and free between two pieces of work', async 
   const failing = lock.run(async () => Promise.reject(new Error('the disk is full')));
   assert.is(await failing.catch(String), 'Error: the disk is full');
   assert.is(isFree(), true);
+  lock.close();
+  assert.throws(() => own.tryLock(), /the lock is closed/);
   theirs.close();
 });
 
