@@ -24,11 +24,14 @@ function open() {
     response: HttpResponse;
     /** Forwarded requests wait for it, if it is not null. */
     answer: Promise<void> | null;
+    /** When this host shows what was written at the writer. */
+    arrival: Promise<void>;
     isThere: boolean | Promise<boolean>;
   } = {
     writer: ORIGIN,
     failure: null,
     answer: null,
+    arrival: turn(),
     isThere: true,
     response: { status: 201, headers: { 'Catalog-Sequence': '17' }, body: null },
   };
@@ -47,8 +50,14 @@ function open() {
         return settings.writer;
       },
     },
-    reach: async (sequence) => void seen.caughtUp.push(sequence),
-    pullAccounts: async () => void (seen.pulls += 1),
+    async reach(sequence) {
+      await settings.arrival;
+      seen.caughtUp.push(sequence);
+    },
+    async pullAccounts() {
+      await turn();
+      seen.pulls += 1;
+    },
     isThere: async () => settings.isThere,
     now: () => time,
     delay(work, ms) {
@@ -100,6 +109,19 @@ test('after a forwarded write this host catches up to it, and fetches accounts i
   settings.response = { ...settings.response, status: 422 };
   await pass('/books/');
   assert.equal(seen.caughtUp, [17, 17], 'a refused write changes nothing');
+});
+
+test('a response that waits for this host is sent at once when the host stops', async () => {
+  const { forwarding, seen, settings, pass } = open();
+  settings.arrival = new Promise(() => {});
+  let status: number | undefined;
+  const passing = pass('/books/')?.then((response) => (status = response.status));
+  for (let turns = 0; turns < 5; turns += 1) await turn();
+  assert.equal([seen.passed.length, status], [1, undefined]);
+  forwarding.stop();
+  for (let turns = 0; turns < 5; turns += 1) await turn();
+  assert.is(status, 201);
+  await passing;
 });
 
 test('nothing is forwarded for 5 seconds after the writer could not be reached', async () => {
