@@ -11,7 +11,7 @@ import {
 } from '../../../../src/auth/access.ts';
 import { addAccount } from '../../../../src/auth/accounts.ts';
 import { PrivateFiles, privateFilesIn } from '../../../../src/auth/backup/private-files.ts';
-import { loadKeys } from '../../../../src/auth/keys.ts';
+import { keysPath, loadKeys, readKeys } from '../../../../src/auth/keys.ts';
 import { type Disk, machineDisk } from '../../../../src/disk/disk.ts';
 import { CatalogError } from '../../../../src/errors.ts';
 import { EtcdCredentials } from '../../../../src/hosts/cluster/etcd-credentials.ts';
@@ -166,6 +166,22 @@ async function withSnapshot({ clocks, onError }: { clocks?: Clocks; onError?: ty
   const names = () => [...(readAccess(access)?.users.keys() ?? [])];
   return { credentials, access, client, setBack, names, asked: () => asked };
 }
+
+test('two hosts that make keys at the same time start with the same ones', async () => {
+  const client = new MemoryEtcd();
+  const hosts = [hostOf(client), hostOf(client)];
+  const keys = await Promise.all(
+    hosts.map(async ({ credentials, access }) => {
+      const directory = dirname(access);
+      await credentials.open(async () => void (await loadKeys(directory, undefined)));
+      credentials.requireConfirmed();
+      return readKeys(keysPath(directory));
+    }),
+  );
+  await Promise.all(hosts.map(({ credentials }) => credentials.close()));
+  assert.ok(keys[0]);
+  assert.equal(keys[0], keys[1]);
+});
 
 test('if etcd is set back, its older accounts replace no copy', async () => {
   const { credentials, client, setBack, names } = await withSnapshot();

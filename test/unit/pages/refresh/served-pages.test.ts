@@ -161,6 +161,29 @@ const OTHER_CLIENT = '198.51.100.7';
 /** Eight pages are rendered at a time; a further one waits. */
 const AT_ONCE = 8;
 
+test('a page that could not be rendered is rendered again for the next request', async () => {
+  let isDead = true;
+  const served = new ServedPages({
+    files: { read: async () => null },
+    batches: { facts: async (name) => ({ name, shared: null, own: '{}' }) },
+    maker: {
+      forget: async () => {},
+      async render() {
+        if (isDead) throw new Error('the pages thread died');
+        return { text: 'rendered' };
+      },
+    },
+    prepare: () => undefined,
+    state: () => ({ isBehind: true, sequence: 1 }),
+    has: () => true,
+    mend() {},
+  });
+  const read = () => served.read('skus/1.html', CLIENT);
+  assert.match(await read().then(() => 'a page', messageOf), 'cannot be rendered');
+  isDead = false;
+  assert.is(Buffer.from((await read())?.body ?? []).toString(), 'rendered');
+});
+
 test('a client that asks for many pages delays the pages of another client by one', async () => {
   const pages = pagesBehind();
   const ids = Array.from({ length: AT_ONCE + 5 }, (_, index) => index + 1);

@@ -41,6 +41,8 @@ test('the rows found are those that have a word which contains the text', () => 
           vocabulary.delete(rows.get(row) ?? [], row);
           vocabulary.add(words, row);
           rows.set(row, words);
+          // What this search has prepared must not outlive the next change.
+          rowsWith(vocabulary, texts[0] ?? '');
         }
         for (const text of texts) {
           const plainly = [...rows]
