@@ -230,8 +230,9 @@ test('an unknown expectation in Expect is 417 as JSON, also beside 100-continue'
 
 const EXPECT = 'Expect: 100-continue';
 
-test('a request with Expect: 100-continue gets 100 before its body is sent', async () => {
-  const head = request('POST /books/', [EXPECT, `Content-Length: ${BOOK.length}`, LAST]);
+/** Sends the body of a request when the server asks for it. @returns the statuses of its responses. */
+async function statusesWithExpect(line: string, body: string, headers: readonly string[] = []) {
+  const head = request(line, [EXPECT, `Content-Length: ${body.length}`, ...headers, LAST]);
   const { hostname, port } = new URL(server.url);
   const received = await new Promise<string>((resolve, reject) => {
     const socket = connect(Number(port), hostname);
@@ -241,13 +242,21 @@ test('a request with Expect: 100-continue gets 100 before its body is sent', asy
       text += data.toString('latin1');
       if (sent || !text.includes('\r\n\r\n')) return;
       sent = true;
-      socket.write(BOOK);
+      socket.write(body);
     });
     socket.on('error', reject);
     socket.on('close', () => resolve(text));
     socket.on('connect', () => socket.write(head));
   });
-  assert.equal(statuses(responsesIn(received)), [100, 201]);
+  return statuses(responsesIn(received));
+}
+
+test('a request with Expect: 100-continue gets 100 before its body is sent, also one that is read as a stream', async () => {
+  assert.equal(await statusesWithExpect('POST /books/', BOOK), [100, 201]);
+  // As curl sends a large file.
+  const headers = [authorization, 'Content-Type: text/csv'];
+  const imported = await statusesWithExpect('POST /admin/brands/imports/', 'name\nA\n', headers);
+  assert.equal(imported, [100, 202]);
 });
 
 test('a rejected request with Expect: 100-continue gets its error without a 100', async () => {
