@@ -1,25 +1,5 @@
 /** What the server says, by its text, and the German for it. */
 
-/** What the server calls a kind, and what the console calls it: one, and several. */
-export const KINDS: Readonly<Record<string, string>> = {
-  book: 'Buch',
-  books: 'Bücher',
-  brand: 'Marke',
-  brands: 'Marken',
-  category: 'Kategorie',
-  categories: 'Kategorien',
-  SPU: 'SPU',
-  SPUs: 'SPUs',
-  SKU: 'SKU',
-  SKUs: 'SKUs',
-  specification: 'Merkmal',
-  specifications: 'Merkmale',
-  option: 'Ausprägung',
-  options: 'Ausprägungen',
-  'specification record': 'Merkmal',
-  'specification records': 'Merkmale',
-};
-
 /** `$k1` is the kind that the first group names, `$a1` are attributes, and `$t1` is another refusal. */
 export const KNOWN: readonly (readonly [RegExp, string])[] = [
   [/^is required$/, 'muss angegeben werden'],

@@ -3,7 +3,8 @@
  * are recognised by their text: one that is not known stays as it is.
  */
 import { attributesDe } from '../../messages/attributes-de.ts';
-import { KINDS, KNOWN } from './known-refusals.ts';
+import { KINDS } from './kinds.ts';
+import { KNOWN } from './known-refusals.ts';
 
 const REFERRED = /^\w+ \d+ is referred to (by the .+)$/s;
 
