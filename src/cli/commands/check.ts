@@ -27,17 +27,17 @@ export interface CheckOptions {
 export function check({ data }: CheckOptions, context: Context): void {
   requireDirectory(context, data);
   const { findings, state, changeSets } = checkStore(context.disk, data);
-  // The files of an archive, in which there is no store, would be taken for damaged ones of a store.
-  if (state === null && findings.length === 0) throw missing(data);
-  const found = [...findings, ...filesBeside(context, data).flatMap(findingsOf)];
+  const hasStore = state !== null || findings.length > 0;
+  const found = [...findings, ...filesBeside(context, data, hasStore).flatMap(findingsOf)];
   for (const finding of found) context.print(finding);
-  if (state === null || found.length > 0) {
+  if (found.length > 0) {
     const count = found.length === 1 ? 'one finding' : `${found.length} findings`;
     throw new CatalogError(
       'check_failed',
       `${data} is not in order: ${count}, listed on standard output`,
     );
   }
+  if (state === null) throw missing(data);
   for (const webhook of state.rows.webhooks.values()) {
     warnOfSecret(data, webhook as RowOf<'webhooks'>, context);
   }
@@ -67,11 +67,12 @@ function requireDirectory({ disk }: Context, data: string): void {
 }
 
 /** @returns what reads each file beside the store that a server or a command refuses if damaged. */
-function filesBeside({ disk }: Context, data: string): (() => unknown)[] {
+function filesBeside({ disk }: Context, data: string, hasStore: boolean): (() => unknown)[] {
   return [
     ...PRIVATE_NAMES.map((name) => () => judge(name, join(data, name))),
     () => readHostRecord(disk, data),
-    () => archiveRecord(disk, data).read(),
+    // Without a store, the directory may be that of an archive, whose manifest has this name too.
+    ...(hasStore ? [() => archiveRecord(disk, data).read()] : []),
     () => readClusterSettings(data, disk),
     () => keptSettings(disk, data),
   ];
