@@ -128,10 +128,8 @@ export function parseUpdates(kind: Kind, body: unknown): Promise<Update[]> {
     const isMissing = !Object.hasOwn(element, 'id');
     if (isMissing) problems.add(`${path}id`, REQUIRED);
     const id = isMissing ? null : readId(element, path, problems);
-    if (id !== null) {
-      if (seen.has(id)) problems.add(`${path}id`, `${id} occurs twice`);
-      seen.add(id);
-    }
+    if (id !== null && seen.has(id)) problems.add(`${path}id`, `${id} occurs twice`);
+    if (id !== null) seen.add(id);
     return { id: id ?? 0, input: yield* readObject(kind, element, null, path, problems) };
   });
 }
