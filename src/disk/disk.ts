@@ -106,10 +106,18 @@ const writer = new WriterThread();
 export const machineDisk: Disk = {
   prepare: () => writer.start(),
   publish: (job) => writer.publish(job),
-  writeNew: (path, bytes, synced) =>
-    hasOtherOwner(path)
-      ? blockingDisk.writeNew(path, bytes, synced)
-      : fsp.writeFile(path, bytes, { flag: 'wx', mode: 0o600, flush: synced }),
+  async writeNew(path, bytes, synced) {
+    if (hasOtherOwner(path)) return blockingDisk.writeNew(path, bytes, synced);
+    // The runtime hides a failure of the sync that the option `flush` asks for.
+    if (!synced) return fsp.writeFile(path, bytes, { flag: 'wx', mode: 0o600 });
+    const fd = await open(path, 'wx', 0o600);
+    try {
+      machineDisk.write(fd, bytes);
+      await fdatasync(fd);
+    } finally {
+      fs.closeSync(fd);
+    }
+  },
   create: (path) => open(path, 'wx', 0o600),
   open: (path) => fs.openSync(path, 'r'),
   openRecord: (path) => fs.openSync(path, 'r+'),
@@ -174,7 +182,8 @@ export const blockingDisk: Disk = {
   async writeNew(path, bytes, synced) {
     const fd = openNew(path, 'wx', 0o600);
     try {
-      fs.writeFileSync(fd, bytes, { flush: synced });
+      fs.writeFileSync(fd, bytes);
+      if (synced) fs.fdatasyncSync(fd);
     } finally {
       fs.closeSync(fd);
     }
