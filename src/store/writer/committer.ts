@@ -24,7 +24,7 @@ import type { State } from '../state.ts';
 import { CatchUps } from './catch-ups.ts';
 import type { Draft, LongTransaction, Transaction } from './draft.ts';
 import { type Group, type Job, refuse, runGroup } from './group.ts';
-import { type Foreign, isForeign, WriteQueue } from './queue.ts';
+import { type Foreign, isForeign, tooLate, WriteQueue } from './queue.ts';
 import { type CommitListener, encode, LocalCommits, refusedByDisk } from './local-commits.ts';
 import { isEndOfLog, SharedCommits, unavailable, unknownOutcome } from './shared-commits.ts';
 
@@ -131,7 +131,7 @@ export class Committer {
 
   #wait(job: Job | Foreign): void {
     if (this.#closed) {
-      job.reject(new CatalogError('store_closed', 'the server is shutting down'));
+      job.reject(tooLate(this.#fatality));
       return;
     }
     this.#queue.push(job);

@@ -1,4 +1,5 @@
 /** The queue of the single writer: transactions, and change sets of other hosts. */
+import { CatalogError, messageOf } from '../../errors.ts';
 import type { Job } from './group.ts';
 import { GroupCommitDelay } from './group-commit-delay.ts';
 
@@ -12,6 +13,20 @@ export interface Foreign {
 /** False for a transaction of this process. */
 export function isForeign(job: Job | Foreign): job is Foreign {
   return 'take' in job;
+}
+
+/**
+ * The error for a job that no queue takes any more.
+ *
+ * @param fatality why nothing more may be committed, which a command shows to its user; null if the
+ *   store is closed.
+ */
+export function tooLate(fatality: unknown): CatalogError {
+  const message =
+    fatality === null
+      ? 'the server is shutting down'
+      : `the store takes no more writes: ${messageOf(fatality)}`;
+  return new CatalogError('store_closed', message, { cause: fatality });
 }
 
 export class WriteQueue {

@@ -183,7 +183,7 @@ test('if an observer throws, that is fatal, the commit is answered and later tra
   await turn();
   assert.equal(fatalities, ['a commit could not be completed: no metrics']);
   const late = await committer.submit(addBook()).catch(messageOf);
-  assert.is(late, 'the server is shutting down');
+  assert.is(late, 'the store takes no more writes: a commit could not be completed: no metrics');
   await committer.close();
 });
 
