@@ -1,11 +1,14 @@
 /** `check`: verifies a store, also while a server runs. */
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { readClusterSettings } from '../../app/cluster/settings-file.ts';
+import { BASES } from '../../archive/names.ts';
 import { archiveRecord } from '../../archive/record.ts';
 import { PRIVATE_NAMES } from '../../auth/private-file.ts';
 import { judge } from '../../auth/sharing/private-contents.ts';
 import { WebhookKey } from '../../auth/webhook-key.ts';
-import { CatalogError, messageOf, systemErrorCode } from '../../errors.ts';
+import { DATA_FILES } from '../../data-files.ts';
+import { CatalogError, messageOf, shellWord, systemErrorCode } from '../../errors.ts';
 import type { RowOf } from '../../model/rows.ts';
 import { keptSettings } from '../../pages/shop/settings.ts';
 import { checkStore } from '../../store/check.ts';
@@ -25,10 +28,9 @@ export interface CheckOptions {
  *   the path leads to something else than a directory.
  */
 export function check({ data }: CheckOptions, context: Context): void {
-  requireDirectory(context, data);
+  requireNothingElse(context, data);
   const { findings, state, changeSets } = checkStore(context.disk, data);
-  const hasStore = state !== null || findings.length > 0;
-  const found = [...findings, ...filesBeside(context, data, hasStore).flatMap(findingsOf)];
+  const found = [...findings, ...filesBeside(context, data).flatMap(findingsOf)];
   for (const finding of found) context.print(finding);
   if (found.length > 0) {
     const count = found.length === 1 ? 'one finding' : `${found.length} findings`;
@@ -57,22 +59,29 @@ function warnOfSecret(data: string, webhook: RowOf<'webhooks'>, { warn }: Contex
   }
 }
 
-/** In a path that is no directory, every file of a store would be a finding. */
-function requireDirectory({ disk }: Context, data: string): void {
+/** In a path that is no directory, or in an archive, every file would be a finding. */
+function requireNothingElse({ disk }: Context, data: string): void {
+  let names: readonly string[] = [];
   try {
-    disk.list(data);
+    names = disk.list(data);
   } catch (error) {
     if (systemErrorCode(error) === 'ENOTDIR') throw error;
   }
+  const { base, head } = DATA_FILES;
+  if (!names.includes(BASES) || names.includes(base) || names.includes(head)) return;
+  const { href } = pathToFileURL(data);
+  throw new CatalogError(
+    'store_missing',
+    `${data} holds no store, but an archive; to check it, run: catalog-server check --archive ${shellWord(href)}`,
+  );
 }
 
 /** @returns what reads each file beside the store that a server or a command refuses if damaged. */
-function filesBeside({ disk }: Context, data: string, hasStore: boolean): (() => unknown)[] {
+function filesBeside({ disk }: Context, data: string): (() => unknown)[] {
   return [
     ...PRIVATE_NAMES.map((name) => () => judge(name, join(data, name))),
     () => readHostRecord(disk, data),
-    // Without a store, the directory may be that of an archive, whose manifest has this name too.
-    ...(hasStore ? [() => archiveRecord(disk, data).read()] : []),
+    () => archiveRecord(disk, data).read(),
     () => readClusterSettings(data, disk),
     () => keptSettings(disk, data),
   ];

@@ -149,12 +149,17 @@ test('check without a store names the command that creates one, and creates noth
   assert.equal(readdirSync(parent), []);
 });
 
-test('check of the directory of an archive says that it holds no store, and not what to remove', async () => {
+test('check of the directory of an archive names the command that checks it, and has no findings', async () => {
   const data = temporaryDirectory();
+  for (const folder of ['bases', 'changes']) {
+    mkdirSync(join(data, folder));
+    writeFileSync(join(data, folder, '000000000001'), 'of the archive');
+  }
   writeFileSync(join(data, 'archive.json'), '{"format":1,"id":"a","key":null}');
   const { status, stdout, stderr } = await check(data);
   assert.equal([status, stdout], [1, '']);
-  assert.ok(stderr.startsWith(`catalog-server: ${data} holds no store`), stderr);
+  const advice = `to check it, run: catalog-server check --archive file://${data}`;
+  assert.is(stderr, `catalog-server: ${data} holds no store, but an archive; ${advice}\n`);
 });
 
 test('a file at the path of the data directory is one error, with its name, and no findings', async () => {
