@@ -47,12 +47,17 @@ export function isMigrationBackup(name: string): boolean {
   return MIGRATED.test(name);
 }
 
+/** Whether the program gives this name to an entry of a data directory that stays there. */
+export function isReserved(name: string): boolean {
+  return NAMES.has(name) || isMigrationBackup(name);
+}
+
 /**
  * Whether the program, or the file system, could have created an entry of a data directory. Hidden
  * entries count: temporary files and the staging directory are hidden.
  */
 export function isDataFile(name: string): boolean {
-  if (NAMES.has(name) || isMigrationBackup(name) || name.startsWith('.')) return true;
+  if (isReserved(name) || name.startsWith('.')) return true;
   // The demo is in `data/` of the source, which `npm start` serves.
   return name === 'demo.json' || name === 'lost+found';
 }

@@ -9,7 +9,7 @@ import { privateFilesIn } from '../../../auth/backup/private-files.ts';
 import type { PrivateContents } from '../../../auth/sharing/private-contents.ts';
 import { readShortOnce } from '../../../disk/watched-file.ts';
 import { createKeyFile, readKeyFile } from '../../../encryption/key-file.ts';
-import { isDataFile } from '../../../data-files.ts';
+import { isReserved } from '../../../data-files.ts';
 import { CatalogError } from '../../../errors.ts';
 import { requireNoStore, restoreBackup } from '../../../store/backup.ts';
 import { hasStore } from '../../../store/directory.ts';
@@ -84,7 +84,7 @@ export async function checkArchiveCommand(
 
 /** @throws CatalogError `encryption`, also if a store would take the file for one of its own. */
 export async function keysGenerate(file: string, { disk, print }: Context): Promise<void> {
-  if (isDataFile(basename(file)) && hasStore(dirname(file), disk)) {
+  if (isReserved(basename(file)) && hasStore(dirname(file), disk)) {
     throw new CatalogError(
       'encryption',
       `${file} is in a data directory, where a store has a file of this name for itself; name a file outside of it`,

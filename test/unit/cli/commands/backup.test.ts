@@ -219,8 +219,10 @@ test('keys generate makes no file that a store would take for one of its own', a
     assert.match(stderr, `${join(data, name)} is in a data directory`);
   }
   assert.equal(readdirSync(data), before);
-  const { status } = await callProgram(['keys', 'generate', join(data, 'archive.key')]);
-  assert.is(status, 0);
+  for (const name of ['archive.key', '.archive.key']) {
+    const { status } = await callProgram(['keys', 'generate', join(data, name)]);
+    assert.is(status, 0, name);
+  }
 });
 
 test.run();
