@@ -168,8 +168,8 @@ export class Committer {
           const writer = this.#callbacks.shared?.writer;
           const group = await runGroup(this.#local.state, this.#queue.transactions(), writer);
           this.#queue.remove(group.jobs.length);
+          // A checkpoint that failed meanwhile has rejected the group with the rest of the queue.
           if (this.#fatality === null) await this.#commitGroup(group, begun);
-          else for (const { reject } of group.jobs) reject(this.#fatality);
         }
         await this.#local.settle();
       } catch (error) {
@@ -188,7 +188,7 @@ export class Committer {
   #end(fatality: unknown): void {
     this.#fatality = fatality;
     this.#closed = true;
-    this.#queue.rejectAll(fatality);
+    this.#queue.rejectAll(tooLate(fatality));
     this.#callbacks.onFatal(fatality);
   }
 

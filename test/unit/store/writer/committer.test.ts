@@ -208,7 +208,8 @@ test('what waits while an observer throws is rejected, and does not run', async 
   release();
   assert.is(await first, 1);
   for (const outcome of outcomes) {
-    assert.is(await outcome, 'a commit could not be completed: no metrics');
+    const why = 'a commit could not be completed: no metrics';
+    assert.is(await outcome, `the store takes no more writes: ${why}`);
   }
   await committer.close();
   assert.is(low.data.sequence, 1);
@@ -378,7 +379,8 @@ test('what runs or waits when a checkpoint ends writing is rejected, and nothing
     return id;
   });
   const outcomes = [running, committer.submit(addBook())].map(codeOf);
-  assert.equal(await Promise.all(outcomes), ['durability_unknown', 'durability_unknown']);
+  // Their outcome is known: nothing of them is on the disk.
+  assert.equal(await Promise.all(outcomes), ['store_closed', 'store_closed']);
   await committer.close();
   assert.is(log.changeSets.length, 1);
   assert.equal(fatalities, ['the sync failed']);
