@@ -166,6 +166,34 @@ testInBrowser(
   },
 );
 
+testInBrowser('a reference whose text was deleted is back with the other changes', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  const phones = (await read(server, '/admin/categories/?q=Phones'))[0];
+  for (const [path, picker] of [
+    [`/categories/${phones.id}`, 'Parent'],
+    ['/goods/1', 'Brand'],
+  ] as const) {
+    await page.goto(at(path));
+    const field = page.getByLabel(picker, { exact: true });
+    await until('it is read', async () => (await field.inputValue()) !== '');
+    const before = await field.inputValue();
+    await page.getByLabel('Name', { exact: true }).fill('Changed');
+    await field.fill('');
+    await page.getByRole('button', { name: 'Discard changes' }).click();
+    await page.getByText('Unsaved changes').waitFor({ state: 'hidden' });
+    assert.is(await field.inputValue(), before);
+    // Neither leaving the field nor opening its choices empties it.
+    await field.click();
+    await page.keyboard.press('Tab');
+    assert.is(await field.inputValue(), before);
+    await page.getByText('Unsaved changes').waitFor({ state: 'hidden' });
+  }
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
 testInBrowser('choices at the right edge of a window are moved into it', async () => {
   const { at, visit } = scene();
   const visitor = await visit('editor', { width: 360 });

@@ -109,8 +109,7 @@ function isWhole({ found }: Search): boolean {
 function useCombobox(props: ComboboxProps) {
   const { value, onChange, required = false, readOnly = false } = props;
   const state = useSearch(props);
-  const { typed, found, marked, left } = state;
-  const emptied = useRef(false);
+  const { typed, found, marked, left, emptied } = state;
   const close = () => endSearch(state);
   const choices = choicesOf(state);
   const meant = choices && meantBy(typed.value ?? '', choices, value, isWhole(state));
@@ -169,7 +168,6 @@ function useCombobox(props: ComboboxProps) {
       if (document.activeElement === currentTarget) return;
       // Deleting the text of an optional field empties it.
       if (emptied.current && typed.value === '' && value !== null && !required) onChange(null, '');
-      emptied.current = false;
       if ((typed.value ?? '').trim() === '') close();
       else left.value = true;
     },

@@ -30,9 +30,12 @@ export function describing(
   };
 }
 
-/** Forgets the text of a part of the page from which nothing was chosen, or that was not added. */
+/**
+ * Forgets the text of a part of the page from which nothing was chosen, or that was not added; also
+ * a text that was deleted, which would empty its field when the user leaves it.
+ */
 export function dropUnchosen(part: HTMLElement | null): void {
-  const fields = part?.querySelectorAll('[data-unchosen=true]') ?? [];
+  const fields = part?.querySelectorAll('[data-unchosen]') ?? [];
   for (const field of fields) field.dispatchEvent(new Event('discard'));
 }
 

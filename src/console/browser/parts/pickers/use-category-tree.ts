@@ -123,15 +123,20 @@ function choiceOf({ node, choosable }: TreeRow) {
   return choosable ? [{ id: node.id, label: node.name }] : [];
 }
 
+/** Forgets what is typed. */
+function endSearch({ typed, marked, left, emptied }: TreeState): void {
+  typed.value = null;
+  marked.value = null;
+  left.value = false;
+  emptied.current = false;
+}
+
 function searching(
   { value, readOnly = false, required = false, onChange }: CategoryPickerProps,
-  { typed, expanded, marked, left, emptied }: TreeState,
+  state: TreeState,
 ): Pick<Tree, 'begin' | 'close' | 'leave' | 'search'> {
-  const close = () => {
-    typed.value = null;
-    marked.value = null;
-    left.value = false;
-  };
+  const { typed, expanded, marked, left, emptied } = state;
+  const close = () => endSearch(state);
   return {
     close,
     begin() {
@@ -145,7 +150,6 @@ function searching(
     leave() {
       // Deleting the text of an optional field empties it.
       if (emptied.current && typed.value === '' && value !== null && !required) onChange(null);
-      emptied.current = false;
       if ((typed.value ?? '').trim() === '') close();
       else left.value = true;
     },
@@ -159,11 +163,8 @@ function searching(
   };
 }
 
-function choosing({
-  typed,
-  expanded,
-  marked,
-}: TreeState): Pick<Tree, 'toggle' | 'choose' | 'mark'> {
+function choosing(state: TreeState): Pick<Tree, 'toggle' | 'choose' | 'mark'> {
+  const { expanded, marked } = state;
   const toggle = ({ row }: Line) => {
     if (row === null || row.expanded === null) return;
     const next = new Set(expanded.value);
@@ -178,8 +179,7 @@ function choosing({
         toggle(line);
         return;
       }
-      typed.value = null;
-      marked.value = null;
+      endSearch(state);
       line.choose();
     },
     mark(line) {

@@ -28,6 +28,8 @@ export interface Search {
   readonly marked: Signal<number>;
   /** Whether the focus has left what is typed. */
   readonly left: Signal<boolean>;
+  /** Whether the last input has deleted the whole text. */
+  readonly emptied: { current: boolean };
 }
 
 export interface Found extends Omit<Matches, 'choices'> {
@@ -53,11 +55,12 @@ export function isLate({ typed, found, left }: Search): boolean {
 }
 
 /** Forgets what is typed. */
-export function endSearch({ typed, found, marked, left }: Search): void {
+export function endSearch({ typed, found, marked, left, emptied }: Search): void {
   typed.value = null;
   found.value = null;
   marked.value = -1;
   left.value = false;
+  emptied.current = false;
 }
 
 /** Searches what is typed, after a pause. */
@@ -66,6 +69,7 @@ export function useSearch(props: SearchProps): Search {
   const found = useSignal<Found | null>(null);
   const marked = useSignal(-1);
   const left = useSignal(false);
+  const emptied = useRef(false);
   const latest = useRef(props);
   latest.current = props;
   const text = typed.value;
@@ -102,5 +106,5 @@ export function useSearch(props: SearchProps): Search {
       abort.abort();
     };
   }, [text, failed, found, marked]);
-  return { typed, found, marked, left };
+  return { typed, found, marked, left, emptied };
 }
