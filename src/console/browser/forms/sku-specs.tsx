@@ -105,6 +105,9 @@ function SpecChoice({ id, spec, option, readOnly, onChange, onGone }: SpecChoice
   const added = useSignal<readonly { readonly id: number; readonly value: string }[]>([]);
   const choice = useRef<HTMLDivElement>(null);
   const select = useRef<HTMLSelectElement>(null);
+  // Those that were added may be read with the others since then.
+  const read = new Set(spec.options.map((each) => each.id));
+  const options = [...spec.options, ...added.value.filter((each) => !read.has(each.id))];
   return (
     <div ref={choice}>
       <label id={`${id}-label`} for={id}>
@@ -120,7 +123,7 @@ function SpecChoice({ id, spec, option, readOnly, onChange, onGone }: SpecChoice
         }}
       >
         <option value="">{t('specs.noChoice')}</option>
-        {[...spec.options, ...added.value].map((each) => (
+        {options.map((each) => (
           <option key={each.id} value={String(each.id)}>
             {each.value}
           </option>

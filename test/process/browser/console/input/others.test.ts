@@ -122,6 +122,30 @@ testInBrowser('a specification that another user has deleted is no longer shown'
   await page.context().close();
 });
 
+testInBrowser('an option that was added is shown once if the options are read again', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  const { id: shape } = await make(server, '/admin/specs/', { name: 'Shape', spu_id: 1 });
+  const { id: feel } = await make(server, '/admin/specs/', { name: 'Feel', spu_id: 1 });
+  const { id: soft } = await make(server, '/admin/options/', { value: 'Soft', spec_id: feel });
+  await page.goto(at('/skus/1'));
+  await page.getByLabel('Feel').selectOption('Soft');
+  await page.getByRole('button', { name: 'Add another…' }).nth(-2).click();
+  await page.getByLabel('New option of Shape').fill('Round');
+  await page.getByLabel('New option of Shape').press('Enter');
+  const round = page.getByLabel('Shape').getByRole('option', { name: 'Round' });
+  await round.waitFor({ state: 'attached' });
+  assert.is((await send(server, 'DELETE', `/admin/options/${soft}/`)).status, 204);
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('option', { name: 'Soft' }).waitFor({ state: 'detached' });
+  assert.is(await round.count(), 1);
+  await page.getByRole('button', { name: 'Discard changes' }).click();
+  for (const id of [shape, feel]) await send(server, 'DELETE', `/admin/specs/${id}/`);
+  assert.equal(faults(visitor, [/422/]), []);
+  await page.context().close();
+});
+
 testInBrowser('an option of a specification that another user has deleted is dropped', async () => {
   const { server, at, visit } = scene();
   const visitor = await visit('editor');
