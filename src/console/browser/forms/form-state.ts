@@ -64,7 +64,7 @@ export class FormState {
     this.#name = draftName(collection.name, base?.item.id ?? null, initial);
     this.base.value = base;
     this.typed.value = this.#typedOf(base?.item ?? null);
-    this.dirty = computed(() => this.changedFields().length > 0 || this.#isTypedBack());
+    this.dirty = computed(() => this.unsavedFields().length > 0);
     this.problems = computed(() => this.#judgeAll());
   }
 
@@ -98,9 +98,8 @@ export class FormState {
   #draft(changed: readonly FormField[]): Draft {
     const typed = changed.map(({ attribute }) => [attribute, this.typed.value[attribute] ?? null]);
     const { item = null, etag = null } = this.base.value ?? {};
-    const creation = this.creation.last;
     const fields = Object.fromEntries(typed) as TypedFields;
-    return { typed: fields, item, etag, locale: locale.value, creation };
+    return { typed: fields, item, etag, locale: locale.value, creation: this.creation.last };
   }
 
   set(attribute: string, value: Typed): void {
@@ -190,10 +189,11 @@ export class FormState {
     return this.fields.filter((field) => differ(field, base, typed));
   }
 
-  /** Whether a value that the server may have is typed anew, be it as it was before. */
-  #isTypedBack(): boolean {
-    const sent = this.unanswered.value;
-    return sent !== null && this.fields.some((each) => differ(each, sent, this.typed.value));
+  /** Fields that say something else than the server, or than what it may have. */
+  unsavedFields(): FormField[] {
+    const known = this.#typedOf(this.base.value?.item ?? null);
+    const all = [known, this.unanswered.value ?? known];
+    return this.fields.filter((each) => all.some((has) => differ(each, has, this.typed.value)));
   }
 
   /** What a PATCH sends, or a POST if there is no item yet. Specifications are not in it. */

@@ -19,7 +19,7 @@ interface ConflictProps {
 /** Fields that differ between the two versions. */
 function differencesOf(form: FormState, theirs: Loaded): Difference[] {
   const before = form.base.value?.item ?? null;
-  const mineChanged = new Set(form.changedFields());
+  const mineChanged = new Set(form.unsavedFields());
   return form.changedFields(theirs.item).map((field) => {
     const base = form.typedFor(field, before);
     const mine = form.typed.value[field.attribute] ?? null;

@@ -185,6 +185,38 @@ testInBrowser('the name of an option is typed back after a lost response', async
   await page.context().close();
 });
 
+testInBrowser(
+  'a value that is typed back is proposed in a conflict with another user',
+  async () => {
+    const { server, at, visit } = scene();
+    const visitor = await visit('editor');
+    const { page } = visitor;
+    const stock = page.getByLabel('Stock');
+    const save = page.getByRole('button', { name: 'Save', exact: true });
+    await page.goto(at('/skus/8'));
+    const before = await stock.inputValue();
+    await stock.fill('4301');
+    await loseResponse(page, '**/admin/skus/8/', 'PATCH');
+    await save.click();
+    await hears(page, 'alert', 'The server does not answer.');
+    await page.unroute('**/admin/skus/8/');
+    await send(server, 'PATCH', '/admin/skus/8/', { body: { caption: 'Theirs' } });
+    await stock.fill(before);
+    await save.click();
+    const dialog = page.getByRole('alertdialog', { name: 'Another user has changed this item' });
+    await dialog.waitFor();
+    const kept = (row: RegExp, side: string) =>
+      dialog.getByRole('row', { name: row }).getByLabel(side).isChecked();
+    assert.equal([await kept(/^Stock/, 'Yours'), await kept(/^Caption/, 'Theirs')], [true, true]);
+    await dialog.getByRole('button', { name: 'Save the chosen version' }).click();
+    await hears(page, 'status', 'is saved.');
+    const { stock: now, caption } = await read(server, '/admin/skus/8/');
+    assert.equal([now, caption], [Number(before), 'Theirs']);
+    assert.equal(faults(visitor, [/ERR_FAILED/, /412/]), []);
+    await page.context().close();
+  },
+);
+
 testInBrowser('an item that never reached the server, and is refused, is corrected', async () => {
   const { server, at, visit } = scene();
   const visitor = await visit('editor');
