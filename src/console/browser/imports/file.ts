@@ -60,7 +60,7 @@ export class BrokenRow extends Error {
 const SENT_DELIMITER = ',';
 
 /** Rows that are shown beside a column. */
-const SAMPLE_ROWS = 3;
+export const SAMPLE_ROWS = 3;
 
 function formatOf(name: string): Format {
   if (/\.(?:ndjson|jsonl)$/i.test(name)) return 'ndjson';

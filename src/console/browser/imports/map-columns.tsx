@@ -2,6 +2,7 @@
 import { t } from '../messages/text.ts';
 import { DataTable } from '../parts/data-table.tsx';
 import { columnLabel } from './column-label.ts';
+import { SAMPLE_ROWS } from './file.ts';
 import type { Plan } from './plan.ts';
 
 /** Characters that are shown of a name or a cell: a browser lays out a long one for minutes. */
@@ -24,7 +25,7 @@ interface MapProps {
 export function MapColumns({ plan, onChange, onBack, onNext }: MapProps) {
   const { file, mapping, headless } = plan;
   const { header = [], sample = [], converted = false } = file.table ?? {};
-  const rows = headless ? [header, ...sample.slice(0, -1)] : sample;
+  const rows = headless ? [header, ...sample].slice(0, SAMPLE_ROWS) : sample;
   const left = mapping.filter((name) => name === null).length;
   const set = (at: number, name: string | null) => {
     // A column of the catalog comes from one column of the file.

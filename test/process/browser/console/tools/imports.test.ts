@@ -125,6 +125,7 @@ testInBrowser('a file without a header is imported from its first row', async ()
   const headless = page.getByLabel('The first row has values, not the names of the columns');
   await headless.check();
   await page.getByRole('cell', { name: 'Headless one · Headless two' }).waitFor();
+  assert.is(await page.getByRole('cell', { name: 'H · H · H' }).count(), 1);
   await page.getByLabel('Column 1 in the catalog').selectOption('name');
   await page.getByLabel('Column 2 in the catalog').selectOption('first_letter');
   await click(page, 'Check');
