@@ -107,7 +107,7 @@ test('a mapped file has the names of the catalog, without the columns that are l
 });
 
 test('blank lines before the header stay, so that the server counts the rows of the file', async () => {
-  const blank = '\r\n;;\n\r';
+  const blank = '\r\n;"";\n\r';
   const file = await chosen(`${blank}Code;Stock\r\nA;1\r\n`);
   assert.equal(file.table?.header, ['Code', 'Stock']);
   const mapped = mappedFile(file, ['code', 'stock'], EURO).file;

@@ -80,8 +80,8 @@ export async function readImportFile(file: File): Promise<ImportFile> {
 /** Excel reads it as the delimiter, and does not count it as a row. */
 const DELIMITER_LINE = /^"?sep=([,;\t])"?(?:\r\n|\n|\r)/i;
 
-/** A spreadsheet saves blank rows above the header like this. */
-const BLANK_LINES = /^[\r\n,;\t]*[\r\n]/;
+/** Blank rows above the header, of a spreadsheet or of a program that quotes every cell. */
+const BLANK_LINES = /^(?:[\r\n,;\t]|"")*[\r\n]/;
 
 function tableOf(bytes: Uint8Array): CsvTable {
   const { text: whole, converted } = decode(bytes);
