@@ -36,6 +36,16 @@ export class RefusingDisk implements Disk {
     return [...this.#paths.values()];
   }
 
+  /** @returns the paths that are synced from now on by fsync. Nothing is refused any more. */
+  noteSyncs(): string[] {
+    const paths: string[] = [];
+    this.refusal = (step, path) => {
+      if (step === 'fsync') paths.push(path);
+      return null;
+    };
+    return paths;
+  }
+
   prepare(): void {}
 
   publish: Disk['publish'] = publishWith({

@@ -292,11 +292,7 @@ test('a file stays as it was if not all of its pieces come', async () => {
 test('a directory is made with its parents, and each name is synced in its own parent', async () => {
   const parent = temporaryDirectory();
   const disk = new RefusingDisk();
-  const synced: string[] = [];
-  disk.refusal = (step, path) => {
-    if (step === 'fsync') synced.push(path);
-    return null;
-  };
+  const synced = disk.noteSyncs();
   const path = join(parent, 'a', 'b', 'c');
   await makeDirectory(disk, path);
   assert.equal(readdirSync(path), []);

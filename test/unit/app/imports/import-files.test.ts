@@ -114,11 +114,7 @@ test('a namespace of imports that the disk refuses is made at the next request',
 
 test('the state of an import survives power loss with the folder that is made for it', async () => {
   const disk = new RefusingDisk();
-  const synced: string[] = [];
-  disk.refusal = (step, path) => {
-    if (step === 'fsync') synced.push(path);
-    return null;
-  };
+  const synced = disk.noteSyncs();
   const data = temporaryDirectory();
   const files = await openImportFiles(disk, data);
   await files.save(1, '{}');

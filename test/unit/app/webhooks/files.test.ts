@@ -9,11 +9,7 @@ import { RefusingDisk } from '../../../support/refusing-disk.ts';
 
 test('the progress of a webhook survives power loss with the folder that is made for it', async () => {
   const disk = new RefusingDisk();
-  const synced: string[] = [];
-  disk.refusal = (step, path) => {
-    if (step === 'fsync') synced.push(path);
-    return null;
-  };
+  const synced = disk.noteSyncs();
   const data = temporaryDirectory();
   const files = await openDeliveryFiles(disk, data);
   await files.save(1, { place: {}, text: '{}' });

@@ -316,7 +316,8 @@ test('the report of an import that has ended is shown with the entity tag that i
   await close();
 });
 
-test('the last 100 imports are kept, also after a restart', async () => {
+/** The reports of imports that have ended, by id, from 1. */
+async function statesOfEnded(count: number): Promise<Map<number, Buffer>> {
   const states = new Map<number, Buffer>();
   const first = await open(states);
   await first.send(null);
@@ -324,9 +325,14 @@ test('the last 100 imports are kept, also after a restart', async () => {
   await first.close();
   const text = String(states.get(1));
   assert.match(text, '"id":1,');
-  for (let id = 2; id <= 100; id += 1) {
+  for (let id = 2; id <= count; id += 1) {
     states.set(id, Buffer.from(text.replace('"id":1,', `"id":${id},`)));
   }
+  return states;
+}
+
+test('the last 100 imports are kept, also after a restart', async () => {
+  const states = await statesOfEnded(100);
   const { imports, send, end, close } = await open(states);
   assert.is(imports.all().length, 100);
   await send(null);
@@ -339,15 +345,7 @@ test('the last 100 imports are kept, also after a restart', async () => {
 });
 
 test('a report that cannot be removed is logged, and the start and later imports go on', async () => {
-  const states = new Map<number, Buffer>();
-  const first = await open(states);
-  await first.send(null);
-  await first.end();
-  await first.close();
-  const text = String(states.get(1));
-  for (let id = 2; id <= 102; id += 1) {
-    states.set(id, Buffer.from(text.replace('"id":1,', `"id":${id},`)));
-  }
+  const states = await statesOfEnded(102);
   const refusal = new Error('EPERM: operation not permitted, unlink');
   const { imports, send, end, close } = await open(states, async (id) => {
     if (id < 3) throw refusal;
