@@ -204,6 +204,8 @@ export class FollowerHost implements Host {
     const catalog = await this.#ports.open({ follows: true, storeOptions: {}, join: joined });
     const { data } = this.#options;
     this.#catalog = catalog;
+    // Only now does this process own the directory again.
+    this.#requireNotPromoted();
     this.#follower = new Follower({
       primary: this.#primary,
       store: catalog.store,

@@ -200,6 +200,27 @@ test('a base does not replace the store of a directory that was promoted by then
   await end();
 });
 
+for (const isEmpty of [true, false]) {
+  const which = isEmpty ? 'first' : 'new';
+  test(`a host whose directory is promoted before its ${which} base is opened does not follow`, async () => {
+    const { host, data, done, gates, has, used, end } = await follower({ isEmpty });
+    const opening = Promise.withResolvers<void>();
+    // The catalog before a new base is open already.
+    gates.open = opening.promise;
+    const code = codeOf(host.run());
+    const steps = isEmpty ? ['open'] : ['open', 'close', 'open'];
+    await has(...steps);
+    const record = promoted(followerRecord(ADDRESS, firstRecord()), 0);
+    writeFileSync(join(data, DATA_FILES.host), withChecksum(record).bytes);
+    opening.resolve();
+    assert.is(await code, 'usage');
+    assert.not.ok(used.slice(isEmpty ? 0 : 1).some((catalog) => catalog !== null));
+    await host.close(0);
+    assert.equal(done, [...steps, 'close']);
+    await end();
+  });
+}
+
 test('a stop while a catalog is closed for a base waits for that, closes it once and opens no other', async () => {
   const { host, done, gates, has, end } = await follower();
   const closing = Promise.withResolvers<void>();
