@@ -38,8 +38,8 @@ export class FormState {
   readonly previewed = signal(false);
   /** The category from which a save has moved an SPU; null if none has. */
   readonly movedFrom = signal<number | null>(null);
-  /** What was sent when a response was lost, so that the server may have it; null if it has not. */
-  readonly unanswered = signal<TypedFields | null>(null);
+  /** What was sent when responses were lost, so that the server may have one of them. */
+  readonly unanswered = signal<readonly TypedFields[]>([]);
   /** Of the request that creates a new item. */
   readonly creation = new CreationKey();
   /** Whether the form differs from what the server has, or may have. */
@@ -192,7 +192,7 @@ export class FormState {
   /** Fields that say something else than the server, or than what it may have. */
   unsavedFields(): FormField[] {
     const known = this.#typedOf(this.base.value?.item ?? null);
-    const all = [known, this.unanswered.value ?? known];
+    const all = [known, ...this.unanswered.value];
     return this.fields.filter((each) => all.some((has) => differ(each, has, this.typed.value)));
   }
 
@@ -248,7 +248,7 @@ export class FormState {
       this.base.value = loaded;
       this.typed.value = typed;
       this.refused.value = {};
-      this.unanswered.value = null;
+      this.unanswered.value = [];
     });
   }
 
@@ -258,7 +258,7 @@ export class FormState {
     this.restored.value = false;
     // What is typed next has nothing to do with what may have been written.
     this.creation.forget();
-    this.unanswered.value = null;
+    this.unanswered.value = [];
     keepDraft(this.#name, null);
   }
 

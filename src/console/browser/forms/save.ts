@@ -31,7 +31,7 @@ export async function save(form: FormState): Promise<Loaded> {
     const changes = { ...form.changes(), ...replacedSpecs(form, base) };
     return await changeGuarded(form.collection.name, base, changes);
   } catch (error) {
-    if (isLost(error)) form.unanswered.value = sent;
+    if (isLost(error)) form.unanswered.value = [...form.unanswered.value, sent];
     if (!(error instanceof ApiError && error.status === 412)) throw error;
     const theirs = await load(form.collection.name, id);
     // The response to an earlier attempt was lost, or another user has done the same.
@@ -46,12 +46,12 @@ export async function save(form: FormState): Promise<Loaded> {
 
 /** Whether all that differs was written by an attempt without an answer, and is typed anew since. */
 function isOwn(form: FormState, before: Item, now: Item): boolean {
-  const sent = form.unanswered.value;
-  if (sent === null) return false;
-  const others = new Set(form.changedFields(now, sent));
-  return form.fields.every((field) => {
-    const name = responseName(form.collection, field.attribute);
-    return JSON.stringify(before[name]) === JSON.stringify(now[name]) || !others.has(field);
+  return form.unanswered.value.some((sent) => {
+    const others = new Set(form.changedFields(now, sent));
+    return form.fields.every((field) => {
+      const name = responseName(form.collection, field.attribute);
+      return JSON.stringify(before[name]) === JSON.stringify(now[name]) || !others.has(field);
+    });
   });
 }
 

@@ -22,8 +22,8 @@ export interface Place {
   readonly onChange: (item: Item) => void;
   /** Whether the field is still there: the user may go on while the server is asked. */
   readonly isShown: () => boolean;
-  /** The value whose response was lost, so that the server may have it; undefined for none. */
-  readonly unanswered?: { current: Value | undefined };
+  /** The values whose responses were lost, so that the server may have one of them. */
+  readonly unanswered?: Set<unknown>;
 }
 
 interface Seen extends Pick<Place, 'shown' | 'onChange' | 'isShown' | 'unanswered'> {
@@ -53,13 +53,13 @@ export function useShown(): () => boolean {
  */
 export function useSeen(item: Item, onChange: Place['onChange']): Seen {
   const seen = useRef(item);
-  const unanswered = useRef<Value | undefined>(undefined);
-  const isKnown = () => unanswered.current === undefined;
+  const unanswered = useRef(new Set<unknown>()).current;
+  const isKnown = () => unanswered.size === 0;
   return {
     shown: seen.current,
     onChange(now) {
       seen.current = now;
-      unanswered.current = undefined;
+      unanswered.clear();
       onChange(now);
     },
     isShown: useShown(),
@@ -152,7 +152,7 @@ async function write(place: Place, value: Value): Promise<void> {
       say(place, item);
       return;
     }
-    const isOwn = unanswered?.current !== undefined && item[attribute] === unanswered.current;
+    const isOwn = unanswered?.has(item[attribute]) === true;
     if (item[attribute] !== shown[attribute] && !isOwn) {
       tell(place, item);
       const now = shownValue(attribute, item[attribute]);
@@ -166,7 +166,7 @@ async function write(place: Place, value: Value): Promise<void> {
       say(place, changed);
       return;
     } catch (error) {
-      if (unanswered !== undefined && isLost(error)) unanswered.current = value;
+      if (isLost(error)) unanswered?.add(value);
       if (!(error instanceof ApiError && error.status === 412) || attempt === ATTEMPTS) throw error;
     }
   }

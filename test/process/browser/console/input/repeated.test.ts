@@ -162,6 +162,55 @@ testInBrowser('a number of a list is typed anew after a lost response', async ()
   await page.context().close();
 });
 
+testInBrowser(
+  'what was typed after several lost responses is no conflict with the user',
+  async () => {
+    const { server, at, visit } = scene();
+    const visitor = await visit('editor');
+    const { page } = visitor;
+    const sku = async () => (await read(server, '/admin/skus/9/')).stock;
+    /** The first value reaches the server, the second one does not. */
+    const saveInVainTwice = async (save: (value: string) => Promise<void>, ...typed: string[]) => {
+      let reached = false;
+      await page.route('**/admin/skus/9/', async (route) => {
+        if (route.request().method() !== 'PATCH') return route.continue();
+        if (!reached) await route.fetch();
+        reached = true;
+        await route.abort();
+      });
+      for (const value of typed) {
+        const failed = page.waitForEvent('requestfailed');
+        await save(value);
+        await failed;
+      }
+      await page.unroute('**/admin/skus/9/');
+      assert.is(await sku(), Number(typed[0]));
+    };
+    const saveForm = async (value: string) => {
+      await page.getByLabel('Stock').fill(value);
+      await page.getByRole('button', { name: 'Save', exact: true }).click();
+    };
+    await page.goto(at('/skus/9'));
+    await saveInVainTwice(saveForm, '5101', '5102');
+    await saveForm('5103');
+    await hears(page, 'status', 'is saved.');
+    assert.is(await sku(), 5103);
+    const field = page.getByRole('textbox', { name: 'Stock', exact: true });
+    const saveCell = async (value: string) => {
+      await field.fill(value);
+      await field.press('Enter');
+    };
+    await page.goto(at('/skus'));
+    await page.getByRole('button', { name: '5,103', exact: true }).click();
+    await saveInVainTwice(saveCell, '5104', '5105');
+    await saveCell('5106');
+    await hears(page, 'status', 'Stock is now 5,106.');
+    assert.is(await sku(), 5106);
+    assert.equal(faults(visitor, [/ERR_FAILED/, /412/]), []);
+    await page.context().close();
+  },
+);
+
 testInBrowser('the name of an option is typed back after a lost response', async () => {
   const { server, at, visit } = scene();
   const visitor = await visit('editor');
