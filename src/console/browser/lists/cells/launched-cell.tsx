@@ -1,11 +1,13 @@
 /** Whether a SKU is on sale: a switch for those who may write. */
 import { useSignal } from '@preact/signals';
+import { isLost } from '../../api/client.ts';
 import type { Collection } from '../../api/collections.ts';
 import { mayWrite } from '../../api/session.ts';
 import type { Item } from '../../api/types.ts';
 import { t } from '../../messages/text.ts';
 import { attributeLabel } from '../../parts/attributes.ts';
 import { changeInPlace, complainOf, useShown } from '../../parts/change-in-place.ts';
+import { catalogVersion } from '../../parts/version.ts';
 
 interface CellProps {
   readonly collection: Collection;
@@ -39,7 +41,11 @@ export function LaunchedCell({ collection, item, onChange }: CellProps) {
           wanted.value = next;
           const place = { collection, shown: item, attribute: 'is_launched', onChange, isShown };
           changeInPlace(place, next)
-            .catch((error: unknown) => complainOf(place, next, error))
+            .catch((error: unknown) => {
+              // The list still shows what was before, and the server may have what was sent.
+              if (isLost(error)) catalogVersion.value += 1;
+              complainOf(place, next, error);
+            })
             .finally(() => {
               wanted.value = null;
             });

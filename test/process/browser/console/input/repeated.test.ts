@@ -211,6 +211,29 @@ testInBrowser(
   },
 );
 
+testInBrowser('a switch of a list shows what the server has after a lost response', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  const launched = async () => (await read(server, '/admin/skus/10/')).is_launched;
+  const before = await launched();
+  await page.goto(at('/skus'));
+  const control = page
+    .getByRole('row')
+    .filter({ has: page.locator('a[href$="/skus/10"]') })
+    .getByRole('switch');
+  await loseResponse(page, '**/admin/skus/10/', 'PATCH');
+  await control.click();
+  await hears(page, 'alert', 'The server does not answer.');
+  assert.is(await launched(), !before);
+  await until('the list is read again', async () => (await control.isChecked()) === !before);
+  await control.click();
+  await hears(page, 'status', 'On sale is now');
+  assert.is(await launched(), before);
+  assert.equal(faults(visitor, [/ERR_FAILED/]), []);
+  await page.context().close();
+});
+
 testInBrowser('the name of an option is typed back after a lost response', async () => {
   const { server, at, visit } = scene();
   const visitor = await visit('editor');
