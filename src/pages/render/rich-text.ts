@@ -34,7 +34,8 @@ const MAX_SUMMARY_SOURCE = 4096;
 /** UTF-16 units of cached descriptions and their HTML: the SKUs of an SPU share its descriptions. */
 const CACHE_SIZE = 4 * 1024 * 1024;
 
-const BLOCK = /<(?:p|h[34]|ul|ol|blockquote|table)\b/;
+/** Also an item that is in no list: HTML ends a paragraph where one begins. */
+const BLOCK = /<(?:p|h[34]|ul|ol|li|blockquote|table)\b/;
 
 /** A `<` of markup at which a word ends: a part of a word may be bold or a link. */
 const WORD_END = /<(?!\/?(?:a|strong|b|em|i|u|s|sub|sup|code)\b)/gi;

@@ -523,6 +523,7 @@ const RICH: readonly (readonly [text: string, html: string])[] = [
   ['<p>A <b>bold</b> word</p>', '<p>A <b>bold</b> word</p>'],
   ['<p style="color:red" onclick="a()" class="x">A</p>', '<p>A</p>'],
   ['<ul><li>One</li></ul>', '<ul><li>One</li></ul>'],
+  ['<p>One</p><li>Two</li>\nThree', '<p>One</p>\n<li>Two</li>\n<p>Three</p>'],
   ['One\n\nTwo\n<ul><li>A\n\nB</ul>\nThree\nfour', TEXT_AND_LIST],
   ['<p>One</p>\n\n<p>Two</p>', '<p>One</p>\n<p>Two</p>'],
   ['<b>One<p>Two</p></b>Three', '<b>One<p>Two</p></b>\n<p>Three</p>'],
