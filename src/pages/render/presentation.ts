@@ -17,6 +17,7 @@ import { type Crumb, product } from './metadata.ts';
 import { frontPage, listPage, type PageName, skuPage } from '../shop/names.ts';
 import type { PriceFormat } from './price.ts';
 import { richText, summaryOf, summaryOfHtml } from './rich-text.ts';
+import type { Words } from './words.ts';
 
 /** Characters of a description in search results. */
 const MAX_META_DESCRIPTION_LENGTH = 160;
@@ -26,6 +27,7 @@ export interface Presentation {
   readonly prices: PriceFormat;
   /** ISO 4217. */
   readonly currency: string;
+  readonly words: Words;
   /** The public address of a page; null if the shop has none. */
   readonly absolute: (page: PageName) => string | null;
 }
@@ -43,7 +45,7 @@ export interface PageContent {
 
 /** The page of a SKU. Only a SKU that is on sale has a price, and an offer for search engines. */
 export function skuContent(
-  { prices, currency, absolute }: Presentation,
+  { prices, currency, words, absolute }: Presentation,
   { spu, brand, variants }: SpuFacts,
   { sku, path, specifications }: SkuPageFacts,
 ): PageContent {
@@ -69,7 +71,7 @@ export function skuContent(
         ]
       : [],
     sku,
-    spu: shownSpu(spu),
+    spu: shownSpu(spu, words),
     brand: shownBrand(brand),
     price: launched ? prices.shown(price) : null,
     exactPrice: launched ? prices.exact(price) : null,
@@ -95,7 +97,7 @@ export function spuContent(
     description: summaryOfSpu(spu),
     crumbs: crumbsOf(path),
     metadata: [],
-    spu: shownSpu(spu),
+    spu: shownSpu(spu, presentation.words),
     brand: shownBrand(brand),
     items: shownItems(items, presentation),
     ...neighbours((to) => listPage('goods', spu.id, to), part, items),
@@ -159,14 +161,17 @@ function shownBrand(brand: Brand | null): (Named & { logo: string | null }) | nu
 }
 
 /** The SPU with its first page, and with its descriptions as safe HTML. */
-function shownSpu({ id, name, detail, pack, service }: Spu): Spu & { page: PageName } {
+function shownSpu(
+  { id, name, detail, pack, service }: Spu,
+  words: Words,
+): Spu & { page: PageName } {
   return {
     id,
     name,
     page: listPage('goods', id),
-    detail: richText(detail),
-    pack: richText(pack),
-    service: richText(service),
+    detail: richText(detail, words.details),
+    pack: richText(pack, words.pack),
+    service: richText(service, words.service),
   };
 }
 

@@ -34,8 +34,6 @@ export class Renderer {
   readonly #settings: PageSettings;
   readonly #presentation: Presentation;
   readonly #direction: Direction;
-  /** The name of the front page in breadcrumbs. */
-  readonly #home: string;
   #shared: { readonly text: string; readonly facts: SpuFacts | null } | null = null;
 
   /** @throws RangeError if the currency or the locale is malformed. */
@@ -43,10 +41,10 @@ export class Renderer {
     this.#templates = templates;
     this.#settings = settings;
     this.#direction = directionOf(settings.locale);
-    this.#home = wordsOf(settings.locale).home;
     this.#presentation = {
       prices: new PriceFormat(settings.currency, settings.locale),
       currency: settings.currency,
+      words: wordsOf(settings.locale),
       absolute: (page) => this.#absolute(page),
     };
   }
@@ -114,7 +112,9 @@ export class Renderer {
   #complete(name: PageName, root: string, template: string, content: PageContent): Prepared {
     const { shopName, locale, currency, publicUrl } = this.#settings;
     const crumbs: readonly Crumb[] =
-      name === FRONT ? [] : [{ name: this.#home, page: FRONT }, ...content.crumbs];
+      name === FRONT
+        ? []
+        : [{ name: this.#presentation.words.home, page: FRONT }, ...content.crumbs];
     const metadata: object[] = [...content.metadata];
     if (publicUrl !== null && crumbs.length > 0) {
       metadata.push(

@@ -57,35 +57,42 @@ const IMPLIED_ENDS = [['p'], ['li'], ['thead', 'tbody', 'tr', 'td', 'th']];
 
 const cached = new LRUCache<string, string>({
   maxSize: CACHE_SIZE,
-  sizeCalculation: (html, text) => html.length + text.length + 1,
+  sizeCalculation: (html, key) => html.length + key.length,
 });
 
 /**
  * @param text plain text, or simple HTML, of any length.
+ * @param label what the text is about, as screen readers name its tables; without special
+ *   characters of HTML.
  * @returns safe HTML for the content of a block element. Blank lines outside of block elements
  *   separate paragraphs.
  */
-export function richText(text: string): string {
-  const found = cached.get(text);
+export function richText(text: string, label: string): string {
+  const key = `${label}\n${text}`;
+  const found = cached.get(key);
   if (found !== undefined) return found;
   const shown = cutDescription(text);
   const markup = markupOf(shown);
-  const safe = nestingIsBounded(markup) ? sanitized(markup) : escapeText(shown);
+  const safe = nestingIsBounded(markup) ? sanitized(markup, label) : escapeText(shown);
   const html = BLOCK.test(safe) ? withParagraphs(safe) : paragraphs(safe);
-  cached.set(text, html);
+  cached.set(key, html);
   return html;
 }
 
 /**
  * HTML allows `rel` only beside `href`, which an anchor may lack or may have lost. Browsers ignore
  * line breaks in an address, and {@link paragraphs} would take them for those of the text. A table
- * may be wider than the page, so it is put into an element that scrolls, also by the keyboard.
+ * may be wider than the page, so it is put into an element that scrolls, also by the keyboard. It
+ * has a role and a name, because it can have the focus.
  */
-function sanitized(markup: string): string {
+function sanitized(markup: string, label: string): string {
   return sanitizeHtml(markup, ALLOWED)
     .replaceAll(`<a rel="${REL}">`, '<a>')
     .replace(/<[^<>]*>/g, (tag) => tag.replace(/[\r\n]/g, ''))
-    .replaceAll('<table>', '<div class="table" tabindex="0"><table>')
+    .replaceAll(
+      '<table>',
+      `<div class="table" role="group" aria-label="${label}" tabindex="0"><table>`,
+    )
     .replaceAll('</table>', '</table></div>');
 }
 

@@ -24,7 +24,7 @@ for (const [typed, address] of [
   test(`"${typed.slice(0, 40)}" ${address === null ? 'is refused' : `becomes ${address}`}`, () => {
     assert.is(linkAddress(typed), address);
     if (address === null) return;
-    const page = richText(`<p><a href="${address}">A link</a></p>`);
+    const page = richText(`<p><a href="${address}">A link</a></p>`, 'Details');
     assert.match(page, `href="${address}"`, 'the pages keep it');
   });
 }

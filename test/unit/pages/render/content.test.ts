@@ -554,7 +554,7 @@ const RICH: readonly (readonly [text: string, html: string])[] = [
   ['<a>A</a>', '<p><a>A</a></p>'],
   [
     '<table summary="A"><tr><td>A</table>',
-    '<div class="table" tabindex="0"><table><tr><td>A</td></tr></table></div>',
+    '<div class="table" role="group" aria-label="Details" tabindex="0"><table><tr><td>A</td></tr></table></div>',
   ],
   ['<p>never closed', '<p>never closed</p>'],
   ['', ''],
@@ -562,7 +562,7 @@ const RICH: readonly (readonly [text: string, html: string])[] = [
 
 for (const [text, html] of RICH) {
   test(`the description ${JSON.stringify(text)} becomes ${JSON.stringify(html)}`, () => {
-    assert.is(richText(text), html);
+    assert.is(richText(text, 'Details'), html);
   });
 }
 
@@ -591,11 +591,11 @@ const NASTY = [
 
 /** The tags and attributes that are kept. */
 const HARMLESS =
-  /<div class="table" tabindex="0">(?=<table>)|(?<=<\/table>)<\/div>|<\/?(?:p|br|h3|h4|ul|ol|li|blockquote|strong|b|em|i|u|s|sub|sup|code|table|thead|tbody|tr|th|td|caption)(?: ?\/)?>|<a(?: href="(?:https?|mailto|tel):[^"<>]*" rel="nofollow noopener")?>|<\/a>/g;
+  /<div class="table" role="group" aria-label="Details" tabindex="0">(?=<table>)|(?<=<\/table>)<\/div>|<\/?(?:p|br|h3|h4|ul|ol|li|blockquote|strong|b|em|i|u|s|sub|sup|code|table|thead|tbody|tr|th|td|caption)(?: ?\/)?>|<a(?: href="(?:https?|mailto|tel):[^"<>]*" rel="nofollow noopener")?>|<\/a>/g;
 
 for (const text of NASTY) {
   test(`only harmless tags of ${JSON.stringify(text)} are kept`, () => {
-    assert.not.match(richText(text).replace(HARMLESS, ''), /</);
+    assert.not.match(richText(text, 'Details').replace(HARMLESS, ''), /</);
   });
 }
 
@@ -658,8 +658,8 @@ const DEEP: Readonly<Record<string, (depth: number) => string>> = {
 
 for (const [what, nested] of Object.entries(DEEP)) {
   test(`a description with elements nested more than ${MAX_NESTING} deep is shown as text: ${what}`, () => {
-    assert.match(richText(`<em>x</em>${nested(MAX_NESTING)}`), /<em>x<\/em>/);
-    const html = richText(`<em>x</em>${nested(MAX_NESTING + 1)}`);
+    assert.match(richText(`<em>x</em>${nested(MAX_NESTING)}`, 'Details'), /<em>x<\/em>/);
+    const html = richText(`<em>x</em>${nested(MAX_NESTING + 1)}`, 'Details');
     assert.ok(html.startsWith('<p>&lt;em&gt;x&lt;/em&gt;&lt;'), html.slice(0, 40));
     assert.not.match(summaryOfHtml(nested(MAX_NESTING + 1), 4), /^$/);
   });
@@ -668,14 +668,14 @@ for (const [what, nested] of Object.entries(DEEP)) {
 test('paragraphs, items and cells without end tags do not count as nested', () => {
   const rows = `<table>${'<tr><td>a<td>b'.repeat(500)}</table>`;
   for (const text of ['<p>x'.repeat(1000), `<ul>${'<li>x'.repeat(1000)}</ul>`, rows]) {
-    assert.not.match(richText(text), /&lt;/);
+    assert.not.match(richText(text, 'Details'), /&lt;/);
   }
 });
 
 test('a description that is too long is cut between two characters', () => {
-  const html = richText('😀'.repeat(MAX_DESCRIPTION_LENGTH));
+  const html = richText('😀'.repeat(MAX_DESCRIPTION_LENGTH), 'Details');
   assert.is(html, `<p>${'😀'.repeat(MAX_DESCRIPTION_LENGTH / 2)}</p>`);
-  assert.is(richText(`a${'😀'.repeat(MAX_DESCRIPTION_LENGTH)}`).isWellFormed(), true);
+  assert.is(richText(`a${'😀'.repeat(MAX_DESCRIPTION_LENGTH)}`, 'Details').isWellFormed(), true);
 });
 
 async function issuesOf(html: string | undefined, severity: string): Promise<string[]> {
