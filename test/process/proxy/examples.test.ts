@@ -165,7 +165,8 @@ async function fileOver1MiB(): Promise<readonly string[]> {
 }
 
 async function assertProxy({ start, hasCache }: Proxy): Promise<void> {
-  const server = await startServer({ demo: true, args: ['--trust-proxy', 'loopback'] });
+  const args = ['--trust-proxy', 'loopback', '--public-url', `https://${SHOP}`];
+  const server = await startServer({ demo: true, args });
   await pageWith(server, 1, 'Auralune');
   await until('the front page is written', async () => {
     return (await send(server, 'GET', '/pages/', { token: null })).status === 200;
@@ -202,6 +203,10 @@ async function assertProxy({ start, hasCache }: Proxy): Promise<void> {
   assert.match(page.headers.get('content-encoding') ?? '', /^(?:gzip|zstd)$/);
   assert.is(page.headers.get('cache-control'), 'no-cache');
   assert.match(get(SHOP, '/').body, '<html');
+  const robots = get(SHOP, '/robots.txt', ...STRANGER);
+  assert.match(robots.headers.get('content-type') ?? '', /^text\/plain/);
+  assert.is(robots.body.trim(), `Sitemap: https://${SHOP}/sitemap.xml`);
+  assert.match(get(SHOP, '/sitemap.xml').body, '<sitemapindex');
   assert.is(get(SHOP, '/admin/skus/').status, 404, 'the shop has pages alone');
   // Without a body: a proxy that rejects it unread may reset the stream before curl has a response.
   assert.ok([403, 405].includes(get(SHOP, '/', '-X', 'POST').status));
