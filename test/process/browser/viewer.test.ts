@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert';
 import { available, launch } from '../../support/chromium.ts';
 import { tokenFor } from '../../support/client.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
-import { open, shoot, testInBrowser } from './browser.ts';
+import { open, overflow, shoot, testInBrowser, violationsOn } from './browser.ts';
 
 let browser: Browser;
 let server: TestServer;
@@ -142,6 +142,14 @@ testInBrowser('/docs/ loads its files and its description below a base path', as
   assert.equal(complaints, []);
   await page.context().close();
   await moved.stop();
+});
+
+testInBrowser('the page at / fits a narrow window', async () => {
+  const { page } = await open(browser, { width: 320 });
+  await page.goto(`${server.url}/`);
+  assert.is(await overflow(page), 0);
+  assert.equal(await violationsOn(page), []);
+  await page.context().close();
 });
 
 test.run();
