@@ -84,6 +84,11 @@ const tokenOfTheTab = () => {
   return { statePlugins: { auth: { wrapActions: { authorize: keeping, logout: keeping } } } };
 };
 
+const dark = matchMedia('(prefers-color-scheme: dark)');
+const showScheme = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
+dark.addEventListener('change', showScheme);
+showScheme();
+
 const ui = window.SwaggerUIBundle({
   url: '../openapi.json',
   dom_id: '#viewer',

@@ -30,7 +30,11 @@ async function resolverOf(resolveSubtree: Resolve): Promise<Resolve> {
     },
     { presets },
   );
-  runInNewContext(text, { window: { SwaggerUIBundle: Viewer } });
+  runInNewContext(text, {
+    window: { SwaggerUIBundle: Viewer },
+    document: { documentElement: { classList: { toggle: () => false } } },
+    matchMedia: () => new EventTarget(),
+  });
   return fn.resolveSubtree;
 }
 

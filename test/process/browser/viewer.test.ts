@@ -5,6 +5,7 @@ import * as assert from 'uvu/assert';
 import { available, launch } from '../../support/chromium.ts';
 import { tokenFor } from '../../support/client.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
+import { until } from '../../support/until.ts';
 import { open, overflow, shoot, testInBrowser, violationsOn } from './browser.ts';
 
 let browser: Browser;
@@ -142,6 +143,19 @@ testInBrowser('/docs/ loads its files and its description below a base path', as
   assert.equal(complaints, []);
   await page.context().close();
   await moved.stop();
+});
+
+testInBrowser('/docs/ has the colours of the system', async () => {
+  const { page } = await open(browser, { dark: true });
+  await shorten(page, '/books/');
+  await page.goto(`${server.url}/docs/`);
+  await page.locator('.opblock-tag').first().waitFor();
+  const ground = () => page.evaluate('getComputedStyle(document.documentElement).backgroundColor');
+  assert.is(await ground(), 'rgb(28, 32, 34)');
+  await shoot(page, 'docs-dark', false);
+  await page.emulateMedia({ colorScheme: 'light' });
+  await until('it is light', async () => (await ground()) === 'rgba(0, 0, 0, 0)');
+  await page.context().close();
 });
 
 testInBrowser('the page at / fits a narrow window', async () => {

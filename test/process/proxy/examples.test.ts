@@ -165,8 +165,8 @@ async function fileOver1MiB(): Promise<readonly string[]> {
 }
 
 async function assertProxy({ start, hasCache }: Proxy): Promise<void> {
-  const args = ['--trust-proxy', 'loopback', '--public-url', `https://${SHOP}`];
-  const server = await startServer({ demo: true, args });
+  const flags = ['--trust-proxy', 'loopback', '--public-url', `https://${SHOP}`];
+  const server = await startServer({ demo: true, args: flags });
   await pageWith(server, 1, 'Auralune');
   await until('the front page is written', async () => {
     return (await send(server, 'GET', '/pages/', { token: null })).status === 200;
