@@ -10,7 +10,7 @@ import { href, navigate, query as address, scrollBack } from '../location.ts';
 import type { MessageKey } from '../messages/message.ts';
 import { formatTime, serverText, t } from '../messages/text.ts';
 import { useOneAtATime } from '../one-at-a-time.ts';
-import { shownValue } from '../parts/attributes.ts';
+import { attributeLabel, shownValue } from '../parts/attributes.ts';
 import { followCategories } from '../parts/category-changes.ts';
 import { confirm } from '../parts/dialog.tsx';
 import { announce, complain, Failure, wordsFor } from '../parts/notices.tsx';
@@ -262,7 +262,8 @@ function Differences({ entry }: { readonly entry: AuditEntry }) {
           <tbody>
             {differences.map(({ attribute, before, after }) => (
               <tr key={attribute}>
-                <th scope="row">{labelOf(attribute)}</th>
+                {/* Rows have attributes that no form has. */}
+                <th scope="row">{attributeLabel(attribute) || attribute}</th>
                 <td class="wraps">{textFor(attribute, before) || '–'}</td>
                 <td class="wraps kept">{textFor(attribute, after) || '–'}</td>
               </tr>
@@ -278,9 +279,4 @@ function Differences({ entry }: { readonly entry: AuditEntry }) {
 function textFor(attribute: string, value: unknown): string {
   const role = attribute === 'role' ? t(`role.${textOf(value)}` as MessageKey) : '';
   return role === '' ? shownValue(attribute, value) : role;
-}
-
-/** Rows have attributes that no form has. */
-function labelOf(attribute: string): string {
-  return t(`attribute.${attribute}` as MessageKey) || attribute;
 }

@@ -27,9 +27,9 @@ export interface Difference {
 
 /** Attributes that an entry has changed. */
 export function differencesOf({ before, after }: AuditEntry): Difference[] {
-  const [was, is] = [before ?? {}, after ?? {}] as Readonly<Record<string, unknown>>[];
-  const names = new Set([...Object.keys(was ?? {}), ...Object.keys(is ?? {})]);
-  return [...names]
-    .filter((name) => JSON.stringify(was?.[name]) !== JSON.stringify(is?.[name]))
-    .map((attribute) => ({ attribute, before: was?.[attribute], after: is?.[attribute] }));
+  const was: Readonly<Record<string, unknown>> = before ?? {};
+  const is: Readonly<Record<string, unknown>> = after ?? {};
+  return [...new Set([...Object.keys(was), ...Object.keys(is)])]
+    .filter((name) => JSON.stringify(was[name]) !== JSON.stringify(is[name]))
+    .map((attribute) => ({ attribute, before: was[attribute], after: is[attribute] }));
 }

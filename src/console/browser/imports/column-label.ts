@@ -1,6 +1,5 @@
 /** How columns of a file are called. */
-import type { MessageKey } from '../messages/message.ts';
-import { t } from '../messages/text.ts';
+import { attributeLabel } from '../parts/attributes.ts';
 
 /** Columns that are no attribute by themselves. */
 const ATTRIBUTES: Readonly<Record<string, string>> = { spu: 'spu_id', parent: 'parent_id' };
@@ -11,5 +10,5 @@ const ATTRIBUTES: Readonly<Record<string, string>> = { spu: 'spu_id', parent: 'p
  */
 export function columnLabel(column: string): string {
   const bare = column.replace(/ [A-Z]{3}$/, '');
-  return t(`attribute.${ATTRIBUTES[bare] ?? bare}` as MessageKey) || column;
+  return attributeLabel(ATTRIBUTES[bare] ?? bare) || column;
 }
