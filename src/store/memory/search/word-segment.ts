@@ -89,9 +89,8 @@ export class WordSegment {
 
   /** Notes that a row has the word at a position, which still has another one. */
   add(at: number, row: number): void {
-    const before = this.#rowsOf(at) ?? row;
-    const rows = withRow(before, row);
-    if (rows === before || typeof rows === 'number') return;
+    const rows = withRow(this.#rowsOf(at) ?? row, row);
+    if (typeof rows === 'number') return;
     this.#several.set(at, rows);
     this.#single[at] = 0;
   }

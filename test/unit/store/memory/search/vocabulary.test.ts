@@ -63,6 +63,14 @@ test('a segment tells the word at a position from others, which may have the sam
   assert.equal(found, [true, false, false, false, false]);
 });
 
+test('a segment counts those of its words that still have a row', () => {
+  const segment = new WordSegment(Object.entries({ ab: 1, cd: 2, ef: 3 }), { isLasting: true });
+  segment.add(1, 4);
+  assert.equal([segment.delete(1, 2), segment.live], [false, 3]);
+  assert.equal([segment.delete(1, 4), segment.live], [true, 2]);
+  assert.equal([segment.delete(0, 1), segment.live], [true, 1]);
+});
+
 test('words with a common prefix are found by the prefix and by their other parts', () => {
   const vocabulary = new Vocabulary(50);
   for (let row = 1; row <= 200; row += 1) vocabulary.add([`art-${row}`, 'x'.repeat(300)], row);
