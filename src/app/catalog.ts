@@ -164,7 +164,8 @@ async function compose(
     hosts,
     previews: new Previews(store, pages.previews),
     pageBuilds: new PageBuilds(pages.queue, store),
-    forwarding: (place, request) => (place === 'writer' ? membership.forwarding(request) : null),
+    forwarding: (executor, request) =>
+      executor === 'writer' ? membership.forwarding(request) : null,
     readiness: () => monitor.readiness.reason() ?? role.reason(),
     readinessDetails,
     openConsole: onceOpened(open),

@@ -3,7 +3,7 @@ import { CatalogError } from '../errors.ts';
 import { header, type HttpRequest, type HttpResponse, isRead, whenReady } from './message.ts';
 import { openApiDocument } from './openapi/document.ts';
 import type { ServedDocument } from './operations/document.ts';
-import type { Path, Place } from './operations/path.ts';
+import type { Executor, Path } from './operations/path.ts';
 import type { Settings } from './operations/settings.ts';
 import { type Route, Routes } from './routes.ts';
 import { crossOrigin } from './rules/cors.ts';
@@ -16,12 +16,12 @@ import { operationTable } from './table.ts';
 /** Has another host or process carry out a request. @throws CatalogError if that fails. */
 export type Forward = (request: HttpRequest) => Promise<HttpResponse>;
 
-/** Places that may be in another process or on another host. */
-type Elsewhere = Exclude<Place, 'anywhere'>;
+/** Those that may be another process or another host. */
+type Elsewhere = Exclude<Executor, 'any'>;
 
 export interface ApplicationOptions extends Omit<Services, 'description'>, Settings {
-  /** What carries out a request of a place; null, or left out, if this process does. */
-  readonly forwarding?: (place: Elsewhere, request: HttpRequest) => Forward | null;
+  /** What passes a request on to its executor; null, or left out, if that is this process. */
+  readonly forwarding?: (executor: Elsewhere, request: HttpRequest) => Forward | null;
   /** Origins whose pages may read the responses; empty for none. */
   readonly corsOrigins: readonly string[];
   readonly onFault: FaultReporter;
@@ -62,8 +62,8 @@ export function createApplication(
       const refuse = (error: unknown) =>
         finish(problem(error, request, route?.path.emptyNotFound ?? false, onFault));
       try {
-        const place = route?.path.placeOf(request.method) ?? 'anywhere';
-        const forward = place === 'anywhere' ? null : forwarding(place, request);
+        const executor = route?.path.executorOf(request.method) ?? 'any';
+        const forward = executor === 'any' ? null : forwarding(executor, request);
         // The other process or host has already added the headers of every response.
         if (forward !== null) return forward(request).catch(refuse);
         const response =

@@ -140,7 +140,7 @@ export const HEALTH_PATHS: readonly Path[] = [
   definePath({
     template: '/readyz',
     catalogFree: true,
-    place: 'owner',
+    executor: 'owner',
     tag: SERVICE_TAG,
     name: 'Readiness',
     about: 'the readiness of the server',

@@ -107,7 +107,7 @@ const HEAD = { name: 'PageBuildHead', description: 'The page build exists.' };
 export const PAGE_BUILD_PATHS: readonly Path[] = [
   definePath({
     template: '/admin/page-builds/',
-    place: 'owner',
+    executor: 'owner',
     tag: PAGES_TAG,
     name: 'PageBuildList',
     about: 'page builds',
@@ -160,7 +160,7 @@ export const PAGE_BUILD_PATHS: readonly Path[] = [
   }),
   definePath({
     template: '/admin/page-builds/{pk}/',
-    place: 'owner',
+    executor: 'owner',
     parameters: [PK],
     tag: PAGES_TAG,
     name: 'PageBuild',

@@ -188,7 +188,7 @@ function pagePath({ file, at = file, parameters = [], type, ...described }: Page
   const { headers, content, ...served } = type;
   return definePath({
     template: `/pages/${at}`,
-    place: 'owner',
+    executor: 'owner',
     parameters,
     tag: PAGES_TAG,
     name,

@@ -20,7 +20,7 @@ function previewPath(kind: Kind): Path {
   const name = componentName(kind);
   return definePath<Kind>({
     template: `${kind.path}preview/`,
-    place: 'owner',
+    executor: 'owner',
     tag: tagOf({ kind, nesting: null, protectBooks: false }),
     name: `${name}Preview`,
     about: `previews of ${kind.plural}`,

@@ -93,7 +93,7 @@ const SUMMARY: Shape = {
 
 export const SUMMARY_PATH: Path = definePath({
   template: '/admin/summary/',
-  place: 'owner',
+  executor: 'owner',
   tag: CONSOLE_TAG,
   name: 'Summary',
   about: 'the summary',

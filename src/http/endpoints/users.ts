@@ -54,7 +54,7 @@ export const USER_PATHS: readonly Path[] = [
   definePath({
     ...common,
     template: '/admin/users/',
-    place: 'writer',
+    executor: 'writer',
     name: 'UserList',
     about: 'users',
     resolve: () => undefined,
@@ -101,7 +101,7 @@ export const USER_PATHS: readonly Path[] = [
   definePath({
     ...common,
     template: '/admin/users/{name}/',
-    place: 'writer',
+    executor: 'writer',
     parameters: [NAME],
     matchedWhole: true,
     name: 'User',

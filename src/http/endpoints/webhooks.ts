@@ -133,7 +133,7 @@ function create(context: RequestContext<Address>, body: unknown): Promise<HttpRe
 
 export const DELIVERIES_PATH: Path = definePath<Row>({
   template: `${KIND.path}{${PK.name}}/deliveries/`,
-  place: 'writer',
+  executor: 'writer',
   parameters: [PK],
   tag: tagOf(PLACE),
   name: 'DeliveryList',

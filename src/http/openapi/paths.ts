@@ -85,7 +85,7 @@ function failuresOf(path: Path, method: string, operation: Described): FailureSt
   const queried = parameters.some((parameter) => parameter.in === 'query');
   const statuses = new Set<FailureStatus>([500, ...own]);
   if (queried || body.content !== null || mayWait(path, method)) statuses.add(400);
-  if (mayWait(path, method) || path.placeOf(method) === 'writer') statuses.add(503);
+  if (mayWait(path, method) || path.executorOf(method) === 'writer') statuses.add(503);
   if (role !== null) statuses.add(401).add(503);
   if (role === 'editor' || role === 'admin') statuses.add(403);
   if (path.parameters.length > 0) statuses.add(404);

@@ -11,11 +11,11 @@ import type { PathParameter } from './parameters.ts';
 import { Params } from './params.ts';
 
 /**
- * Where a request is carried out if several processes or hosts serve the catalog. `anywhere`: from
- * any copy of the state. `owner`: in the process that owns the data directory of the host, because
- * the request is about that directory. `writer`: on the host that takes the writes.
+ * What carries out a request if several processes or hosts serve the catalog. `any`: each that has a
+ * copy of the state. `owner`: the process that owns the data directory of the host, because the
+ * request is about that directory. `writer`: the host that takes the writes.
  */
-export type Place = 'anywhere' | 'owner' | 'writer';
+export type Executor = 'any' | 'owner' | 'writer';
 
 /** A group of operations in the description. */
 export interface Tag {
@@ -45,8 +45,8 @@ interface PathFacts extends Pick<Checked<unknown>, 'offers' | 'catalogFree'> {
    * segments, which itty-router cannot match.
    */
   readonly matchedWhole?: boolean;
-  /** Where its requests are carried out; if left out, reads anywhere and writes by the writer. */
-  readonly place?: Exclude<Place, 'anywhere'>;
+  /** What carries out its requests; if left out, any for reads, and the writer for writes. */
+  readonly executor?: Exclude<Executor, 'any'>;
   /**
    * Used only between hosts of the same version. The description of the API leaves it out: it is
    * for clients, and one of these responses never ends.
@@ -76,7 +76,7 @@ export interface Path extends PathFacts {
   readonly allow: string;
   /** Whether a method needs a token; for a method that the path does not have, whether GET does. */
   guards(method: string): boolean;
-  placeOf(method: string): Place;
+  executorOf(method: string): Executor;
   /** The values of the parameters; null if the path does not match the template. */
   match(path: string): Params | null;
   /** Runs the checks in order, then the operation. @throws CatalogError if a check fails. */
@@ -113,9 +113,9 @@ export function definePath<Found>(declared: PathDeclaration<Found>): Path {
     memorable: parameters.every(({ memorable }) => memorable),
     allow,
     guards: (method) => ((operations.get(method) ?? fallback)?.role ?? null) !== null,
-    placeOf(method) {
-      if (!operations.has(method)) return 'anywhere';
-      return declared.place ?? (isRead(method) ? 'anywhere' : 'writer');
+    executorOf(method) {
+      if (!operations.has(method)) return 'any';
+      return declared.executor ?? (isRead(method) ? 'any' : 'writer');
     },
     match(path) {
       const found = pattern.exec(path);

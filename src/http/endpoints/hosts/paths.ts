@@ -70,7 +70,7 @@ function hostPath({ path, name, about, type, run }: Question): Path {
     tag: HOSTS_TAG,
     name,
     about,
-    place: 'owner',
+    executor: 'owner',
     internal: true,
     resolve: () => undefined,
     operations: {

@@ -101,7 +101,7 @@ export function importPath(place: Place, maxImport: number): Path {
 export const IMPORT_PATHS: readonly Path[] = [
   definePath({
     template: '/admin/imports/',
-    place: 'writer',
+    executor: 'writer',
     tag: IMPORTS_TAG,
     name: 'ImportList',
     about: 'imports',
@@ -137,7 +137,7 @@ export const IMPORT_PATHS: readonly Path[] = [
   }),
   definePath({
     template: '/admin/imports/{pk}/',
-    place: 'writer',
+    executor: 'writer',
     parameters: [PK],
     tag: IMPORTS_TAG,
     name: 'Import',
