@@ -10,7 +10,7 @@ import {
 } from './query/parameters.ts';
 import {
   type PagedQuery,
-  PAGING,
+  PAGING_NAMES,
   parseOrder,
   parsePaging,
   parseSortby,
@@ -37,7 +37,7 @@ const PLANS = perKind((kind): QueryPlan => {
   const ranges = rangeParameters(kind);
   return {
     owner: kind.plural,
-    names: new Set([...PAGING, 'sortby', 'order', 'q', ...filters.keys(), ...ranges.keys()]),
+    names: new Set([...PAGING_NAMES, 'sortby', 'order', 'q', ...filters.keys(), ...ranges.keys()]),
     filters,
     ranges,
     sortable: new Set(scalarAttributes(kind)),
@@ -68,7 +68,7 @@ export function parseUnpagedQuery(
   search: string,
 ): { readonly selection: RowSelection; readonly sent: Parameters } {
   const plan = PLANS[kind.name];
-  const known = [...plan.names].filter((name) => !PAGING.has(name));
+  const known = [...plan.names].filter((name) => !PAGING_NAMES.has(name));
   const owner = `exports of ${plan.owner}`;
   const sent = parseParameters({ owner, names: new Set([...known, ...names]) }, search);
   return { selection: parseSelected(kind, plan, sent), sent };

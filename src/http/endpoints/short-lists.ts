@@ -1,5 +1,5 @@
 /** Lists of about a hundred entries. A response has all of them, unless the query asks for a page. */
-import { PAGING, parsePaging, unpagedOf } from '../../resources/query/paging.ts';
+import { PAGING_NAMES, parsePaging, unpagedOf } from '../../resources/query/paging.ts';
 import { parseParameters } from '../../resources/query/parameters.ts';
 import type { HttpResponse } from '../message.ts';
 import type { RequestContext } from '../operations/operation.ts';
@@ -23,7 +23,7 @@ export function shortListOf(
   context: Pick<RequestContext<unknown>, 'request' | 'mediaType'>,
   { owner, all, segments }: ShortList,
 ): HttpResponse {
-  const sent = parseParameters({ owner, names: PAGING }, context.request.search);
+  const sent = parseParameters({ owner, names: PAGING_NAMES }, context.request.search);
   const { form, offset, limit } = parsePaging(sent, true);
   const query = { form, selection: { offset, limit }, others: unpagedOf(sent) };
   const listing = {

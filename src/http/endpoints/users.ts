@@ -3,7 +3,7 @@ import type * as v from 'valibot';
 import { CatalogError } from '../../errors.ts';
 import { entityTag } from '../../resources/entity-tag.ts';
 import {
-  PAGING as PAGING_NAMES,
+  PAGING_NAMES,
   parseOrder,
   parsePaging,
   parseSortby,

@@ -19,12 +19,12 @@ export interface PagedQuery {
 const PAGE_FORM = ['page', 'per_page'];
 const OFFSET_FORM = ['limit', 'offset'];
 
-/** The parameters that page. */
-export const PAGING: ReadonlySet<string> = new Set([...PAGE_FORM, ...OFFSET_FORM]);
+/** The names of the parameters that page. */
+export const PAGING_NAMES: ReadonlySet<string> = new Set([...PAGE_FORM, ...OFFSET_FORM]);
 
 /** The parameters that do not page. */
 export function unpagedOf(sent: Parameters): PagedQuery['others'] {
-  return [...sent].filter(([name]) => !PAGING.has(name));
+  return [...sent].filter(([name]) => !PAGING_NAMES.has(name));
 }
 
 /**
