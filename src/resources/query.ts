@@ -14,7 +14,6 @@ import {
   parseOrder,
   parsePaging,
   parseSortby,
-  unpagedOf,
 } from './query/paging.ts';
 import { parseRanges, type RangeParameter, rangeParameters } from './query/ranges.ts';
 import { parseSearch } from './query/search-words.ts';
@@ -51,9 +50,8 @@ const PLANS = perKind((kind): QueryPlan => {
 export function parseQuery(kind: Kind, search: string): CollectionQuery {
   const plan = PLANS[kind.name];
   const sent = parseParameters(plan, search);
-  const { form, offset, limit } = parsePaging(sent, kind.unpaged);
-  const selection = { ...parseSelected(kind, plan, sent), offset, limit };
-  return { selection, form, others: unpagedOf(sent) };
+  const paged = parsePaging(sent, kind.unpaged);
+  return { ...paged, selection: { ...parseSelected(kind, plan, sent), ...paged.selection } };
 }
 
 /**

@@ -12,7 +12,7 @@ import { definePath, type Path } from '../operations/path.ts';
 import { JSON_OFFERS } from '../rules/negotiation.ts';
 import type { PageBuildObject } from '../services.ts';
 import { PAGING } from './kinds/list-parameters.ts';
-import { shortListOf } from './short-lists.ts';
+import { shortListOf } from './lists.ts';
 import { PAGES_TAG } from './tags.ts';
 
 /** SKUs that one build may name. */

@@ -7,7 +7,6 @@ import {
   parseOrder,
   parsePaging,
   parseSortby,
-  unpagedOf,
 } from '../../resources/query/paging.ts';
 import { parseParameters } from '../../resources/query/parameters.ts';
 import type { HttpResponse } from '../message.ts';
@@ -21,8 +20,8 @@ import { JSON_OFFERS } from '../rules/negotiation.ts';
 import { itemLinks } from '../rules/paging.ts';
 import { requireWritable } from '../rules/preconditions.ts';
 import type { Services, UserActor, UserGuard, UserObject } from '../services.ts';
-import { pageOf } from './kinds/collections.ts';
 import { ORDER, PAGING } from './kinds/list-parameters.ts';
+import { pageOfAll } from './lists.ts';
 import { USERS_TAG } from './tags.ts';
 import { MANY, newUser, ONE, PROPERTIES, userPatch } from './user-shapes.ts';
 
@@ -202,13 +201,10 @@ function etagOf(user: UserObject): string {
 function list(context: RequestContext<undefined>): HttpResponse {
   const { request, services } = context;
   const sent = parseParameters(KNOWN, request.search);
-  const { form, offset, limit } = parsePaging(sent);
+  const query = parsePaging(sent);
   const sortby = parseSortby(sent, SORTABLE, 'name') as keyof UserObject;
   const all = sorted(services.users.all(), sortby, parseOrder(sent));
-  const page = all.slice(offset, offset + limit);
-  const paged = { form, selection: { offset, limit }, others: unpagedOf(sent) };
-  const listing = { text: JSON.stringify(page), total: all.length };
-  return pageOf(context, paged, listing, 'admin/users/');
+  return pageOfAll(context, query, all, 'admin/users/');
 }
 
 /** @param all by ascending name; equal values keep that order in either direction. */

@@ -16,7 +16,7 @@ import { creation } from './kinds/collections.ts';
 import { type Place, roleFor, tagOf } from './kinds/place.ts';
 import { PAGING } from './kinds/list-parameters.ts';
 import { demoExamples, inputOf, oneOf } from './kinds/shapes.ts';
-import { shortListOf } from './short-lists.ts';
+import { shortListOf } from './lists.ts';
 
 const KIND: Kind = KINDS.webhooks;
 

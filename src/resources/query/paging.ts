@@ -22,18 +22,21 @@ const OFFSET_FORM = ['limit', 'offset'];
 /** The names of the parameters that page. */
 export const PAGING_NAMES: ReadonlySet<string> = new Set([...PAGE_FORM, ...OFFSET_FORM]);
 
-/** The parameters that do not page. */
-export function unpagedOf(sent: Parameters): PagedQuery['others'] {
-  return [...sent].filter(([name]) => !PAGING_NAMES.has(name));
-}
-
 /**
+ * The page that a query asks for.
+ *
  * @param unpaged whether all objects are listed if no paging parameter is sent.
  * @throws CatalogError `malformed_query`.
  */
-export function parsePaging(
+export function parsePaging(sent: Parameters, unpaged = false): PagedQuery {
+  const others = [...sent].filter(([name]) => !PAGING_NAMES.has(name));
+  const { form, ...selection } = parsePage(sent, unpaged);
+  return { form, selection, others };
+}
+
+function parsePage(
   sent: Parameters,
-  unpaged = false,
+  unpaged: boolean,
 ): { readonly form: PagingForm; readonly offset: number; readonly limit: number } {
   const byPage = PAGE_FORM.some((name) => sent.has(name));
   const byOffset = OFFSET_FORM.some((name) => sent.has(name));

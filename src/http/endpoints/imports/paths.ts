@@ -23,7 +23,7 @@ import { JSON_OFFERS } from '../../rules/negotiation.ts';
 import { PAGING } from '../kinds/list-parameters.ts';
 import { componentName } from '../kinds/names.ts';
 import { type Place, roleFor, subjectOf, tagOf, templateOf } from '../kinds/place.ts';
-import { shortListOf } from '../short-lists.ts';
+import { shortListOf } from '../lists.ts';
 import { IMPORTS_TAG } from '../tags.ts';
 import { FILE_EXAMPLES, HEAD, MANY, ONE } from './shapes.ts';
 

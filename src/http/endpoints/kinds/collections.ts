@@ -3,9 +3,7 @@ import { isWritable, type Kind } from '../../../model/kind.ts';
 import type { Address } from '../../../resources/address.ts';
 import { parseInput } from '../../../resources/input.ts';
 import { parseQuery } from '../../../resources/query.ts';
-import type { PagedQuery } from '../../../resources/query/paging.ts';
 import type { Creation, Sender } from '../../../resources/idempotency.ts';
-import type { Listing } from '../../../resources/records.ts';
 import { inSlices } from '../../../slices.ts';
 import { type HttpResponse, whenReady } from '../../message.ts';
 import { noBody } from '../../operations/body.ts';
@@ -19,7 +17,7 @@ import { IDEMPOTENCY_KEY } from '../../operations/parameters.ts';
 import { definePath, type Path } from '../../operations/path.ts';
 import { idempotencyKey } from '../../rules/idempotency-key.ts';
 import { JSON_OFFERS } from '../../rules/negotiation.ts';
-import { pageLinks, upLink } from '../../rules/paging.ts';
+import { pageOf } from '../lists.ts';
 import { bodyOf } from './attributes.ts';
 import { inputOf, manyOf, oneOf } from './shapes.ts';
 import { listParameters } from './list-parameters.ts';
@@ -100,24 +98,6 @@ function list(context: RequestContext<Address>): HttpResponse | Promise<HttpResp
 /** What follows the parent in the path of a collection: the index, unless it is nested. */
 function segmentsOf({ kind, parent }: Address): string {
   return parent === null ? (kind.path ?? '').slice(1) : `${parent.nesting.segment}/`;
-}
-
-/** The response to GET of a list. @param segments see {@link upLink}. */
-export function pageOf(
-  { request, mediaType }: Pick<RequestContext<unknown>, 'request' | 'mediaType'>,
-  query: PagedQuery,
-  { text, total }: Listing,
-  segments: string,
-): HttpResponse {
-  return {
-    status: 200,
-    headers: {
-      'Content-Type': mediaType,
-      'X-Total-Count': String(total),
-      Link: [...pageLinks(request.path, query, total), upLink(request.path, segments)].join(', '),
-    },
-    body: text,
-  };
 }
 
 function createOperation(place: Place): Operation<Address> {
