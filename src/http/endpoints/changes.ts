@@ -11,10 +11,9 @@ import { arrayOf, negotiatedJson, type Shape, textContent } from '../operations/
 import { operation, type RequestContext } from '../operations/operation.ts';
 import { inQuery, type Parameter } from '../operations/parameters.ts';
 import { definePath, type Path } from '../operations/path.ts';
-import { callerOf, confirmCaller, isStillAllowed } from '../rules/authorization.ts';
+import { callerOf, confirmCaller, isStillAllowed, subjectOf } from '../rules/authorization.ts';
 import { CATALOG_SEQUENCE, parseSequence, parseSince } from '../rules/catalog-sequence.ts';
 import { JSON_OFFERS } from '../rules/negotiation.ts';
-import { subjectOf } from './kinds/place.ts';
 import { CHANGES_TAG } from './tags.ts';
 
 const EVENT_STREAM = 'text/event-stream';

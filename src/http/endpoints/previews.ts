@@ -8,9 +8,10 @@ import { uncheckedJson } from '../operations/body.ts';
 import { HTML_CONTENT } from '../operations/document.ts';
 import { operation, type RequestContext } from '../operations/operation.ts';
 import { definePath, type Path } from '../operations/path.ts';
+import { subjectOf } from '../rules/authorization.ts';
 import { patchModeOf } from '../rules/json-body.ts';
 import { componentName, withArticle } from './kinds/names.ts';
-import { subjectOf, tagOf } from './kinds/place.ts';
+import { tagOf } from './kinds/place.ts';
 import { previewAttributes, previewOf } from './kinds/shapes.ts';
 import { POLICY } from './pages.ts';
 

@@ -45,6 +45,11 @@ export function authorize(
   });
 }
 
+/** The subject of the caller; null if the operation needs no token. */
+export function subjectOf({ caller }: { readonly caller: Verified | null }): string | null {
+  return caller?.subject ?? null;
+}
+
 /** The caller of an operation that needs a token: there is always one. */
 export function callerOf({ caller }: { readonly caller: Verified | null }): Verified {
   if (caller !== null) return caller;

@@ -5,12 +5,13 @@ import type { HttpResponse } from '../../message.ts';
 import { type Operation, operation, type RequestContext } from '../../operations/operation.ts';
 import { IDEMPOTENCY_KEY } from '../../operations/parameters.ts';
 import { definePath, type Path } from '../../operations/path.ts';
+import { subjectOf } from '../../rules/authorization.ts';
 import { JSON_OFFERS } from '../../rules/negotiation.ts';
 import { bodyOf } from './attributes.ts';
 import { creation } from './collections.ts';
 import { inputsOf, manyOf, updatesOf } from './shapes.ts';
 import { componentName } from './names.ts';
-import { type Place, roleFor, subjectOf, tagOf, templateOf } from './place.ts';
+import { type Place, roleFor, tagOf, templateOf } from './place.ts';
 
 /** @param place of a kind that has bulk operations, at its own path. */
 export function bulkPath(place: Place): Path {

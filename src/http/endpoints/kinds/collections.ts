@@ -15,6 +15,7 @@ import {
 } from '../../operations/operation.ts';
 import { IDEMPOTENCY_KEY } from '../../operations/parameters.ts';
 import { definePath, type Path } from '../../operations/path.ts';
+import { subjectOf } from '../../rules/authorization.ts';
 import { idempotencyKey } from '../../rules/idempotency-key.ts';
 import { JSON_OFFERS } from '../../rules/negotiation.ts';
 import { pageOf } from '../lists.ts';
@@ -28,7 +29,6 @@ import {
   parametersOf,
   type Place,
   roleFor,
-  subjectOf,
   tagOf,
   templateOf,
 } from './place.ts';

@@ -15,10 +15,11 @@ import type { Content } from '../../operations/content.ts';
 import { operation, type RequestContext } from '../../operations/operation.ts';
 import { inQuery } from '../../operations/parameters.ts';
 import { definePath, type Path } from '../../operations/path.ts';
+import { subjectOf } from '../../rules/authorization.ts';
 import { negotiate, type Offer } from '../../rules/negotiation.ts';
 import { selectionParameters } from './list-parameters.ts';
 import { componentName } from './names.ts';
-import { type Place, roleFor, subjectOf, tagOf, templateOf } from './place.ts';
+import { type Place, roleFor, tagOf, templateOf } from './place.ts';
 import { manyOf } from './shapes.ts';
 
 const FORMAT = inQuery(

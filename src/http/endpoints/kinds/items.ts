@@ -10,6 +10,7 @@ import { type HttpResponse, isRead, whenReady } from '../../message.ts';
 import { noBody } from '../../operations/body.ts';
 import { type Operation, operation, type RequestContext } from '../../operations/operation.ts';
 import { definePath, type Path } from '../../operations/path.ts';
+import { subjectOf } from '../../rules/authorization.ts';
 import { patchModeOf } from '../../rules/json-body.ts';
 import { JSON_OFFERS } from '../../rules/negotiation.ts';
 import { itemLinks } from '../../rules/paging.ts';
@@ -24,7 +25,6 @@ import {
   parametersOf,
   type Place,
   roleFor,
-  subjectOf,
   tagOf,
   templateOf,
 } from './place.ts';

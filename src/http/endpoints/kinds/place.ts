@@ -3,7 +3,6 @@ import type { Role } from '../../../auth/roles.ts';
 import type { Kind, Nesting } from '../../../model/kind.ts';
 import { KINDS } from '../../../model/kinds.ts';
 import type { Address } from '../../../resources/address.ts';
-import type { RequestContext } from '../../operations/operation.ts';
 import { idInPath, type PathParameter, PK } from '../../operations/parameters.ts';
 import type { Params } from '../../operations/params.ts';
 import type { Tag } from '../../operations/path.ts';
@@ -68,9 +67,4 @@ export function tagOf({ kind, nesting, protectBooks }: Place): Tag {
   const token = adminOnly ? 'a token with the role `admin`' : 'a token';
   const who = open ? asked : `Needs ${token}.`;
   return { name: plural, description: `${capitalised(plural)}, at \`${path}\`. ${who}` };
-}
-
-/** The subject of the caller; null if the operation needs no token. */
-export function subjectOf({ caller }: Pick<RequestContext<unknown>, 'caller'>): string | null {
-  return caller?.subject ?? null;
 }
