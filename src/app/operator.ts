@@ -3,11 +3,9 @@ import { type HttpRequest, type HttpResponse, isRead } from '../http/message.ts'
 import { healthResponse, readinessResponse } from '../http/endpoints/health.ts';
 import { UNCACHED, uncachedJson } from '../http/rules/uncached-json.ts';
 import type { Application } from '../http/router.ts';
-import type { Readiness, ReadinessDetails } from '../http/services.ts';
+import type { Services } from '../http/services.ts';
 
-export interface Readings {
-  readonly readiness: Readiness;
-  readonly readinessDetails: () => ReadinessDetails;
+export interface Readings extends Pick<Services, 'readiness' | 'readinessDetails'> {
   /** The metrics, and their media type. */
   readonly metrics: { readonly type: string; text(): Promise<string> };
 }

@@ -32,15 +32,13 @@ export interface Services {
   readonly pageBuilds: PageBuildService;
   readonly hosts: HostService;
   readonly jsonLimits: JsonLimits;
-  readonly readiness: Readiness;
+  /** Why writes cannot be taken now, in words for an operator; null if they can. */
+  readonly readiness: () => string | null;
   readonly readinessDetails: () => ReadinessDetails;
   readonly openConsole: OpenConsole;
   /** `/openapi.json`, made when it is first asked for. */
   readonly description: () => ServedDocument;
 }
-
-/** Why writes cannot be taken now, in words for an operator; null if they can. */
-export type Readiness = () => string | null;
 
 /** What `/readyz?verbose` reports in addition to whether the server takes writes. */
 export interface ReadinessDetails {

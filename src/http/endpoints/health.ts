@@ -6,7 +6,7 @@ import { operation, type ResponseDeclaration } from '../operations/operation.ts'
 import { definePath, type Path } from '../operations/path.ts';
 import type { Parameter } from '../operations/parameters.ts';
 import { uncachedJson } from '../rules/uncached-json.ts';
-import type { Readiness, ReadinessDetails } from '../services.ts';
+import type { ReadinessDetails, Services } from '../services.ts';
 import { SERVICE_TAG } from './tags.ts';
 
 const VERBOSE: Parameter = {
@@ -28,7 +28,7 @@ export function healthResponse(): HttpResponse {
  * @param details that do not affect whether the server is ready.
  */
 export function readinessResponse(
-  readiness: Readiness,
+  readiness: Services['readiness'],
   search: string,
   details: () => ReadinessDetails,
 ): HttpResponse {
