@@ -4,8 +4,7 @@ import type { Context } from '../../app/context.ts';
 import { ROLES, type Role } from '../../auth/roles.ts';
 import { type Common, command, subcommand, verboseFlag } from '../command.ts';
 import { issueTokenCommand } from '../commands/access/issue-token.ts';
-import { keysGenerate } from '../commands/backup/archive.ts';
-import { keysList, keysRotate } from '../commands/access/keys.ts';
+import { keysGenerate, keysList, keysRotate } from '../commands/access/keys.ts';
 import { revokeTokens } from '../commands/access/revoke-tokens.ts';
 import {
   usersAdd,

@@ -1,11 +1,18 @@
-/** `keys`: the signing keys of a data directory, also while a server runs. */
+/**
+ * `keys`: the signing keys of a data directory, also while a server runs, and the keys that encrypt
+ * archives.
+ */
+import { basename, dirname } from 'node:path';
 import { requireKeyFile, rotateKeys } from '../../../auth/key-rotation.ts';
 import { keysPath, readKeys, secretKeys, type SigningKey } from '../../../auth/keys.ts';
 import { toIso } from '../../../auth/time.ts';
+import { isReserved } from '../../../data-files.ts';
+import { createKeyFile } from '../../../encryption/key-file.ts';
+import { CatalogError } from '../../../errors.ts';
 import { columns } from './columns.ts';
 import { sharedFilesOf } from '../../../app/cluster/settings-file.ts';
 import type { Context } from '../../../app/context.ts';
-import { requireStore } from '../../../store/directory.ts';
+import { hasStore, requireStore } from '../../../store/directory.ts';
 import { requireWritable } from '../../../store/hosts/host-record.ts';
 
 export interface RotateOptions {
@@ -68,4 +75,18 @@ export function keysList(data: string, { env, disk, print }: Context): void {
 function stateOf({ until }: SigningKey, now: number): string {
   if (until === undefined) return 'verifies';
   return until > now ? `verifies until ${toIso(until)}` : `ended ${toIso(until)}`;
+}
+
+/** @throws CatalogError `encryption`, also if a store would take the file for one of its own. */
+export async function keysGenerate(file: string, { disk, print }: Context): Promise<void> {
+  if (isReserved(basename(file)) && hasStore(dirname(file), disk)) {
+    throw new CatalogError(
+      'encryption',
+      `${file} is in a data directory, where a store has a file of this name for itself; name a file outside of it`,
+    );
+  }
+  const id = await createKeyFile(disk, file);
+  print(
+    `created the key ${id} in ${file}; keep a copy of it, because nothing that it encrypts can be read without it`,
+  );
 }

@@ -1,5 +1,4 @@
-/** `restore --from`, `check --archive`, `keys generate`: the commands for archives. */
-import { basename, dirname } from 'node:path';
+/** `restore --from` and `check --archive`: the commands for archives. */
 import { ArchiveObjects } from '../../../archive/archive-objects.ts';
 import { checkArchive } from '../../../archive/check.ts';
 import { readArchive, type Target } from '../../../archive/replay.ts';
@@ -8,11 +7,9 @@ import { restoreCredentials } from '../../../auth/backup/credentials.ts';
 import { privateFilesIn } from '../../../auth/backup/private-files.ts';
 import type { PrivateContents } from '../../../auth/sharing/private-contents.ts';
 import { readShortOnce } from '../../../disk/watched-file.ts';
-import { createKeyFile, readKeyFile } from '../../../encryption/key-file.ts';
-import { isReserved } from '../../../data-files.ts';
+import { readKeyFile } from '../../../encryption/key-file.ts';
 import { CatalogError } from '../../../errors.ts';
 import { requireNoStore, restoreBackup } from '../../../store/backup.ts';
-import { hasStore } from '../../../store/directory.ts';
 import type { Context } from '../../../app/context.ts';
 import { describeState } from '../describe.ts';
 
@@ -79,20 +76,6 @@ export async function checkArchiveCommand(
   const count = bases === 1 ? 'one base' : `${bases} bases`;
   context.print(
     `${objects.url} is in order: ${describeState(state)}; ${count}, from change set ${first} on`,
-  );
-}
-
-/** @throws CatalogError `encryption`, also if a store would take the file for one of its own. */
-export async function keysGenerate(file: string, { disk, print }: Context): Promise<void> {
-  if (isReserved(basename(file)) && hasStore(dirname(file), disk)) {
-    throw new CatalogError(
-      'encryption',
-      `${file} is in a data directory, where a store has a file of this name for itself; name a file outside of it`,
-    );
-  }
-  const id = await createKeyFile(disk, file);
-  print(
-    `created the key ${id} in ${file}; keep a copy of it, because nothing that it encrypts can be read without it`,
   );
 }
 
