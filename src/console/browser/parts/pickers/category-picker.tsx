@@ -84,7 +84,7 @@ function Lines({ popup, tree }: LinesProps) {
             aria-posinset={line.row?.position}
             aria-expanded={line.row?.expanded ?? undefined}
             aria-selected={line.choose === null ? undefined : line.chosen}
-            class={`level-${line.level}${index === at ? ' marked' : ''}`}
+            class={index === at ? 'marked' : ''}
             onMouseDown={(event) => event.preventDefault()}
             onClick={() => choose(line)}
           >
