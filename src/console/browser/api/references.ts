@@ -169,7 +169,7 @@ export function withAllOf(text: string, choices: readonly Choice[]): readonly Ch
 export async function search(
   name: CollectionName,
   text: string,
-  from = 0,
+  from: number,
   abort?: AbortSignal,
   limit = Math.min(from || FIRST_PART, MAX_PART),
 ): Promise<Matches> {

@@ -10,7 +10,6 @@ export interface AttributeSchema {
   readonly maxLength?: number;
   readonly minimum?: number;
   readonly maximum?: number;
-  readonly pattern?: string;
   readonly format?: string;
   readonly default?: Value;
 }
