@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { reportFile } from '../../../src/console/browser/imports/report-file.ts';
 
-const REPORT = {
+const REPORT: Parameters<typeof reportFile>[0] = {
   errors: [],
   changes: [{ row: 2, id: 7, action: 'update', fields: { stock: [1, 2], name: ['-', 'A, "B"'] } }],
   created_missing: [{ row: 2, resource: 'options', id: 9, name: 'Purple' }],

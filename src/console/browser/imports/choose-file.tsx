@@ -7,7 +7,7 @@ import { t } from '../messages/text.ts';
 import { focusProblem } from '../forms/fields.tsx';
 import { complain } from '../parts/notices.tsx';
 import { type ImportFile, readImportFile } from './file.ts';
-import type { Plan } from './plan.ts';
+import type { Chosen, Plan } from './plan.ts';
 import { mustBeUnchanged } from './unchanged.ts';
 import { textOf } from '../api/text-of.ts';
 
@@ -16,7 +16,7 @@ const CREATABLE = ['brands', 'categories', 'specs', 'options'] as const;
 interface ChooseProps {
   /** What was chosen before the user came back; null if nothing was. */
   readonly before: Plan | null;
-  readonly onChosen: (plan: Omit<Plan, 'columns' | 'mapping' | 'headless'>) => Promise<void>;
+  readonly onChosen: (chosen: Chosen) => Promise<void>;
 }
 
 const MATCHES = { code: ['id', 'code', 'name'], other: ['id', 'name'] } as const;

@@ -36,7 +36,7 @@ interface CsvTable {
 }
 
 /** What is sent to the server. */
-interface SentFile {
+export interface SentFile {
   readonly file: Blob;
   /** The first cell that is sent as the server reads it; null if every cell is sent as it is. */
   readonly example: { readonly before: string; readonly after: string } | null;

@@ -13,14 +13,12 @@ import { announce, complain } from '../parts/notices.tsx';
 import { useTitle } from '../parts/title.ts';
 import { columnsOf, type Import, runImport } from './api.ts';
 import { ChooseFile } from './choose-file.tsx';
-import { BrokenRow, mappedFile, recognise } from './file.ts';
-import type { Plan } from './plan.ts';
+import { BrokenRow, mappedFile, recognise, type SentFile } from './file.ts';
+import type { Chosen, Plan } from './plan.ts';
 import { MapColumns } from './map-columns.tsx';
 import { columnLabel } from './column-label.ts';
 import { Report } from './report.tsx';
 import { mustBeUnchanged } from './unchanged.ts';
-
-type Sent = ReturnType<typeof mappedFile>;
 
 type Step =
   | { readonly kind: 'choose'; readonly plan: Plan | null }
@@ -30,7 +28,7 @@ type Step =
       readonly kind: 'report';
       readonly plan: Plan;
       readonly result: Import;
-      readonly example: Sent['example'];
+      readonly example: SentFile['example'];
       /** Of the import that follows the check: the same however often it is started. */
       readonly key: string;
       /** Whether the server has not answered to it: the file may be imported. */
@@ -131,8 +129,6 @@ function useWarning(step: Signal<Step>): void {
   }, [writing]);
 }
 
-type Chosen = Omit<Plan, 'columns' | 'mapping' | 'headless'>;
-
 /** The plan before the user went back, if the file is the same; otherwise null. */
 function planOfSame({ collection, file }: Chosen, before: Plan | null): Plan | null {
   if (before === null || before.collection !== collection) return null;
@@ -208,7 +204,7 @@ function stepAfter(error: unknown, before: Step): Step {
 }
 
 /** @throws Error if a row is broken. */
-function sentFile({ file, mapping, headless }: Plan): Sent {
+function sentFile({ file, mapping, headless }: Plan): SentFile {
   try {
     return mappedFile(file, mapping, currency.value, headless);
   } catch (error) {

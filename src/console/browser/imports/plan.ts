@@ -2,11 +2,15 @@
 import type { CollectionName } from '../api/types.ts';
 import type { ImportFile, Mapping } from './file.ts';
 
-export interface Plan {
+/** What is chosen in the first step. */
+export interface Chosen {
   readonly collection: CollectionName;
   readonly match: string;
   readonly createMissing: readonly string[];
   readonly file: ImportFile;
+}
+
+export interface Plan extends Chosen {
   /** Columns that the server takes. */
   readonly columns: readonly string[];
   readonly mapping: Mapping;

@@ -1,27 +1,8 @@
 /** The report of an import as a table that a spreadsheet reads. */
+import type { components } from '../../../../dist/console/api.d.ts';
 import { cellOf, writeRecord } from './csv.ts';
 
-/** The lists of an import (spec 12.7). */
-interface Listed {
-  readonly errors: readonly {
-    readonly row: number | null;
-    readonly column: string | null;
-    readonly message: string;
-  }[];
-  readonly changes: readonly {
-    readonly row: number;
-    readonly id: number;
-    readonly action: string;
-    readonly fields: Readonly<Record<string, readonly unknown[]>>;
-  }[];
-  /** Reports of earlier versions have no such list. */
-  readonly created_missing?: readonly {
-    readonly row: number;
-    readonly resource: string;
-    readonly id: number;
-    readonly name: string;
-  }[];
-}
+type Listed = Pick<components['schemas']['Import'], 'errors' | 'changes' | 'created_missing'>;
 
 const HEADER = ['row', 'column', 'id', 'result', 'before', 'after'];
 

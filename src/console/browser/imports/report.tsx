@@ -13,6 +13,7 @@ import { download } from '../parts/download.ts';
 import type { Import } from './api.ts';
 import { columnLabel } from './column-label.ts';
 import { CreatedMissing } from './created-missing.tsx';
+import type { SentFile } from './file.ts';
 import { nameKey, type Names, useNames } from './names.ts';
 import type { Plan } from './plan.ts';
 import { reportFile } from './report-file.ts';
@@ -23,8 +24,7 @@ const MAX_SHOWN = 200;
 interface ReportProps {
   readonly plan: Plan;
   readonly result: Import;
-  /** A cell that the console has changed before it was sent; null for none. */
-  readonly example: { readonly before: string; readonly after: string } | null;
+  readonly example: SentFile['example'];
   /** Whether it is not known if the file was imported: only to start it again can tell. */
   readonly unanswered: boolean;
   readonly onBack: () => void;
