@@ -239,8 +239,10 @@ function Outcome({ step, progress, children }: OutcomeProps) {
   );
 }
 
+/** What has come of an import that has ended. */
 function outcomeText({ dry_run: dryRun, state, created, changed }: Import): string {
-  if (!dryRun || state !== 'done') return t(`import.state.${state}`);
+  if (state === 'refused' || state === 'failed') return t(`import.state.${state}`);
+  if (!dryRun) return t('import.state.done');
   return t(created + changed === 0 ? 'import.state.nothing' : 'import.state.ready');
 }
 

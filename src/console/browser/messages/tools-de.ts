@@ -69,8 +69,6 @@ export const toolsDe: Readonly<Record<keyof typeof toolsEn, Message>> = {
     'Der Import läuft auf dem Server womöglich weiter, aber sein Bericht geht verloren.',
   'import.state.ready': 'Noch ist nichts geschrieben',
   'import.state.nothing': 'Die Datei würde nichts ändern',
-  'import.state.checking': 'Wird geprüft',
-  'import.state.writing': 'Wird geschrieben',
   'import.state.done': 'Importiert',
   'import.state.refused': 'Die Datei hat Fehler; es wurde nichts geschrieben',
   'import.state.failed':

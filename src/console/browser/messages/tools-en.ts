@@ -64,8 +64,6 @@ export const toolsEn = {
   'import.leave': 'The import may continue on the server, but its report is lost.',
   'import.state.ready': 'Nothing is written yet',
   'import.state.nothing': 'The file would change nothing',
-  'import.state.checking': 'Checking',
-  'import.state.writing': 'Writing',
   'import.state.done': 'Imported',
   'import.state.refused': 'The file has errors; nothing was written',
   'import.state.failed': 'The import has stopped; the last error says which rows are written',
