@@ -215,10 +215,16 @@ testInBrowser('a Hebrew name is read from the right, also if it ends in Latin', 
   const { id: spec } = await make(server, '/admin/specs/', { name, spu_id: 2 });
   await make(server, '/admin/options/', { value: name, spec_id: spec });
   const { id } = await make(server, '/admin/brands/', { name });
+  const description = `<h3>${name}</h3><blockquote>${name}</blockquote>`;
+  await send(server, 'PATCH', '/admin/goods/2/', { body: { desc_detail: description } });
+  const [{ id: sku }] = await read(server, '/admin/skus/?spu_id=2');
   for (const [path, selector] of [
     ['/brands', 'tbody th'],
     ['/goods/2', '.spec-name a'],
     ['/goods/2', '.chips button'],
+    ['/goods/2', '.surface h3'],
+    ['/goods/2', '.surface blockquote'],
+    [`/skus/${sku}`, '.specs label'],
     ['/', '.changes a'],
     ['/audits', '.entry-head strong'],
     [`/brands/${id}`, 'h1'],
