@@ -119,6 +119,14 @@ test('blank lines before the header stay, so that the server counts the rows of 
   );
 });
 
+test('a line of spaces before the header is sent as an empty one', async () => {
+  for (const spaces of ['  ', ' , ']) {
+    const file = await chosen(`${spaces}\r\ncode,stock\r\nA,1\r\n`);
+    const { file: mapped } = mappedFile(file, ['code', 'stock'], EURO);
+    assert.is(await mapped.text(), '\r\ncode,stock\r\nA,1\r\n');
+  }
+});
+
 test('a file without a header is sent with one', async () => {
   const file = await chosen('A,1\nB,2\n');
   const mapped = mappedFile(file, ['code', 'stock'], EURO, true).file;

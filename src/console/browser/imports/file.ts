@@ -31,7 +31,7 @@ interface CsvTable {
   readonly sample: readonly (readonly string[])[];
   /** Whether the file was not UTF-8, and was converted. */
   readonly converted: boolean;
-  /** Whether its first line, which only names the delimiter, was left out. */
+  /** Whether a line was left out that only names the delimiter, or only has spaces. */
   readonly shortened: boolean;
 }
 
@@ -81,7 +81,7 @@ export async function readImportFile(file: File): Promise<ImportFile> {
 const DELIMITER_LINE = /^"?sep=([,;\t])"?(?:\r\n|\n|\r)/i;
 
 /** Blank rows above the header, of a spreadsheet or of a program that quotes every cell. */
-const BLANK_LINES = /^(?:[\r\n,;\t]|"")*[\r\n]/;
+const BLANK_LINES = /^(?:[\r\n,;\t ]|"")*[\r\n]/;
 
 function tableOf(bytes: Uint8Array): CsvTable {
   const { text: whole, converted } = decode(bytes);
@@ -90,10 +90,12 @@ function tableOf(bytes: Uint8Array): CsvTable {
   const [lines = ''] = BLANK_LINES.exec(rest) ?? [];
   const blank = lines.match(/\r\n|[\r\n]/g)?.length ?? 0;
   const text = rest.slice(lines.length);
+  // The server would read a space as the name of a column.
+  const shortened = line !== '' || lines.includes(' ');
   const delimiter = named === undefined ? delimiterOf(text) : (named as Delimiter);
   const { records } = readRecords(text, delimiter, SAMPLE_ROWS + 1);
   const [header = [], ...sample] = records;
-  return { text, blank, delimiter, header, sample, converted, shortened: line !== '' };
+  return { text, blank, delimiter, header, sample, converted, shortened };
 }
 
 /** Byte order marks of UTF-16: Excel saves "Unicode Text" with one. */
