@@ -83,11 +83,25 @@ function rowOf(sent: number): number {
   return Math.max(sent - 1, 1);
 }
 
+/** The rows in the text of a failed import, which says what is written (spec 12.10). */
+const NAMED_ROWS = /\b(?:before row|whether rows?) \d+(?: to \d+)?/g;
+
+/** The same text for a file without a header. */
+function rowsIn(message: string): string {
+  return message.replace(NAMED_ROWS, (rows) =>
+    rows.replace(/\d+/g, (sent) => String(rowOf(Number(sent)))),
+  );
+}
+
 function withoutHeader(result: Import): Import {
   const { errors, changes, created_missing: missing } = result;
   return {
     ...result,
-    errors: errors.map((each) => ({ ...each, row: each.row === null ? null : rowOf(each.row) })),
+    errors: errors.map(({ row, column, message }) => ({
+      row: row === null ? null : rowOf(row),
+      column,
+      message: rowsIn(message),
+    })),
     changes: changes.map((each) => ({ ...each, row: rowOf(each.row) })),
     ...(missing && {
       created_missing: missing.map((each) => ({ ...each, row: rowOf(each.row) })),

@@ -32,9 +32,9 @@ export const toolsDe: Readonly<Record<keyof typeof toolsEn, Message>> = {
   'import.fileChanged':
     'Wählen Sie die Datei noch einmal aus: Sie wurde seit der Auswahl geändert oder gibt es nicht mehr.',
   'import.cells': {
-    one: 'Zeile {row} hat {count} Zelle, aber die Kopfzeile hat {all}. Berichtigen Sie die Datei, und wählen Sie sie noch einmal aus.',
+    one: 'Zeile {row} hat {count} Zelle, aber die erste Zeile hat {all}. Berichtigen Sie die Datei, und wählen Sie sie noch einmal aus.',
     other:
-      'Zeile {row} hat {count} Zellen, aber die Kopfzeile hat {all}. Berichtigen Sie die Datei, und wählen Sie sie noch einmal aus.',
+      'Zeile {row} hat {count} Zellen, aber die erste Zeile hat {all}. Berichtigen Sie die Datei, und wählen Sie sie noch einmal aus.',
   },
   'import.misquoted':
     'In Zeile {row} endet eine Zelle in Anführungszeichen nicht mit diesen. Berichtigen Sie die Datei, und wählen Sie sie noch einmal aus.',

@@ -28,9 +28,9 @@ export const toolsEn = {
     'This is a workbook. Save it as CSV in your spreadsheet, and choose the file that this makes.',
   'import.fileChanged': 'Choose the file again: it has changed, or is gone, since you chose it.',
   'import.cells': {
-    one: 'Row {row} has {count} cell, but the header has {all}. Correct the file, and choose it again.',
+    one: 'Row {row} has {count} cell, but the first row has {all}. Correct the file, and choose it again.',
     other:
-      'Row {row} has {count} cells, but the header has {all}. Correct the file, and choose it again.',
+      'Row {row} has {count} cells, but the first row has {all}. Correct the file, and choose it again.',
   },
   'import.misquoted':
     'In row {row}, a quoted cell does not end with its quotes. Correct the file, and choose it again.',

@@ -152,6 +152,36 @@ testInBrowser('a file without a header is imported from its first row', async ()
   await page.context().close();
 });
 
+testInBrowser('what is written of a file without a header is said by its own rows', async () => {
+  const { visit } = scene();
+  const { page } = await visit('editor');
+  await page.route('**/admin/imports/*/', async (route) => {
+    const response = await route.fetch();
+    const messages = [
+      'the rows before row 252 are written, the others are not: row 9 is taken',
+      'the rows before row 252 are written; it is not known whether rows 252 to 501 are written, and no later row is: why',
+      'it is not known whether row 2 is written, and no later row is: why',
+    ];
+    const errors = messages.map((message) => ({ row: 252, column: null, message }));
+    await route.fulfill({ json: { ...(await response.json()), state: 'failed', errors } });
+  });
+  await choose(page, ['Failed one,F', 'Failed two,F']);
+  await page.getByLabel('Into').selectOption('brands');
+  await click(page, 'Next');
+  await page.getByLabel('The first row has values, not the names of the columns').check();
+  await page.getByLabel('Column 1 in the catalog').selectOption('name');
+  await page.getByLabel('Column 2 in the catalog').selectOption('first_letter');
+  await click(page, 'Check');
+  const errors = page.getByRole('table', { name: 'Errors' });
+  await errors.waitFor();
+  assert.equal(await errors.locator('.problem').allInnerTexts(), [
+    'the rows before row 251 are written, the others are not: row 9 is taken',
+    'the rows before row 251 are written; it is not known whether rows 251 to 500 are written, and no later row is: why',
+    'it is not known whether row 1 is written, and no later row is: why',
+  ]);
+  await page.context().close();
+});
+
 testInBrowser('blank lines before the header are skipped, and a blank file says why', async () => {
   const { visit } = scene();
   const { page } = await visit('editor');
@@ -281,7 +311,7 @@ testInBrowser(
     await click(page, 'Next');
     await page.getByLabel('Column SKU in the catalog').selectOption('code');
     await click(page, 'Check');
-    await hears(page, 'alert', 'Row 3 has 3 cells, but the header has 2.');
+    await hears(page, 'alert', 'Row 3 has 3 cells, but the first row has 2.');
     await choose(page, ['SKU,Name', 'X-1,"Shirt']);
     await click(page, 'Next');
     await page.getByLabel('Column SKU in the catalog').selectOption('code');
