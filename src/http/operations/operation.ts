@@ -57,8 +57,8 @@ export interface OperationDescription {
   readonly parameters?: readonly Parameter[];
   readonly responses: Readonly<Record<number, ResponseDeclaration>>;
   /**
-   * Statuses of failures beyond those that follow from the declaration: from the role, the body,
-   * the parameters of the path, the media types and the conditions.
+   * Statuses of failures beyond those that follow from the declaration: from the method, the role,
+   * the body, the parameters of the path, the media types and the conditions.
    */
   readonly failures?: readonly FailureStatus[];
   /**

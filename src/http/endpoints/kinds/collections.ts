@@ -70,8 +70,6 @@ function listOperation(place: Place): Operation<Address> {
     parameters: listParameters(kind),
     body: noBody,
     responses: { 200: listResponse(kind) },
-    // If too many sort orders are being built.
-    failures: [503],
     run: list,
   });
 }

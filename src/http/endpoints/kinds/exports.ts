@@ -57,7 +57,7 @@ export function exportPath(place: Place): Path {
             head: { name: 'ExportHead', description: 'The headers of the file.' },
           },
         },
-        failures: [406, 503],
+        failures: [406],
         run: exportAll,
       }),
     },

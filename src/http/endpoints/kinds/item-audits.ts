@@ -51,8 +51,6 @@ export function itemAuditsPath(place: Place): Path {
         parameters: listParameters(audits),
         body: noBody,
         responses: { 200: listResponse(audits) },
-        // If too many sort orders are being built.
-        failures: [503],
         run: list,
       }),
     },

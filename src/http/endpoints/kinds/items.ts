@@ -148,7 +148,6 @@ function deleteOperation(place: Place): Operation<Item> {
     failures: [
       ...(holding.length > 0 ? ([409] as const) : []),
       ...(kind.refusalIsValidation ? ([422] as const) : []),
-      503,
     ],
     run: remove,
   });
