@@ -53,6 +53,23 @@ test('a raised reason lasts until it is cleared, and the shutdown is reported be
   assert.is(readiness.reason(), null);
 });
 
+test('a host that shares its log is ready only while it is in step with it (spec 15.23)', () => {
+  const readiness = new Readiness(() => 0);
+  for (const [state, reason] of [
+    ['catching up', 'this host is not in step with the others yet'],
+    ['unreachable', 'the log that the hosts share does not answer'],
+    ['refusing', 'the log that the hosts share takes no writes'],
+    ['in sync', null],
+    [
+      'stopped',
+      'this host can no longer follow the log that the hosts share; the messages of its server say why',
+    ],
+  ] as const) {
+    readiness.setReplicationState(state);
+    assert.is(readiness.reason(), reason);
+  }
+});
+
 test('the first check that gives a reason is reported, such as a lack of memory (spec 11.6)', () => {
   let reason: string | null = 'the server is short of memory';
   let full: string | null = 'the disk is nearly full';
