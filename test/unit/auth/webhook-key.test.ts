@@ -19,6 +19,17 @@ test('spec 14.5: the secret of a webhook is derived from the key with which it w
   assert.is.not(later.secretOf({ id: 1, created: '2026-11-21T08:00:00.001Z', key }), secret);
 });
 
+test('a webhook that an earlier version created keeps its secret', () => {
+  const directory = temporaryDirectory();
+  const file = JSON.stringify({ key: 'k'.repeat(43) });
+  writeFileSync(webhookKeyPath(directory), file, { mode: 0o600 });
+  const webhook = { id: 17, created: CREATED, key: '6e027898607de14f' };
+  assert.is(
+    new WebhookKey(directory).secretOf(webhook),
+    'whsec_Xg0xKxLmP5h3ypX4p3ILal3bodUnDENgA4+Kr5BOvRc=',
+  );
+});
+
 test('a file that is put back is used without a restart, for old webhooks and for new ones', async () => {
   const directory = temporaryDirectory();
   const path = webhookKeyPath(directory);
