@@ -102,6 +102,17 @@ test('a page that cannot be written, and a change set that is not archived, are 
   await server.stop();
 });
 
+test('a checkpoint is in the metrics', async () => {
+  const { server, operator } = await measured({ args: ['--checkpoint-size', '4KiB'] });
+  for (let book = 1; book <= 3; book += 1) {
+    assert.is((await send(server, 'POST', '/books/', { body: BOOK })).status, 201);
+  }
+  const name = 'catalog_checkpoint_duration_seconds_count{outcome="durable"}';
+  const count = async () => (await valuesOf(operator)).get(name);
+  await until('a checkpoint was written', async () => Number(await count()) > 0);
+  await server.stop();
+});
+
 test('unknown methods and paths create no new time series', async () => {
   const { server, operator } = await measured();
   const series = async () =>
