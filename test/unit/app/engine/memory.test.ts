@@ -2,7 +2,8 @@
 import { heapStats } from 'bun:jsc';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { MemoryWatch } from '../../../../src/app/engine/memory.ts';
+import { defaultMemoryLimit, MemoryWatch } from '../../../../src/app/engine/memory.ts';
+import { machineMemory } from '../../../../src/disk/machine-memory.ts';
 import { CatalogError } from '../../../../src/errors.ts';
 
 const MEBIBYTE = 1024 * 1024;
@@ -29,6 +30,10 @@ function watched() {
   };
   return { watch, memory, at };
 }
+
+test('without --max-memory the limit is three quarters of the memory of the machine', () => {
+  assert.is(defaultMemoryLimit(), Math.floor((machineMemory() / 4) * 3));
+});
 
 test('memory is scarce from 90 % of the limit until it is below 80 %', () => {
   const { at } = watched();
