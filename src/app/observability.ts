@@ -6,7 +6,7 @@ import type { Membership } from './membership.ts';
 import { ReplicationLog } from './cluster/replication-log.ts';
 import { operatorApplication } from './operator.ts';
 import type { AccessListener } from '../http/wire/access-record.ts';
-import { type Address, type HttpServer, startServer } from '../http/wire/server.ts';
+import { type HttpServer, type ListenAddress, startServer } from '../http/wire/server.ts';
 import { COLLECTIONS } from '../model/kinds.ts';
 import type { PageQueue } from '../pages/refresh/queue.ts';
 import type { StoreObserver } from '../store/observer.ts';
@@ -72,7 +72,7 @@ export function metricsAddress({
   metricsPort: port,
   metricsHost,
   host,
-}: Pick<ObservabilityOptions, 'metricsPort' | 'metricsHost' | 'host'>): Address | null {
+}: Pick<ObservabilityOptions, 'metricsPort' | 'metricsHost' | 'host'>): ListenAddress | null {
   if (port === undefined) return null;
   const flags = { host: '--metrics-host', port: '--metrics-port' };
   return { host: metricsHost ?? host, port, flags };

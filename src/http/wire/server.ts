@@ -63,7 +63,7 @@ interface AddressFlags {
 }
 
 /** Where a server listens. */
-export interface Address {
+export interface ListenAddress {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
@@ -71,7 +71,7 @@ export interface Address {
   readonly flags?: AddressFlags;
 }
 
-export interface ServerOptions extends Address {
+export interface ServerOptions extends ListenAddress {
   readonly application: Application;
   /** The path of a socket to listen on instead of host and port. */
   readonly socket?: string;
@@ -207,7 +207,7 @@ const FLAGS: AddressFlags = { host: '--host', port: '--port' };
 /** @returns the error for an address that cannot be listened on; its message says what to do. */
 function listenFailure(
   error: NodeJS.ErrnoException,
-  { host, port, flags = FLAGS }: Address,
+  { host, port, flags = FLAGS }: ListenAddress,
 ): CatalogError {
   const messages: Readonly<Record<string, string>> = {
     EADDRINUSE: `port ${port} of ${host} is in use; stop the program that uses it, or choose another with ${flags.port}`,
@@ -228,7 +228,7 @@ function listenFailure(
  * @returns their ports; a free one for each 0.
  * @throws CatalogError `listen` if one is in use or is none of this machine, or two are the same.
  */
-export async function freePorts(addresses: readonly Address[]): Promise<number[]> {
+export async function freePorts(addresses: readonly ListenAddress[]): Promise<number[]> {
   const probes: Probe[] = [];
   try {
     for (const address of addresses) probes.push(await probe(address));
@@ -243,7 +243,7 @@ interface Probe {
   readonly close: () => Promise<void>;
 }
 
-function probe(address: Address): Promise<Probe> {
+function probe(address: ListenAddress): Promise<Probe> {
   const { host, port } = address;
   return new Promise((resolve, reject) => {
     // An open connection would keep the port.
