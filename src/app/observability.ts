@@ -3,7 +3,7 @@ import { messageOf } from '../errors.ts';
 import type { Limits } from '../http/wire/limits.ts';
 import type { Archive } from './archive/open.ts';
 import type { Membership } from './membership.ts';
-import { ReplicationLog } from './cluster/replication-log.ts';
+import { ReplicationStateLogger } from './cluster/replication-state-logger.ts';
 import { operatorApplication } from './operator.ts';
 import type { AccessListener } from '../http/wire/access-record.ts';
 import { type HttpServer, type ListenAddress, startServer } from '../http/wire/server.ts';
@@ -90,7 +90,7 @@ const NO_CHANGES = { delivered: 0, failed: 0, failing: 0, lag: 0 };
 export class Observability {
   readonly log: Log;
   readonly memory: MemoryWatch;
-  readonly #replicationLog: ReplicationLog;
+  readonly #replicationStates: ReplicationStateLogger;
   /** Bytes that all processes of the server may take together. */
   readonly #memoryLimit: number;
   readonly #disk: DiskWatch;
@@ -105,7 +105,7 @@ export class Observability {
   constructor(options: ObservabilityOptions, version: string) {
     const { logLevel: level, logFormat: format, verbose: stacks = false } = options;
     this.log = new Log({ level, format, terminal: process.stderr.isTTY, stacks });
-    this.#replicationLog = new ReplicationLog(this.log);
+    this.#replicationStates = new ReplicationStateLogger(this.log);
     const { maxMemory = defaultMemoryLimit(), workers } = options;
     this.#memoryLimit = maxMemory;
     this.memory = new MemoryWatch(maxMemory / processesOf(workers));
@@ -131,7 +131,7 @@ export class Observability {
 
   readonly onReplicationState = (state: ReplicationState): void => {
     this.readiness.setReplicationState(state);
-    this.#replicationLog.changed(state);
+    this.#replicationStates.changed(state);
   };
 
   readonly observer: StoreObserver = {

@@ -14,7 +14,7 @@ const STATE_WORDS: Readonly<Record<ReplicationState, string>> = {
 /** The states in which a host needs no operator. */
 const WELL: ReadonlySet<ReplicationState> = new Set(['in sync', 'catching up']);
 
-export class ReplicationLog {
+export class ReplicationStateLogger {
   readonly #log: Pick<Log, 'info' | 'warn'>;
   /** Whether a problem was logged from which the host has not recovered. */
   #hasProblem = false;

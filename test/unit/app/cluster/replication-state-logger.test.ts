@@ -1,11 +1,11 @@
 /** At which level a host logs its state towards the shared log. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ReplicationLog } from '../../../../src/app/cluster/replication-log.ts';
+import { ReplicationStateLogger } from '../../../../src/app/cluster/replication-state-logger.ts';
 
 test('the end of a problem is logged at the level of the problem', () => {
   const lines: string[] = [];
-  const log = new ReplicationLog({
+  const log = new ReplicationStateLogger({
     info: (message) => void lines.push(`info ${message}`),
     warn: (message) => void lines.push(`warn ${message}`),
   });
