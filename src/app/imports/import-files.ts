@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DATA_FILES } from '../../data-files.ts';
 import type { Disk } from '../../disk/disk.ts';
 import { makeDirectory, removeTemporaries, replaceFile } from '../../disk/durable-file.ts';
-import { readFile as readWhole } from '../../disk/read-file.ts';
+import { readFile } from '../../disk/read-file.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
 import type { ImportStorage } from '../../resources/transfer/imports.ts';
 import { bounded, piecesOf } from '../../streams.ts';
@@ -39,10 +39,10 @@ export async function openImportFiles(disk: Disk, data: string): Promise<ImportS
   let namespace: Promise<string> | null = null;
   return {
     receive: (id, source) => receive(disk, filePath(id), source),
-    read: (id) => readFile(disk, filePath(id)),
+    read: (id) => readInTurns(disk, filePath(id)),
     discard: (id) => disk.unlink(filePath(id)),
     save: (id, text) => replaceFile(disk, statePath(id), Buffer.from(text)),
-    load: (id) => readWhole(disk, statePath(id)),
+    load: (id) => readFile(disk, statePath(id)),
     forget: (id) => disk.unlink(statePath(id)),
     namespace() {
       namespace ??= keptNamespace(disk, join(folder, NAMESPACE)).catch((error: unknown) => {
@@ -57,7 +57,7 @@ export async function openImportFiles(disk: Disk, data: string): Promise<ImportS
 
 /** @returns the namespace that is kept; if there is none, a new one, which is kept now. */
 async function keptNamespace(disk: Disk, path: string): Promise<string> {
-  const kept = readWhole(disk, path);
+  const kept = readFile(disk, path);
   if (kept !== null) return kept.toString();
   const made = randomUUID();
   await replaceFile(disk, path, Buffer.from(made));
@@ -121,7 +121,7 @@ export function limitedFile(
  *
  * @throws Error if there is no file. An empty one in its place would make an import that is `done`.
  */
-export async function* readFile(disk: Disk, path: string, from = 0): AsyncGenerator<Uint8Array> {
+export async function* readInTurns(disk: Disk, path: string, from = 0): AsyncGenerator<Uint8Array> {
   const pieces = disk.pieces(path);
   if (pieces === null) throw new Error('another program has removed the file');
   let skip = from;

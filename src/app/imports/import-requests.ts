@@ -13,7 +13,7 @@ import { writeVolatile } from '../../disk/durable-file.ts';
 import { CatalogError, messageOf, systemErrorCode } from '../../errors.ts';
 import { KINDS } from '../../model/kinds.ts';
 import type { Imports } from '../../resources/transfer/imports.ts';
-import { importFolder, limitedFile, readFile } from './import-files.ts';
+import { importFolder, limitedFile, readInTurns } from './import-files.ts';
 import {
   decodeOrder,
   type ImportReply,
@@ -176,7 +176,7 @@ export class ImportRequests {
       subject,
       dryRun: false,
     };
-    const file = readFile(disk, path, length);
+    const file = readInTurns(disk, path, length);
     const source = limitedFile(file, maxImport, '--max-import of the server');
     return (await imports.accept(order, source, null, 'command')).id;
   }

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Context } from '../../../app/context.ts';
-import { importFolder, readFile, writeTo } from '../../../app/imports/import-files.ts';
+import { importFolder, readInTurns, writeTo } from '../../../app/imports/import-files.ts';
 import {
   decodeReply,
   encodeOrder,
@@ -52,7 +52,7 @@ export class ServerRequest {
   /** The file: the copy if there is one, since standard input is read once. */
   get source(): Source {
     if (!this.#isCopied) return this.#original;
-    const read = () => readFile(this.#context.disk, this.#path('part'), this.#order.length);
+    const read = () => readInTurns(this.#context.disk, this.#path('part'), this.#order.length);
     return { size: this.#original.size, read };
   }
 

@@ -1,6 +1,6 @@
 /** The file that `import` reads, and its other settings. */
 import type { Context } from '../../../app/context.ts';
-import { limitedFile, readFile } from '../../../app/imports/import-files.ts';
+import { limitedFile, readInTurns } from '../../../app/imports/import-files.ts';
 import { CatalogError } from '../../../errors.ts';
 import type { Format } from '../../../resources/transfer/formats.ts';
 import type { ImportProgress } from '../../../resources/transfer/import-state.ts';
@@ -34,7 +34,7 @@ export function sourceOf(file: string, maxImport: number, context: Context): Sou
   if (file === STANDARD_STREAM) return { size: null, read: () => limited(context.input()) };
   const size = context.disk.size(file);
   if (size === null) throw new CatalogError('import_failed', `there is no file ${file}${NAME_ONE}`);
-  return { size, read: () => limited(readFile(context.disk, file)) };
+  return { size, read: () => limited(readInTurns(context.disk, file)) };
 }
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;

@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert';
 import {
   importFolder,
   openImportFiles,
-  readFile,
+  readInTurns,
 } from '../../../../src/app/imports/import-files.ts';
 import { machineDisk } from '../../../../src/disk/disk.ts';
 import { wholeOf } from '../../../../src/streams.ts';
@@ -19,9 +19,9 @@ test('a file is read whole, or from any offset, however the disk cuts it', async
   const pieces = ['one', '', 'twenty', '3'].map((text) => Buffer.from(text));
   const disk = { ...quickDisk, pieces: () => pieces };
   const whole = Buffer.concat(pieces).toString();
-  assert.is((await wholeOf(readFile(disk, 'file'))).toString(), whole);
+  assert.is((await wholeOf(readInTurns(disk, 'file'))).toString(), whole);
   for (let from = 0; from <= whole.length + 1; from += 1) {
-    const rest = await wholeOf(readFile(disk, 'file', from));
+    const rest = await wholeOf(readInTurns(disk, 'file', from));
     assert.is(rest.toString(), whole.slice(from), `from ${from}`);
   }
 });
@@ -29,8 +29,8 @@ test('a file is read whole, or from any offset, however the disk cuts it', async
 test('a piece that takes several turns of the event loop is read whole', async () => {
   const bytes = Buffer.from(Array.from({ length: 100_000 }, (_, at) => at % 251));
   const disk = { ...quickDisk, pieces: () => [bytes] };
-  assert.ok(bytes.equals(await wholeOf(readFile(disk, 'file'))));
-  assert.ok(bytes.subarray(5).equals(await wholeOf(readFile(disk, 'file', 5))));
+  assert.ok(bytes.equals(await wholeOf(readInTurns(disk, 'file'))));
+  assert.ok(bytes.subarray(5).equals(await wholeOf(readInTurns(disk, 'file', 5))));
 });
 
 test('a file that is gone is not read as an empty one', async () => {
