@@ -10,6 +10,7 @@
  */
 import type { Disk } from '../../disk/disk.ts';
 import { writeVolatile } from '../../disk/durable-file.ts';
+import { pause, repeat } from '../../delay.ts';
 import { CatalogError, messageOf, systemErrorCode } from '../../errors.ts';
 import { KINDS } from '../../model/kinds.ts';
 import type { Imports } from '../../resources/transfer/imports.ts';
@@ -61,10 +62,8 @@ export class ImportRequests {
   readonly #folder: string;
   /** By token. */
   readonly #taken = new Map<string, Taken>();
-  #timer: NodeJS.Timeout | null = null;
-  #look: Promise<void> = Promise.resolve();
-  /** Whether something failed in the last look. */
-  #isFailing = false;
+  readonly #closing = new AbortController();
+  #looking: Promise<void> = Promise.resolve();
 
   private constructor(options: Options) {
     this.#options = options;
@@ -75,24 +74,22 @@ export class ImportRequests {
   static async open(options: Options): Promise<ImportRequests> {
     const requests = new ImportRequests(options);
     await requests.#clean();
-    requests.#schedule();
+    requests.#looking = requests.#look();
     return requests;
   }
 
   /** Takes no more requests. Those that were taken are imported, or `failed`, like all imports. */
   async close(): Promise<void> {
-    clearTimeout(this.#timer ?? undefined);
-    this.#timer = null;
-    await this.#look;
+    this.#closing.abort();
+    await this.#looking;
   }
 
-  #schedule(): void {
-    this.#timer = setTimeout(() => {
-      this.#look = this.#lookAround().then(() => {
-        if (this.#timer !== null) this.#schedule();
-      });
-    }, this.#options.intervalMs ?? LOOK_MS);
-    this.#timer.unref();
+  async #look(): Promise<void> {
+    const { onError, intervalMs = LOOK_MS } = this.#options;
+    const { signal } = this.#closing;
+    // A start that fails soon, as its port is in use, has taken no request.
+    await pause(intervalMs, signal);
+    await repeat(() => this.#lookAround(), intervalMs, signal, onError);
   }
 
   async #clean(): Promise<void> {
@@ -102,23 +99,17 @@ export class ImportRequests {
     }
   }
 
-  /** Never rejects. */
+  /** @throws the first of the failures, when all has been attempted. */
   async #lookAround(): Promise<void> {
-    let hasFailed = false;
-    const attempt = async (act: () => Promise<void>): Promise<void> => {
-      try {
-        await act();
-      } catch (error) {
-        if (!hasFailed && !this.#isFailing) this.#options.onError(error);
-        hasFailed = true;
-      }
-    };
+    const failures: unknown[] = [];
+    const attempt = (act: () => Promise<void>) =>
+      act().catch((error: unknown) => void failures.push(error));
     await attempt(async () => {
       const names = this.#options.disk.list(this.#folder);
       for (const name of names) await attempt(() => this.#lookAt(name));
     });
     for (const [token, taken] of this.#taken) await attempt(() => this.#attend(token, taken));
-    this.#isFailing = hasFailed;
+    if (failures.length > 0) throw failures[0];
   }
 
   async #lookAt(name: string): Promise<void> {
