@@ -3,12 +3,12 @@
  * brackets and strings; JSON.parse finds out whether an element is JSON.
  */
 import { FileProblem } from './file-problem.ts';
+import { MAX_ROW_UNITS } from './file-row.ts';
 
 /** What comes next in the array itself. */
 type Expected = 'array' | 'first' | 'element' | 'separator' | 'end';
 
 class ElementCutter {
-  readonly #maxLength: number;
   #expected: Expected = 'array';
   /** The part of the element that was in earlier pieces. */
   #element = '';
@@ -16,10 +16,6 @@ class ElementCutter {
   #inString = false;
   #escaped = false;
   #count = 0;
-
-  constructor(maxLength: number) {
-    this.#maxLength = maxLength;
-  }
 
   /** Call this at the end of the text. @throws FileProblem if the array has not ended. */
   end(): void {
@@ -82,11 +78,8 @@ class ElementCutter {
   /** @returns the element up to here. @throws FileProblem if it is too long. */
   #take(part: string): string {
     const element = this.#element + part;
-    if (element.length <= this.#maxLength) return element;
-    throw new FileProblem(
-      `an element is longer than ${this.#maxLength} characters`,
-      this.#count + 1,
-    );
+    if (element.length <= MAX_ROW_UNITS) return element;
+    throw new FileProblem(`an element is longer than ${MAX_ROW_UNITS} characters`, this.#count + 1);
   }
 
   #wrong(): FileProblem {
@@ -94,16 +87,11 @@ class ElementCutter {
   }
 }
 
-/**
- * @param maxLength UTF-16 units of one element.
- * @returns the elements that end in each piece.
- * @throws FileProblem.
- */
+/** @returns the elements that end in each piece. @throws FileProblem. */
 export async function* jsonElements(
   source: AsyncIterable<string>,
-  maxLength: number,
 ): AsyncGenerator<readonly string[]> {
-  const cutter = new ElementCutter(maxLength);
+  const cutter = new ElementCutter();
   for await (const text of source) yield cutter.cut(text);
   cutter.end();
 }

@@ -24,7 +24,7 @@ export async function* jsonRows(
   source: AsyncIterable<string>,
   limits: RowLimits,
 ): AsyncGenerator<readonly FileRow[]> {
-  const pieces = format === 'json' ? jsonElements(source, MAX_ROW_UNITS) : lines(source);
+  const pieces = format === 'json' ? jsonElements(source) : lines(source);
   let row = 0;
   for await (const texts of pieces) {
     const rows: FileRow[] = [];
