@@ -1,8 +1,6 @@
 /** The store as the use cases write to it: each write and its audit entries are one commit. */
-import type { Change } from '../../model/change.ts';
 import { atOnce } from '../../slices.ts';
 import type { LongTransaction, Transaction } from '../../store/writer/draft.ts';
-import type { FrozenView } from '../../store/memory/frozen-view.ts';
 import type { Store } from '../../store/store.ts';
 import { type Act, audit, auditAct, DEFAULT_AUDIT_BYTES } from '../audit.ts';
 
@@ -27,16 +25,6 @@ export class AuditedStore {
     this.requireRoom = options.requireRoom ?? (() => {});
     this.#now = options.now ?? Date.now;
     this.#auditBytes = options.auditBytes ?? DEFAULT_AUDIT_BYTES;
-  }
-
-  /** All rows as of the time of the call, until the view is closed. */
-  freeze(): FrozenView {
-    return this.store.freeze();
-  }
-
-  /** See {@link Store.onApply}. */
-  onApply(observer: (changes: readonly Change[]) => void): () => void {
-    return this.store.onApply(observer);
   }
 
   /**

@@ -18,6 +18,7 @@ import { referencesOf } from '../../model/rules.ts';
 import { inSlices } from '../../slices.ts';
 import { Draft, type LongTransaction } from '../../store/writer/draft.ts';
 import type { FrozenView } from '../../store/memory/frozen-view.ts';
+import type { ReadableStore } from '../../store/readable-store.ts';
 import type { AuditedStore } from '../audit/audited-store.ts';
 import { FileProblem } from './reading/file-problem.ts';
 import type { FileRow } from './reading/file-row.ts';
@@ -45,7 +46,9 @@ export interface ImportOrder extends ImportTask {
 }
 
 /** What rows are read from and written to; a dry run does not write. */
-type ImportTarget = Pick<AuditedStore, 'freeze' | 'onApply' | 'requireRoom' | 'transact'>;
+interface ImportTarget extends Pick<AuditedStore, 'requireRoom' | 'transact'> {
+  readonly store: Pick<ReadableStore, 'freeze' | 'onApply'>;
+}
 
 export interface ImporterOptions {
   readonly audited: ImportTarget;
@@ -79,7 +82,7 @@ export class Importer {
   /** Runs to one of the final states. Failures are not thrown: they are in the state. */
   async run(onWriting: () => Promise<void>): Promise<void> {
     const state = this.#state;
-    const unfollow = this.#options.audited.onApply((changes) => this.#names.follow(changes));
+    const unfollow = this.#options.audited.store.onApply((changes) => this.#names.follow(changes));
     try {
       await this.#check();
       if (state.hasErrors) state.forget();
@@ -113,7 +116,7 @@ export class Importer {
   }
 
   async #check(): Promise<void> {
-    const view = this.#options.audited.freeze();
+    const view = this.#options.audited.store.freeze();
     try {
       const draft = new Draft(view);
       const writer = this.#writer(this.#names, new Seen());

@@ -68,9 +68,7 @@ async function check(
   const state = new ImportState(0, kind.name, true);
   state.expect(source.size ?? 0);
   const audited = {
-    freeze: () => snapshot.freeze(),
-    // A snapshot does not change.
-    onApply: () => () => {},
+    store: snapshot,
     requireRoom() {},
     transact: () => Promise.reject(new Error('a dry run writes nothing')),
   };

@@ -70,8 +70,8 @@ async function importBeside(situation: Situation) {
     return result;
   };
   let kept = 0;
-  const freeze = audited.freeze.bind(audited);
-  audited.freeze = () => {
+  const freeze = store.freeze.bind(store);
+  store.freeze = () => {
     const view = freeze();
     const close = view.close.bind(view);
     kept += 1;
@@ -81,8 +81,8 @@ async function importBeside(situation: Situation) {
     };
     return view;
   };
-  const onApply = audited.onApply.bind(audited);
-  audited.onApply = (observer) => {
+  const onApply = store.onApply.bind(store);
+  store.onApply = (observer) => {
     const unfollow = onApply(observer);
     kept += 1;
     return () => {
