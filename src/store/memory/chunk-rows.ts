@@ -64,8 +64,8 @@ export interface Column {
 /** A row, or the offset of its text if it was not requested yet; undefined if there is none. */
 type Place = Row | number | undefined;
 
-/** The content of a chunk, by place. */
-export interface Places {
+/** The rows of a chunk, each at its place. */
+export interface LocatedRows {
   readonly places: Place[];
   /** Null if no place is text. */
   readonly texts: RowTexts | null;
@@ -80,7 +80,7 @@ export interface SealedRows {
   /** Whether a row has an attribute with a value. @param text as `valueText` makes it. */
   includes(text: Buffer): boolean;
   /** @throws CatalogError `store_damaged` if it is not the text of the chunk's rows. */
-  open(): Places;
+  open(): LocatedRows;
 }
 
 export class ChunkRows {
@@ -94,7 +94,7 @@ export class ChunkRows {
   #isWhole = false;
 
   /** @param contents of which it takes ownership; none if left out. */
-  constructor(firstId: number, contents?: Places | SealedRows) {
+  constructor(firstId: number, contents?: LocatedRows | SealedRows) {
     this.#firstId = firstId;
     if (contents === undefined) return;
     if ('open' in contents) this.#sealed = contents;
@@ -257,7 +257,7 @@ export class ChunkRows {
     this.#sealed = null;
   }
 
-  #take({ places, texts, unread }: Places): void {
+  #take({ places, texts, unread }: LocatedRows): void {
     this.#places = places;
     this.#texts = texts;
     this.#unread = unread;

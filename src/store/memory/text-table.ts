@@ -1,6 +1,6 @@
 /** Builds, row by row, a table whose rows stay text until they are requested. */
 import type { Row, Scalar } from '../../model/kind.ts';
-import { CHUNK_SIZE, ChunkRows, type Places, type RowTexts } from './chunk-rows.ts';
+import { CHUNK_SIZE, ChunkRows, type LocatedRows, type RowTexts } from './chunk-rows.ts';
 import { indexOfValue, valueAt } from './plain-value.ts';
 import { RowTable } from './row-table.ts';
 import type { TableChunk } from './table-ids.ts';
@@ -73,7 +73,7 @@ export class TextChunk {
   }
 
   /** @returns the content of the chunk, after all rows were added. */
-  end(): Places {
+  end(): LocatedRows {
     const unread = this.#unread;
     const texts =
       unread === 0 ? null : new Texts(this.#bytes(), unread, this.#parser, this.#isOurs);

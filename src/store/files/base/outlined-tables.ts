@@ -4,7 +4,12 @@ import type { CatalogError } from '../../../errors.ts';
 import type { KindName } from '../../../model/kind.ts';
 import { ALL_KINDS } from '../../../model/kinds.ts';
 import { perKind } from '../../../model/per-kind.ts';
-import { CHUNK_SIZE, ChunkRows, type Places, type SealedRows } from '../../memory/chunk-rows.ts';
+import {
+  CHUNK_SIZE,
+  ChunkRows,
+  type LocatedRows,
+  type SealedRows,
+} from '../../memory/chunk-rows.ts';
 import { indexOfValue } from '../../memory/plain-value.ts';
 import { RowTable } from '../../memory/row-table.ts';
 import type { TableChunk } from '../../memory/table-ids.ts';
@@ -97,7 +102,7 @@ class SealedText implements SealedRows {
     return indexOfValue(this.bytes, text) >= 0;
   }
 
-  open(): Places {
+  open(): LocatedRows {
     const { bytes } = this;
     const { kind, number, size, parser } = this.#chunk;
     const chunk = new TextChunk(number * CHUNK_SIZE, parser, true);

@@ -5,7 +5,7 @@ import type { Row } from '../../../../src/model/kind.ts';
 import { parserOf } from '../../../../src/store/files/base/row-line.ts';
 import {
   ChunkRows,
-  type Places,
+  type LocatedRows,
   type RowTexts,
   type SealedRows,
 } from '../../../../src/store/memory/chunk-rows.ts';
@@ -20,7 +20,7 @@ const ROWS: readonly Row[] = [
 
 const TEXT = ROWS.map((row) => JSON.stringify(row)).join(',\n');
 
-function open(): Places {
+function open(): LocatedRows {
   const chunk = new TextChunk(0, parserOf('base', 'skus'), true);
   const bytes = Buffer.from(TEXT);
   for (const row of ROWS) {
@@ -39,7 +39,7 @@ class Sealed implements SealedRows {
     return indexOfValue(this.bytes, text) >= 0;
   }
 
-  open(): Places {
+  open(): LocatedRows {
     this.opened += 1;
     return open();
   }
