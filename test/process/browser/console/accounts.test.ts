@@ -46,7 +46,6 @@ testInBrowser(
     await page.getByRole('alertdialog').getByRole('button', { name: 'Remove' }).click();
     await hears(page, 'status', 'carl is removed.');
     assert.equal(faults(visitor), []);
-    await page.context().close();
   },
 );
 
@@ -74,7 +73,6 @@ testInBrowser('what is wrong with a new account is said below its fields', async
   await focused(page, '#account-name');
   assert.is(await dialog.getByRole('alert').count(), 0);
   assert.equal(faults(visitor, [/422/]), []);
-  await page.context().close();
 });
 
 testInBrowser('an account is listed whose creation had no answer', async () => {
@@ -94,7 +92,6 @@ testInBrowser('an account is listed whose creation had no answer', async () => {
   await page.getByRole('button', { name: 'Cancel' }).click();
   await page.getByRole('rowheader', { name: 'dora' }).waitFor();
   assert.equal(faults(visitor, [/ERR_FAILED|422|409/]), []);
-  await page.context().close();
 });
 
 testInBrowser('the arrow keys choose a role, and only Apply writes it', async () => {
@@ -127,7 +124,6 @@ testInBrowser('the arrow keys choose a role, and only Apply writes it', async ()
   assert.is(await role.inputValue(), 'editor');
   assert.equal(writes, ['/admin/users/mona/ {"role":"editor"}']);
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('a role that is chosen as soon as the list is there stays chosen', async () => {
@@ -150,7 +146,6 @@ testInBrowser('a role that is chosen as soon as the list is there stays chosen',
   // Effects run after a paint.
   await page.evaluate('new Promise((done) => requestAnimationFrame(() => setTimeout(done, 200)))');
   assert.is(await page.getByRole('combobox', { name: 'Role of lena' }).inputValue(), 'admin');
-  await page.context().close();
 });
 
 testInBrowser('a role that the server refuses is taken back', async () => {
@@ -168,7 +163,6 @@ testInBrowser('a role that the server refuses is taken back', async () => {
   assert.is(await role.inputValue(), 'admin');
   assert.is((await read(server, '/admin/users/only-admin/')).role, 'admin');
   assert.equal(faults(visitor, [/409/]), []);
-  await page.context().close();
 });
 
 testInBrowser(
@@ -199,7 +193,6 @@ testInBrowser(
     const { role: saved, disabled } = await read(server, '/admin/users/olga/');
     assert.equal([saved, disabled], ['editor', false]);
     assert.equal(faults(visitor, [/ERR_FAILED/]), []);
-    await page.context().close();
   },
 );
 
@@ -221,7 +214,6 @@ testInBrowser('sessions end only after a confirmation that names the account', a
   await hears(page, 'status', 'The sessions of nils have ended.');
   assert.equal(deletions, ['/admin/users/nils/tokens/ ']);
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('a role that is chosen does not make the table wider than a window', async () => {

@@ -29,7 +29,6 @@ testInBrowser('input that is typed during a save stays, as an unsaved change', a
   const { name, logo } = await read(server, '/admin/brands/2/');
   assert.equal([name, logo], ['Sent', 'typed-meanwhile.png']);
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser(
@@ -52,7 +51,6 @@ testInBrowser(
     assert.is(await page.getByLabel('Logo').inputValue(), 'typed-meanwhile.png');
     assert.is(await page.getByText('Your unsaved changes were restored.').count(), 0);
     assert.equal(faults(visitor), []);
-    await page.context().close();
   },
 );
 
@@ -74,7 +72,6 @@ testInBrowser('a save that is repeated after a lost response is not a conflict',
   const options = specs.map(({ option_id }: { option_id: number }) => option_id);
   assert.equal(options, [1, 4]);
   assert.equal(faults(visitor, [/412/, /ERR_FAILED/]), []);
-  await page.context().close();
 });
 
 testInBrowser(
@@ -92,7 +89,6 @@ testInBrowser(
     await hears(page, 'status', 'is saved.');
     assert.is((await read(server, '/admin/brands/?q=lost')).length, 1);
     assert.equal(faults(visitor, [/ERR_FAILED/]), []);
-    await page.context().close();
   },
 );
 
@@ -119,7 +115,6 @@ testInBrowser(
     await add.click();
     await chips.waitFor();
     assert.equal(faults(visitor, [/ERR_FAILED/]), []);
-    await page.context().close();
   },
 );
 
@@ -159,7 +154,6 @@ testInBrowser(
     await hears(page, 'status', `Undone for ${before.length} items.`);
     assert.equal(await stocks(), before);
     assert.equal(faults(visitor, [/ERR_FAILED/]), []);
-    await page.context().close();
   },
 );
 
@@ -182,7 +176,6 @@ testInBrowser(
     await field.waitFor({ state: 'hidden' });
     assert.is(await row.getByTitle('Change').last().innerText(), '4,713');
     assert.equal(faults(visitor, [/ERR_FAILED/]), []);
-    await page.context().close();
   },
 );
 
@@ -212,7 +205,6 @@ for (const [title, status] of [
     await hears(page, 'status', 'Undone for 2 items.');
     assert.equal((await names()).sort(), all);
     assert.equal(faults(visitor, [/ERR_FAILED|504/]), []);
-    await page.context().close();
   });
 }
 
@@ -228,7 +220,6 @@ testInBrowser('a conflict shows only fields whose values differ', async () => {
   const dialog = page.getByRole('alertdialog', { name: 'Another user has changed this item' });
   await dialog.getByRole('row').nth(1).waitFor();
   assert.equal(await dialog.getByRole('rowheader').allTextContents(), ['Stock both changed']);
-  await page.context().close();
 });
 
 testInBrowser('a double click creates an option once', async () => {
@@ -244,7 +235,6 @@ testInBrowser('a double click creates an option once', async () => {
   await page.getByRole('button', { name: 'Made by two clicks', exact: true }).waitFor();
   assert.is((await read(server, '/admin/options/?q=clicks')).length, 1);
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('a double click creates the missing SKUs of an SPU once', async () => {
@@ -265,7 +255,6 @@ testInBrowser('a double click creates the missing SKUs of an SPU once', async ()
   await missing.waitFor({ state: 'hidden' });
   assert.is(await skus(), before + count);
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('a double click creates the item of a reference once', async () => {
@@ -282,7 +271,6 @@ testInBrowser('a double click creates the item of a reference once', async () =>
   await dialog.waitFor({ state: 'hidden' });
   assert.is((await read(server, '/admin/brands/?q=Twofold')).length, 1);
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('a failure in a dialog is reported in the dialog', async () => {
@@ -320,7 +308,6 @@ testInBrowser('a failure in a dialog is reported in the dialog', async () => {
   await dialog.getByRole('button', { name: 'Create' }).click();
   await heard.waitFor();
   assert.equal(faults(visitor, [/ERR_FAILED/]), []);
-  await page.context().close();
 });
 
 testInBrowser('a value that is typed into a list stays until it is valid and saved', async () => {
@@ -347,7 +334,6 @@ testInBrowser('a value that is typed into a list stays until it is valid and sav
   const [first] = await read(server, '/admin/skus/?q=kettle');
   assert.is(first.price, 1250);
   assert.equal(faults(visitor, [/ERR_FAILED/]), []);
-  await page.context().close();
 });
 
 for (const [what, spoil, message, logged] of [
@@ -378,7 +364,6 @@ for (const [what, spoil, message, logged] of [
     await hears(page, 'status', '1 item was imported.');
     assert.is((await read(server, `/admin/brands/?q=${what.replaceAll(' ', '+')}`)).length, 1);
     assert.equal(faults(visitor, [logged]), []);
-    await page.context().close();
   });
 }
 

@@ -46,7 +46,6 @@ testInBrowser('each of more than 10,000 categories is named, found and chosen', 
   assert.is(await field.inputValue(), `Top › Mid › Aa ${MANY - 1}`);
   assert.is(await rest.count(), 0);
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser(
@@ -69,7 +68,6 @@ testInBrowser(
     await field.press('Enter');
     assert.is(await field.inputValue(), 'Ac › Ab gadgets › Ab gadgets');
     assert.equal(faults(visitor), []);
-    await page.context().close();
   },
 );
 
@@ -98,7 +96,6 @@ testInBrowser('the tree has every category although one is deleted while it is r
   // A tree that is 30 seconds old is read again.
   await page.unrouteAll({ behavior: 'wait' });
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('categories are named while the user has no export left', async () => {
@@ -121,7 +118,6 @@ testInBrowser('categories are named while the user has no export left', async ()
   await category.fill(last.name);
   await page.getByRole('treeitem', { name: last.name, exact: true }).waitFor();
   assert.equal(faults(visitor, [/503/]), []);
-  await page.context().close();
 });
 
 test.run();

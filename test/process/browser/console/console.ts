@@ -21,13 +21,22 @@ export interface Scene {
   readonly visit: (role: Role | null, look?: Look) => Promise<Visit>;
 }
 
-/** One server and one browser for a file of tests. */
-export function stage(): () => Scene {
+/**
+ * One server and one browser for a file of tests.
+ *
+ * @param sharesVisits whether tests go on with the visit of another one; otherwise a visit ends with
+ *   its test, also if that fails.
+ */
+export function stage(sharesVisits = false): () => Scene {
   let scene: Scene | null = null;
   test.before(async () => {
     if (!available) return;
     const server = await startServer({ demo: true });
     scene = sceneOf(server, await launch());
+  });
+  test.after.each(async () => {
+    if (sharesVisits) return;
+    for (const context of scene?.browser.contexts() ?? []) await context.close();
   });
   test.after(async () => {
     await scene?.browser.close();

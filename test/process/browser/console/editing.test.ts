@@ -33,7 +33,6 @@ testInBrowser('an account signs in, sees every collection, and signs out', async
   await page.getByLabel('User name').waitFor();
   assert.is(await page.evaluate('sessionStorage.getItem("catalog.session")'), null);
   assert.equal(faults(visitor, [/401/]), []);
-  await page.context().close();
 });
 
 testInBrowser(
@@ -76,7 +75,6 @@ testInBrowser(
     assert.is(header, 'id,name,pub_date,commentcount,readcount,image');
     assert.is(book, '1,Pride and Prejudice,1813-01-28,418,9240,');
     assert.equal(faults(visitor), []);
-    await page.context().close();
   },
 );
 
@@ -127,7 +125,6 @@ testInBrowser('a SKU is created, changed and deleted, and the deletion is undone
   await hears(page, 'status', 'Undone.');
   assert.is((await read(server, `/admin/skus/${id}/`)).code, 'KETTLE-2');
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('a missing brand is created without leaving the form of an SPU', async () => {
@@ -143,7 +140,6 @@ testInBrowser('a missing brand is created without leaving the form of an SPU', a
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('Unsaved changes').waitFor({ state: 'hidden' });
   assert.is((await read(server, '/admin/goods/1/')).brand, 'Brand from nowhere');
-  await page.context().close();
 });
 
 testInBrowser('one button creates the missing SKUs of an SPU', async () => {
@@ -165,7 +161,6 @@ testInBrowser('one button creates the missing SKUs of an SPU', async () => {
   const made = skus.filter(({ price }: { price: number }) => price === 89_900);
   assert.is(made.length, 4);
   assert.ok(made.every(({ specs }: { specs: unknown[] }) => specs.length === 2));
-  await page.context().close();
 });
 
 testInBrowser('a description is edited as rich text, and only this attribute is sent', async () => {
@@ -184,7 +179,6 @@ testInBrowser('a description is edited as rich text, and only this attribute is 
   const after = await read(server, '/admin/goods/2/');
   assert.match(after.desc_pack, /And a box\./);
   assert.is(after.desc_detail, before.desc_detail);
-  await page.context().close();
 });
 
 /** What is kept, a description, and what is stored after "!" was typed at its end. */
@@ -216,7 +210,6 @@ for (const [what, desc_pack, after] of EDITED) {
     await page.keyboard.press('Control+s');
     await page.getByText('Unsaved changes').waitFor({ state: 'hidden' });
     assert.is((await read(server, `/admin/goods/${id}/`)).desc_pack, after);
-    await page.context().close();
   });
 }
 
@@ -231,7 +224,6 @@ testInBrowser('the preview shows unsaved input, and nothing is stored', async ()
   await preview.getByRole('heading', { name: 'A name that is not saved' }).waitFor();
   assert.not.match((await read(server, '/admin/skus/17/')).name, /not saved/);
   assert.equal(faults(visitor, [/\/pages\/style\.css/]), []);
-  await page.context().close();
 });
 
 testInBrowser(
@@ -264,7 +256,6 @@ testInBrowser(
     await page.keyboard.press('Enter');
     await hears(page, 'status', 'is saved');
     assert.is((await read(server, '/admin/skus/15/')).price, 8450);
-    await page.context().close();
   },
 );
 
@@ -286,7 +277,6 @@ testInBrowser('a form without changes writes nothing when it is saved', async ()
   await page.keyboard.press('Control+s');
   await page.getByRole('heading', { name: 'Another user has changed this item' }).waitFor();
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 test.run();

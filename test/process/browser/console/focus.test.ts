@@ -23,7 +23,6 @@ testInBrowser('a dialog that closes returns the focus', async () => {
     await focused(page, '.save-bar .danger');
   }
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('a save keeps the focus, and a new screen moves it to its content', async () => {
@@ -51,7 +50,6 @@ testInBrowser('a save keeps the focus, and a new screen moves it to its content'
   await page.getByRole('table', { name: 'Brands' }).waitFor();
   await focused(page, '#content');
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('Ctrl + S saves from any focus, but not while a dialog is open', async () => {
@@ -72,7 +70,6 @@ testInBrowser('Ctrl + S saves from any focus, but not while a dialog is open', a
   await hears(page, 'status', 'Saved by a key is saved.');
   assert.is((await read(server, '/admin/brands/3/')).name, 'Saved by a key');
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('an option is renamed in place, and Escape leaves it as it is', async () => {
@@ -97,7 +94,6 @@ testInBrowser('an option is renamed in place, and Escape leaves it as it is', as
   await focused(page, '.chips button.value');
   assert.equal(writes, ['{"value":"Salmon"}']);
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('Enter closes a field whose value is unchanged', async () => {
@@ -120,7 +116,6 @@ testInBrowser('Enter closes a field whose value is unchanged', async () => {
     assert.is(await button.innerText(), text);
   }
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser(
@@ -136,7 +131,6 @@ testInBrowser(
     await dialog.getByRole('button', { name: 'Create' }).click();
     await focused(page, '#create-brand_id');
     assert.equal(faults(visitor), []);
-    await page.context().close();
   },
 );
 
@@ -156,7 +150,6 @@ testInBrowser('each step of an import moves the focus to its content', async () 
     await focused(page, '#content');
   }
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('clearing the filters moves the focus to the first filter', async () => {
@@ -175,7 +168,6 @@ testInBrowser('clearing the filters moves the focus to the first filter', async 
     await focused(page, first);
   }
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('removing a specification or an option moves the focus to a neighbour', async () => {
@@ -203,7 +195,6 @@ testInBrowser('removing a specification or an option moves the focus to a neighb
     await focused(page, next);
   }
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('an action that removes its own button moves the focus to the content', async () => {
@@ -240,7 +231,6 @@ testInBrowser('an action that removes its own button moves the focus to the cont
     await press(page.getByRole('button', { name: 'Try again' }));
   }
   assert.equal(faults(visitor, [/ERR_FAILED/]), []);
-  await page.context().close();
 });
 
 testInBrowser(
@@ -270,7 +260,6 @@ testInBrowser(
     await hears(page, 'status', '1 item was changed.');
     await focused(page, '#content');
     assert.equal(faults(visitor, [/ERR_FAILED/]), []);
-    await page.context().close();
   },
 );
 
@@ -302,7 +291,6 @@ testInBrowser(
     await focused(page, '.languages button');
     await page.getByRole('link', { name: 'Abmelden' }).press('Enter');
     await focused(page, '#username');
-    await page.context().close();
   },
 );
 

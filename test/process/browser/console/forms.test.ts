@@ -43,7 +43,6 @@ testInBrowser('the specifications of a SKU are back with its SPU', async () => {
   assert.is(await storage.inputValue(), String(specs[1].option_id));
   await page.getByText('Unsaved changes').waitFor({ state: 'hidden' });
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('a category is chosen from the tree by keyboard alone', async () => {
@@ -91,7 +90,6 @@ testInBrowser('a category is chosen from the tree by keyboard alone', async () =
   await page.getByText('Unsaved changes').waitFor();
   assert.is(await field.inputValue(), 'Electronics › Phones › Smartphones');
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('choosing the third category of an SPU fills in the first two', async () => {
@@ -112,7 +110,6 @@ testInBrowser('choosing the third category of an SPU fills in the first two', as
   await level(1).click();
   assert.is(await treeitem(page, 'Phones').count(), 0);
   assert.is(await treeitem(page, 'Electronics').getAttribute('aria-selected'), 'true');
-  await page.context().close();
 });
 
 testInBrowser('an SPU that moves to another category offers to move its SKUs', async () => {
@@ -135,7 +132,6 @@ testInBrowser('an SPU that moves to another category offers to move its SKUs', a
   await page.getByRole('button', { name: 'Undo' }).click();
   await hears(page, 'status', `Undone for ${count} items.`);
   assert.equal(await read(server, '/admin/goods/1/skus/?per_page=100'), before);
-  await page.context().close();
 });
 
 testInBrowser('typing replaces a name that is loaded after the field got the focus', async () => {
@@ -157,7 +153,6 @@ testInBrowser('typing replaces a name that is loaded after the field got the foc
   await until('the name is shown', async () => (await field.inputValue()) === 'Auralune');
   await page.keyboard.type('Q');
   assert.is(await field.inputValue(), 'Q');
-  await page.context().close();
 });
 
 testInBrowser('a link is set, changed and removed in a description', async () => {
@@ -210,7 +205,6 @@ testInBrowser('a link is set, changed and removed in a description', async () =>
   await save();
   assert.is(await packed(), 'Manual', 'as it was before');
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 /** Fields of the form that have no description, or an empty one. */
@@ -254,7 +248,6 @@ testInBrowser('a specification moves to another SPU', async () => {
   await hears(page, 'status', 'Moved is saved.');
   assert.match((await read(server, `/admin/specs/${id}/`)).goods, 'Gooseneck');
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('a SKU keeps its options if its move to another SPU is discarded', async () => {
@@ -275,7 +268,6 @@ testInBrowser('a SKU keeps its options if its move to another SPU is discarded',
   assert.is(await page.getByLabel('Colour').inputValue(), '1');
   assert.is(await page.getByText('Unsaved changes').count(), 0);
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('a SKU moves to another SPU with its specifications, or not at all', async () => {
@@ -305,7 +297,6 @@ testInBrowser('a SKU moves to another SPU with its specifications, or not at all
   assert.equal([goods.includes('Gooseneck'), specs.length, spec], [true, 1, 'Finish']);
   assert.equal(writes, ['PATCH', 'PATCH']);
   assert.equal(faults(visitor, [/ERR_FAILED/]), []);
-  await page.context().close();
 });
 
 testInBrowser('a SKU moves before the specifications of its new SPU are known', async () => {
@@ -325,7 +316,6 @@ testInBrowser('a SKU moves before the specifications of its new SPU are known', 
   const { goods, specs } = await read(server, `/admin/skus/${id}/`);
   assert.equal([goods.includes('Gooseneck'), specs], [true, []]);
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('a new SKU is saved before the specifications of its new SPU are known', async () => {
@@ -348,7 +338,6 @@ testInBrowser('a new SKU is saved before the specifications of its new SPU are k
   const [{ goods, specs }] = await read(server, '/admin/skus/?q=Moved+before');
   assert.equal([goods.includes('Gooseneck'), specs], [true, []]);
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser(
@@ -376,7 +365,6 @@ testInBrowser(
     assert.is(await storage.inputValue(), '4');
     assert.is(await page.getByText('Unsaved changes').count(), 0);
     assert.equal(faults(visitor), []);
-    await page.context().close();
   },
 );
 
@@ -400,7 +388,6 @@ testInBrowser(
     await hears(page, 'status', 'Undone.');
     assert.is((await read(server, `/admin/brands/${id}/`)).name, 'Comes back');
     assert.equal(faults(visitor, [/ERR_FAILED/]), []);
-    await page.context().close();
   },
 );
 
@@ -418,7 +405,6 @@ testInBrowser('the initial values of a new form are not unsaved changes', async 
   await page.getByRole('link', { name: 'Brands', exact: true }).click();
   await page.getByRole('table', { name: 'Brands' }).waitFor();
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('what is typed for a new SKU of one SPU does not appear for another', async () => {
@@ -441,7 +427,6 @@ testInBrowser('what is typed for a new SKU of one SPU does not appear for anothe
   assert.is(await caption.inputValue(), 'Typed');
   assert.is.not(await storage.inputValue(), '');
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 test.run();

@@ -44,7 +44,6 @@ testInBrowser(
       before.map(({ price }: { price: number }) => price),
     );
     assert.equal(faults(visitor), []);
-    await page.context().close();
   },
 );
 
@@ -80,7 +79,6 @@ testInBrowser('SPUs move to another category together, and back', async () => {
   await hears(page, 'status', `Undone for ${label.replace('Change ', '')}.`);
   assert.equal(await spus(), before);
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('a bulk edit that is refused names the item', async () => {
@@ -104,7 +102,6 @@ testInBrowser('a bulk edit that is refused names the item', async () => {
   assert.match((await alert.textContent()) ?? '', new RegExp(`^${name}: spec_id of .* SPU 1$`));
   assert.equal(await read(server, '/admin/skus/?q=Kettle'), before);
   assert.equal(faults(visitor, [/422|409/]), []);
-  await page.context().close();
 });
 
 testInBrowser('a list whose rows are still loading has nothing to select', async () => {
@@ -119,7 +116,6 @@ testInBrowser('a list whose rows are still loading has nothing to select', async
   await page.getByText('1–20 of 36').waitFor();
   await all.check();
   await page.getByText('20 selected').waitFor();
-  await page.context().close();
 });
 
 testInBrowser('what is unselected while all items are read stays unselected', async () => {
@@ -146,7 +142,6 @@ testInBrowser('what is unselected while all items are read stays unselected', as
     await page.unroute(isAll);
   }
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser(
@@ -173,7 +168,6 @@ testInBrowser(
     await page.getByText('1–20 of 36').waitFor();
     assert.ok(await page.getByLabel('Select all on this page').isChecked());
     assert.equal(faults(visitor), []);
-    await page.context().close();
   },
 );
 
@@ -203,7 +197,6 @@ testInBrowser(
     await hears(page, 'alert', 'Another user has changed 1 of the items');
     assert.is((await read(server, '/admin/skus/14/')).stock, 22);
     assert.is((await read(server, '/admin/skus/13/')).stock, 35);
-    for (const visitor of [first, second]) await visitor.page.context().close();
   },
 );
 
@@ -226,7 +219,6 @@ testInBrowser('a bulk edit is not undone if another user has changed an item sin
   assert.is((await read(server, '/admin/skus/14/')).stock, 69);
   assert.is((await read(server, '/admin/skus/13/')).stock, 70);
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser(
@@ -269,7 +261,6 @@ testInBrowser(
     // Nothing was deleted, so there is nothing to restore.
     await page.getByRole('button', { name: 'Done', exact: true }).click();
     assert.equal(faults(visitor, [/409/]), []);
-    await page.context().close();
   },
 );
 
@@ -299,7 +290,6 @@ testInBrowser(
     await page.getByRole('button', { name: 'Download report' }).click();
     assert.match(readFileSync(await (await download).path(), 'utf8'), /2,stock,20,update,96,77/);
     assert.equal(faults(visitor), []);
-    await page.context().close();
   },
 );
 
@@ -321,7 +311,6 @@ testInBrowser(
     await hears(page, 'status', 'Undone.');
     assert.is((await read(server, '/admin/brands/4/')).name, name);
     assert.equal(faults(visitor), []);
-    await page.context().close();
   },
 );
 
@@ -350,7 +339,6 @@ testInBrowser(
     await page.getByLabel('Search').fill('below');
     await page.getByRole('cell', { name: 'Added 1', exact: true }).waitFor();
     assert.equal(faults(visitor), []);
-    await page.context().close();
   },
 );
 
@@ -369,7 +357,6 @@ testInBrowser('a double click undoes an entry of the audit trail once', async ()
   await page.getByRole('listitem').nth(2).waitFor();
   assert.is(await page.getByRole('alertdialog').count(), 0);
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('text for one reference of a bulk edit is not text for another', async () => {
@@ -385,7 +372,6 @@ testInBrowser('text for one reference of a bulk edit is not text for another', a
   await field.fill('Kitchen');
   await choice.selectOption({ label: 'Category 3: set' });
   assert.is(await field.inputValue(), '');
-  await page.context().close();
 });
 
 test.run();

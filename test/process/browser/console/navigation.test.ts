@@ -25,7 +25,6 @@ testInBrowser('the first link moves the focus past the navigation', async () => 
   assert.is(await page.getByRole('alertdialog').count(), 0);
   assert.is(await name.inputValue(), 'Not saved yet');
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('the menu closes when another screen is shown, and opens at once again', async () => {
@@ -53,7 +52,6 @@ testInBrowser('the menu closes when another screen is shown, and opens at once a
   await page.getByRole('table', { name: 'Specifications' }).waitFor();
   assert.not.ok(await isOpen());
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('the search field keeps a space at the end of the text during a pause', async () => {
@@ -74,7 +72,6 @@ testInBrowser('the search field keeps a space at the end of the text during a pa
   await search.fill('phone 12');
   await page.waitForURL(at('/skus?q=phone+12'));
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser(
@@ -104,7 +101,6 @@ testInBrowser(
     await name.waitFor();
     assert.is.not(await name.inputValue(), 'Not saved yet');
     assert.equal(faults(visitor), []);
-    await page.context().close();
   },
 );
 
@@ -125,7 +121,6 @@ testInBrowser(
     await page.getByRole('link', { name: 'Sign out' }).click();
     await titled('Sign in – Catalog');
     assert.equal(faults(visitor, [/404/]), []);
-    await page.context().close();
   },
 );
 
@@ -156,7 +151,6 @@ testInBrowser(
     const isBack = `${left} > 0 && Math.abs(scrollY - ${left}) < 2`;
     await until('the list is where it was', () => page.evaluate<boolean>(isBack));
     assert.equal(faults(visitor), []);
-    await page.context().close();
   },
 );
 
@@ -194,7 +188,6 @@ testInBrowser(
     const isBack = `${left} > 0 && Math.abs(scrollY - ${left}) < 2`;
     await until('the form is where it was', () => page.evaluate<boolean>(isBack));
     assert.equal(faults(visitor), []);
-    await page.context().close();
   },
 );
 
@@ -213,7 +206,6 @@ testInBrowser('a form that a scroll bar has moved stays where it is', async () =
     'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))',
   );
   assert.is(await page.evaluate('scrollY'), 10);
-  await page.context().close();
 });
 
 testInBrowser('an invalid price filter stays as it was typed, with a message', async () => {
@@ -237,7 +229,6 @@ testInBrowser('an invalid price filter stays as it was typed, with a message', a
   await page.waitForURL(at('/skus?price_min=99'));
   assert.is(await from.inputValue(), '0.99');
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('the way back from an item leads to the list as it was left', async () => {
@@ -262,7 +253,6 @@ testInBrowser('the way back from an item leads to the list as it was left', asyn
   await page.getByRole('table', { name: 'SPUs' }).waitFor();
   assert.is(page.url(), at('/goods'));
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser(
@@ -293,7 +283,6 @@ testInBrowser(
   })()`);
     assert.is(page.url(), at('/brands'));
     assert.equal(faults(visitor), []);
-    await page.context().close();
   },
 );
 
@@ -317,7 +306,6 @@ testInBrowser('a list that is left before a frame is where the way back leads', 
   await page.getByRole('link', { name: 'Back to the list' }).click();
   await page.waitForURL(at('/skus?page=2'));
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 test.run();

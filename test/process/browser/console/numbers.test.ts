@@ -31,7 +31,6 @@ for (const [sku, locale, names, grouped, foreign] of [
     const written = await read(server, `/admin/skus/${sku}/`);
     assert.equal([written.stock, written.price], [1234, 123_400]);
     assert.equal(faults(visitor), []);
-    await page.context().close();
   });
 }
 
@@ -56,7 +55,6 @@ testInBrowser('a price with three decimals is the same in another language', asy
   const written = await read(server, '/admin/skus/7/');
   assert.equal([written.price, written.cost_price], [price, 12_345]);
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('a draft with three decimals is the same price in another language', async () => {
@@ -77,7 +75,6 @@ testInBrowser('a draft with three decimals is the same price in another language
   await hears(page, 'status', 'Your unsaved changes were restored.');
   assert.is(await page.getByLabel('Cost price').inputValue(), '98.765');
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('a price is typed only once the currency is known', async () => {
@@ -115,7 +112,6 @@ testInBrowser('a price is typed only once the currency is known', async () => {
   await dialog.getByRole('button', { name: 'Show what changes' }).click();
   await dialog.getByText('¥1,234').waitFor();
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 test.run();

@@ -39,7 +39,6 @@ testInBrowser('a reference filter that is left takes the only choice for its tex
     async () => (await category.inputValue()) === 'Electronics › Phones › Smartphones',
   );
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('a reference filter that is left takes the choice whose name was typed', async () => {
@@ -55,7 +54,6 @@ testInBrowser('a reference filter that is left takes the choice whose name was t
   const brand = page.getByRole('combobox', { name: 'Brand' });
   await until('the brand is shown', async () => (await brand.inputValue()) === 'Sandpiper');
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser(
@@ -97,7 +95,6 @@ testInBrowser(
     await page.getByText(UNCHOSEN).waitFor({ state: 'hidden' });
     assert.is(await page.getByRole('combobox', { name: 'SPU' }).inputValue(), '');
     assert.equal(faults(visitor), []);
-    await page.context().close();
   },
 );
 
@@ -123,7 +120,6 @@ testInBrowser('a form is not saved while it has text from which nothing was chos
   await hears(page, 'status', 'Saved with its brand is saved.');
   assert.is((await read(server, '/admin/goods/1/')).brand, brand);
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser(
@@ -162,7 +158,6 @@ testInBrowser(
     await discard.click();
     await isLeft();
     assert.equal(faults(visitor), []);
-    await page.context().close();
   },
 );
 
@@ -191,7 +186,6 @@ testInBrowser('a reference whose text was deleted is back with the other changes
     await page.getByText('Unsaved changes').waitFor({ state: 'hidden' });
   }
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('choices at the right edge of a window are moved into it', async () => {
@@ -210,7 +204,6 @@ testInBrowser('choices at the right edge of a window are moved into it', async (
     .waitFor();
   assert.is(await overflow(page), 0);
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('a list shows the paths of categories to their ends', async () => {
@@ -219,7 +212,6 @@ testInBrowser('a list shows the paths of categories to their ends', async () => 
   await page.goto(at('/goods'));
   const cell = page.getByRole('cell', { name: /Kitchen Appliances › Kettles$/ });
   assert.ok(await cell.evaluate((shown) => shown.scrollWidth <= shown.clientWidth));
-  await page.context().close();
 });
 
 testInBrowser('a search that has failed is repeated when the user goes on', async () => {
@@ -248,7 +240,6 @@ testInBrowser('a search that has failed is repeated when the user goes on', asyn
     await brand.press('Escape');
   }
   assert.equal(faults(visitor, [/ERR_FAILED/]), []);
-  await page.context().close();
 });
 
 testInBrowser('Enter chooses what has the name that was typed', async () => {
@@ -273,7 +264,6 @@ testInBrowser('Enter chooses what has the name that was typed', async () => {
   await category.press('Enter');
   assert.is(await category.inputValue(), 'Zephyr');
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('Enter chooses a category that was typed before the tree arrived', async () => {
@@ -289,7 +279,6 @@ testInBrowser('Enter chooses a category that was typed before the tree arrived',
   await category.press('Enter');
   await page.waitForURL(/category_id=\d+$/);
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 /** Creates brands, all of which have "7" in their names; by name "Heron 7" is the last. */
@@ -351,7 +340,6 @@ testInBrowser('matches beyond the first 20 are reached by keyboard', async () =>
   await brand.press('PageUp');
   assert.is((await marked()).text, 'Heron 1107');
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('choices that look the same have their ids beside them', async () => {
@@ -380,7 +368,6 @@ testInBrowser('choices that look the same have their ids beside them', async () 
   await page.getByRole('option', { name: `#${ids[1]}` }).click();
   await until('it is chosen', async () => (await spu.inputValue()) === 'Gannet');
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('Show more finds what has the name that was typed', async () => {
@@ -409,7 +396,6 @@ testInBrowser('Show more finds what has the name that was typed', async () => {
   await brand.press('Enter');
   await until('the brand is shown', async () => (await brand.inputValue()) === 'Heron 7');
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser(
@@ -450,7 +436,6 @@ testInBrowser(
     await brand.press('Enter');
     assert.is(await brand.inputValue(), ' ');
     assert.equal(faults(visitor), []);
-    await page.context().close();
   },
 );
 
@@ -480,7 +465,6 @@ testInBrowser('more matches that could not be read are offered again', async () 
   await page.evaluate('new Promise((done) => setTimeout(done))');
   assert.is(await found.count(), 1);
   assert.equal(faults(visitor, [/ERR_FAILED/]), []);
-  await page.context().close();
 });
 
 testInBrowser('an item is found by a name that is longer than a search', async () => {
@@ -504,7 +488,6 @@ testInBrowser('an item is found by a name that is longer than a search', async (
   await typeAndLeave(page, 'Brand', `${long} fourteen`);
   await hears(page, 'alert', UNCHOSEN);
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('an item is found by its id', async () => {
@@ -529,7 +512,6 @@ testInBrowser('an item is found by its id', async () => {
     (await category.inputValue()).endsWith('Smartphones'),
   );
   assert.equal(faults(visitor, [/404/]), []);
-  await page.context().close();
 });
 
 testInBrowser('text that is left before the first frame of a field stays in it', async () => {
@@ -555,7 +537,6 @@ testInBrowser('text that is left before the first frame of a field stays in it',
     assert.is(await field.inputValue(), 'Nothing like it');
   }
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('the same text that is pasted over itself is still searched', async () => {
@@ -572,7 +553,6 @@ testInBrowser('the same text that is pasted over itself is still searched', asyn
   await offer.click();
   assert.is(await brand.inputValue(), 'Brüsholt');
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 test.run();

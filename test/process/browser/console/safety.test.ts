@@ -43,7 +43,6 @@ testInBrowser(
       [1100, 222, 'The caption of the first'],
     );
     assert.equal(faults(second, [/412/]), []);
-    for (const { page } of [first, second]) await page.context().close();
   },
 );
 
@@ -69,7 +68,6 @@ testInBrowser(
     await remove();
     await hears(page, 'status', 'Written meanwhile was deleted.');
     assert.equal(faults(visitor, [/412/]), []);
-    await page.context().close();
   },
 );
 
@@ -88,7 +86,6 @@ testInBrowser(
     await page.getByRole('button', { name: 'Save' }).click();
     await hears(page, 'status', 'is saved');
     assert.is((await read(server, '/admin/goods/3/')).name, 'Headphones by another name');
-    await page.context().close();
   },
 );
 
@@ -113,7 +110,6 @@ testInBrowser(
     await page.goBack();
     await page.getByRole('button', { name: 'Save' }).waitFor();
     assert.is.not(await page.getByLabel('Name').inputValue(), 'Not saved yet');
-    await page.context().close();
   },
 );
 
@@ -142,7 +138,6 @@ testInBrowser(
     await hears(page, 'status', 'Typed before the session ended is saved.');
     assert.is((await read(server, '/admin/brands/3/')).name, 'Typed before the session ended');
     assert.equal(faults(visitor, [/401/]), []);
-    await page.context().close();
   },
 );
 
@@ -175,7 +170,6 @@ testInBrowser(
     await page.getByRole('group', { name: 'Selected items' }).waitFor({ state: 'detached' });
     assert.is((await read(server, '/admin/brands/?q=Half')).length, 2);
     assert.equal(faults(visitor, [/401/, /403/]), []);
-    await page.context().close();
   },
 );
 
@@ -212,7 +206,6 @@ testInBrowser(
     });
     assert.is(renewals, 2);
     assert.equal(faults(visitor), []);
-    await page.context().close();
   },
 );
 
@@ -244,7 +237,6 @@ testInBrowser('a user who signs out while the session is renewed stays signed ou
   await page.evaluate('release()');
   assert.is(await page.evaluate('sessionStorage.getItem("catalog.session")'), null);
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser(
@@ -274,7 +266,6 @@ testInBrowser(
     assert.is(await page.getByRole('link', { name: 'Import' }).count(), 0);
     assert.equal(await read(server, '/admin/brands/2/'), before);
     assert.equal(faults(visitor, [/401/, /403/]), []);
-    await page.context().close();
   },
 );
 
@@ -311,7 +302,6 @@ testInBrowser(
     await editor.page.getByRole('link', { name: 'Import' }).waitFor();
     assert.is(await editor.page.getByRole('link', { name: 'Accounts' }).count(), 0);
     assert.equal([...faults(viewer), ...faults(editor)], []);
-    for (const { page } of [viewer, editor]) await page.context().close();
   },
 );
 
@@ -350,7 +340,6 @@ for (const [sku, name, next, isAnswered] of [
       const [last] = await read(server, `/admin/skus/${sku}/audits/?order=desc`);
       assert.is(last?.subject ?? name, name);
       assert.equal(faults(visitor, [/401/]), []);
-      await page.context().close();
     },
   );
 }
@@ -386,7 +375,6 @@ testInBrowser('the next user is told nothing of a deletion that a sign-out has e
   release();
   held.resolve();
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('unsaved input survives a crash and a restart of the server', async () => {
@@ -450,7 +438,6 @@ testInBrowser('a description follows the rights of those who sign in over its fo
   const { desc_pack } = await read(server, '/admin/goods/3/');
   assert.match(desc_pack, /^<p>Headphones, .* And a box. And a bag.<\/p>$/);
   assert.equal(faults(visitor, [/401/, /403/]), []);
-  await page.context().close();
 });
 
 test.run();

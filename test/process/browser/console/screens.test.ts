@@ -6,7 +6,7 @@ import { send } from '../../../support/client.ts';
 import { overflow, shoot, testInBrowser, type Visit, violationsOn } from '../browser.ts';
 import { faults, makeAccount, show, stage } from './console.ts';
 
-const scene = stage();
+const scene = stage(true);
 
 let visitor: Visit | null = null;
 

@@ -41,7 +41,6 @@ testInBrowser('a late response does not end the editing of the next row', async 
   assert.equal(writes, ['{"price":60100}', '{"price":70200}']);
   assert.is((await read(server, '/admin/skus/2/')).price, 70_200);
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('a second click on a switch that is being written is ignored', async () => {
@@ -64,7 +63,6 @@ testInBrowser('a second click on a switch that is being written is ignored', asy
   assert.equal(writes, [`{"is_launched":${!before}}`]);
   assert.is((await read(server, '/admin/skus/3/')).is_launched, !before);
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('Enter in a combobox whose choices are loading does not send the form', async () => {
@@ -97,7 +95,6 @@ testInBrowser('Enter in a combobox whose choices are loading does not send the f
   await spu.press('ArrowUp');
   assert.is(await marked.innerText(), await last.innerText());
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('a search that takes long says so until it is answered', async () => {
@@ -117,7 +114,6 @@ testInBrowser('a search that takes long says so until it is answered', async () 
   await page.getByRole('option', { name: 'Auralune' }).waitFor();
   assert.is(await told.innerText(), '');
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('a screen that could not be loaded is loaded by Try again', async () => {
@@ -139,7 +135,6 @@ testInBrowser('a screen that could not be loaded is loaded by Try again', async 
     assert.is(await page.getByRole('main').getByRole('alert').count(), 0, path);
   }
   assert.equal(faults(visitor, [/ERR_FAILED/]), []);
-  await page.context().close();
 });
 
 testInBrowser('specifications that could not be read are read by Try again', async () => {
@@ -162,7 +157,6 @@ testInBrowser('specifications that could not be read are read by Try again', asy
     assert.is(await page.getByRole('alert').count(), 0);
   }
   assert.equal(faults(visitor, [/ERR_FAILED/]), []);
-  await page.context().close();
 });
 
 testInBrowser('a preview that could not be rendered is rendered by Try again', async () => {
@@ -180,7 +174,6 @@ testInBrowser('a preview that could not be rendered is rendered by Try again', a
   await preview.getByRole('alert').waitFor({ state: 'detached' });
   // The style sheet of a page without an address counts as one of another host.
   assert.equal(faults(visitor, [/ERR_FAILED/, /style\.css/]), []);
-  await page.context().close();
 });
 
 testInBrowser('a list that is not there yet says that it is loading', async () => {
@@ -193,7 +186,6 @@ testInBrowser('a list that is not there yet says that it is loading', async () =
   release();
   await list.getByText('Nothing matches the search and the filters.').waitFor();
   assert.is(await list.getByText('Loading…').count(), 0);
-  await page.context().close();
 });
 
 testInBrowser('a first screen whose script comes late asks for its summary once', async () => {
@@ -215,7 +207,6 @@ testInBrowser('a first screen whose script comes late asks for its summary once'
   await page.getByText('The size of the store is').waitFor();
   assert.is(requests, 1);
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('leaving an import that is being written asks for confirmation', async () => {
@@ -241,7 +232,6 @@ testInBrowser('leaving an import that is being written asks for confirmation', a
   await page.getByRole('link', { name: 'Brands' }).click();
   await page.getByRole('table', { name: 'Brands' }).waitFor();
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('an item that is saved after its form was left changes no other screen', async () => {
@@ -286,7 +276,6 @@ testInBrowser('an item that is saved after its form was left changes no other sc
   await page.getByRole('link', { name: 'Brands', exact: true }).click();
   await page.getByRole('alertdialog', { name: 'Leave without saving?' }).waitFor();
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('an item whose response is lost by a reload is created once', async () => {
@@ -308,7 +297,6 @@ testInBrowser('an item whose response is lost by a reload is created once', asyn
   await page.getByRole('button', { name: 'Save' }).click();
   await hears(page, 'status', 'Made once is saved.');
   assert.is((await read(server, '/admin/brands/?q=Made+once')).length, 1);
-  await page.context().close();
 });
 
 testInBrowser(
@@ -340,7 +328,6 @@ testInBrowser(
     await page.getByRole('dialog', { name: 'Change 36 items' }).waitFor();
     assert.is(asked.length, 1);
     assert.equal(faults(visitor), []);
-    await page.context().close();
   },
 );
 

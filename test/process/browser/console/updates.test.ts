@@ -36,7 +36,6 @@ testInBrowser('a screen whose file is gone reports the update and offers to relo
   await page.getByLabel('Name').waitFor();
   assert.is(page.url(), at('/brands/new'));
   assert.equal(faults(visitor, [/404/]), []);
-  await page.context().close();
 });
 
 testInBrowser('an action whose file is gone reports the update and offers to reload', async () => {
@@ -52,7 +51,6 @@ testInBrowser('an action whose file is gone reports the update and offers to rel
   // The choice is kept for the next visit.
   await page.getByRole('table', { name: 'Marken' }).waitFor();
   assert.equal(faults(visitor, [/404/]), []);
-  await page.context().close();
 });
 
 testInBrowser('a file that cannot be loaded is loaded again when the server answers', async () => {
@@ -74,7 +72,6 @@ testInBrowser('a file that cannot be loaded is loaded again when the server answ
     await page.getByLabel('Name').waitFor();
   }
   assert.equal(faults(visitor, [/ERR_FAILED/, /503/]), []);
-  await page.context().close();
 });
 
 testInBrowser('an update of the server does not discard unsaved input', async () => {
@@ -99,7 +96,6 @@ testInBrowser('an update of the server does not discard unsaved input', async ()
   assert.is(await name.inputValue(), 'Typed before the update');
   await page.getByRole('textbox', { name: 'Packaging' }).waitFor();
   assert.equal(faults(visitor, [/404/]), []);
-  await page.context().close();
 });
 
 test.run();

@@ -47,7 +47,6 @@ testInBrowser(
     await hears(page, 'status', 'is saved');
     const records = await read(server, '/admin/skus/3/');
     assert.is.not(JSON.stringify(records.specs), JSON.stringify(before.specs));
-    await page.context().close();
   },
 );
 
@@ -69,7 +68,6 @@ testInBrowser(
     }
     await page.getByRole('link', { name: 'Books', exact: true }).click();
     await page.getByRole('table', { name: 'Books' }).waitFor();
-    await page.context().close();
   },
 );
 
@@ -82,7 +80,6 @@ testInBrowser('in a narrow column the buttons that add keep their text in one li
   const { height = 99 } = (await button.boundingBox()) ?? {};
   assert.ok(height < 40, `${height} pixels high`);
   await shoot(page, 'add-specification-320');
-  await page.context().close();
 });
 
 testInBrowser('an option is said not to be added only once it was refused', async () => {
@@ -106,7 +103,6 @@ testInBrowser('an option is said not to be added only once it was refused', asyn
   await page.unroute('**/admin/options/');
   await page.getByLabel('New option of Storage').press('Enter');
   await hears(page, 'status', '6 TB is saved.');
-  await page.context().close();
 });
 
 test.run();

@@ -41,7 +41,6 @@ testInBrowser(
     await page.keyboard.press('Control+s');
     await hears(page, 'status', 'is saved');
     assert.is((await read(server, '/admin/goods/2/')).desc_pack, '<p>Theirs. And more.</p>');
-    await page.context().close();
   },
 );
 
@@ -54,7 +53,6 @@ testInBrowser('after the version of another user is saved, it is shown', async (
   await hears(page, 'status', 'is saved');
   assert.is((await read(server, '/admin/goods/3/')).desc_pack, '<p>Theirs.</p>');
   assert.is(await packaging(page).textContent(), 'Theirs.');
-  await page.context().close();
 });
 
 testInBrowser(
@@ -83,7 +81,6 @@ testInBrowser(
       await hears(page, 'status', 'is saved');
       assert.is(entries.length, asked, stock);
     }
-    await page.context().close();
   },
 );
 
@@ -120,7 +117,6 @@ for (const look of [
       assert.is(await overflow(page), 0);
       await shoot(page, `conflict-${look.width}${'dark' in look ? '-dark' : ''}`, false);
       assert.equal(await violationsOn(page), []);
-      await page.context().close();
     },
   );
 }
@@ -162,7 +158,6 @@ testInBrowser(
       await send(server, 'DELETE', `/admin/skus/${id}/`);
     }
     assert.equal(faults(visitor, [/412/]), []);
-    await page.context().close();
   },
 );
 
@@ -199,7 +194,6 @@ testInBrowser('SKUs do not follow their SPU if another user has moved one of the
   await page.getByRole('button', { name: 'Undo' }).click();
   await hears(page, 'alert', 'changed 1 of the items since then. Nothing was undone.');
   assert.equal([await categoryOf(1), await categoryOf(3)], [target, theirs]);
-  await page.context().close();
 });
 
 testInBrowser(
@@ -232,7 +226,6 @@ testInBrowser(
     await hears(page, 'status', 'Stock is now 9,002.');
     assert.is((await read(server, '/admin/skus/9/')).stock, 9002);
     assert.equal(faults(visitor), []);
-    await page.context().close();
   },
 );
 
@@ -263,7 +256,6 @@ testInBrowser(
     assert.is((await read(server, `/admin/options/${id}/`)).value, 'Theirs');
     assert.is(await field.inputValue(), 'Mine');
     assert.equal(faults(visitor), []);
-    await page.context().close();
   },
 );
 

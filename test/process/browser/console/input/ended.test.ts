@@ -30,7 +30,6 @@ testInBrowser('a form that was saved meanwhile is left without an answer', async
     await page.unrouteAll();
   }
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('the question stays if more was typed, or if the save is refused', async () => {
@@ -54,7 +53,6 @@ testInBrowser('the question stays if more was typed, or if the save is refused',
   await page.getByRole('link', { name: 'Books', exact: true }).click();
   await page.getByRole('table', { name: 'Books' }).waitFor();
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('a question about a dialog ends with the dialog that was saved', async () => {
@@ -80,7 +78,6 @@ testInBrowser('a question about a dialog ends with the dialog that was saved', a
   assert.is(await brand.inputValue(), 'Saved below a question');
   await page.getByText('Unsaved changes').waitFor();
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('a list whose value was saved meanwhile is left without an answer', async () => {
@@ -104,7 +101,6 @@ testInBrowser('a list whose value was saved meanwhile is left without an answer'
   await hears(page, 'status', 'Price is now $613.00.');
   assert.is(await page.getByRole('alertdialog').count(), 0);
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('a question about an import ends when its report is there', async () => {
@@ -128,7 +124,6 @@ testInBrowser('a question about an import ends when its report is there', async 
   await page.getByRole('heading', { name: 'Imported' }).waitFor();
   assert.is(await question.count(), 0);
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser(
@@ -171,7 +166,6 @@ testInBrowser(
     assert.equal(await read(server, '/admin/options/?q=reef'), []);
     assert.equal(writes, []);
     assert.equal(faults(visitor, [/ERR_FAILED/]), []);
-    await page.context().close();
   },
 );
 

@@ -27,7 +27,6 @@ testInBrowser('a date that does not exist is said to be one, and is not saved', 
   await page.keyboard.type('02312026');
   await page.keyboard.press('Control+s');
   await wrong.waitFor();
-  await page.context().close();
 });
 
 testInBrowser('missing SKUs are created only with the prices that were typed', async () => {
@@ -56,7 +55,6 @@ testInBrowser('missing SKUs are created only with the prices that were typed', a
     await until(`${left} are marked`, async () => (await marked.count()) === left);
   }
   await hears(page, 'status', 'SKUs were created.');
-  await page.context().close();
 });
 
 testInBrowser('a bulk edit moves the focus to the value that is not valid', async () => {
@@ -79,7 +77,6 @@ testInBrowser('a bulk edit moves the focus to the value that is not valid', asyn
     await focused(page, field);
     await page.getByText(problem, { exact: true }).waitFor();
   }
-  await page.context().close();
 });
 
 testInBrowser('an import of a workbook says to save it as CSV', async () => {
@@ -96,7 +93,6 @@ testInBrowser('an import of a workbook says to save it as CSV', async () => {
   await page.getByText('CSV, NDJSON or JSON').waitFor();
   await page.getByRole('button', { name: 'Next' }).click();
   await page.getByText('2 of 2 columns are recognised.').waitFor();
-  await page.context().close();
 });
 
 testInBrowser('an import without a file moves the focus to the field of the file', async () => {
@@ -106,7 +102,6 @@ testInBrowser('an import without a file moves the focus to the field of the file
   await page.getByRole('button', { name: 'Next' }).press('Enter');
   await focused(page, '#import-file');
   await page.getByText('Choose a file that is not empty.').waitFor();
-  await page.context().close();
 });
 
 test.run();

@@ -62,7 +62,6 @@ testInBrowser('a late response about an SPU does not remove what was added since
   await release();
   await last.click();
   await hears(page, 'status', '5 TB was deleted.');
-  await page.context().close();
 });
 
 testInBrowser('a bulk edit shows the name that was chosen while it is read again', async () => {
@@ -83,7 +82,6 @@ testInBrowser('a bulk edit shows the name that was chosen while it is read again
   assert.is(await changes.getByText(`#${brand.id}`).count(), 0);
   assert.ok((await changes.getByText('Held', { exact: true }).count()) > 0);
   release();
-  await page.context().close();
 });
 
 testInBrowser('a late response about accounts does not show an earlier state', async () => {
@@ -104,7 +102,6 @@ testInBrowser('a late response about accounts does not show an earlier state', a
   await page.getByRole('switch', { name: 'second is active', checked: false }).waitFor();
   await release();
   await page.getByRole('switch', { name: 'second is active', checked: false }).waitFor();
-  await page.context().close();
 });
 
 testInBrowser('a new category has its name before the tree is read again', async () => {
@@ -129,7 +126,6 @@ testInBrowser('a new category has its name before the tree is read again', async
   await (await request.response())?.finished();
   await page.evaluate('new Promise((done) => requestAnimationFrame(() => setTimeout(done)))');
   assert.is(await parent.inputValue(), path);
-  await page.context().close();
 });
 
 testInBrowser('a category that is newer than a late tree is named', async () => {
@@ -144,7 +140,6 @@ testInBrowser('a category that is newer than a late tree is named', async () => 
   await until('it has its number', async () => (await category.inputValue()) === `#${id}`);
   await release();
   await until('it has its name', async () => (await category.inputValue()) === 'Since then');
-  await page.context().close();
 });
 
 testInBrowser('what was chosen has its name before the name is read', async () => {
@@ -163,7 +158,6 @@ testInBrowser('what was chosen has its name before the name is read', async () =
   assert.is(await brand.inputValue(), 'Brüsholt');
   release();
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('a new brand has its name before the name is read', async () => {
@@ -182,7 +176,6 @@ testInBrowser('a new brand has its name before the name is read', async () => {
   assert.is(await brand.inputValue(), 'Named at once');
   release();
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('a brand that is created after its dialog was cancelled is not chosen', async () => {
@@ -205,7 +198,6 @@ testInBrowser('a brand that is created after its dialog was cancelled is not cho
   await hears(page, 'status', 'Cancelled brand is saved.');
   assert.is(await brand.inputValue(), 'Lumivane');
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('a late new option of a SKU leaves what was chosen meanwhile', async () => {
@@ -228,7 +220,6 @@ testInBrowser('a late new option of a SKU leaves what was chosen meanwhile', asy
   assert.is(await choices.nth(0).locator('option:checked').textContent(), 'Late option');
   assert.is(await choices.nth(1).inputValue(), chosen);
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser(
@@ -265,7 +256,6 @@ testInBrowser(
       await page.unrouteAll();
     }
     assert.equal(faults(visitor, [/422/]), []);
-    await page.context().close();
   },
 );
 
@@ -289,7 +279,6 @@ testInBrowser('a deletion that ends after its dialog was cancelled closes no oth
   await page.locator('.notices').getByText('1 item was deleted.').waitFor();
   assert.is(await what.locator('option:checked').textContent(), 'Logo: set');
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('a form shows what a list was still saving when it was opened', async () => {
@@ -334,7 +323,6 @@ testInBrowser('a form shows what a list was still saving when it was opened', as
   await page.getByRole('button', { name: 'Save' }).click();
   await hears(page, 'status', 'is saved.');
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 test.run();

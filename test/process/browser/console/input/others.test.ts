@@ -27,7 +27,6 @@ testInBrowser('a category that another user has created meanwhile can be chosen'
   await page.getByRole('button', { name: 'Save' }).click();
   await hears(page, 'status', 'is saved.');
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('a tree of categories that cannot be read again stays in use', async () => {
@@ -48,7 +47,6 @@ testInBrowser('a tree of categories that cannot be read again stays in use', asy
   assert.match(await field.inputValue(), /Laptops$/);
   assert.is(await page.getByRole('alert').count(), 0);
   assert.equal(faults(visitor, [/ERR_FAILED/]), []);
-  await page.context().close();
 });
 
 testInBrowser('an item that another user has deleted is said to be deleted', async () => {
@@ -88,7 +86,6 @@ testInBrowser('an option that another user has deleted is no longer shown', asyn
   await hears(page, 'alert', GONE);
   await remove.waitFor({ state: 'detached' });
   assert.equal(faults(visitor, [/404/]), []);
-  await page.context().close();
 });
 
 testInBrowser('a specification that another user has deleted is no longer shown', async () => {
@@ -119,7 +116,6 @@ testInBrowser('a specification that another user has deleted is no longer shown'
   await page.getByRole('button', { name: 'Add another…' }).last().click();
   await add('Smell');
   assert.equal(faults(visitor, [/404|410|422/]), []);
-  await page.context().close();
 });
 
 testInBrowser('an option that was added is shown once if the options are read again', async () => {
@@ -143,7 +139,6 @@ testInBrowser('an option that was added is shown once if the options are read ag
   await page.getByRole('button', { name: 'Discard changes' }).click();
   for (const id of [shape, feel]) await send(server, 'DELETE', `/admin/specs/${id}/`);
   assert.equal(faults(visitor, [/422/]), []);
-  await page.context().close();
 });
 
 testInBrowser('an option of a specification that another user has deleted is dropped', async () => {
@@ -165,7 +160,6 @@ testInBrowser('an option of a specification that another user has deleted is dro
   await hears(page, 'status', 'is saved');
   assert.is((await read(server, '/admin/skus/1/')).caption, 'Not soft');
   assert.equal(faults(visitor, [/422/]), []);
-  await page.context().close();
 });
 
 testInBrowser('a value in a list is not changed if another user has deleted the SKU', async () => {
@@ -179,7 +173,6 @@ testInBrowser('a value in a list is not changed if another user has deleted the 
   await hears(page, 'alert', GONE);
   // The row is gone, too.
   await page.getByRole('rowheader', { name: 'silver, 128 GB' }).waitFor({ state: 'detached' });
-  await page.context().close();
 });
 
 testInBrowser('a value that was refused can be saved once another user has made way', async () => {
@@ -201,7 +194,6 @@ testInBrowser('a value that was refused can be saved once another user has made 
   assert.is(await refusal.count(), 0);
   assert.is((await read(server, '/admin/skus/3/')).code, code);
   assert.equal(faults(visitor, [/422/]), []);
-  await page.context().close();
 });
 
 testInBrowser('a deletion of items passes over those that another user has deleted', async () => {
@@ -226,7 +218,6 @@ testInBrowser('a deletion of items passes over those that another user has delet
   await page.getByRole('button', { name: 'Undo' }).click();
   await page.getByText('1–2 of 2').waitFor();
   assert.equal(faults(visitor, [/404/]), []);
-  await page.context().close();
 });
 
 testInBrowser('SKUs that another user has created meanwhile are not created again', async () => {
@@ -263,7 +254,6 @@ testInBrowser('SKUs that another user has created meanwhile are not created agai
     ['Shared, S', 'Shared, L', 'Shared, M'],
   );
   assert.equal(faults(visitor), []);
-  for (const each of [page, other]) await each.context().close();
 });
 
 test.run();

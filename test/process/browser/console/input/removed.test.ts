@@ -36,7 +36,6 @@ testInBrowser('a key that is held removes one option, not its neighbours', async
     left.map(({ value }: { readonly value: string }) => value),
     ['Second', 'Third', 'Fourth'],
   );
-  await page.context().close();
 });
 
 testInBrowser('a second click while an option is removed is no failure', async () => {
@@ -60,7 +59,6 @@ testInBrowser('a second click while an option is removed is no failure', async (
   await button.waitFor({ state: 'detached' });
   assert.is(await page.getByRole('alert').count(), 0);
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('a deletion that is refused after its dialog was closed can be undone', async () => {
@@ -91,7 +89,6 @@ testInBrowser('a deletion that is refused after its dialog was closed can be und
   await page.getByLabel('Select Aa first').waitFor();
   assert.equal(faults(visitor, [/409/]), []);
   await page.unrouteAll({ behavior: 'wait' });
-  await page.context().close();
 });
 
 testInBrowser('a deletion of items whose list is left ends, and can be undone', async () => {
@@ -132,7 +129,6 @@ testInBrowser('a deletion of items whose list is left ends, and can be undone', 
   await hears(page, 'status', '1 item was deleted.');
   await page.getByRole('button', { name: 'Undo' }).waitFor();
   assert.equal(faults(visitor, [/409/]), []);
-  await page.context().close();
 });
 
 testInBrowser('whether to delete an item is asked once, and only on its screen', async () => {
@@ -166,7 +162,6 @@ testInBrowser('whether to delete an item is asked once, and only on its screen',
   assert.is(await question.count(), 0);
   assert.is((await read(server, '/admin/brands/?q=Slowly')).length, 1);
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('what was deleted by an attempt without a response can be undone', async () => {
@@ -198,7 +193,6 @@ testInBrowser('what was deleted by an attempt without a response can be undone',
   await hears(page, 'status', 'Undone.');
   assert.is((await read(server, '/admin/specs/?q=Unheard')).length, 1);
   assert.equal(faults(visitor, [/ERR_FAILED/, /404|410/]), []);
-  await page.context().close();
 });
 
 test.run();

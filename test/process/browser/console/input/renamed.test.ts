@@ -41,7 +41,6 @@ testInBrowser(
     await page.getByRole('button', { name: 'Cherry red', exact: true }).waitFor();
     assert.is((await read(server, option)).value, 'Cherry red');
     assert.equal(faults(visitor, [/ERR_FAILED/]), []);
-    await page.context().close();
   },
 );
 
@@ -62,7 +61,6 @@ testInBrowser('a name of an option that is being saved takes no other text', asy
   await page.getByRole('button', { name: 'Pear green', exact: true }).waitFor();
   assert.is((await read(server, option)).value, 'Pear green');
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('an option has its new name before the list is read again', async () => {
@@ -86,7 +84,6 @@ testInBrowser('an option has its new name before the list is read again', async 
   await page.getByRole('button', { name: 'Remove Olive black' }).waitFor();
   assert.is((await read(server, option)).value, 'Olive black');
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('a new name of another user for an option is not overwritten unseen', async () => {
@@ -109,7 +106,6 @@ testInBrowser('a new name of another user for an option is not overwritten unsee
   await page.getByRole('button', { name: 'Theirs', exact: true }).waitFor();
   assert.is((await read(server, option)).value, 'Theirs');
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('an option that is only looked at is left as it is', async () => {
@@ -137,7 +133,6 @@ testInBrowser('an option that is only looked at is left as it is', async () => {
   await field.waitFor({ state: 'hidden' });
   assert.equal(writes, [JSON.stringify({ value: 'Plum' })]);
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 test.run();

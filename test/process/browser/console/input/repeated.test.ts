@@ -50,7 +50,6 @@ testInBrowser('an item is created once if it is changed after a lost response', 
   const all = ['Unacknowledged again', 'Unacknowledged no more', 'Unacknowledged, and changed'];
   assert.equal((await names()).toSorted(), all);
   assert.equal(faults(visitor, [/ERR_FAILED/]), []);
-  await page.context().close();
 });
 
 testInBrowser('what was typed after a lost response is no conflict with the user', async () => {
@@ -98,7 +97,6 @@ testInBrowser('what was typed after a lost response is no conflict with the user
   await conflict.waitFor();
   assert.is((await sku()).stock, 4106);
   assert.equal(faults(visitor, [/ERR_FAILED/, /412/]), []);
-  await page.context().close();
 });
 
 testInBrowser('a value that is typed back after a lost response is saved', async () => {
@@ -121,7 +119,6 @@ testInBrowser('a value that is typed back after a lost response is saved', async
   await page.getByText('Unsaved changes').waitFor({ state: 'hidden' });
   assert.is((await read(server, '/admin/skus/8/')).stock, Number(before));
   assert.equal(faults(visitor, [/ERR_FAILED/, /412/]), []);
-  await page.context().close();
 });
 
 testInBrowser('a number of a list is typed anew after a lost response', async () => {
@@ -159,7 +156,6 @@ testInBrowser('a number of a list is typed anew after a lost response', async ()
   await field.press('Escape');
   await until('the list is read again', async () => (await value.innerText()) === '714');
   assert.equal(faults(visitor, [/ERR_FAILED/]), []);
-  await page.context().close();
 });
 
 testInBrowser(
@@ -254,7 +250,6 @@ testInBrowser('the name of an option is typed back after a lost response', async
   assert.is(await option.innerText(), before);
   assert.equal(await read(server, '/admin/options/?q=vain'), []);
   assert.equal(faults(visitor, [/ERR_FAILED/]), []);
-  await page.context().close();
 });
 
 testInBrowser(
@@ -285,7 +280,6 @@ testInBrowser(
     const { stock: now, caption } = await read(server, '/admin/skus/8/');
     assert.equal([now, caption], [Number(before), 'Theirs']);
     assert.equal(faults(visitor, [/ERR_FAILED/, /412/]), []);
-    await page.context().close();
   },
 );
 
@@ -311,7 +305,6 @@ testInBrowser('an item that never reached the server, and is refused, is correct
   assert.equal(sent, ['Not yet corrected', 'Not yet corrected', 'Corrected']);
   assert.is((await read(server, '/admin/brands/?q=corrected')).length, 1);
   assert.equal(faults(visitor, [/ERR_FAILED/, /422/]), []);
-  await page.context().close();
 });
 
 testInBrowser('a form that is left while its creation is repeated changes no item', async () => {
@@ -337,7 +330,6 @@ testInBrowser('a form that is left while its creation is repeated changes no ite
   const [{ name, logo }] = await read(server, '/admin/brands/?q=Left');
   assert.equal([name, logo], ['Left later', 'left-later.png']);
   assert.equal(faults(visitor, [/ERR_FAILED/]), []);
-  await page.context().close();
 });
 
 testInBrowser('missing SKUs are created once if a price is changed afterwards', async () => {
@@ -361,7 +353,6 @@ testInBrowser('missing SKUs are created once if a price is changed afterwards', 
   assert.is(now.length, before + count);
   assert.ok(now.slice(0, count).every(({ price }) => price === 79_900));
   assert.equal(faults(visitor, [/ERR_FAILED/]), []);
-  await page.context().close();
 });
 
 testInBrowser('missing SKUs are those that are chosen after a lost response', async () => {
@@ -404,7 +395,6 @@ testInBrowser('missing SKUs are those that are chosen after a lost response', as
     ['1, 1', '1, 2', '2, 1'].map((each) => `Four combinations, ${each}: 5`),
   );
   assert.equal(faults(visitor, [/ERR_FAILED/]), []);
-  await page.context().close();
 });
 
 testInBrowser('missing SKUs are those that are chosen after several lost responses', async () => {
@@ -453,7 +443,6 @@ testInBrowser('missing SKUs are those that are chosen after several lost respons
     ['A', 'D', 'E'].map((size) => `Five sizes, ${size}: 4`),
   );
   assert.equal(faults(visitor, [/ERR_FAILED/]), []);
-  await page.context().close();
 });
 
 testInBrowser('a brand of a dialog is created once if it is changed afterwards', async () => {
@@ -487,7 +476,6 @@ testInBrowser('a brand of a dialog is created once if it is changed afterwards',
   await page.goto(at('/brands/new'));
   assert.is(await page.getByLabel('Name').inputValue(), '');
   assert.equal(faults(visitor, [/ERR_FAILED/]), []);
-  await page.context().close();
 });
 
 testInBrowser('an option is added once if it is changed afterwards', async () => {
@@ -513,7 +501,6 @@ testInBrowser('an option is added once if it is changed afterwards', async () =>
     await page.unrouteAll();
   }
   assert.equal(faults(visitor, [/ERR_FAILED/]), []);
-  await page.context().close();
 });
 
 testInBrowser('an import without a response is not prepared anew', async () => {
@@ -543,7 +530,6 @@ testInBrowser('an import without a response is not prepared anew', async () => {
   await page.getByRole('link', { name: 'Books', exact: true }).click();
   await page.getByRole('table', { name: 'Books' }).waitFor();
   assert.equal(faults(visitor, [/ERR_FAILED/]), []);
-  await page.context().close();
 });
 
 test.run();

@@ -53,7 +53,6 @@ testInBrowser('a price and a switch that are being saved are busy, and say so', 
   await saved(page, 'On sale is now');
   assert.is(await launched.getAttribute('aria-busy'), 'false');
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('a form, an undo and an account that are being saved say so', async () => {
@@ -83,7 +82,6 @@ testInBrowser('a form, an undo and an account that are being saved say so', asyn
   releaseAccount();
   await saved(page, 'slow is saved.');
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('a form that is saved again while it is being saved keeps both changes', async () => {
@@ -106,7 +104,6 @@ testInBrowser('a form that is saved again while it is being saved keeps both cha
   assert.is((await read(server, '/admin/brands/4/')).name, 'Saved twice');
   assert.is(await page.getByText('Unsaved changes').count(), 0);
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('a dialog that is being saved says so, and is sent once', async () => {
@@ -133,7 +130,6 @@ testInBrowser('a dialog that is being saved says so, and is sent once', async ()
   await saved(page, 'once is saved.');
   assert.is(sent, 1);
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('a bulk edit that is being read or saved says so in its dialog', async () => {
@@ -160,7 +156,6 @@ testInBrowser('a bulk edit that is being read or saved says so in its dialog', a
   assert.equal(await change.boundingBox(), before, 'nothing moves');
   release();
   await saved(page, '1 item was changed.');
-  await page.context().close();
 });
 
 testInBrowser('a reload while a price is being saved asks first', async () => {
@@ -184,7 +179,6 @@ testInBrowser('a reload while a price is being saved asks first', async () => {
   assert.is((await read(server, '/admin/skus/2/')).price, 72_200);
   await page.reload();
   await row.getByText('$722.00').waitFor();
-  await page.context().close();
 });
 
 testInBrowser('a dialog that was opened during a save or a deletion stays', async () => {
@@ -235,7 +229,6 @@ testInBrowser('a dialog that was opened during a save or a deletion stays', asyn
   await createParent('Later', deleted, 'Created slowly was deleted.');
   await page.getByRole('table', { name: 'Categories' }).waitFor();
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('a bulk edit that fails after its dialog was left says so', async () => {
@@ -264,7 +257,6 @@ testInBrowser('a bulk edit that fails after its dialog was left says so', async 
   await hears(page, 'alert', 'The server does not answer.');
   assert.is((await read(server, '/admin/skus/12/')).is_launched, false);
   assert.equal(faults(visitor, [/ERR_FAILED/]), []);
-  await page.context().close();
 });
 
 testInBrowser('a form that is refused after it was left says so', async () => {
@@ -292,7 +284,6 @@ testInBrowser('a form that is refused after it was left says so', async () => {
     await page.unroute('**/admin/brands/5/');
   }
   assert.equal(faults(visitor, [/412/, /422/]), []);
-  await page.context().close();
 });
 
 test.run();

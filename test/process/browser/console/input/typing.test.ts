@@ -27,7 +27,6 @@ testInBrowser('a search keeps a key that is pressed when the pause before it end
   await page.getByText('1–1 of 1').waitFor();
   assert.is(await search.inputValue(), text);
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('a search that is cleared at once does not come back', async () => {
@@ -46,7 +45,6 @@ testInBrowser('a search that is cleared at once does not come back', async () =>
   await page.getByText('1–20 of 36').waitFor();
   assert.is(await page.getByLabel('Search').inputValue(), '');
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('a list that arrives leaves what is typed into a filter', async () => {
@@ -69,7 +67,6 @@ testInBrowser('a list that arrives leaves what is typed into a filter', async ()
     await page.unroute(request);
   }
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('a date that is typed into a filter of the audit trail counts once', async () => {
@@ -88,7 +85,6 @@ testInBrowser('a date that is typed into a filter of the audit trail counts once
   await asked;
   assert.is(await page.evaluate<number>('history.length'), before + 1);
   assert.is(requests.filter((each) => each.includes('/admin/audits/?')).length, 1);
-  await page.context().close();
 });
 
 testInBrowser('an option that is typed while the one before is added is not lost', async () => {
@@ -109,7 +105,6 @@ testInBrowser('an option that is typed while the one before is added is not lost
   await page.getByRole('button', { name: '6 TB', exact: true }).waitFor();
   assert.is(await field.inputValue(), '');
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 /**
@@ -145,7 +140,6 @@ testInBrowser('a form is saved by its key while an input method composes text', 
   await compose(page, '한', 's', { modifiers: 2, windowsVirtualKeyCode: 83 });
   await hears(page, 'status', '한 is saved.');
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('keys that an input method takes do nothing else', async () => {
@@ -178,7 +172,6 @@ testInBrowser('keys that an input method takes do nothing else', async () => {
   assert.is.not(await brand.inputValue(), before);
   assert.equal(writes, []);
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 test.run();

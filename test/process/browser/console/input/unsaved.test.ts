@@ -53,7 +53,6 @@ testInBrowser('a value of a list that could not be saved is not left unasked', a
   await page.getByRole('link', { name: 'Books', exact: true }).click();
   await page.getByRole('table', { name: 'Books' }).waitFor();
   assert.equal(faults(visitor, [/ERR_FAILED/]), []);
-  await page.context().close();
 });
 
 testInBrowser('a number of a list that is not valid is not left unasked', async () => {
@@ -78,7 +77,6 @@ testInBrowser('a number of a list that is not valid is not left unasked', async 
   await cell.press('Escape');
   await page.getByRole('link', { name: 'Books', exact: true }).click();
   await page.getByRole('table', { name: 'Books' }).waitFor();
-  await page.context().close();
 });
 
 testInBrowser('a number that is typed into a list is saved if Back removes its row', async () => {
@@ -100,7 +98,6 @@ testInBrowser('a number that is typed into a list is saved if Back removes its r
   await page.goBack();
   await hears(page, 'status', 'Value is now Renamed by going away.');
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('a number that fails after its row was left is not asked for', async () => {
@@ -125,7 +122,6 @@ testInBrowser('a number that fails after its row was left is not asked for', asy
   assert.is(await page.getByRole('alertdialog').count(), 0);
   assert.is((await read(server, '/admin/skus/2/')).stock, stock);
   assert.equal(faults(visitor, [/ERR_FAILED/]), []);
-  await page.context().close();
 });
 
 testInBrowser('a number of a list that Escape has dropped is not asked for', async () => {
@@ -146,7 +142,6 @@ testInBrowser('a number of a list that Escape has dropped is not asked for', asy
   })()`);
   await page.getByRole('table', { name: 'Books' }).waitFor();
   assert.is(await page.getByRole('alertdialog').count(), 0);
-  await page.context().close();
 });
 
 testInBrowser('Escape closes a dialog with typed values only after a question', async () => {
@@ -184,7 +179,6 @@ testInBrowser('Escape closes a dialog with typed values only after a question', 
   assert.is(await brand.getByLabel('Name').inputValue(), 'A new brand with a longer name');
   await brand.getByRole('button', { name: 'Cancel' }).click();
   await brand.waitFor({ state: 'hidden' });
-  await page.context().close();
 });
 
 testInBrowser('a bulk edit and a link that are typed are not dropped unasked', async () => {
@@ -203,7 +197,6 @@ testInBrowser('a bulk edit and a link that are typed are not dropped unasked', a
   await page.keyboard.press('Escape');
   await stays(page);
   assert.is(await address.inputValue(), 'https://a.example/a-long-address');
-  await page.context().close();
 });
 
 testInBrowser('the browser leaves a dialog with typed values only after a question', async () => {
@@ -252,7 +245,6 @@ testInBrowser('the browser leaves a dialog with typed values only after a questi
   await question.getByRole('button', { name: 'Leave' }).click();
   await page.waitForURL(at('/goods'));
   assert.is(await question.count(), 0);
-  await page.context().close();
 });
 
 testInBrowser('a bulk edit says in its dialog why it cannot begin', async () => {
@@ -263,7 +255,6 @@ testInBrowser('a bulk edit says in its dialog why it cannot begin', async () => 
   const dialog = page.getByRole('dialog', { name: 'Change 1 item' });
   await dialog.getByRole('alert').filter({ hasText: 'The server does not answer.' }).waitFor();
   assert.is(await dialog.getByText('Loading…').count(), 0);
-  await page.context().close();
 });
 
 testInBrowser('Back in a bulk edit leads to what was entered', async () => {
@@ -284,7 +275,6 @@ testInBrowser('Back in a bulk edit leads to what was entered', async () => {
   await page.getByRole('button', { name: 'Change 1 item' }).waitFor();
   await page.getByRole('button', { name: 'Back' }).click();
   assert.is(await page.getByLabel('Name', { exact: true }).inputValue(), 'Another name');
-  await page.context().close();
 });
 
 testInBrowser('what is typed before the first frame of a form is not lost', async () => {
@@ -306,7 +296,6 @@ testInBrowser('what is typed before the first frame of a form is not lost', asyn
   await page.goto(at('/brands/new'));
   assert.equal(JSON.parse((await said).text()), { isKept: true, isAsked: true });
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('a reload while a number or an option is typed asks first', async () => {
@@ -344,7 +333,6 @@ testInBrowser('a reload while a number or an option is typed asks first', async 
   await asks();
   assert.is(await option.inputValue(), 'Not yet left');
   await option.press('Escape');
-  await page.context().close();
 });
 
 test.run();

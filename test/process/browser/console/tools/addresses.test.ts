@@ -26,7 +26,6 @@ testInBrowser(
     await page.getByRole('row').nth(1).waitFor();
     assert.is(new URL(page.url()).search, '');
     assert.equal(faults(visitor, [/400/]), []);
-    await page.context().close();
   },
 );
 
@@ -39,7 +38,6 @@ testInBrowser('an address in capital letters shows the same screen', async () =>
   await page.goto(at('/Brands/NEW'));
   await page.getByRole('heading', { level: 1, name: 'New brand' }).waitFor();
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser(
@@ -53,7 +51,6 @@ testInBrowser(
     await page.getByText('No entries.').waitFor();
     assert.is(await previous.getAttribute('href'), '/console/audits?subject=nobody');
     assert.equal(faults(visitor), []);
-    await page.context().close();
   },
 );
 
@@ -72,7 +69,6 @@ testInBrowser(
     await page.goto(at('/audits?page=1.5'));
     await entry.waitFor();
     assert.equal(faults(visitor), []);
-    await page.context().close();
   },
 );
 
@@ -85,7 +81,6 @@ testInBrowser('an address beyond the last page of a list shows the last page', a
   await page.getByText('21–36 of 36').waitFor();
   assert.is(await page.getByText('There is nothing here yet.').count(), 0);
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 test.run();

@@ -38,7 +38,6 @@ for (const zone of ['Pacific/Auckland', 'America/Los_Angeles']) {
     await page.getByLabel('Until').press('Tab');
     await page.getByText('No entries.').waitFor();
     assert.equal(faults(visitor), []);
-    await page.context().close();
   });
 }
 
@@ -51,7 +50,6 @@ testInBrowser('the trail names roles in the language of the user', async () => {
   await page.goto(at('/audits'));
   const change = page.getByRole('listitem').filter({ hasText: 'geändert' });
   await change.getByRole('row', { name: 'Rolle Leser Bearbeiter' }).waitFor();
-  await page.context().close();
 });
 
 testInBrowser('the trail can be limited to accounts', async () => {
@@ -67,7 +65,6 @@ testInBrowser('the trail can be limited to accounts', async () => {
   await shown('No account').waitFor({ state: 'detached' });
   await shown('accountable').waitFor();
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('a conflict of an undo is explained in German', async () => {
@@ -88,7 +85,6 @@ testInBrowser('a conflict of an undo is explained in German', async () => {
     .getByText(/^Marke 4 wurde seit Protokolleintrag \d+ geändert: Anfangsbuchstabe$/)
     .waitFor();
   assert.equal(faults(visitor, [/409/]), []);
-  await page.context().close();
 });
 
 testInBrowser(
@@ -113,7 +109,6 @@ testInBrowser(
       await entries.nth(1).waitFor({ state: 'detached' });
     }
     assert.equal(faults(visitor), []);
-    await page.context().close();
   },
 );
 

@@ -34,7 +34,6 @@ testInBrowser(
     assert.equal(faults(visitor), []);
     // The link goes before the response to its list, and a fetch that a close interrupts fails.
     await page.unrouteAll({ behavior: 'wait' });
-    await page.context().close();
   },
 );
 
@@ -82,7 +81,6 @@ testInBrowser('paper has every option of an SPU with many of them', async () => 
   assert.ok((await hidden()) > 0, 'a window scrolls them');
   await page.emulateMedia({ media: 'print' });
   assert.is(await hidden(), 0);
-  await page.context().close();
 });
 
 testInBrowser('the German screen of an SPU fits into a narrow window', async () => {
@@ -91,7 +89,6 @@ testInBrowser('the German screen of an SPU fits into a narrow window', async () 
   await page.goto(at('/goods/1'));
   await page.getByRole('button', { name: 'Merkmal hinzufügen' }).waitFor();
   assert.is(await overflow(page), 0);
-  await page.context().close();
 });
 
 testInBrowser('the German screen of an SPU can be used with text of twice the size', async () => {
@@ -107,7 +104,6 @@ testInBrowser('the German screen of an SPU can be used with text of twice the si
   for (const help of await page.locator('.facts .help').all()) {
     assert.ok(((await help.boundingBox())?.width ?? 0) > 200, 'a line has several words');
   }
-  await page.context().close();
 });
 
 testInBrowser('a narrow preview of a bulk edit has both values below a long name', async () => {
@@ -132,7 +128,6 @@ testInBrowser('a narrow preview of a bulk edit has both values below a long name
   assert.is(await table.evaluate((it) => it.scrollWidth - it.clientWidth), 0, 'both are in sight');
   assert.equal(await violationsOn(page), []);
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('hundreds of options leave the field that adds one in sight', async () => {
@@ -190,7 +185,6 @@ testInBrowser('the titles of dialogs break no word in text of twice the size', a
   await page.getByRole('alertdialog', { name: 'Ohne Speichern verlassen?' }).waitFor();
   assert.equal(await page.evaluate(BROKEN), []);
   assert.is(await overflow(page), 0);
-  await page.context().close();
 });
 
 const HEBREW = 'טלפון';
@@ -251,7 +245,6 @@ testInBrowser('a Hebrew name is read from the right, also if it ends in Latin', 
   await page.getByLabel('Name').waitFor();
   const direction = "getComputedStyle(document.querySelector('#field-name')).unicodeBidi";
   assert.is(await page.evaluate(direction), 'plaintext');
-  await page.context().close();
 });
 
 testInBrowser('the German navigation breaks no word', async () => {
@@ -278,7 +271,6 @@ testInBrowser('a list without items offers an import only if there is one', asyn
   await page.getByText('Create the first one with “New”.', { exact: true }).waitFor();
   await page.goto(at('/brands'));
   await page.getByText('Create the first one with “New”, or import a file.').waitFor();
-  await page.context().close();
 });
 
 testInBrowser('a choice of columns keeps those that another tab has made since', async () => {
@@ -303,7 +295,6 @@ testInBrowser('a choice of columns keeps those that another tab has made since',
   await page.getByRole('columnheader', { name: 'Logo' }).waitFor({ state: 'detached' });
   await other.reload();
   await other.getByRole('columnheader', { name: 'Cost price' }).waitFor();
-  await page.context().close();
 });
 
 testInBrowser('the title of the window follows the language', async () => {
@@ -321,7 +312,6 @@ testInBrowser('the title of the window follows the language', async () => {
     await until(german, async () => (await page.title()) === german);
     await page.getByRole('button', { name: 'English' }).click();
   }
-  await page.context().close();
 });
 
 testInBrowser('the menu of a narrow window closes with a link to the same screen', async () => {
@@ -337,7 +327,6 @@ testInBrowser('the menu of a narrow window closes with a link to the same screen
   assert.is(await menu.getAttribute('aria-expanded'), 'false');
   await focused(page, '#content');
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('the question before a deletion is not bold as a whole', async () => {
@@ -352,7 +341,6 @@ testInBrowser('the question before a deletion is not bold as a whole', async () 
   await page.getByText('They are deleted one after the other.').waitFor();
   const weight = 'getComputedStyle(document.querySelector("dialog p")).fontWeight';
   assert.is(await page.evaluate(weight), '400');
-  await page.context().close();
 });
 
 test.run();

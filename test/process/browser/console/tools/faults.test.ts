@@ -51,7 +51,6 @@ for (const [locale, [save, text, reason, full]] of Object.entries(TEXTS)) {
     }
     await shoot(page, `fault-${locale}`, false);
     assert.equal(faults(visitor, [/50[03]|422/]), []);
-    await page.context().close();
   });
 }
 
@@ -74,7 +73,6 @@ testInBrowser('a refusal of a proxy, which says nothing, is shown with its statu
   await page.getByRole('button', { name: 'Create', exact: true }).click();
   await hears(page, 'alert', 'The server answers with status 413.');
   assert.equal(faults(visitor, [/413/]), []);
-  await page.context().close();
 });
 
 testInBrowser(
@@ -94,7 +92,6 @@ testInBrowser(
     await signIn(page, 'ann');
     await hears(page, 'alert', 'send the request there');
     assert.is(await page.getByText('Too many attempts').count(), 0);
-    await page.context().close();
   },
 );
 
@@ -113,7 +110,6 @@ testInBrowser('a sign-in that a proxy refuses without a word has a message', asy
     await hears(page, 'alert', text);
     await page.unroute('**/admin/tokens/');
   }
-  await page.context().close();
 });
 
 testInBrowser('a defect of the console is not called a fault of the network', async () => {
@@ -129,7 +125,6 @@ testInBrowser('a defect of the console is not called a fault of the network', as
   await page.unroute(list);
   await page.getByRole('link', { name: 'Categories' }).click();
   await page.getByRole('table', { name: 'Categories' }).waitFor();
-  await page.context().close();
 });
 
 testInBrowser('the home screen warns in the language of the user', async () => {
@@ -194,7 +189,6 @@ testInBrowser('a dialog that creates an item says why it could not, as the form 
     await page.unroute('**/admin/brands/');
   }
   assert.equal(faults(visitor, [/500|422/]), []);
-  await page.context().close();
 });
 
 testInBrowser('a category is created though the tree cannot be read after that', async () => {
@@ -220,7 +214,6 @@ testInBrowser('a category is created though the tree cannot be read after that',
   await page.waitForURL(/\/categories\/\d+$/);
   await page.getByRole('heading', { name: 'Another one' }).waitFor();
   assert.equal(faults(visitor, [/ERR_FAILED/]), []);
-  await page.context().close();
 });
 
 testInBrowser('what is written stays written though the tree cannot be read after it', async () => {
@@ -256,7 +249,6 @@ testInBrowser('what is written stays written though the tree cannot be read afte
   const [made] = await read(server, '/admin/categories/?q=Made');
   assert.is(made.parent_id, 1);
   assert.equal(faults(visitor, [/ERR_FAILED/]), []);
-  await page.context().close();
 });
 
 testInBrowser('a value that could not be saved after its list was left is offered', async () => {
@@ -302,7 +294,6 @@ testInBrowser('a value that could not be saved after its list was left is offere
   assert.is(await value('price'), 471_100);
   assert.is(await value('is_launched'), !wasLaunched);
   assert.equal(faults(visitor, [/ERR_FAILED/]), []);
-  await page.context().close();
 });
 
 test.run();

@@ -48,7 +48,6 @@ testInBrowser(
     await shoot(page, 'import-check', false);
     assert.equal(await violationsOn(page), []);
     assert.equal(faults(visitor), []);
-    await page.context().close();
   },
 );
 
@@ -65,7 +64,6 @@ testInBrowser('columns show the beginning of a very long name or cell', async ()
   await table.getByRole('rowheader', { name: shown, exact: true }).waitFor();
   await table.getByRole('cell', { name: shown, exact: true }).waitFor();
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('a check names what it would create itself', async () => {
@@ -94,7 +92,6 @@ testInBrowser('a check names what it would create itself', async () => {
     await row.getByText(category, { exact: true }).waitFor();
     await row.getByText('Auralune Phone 12').waitFor();
   }
-  await page.context().close();
 });
 
 testInBrowser('a check names an item that the file has by its id or code', async () => {
@@ -112,7 +109,6 @@ testInBrowser('a check names an item that the file has by its id or code', async
   await click(page, 'Next');
   await click(page, 'Check');
   await table.getByRole('link', { name: 'Electronics › Moved', exact: true }).waitFor();
-  await page.context().close();
 });
 
 testInBrowser('a file without a header is imported from its first row', async () => {
@@ -149,7 +145,6 @@ testInBrowser('a file without a header is imported from its first row', async ()
     ['Headless one', 'Headless two'],
   );
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('what is written of a file without a header is said by its own rows', async () => {
@@ -195,7 +190,6 @@ testInBrowser('blank lines before the header are skipped, and a blank file says 
   await choose(page, ['', ';;', '']);
   await click(page, 'Next');
   await page.getByText('Choose a file that is not empty.').waitFor();
-  await page.context().close();
 });
 
 testInBrowser('a check says in German what is wrong with a file, by its own columns', async () => {
@@ -210,7 +204,6 @@ testInBrowser('a check says in German what is wrong with a file, by its own colu
   await click(page, 'Prüfen');
   await page.getByText('darf nicht leer sein oder nur aus Leerraum bestehen').waitFor();
   await page.getByRole('cell', { name: 'Bezeichnung', exact: true }).waitFor();
-  await page.context().close();
 });
 
 testInBrowser('a check with many errors says how many it does not show', async () => {
@@ -229,7 +222,6 @@ testInBrowser('a check with many errors says how many it does not show', async (
   // Each row lacks a cell. That its price is wrong is found once it has the cell.
   await page.getByText('More may be found once these are corrected.').waitFor();
   await page.getByText('and 100 more').waitFor();
-  await page.context().close();
 });
 
 testInBrowser('going back keeps the file and every choice', async () => {
@@ -250,7 +242,6 @@ testInBrowser('going back keeps the file and every choice', async () => {
   assert.is(await page.getByRole('checkbox', { name: 'Brands' }).isChecked(), false);
   await click(page, 'Next');
   assert.is(await page.getByLabel('Column name in the catalog').inputValue(), '');
-  await page.context().close();
 });
 
 testInBrowser('a file that was changed since it was chosen has to be chosen again', async () => {
@@ -277,7 +268,6 @@ testInBrowser('a file that was changed since it was chosen has to be chosen agai
     await page.getByRole('button', { name: 'Check', exact: true }).click();
     await page.getByRole('heading', { name: 'Nothing is written yet' }).waitFor();
   }
-  await page.context().close();
 });
 
 testInBrowser('a file of a German spreadsheet is read, and the check says how', async () => {
@@ -299,7 +289,6 @@ testInBrowser('a file of a German spreadsheet is read, and the check says how', 
   const { price, is_launched } = await read(server, '/admin/skus/9/');
   assert.equal([price, is_launched], [119_950, false]);
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser(
@@ -317,7 +306,6 @@ testInBrowser(
     await page.getByLabel('Column SKU in the catalog').selectOption('code');
     await click(page, 'Check');
     await hears(page, 'alert', 'In row 2, a quoted cell does not end with its quotes.');
-    await page.context().close();
   },
 );
 
@@ -344,7 +332,6 @@ testInBrowser(
     await page.getByRole('heading', { name: 'Imported' }).waitFor();
     const found = await read(server, '/admin/brands/?q=Written');
     assert.is(found.length, 1);
-    await page.context().close();
   },
 );
 
@@ -356,7 +343,6 @@ testInBrowser('a check of a file that would change nothing says so', async () =>
   await click(page, 'Next');
   await click(page, 'Check');
   await page.getByRole('heading', { name: 'The file would change nothing' }).waitFor();
-  await page.context().close();
 });
 
 testInBrowser('a check that fails does not say that rows are written', async () => {
@@ -376,7 +362,6 @@ testInBrowser('a check that fails does not say that rows are written', async () 
   const name = 'The import has stopped; the last error says which rows are written';
   await page.getByRole('heading', { name, exact: true }).waitFor();
   await page.getByText('no row is written').waitFor();
-  await page.context().close();
 });
 
 test.run();

@@ -32,7 +32,6 @@ testInBrowser('a dialog begins at its first field, also if it comes later', asyn
   await hears(page, 'status', 'Typed in the form is saved.');
   await focused(page, '#field-brand_id');
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('the focus is among what can be done when everything is selected', async () => {
@@ -51,7 +50,6 @@ testInBrowser('the focus is among what can be done when everything is selected',
   await page.keyboard.press('Enter');
   await page.getByRole('dialog', { name: 'Change 36 items' }).waitFor();
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('in a narrow window the bar of a selection does not cover the focus', async () => {
@@ -66,7 +64,6 @@ testInBrowser('in a narrow window the bar of a selection does not cover the focu
     await box(row).focus();
     assert.ok(await isFocusInSight(page), `row ${row}`);
   }
-  await page.context().close();
 });
 
 testInBrowser('in a narrow window a table scrolls to the whole of what has the focus', async () => {
@@ -87,7 +84,6 @@ testInBrowser('in a narrow window a table scrolls to the whole of what has the f
     assert.ok((await page.evaluate<number>(hidden)) < 1, `stop ${stop}`);
   }
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('a frame that comes late does not take the focus from the user', async () => {
@@ -111,7 +107,6 @@ testInBrowser('a frame that comes late does not take the focus from the user', a
     await page.evaluate('for (const run of frames) run()');
     assert.ok(await page.locator(next).evaluate((element) => element.matches(':focus')), path);
   }
-  await page.context().close();
 });
 
 testInBrowser(
@@ -129,7 +124,6 @@ testInBrowser(
       await focused(page, 'button.menu');
     }
     assert.equal(faults(visitor), []);
-    await page.context().close();
   },
 );
 
@@ -153,7 +147,6 @@ testInBrowser(
     await page.getByRole('dialog').getByLabel('What to do').press('Alt+PageDown');
     assert.not.match(page.url(), /page=2/);
     assert.equal(faults(visitor), []);
-    await page.context().close();
   },
 );
 
@@ -169,7 +162,6 @@ testInBrowser('a question has no header and footer of a page', async () => {
     assert.is(await question.getByRole(role).count(), 0, role);
   }
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('Tab moves past a description that is a list, and leaves it as it is', async () => {
@@ -195,7 +187,6 @@ testInBrowser('Tab moves past a description that is a list, and leaves it as it 
   assert.equal(await description.getByRole('listitem').allInnerTexts(), ['First', 'Second']);
   assert.is(await page.getByText('Unsaved changes').count(), 0);
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 test.run();

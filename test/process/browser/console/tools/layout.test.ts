@@ -29,7 +29,6 @@ testInBrowser('in a wide window the buttons of an item are beside its form', asy
   assert.is((await edges(preview))[1], (await edges(frame))[1], 'the preview is beside the form');
   // The frame of the preview has no address, so its style sheet counts as foreign.
   assert.equal(faults(visitor, [/\/pages\/style\.css/]), []);
-  await page.context().close();
 });
 
 testInBrowser('on a phone the attribute for a column of a file is in sight', async () => {
@@ -46,7 +45,6 @@ testInBrowser('on a phone the attribute for a column of a file is in sight', asy
     assert.ok((await edges(choice))[1] <= right, column);
   }
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('a finger can hit every target (WCAG 2.2, 2.5.8)', async () => {
@@ -64,7 +62,6 @@ testInBrowser('a finger can hit every target (WCAG 2.2, 2.5.8)', async () => {
     }
   }
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('what waits for the server shows it', async () => {
@@ -92,7 +89,6 @@ testInBrowser('what waits for the server shows it', async () => {
   await page.getByRole('alertdialog').waitFor();
   assert.is(await press.getAttribute('aria-disabled'), 'false');
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('a screen that has nothing to show says so', async () => {
@@ -105,7 +101,6 @@ testInBrowser('a screen that has nothing to show says so', async () => {
   await page.getByText('No entries.').waitFor();
   assert.is(await page.getByText('0 entries').count(), 0);
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 test.run();

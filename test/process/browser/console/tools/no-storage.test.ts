@@ -32,7 +32,6 @@ testInBrowser('an editor signs in and saves; a reload asks for the password agai
   await page.reload();
   await page.getByLabel('User name').waitFor();
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('/docs/ is shown', async () => {
@@ -47,7 +46,6 @@ testInBrowser('/docs/ is shown', async () => {
     .first()
     .waitFor();
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 test.run();

@@ -33,7 +33,6 @@ testInBrowser('a message that the server does not answer ends with its next answ
   await hears(page, 'status', 'Saved at the second attempt is saved.');
   assert.is(await page.getByText('The server does not answer.').count(), 0);
   assert.equal(faults(visitor, [/ERR_FAILED/]), []);
-  await page.context().close();
 });
 
 for (const status of [500, 403]) {
@@ -53,7 +52,6 @@ for (const status of [500, 403]) {
     await hears(page, 'status', `Saved after a ${status} is saved.`);
     assert.is(await alert.count(), 0);
     assert.equal(faults(visitor, [/500|403/]), []);
-    await page.context().close();
   });
 }
 
@@ -97,7 +95,6 @@ testInBrowser('a message about a deleted item ends with its screen, or with a wr
   await hears(page, 'status', 'Stock is now 4,321.');
   assert.is(await page.locator('.notice.alert').count(), 0);
   assert.equal(faults(visitor, [/404|410/]), []);
-  await page.context().close();
 });
 
 for (const [width, height] of [
@@ -126,7 +123,6 @@ for (const [width, height] of [
       });
       await shoot(page, `notice-${width}-${path.replace('/', '-')}`, false);
     }
-    await page.context().close();
   });
 }
 
@@ -155,7 +151,6 @@ testInBrowser('news leave room for a message about a failure', async () => {
   assert.is(await page.locator('.notice').count(), 4);
   assert.is(await page.locator('.notice.alert').count(), 1);
   assert.equal(faults(visitor, [/422/]), []);
-  await page.context().close();
 });
 
 testInBrowser('messages do not cover what has the focus', async () => {
@@ -177,7 +172,6 @@ testInBrowser('messages do not cover what has the focus', async () => {
   }
   // A second message is announced without the first one, which is still shown.
   assert.is(await page.getByRole('status').first().getAttribute('aria-atomic'), 'false');
-  await page.context().close();
 });
 
 testInBrowser('a session that could not be ended is named where the user signs in', async () => {
@@ -204,7 +198,6 @@ testInBrowser('a session that could not be ended is named where the user signs i
   await page.getByLabel('User name').waitFor();
   assert.is(await page.getByText('It stays valid').count(), 0);
   assert.equal(faults(visitor, [/ERR_FAILED/, /500/]), []);
-  await page.context().close();
 });
 
 testInBrowser('a link that is opened in another tab asks for the password there', async () => {
@@ -221,7 +214,6 @@ testInBrowser('a link that is opened in another tab asks for the password there'
   assert.is(await other.evaluate('sessionStorage.length'), 0);
   await page.reload();
   await page.getByRole('table', { name: 'Brands' }).waitFor();
-  await page.context().close();
 });
 
 testInBrowser('Undo of a value shows in a list that was opened since', async () => {
@@ -242,7 +234,6 @@ testInBrowser('Undo of a value shows in a list that was opened since', async () 
   await page.getByRole('status').getByRole('button', { name: 'Undo' }).click();
   await stock.filter({ hasText: before }).waitFor();
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('F8 leads to the messages and back, and they stay meanwhile', async () => {
@@ -284,7 +275,6 @@ testInBrowser('F8 leads to the messages and back, and they stay meanwhile', asyn
   await page.keyboard.press('F8');
   await focused(page, 'footer button:first-of-type');
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('the focus leaves the messages when the last one has gone', async () => {
@@ -313,7 +303,6 @@ testInBrowser('the focus leaves the messages when the last one has gone', async 
   release();
   await until('the focus is back in the search', () => has(page.getByLabel('Search')));
   assert.equal(faults(visitor, [/ERR_FAILED/]), []);
-  await page.context().close();
 });
 
 testInBrowser(
@@ -343,7 +332,6 @@ testInBrowser(
     );
     assert.is(await row(6).getByRole('switch').isChecked(), before);
     assert.equal(faults(visitor), []);
-    await page.context().close();
   },
 );
 

@@ -32,7 +32,6 @@ testInBrowser('items are created and imported over plain HTTP', async () => {
   await hears(page, 'status', '1 item was imported');
   assert.equal(faults(visitor), []);
   await page.unrouteAll({ behavior: 'wait' });
-  await page.context().close();
 });
 
 test.run();

@@ -66,7 +66,6 @@ testInBrowser('a list and a save are sent again if there were too many requests'
   );
   assert.is((await read(server, '/admin/brands/?q=third+attempt')).length, 2);
   assert.equal(faults(visitor, [/429/]), []);
-  await page.context().close();
 });
 
 for (const [locale, save, waiting] of [
@@ -91,7 +90,6 @@ for (const [locale, save, waiting] of [
     await hears(page, 'status', `Saved after a wait in ${locale}`);
     assert.equal(counts, { refused: 1, passed: 1 });
     assert.equal(faults(visitor, [/429/]), []);
-    await page.context().close();
   });
 }
 
@@ -131,7 +129,6 @@ testInBrowser('a dialog says that it waits, as the message of the page is behind
   await wait('**/admin/brands/*/', 'DELETE', () => press('Delete 2 items'));
   await hears(page, 'status', '2 items were deleted.');
   assert.equal(faults(visitor, [/429/]), []);
-  await page.context().close();
 });
 
 for (const [locale, save, text] of [
@@ -155,7 +152,6 @@ for (const [locale, save, text] of [
     assert.is(await page.locator('.notice.alert').count(), 0);
     assert.equal(counts, { refused: 1, passed: 1 });
     assert.equal(faults(visitor, [/429/]), []);
-    await page.context().close();
   });
 }
 

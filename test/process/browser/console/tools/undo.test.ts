@@ -49,7 +49,6 @@ testInBrowser('Undo of a deletion is offered again after a fault of the server',
   assert.is((await read(server, '/admin/brands/?q=Undo')).length, 3);
   assert.is(await page.locator('.notice.alert').count(), 0);
   assert.equal(faults(visitor, [/500/]), []);
-  await page.context().close();
 });
 
 testInBrowser('Undo is offered again if what the item refers to is not back yet', async () => {
@@ -78,7 +77,6 @@ testInBrowser('Undo is offered again if what the item refers to is not back yet'
     async () => (await read(server, '/admin/categories/?q=Undo')).length === 2,
   );
   assert.equal(faults(visitor, [/422/]), []);
-  await page.context().close();
 });
 
 testInBrowser('Restore is offered again if the server does not answer', async () => {
@@ -99,7 +97,6 @@ testInBrowser('Restore is offered again if the server does not answer', async ()
   await hears(page, 'status', 'Undone.');
   assert.is((await read(server, '/admin/brands/?q=restored')).length, 1);
   assert.equal(faults(visitor, [/409/, /ERR_FAILED/]), []);
-  await page.context().close();
 });
 
 testInBrowser(
@@ -145,7 +142,6 @@ testInBrowser(
     await hears(page, 'status', 'Undone for 2 items.');
     assert.is(await left(), 3);
     assert.equal(faults(visitor, [/ERR_FAILED/]), []);
-    await page.context().close();
   },
 );
 
@@ -168,7 +164,6 @@ testInBrowser('a category is deleted although the server has not answered after 
   await hears(page, 'status', 'Undone.');
   assert.is((await read(server, '/admin/categories/?q=Lone')).length, 1);
   assert.equal(faults(visitor, [/ERR_FAILED/]), []);
-  await page.context().close();
 });
 
 testInBrowser('Undo of a bulk edit is offered again if the disk has refused it', async () => {
@@ -198,7 +193,6 @@ testInBrowser('Undo of a bulk edit is offered again if the disk has refused it',
   assert.is((await read(server, '/admin/skus/?stock_min=4711&stock_max=4711')).length, 0);
   assert.is(await page.locator('.notice.alert').count(), 0);
   assert.equal(faults(visitor, [/422/]), []);
-  await page.context().close();
 });
 
 testInBrowser('an entry whose undo has lost its response is undone by the next one', async () => {
@@ -235,7 +229,6 @@ testInBrowser('an entry whose undo has lost its response is undone by the next o
   await dialog.getByRole('button', { name: 'Cancel' }).click();
   assert.is(await name(), 'Changed since');
   assert.equal(faults(visitor, [/ERR_FAILED/, /409/]), []);
-  await page.context().close();
 });
 
 testInBrowser('a user who has left the trail is not asked whether to overwrite a row', async () => {
@@ -256,7 +249,6 @@ testInBrowser('a user who has left the trail is not asked whether to overwrite a
   await hears(page, 'alert', /changed since/);
   assert.is(await page.getByRole('alertdialog').count(), 0);
   assert.equal(faults(visitor, [/409/]), []);
-  await page.context().close();
 });
 
 testInBrowser('Undo is offered for each of two items that have the same name', async () => {
@@ -282,7 +274,6 @@ testInBrowser('Undo is offered for each of two items that have the same name', a
   }
   await undo.waitFor({ state: 'detached' });
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 testInBrowser('Undo brings back what the screen of the item shows', async () => {
@@ -319,7 +310,6 @@ testInBrowser('Undo brings back what the screen of the item shows', async () => 
   await hears(page, 'status', 'is saved.');
   assert.is((await read(server, `/admin/brands/${id}/`)).name, 'Back again');
   assert.equal(faults(visitor, [/410/]), []);
-  await page.context().close();
 });
 
 testInBrowser('Undo stays where it is until it is done, and is done once', async () => {
@@ -352,7 +342,6 @@ testInBrowser('Undo stays where it is until it is done, and is done once', async
   );
   assert.is(sent, 1);
   assert.equal(faults(visitor), []);
-  await page.context().close();
 });
 
 test.run();
