@@ -25,6 +25,22 @@ import {
 import type { EntrySelection } from '../../resources/audit/undo.ts';
 import { CatalogError } from '../../errors.ts';
 
+const RESTORE_EXAMPLES = `
+Examples:
+  Restore a backup with its keys:
+    catalog-server restore catalog.json --passphrase-file passphrase \\
+      --data ./restored
+  Restore the catalog from an archive, as it was at eight o'clock (UTC):
+    catalog-server restore --from s3://my-bucket/shop \\
+      --archive-key archive.key --at 2026-11-21T08:00:00Z --data ./restored`;
+
+const UNDO_EXAMPLES = `
+Examples:
+  Undo two entries of the audit trail:
+    catalog-server undo 17 18
+  See what undoing all changes of Ann since eight o'clock (UTC) would do:
+    catalog-server undo --subject ann --since 2026-11-21T08:00:00Z --dry-run`;
+
 /** Adds the commands. Each takes the data directory, or the archive that replaces it. */
 export function declareStoreCommands(program: Command, context: Context): void {
   command(program, 'migrate', 'create the store, or bring it to the current schema version')
@@ -98,7 +114,9 @@ function declareRestore(program: Command, context: Context): void {
     program,
     'restore',
     'restore a store from a backup or an archive into an empty directory',
-  ).argument('[file]', 'backup to restore; "-" for standard input', parseFileOrStream);
+  )
+    .addHelpText('after', RESTORE_EXAMPLES)
+    .argument('[file]', 'backup to restore; "-" for standard input', parseFileOrStream);
   addArchiveSource(restoring);
   restoring
     .addOption(
@@ -164,6 +182,7 @@ interface UndoFlags extends Common {
 
 function declareUndo(program: Command, context: Context): void {
   command(program, 'undo', 'undo the changes recorded in entries of the audit trail')
+    .addHelpText('after', UNDO_EXAMPLES)
     .argument('[entries...]', 'ids of audit entries', parseEntryIds)
     .addOption(
       flag(

@@ -59,8 +59,17 @@ function declareExport(program: Command, context: Context): void {
     });
 }
 
+const IMPORT_EXAMPLES = `
+Examples:
+  See what a price list with the columns "code" and "price USD" would change:
+    catalog-server import skus prices.csv --match code --dry-run
+  Import products, and the brands and categories that are missing:
+    catalog-server import goods goods.csv --match name \\
+      --create-missing brands,categories`;
+
 function declareImport(program: Command, context: Context): void {
   transfer(program, 'import', 'create and change rows from a file')
+    .addHelpText('after', IMPORT_EXAMPLES)
     .argument('<file>', 'file to read; "-" for standard input', parseFileOrStream)
     .addOption(formatFlag())
     .addOption(dryRunFlag())

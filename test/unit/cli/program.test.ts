@@ -141,6 +141,20 @@ test('serve --help groups its flags, and ends with examples', async () => {
   ]);
 });
 
+for (const name of ['restore', 'undo', 'import']) {
+  test(`the examples in the help of ${name} are valid`, async () => {
+    const { stdout } = await callProgram(['help', name]);
+    const [, text = ''] = stdout.split('Examples:\n');
+    const examples = [...text.replaceAll('\\\n', '').matchAll(/^ {4}catalog-server (.+)$/gm)];
+    assert.is(examples.length, 2);
+    for (const [, example = ''] of examples) {
+      const { status, stderr } = await callProgram(example.trim().split(/ +/));
+      // Its files do not exist here.
+      assert.is(status, 1, `${example}: ${stderr}`);
+    }
+  });
+}
+
 test('the help and the error agree on the flag that a command needs', async () => {
   assert.match((await callProgram(['issue-token', '--help'])).stdout, /--subject .*\(required\)/);
   const { stderr } = await callProgram(['issue-token']);
