@@ -5,6 +5,10 @@ import { type CommandFacts, commandFacts, type FlagFacts } from './program-facts
 const FILES: readonly (readonly [path: string, text: string])[] = [
   ['/etc/default/catalog-server', 'Variables of the service of the Debian package.'],
   ['/var/lib/catalog-server', 'The data directory of that service.'],
+  [
+    '/usr/share/doc/catalog-server/docs',
+    'The documents of that package: operations.md, backup.md, troubleshooting.md and others.',
+  ],
 ];
 
 const EXIT_STATUSES: readonly (readonly [status: string, text: string])[] = [
