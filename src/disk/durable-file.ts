@@ -205,16 +205,16 @@ export class DurableFile {
  * @throws what the disk throws.
  */
 export async function makeDirectory(disk: Disk, directory: string): Promise<void> {
-  const made: string[] = [];
-  let path = resolve(directory);
-  // The root has no parent.
-  while (path !== dirname(path) && disk.stat(path) === null) {
-    made.push(path);
-    path = dirname(path);
-  }
-  if (made.length === 0) return;
+  if (disk.stat(directory) !== null) return;
+  const parent = dirname(resolve(directory));
+  await makeDirectory(disk, parent);
   disk.mkdir(directory);
-  for (const each of made) await syncDirectory(disk, dirname(each));
+  await syncDirectory(disk, parent).catch(ignoreUnreadable);
+}
+
+/** A directory that a process may write to, but not read, cannot be synced. @throws other errors. */
+export function ignoreUnreadable(error: unknown): void {
+  if (systemErrorCode(error) !== 'EACCES') throw error;
 }
 
 /** The names in the directory survive power loss when this returns. @throws what the disk throws. */

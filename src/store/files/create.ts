@@ -9,6 +9,7 @@ import { dirname, join, resolve } from 'node:path';
 import { DATA_FILES } from '../../data-files.ts';
 import type { Disk } from '../../disk/disk.ts';
 import {
+  ignoreUnreadable,
   removeTemporaries,
   replaceFile,
   syncDirectory,
@@ -19,7 +20,6 @@ import { reusedBaseSlices } from './base.ts';
 import { writeOutline } from './base/outline.ts';
 import { encodeHead } from './head.ts';
 import { writeBase } from './base/write-base.ts';
-import { systemErrorCode } from '../../errors.ts';
 
 /**
  * @returns the size of the base in bytes.
@@ -55,10 +55,5 @@ export async function makeDirectories(disk: Disk, directory: string): Promise<vo
   disk.mkdir(join(directory, DATA_FILES.changes));
   await syncDirectory(disk, join(directory, DATA_FILES.changes));
   await syncDirectory(disk, directory);
-  try {
-    await syncDirectory(disk, dirname(resolve(directory)));
-  } catch (error) {
-    // If we may not read the parent, its owner has created our directory in it.
-    if (systemErrorCode(error) !== 'EACCES') throw error;
-  }
+  await syncDirectory(disk, dirname(resolve(directory))).catch(ignoreUnreadable);
 }

@@ -302,6 +302,17 @@ test('a directory is made with its parents, and each name is synced in its own p
   assert.equal(synced, [], 'all of it was there');
 });
 
+test('a directory is made in a parent that this process may write to, but not read', async () => {
+  const parent = temporaryDirectory();
+  const path = join(parent, 'a', 'b');
+  const open = (each: string) => {
+    if (each !== parent) return machineDisk.open(each);
+    throw Object.assign(new Error('permission denied'), { code: 'EACCES' });
+  };
+  await makeDirectory({ ...machineDisk, open }, path);
+  assert.equal(readdirSync(path), []);
+});
+
 test('half-written files are removed, and a directory with such a name is kept', async () => {
   const names = ['.0123456789abcdef.tmp', '.0123456789abcde0.tmp', 'catalog.json'];
   for (const disk of [machineDisk, blockingDisk]) {
