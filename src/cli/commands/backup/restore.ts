@@ -37,7 +37,7 @@ export async function restore(options: RestoreOptions, context: Context): Promis
   });
   const name = inputName(file);
   const credentials = { access: members.access, encryptedKeys: members.encrypted_keys };
-  const using = decryptionOf(name, options, credentials);
+  const using = decryptionOf(name, options, credentials, context);
   const files = await openCredentials(name, credentials, using);
   await restoreBackup(disk, state, data, () => restoreCredentials(disk, data, files));
   const also = Object.keys(files).map((restored) => `with ${restored}`);
@@ -74,8 +74,15 @@ function decryptionOf(
   name: string,
   { passphraseFile, identityFile, withoutKeys }: RestoreOptions,
   { encryptedKeys }: BackedUpCredentials,
+  { warn }: Context,
 ): DecryptWith | null {
-  if (encryptedKeys === undefined || withoutKeys === true) return null;
+  if (withoutKeys === true) return null;
+  if (encryptedKeys === undefined) {
+    if (passphraseFile !== undefined || identityFile !== undefined) {
+      warn(`warning: ${name} holds no keys to decrypt, so the restored store has none`);
+    }
+    return null;
+  }
   if (passphraseFile !== undefined) return { passphrase: readPassphrase(passphraseFile) };
   if (identityFile !== undefined) return { identities: readIdentities(identityFile) };
   throw new CatalogError(

@@ -132,6 +132,21 @@ test('with --without-keys a backup is restored without its encrypted keys', asyn
   assert.not.ok(existsSync(join(restored, 'keys.json')));
 });
 
+test('restore warns if there is a passphrase or an identity, and the backup has no keys', async () => {
+  const { data, folder } = await furnished();
+  const to = join(folder, 'b.json');
+  await done(['backup', '--data', data, to]);
+  for (const flag of ['--passphrase-file', '--identity-file']) {
+    const restore = ['restore', '--data', join(folder, flag), to, flag, join(folder, 'secret')];
+    const { status, stderr } = await callProgram(restore);
+    assert.is(status, 0, stderr);
+    assert.match(
+      stderr,
+      `warning: ${to} holds no keys to decrypt, so the restored store has none\n`,
+    );
+  }
+});
+
 test('restore does not replace other accounts, and creates no store next to them', async () => {
   const [{ data, folder }, other] = [await furnished(), await furnished()];
   const to = join(folder, 'b.json');
