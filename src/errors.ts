@@ -34,7 +34,7 @@ export const CODES = {
   integrity: { status: 422, meaning: 'a database step failed: a reference or a rule' },
   write_refused: { status: 500, meaning: 'the disk refused the write; nothing changed' },
   internal: { status: 500, meaning: 'an unexpected fault' },
-  durability_unknown: { status: 500, meaning: 'a directory fsync failed; the server stops' },
+  durability_unknown: { status: 500, meaning: 'it is unknown whether a write is on the disk' },
   second_writer: { status: 500, meaning: 'another process writes the store; the server stops' },
   busy: { status: 503, meaning: 'the server has too much to do' },
   primary_unreachable: {
