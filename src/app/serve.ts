@@ -2,6 +2,7 @@
 import { freePorts } from '../http/wire/server.ts';
 import { hasStore } from '../store/directory.ts';
 import { lastBackupTime } from '../store/files/last-backup.ts';
+import { requireNoArchive } from './archive/open.ts';
 import { openCluster } from './cluster/open.ts';
 import type { Context } from './context.ts';
 import { ClusterHost } from './hosts/cluster-host.ts';
@@ -46,7 +47,10 @@ async function serveAsOwner(options: ServeOptions, context: Context): Promise<vo
   await using opened = new AsyncDisposableStack();
   opened.defer(() => observability.close());
   // A mistake in the addresses leaves no new store behind.
-  if (!hasStore(options.data, context.disk)) await requireFreePorts(options);
+  if (!hasStore(options.data, context.disk)) {
+    requireNoArchive(options.data, context.disk);
+    await requireFreePorts(options);
+  }
   opened.defer(() => host.close(grace.pages));
   await host.begin();
   // There may be no catalog yet, and no directory.

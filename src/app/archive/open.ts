@@ -1,15 +1,17 @@
 /** The archive of a running server: what `--archive` names, composed with the store. */
 import { relative, sep } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { Archiver } from '../../archive/archiver.ts';
 import type { ArchiveFigures } from '../../archive/archiver-options.ts';
 import { ArchiveObjects } from '../../archive/archive-objects.ts';
+import { BASES } from '../../archive/names.ts';
 import { archiveRecord } from '../../archive/record.ts';
 import { type ArchiveAddress, openObjectStore } from '../../archive/storage/address.ts';
 import type { ObjectStore } from '../../archive/storage/object-store.ts';
 import { PrivateFiles } from '../../auth/backup/private-files.ts';
 import { realPath } from '../../disk/system/real-path.ts';
 import { readKeyFile } from '../../encryption/key-file.ts';
-import { CatalogError } from '../../errors.ts';
+import { CatalogError, shellWord } from '../../errors.ts';
 import type { ReadinessDetails } from '../../http/services.ts';
 import type { Store } from '../../store/store.ts';
 import type { Monitor } from '../catalog-monitor.ts';
@@ -84,6 +86,30 @@ function requireNoData(directory: string, disk: Context['disk']): void {
     'usage',
     `the archive ${directory} is the data directory of another store; name another directory with --archive`,
   );
+}
+
+/**
+ * Refuses to make a store in an archive. Otherwise the advice about the archive's change sets would
+ * be to move them away, because a store has no such files.
+ *
+ * @param data the data directory.
+ * @throws CatalogError `store_missing`.
+ */
+export function requireNoArchive(data: string, disk: Context['disk']): void {
+  const url = archiveIn(data, disk);
+  if (url === null) return;
+  throw new CatalogError(
+    'store_missing',
+    `${data} holds no store, but an archive; name another directory with --data, or, to make a store from the archive in it, run: catalog-server restore --from ${shellWord(url)} --data <directory>`,
+  );
+}
+
+/** @returns the address of the archive in a directory that holds no store; null if it has none. */
+export function archiveIn(directory: string, disk: Context['disk']): string | null {
+  const names = namesIn(directory, disk);
+  const { base, head } = DATA_FILES;
+  if (!names.includes(BASES) || names.includes(base) || names.includes(head)) return null;
+  return pathToFileURL(directory).href;
 }
 
 /** A directory that cannot be read ends no start: the archiver tries again. */

@@ -1,13 +1,11 @@
 /** `check`: verifies a store, also while a server runs. */
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { archiveIn } from '../../app/archive/open.ts';
 import { readClusterSettings } from '../../app/cluster/settings-file.ts';
-import { BASES } from '../../archive/names.ts';
 import { archiveRecord } from '../../archive/record.ts';
 import { PRIVATE_NAMES } from '../../auth/private-file.ts';
 import { judge } from '../../auth/sharing/private-contents.ts';
 import { WebhookKey } from '../../auth/webhook-key.ts';
-import { DATA_FILES } from '../../data-files.ts';
 import { CatalogError, messageOf, shellWord, systemErrorCode } from '../../errors.ts';
 import type { RowOf } from '../../model/rows.ts';
 import { keptSettings } from '../../pages/shop/settings.ts';
@@ -61,18 +59,16 @@ function warnOfSecret(data: string, webhook: RowOf<'webhooks'>, { warn }: Contex
 
 /** In a path that is no directory, or in an archive, every file would be a finding. */
 function requireNothingElse({ disk }: Context, data: string): void {
-  let names: readonly string[] = [];
   try {
-    names = disk.list(data);
+    disk.list(data);
   } catch (error) {
     if (systemErrorCode(error) === 'ENOTDIR') throw error;
   }
-  const { base, head } = DATA_FILES;
-  if (!names.includes(BASES) || names.includes(base) || names.includes(head)) return;
-  const { href } = pathToFileURL(data);
+  const url = archiveIn(data, disk);
+  if (url === null) return;
   throw new CatalogError(
     'store_missing',
-    `${data} holds no store, but an archive; to check it, run: catalog-server check --archive ${shellWord(href)}`,
+    `${data} holds no store, but an archive; to check it, run: catalog-server check --archive ${shellWord(url)}`,
   );
 }
 

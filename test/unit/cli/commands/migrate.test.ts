@@ -42,7 +42,8 @@ for (const [what, fill] of [
     const disk = asking(data, answers);
     await migrate({ data, demo: false, dryRun: false }, contextOf(disk));
     assert.ok(answers.length > 10, `${answers.length} calls`);
-    assert.not.ok(answers.includes(false));
+    // The first one finds out what the directory holds: no lock is made in that of an archive.
+    assert.not.ok(answers.includes(false, 1));
     assert.not.ok(isHeld(join(data, 'lock')), 'afterwards it is free');
   });
 }

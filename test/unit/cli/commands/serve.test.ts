@@ -1,5 +1,5 @@
 /** `serve` whose start fails (spec 8.3): it creates nothing, and closes what it has opened. */
-import { existsSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -49,6 +49,23 @@ test('serve creates nothing if the key file of its archive is missing', async ()
   const args = ['--port', '0', '--archive', `file://${directory}`, '--archive-key', key];
   assert.match(await failureOf(data, args), `there is no key file ${key}`);
   assert.not.ok(existsSync(data));
+});
+
+test('serve and migrate make no store in the directory of an archive, and name restore', async () => {
+  const data = temporaryDirectory();
+  const object = '000000000002-000000000004-20261130T183622504Z-7abf';
+  for (const folder of ['bases', 'changes']) {
+    mkdirSync(join(data, folder));
+    writeFileSync(join(data, folder, object), 'of the archive');
+  }
+  const advice = `run: catalog-server restore --from file://${data} --data <directory>`;
+  for (const args of [['serve', '--port', '0'], ['migrate'], ['migrate', '--dry-run']]) {
+    const { status, stderr } = await callProgram([...args, '--data', data]);
+    assert.is(status, 1, stderr);
+    assert.match(stderr, `${data} holds no store, but an archive;`);
+    assert.match(stderr, advice);
+  }
+  assert.equal(readdirSync(data).toSorted(), ['bases', 'changes']);
 });
 
 test('serve refuses an archive among the files of its data directory', async () => {
