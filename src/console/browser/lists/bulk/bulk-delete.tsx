@@ -98,10 +98,10 @@ export function BulkDelete({ collection, selection, onClose, onDone }: BulkProps
   const { name } = collection;
   const run = useOneAtATime(async () => {
     const outcome = await deleteAll(collection, items, deletion);
-    const { deleted, gone, refusal } = outcome;
+    const { deleted, gone, refusal, unknown } = outcome;
     selection.set([...deleted, ...gone], false);
-    const isLess = deleted.length + gone.length > 0;
-    if (isLess) {
+    const mayBeLess = deleted.length + gone.length > 0 || unknown !== null;
+    if (mayBeLess) {
       // If one was refused, the dialog offers it, unless it was closed before.
       if (refusal === null || cancelled.value) offerToRestore(name, outcome);
       onDone();
@@ -109,7 +109,7 @@ export function BulkDelete({ collection, selection, onClose, onDone }: BulkProps
     if (refusal === null) onClose();
     else stopped.value = outcome;
     progress.value = null;
-    if (isLess) followCategories(name);
+    if (mayBeLess) followCategories(name);
   });
   const close = () => {
     cancelled.value = true;

@@ -2,6 +2,7 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { type Collection, responseName } from '../../api/collections.ts';
+import { isLost } from '../../api/client.ts';
 import { MAX_ELEMENTS } from '../../api/items.ts';
 import type { Query } from '../../api/paths.ts';
 import { needCategories } from '../../api/references.ts';
@@ -73,13 +74,18 @@ export function BulkEdit({ collection, selection, onClose, onDone }: BulkProps) 
       }
       planned.value = { operation, changes };
     }, show);
+  const fail = (error: unknown) => {
+    // It may be written, and the user may leave it at that.
+    if (isLost(error)) onDone();
+    complainOf(error);
+  };
   const apply = ({ changes }: Planned) =>
     attempt(async () => {
       await write(collection, changes, selection.pages());
       selection.clear();
       onClose();
       onDone();
-    }, complainOf);
+    }, fail);
   const count = selection.items.value.size;
   const isOffering = offers.value.length > 0 || problem.value === null;
   return (

@@ -91,6 +91,32 @@ testInBrowser('a deletion that is refused after its dialog was closed can be und
   await page.unrouteAll({ behavior: 'wait' });
 });
 
+testInBrowser('a deletion without a response whose dialog was closed can be undone', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  const { id } = await make(server, '/admin/brands/', { name: 'Deleted in silence' });
+  const closed = Promise.withResolvers<void>();
+  await page.route(`**/admin/brands/${id}/`, async (route) => {
+    await route.fetch();
+    await closed.promise;
+    await route.abort();
+  });
+  await page.goto(at('/brands?q=silence'));
+  await page.getByLabel('Select Deleted in silence').check();
+  await page.getByRole('button', { name: 'Delete…' }).click();
+  await page.getByRole('button', { name: 'Delete 1 item' }).click();
+  await page.getByRole('progressbar').waitFor();
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  closed.resolve();
+  await hears(page, 'status', '1 item may be deleted.');
+  await page.getByText('Nothing matches the search').waitFor();
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await page.getByRole('link', { name: 'Deleted in silence' }).waitFor();
+  assert.equal(faults(visitor, [/ERR_FAILED/]), []);
+  await page.context().close();
+});
+
 testInBrowser('a deletion of items whose list is left ends, and can be undone', async () => {
   const { server, at, visit } = scene();
   const visitor = await visit('editor');

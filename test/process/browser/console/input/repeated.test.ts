@@ -230,6 +230,27 @@ testInBrowser('a switch of a list shows what the server has after a lost respons
   await page.context().close();
 });
 
+testInBrowser('a list shows a bulk edit that is left after a lost response', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.goto(at('/skus?spu_id=4'));
+  await page.getByLabel('Select all on this page').check();
+  await page.getByRole('button', { name: 'Edit…' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('What to do').selectOption({ label: 'Stock: set' });
+  await dialog.getByLabel('Stock', { exact: true }).fill('4801');
+  await dialog.getByRole('button', { name: 'Show what changes' }).click();
+  await loseResponse(page, '**/admin/skus/bulk/', 'PATCH');
+  await dialog.getByRole('button', { name: /^Change \d+ items?$/ }).click();
+  await dialog.getByText('The server does not answer.').waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Leave' }).click();
+  await page.getByRole('button', { name: '4,801', exact: true }).first().waitFor();
+  assert.equal(faults(visitor, [/ERR_FAILED/]), []);
+  await page.context().close();
+});
+
 testInBrowser('the name of an option is typed back after a lost response', async () => {
   const { server, at, visit } = scene();
   const visitor = await visit('editor');
