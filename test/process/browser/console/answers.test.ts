@@ -237,6 +237,27 @@ testInBrowser('a double click creates an option once', async () => {
   assert.equal(faults(visitor), []);
 });
 
+testInBrowser('a double click moves the SKUs of an SPU once', async () => {
+  const { server, at, visit } = scene();
+  const { page } = await visit('editor');
+  const { category2_id: parent } = await read(server, '/admin/goods/3/');
+  const target = await make(server, '/admin/categories/', { name: 'Elsewhere', parent_id: parent });
+  await page.goto(at('/goods/3'));
+  await page.getByRole('combobox', { name: 'Category 3' }).fill(target.name);
+  await page.getByRole('treeitem', { name: target.name, exact: true }).click();
+  await page.getByRole('button', { name: 'Save' }).click();
+  const sent: string[] = [];
+  page.on('request', (request) => {
+    if (request.url().endsWith('/admin/skus/bulk/')) sent.push(request.method());
+  });
+  await page.getByRole('button', { name: /^Move \d SKUs$/ }).dblclick();
+  await hears(page, 'status', 'SKUs are now in');
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await hears(page, 'status', 'Undone for');
+  assert.equal(sent, ['PATCH', 'PATCH']);
+  await page.context().close();
+});
+
 testInBrowser('a double click creates the missing SKUs of an SPU once', async () => {
   const { server, at, visit } = scene();
   const visitor = await visit('editor');

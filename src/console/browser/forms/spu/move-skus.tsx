@@ -6,6 +6,7 @@ import type { Change } from '../../lists/bulk/changes.ts';
 import { writeUnchanged } from '../../lists/bulk/write-unchanged.ts';
 import type { MessageKey } from '../../messages/message.ts';
 import { t } from '../../messages/text.ts';
+import { useOneAtATime } from '../../one-at-a-time.ts';
 import { announce, complain } from '../../parts/notices.tsx';
 import type { Parts } from './parts.ts';
 
@@ -18,10 +19,9 @@ interface MoveProps extends Parts {
 export function MoveSkus({ spu, skus, from, reload }: MoveProps) {
   const target = spu['category3_id'] as number;
   const elsewhere = from === target ? [] : skus.filter((sku) => sku['category_id'] === from);
-  if (elsewhere.length === 0 || !mayWrite.value) return null;
   const category = categories.value?.get(target)?.path ?? `#${target}`;
   const count = elsewhere.length;
-  const move = async () => {
+  const move = useOneAtATime(async () => {
     const changes = elsewhere.map((item) => {
       return { item, attribute: 'category_id', before: from, after: target };
     });
@@ -37,7 +37,8 @@ export function MoveSkus({ spu, skus, from, reload }: MoveProps) {
         announce(t('undo.done', { count }));
       },
     });
-  };
+  });
+  if (count === 0 || !mayWrite.value) return null;
   return (
     <div class="notice-inline">
       <p>{t('spu.elsewhere', { count, category })}</p>
