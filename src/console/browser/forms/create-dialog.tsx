@@ -12,9 +12,10 @@ import { Dialog, DialogFooter } from '../parts/dialog.tsx';
 import { announce, Problem, wordsFor } from '../parts/notices.tsx';
 import { hasUnchosen } from '../parts/pickers/unchosen.tsx';
 import { Fields, focusProblem } from './fields.tsx';
-import { FormState, type TypedFields } from './form-state.ts';
+import { FormState } from './form-state.ts';
 import { isRefusal, refusalsOf, save } from './save.ts';
 import { textOf } from '../api/text-of.ts';
+import type { TypedFields } from './values.ts';
 
 interface CreateProps {
   readonly target: CollectionName;

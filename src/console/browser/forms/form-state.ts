@@ -10,12 +10,18 @@ import type { Item, Value } from '../api/types.ts';
 import { currency, locale, priceInput } from '../messages/text.ts';
 import { amountOf } from '../messages/typed-numbers.ts';
 import { type Draft, draftName, keepDraft, readDraft } from './drafts.ts';
-import { type Chosen, type FormField, initialOf, judge, type Typed, typedOf } from './values.ts';
-
-export type TypedFields = Readonly<Record<string, Typed>>;
-
-/** The option of a specification of a SKU; null for none. */
-export type Choice = readonly [specId: number, optionId: number | null];
+import {
+  changedChoices,
+  type Choice,
+  type Chosen,
+  differ,
+  type FormField,
+  initialOf,
+  judge,
+  type Typed,
+  type TypedFields,
+  typedOf,
+} from './values.ts';
 
 export type Problems = Readonly<Record<string, string>>;
 
@@ -282,19 +288,4 @@ export class FormState {
     }
     return { ...problems, ...this.refused.value };
   }
-}
-
-function differ(field: FormField, from: TypedFields, to: TypedFields): boolean {
-  const [before, now] = [from[field.attribute] ?? null, to[field.attribute] ?? null];
-  if (field.kind === 'specs') return changedChoices(before as Chosen, now as Chosen).length > 0;
-  if (now === before) return false;
-  const [was, is] = [judge(field, before), judge(field, now)];
-  return !('value' in was && 'value' in is && was.value === is.value);
-}
-
-function changedChoices(before: Chosen, now: Chosen): Choice[] {
-  const specs = new Set([...Object.keys(before), ...Object.keys(now)]);
-  return [...specs]
-    .filter((spec) => (before[spec] ?? null) !== (now[spec] ?? null))
-    .map((spec) => [Number(spec), now[spec] ?? null]);
 }

@@ -13,9 +13,10 @@ import { t } from '../messages/text.ts';
 import { wordsFor } from '../parts/notices.tsx';
 import { useTitle } from '../parts/title.ts';
 import { catalogVersion, useVersion } from '../parts/version.ts';
-import { FormState, type TypedFields } from './form-state.ts';
+import { FormState } from './form-state.ts';
 import { ItemForm } from './item-form.tsx';
 import { showNow } from './save.ts';
+import type { TypedFields } from './values.ts';
 
 interface ScreenProps {
   readonly collection: Collection;

@@ -5,7 +5,8 @@ import { responseName } from '../api/collections.ts';
 import type { CollectionName, Item, Pair } from '../api/types.ts';
 import { serverText, t } from '../messages/text.ts';
 import { wordsFor } from '../parts/notices.tsx';
-import type { Choice, FormState } from './form-state.ts';
+import type { FormState } from './form-state.ts';
+import type { Choice } from './values.ts';
 
 /** Another user has changed the item since it was read. */
 export class Conflict extends Error {

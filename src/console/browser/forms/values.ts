@@ -10,8 +10,14 @@ import { textOf } from '../api/text-of.ts';
 /** The option that is chosen for each specification, by its id; null for none. */
 export type Chosen = Readonly<Record<string, number | null>>;
 
+/** The option of a specification of a SKU; null for none. */
+export type Choice = readonly [specId: number, optionId: number | null];
+
 /** What a field holds: text as it was typed, an id, a choice, or choices. */
 export type Typed = string | number | boolean | null | Chosen;
+
+/** What the fields hold, by attribute. */
+export type TypedFields = Readonly<Record<string, Typed>>;
 
 /** What a field for a date holds while its parts make no date. The browser does not tell them. */
 export const NO_DATE = 'no date';
@@ -55,6 +61,14 @@ export function chosenOf(records: readonly Pair[]): Chosen {
   return Object.fromEntries(records.map(({ spec_id, option_id }) => [spec_id, option_id]));
 }
 
+/** The choices that are made anew. */
+export function changedChoices(before: Chosen, now: Chosen): Choice[] {
+  const specs = new Set([...Object.keys(before), ...Object.keys(now)]);
+  return [...specs]
+    .filter((spec) => (before[spec] ?? null) !== (now[spec] ?? null))
+    .map((spec) => [Number(spec), now[spec] ?? null]);
+}
+
 /** What a field starts with if there is no item yet. */
 export function initialOf(field: FormField): Typed {
   if (field.attribute === 'stock') return '0';
@@ -80,6 +94,15 @@ export function judge(field: FormField, typed: Typed): Judged {
     case 'date':
       return judgeText(textOf(typed), field);
   }
+}
+
+/** Whether a field would be saved as another value. */
+export function differ(field: FormField, from: TypedFields, to: TypedFields): boolean {
+  const [before, now] = [from[field.attribute] ?? null, to[field.attribute] ?? null];
+  if (field.kind === 'specs') return changedChoices(before as Chosen, now as Chosen).length > 0;
+  if (now === before) return false;
+  const [was, is] = [judge(field, before), judge(field, now)];
+  return !('value' in was && 'value' in is && was.value === is.value);
 }
 
 function judgePrice(text: string, { required }: AttributeSchema): Judged {

@@ -5,8 +5,8 @@ import { receive } from '../../api/client.ts';
 import type { Loaded } from '../../api/items.ts';
 import { formatTime, t } from '../../messages/text.ts';
 import { Dialog } from '../../parts/dialog.tsx';
-import type { FormState, TypedFields } from '../form-state.ts';
-import type { Typed } from '../values.ts';
+import type { FormState } from '../form-state.ts';
+import type { Typed, TypedFields } from '../values.ts';
 import { type Difference, type Side, VersionTable } from './versions.tsx';
 
 interface ConflictProps {
