@@ -1,7 +1,7 @@
 /** Accounts and keys in a backup (spec 8.16): reading, encrypting, decrypting, restoring. */
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { generateX25519Identity, identityToRecipient } from 'age-encryption';
+import { armor, generateX25519Identity, identityToRecipient } from 'age-encryption';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { changeAccess } from '../../../src/auth/access.ts';
@@ -78,6 +78,15 @@ test('a directory without credentials adds nothing to a backup, and restoring cr
   assert.equal(readdirSync(to), [], 'not even a lock file');
 });
 
+test('an access.json without entries is left out, so that hosts with the same accounts have equal backups', async () => {
+  const directory = temporaryDirectory();
+  await changeAccess(quickDisk, directory, (draft) => addAccount(draft, accountOf('ann')));
+  const access = async () => (await backUpCredentials(directory, null)).credentials.access;
+  assert.ok(await access());
+  await changeAccess(quickDisk, directory, (draft) => draft.users.clear());
+  assert.is(await access(), undefined);
+});
+
 test('a malformed key file, or an access.json that others can read, fails the backup', async () => {
   const from = await furnished();
   writeFileSync(join(from, 'webhook-key.json'), '{}');
@@ -149,6 +158,9 @@ test('text is decrypted with its passphrase, and not with another one', async ()
   const armoured = await encrypt('the keys', { passphrase: 'Ünïcode horse' });
   assert.match(armoured, /^-----BEGIN AGE ENCRYPTED FILE-----\n/);
   assert.is(await decrypt(armoured, { passphrase: 'Ünïcode horse' }), 'the keys');
+  // The logarithm of the work factor: with 17, a guess takes 128 MiB.
+  const header = Buffer.from(armor.decode(armoured)).toString('latin1');
+  assert.match(header, /^-> scrypt [\w+/]{22} 17$/m);
   const wrong = decrypt(armoured, { passphrase: 'Unicode horse' });
   const message = await failureMessage(wrong, 'backup_failed');
   assert.match(message, 'cannot be decrypted with that passphrase');
@@ -163,7 +175,8 @@ test('each recipient can decrypt the text, and other identities and passphrases 
     assert.is(await decrypt(armoured, { identities }), 'the keys');
   }
   const others = { identities: [await generateX25519Identity()] };
-  await failureMessage(decrypt(armoured, others), 'backup_failed');
+  const message = await failureMessage(decrypt(armoured, others), 'backup_failed');
+  assert.match(message, 'cannot be decrypted with those identities');
   await failureMessage(decrypt(armoured, { identities: ['no identity'] }), 'backup_failed');
   await failureMessage(decrypt(armoured, { passphrase: 'none' }), 'backup_failed');
 });
