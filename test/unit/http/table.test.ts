@@ -65,7 +65,9 @@ test('the description has the statuses, the role and the body that an operation 
         assert.ok(statuses.includes(String(status)), `${at} ${status}`);
       }
       assert.equal(described['security'], role === null ? [] : [{ token: [] }], at);
-      assert.is('requestBody' in described, body.content !== null, at);
+      const sent = described['requestBody'] as { readonly required: boolean } | undefined;
+      assert.is(sent !== undefined, body.content !== null, at);
+      assert.is(sent?.required === false, body.optional === true, at);
       assert.is(statuses.includes('415'), body.content !== null, at);
       assert.is(statuses.includes('422') || !body.validated, true, at);
     }
