@@ -57,6 +57,17 @@ test('the highest id can be added again after its removal', () => {
   assert.equal(idsIn(kept), [1000, 20_000, 40_000]);
 });
 
+test('an id that is added or removed again counts once, whether ids are close together or far apart', () => {
+  for (const distance of [1, 1000]) {
+    const kept = new IdSet();
+    const twice = Array.from({ length: 200 }, (_, at) => ((at % 100) + 1) * distance);
+    for (const each of twice) kept.add(each);
+    assert.is(kept.size, 100);
+    for (const each of twice) if (each > 50 * distance) kept.delete(each);
+    assert.is(kept.size, 50);
+  }
+});
+
 for (const left of [10, 0]) {
   test(`a set of 5000 ids can shrink to ${left}, and takes an id far from them after that`, () => {
     const kept = new IdSet();
@@ -95,6 +106,14 @@ test('a set from which old ids are removed takes no more memory as its ids grow'
   const measuring = new Measuring(0);
   kept.addTo(measuring);
   assert.ok(measuring.bits <= 100 * 32 * 4, `${measuring.bits} bits for 100 ids`);
+});
+
+test('ids that are close together take about a bit each', () => {
+  const kept = new IdSet();
+  for (let each = 1; each <= 5000; each += 1) kept.add(each);
+  const measuring = new Measuring(0);
+  kept.addTo(measuring);
+  assert.ok(measuring.bits <= 5000 * 1.25, `${measuring.bits} bits for 5000 ids`);
 });
 
 test('a set whose ids are far apart takes less memory once most of them were removed', () => {
