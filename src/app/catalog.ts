@@ -12,7 +12,7 @@ import { TokenVerifier } from '../auth/tokens.ts';
 import type { OpenConsole } from '../console/assets.ts';
 import { onceOpened, openConsole } from '../console/open.ts';
 import { diskSpace } from '../disk/free-space.ts';
-import { type Application, createApplication } from '../http/router.ts';
+import { type Application, createApplication } from '../http/application.ts';
 import { PageBuilds } from '../pages/refresh/page-builds.ts';
 import type { PageQueue } from '../pages/refresh/queue.ts';
 import { openPages, type Pages, type PageSeams } from './open-pages.ts';

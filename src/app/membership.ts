@@ -3,7 +3,7 @@ import type { CurrentCredentials } from '../auth/credentials.ts';
 import type { SharedFiles } from '../auth/sharing/shared-files.ts';
 import type { Cluster } from '../hosts/cluster/cluster.ts';
 import type { HttpRequest } from '../http/message.ts';
-import type { Forward } from '../http/router.ts';
+import type { Forward } from '../http/application.ts';
 import type { ReadinessDetails } from '../http/services.ts';
 import type { Store } from '../store/store.ts';
 import type { Delivering } from './webhooks/open.ts';

@@ -2,7 +2,7 @@
 import { type HttpRequest, type HttpResponse, isRead } from '../http/message.ts';
 import { healthResponse, readinessResponse } from '../http/endpoints/health.ts';
 import { UNCACHED, uncachedJson } from '../http/rules/uncached-json.ts';
-import type { Application } from '../http/router.ts';
+import type { Application } from '../http/application.ts';
 import type { Services } from '../http/services.ts';
 
 export interface Readings extends Pick<Services, 'readiness' | 'readinessDetails'> {

@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ALONE, alone, type HostMode } from '../../src/app/membership.ts';
 import { CatalogError } from '../../src/errors.ts';
-import type { Forward } from '../../src/http/router.ts';
+import type { Forward } from '../../src/http/application.ts';
 import { send } from '../support/client.ts';
 import { closeServices, openService } from '../support/service.ts';
 

@@ -11,7 +11,7 @@ import { type Disk, machineDisk } from '../../src/disk/disk.ts';
 import { CatalogError, messageOf } from '../../src/errors.ts';
 import { MAX_IMPORT_BYTES } from '../../src/http/endpoints/imports/paths.ts';
 import type { HttpRequest, HttpResponse, RequestBody } from '../../src/http/message.ts';
-import type { Application } from '../../src/http/router.ts';
+import type { Application } from '../../src/http/application.ts';
 import { JSON_LIMITS } from '../../src/json/json-limits.ts';
 import { LIMITS } from '../../src/http/wire/limits.ts';
 import { REQUEST_ID, Trace } from '../../src/http/wire/trace.ts';

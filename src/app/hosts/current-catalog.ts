@@ -1,7 +1,7 @@
 /** The catalog of a server: it may not be there yet, and it may be replaced. */
 import { healthResponse, readinessResponse } from '../../http/endpoints/health.ts';
 import { type HttpRequest, type HttpResponse, isRead } from '../../http/message.ts';
-import type { Application } from '../../http/router.ts';
+import type { Application } from '../../http/application.ts';
 import { uncachedJson } from '../../http/rules/uncached-json.ts';
 import { type Catalog, openCatalog } from '../catalog.ts';
 import type { Context } from '../context.ts';

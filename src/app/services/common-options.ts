@@ -1,6 +1,6 @@
 /** What the application of every process has: that of the owner of a directory, and of a worker. */
 import { messageOf } from '../../errors.ts';
-import type { ApplicationOptions } from '../../http/router.ts';
+import type { ApplicationOptions } from '../../http/application.ts';
 import { Money } from '../../model/money.ts';
 import type { AuditedStore } from '../../resources/audit/audited-store.ts';
 import { Undo } from '../../resources/audit/undo.ts';

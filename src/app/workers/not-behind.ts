@@ -4,7 +4,7 @@
  * that is stuck delays by seconds. A client may have read the change set by then, and its next
  * request may be one that the owner carries out.
  */
-import type { Application } from '../../http/router.ts';
+import type { Application } from '../../http/application.ts';
 import type { Arrivals } from '../../resources/changes/arrivals.ts';
 
 interface Options {

@@ -5,7 +5,7 @@
 import { LiveCredentials } from '../../auth/credentials.ts';
 import { TokenVerifier } from '../../auth/tokens.ts';
 import { onceOpened, openConsole } from '../../console/open.ts';
-import { type Application, createApplication, type Forward } from '../../http/router.ts';
+import { type Application, createApplication, type Forward } from '../../http/application.ts';
 import type { Services } from '../../http/services.ts';
 import { AuditedStore } from '../../resources/audit/audited-store.ts';
 import { ChangeFeed } from '../../resources/changes/change-feed.ts';

@@ -7,7 +7,7 @@
  */
 import type { Socket } from 'node:net';
 import { type HttpResponse, whenReady } from '../message.ts';
-import type { Application } from '../router.ts';
+import type { Application } from '../application.ts';
 import {
   endWith,
   ERROR_RESPONSES,

@@ -6,7 +6,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type HttpRequest, type HttpResponse, NO_BODY } from '../message.ts';
-import type { Application } from '../router.ts';
+import type { Application } from '../application.ts';
 import { type AccessListener, accessRecord } from './access-record.ts';
 import {
   clientAddress,

@@ -6,7 +6,7 @@ import { withTimeout } from '../../delay.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
 import { networkOf } from '../../network.ts';
 import type { HttpResponse } from '../message.ts';
-import type { Application } from '../router.ts';
+import type { Application } from '../application.ts';
 import { type AccessListener, errorRecord } from './access-record.ts';
 import { BodyBudget } from './body-memory/body-budget.ts';
 import {

@@ -9,7 +9,7 @@ import { plainJson, type Shape, textContent } from '../../../../src/http/operati
 import { operation, type RequestContext } from '../../../../src/http/operations/operation.ts';
 import { idInPath } from '../../../../src/http/operations/parameters.ts';
 import { definePath, type Path } from '../../../../src/http/operations/path.ts';
-import { type ApplicationOptions, createApplication } from '../../../../src/http/router.ts';
+import { type ApplicationOptions, createApplication } from '../../../../src/http/application.ts';
 import { JSON_OFFERS } from '../../../../src/http/rules/negotiation.ts';
 import { requestWith } from '../../../support/request.ts';
 
