@@ -27,7 +27,7 @@ import type { Monitor } from './catalog-monitor.ts';
 import type { Context } from './context.ts';
 import { type HostSeams, openHosts } from './hosts/open.ts';
 import { openImports } from './imports/open.ts';
-import { alone, type HostMode, type Membership } from './membership.ts';
+import { alone, type HostMode, type Membership } from './hosts/membership.ts';
 import type { ServeOptions } from './server-options.ts';
 import type { ReadinessDetails } from '../http/services.ts';
 import { commonOptions } from './services/common-options.ts';

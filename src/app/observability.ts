@@ -2,7 +2,7 @@
 import { messageOf } from '../errors.ts';
 import type { Limits } from '../http/wire/limits.ts';
 import type { Archive } from './archive/open.ts';
-import type { Membership } from './membership.ts';
+import type { Membership } from './hosts/membership.ts';
 import { ReplicationStateLogger } from './cluster/replication-state-logger.ts';
 import { operatorApplication } from './operator.ts';
 import type { AccessListener } from '../http/wire/access-record.ts';

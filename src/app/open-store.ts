@@ -2,7 +2,7 @@
 import { Store } from '../store/store.ts';
 import type { Monitor } from './catalog-monitor.ts';
 import type { Context } from './context.ts';
-import type { HostMode } from './membership.ts';
+import type { HostMode } from './hosts/membership.ts';
 
 interface Settings {
   readonly data: string;

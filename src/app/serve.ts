@@ -10,7 +10,7 @@ import { CurrentCatalog } from './hosts/current-catalog.ts';
 import type { Host, HostParts } from './hosts/host.ts';
 import { PrimaryHost } from './hosts/primary-host.ts';
 import { FollowerHost } from './hosts/follower-host.ts';
-import { alone } from './membership.ts';
+import { alone } from './hosts/membership.ts';
 import { printHints } from './terminal-hints.ts';
 import { metricsAddress, Observability } from './observability.ts';
 import { runStartupChecks } from './startup-checks.ts';

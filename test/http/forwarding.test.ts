@@ -1,7 +1,7 @@
 /** Which requests a replica forwards to the primary (spec 15.11). */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ALONE, alone, type HostMode } from '../../src/app/membership.ts';
+import { ALONE, alone, type HostMode } from '../../src/app/hosts/membership.ts';
 import { CatalogError } from '../../src/errors.ts';
 import type { Forward } from '../../src/http/application.ts';
 import { send } from '../support/client.ts';

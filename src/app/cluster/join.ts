@@ -10,7 +10,7 @@ import type { Store } from '../../store/store.ts';
 import type { Monitor } from '../catalog-monitor.ts';
 import type { Context } from '../context.ts';
 import { maxForwards } from '../engine/http-client.ts';
-import { ALONE, type Membership } from '../membership.ts';
+import { ALONE, type Membership } from '../hosts/membership.ts';
 import { type ClusterSettings, DEFAULT_LOG_TIMEOUT_MS } from './options.ts';
 import { keepClusterSettings } from './settings-file.ts';
 

@@ -5,7 +5,7 @@ import type { Application } from '../../http/application.ts';
 import { uncachedJson } from '../../http/rules/uncached-json.ts';
 import { type Catalog, openCatalog } from '../catalog.ts';
 import type { Context } from '../context.ts';
-import type { HostMode } from '../membership.ts';
+import type { HostMode } from './membership.ts';
 import type { Observability } from '../observability.ts';
 import type { ServeOptions } from '../server-options.ts';
 

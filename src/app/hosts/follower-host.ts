@@ -37,7 +37,7 @@ import type { Monitor } from '../catalog-monitor.ts';
 import type { Context } from '../context.ts';
 import { maxForwards } from '../engine/http-client.ts';
 import type { Host } from './host.ts';
-import { ALONE, type HostMode, type Membership } from '../membership.ts';
+import { ALONE, type HostMode, type Membership } from './membership.ts';
 import type { FollowOptions, ServeOptions } from '../server-options.ts';
 
 /** Milliseconds for which queued pages are still written before a catalog is replaced. */

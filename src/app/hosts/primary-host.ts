@@ -1,5 +1,5 @@
 /** A host that needs no other one; others may follow it. */
-import type { HostMode } from '../membership.ts';
+import type { HostMode } from './membership.ts';
 import type { Host, HostParts } from './host.ts';
 import { notifyPredecessors } from './notify-predecessor.ts';
 

@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openCatalog } from '../../../src/app/catalog.ts';
-import { ALONE, alone } from '../../../src/app/membership.ts';
+import { ALONE, alone } from '../../../src/app/hosts/membership.ts';
 import { DATA_FILES } from '../../../src/data-files.ts';
 import { messageOf } from '../../../src/errors.ts';
 import { sent } from '../../support/client.ts';

@@ -1,12 +1,12 @@
 /** How a host works with other hosts, and what that means for its catalog. */
-import type { CurrentCredentials } from '../auth/credentials.ts';
-import type { SharedFiles } from '../auth/sharing/shared-files.ts';
-import type { Cluster } from '../hosts/cluster/cluster.ts';
-import type { HttpRequest } from '../http/message.ts';
-import type { Forward } from '../http/application.ts';
-import type { ReadinessDetails } from '../http/services.ts';
-import type { Store } from '../store/store.ts';
-import type { Delivering } from './webhooks/open.ts';
+import type { CurrentCredentials } from '../../auth/credentials.ts';
+import type { SharedFiles } from '../../auth/sharing/shared-files.ts';
+import type { Cluster } from '../../hosts/cluster/cluster.ts';
+import type { HttpRequest } from '../../http/message.ts';
+import type { Forward } from '../../http/application.ts';
+import type { ReadinessDetails } from '../../http/services.ts';
+import type { Store } from '../../store/store.ts';
+import type { Delivering } from '../webhooks/open.ts';
 
 /** One object for each way to work with other hosts. */
 export interface HostMode {
