@@ -4,7 +4,7 @@ import { parseParameters } from '../../resources/query/parameters.ts';
 import type { Listing } from '../../resources/records.ts';
 import type { HttpResponse } from '../message.ts';
 import type { RequestContext } from '../operations/operation.ts';
-import { pageLinks, upLink } from '../rules/paging.ts';
+import { pageLinks, upLink } from '../rules/links.ts';
 
 type ListContext = Pick<RequestContext<unknown>, 'request' | 'mediaType'>;
 

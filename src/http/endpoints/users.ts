@@ -17,7 +17,7 @@ import type { Params } from '../operations/params.ts';
 import { definePath, type Path } from '../operations/path.ts';
 import { callerOf, confirmCaller } from '../rules/authorization.ts';
 import { JSON_OFFERS } from '../rules/negotiation.ts';
-import { itemLinks } from '../rules/paging.ts';
+import { itemLinks } from '../rules/links.ts';
 import { requireWritable } from '../rules/preconditions.ts';
 import type { Services, UserActor, UserGuard, UserObject } from '../services.ts';
 import { ORDER, PAGING } from './kinds/list-parameters.ts';

@@ -13,7 +13,7 @@ import { definePath, type Path } from '../../operations/path.ts';
 import { subjectOf } from '../../rules/authorization.ts';
 import { patchModeOf } from '../../rules/json-body.ts';
 import { JSON_OFFERS } from '../../rules/negotiation.ts';
-import { itemLinks } from '../../rules/paging.ts';
+import { itemLinks } from '../../rules/links.ts';
 import { type Conditions, requireWritable } from '../../rules/preconditions.ts';
 import { bodyOf } from './attributes.ts';
 import { oneOf, patchOf, replacementOf } from './shapes.ts';

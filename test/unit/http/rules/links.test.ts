@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { pageLinks } from '../../../../src/http/rules/paging.ts';
+import { pageLinks } from '../../../../src/http/rules/links.ts';
 import type { Kind } from '../../../../src/model/kind.ts';
 import { KINDS } from '../../../../src/model/kinds.ts';
 import { parseQuery } from '../../../../src/resources/query.ts';
