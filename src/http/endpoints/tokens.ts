@@ -7,7 +7,7 @@ import { type IssuedToken, MAX_ID_LENGTH, unauthorized, type Verified } from '..
 import { CatalogError, messageOf } from '../../errors.ts';
 import { longText, shortText } from '../../model/schemas.ts';
 import type { HttpResponse } from '../message.ts';
-import { json, noBody, optionalJson } from '../operations/body.ts';
+import { json, noBody } from '../operations/body.ts';
 import { negotiatedJson, type Shape } from '../operations/content.ts';
 import {
   operation,
@@ -76,6 +76,8 @@ const renewalRequest = v.pipe(
   v.description('An empty object: the token to renew is in the Authorization header.'),
 );
 
+const RENEWAL_INPUT = { summary: 'An empty object', value: {} };
+
 const TOKEN: Shape = {
   name: 'Token',
   schema: () => ({
@@ -133,7 +135,7 @@ export const TOKEN_PATHS: readonly Path[] = [
           'For the user name and the password of an account. Repeated failures are throttled by name and by client address.',
         // A client that requests a token has none yet.
         role: null,
-        body: json('TokenInput', tokenRequest, TOKEN_INPUT, requireCredential),
+        body: json('TokenInput', tokenRequest, TOKEN_INPUT, { refuse: requireCredential }),
         responses: { 201: TOKEN_CREATED },
         failures: [401, 429],
         run: createToken,
@@ -156,10 +158,7 @@ export const TOKEN_PATHS: readonly Path[] = [
         description:
           'Issues another token for the account of the token in the request, with the current role of the account and with the lifetime of that token, which stays valid. Renewal works for 30 days after the login (`auth_time`); after that, or if the account was disabled or removed, it is 401. For a token that was issued without a login it is 403.',
         role: 'viewer',
-        body: optionalJson('TokenRenewalInput', renewalRequest, {
-          summary: 'An empty object',
-          value: {},
-        }),
+        body: json('TokenRenewalInput', renewalRequest, RENEWAL_INPUT, { optional: true }),
         responses: { 201: TOKEN_CREATED },
         failures: [403, 429],
         run: renewToken,

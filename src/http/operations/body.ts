@@ -75,16 +75,15 @@ function keptFor(request: HttpRequest, known: ReadonlySet<string>): KeptNames {
  * JSON with a valibot schema, which validates the body, describes it, and names its attributes.
  *
  * @param name of the component in the description.
- * @param refuse is called with the body before it is validated; it throws failures other than those
- *   of the schema.
- * @param absent the value of a missing body; if left out, a missing body is malformed.
+ * @param options `optional`: a missing body counts as an empty object, and is not malformed;
+ *   `refuse` is called with the body before it is validated, and throws failures other than those of
+ *   the schema.
  */
 export function json<T>(
   name: string,
   schema: v.GenericSchema<unknown, T>,
   example: Example,
-  refuse: (body: unknown) => void = () => {},
-  absent?: object,
+  { optional = false, refuse = (_body: unknown): void => {} } = {},
 ): BodyDeclaration<T> {
   const shape = {
     name,
@@ -93,6 +92,7 @@ export function json<T>(
   const content = plainJson(shape, { [name]: () => example });
   return {
     content,
+    optional,
     validated: true,
     attributes: () => attributesOf(jsonSchemaOf(schema)),
     async read(request, limits) {
@@ -101,21 +101,12 @@ export function json<T>(
         types: content.types,
         kept,
         isBulky: false,
-        absent,
+        isOptional: optional,
       });
       refuse(body);
       return parseFor(request, schema, body);
     },
   };
-}
-
-/** Like {@link json}, for a body that may be missing: a missing body counts as an empty object. */
-export function optionalJson<T>(
-  name: string,
-  schema: v.GenericSchema<unknown, T>,
-  example: Example,
-): BodyDeclaration<T> {
-  return { ...json(name, schema, example, undefined, {}), optional: true };
 }
 
 /**

@@ -32,8 +32,8 @@ export interface ExpectedJson {
   readonly kept: KeptNames;
   /** Whether users may send long bodies often, so that more of them are parsed natively. */
   readonly isBulky: boolean;
-  /** The value of an empty body; if it is left out, an empty body is malformed. */
-  readonly absent?: object | undefined;
+  /** Whether an empty body counts as an empty object; otherwise it is malformed. */
+  readonly isOptional?: boolean;
 }
 
 /**
@@ -42,13 +42,13 @@ export interface ExpectedJson {
 export async function readJson(
   request: HttpRequest,
   limits: JsonLimits,
-  { types, kept, isBulky, absent }: ExpectedJson,
+  { types, kept, isBulky, isOptional = false }: ExpectedJson,
 ): Promise<unknown> {
   const { subject } = request.trace;
   requireJson(request, types);
   requirePlain(header(request, 'content-encoding'));
   const bytes = await request.body.bytes(subject);
-  if (bytes.length === 0 && absent !== undefined) return absent;
+  if (bytes.length === 0 && isOptional) return {};
   if (bytes.length > LARGE_BYTES) {
     return queue.run(subject, () => parseLarge(bytes, limits, kept));
   }

@@ -6,7 +6,7 @@ import type { Row } from '../../../model/kind.ts';
 import { ALL_KINDS, KINDS } from '../../../model/kinds.ts';
 import { flag } from '../../../model/schemas.ts';
 import type { HttpResponse } from '../../message.ts';
-import { optionalJson } from '../../operations/body.ts';
+import { json } from '../../operations/body.ts';
 import { operation, type RequestContext } from '../../operations/operation.ts';
 import type { Content } from '../../operations/content.ts';
 import { PK } from '../../operations/parameters.ts';
@@ -31,6 +31,11 @@ const reversalRequest = v.pipe(
   v.description('How to undo a write.'),
 );
 
+const REVERSAL_INPUT = {
+  summary: 'Only if the row has not changed since',
+  value: { force: false },
+};
+
 export const REVERSAL_PATH: Path = definePath<Row>({
   template: `${audits.path}{${PK.name}}/reversal/`,
   parameters: [PK],
@@ -48,10 +53,7 @@ export const REVERSAL_PATH: Path = definePath<Row>({
       description:
         'The row gets the values that it had `before` the entry: a created row is deleted, a deleted row is restored with its id, and a changed row gets its old values. What the same request wrote to the specification records of a SKU is undone with it. All or none: if a row has changed since, the request is refused with 409 unless `force` is true. The reversal adds its own entries to the audit trail.',
       role: 'editor',
-      body: optionalJson('ReversalInput', reversalRequest, {
-        summary: 'Only if the row has not changed since',
-        value: { force: false },
-      }),
+      body: json('ReversalInput', reversalRequest, REVERSAL_INPUT, { optional: true }),
       responses: {
         200: {
           name: 'Reversed',
