@@ -120,7 +120,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'slices',
     'streams',
   ],
-  store: ['backoff', 'disk', 'model', 'data-files', 'errors', 'json', 'slices'],
+  store: ['backoff', 'disk', 'model', 'data-files', 'delay', 'errors', 'json', 'slices'],
   auth: ['disk', 'data-files', 'errors', 'fair-queue', 'json', 'network', 'slices'],
   encryption: ['disk', 'errors'],
   disk: ['errors', 'slices'],

@@ -8,8 +8,8 @@
  * 3. A change set that the shared log has accepted is never refused here: if the disk refuses it,
  *    the write is retried.
  */
-import { setTimeout as pause } from 'node:timers/promises';
 import { backoffDelay } from '../../backoff.ts';
+import { pause } from '../../delay.ts';
 import { CatalogError, type Code, messageOf, systemErrorCode } from '../../errors.ts';
 import type { Appended, ChangeLog } from '../change-log.ts';
 import type { EncodedChangeSet } from '../change-set.ts';
@@ -113,23 +113,18 @@ export class SharedCommits {
       } catch (error) {
         if (isFinal(error)) throw error;
         if (failures === 1) this.#onError(error);
-        await this.#pause(backoffDelay(failures, RETRY_MS), error);
+        const { signal } = this.#closing;
+        await pause(backoffDelay(failures, RETRY_MS), signal);
+        if (signal.aborted) throw stopped(error);
       }
     }
   }
+}
 
-  /** @throws CatalogError `write_unknown` if this is closed. */
-  async #pause(milliseconds: number, cause: unknown): Promise<void> {
-    try {
-      await pause(milliseconds, undefined, { signal: this.#closing.signal });
-    } catch {
-      throw new CatalogError(
-        'write_unknown',
-        `the server stopped before the log had answered (${messageOf(cause)})`,
-        { cause },
-      );
-    }
-  }
+/** The error for a write for which the server waited when it was stopped. */
+function stopped(cause: unknown): CatalogError {
+  const message = `the server stopped before the log had answered (${messageOf(cause)})`;
+  return new CatalogError('write_unknown', message, { cause });
 }
 
 /** Whether the log has decided, so that another attempt would have the same outcome. */
