@@ -18,8 +18,9 @@ import {
   PRIVATE,
   WRITER,
 } from './names.ts';
+import { inTurns } from '../slices.ts';
 import { allOf, bounded, wholeOf } from '../streams.ts';
-import { plain, sliced } from './content.ts';
+import { plain } from './content.ts';
 import type { ObjectStore } from './storage/object-store.ts';
 
 /** Change sets of one object at most, so that a listing can begin shortly before a sequence. */
@@ -197,7 +198,9 @@ export class ArchiveObjects {
   }
 
   async #put(name: string, content: readonly Uint8Array[]): Promise<void> {
-    const stored = this.#key === null ? content : await sliced(encrypted(this.#key, content));
+    // In turns, because a change set may have tens of megabytes.
+    const stored =
+      this.#key === null ? content : await Array.fromAsync(inTurns(encrypted(this.#key, content)));
     await this.#reaching(() => this.#store.put(name, Buffer.concat(stored)));
   }
 

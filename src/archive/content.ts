@@ -1,7 +1,6 @@
-/** The content of an archive's objects. */
+/** The content of an archive's objects, if it is not encrypted. */
 import { isEncrypted } from '../encryption/encrypted-stream.ts';
 import { CatalogError } from '../errors.ts';
-import { inTurns } from '../slices.ts';
 
 /**
  * Passes on the pieces of an object that is expected not to be encrypted.
@@ -21,15 +20,4 @@ export async function* plain(
     isFirst = false;
     yield piece;
   }
-}
-
-/**
- * Lets the event loop turn during encryption: a change set may have tens of megabytes.
- *
- * @returns the chunks.
- */
-export async function sliced(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array[]> {
-  const found: Uint8Array[] = [];
-  for await (const chunk of inTurns(chunks)) found.push(chunk);
-  return found;
 }
