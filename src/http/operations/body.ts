@@ -75,9 +75,9 @@ function keptFor(request: HttpRequest, known: ReadonlySet<string>): KeptNames {
  * JSON with a valibot schema, which validates the body, describes it, and names its attributes.
  *
  * @param name of the component in the description.
- * @param options `optional`: a missing body counts as an empty object, and is not malformed;
- *   `refuse` is called with the body before it is validated, and throws failures other than those of
- *   the schema.
+ * @param optional if set, a missing body counts as an empty object, and is not malformed.
+ * @param refuse is called with the body before it is validated; it throws failures other than those
+ *   of the schema.
  */
 export function json<T>(
   name: string,
