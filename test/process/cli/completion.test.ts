@@ -6,16 +6,16 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { callProgram } from '../../support/program.ts';
-import { COMMANDS, FLAGS, NESTED } from '../../support/command-line.ts';
+import { COMMANDS, NESTED } from '../../support/command-line.ts';
 
 for (const shell of ['bash', 'zsh', 'fish'] as const) {
   test(`completion ${shell} prints a script that names every command and every flag`, async () => {
     const { status, stdout, stderr } = await callProgram(['completion', shell]);
     assert.is(status, 0);
     assert.is(stderr, '');
-    for (const command of COMMANDS) {
+    for (const [command, flags] of Object.entries(COMMANDS)) {
       assert.match(stdout, new RegExp(`\\b${command}\\b`));
-      for (const flag of [...FLAGS[command], '--help']) {
+      for (const flag of [...flags, '--help']) {
         const written = shell === 'fish' ? `-l ${flag.slice(2)} ` : flag;
         const line = stdout
           .split('\n')
