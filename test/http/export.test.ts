@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert';
 import { parse } from 'csv-parse/sync';
 import { createCatalog, make, skuFields } from '../support/catalog.ts';
 import { send, tokenFor } from '../support/client.ts';
+import { COLLECTIONS } from '../support/imports.ts';
 import { closeServices, openService, type Service } from '../support/service.ts';
 
 let server: Service;
@@ -13,8 +14,6 @@ test.before(async () => {
 });
 
 test.after(closeServices);
-
-const COLLECTIONS = ['brands', 'categories', 'goods', 'specs', 'options', 'skus'];
 
 const read = (path: string, headers: Record<string, string> = {}, from = server) =>
   send(from, 'GET', path, { headers });

@@ -9,8 +9,8 @@ import {
   skuFields,
   spuFields,
 } from '../support/catalog.ts';
-import { type Received, send } from '../support/client.ts';
-import { csv, importInto } from '../support/imports.ts';
+import { send } from '../support/client.ts';
+import { csv, errorsOf, importInto } from '../support/imports.ts';
 import { closeServices, openService, type Service } from '../support/service.ts';
 
 /** Rows of one commit. */
@@ -26,15 +26,16 @@ test.before.each(async () => {
 
 test.after.each(closeServices);
 
-const errorsOf = ({ errors }: Received['json']) =>
-  errors.map(({ row, column, message }: Received['json']) => [row, column, message]);
-
 /** SKUs of these codes. @returns their ids. */
 async function skusWith(codes: readonly string[]): Promise<number[]> {
   const fields = codes.map((code) => skuFields(catalog, { name: code, code }));
   const { json } = await send(server, 'POST', '/admin/skus/bulk/', { body: fields });
   return json.map(({ id }: { id: number }) => id);
 }
+
+/** A new category. @returns its id. */
+const category = async (name: string, parent_id: number | null) =>
+  Number((await make(server, '/admin/categories/', { name, parent_id })).id);
 
 const codes = async (ids: readonly number[]): Promise<string[]> =>
   Promise.all(ids.map(async (id) => (await read(server, `/admin/skus/${id}/`)).code));
@@ -69,8 +70,6 @@ test('rows with long texts are written in commits of fewer rows', async () => {
 });
 
 test('categories can be moved in any order of the rows', async () => {
-  const category = async (name: string, parent_id: number | null) =>
-    Number((await make(server, '/admin/categories/', { name, parent_id })).id);
   const first = await category('First', null);
   const second = await category('Second', first);
   const moved = await category('Moved', null);
@@ -87,8 +86,6 @@ test('categories can be moved in any order of the rows', async () => {
 });
 
 test('categories can be moved with the columns of an export, in any order of the rows', async () => {
-  const category = async (name: string, parent_id: number | null) =>
-    Number((await make(server, '/admin/categories/', { name, parent_id })).id);
   const upper = await category('Upper', null);
   const lower = await category('Lower', upper);
   const header = 'id,parent_id,parent';
@@ -105,8 +102,6 @@ test('categories can be moved with the columns of an export, in any order of the
 });
 
 test('an exported file in which only the names of categories are changed leaves every parent', async () => {
-  const category = async (name: string, parent_id: number | null) =>
-    Number((await make(server, '/admin/categories/', { name, parent_id })).id);
   const [red, blue] = [await category('Red', null), await category('Blue', null)];
   const below = [await category('Dark', red), await category('Light', blue)];
   for (const parent of below) await category('Leaf', parent);

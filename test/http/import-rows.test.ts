@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { make, read } from '../support/catalog.ts';
 import { type Received, send } from '../support/client.ts';
-import { exportOf, type Format, importInto } from '../support/imports.ts';
+import { errorsOf, exportOf, type Format, importInto } from '../support/imports.ts';
 import { closeServices, openService, type Service } from '../support/service.ts';
 
 let server: Service;
@@ -15,9 +15,6 @@ test.before.each(async () => {
 test.after.each(closeServices);
 
 const csv = (...lines: readonly string[]) => `${lines.join('\n')}\n`;
-
-const errorsOf = ({ errors }: Received['json']) =>
-  errors.map(({ row, column, message }: Received['json']) => [row, column, message]);
 
 test('in JSON and NDJSON an id is an integer, or absent or null to create; others are errors', async () => {
   const before = await read(server, '/admin/brands/1/');

@@ -54,6 +54,11 @@ export async function importInto(
   return found;
 }
 
+/** The errors of an import: the row, the column and the message of each. */
+export function errorsOf({ errors }: Received['json']) {
+  return errors.map(({ row, column, message }: Received['json']) => [row, column, message]);
+}
+
 /** The file of an export. */
 export async function exportOf(server: Reachable, collection: string, query = ''): Promise<string> {
   return (await send(server, 'GET', `/admin/${collection}/export/${query}`)).text;

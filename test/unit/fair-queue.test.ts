@@ -26,6 +26,10 @@ class Site {
     });
   }
 
+  /** Adds a task of the owner with its first letter. @returns it, or why it was refused. */
+  readonly outcome = (task: string): Promise<string> =>
+    this.add(task.charAt(0), task).catch((error: Error) => error.message);
+
   /** Ends the task that began first. */
   async end(failure: Error | null = null): Promise<void> {
     this.#ends.shift()?.(failure);
@@ -114,14 +118,12 @@ test('as many tasks run at a time as may, also after all have ended', async () =
 
 test('an owner who has taken all places gives them to others, until each has as many', async () => {
   const site = new Site({ waiting: 4 });
-  const outcome = (task: string) =>
-    site.add(task.charAt(0), task).catch((error: Error) => error.message);
-  const mine = ['a0', 'a1', 'a2', 'a3', 'a4'].map(outcome);
-  assert.is(await outcome('a5'), 'refused');
-  const others = ['b1', 'b2'].map(outcome);
+  const mine = ['a0', 'a1', 'a2', 'a3', 'a4'].map(site.outcome);
+  assert.is(await site.outcome('a5'), 'refused');
+  const others = ['b1', 'b2'].map(site.outcome);
   assert.equal(await Promise.all(mine.slice(3)), ['refused', 'refused']);
-  for (const task of ['a6', 'b3']) assert.is(await outcome(task), 'refused');
-  others.push(outcome('c1'));
+  for (const task of ['a6', 'b3']) assert.is(await site.outcome(task), 'refused');
+  others.push(site.outcome('c1'));
   assert.is(await mine[2], 'refused');
   assert.equal(await site.finish(), ['a0', 'a1', 'b1', 'c1', 'b2']);
   assert.equal(await Promise.all([...mine.slice(0, 2), ...others]), ['a0', 'a1', 'b1', 'b2', 'c1']);
@@ -129,21 +131,18 @@ test('an owner who has taken all places gives them to others, until each has as 
 
 test('an owner takes no place from one who then has fewer', async () => {
   const site = new Site({ waiting: 3 });
-  const outcome = (task: string) =>
-    site.add(task.charAt(0), task).catch((error: Error) => error.message);
-  const waiting = ['a0', 'a1', 'a2', 'b1'].map(outcome);
+  const waiting = ['a0', 'a1', 'a2', 'b1'].map(site.outcome);
   // Otherwise the two would take the place from each other for ever.
-  assert.is(await outcome('b2'), 'refused');
+  assert.is(await site.outcome('b2'), 'refused');
   assert.equal(await site.finish(), ['a0', 'a1', 'b1', 'a2']);
   assert.equal(await Promise.all(waiting), ['a0', 'a1', 'a2', 'b1']);
 });
 
 test('the place of a task that has begun is free for another one', async () => {
   const site = new Site({ waiting: 2 });
-  const outcome = (task: string) => site.add('a', task).catch((error: Error) => error.message);
   for (let round = 0; round < 4; round += 1) {
-    const tasks = [0, 1, 2].map((nth) => outcome(`a${nth}`));
-    assert.is(await outcome('a3'), 'refused', `round ${round}`);
+    const tasks = [0, 1, 2].map((nth) => site.outcome(`a${nth}`));
+    assert.is(await site.outcome('a3'), 'refused', `round ${round}`);
     await site.finish();
     assert.equal(await Promise.all(tasks), ['a0', 'a1', 'a2'], `round ${round}`);
   }

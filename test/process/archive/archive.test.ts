@@ -253,6 +253,11 @@ test('names that someone else has put into an archive do not reach the terminal 
   }
 });
 
+/** What a bucket of the server is reached with. */
+function credentialsFor({ url: endpoint }: S3Server) {
+  return { endpoint, accessKeyId: 'test-id', secretAccessKey: 'secret' };
+}
+
 /** A bucket, and the methods of the requests to it. */
 async function recordedBucket() {
   const s3 = await startS3Server();
@@ -261,9 +266,7 @@ async function recordedBucket() {
     methods.push(method);
     return 'none';
   };
-  const { url: endpoint } = s3;
-  const credentials = { endpoint, accessKeyId: 'test-id', secretAccessKey: 'secret' };
-  const store = s3Store({ bucket: 'bucket', prefix: 'p/' }, credentials);
+  const store = s3Store({ bucket: 'bucket', prefix: 'p/' }, credentialsFor(s3));
   return { s3, methods, store };
 }
 
@@ -302,9 +305,7 @@ test('a large object is stored from a stream in parts, and a missing object is n
 
 test('a request to a bucket that never responds fails after the deadline', async () => {
   const s3 = await startS3Server();
-  const { url: endpoint } = s3;
-  const credentials = { endpoint, accessKeyId: 'test-id', secretAccessKey: 'secret' };
-  const store = s3Store({ bucket: 'bucket', prefix: '' }, credentials, 50);
+  const store = s3Store({ bucket: 'bucket', prefix: '' }, credentialsFor(s3), 50);
   s3.fault = () => 'silence';
   for (const call of [() => store.put('a', Buffer.from('a')), () => store.get('a')]) {
     try {
@@ -319,9 +320,7 @@ test('a request to a bucket that never responds fails after the deadline', async
 
 test('a read from a bucket that sends only a few bytes a second fails after the deadline', async () => {
   const s3 = await startS3Server();
-  const { url: endpoint } = s3;
-  const credentials = { endpoint, accessKeyId: 'test-id', secretAccessKey: 'secret' };
-  const store = s3Store({ bucket: 'bucket', prefix: '' }, credentials);
+  const store = s3Store({ bucket: 'bucket', prefix: '' }, credentialsFor(s3));
   await store.put('a', Buffer.alloc(1024 * 1024, 'a'));
   s3.fault = () => 'drip';
   const pieces = await store.get('a');
@@ -341,8 +340,7 @@ test('a read from a bucket that sends only a few bytes a second fails after the 
 
 test('a list whose keys are not in order fails instead of repeating for ever', async () => {
   const s3 = await startS3Server();
-  const credentials = { endpoint: s3.url, accessKeyId: 'test-id', secretAccessKey: 'secret' };
-  const store = s3Store({ bucket: 'bucket', prefix: '' }, credentials);
+  const store = s3Store({ bucket: 'bucket', prefix: '' }, credentialsFor(s3));
   for (const name of ['a', 'b']) await store.put(`bases/${name}`, Buffer.from(name));
   s3.fault = () => 'again';
   const failure = await Array.fromAsync(store.list('bases', '')).then(String, messageOf);
@@ -355,9 +353,8 @@ test('a list whose keys are not in order fails instead of repeating for ever', a
 
 test('the error of a failed call names the operation, the object and the reason', async () => {
   const s3 = await startS3Server();
-  const { url: endpoint } = s3;
   const bucket = { bucket: 'bucket', prefix: 'p/' };
-  const store = s3Store(bucket, { endpoint, accessKeyId: 'test-id', secretAccessKey: 'secret' });
+  const store = s3Store(bucket, credentialsFor(s3));
   async function* piece() {
     yield Buffer.from('a');
   }
@@ -378,7 +375,7 @@ test('the error of a failed call names the operation, the object and the reason'
   s3.fault = () => 'before';
   for (const [what, call] of calls) assert.match(await failure(call), `${what} failed: `);
   s3.fault = () => 'none';
-  const stranger = s3Store(bucket, { endpoint, accessKeyId: 'none', secretAccessKey: 'secret' });
+  const stranger = s3Store(bucket, { ...credentialsFor(s3), accessKeyId: 'none' });
   assert.is(
     await failure(() => stranger.get('a')),
     'a read of a failed: AccessDenied (AccessDenied)',

@@ -174,14 +174,16 @@ test('nothing counts as stored if the response is not that of an object store', 
   assert.match(await outcome(names(store)), 'a list of c/ failed: the response is not a list');
 });
 
+/** The response to the begin of an upload in parts. */
+const BEGUN =
+  '<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>';
+
 test('an upload in parts that fails is an error, and its parts are removed', async () => {
-  const begin =
-    '<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>';
   const failure = '<Error><Code>InternalError</Code><Message>try again</Message></Error>';
   for (const failing of ['POST', 'PUT']) {
     const { url, requests } = await peer((request, response) => {
       const isBegin = request.url?.endsWith('?uploads=');
-      if (isBegin) return void response.writeHead(200).end(begin);
+      if (isBegin) return void response.writeHead(200).end(BEGUN);
       // S3 reports a failure of the last step with the status 200.
       if (request.method !== failing) return void response.writeHead(200, { etag: '"a"' }).end();
       response.writeHead(failing === 'POST' ? 200 : 503).end(failure);
@@ -197,10 +199,8 @@ test('an upload in parts that fails is an error, and its parts are removed', asy
 
 test('a store may take longer than other calls to make an object of its parts', async () => {
   const deadlineMs = 3000;
-  const begin =
-    '<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>';
   const { url, requests } = await peer((request, response) => {
-    if (request.url?.endsWith('?uploads=')) return void response.end(begin);
+    if (request.url?.endsWith('?uploads=')) return void response.end(BEGUN);
     if (request.method !== 'POST') return void response.writeHead(200, { etag: '"a"' }).end();
     // S3 sends the status at once, and white space until it is done.
     response.writeHead(200).write(' ');

@@ -28,6 +28,15 @@ const get = (target: string, headers: readonly string[] = []) =>
 
 const LAST = 'Connection: close';
 
+const BOOK = '{"name":"Emma","pub_date":"1815-12-23"}';
+const POST = `POST /books/ HTTP/1.1\r\nHost: a\r\nContent-Length: ${BOOK.length}\r\n\r\n${BOOK}`;
+
+/** The last request, with a header of this length. */
+const withHeader = (bytes: number) => get('/healthz', [`X-Large: ${'x'.repeat(bytes)}`, LAST]);
+
+/** A target of this length. */
+const targetOf = (bytes: number) => `/books/?_=${'y'.repeat(bytes - '/books/?_='.length)}`;
+
 /** Bytes of a body that counts for the memory of all bodies. */
 const LARGE_BODY = 32 * 1024;
 
@@ -88,9 +97,8 @@ function assertRefused(text: string, status: number): void {
 
 test('headers within the limit are accepted, larger headers are 431', () =>
   withServer({ headers: 2 * 1024 }, async (server) => {
-    const sized = (bytes: number) => get('/healthz', [`X-Large: ${'x'.repeat(bytes)}`, LAST]);
-    assert.match(await exchangeRaw(server, [sized(1800)]), /^HTTP\/1\.1 200 /);
-    assertRefused(await exchangeRaw(server, [sized(2048)]), 431);
+    assert.match(await exchangeRaw(server, [withHeader(1800)]), /^HTTP\/1\.1 200 /);
+    assertRefused(await exchangeRaw(server, [withHeader(2048)]), 431);
   }));
 
 test('100 headers are accepted, 101 headers are 431', () =>
@@ -104,16 +112,14 @@ test('100 headers are accepted, 101 headers are 431', () =>
 
 test('a header limit of 64 KiB, above the default, is enforced', () =>
   withServer({ headers: 64 * 1024 }, async (server) => {
-    const sized = (bytes: number) => get('/healthz', [`X-Large: ${'x'.repeat(bytes)}`, LAST]);
-    assert.match(await exchangeRaw(server, [sized(60_000)]), /^HTTP\/1\.1 200 /);
-    assertRefused(await exchangeRaw(server, [sized(70_000)]), 431);
+    assert.match(await exchangeRaw(server, [withHeader(60_000)]), /^HTTP\/1\.1 200 /);
+    assertRefused(await exchangeRaw(server, [withHeader(70_000)]), 431);
   }));
 
 test('a target at the limit is served, a target one byte longer is 414', () =>
   withServer({ url: 300 }, async (server) => {
-    const target = (bytes: number) => `/books/?_=${'y'.repeat(bytes - '/books/?_='.length)}`;
-    assert.match(await exchangeRaw(server, [get(target(300), [LAST])]), /^HTTP\/1\.1 200 /);
-    const refused = await exchangeRaw(server, [get(target(301), [LAST])]);
+    assert.match(await exchangeRaw(server, [get(targetOf(300), [LAST])]), /^HTTP\/1\.1 200 /);
+    const refused = await exchangeRaw(server, [get(targetOf(301), [LAST])]);
     assertRefused(refused, 414);
     assert.match(refused, 'longer than 300 bytes');
   }));
@@ -122,8 +128,7 @@ test('a target and headers that are both at their limits are served, one more by
   withServer({ headers: 16 * 1024, url: 32 * 1024 }, async (server) => {
     const others = ['Host', 'catalog', 'Connection', 'close', 'X-Large'].join('').length;
     const sized = (target: number, headers: number) => {
-      const path = `/books/?_=${'y'.repeat(target - '/books/?_='.length)}`;
-      return get(path, [`X-Large: ${'x'.repeat(headers - others)}`, LAST]);
+      return get(targetOf(target), [`X-Large: ${'x'.repeat(headers - others)}`, LAST]);
     };
     const largest = sized(32 * 1024, 16 * 1024);
     assert.match(await exchangeRaw(server, [largest]), /^HTTP\/1\.1 200 /);
@@ -134,9 +139,8 @@ test('a target and headers that are both at their limits are served, one more by
 
 test('by default a target of 8192 bytes is served, and one of 8193 bytes is 414', () =>
   withServer({}, async (server) => {
-    const target = (bytes: number) => `/books/?_=${'y'.repeat(bytes - '/books/?_='.length)}`;
-    assert.match(await exchangeRaw(server, [get(target(8192), [LAST])]), /^HTTP\/1\.1 200 /);
-    assertRefused(await exchangeRaw(server, [get(target(8193), [LAST])]), 414);
+    assert.match(await exchangeRaw(server, [get(targetOf(8192), [LAST])]), /^HTTP\/1\.1 200 /);
+    assertRefused(await exchangeRaw(server, [get(targetOf(8193), [LAST])]), 414);
   }));
 
 test('--headers-timeout: headers that arrive too slowly, byte by byte, are 408', () =>
@@ -261,9 +265,7 @@ test('requests on a connection above the limit are not carried out', () =>
   withServer({ connections: 1 }, async (server) => {
     const wire = new Wire(server);
     await wire.ask();
-    const body = '{"name":"Emma","pub_date":"1815-12-23"}';
-    const post = `POST /books/ HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-    const refused = await exchangeRaw(server, [post + post]);
+    const refused = await exchangeRaw(server, [POST + POST]);
     assertRefused(refused, 503);
     wire.text = '';
     wire.socket.write(get('/books/'));
@@ -302,9 +304,7 @@ for (const [what, limit, trustProxy] of [
 test('--max-pipelined: with 3, the fourth waiting request is 503 and closes the connection', () =>
   withServer({ pipelined: 3 }, async (server) => {
     // The first request is a write: those after it wait until it is on the disk.
-    const body = '{"name":"Emma","pub_date":"1815-12-23"}';
-    const post = `POST /books/ HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-    const text = await exchangeRaw(server, [post + get('/healthz').repeat(7)]);
+    const text = await exchangeRaw(server, [POST + get('/healthz').repeat(7)]);
     const statuses = [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
     assert.equal(statuses, [201, 200, 200, 200, 503]);
     assert.match(text, 'too many requests are waiting on this connection');
@@ -313,9 +313,7 @@ test('--max-pipelined: with 3, the fourth waiting request is 503 and closes the 
 
 test('more than twice --max-pipelined requests close the connection without a 503', () =>
   withServer({ pipelined: 3 }, async (server) => {
-    const body = '{"name":"Emma","pub_date":"1815-12-23"}';
-    const post = `POST /books/ HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-    assert.not.match(await exchangeRaw(server, [post + get('/healthz').repeat(40)]), ' 503 ');
+    assert.not.match(await exchangeRaw(server, [POST + get('/healthz').repeat(40)]), ' 503 ');
     assert.is((await send(server, 'GET', '/books/')).status, 200);
   }));
 
@@ -366,12 +364,9 @@ test('a client that half-closes the connection after its requests gets every res
 test('--max-headers, --max-url and --max-pipelined set the limits', async () => {
   const args = ['--max-headers', '2KiB', '--max-url', '300', '--max-pipelined', '1'];
   const server = await startServer({ args });
-  const large = get('/healthz', [`X-Large: ${'x'.repeat(2048)}`, LAST]);
-  assertRefused(await exchangeRaw(server, [large]), 431);
+  assertRefused(await exchangeRaw(server, [withHeader(2048)]), 431);
   assertRefused(await exchangeRaw(server, [get(`/${'y'.repeat(300)}`, [LAST])]), 414);
-  const body = '{"name":"Emma","pub_date":"1815-12-23"}';
-  const post = `POST /books/ HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-  const pipelined = await exchangeRaw(server, [post + get('/healthz').repeat(2)]);
+  const pipelined = await exchangeRaw(server, [POST + get('/healthz').repeat(2)]);
   assert.match(pipelined, 'too many requests are waiting on this connection');
   assert.is((await server.stop()).status, 0);
 });

@@ -25,15 +25,23 @@ test.after.each(closeServices);
 /** Longer than the time between two looks for imports of commands. */
 const SOME_LOOKS_MS = 500;
 
+/** A disk that cannot list the files of webhooks. */
+const withoutWebhooks = {
+  ...quickDisk,
+  list(path: string) {
+    if (basename(path) === DATA_FILES.webhooks) throw new Error('no webhooks');
+    return quickDisk.list(path);
+  },
+};
+
 test('a catalog whose webhooks cannot be read takes no imports of commands', async () => {
   const data = temporaryDirectory();
   let looks = 0;
   const disk = {
     ...quickDisk,
     list(path: string) {
-      if (basename(path) === DATA_FILES.webhooks) throw new Error('no webhooks');
       if (basename(path) === DATA_FILES.imports) looks += 1;
-      return quickDisk.list(path);
+      return withoutWebhooks.list(path);
     },
   };
   assert.is(await openService({ data, disk }).then(String, messageOf), 'no webhooks');
@@ -61,11 +69,7 @@ test('a catalog that was closed takes no imports of commands', async () => {
 test('a start that fails logs nothing of what it could not write', async () => {
   const data = temporaryDirectory();
   const disk = {
-    ...quickDisk,
-    list(path: string) {
-      if (basename(path) === DATA_FILES.webhooks) throw new Error('no webhooks');
-      return quickDisk.list(path);
-    },
+    ...withoutWebhooks,
     read(path: string) {
       if (basename(path) === DATA_FILES.pageSettings) throw new Error('no settings');
       return quickDisk.read(path);
@@ -79,16 +83,11 @@ test('a start that fails logs nothing of what it could not write', async () => {
 });
 
 test('a catalog that cannot be opened, nor closed again, says both', async () => {
-  const disk = {
-    ...quickDisk,
-    list(path: string) {
-      if (basename(path) === DATA_FILES.webhooks) throw new Error('no webhooks');
-      return quickDisk.list(path);
-    },
-  };
   const close = () => Promise.reject(new Error('no farewell'));
   const mode = { ...alone(), join: () => Promise.resolve({ ...ALONE, close }) };
-  const error = await openService({ disk, mode }).catch((failure: unknown) => failure);
+  const error = await openService({ disk: withoutWebhooks, mode }).catch(
+    (failure: unknown) => failure,
+  );
   assert.ok(error instanceof SuppressedError);
   assert.is(messageOf(error.suppressed), 'no webhooks');
   assert.is(messageOf(error.error), 'no farewell');

@@ -13,11 +13,10 @@ import { read } from '../../../support/catalog.ts';
 import { send } from '../../../support/client.ts';
 import { temporaryDirectory } from '../../../support/directory.ts';
 import { quickDisk, refusableDisk } from '../../../support/disk.ts';
+import { COLLECTIONS } from '../../../support/imports.ts';
 import { callProgram, type CallOptions } from '../../../support/program.ts';
 import { closeServices, contextOf, openService } from '../../../support/service.ts';
 import { until } from '../../../support/until.ts';
-
-const COLLECTIONS = ['brands', 'categories', 'goods', 'specs', 'options', 'skus'];
 
 async function demo(): Promise<string> {
   const data = temporaryDirectory();

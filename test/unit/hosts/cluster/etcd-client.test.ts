@@ -191,15 +191,19 @@ test('a watch that is ended closes its connection', async () => {
   await until('it is closed too', () => open() === 0);
 });
 
-test('a message of a watch that does not end is refused without reading it again and again', async () => {
-  const { url } = await rawNode((response) => {
-    const piece = Buffer.alloc(64 * 1024, 'a');
+/** A node that sends a piece again and again. */
+function endlessNode(piece: Buffer) {
+  return rawNode((response) => {
     const pump = () => {
       while (!response.destroyed) if (!response.write(piece)) return response.once('drain', pump);
       return null;
     };
     pump();
   });
+}
+
+test('a message of a watch that does not end is refused without reading it again and again', async () => {
+  const { url } = await endlessNode(Buffer.alloc(64 * 1024, 'a'));
   let turns = 0;
   const timer = setInterval(() => void (turns += 1), 1);
   const client = new EtcdClient({ endpoints: [url], prefix: '/', timeoutMs: LONG_MS });
@@ -209,14 +213,7 @@ test('a message of a watch that does not end is refused without reading it again
 });
 
 test('messages that do not end leave turns of the event loop to others', async () => {
-  const { url } = await rawNode((response) => {
-    const piece = Buffer.from('{}\n'.repeat(10_000));
-    const pump = () => {
-      while (!response.destroyed) if (!response.write(piece)) return response.once('drain', pump);
-      return null;
-    };
-    pump();
-  });
+  const { url } = await endlessNode(Buffer.from('{}\n'.repeat(10_000)));
   const client = new EtcdClient({ endpoints: [url], prefix: '/', timeoutMs: LONG_MS });
   const ending = new AbortController();
   let messages = 0;

@@ -23,6 +23,10 @@ function shown(view: View): unknown {
   };
 }
 
+function putCategory(tx: Transaction, id: number, parent_id: number | null): void {
+  tx.put('categories', { id, name: `category ${id}`, parent_id });
+}
+
 const step = fc.record({
   id: fc.constantFrom(4, 5, 6, 7, 8),
   parent_id: fc.constantFrom(...PARENTS),
@@ -33,16 +37,14 @@ test('a view keeps the rows and look-ups by value of its creation during later c
   fc.assert(
     fc.property(fc.array(step, { maxLength: 12 }), fc.array(step, { maxLength: 12 }), (a, b) => {
       const store = new MemoryStore();
-      const put = (tx: Transaction, id: number, parent_id: number | null) =>
-        tx.put('categories', { id, name: `category ${id}`, parent_id });
       const run = ({ id, parent_id, deletes }: (typeof a)[number]) =>
         store.commit([
           (tx) => {
-            if (!deletes) put(tx, id, parent_id);
+            if (!deletes) putCategory(tx, id, parent_id);
             else if (tx.get('categories', id) !== undefined) tx.delete('categories', id);
           },
         ]);
-      store.commit([(tx) => [1, 2, 3].forEach((id) => put(tx, id, null))]);
+      store.commit([(tx) => [1, 2, 3].forEach((id) => putCategory(tx, id, null))]);
       for (const each of a) run(each);
       const view = store.freeze();
       const before = shown(store);
@@ -58,12 +60,10 @@ test('a view keeps the rows and look-ups by value of its creation during later c
 test('a look-up reads each row when its id is taken, whatever is committed until then', () => {
   const store = new MemoryStore();
   const children = Array.from({ length: 100 }, (_, nth) => nth + 3);
-  const put = (tx: Transaction, id: number, parent_id: number | null) =>
-    tx.put('categories', { id, name: `category ${id}`, parent_id });
   store.commit([
     (tx) => {
-      for (const id of [1, 2]) put(tx, id, null);
-      for (const id of children) put(tx, id, 1);
+      for (const id of [1, 2]) putCategory(tx, id, null);
+      for (const id of children) putCategory(tx, id, 1);
     },
   ]);
   const view = store.freeze();
@@ -77,7 +77,7 @@ test('a look-up reads each row when its id is taken, whatever is committed until
     const ids = Iterator.from(view.matching('categories', 'parent_id', 1));
     const { value: first } = ids.next();
     assert.is(read, 1);
-    store.commit([(tx) => children.forEach((id) => put(tx, id, 2))]);
+    store.commit([(tx) => children.forEach((id) => putCategory(tx, id, 2))]);
     assert.equal([first, ...ids], children);
   } finally {
     ChunkRows.prototype.peek = peek;
