@@ -1,6 +1,5 @@
 /** Accounts: list, add, role, disable, password, end tokens. For admins. */
 import { useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
 import type { components } from '../../../../dist/console/api.d.ts';
 import { ApiError } from '../api/client.ts';
 import { client, unwrap } from '../api/typed-client.ts';
@@ -12,36 +11,23 @@ import { RoleCell } from './role-cell.tsx';
 import { formatTime, t } from '../messages/text.ts';
 import { DataTable } from '../parts/data-table.tsx';
 import { confirm } from '../parts/dialog.tsx';
-import { announce, complain, Failure, wordsFor } from '../parts/notices.tsx';
+import { announce, complain, Failure } from '../parts/notices.tsx';
 import { useTitle } from '../parts/title.ts';
+import { useReading } from '../parts/use-reading.ts';
 
 type User = components['schemas']['User'];
 
 type Open = { readonly kind: 'new' } | { readonly kind: 'password'; readonly name: string };
 
+function readUsers(signal: AbortSignal): Promise<readonly User[]> {
+  return unwrap(client.GET('/admin/users/', { params: { query: { per_page: 1000 } }, signal }));
+}
+
 /** It shows all accounts at once, up to the largest page of the API. */
 export function AccountScreen() {
-  const users = useSignal<readonly User[] | null>(null);
-  const failure = useSignal<string | null>(null);
+  const { found: users, failure, reload } = useReading(readUsers, []);
   const open = useSignal<Open | null>(null);
-  const reads = useRef(0);
-  const read = () => {
-    reads.current += 1;
-    const turn = reads.current;
-    unwrap(client.GET('/admin/users/', { params: { query: { per_page: 1000 } } })).then(
-      (found) => {
-        // The response to a later request may have come first.
-        if (turn !== reads.current) return;
-        users.value = found;
-        failure.value = null;
-      },
-      (error: unknown) => {
-        if (turn === reads.current) failure.value = wordsFor(error);
-      },
-    );
-  };
   useTitle(t('nav.accounts'));
-  useEffect(read, []);
   const opened = open.value;
   // A dialog that was cancelled, and is saved later, does not close the next one.
   const close = () => {
@@ -63,20 +49,20 @@ export function AccountScreen() {
           </button>
         </div>
       </div>
-      <Failure text={failure.value} onAgain={read} />
+      <Failure text={failure.value} onAgain={reload} />
       {users.value === null && failure.value === null && <p class="empty">{t('loading')}</p>}
       {users.value !== null && (
         <UserTable
           users={users.value}
-          onChanged={read}
+          onChanged={reload}
           onPassword={(name) => {
             open.value = { kind: 'password', name };
           }}
         />
       )}
-      {open.value?.kind === 'new' && <NewAccount onClose={close} onDone={read} />}
+      {open.value?.kind === 'new' && <NewAccount onClose={close} onDone={reload} />}
       {open.value?.kind === 'password' && (
-        <NewPassword name={open.value.name} onClose={close} onDone={read} />
+        <NewPassword name={open.value.name} onClose={close} onDone={reload} />
       )}
     </>
   );

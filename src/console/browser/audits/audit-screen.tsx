@@ -1,7 +1,7 @@
 /** The audit trail: who changed what and when, before and after side by side, and back again. */
-import { type Signal, useSignal } from '@preact/signals';
+import type { Signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { ApiError, isAborted, isPassing, jsonOf, receive, send } from '../api/client.ts';
+import { ApiError, isPassing, jsonOf, receive, send } from '../api/client.ts';
 import { collectionNamed } from '../api/collections.ts';
 import { needCategories } from '../api/references.ts';
 import { textOf } from '../api/text-of.ts';
@@ -13,11 +13,11 @@ import { useOneAtATime } from '../one-at-a-time.ts';
 import { attributeLabel, shownValue } from '../parts/attributes.ts';
 import { followCategories } from '../parts/category-changes.ts';
 import { confirm } from '../parts/dialog.tsx';
-import { announce, complain, Failure, wordsFor } from '../parts/notices.tsx';
+import { announce, complain, Failure } from '../parts/notices.tsx';
 import { usePagingFocus } from '../parts/paging-focus.ts';
 import { useTitle } from '../parts/title.ts';
-import { useVersion } from '../parts/version.ts';
 import { reverse } from '../parts/undo.ts';
+import { useReading } from '../parts/use-reading.ts';
 import { type AuditEntry, differencesOf, entryTitle, resourceLabel } from './entries.ts';
 import { addressOf, TrailFilters } from './trail-filters.tsx';
 
@@ -66,29 +66,17 @@ async function readTrail(parameters: string, signal: AbortSignal): Promise<Trail
 export function AuditScreen() {
   const filters = filtersOf(address.value);
   const page = pageOf(address.value);
-  const trail = useSignal<Trail | null>(null);
-  const failure = useSignal<string | null>(null);
-  const [wanted, reload] = useVersion();
   const parameters = new URLSearchParams({
     ...filters,
     ...periodOf(filters),
     page: String(page),
     per_page: String(PER_PAGE),
   }).toString();
-  useEffect(() => {
-    void wanted;
-    const abort = new AbortController();
-    readTrail(parameters, abort.signal).then(
-      (read) => {
-        trail.value = read;
-        failure.value = null;
-      },
-      (error: unknown) => {
-        if (!isAborted(error)) failure.value = wordsFor(error);
-      },
-    );
-    return () => abort.abort();
-  }, [parameters, wanted, trail, failure]);
+  const {
+    found: trail,
+    failure,
+    reload,
+  } = useReading((signal) => readTrail(parameters, signal), [parameters]);
   useEffect(() => {
     if (trail.value === null) return;
     const { entries, total } = trail.value;

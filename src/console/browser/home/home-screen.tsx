@@ -1,6 +1,4 @@
 /** The first screen: how much there is, what waits, what changed last, what needs attention. */
-import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
 import { COLLECTION_NAMES, collectionNamed } from '../api/collections.ts';
 import { session } from '../api/session.ts';
 import { readSummary, type Summary } from '../api/summary.ts';
@@ -8,8 +6,9 @@ import type { CollectionName } from '../api/types.ts';
 import { href, navigate } from '../location.ts';
 import { formatNumber, formatTime, formatUnit, serverText, t } from '../messages/text.ts';
 import { resourceLabel } from '../audits/entries.ts';
-import { Failure, wordsFor } from '../parts/notices.tsx';
+import { Failure } from '../parts/notices.tsx';
 import { useTitle } from '../parts/title.ts';
+import { useReading } from '../parts/use-reading.ts';
 import { textOf } from '../api/text-of.ts';
 
 /** Entries of the audit trail that are shown. */
@@ -19,28 +18,15 @@ type LastChange = NonNullable<Summary['changes']>[number];
 
 /** All that it shows comes in one response (spec 13.3). */
 export function HomeScreen() {
-  const summary = useSignal<Summary | null>(null);
-  const failure = useSignal<string | null>(null);
-  const read = () => {
-    readSummary().then(
-      (found) => {
-        summary.value = found;
-        failure.value = null;
-      },
-      (error: unknown) => {
-        failure.value = wordsFor(error);
-      },
-    );
-  };
+  const { found: summary, failure, reload } = useReading(readSummary, []);
   useTitle(t('home.title'));
-  useEffect(read, []);
   return (
     <>
       <div class="heading">
         <h1>{t('home.hello', { name: session.value?.subject ?? '' })}</h1>
       </div>
       <Find />
-      <Failure text={failure.value} onAgain={read} />
+      <Failure text={failure.value} onAgain={reload} />
       {summary.value !== null && <State summary={summary.value} />}
       <Counts counts={summary.value?.counts ?? {}} />
       {summary.value?.changes && <LastChanges changes={summary.value.changes} />}
