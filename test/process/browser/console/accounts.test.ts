@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { read } from '../../../support/catalog.ts';
+import { send } from '../../../support/client.ts';
 import { until } from '../../../support/until.ts';
 import { testInBrowser } from '../browser.ts';
 import { faults, focused, hears, loseResponse, makeAccount, stage } from './console.ts';
@@ -48,6 +49,27 @@ testInBrowser(
     assert.equal(faults(visitor), []);
   },
 );
+
+testInBrowser('an admin gives an account a new password', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('admin');
+  const { page } = visitor;
+  await makeAccount(server, 'paula', 'editor');
+  await page.goto(at('/accounts'));
+  const row = page.getByRole('row').filter({ hasText: 'paula' });
+  await row.getByRole('button', { name: 'New password' }).click();
+  const dialog = page.getByRole('dialog', { name: 'New password for paula' });
+  const password = dialog.getByLabel('Password');
+  await password.fill('short');
+  await password.press('Enter');
+  await dialog.getByText('must have at least 8 characters').waitFor();
+  const body = { username: 'paula', password: 'a new battery staple' };
+  await password.fill(body.password);
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await hears(page, 'status', 'paula has a new password.');
+  assert.is((await send(server, 'POST', '/admin/tokens/', { body, token: null })).status, 201);
+  assert.equal(faults(visitor, [/422/]), []);
+});
 
 testInBrowser('what is wrong with a new account is said below its fields', async () => {
   const { at, visit } = scene();
