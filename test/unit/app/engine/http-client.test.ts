@@ -1,4 +1,4 @@
-/** docs/security.md, "Hosts": forwarded requests leave room in the HTTP client for others. */
+/** docs/security.md, "Hosts that follow": forwarded requests leave room for others. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { HTTP_CLIENT_POLICY, maxForwards } from '../../../../src/app/engine/http-client.ts';
