@@ -1,4 +1,5 @@
 /** `restore`: a data directory from a backup. */
+import { dirname, join } from 'node:path';
 import type { Context } from '../../../app/context.ts';
 import {
   type BackedUpCredentials,
@@ -6,9 +7,9 @@ import {
   restoreCredentials,
 } from '../../../auth/backup/credentials.ts';
 import type { DecryptWith } from '../../../auth/backup/encryption.ts';
-import { CatalogError, messageOf } from '../../../errors.ts';
+import { CatalogError, messageOf, shellWord } from '../../../errors.ts';
 import { type Backup, receiveBackup, restoreBackup, verifyBackup } from '../../../store/backup.ts';
-import { DamagedFile } from '../../../store/files/files.ts';
+import { changeSetName, DamagedFile } from '../../../store/files/files.ts';
 import { describeState } from '../describe.ts';
 import { readIdentities, readPassphrase } from './secrets.ts';
 import { inputName, readInput, STANDARD_STREAM } from '../../standard-stream.ts';
@@ -52,7 +53,18 @@ async function readBackup(file: string, context: Context): Promise<Required<Back
   if (pieces === null) {
     throw new CatalogError('backup_failed', `there is no file ${file}; name a backup`);
   }
-  return reading(file, () => verifyBackup(file, pieces));
+  const backup = reading(file, () => verifyBackup(file, pieces));
+  warnOfChangesBeside(file, backup.state.sequence, context);
+  return backup;
+}
+
+/** The base of a data directory has the form and the name of a backup, and lacks later changes. */
+function warnOfChangesBeside(file: string, sequence: number, { disk, warn }: Context): void {
+  const directory = dirname(file);
+  if (disk.size(join(directory, changeSetName(sequence + 1))) === null) return;
+  warn(
+    `warning: ${file} is not a backup but the base of a store: the changes after it are not restored; to restore them too, first run: catalog-server backup <file> --data ${shellWord(directory)}`,
+  );
 }
 
 /** The advice about a file of a store is not for a file that the operator has named. */

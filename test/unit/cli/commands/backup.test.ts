@@ -147,6 +147,25 @@ test('restore warns if there is a passphrase or an identity, and the backup has 
   }
 });
 
+test('restore warns of the base of a store whose later change sets are beside it', async () => {
+  const [data, folder] = [join(temporaryDirectory(), 'data'), temporaryDirectory()];
+  await done(['migrate', '--demo', '--data', data]);
+  const base = join(data, 'catalog.json');
+  const { status, stdout, stderr } = await callProgram([
+    'restore',
+    base,
+    '--data',
+    join(folder, 'a'),
+  ]);
+  assert.is(status, 0, stderr);
+  assert.match(stdout, ': 0 rows as of change set 0');
+  assert.match(stderr, `warning: ${base} is not a backup but the base of a store`);
+  assert.match(stderr, `catalog-server backup <file> --data ${data}\n`);
+  await done(['backup', join(folder, 'b.json'), '--data', data]);
+  const whole = await callProgram(['restore', join(folder, 'b.json'), '--data', join(folder, 'b')]);
+  assert.equal([whole.status, whole.stderr], [0, '']);
+});
+
 test('restore does not replace other accounts, and creates no store next to them', async () => {
   const [{ data, folder }, other] = [await furnished(), await furnished()];
   const to = join(folder, 'b.json');
