@@ -4,11 +4,13 @@ import { session } from '../api/session.ts';
 import { textOf } from '../api/text-of.ts';
 import type { Item } from '../api/types.ts';
 import { tabStorage } from '../start/storage.ts';
-import type { Typed } from './values.ts';
+import type { TypedFields } from './values.ts';
 
 export interface Draft {
   /** Fields that were changed. */
-  readonly typed: Readonly<Record<string, Typed>>;
+  readonly typed: TypedFields;
+  /** Fields that were sent when responses were lost. Drafts of earlier versions have none. */
+  readonly unanswered?: readonly TypedFields[];
   /** The item that was changed, and its entity tag; null for a new one. */
   readonly item: Item | null;
   readonly etag: string | null;

@@ -9,7 +9,7 @@ import { textOf } from '../api/text-of.ts';
 import type { Item, Value } from '../api/types.ts';
 import { currency, locale, priceInput } from '../messages/text.ts';
 import { amountOf } from '../messages/typed-numbers.ts';
-import { type Draft, draftName, keepDraft, readDraft } from './drafts.ts';
+import { draftName, keepDraft, readDraft } from './drafts.ts';
 import {
   changedChoices,
   type Choice,
@@ -18,6 +18,7 @@ import {
   type FormField,
   initialOf,
   judge,
+  only,
   type Typed,
   type TypedFields,
   typedOf,
@@ -89,23 +90,29 @@ export class FormState {
     batch(() => {
       if (draft.item !== null) this.base.value = { item: draft.item, etag: draft.etag ?? '' };
       const { locale: from = locale.value } = draft;
-      const typed = from === locale.value ? draft.typed : this.#translated(draft.typed, from);
-      this.typed.value = { ...this.#typedOf(draft.item), ...typed };
+      const put = (fields: TypedFields): TypedFields => ({
+        ...this.#typedOf(draft.item),
+        ...(from === locale.value ? fields : this.#translated(fields, from)),
+      });
+      this.typed.value = put(draft.typed);
+      this.unanswered.value = (draft.unanswered ?? []).map(put);
       this.restored.value = !isContinued;
     });
   }
 
   /** Keeps what is unsaved. */
   keep(): void {
-    const changed = this.changedFields();
-    keepDraft(this.#name, changed.length === 0 ? null : this.#draft(changed));
-  }
-
-  #draft(changed: readonly FormField[]): Draft {
-    const typed = changed.map(({ attribute }) => [attribute, this.typed.value[attribute] ?? null]);
+    const unsaved = this.unsavedFields();
     const { item = null, etag = null } = this.base.value ?? {};
-    const fields = Object.fromEntries(typed) as TypedFields;
-    return { typed: fields, item, etag, locale: locale.value, creation: this.creation.last };
+    const draft = {
+      typed: only(unsaved, this.typed.value),
+      unanswered: this.unanswered.value.map((sent) => only(this.changedFields(item, sent), sent)),
+      item,
+      etag,
+      locale: locale.value,
+      creation: this.creation.last,
+    };
+    keepDraft(this.#name, unsaved.length === 0 ? null : draft);
   }
 
   set(attribute: string, value: Typed): void {
@@ -127,6 +134,7 @@ export class FormState {
    */
   translate(from: string): void {
     this.typed.value = this.#translated(this.typed.value, from);
+    this.unanswered.value = this.unanswered.value.map((sent) => this.#translated(sent, from));
   }
 
   #translated(fields: TypedFields, from: string): TypedFields {

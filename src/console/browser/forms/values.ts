@@ -96,6 +96,11 @@ export function judge(field: FormField, typed: Typed): Judged {
   }
 }
 
+/** What some fields hold. */
+export function only(fields: readonly FormField[], typed: TypedFields): TypedFields {
+  return Object.fromEntries(fields.map(({ attribute }) => [attribute, typed[attribute] ?? null]));
+}
+
 /** Whether a field would be saved as another value. */
 export function differ(field: FormField, from: TypedFields, to: TypedFields): boolean {
   const [before, now] = [from[field.attribute] ?? null, to[field.attribute] ?? null];

@@ -207,6 +207,45 @@ testInBrowser(
   },
 );
 
+testInBrowser('what was typed after a lost response and a reload is saved', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  const price = page.getByLabel('Price', { exact: true });
+  const save = page.getByRole('button', { name: 'Save', exact: true });
+  await page.goto(at('/skus/11'));
+  const saved = async () => (await read(server, '/admin/skus/11/')).price;
+  page.on('dialog', (dialog) => void dialog.accept());
+  const saveInVain = async (typed: string) => {
+    await price.fill(typed);
+    await loseResponse(page, '**/admin/skus/11/', 'PATCH');
+    await save.click();
+    await hears(page, 'alert', 'The server does not answer.');
+    await page.unroute('**/admin/skus/11/');
+    assert.is(await saved(), Number(typed) * 100);
+  };
+  await saveInVain('6101.00');
+  await page.reload();
+  await page.getByText('Your unsaved changes were restored.').waitFor();
+  await page.getByRole('button', { name: 'Deutsch' }).click();
+  await page.getByLabel('Bestand').fill('6');
+  await page.getByLabel('Preis', { exact: true }).fill('6102,00');
+  await page.getByRole('button', { name: 'Speichern' }).click();
+  await hears(page, 'status', 'ist gespeichert.');
+  assert.is(await saved(), 610_200);
+  await page.getByRole('button', { name: 'English' }).click();
+  await saveInVain('6103.00');
+  await price.fill('6102.00');
+  await page.reload();
+  await page.getByText('Your unsaved changes were restored.').waitFor();
+  assert.is(await price.inputValue(), '6102.00');
+  await save.click();
+  await hears(page, 'status', 'is saved.');
+  assert.is(await saved(), 610_200);
+  assert.equal(faults(visitor, [/ERR_FAILED/, /412/]), []);
+  await page.context().close();
+});
+
 testInBrowser('a switch of a list shows what the server has after a lost response', async () => {
   const { server, at, visit } = scene();
   const visitor = await visit('editor');
