@@ -126,7 +126,8 @@ async function namesIn(server: { readonly url: string }): Promise<string[]> {
 
 test('spec 15.10 to 15.13: a new follower fetches a base, applies changes and forwards writes', async () => {
   const primary = await startPrimary({ demo: true });
-  const replica = await follow(primary);
+  // A directory that does not exist yet.
+  const replica = await follow(primary, { data: join(temporaryDirectory(), 'follower') });
   await ready(replica);
   const created = await readOwnWrite(replica);
   assert.is(
