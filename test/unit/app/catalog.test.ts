@@ -1,5 +1,5 @@
 /** A catalog that cannot be opened: what was opened by then is closed (src/app/catalog.ts). */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { test } from 'uvu';
@@ -11,6 +11,7 @@ import { messageOf } from '../../../src/errors.ts';
 import { sent } from '../../support/client.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { quickDisk } from '../../support/disk.ts';
+import { codeOf } from '../../support/failure.ts';
 import { SECRET } from '../../support/secret.ts';
 import {
   closeServices,
@@ -64,6 +65,20 @@ test('a catalog that was closed takes no imports of commands', async () => {
   const before = looks;
   await pause(SOME_LOOKS_MS);
   assert.is(looks, before);
+});
+
+test('a mistake in the settings is reported before there is a store', async () => {
+  const data = temporaryDirectory();
+  const archive = { kind: 'directory', path: join(data, DATA_FILES.changes) } as const;
+  for (const [code, options, secret] of [
+    ['usage', { archive }, SECRET],
+    ['key_file', {}, 'short'],
+  ] as const) {
+    const context = contextOf(quickDisk, { CATALOG_JWT_SECRET: secret });
+    const opening = openCatalog(optionsOf(options, data), context, monitor([]), {});
+    assert.is(await codeOf(opening), code);
+    assert.equal(readdirSync(data), [], code);
+  }
 });
 
 test('a start that fails logs nothing of what it could not write', async () => {
