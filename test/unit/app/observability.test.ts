@@ -3,25 +3,31 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { metricsAddress, Observability } from '../../../src/app/observability.ts';
 
+function observing(workers = 1): Observability {
+  const options = { data: '.', host: '127.0.0.1', logLevel: 'silent', logFormat: 'json' };
+  return new Observability(
+    { ...options, maxMemory: 9e9, workers } as ConstructorParameters<typeof Observability>[0],
+    'test',
+  );
+}
+
 test('--max-memory is divided among the processes: the workers and the owner of the directory', () => {
   for (const [workers, processes] of [
     [1, 1],
     [2, 3],
     [8, 9],
   ] as const) {
-    const { memory } = new Observability(
-      {
-        data: '.',
-        host: '127.0.0.1',
-        logLevel: 'silent',
-        logFormat: 'json',
-        maxMemory: 9e9,
-        workers,
-      } as ConstructorParameters<typeof Observability>[0],
-      'test',
-    );
-    assert.is(memory.limit, 9e9 / processes);
+    assert.is(observing(workers).memory.limit, 9e9 / processes);
   }
+});
+
+test('a shared log that does not answer is a warning, and makes the host not ready', () => {
+  const { log, readiness, onReplicationState } = observing();
+  const warnings: string[] = [];
+  log.warn = (message) => void warnings.push(message);
+  onReplicationState('unreachable');
+  assert.equal(warnings, ['the log that the hosts share: silent']);
+  assert.is(readiness.reason(), 'the log that the hosts share does not answer');
 });
 
 test('the metrics are at the host of the server, unless they have one of their own', () => {
