@@ -235,7 +235,7 @@ test('a wrong number of rows in an outline is reported when the chunk is read', 
       error instanceof CatalogError &&
       error.code === 'store_damaged' &&
       error.message.includes(
-        'it has 100 rows of books instead of 101 where outline.json says; first remove outline.json',
+        'base is damaged: it has 100 rows of books instead of 101 where outline.json says; first remove outline.json',
       ),
   );
 });
