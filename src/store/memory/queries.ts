@@ -17,7 +17,7 @@ import {
 } from '../../model/rows.ts';
 import type { IdList } from './id-list.ts';
 import { orderOfRange, type Restriction, Restrictions, type Sources } from './restrictions.ts';
-import { foreignKeysOf } from './search/owners.ts';
+import { foreignKeysOf } from './search/searched-texts.ts';
 import { Bitmap } from './search/id-set.ts';
 import type { Page, RowsOf, RowSelection, Selection } from './selection.ts';
 import { precedes } from './orders/sort-key.ts';

@@ -23,10 +23,10 @@ import {
   concerns,
   foreignKeysOf,
   joinsTo,
-  type Owner,
-  ownersOf,
   searchedAttributes,
-} from './owners.ts';
+  type SearchedText,
+  searchedTextsOf,
+} from './searched-texts.ts';
 import { TextIndex } from './text-index.ts';
 
 /** What a search reads of the tables. */
@@ -156,7 +156,7 @@ export class Searches {
 
   /** Builds the indexes of a kind that are not there yet, one after the other. */
   async #indexed(kind: Kind): Promise<void> {
-    const needed = new Set([kind.name, ...ownersOf(kind).map((owner) => owner.kind)]);
+    const needed = new Set([kind.name, ...searchedTextsOf(kind).map((text) => text.kind)]);
     for (const name of needed) {
       let building = this.#building.get(name);
       if (building === undefined) {
@@ -223,10 +223,10 @@ export class Searches {
     let all: Bitmap | null = null;
     for (const word of words) {
       const found = new Bitmap(this.#source.lastId(kind.name));
-      for (const owner of ownersOf(kind)) {
+      for (const text of searchedTextsOf(kind)) {
         // Joined texts come last, since a short word often occurs in the own texts of every row.
-        if (owner.foreignKey !== null && found.count() === size && isUnchanged()) break;
-        yield* this.#findIn(kind, owner, word, found);
+        if (text.foreignKey !== null && found.count() === size && isUnchanged()) break;
+        yield* this.#findIn(kind, text, word, found);
         yield;
       }
       if (all === null) all = found;
@@ -236,8 +236,12 @@ export class Searches {
   }
 
   /** Adds the rows whose attribute contains the word. */
-  *#findIn(kind: Kind, owner: Owner, word: string, found: Bitmap): Generator<undefined, void> {
-    const { kind: ownerKind, attribute, foreignKey } = owner;
+  *#findIn(
+    kind: Kind,
+    { kind: ownerKind, attribute, foreignKey }: SearchedText,
+    word: string,
+    found: Bitmap,
+  ): Generator<undefined, void> {
     const index = this.#indexes[ownerKind].get(attribute);
     if (index === undefined) throw new Error(`${ownerKind} has no words of ${attribute}`);
     if (foreignKey === null) {

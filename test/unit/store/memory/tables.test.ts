@@ -12,7 +12,7 @@ import {
 import { ALL_KINDS, KINDS } from '../../../../src/model/kinds.ts';
 import { lookupIn } from '../../../../src/model/rows.ts';
 import { referrersOf } from '../../../../src/model/relations.ts';
-import { searchedAttributes } from '../../../../src/store/memory/search/owners.ts';
+import { searchedAttributes } from '../../../../src/store/memory/search/searched-texts.ts';
 import { foldText } from '../../../../src/model/text-folding.ts';
 import { referencesOf, valueOf } from '../../../../src/model/rules.ts';
 import { scalarAttributes } from '../../../../src/resources/visible-attributes.ts';

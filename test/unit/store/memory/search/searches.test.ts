@@ -9,7 +9,7 @@ import { ALL_KINDS, KINDS } from '../../../../../src/model/kinds.ts';
 import { perKind } from '../../../../../src/model/per-kind.ts';
 import { lookupIn } from '../../../../../src/model/rows.ts';
 import { valueOf } from '../../../../../src/model/rules.ts';
-import { searchedAttributes } from '../../../../../src/store/memory/search/owners.ts';
+import { searchedAttributes } from '../../../../../src/store/memory/search/searched-texts.ts';
 import { foldText } from '../../../../../src/model/text-folding.ts';
 import { visibleAttributes } from '../../../../../src/resources/visible-attributes.ts';
 import { RowTable } from '../../../../../src/store/memory/row-table.ts';

@@ -3,7 +3,7 @@ import type { Attribute, Kind, KindName } from '../../../model/kind.ts';
 import { perKind } from '../../../model/per-kind.ts';
 import { joinOf } from '../../../model/rules.ts';
 
-export interface Owner {
+export interface SearchedText {
   readonly kind: KindName;
   readonly attribute: string;
   /** The attribute through which the text is joined; null if it is the row's own. */
@@ -25,7 +25,7 @@ function isSearched(declared: Attribute): boolean {
 }
 
 /** Where the text of an attribute is stored. */
-function ownerOf(kind: Kind, attribute: string): Owner {
+function searchedText(kind: Kind, attribute: string): SearchedText {
   const declared = kind.attributes[attribute];
   if (declared?.role !== 'lookup') return { kind: kind.name, attribute, foreignKey: null };
   const join = joinOf(kind, declared);
@@ -33,16 +33,16 @@ function ownerOf(kind: Kind, attribute: string): Owner {
 }
 
 /** The texts that a search of a kind reads, the rows' own ones first. */
-export function ownersOf(kind: Kind): Owner[] {
-  const owners = searchedAttributes(kind).map(([name]) => ownerOf(kind, name));
-  const isOwn = ({ foreignKey }: Owner) => foreignKey === null;
-  return [...owners.filter(isOwn), ...owners.filter((owner) => !isOwn(owner))];
+export function searchedTextsOf(kind: Kind): SearchedText[] {
+  const texts = searchedAttributes(kind).map(([name]) => searchedText(kind, name));
+  const isOwn = ({ foreignKey }: SearchedText) => foreignKey === null;
+  return [...texts.filter(isOwn), ...texts.filter((text) => !isOwn(text))];
 }
 
 /** The attributes through which a kind joins texts of another. */
-export function joinsTo(kind: Kind, ownerKind: KindName): string[] {
-  return ownersOf(kind).flatMap(({ kind: owner, foreignKey }) =>
-    foreignKey !== null && owner === ownerKind ? [foreignKey] : [],
+export function joinsTo(kind: Kind, joined: KindName): string[] {
+  return searchedTextsOf(kind).flatMap(({ kind: stored, foreignKey }) =>
+    foreignKey !== null && stored === joined ? [foreignKey] : [],
   );
 }
 
@@ -53,5 +53,5 @@ export function concerns(kind: Kind, changed: KindName): boolean {
 
 /** The references of a kind through which a search follows texts of other rows. */
 export function foreignKeysOf(kind: Kind): string[] {
-  return ownersOf(kind).flatMap(({ foreignKey }) => foreignKey ?? []);
+  return searchedTextsOf(kind).flatMap(({ foreignKey }) => foreignKey ?? []);
 }
