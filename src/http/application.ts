@@ -87,9 +87,7 @@ function note({ trace }: HttpRequest, found: string | null, { memorable, templat
 /** Makes `/openapi.json` at the first request for it, which keeps the start of the server short. */
 function describing(table: readonly Path[], settings: Settings): () => ServedDocument {
   let made: ServedDocument | null = null;
-  return () => {
-    return (made ??= describe(table, settings));
-  };
+  return () => (made ??= describe(table, settings));
 }
 
 function describe(table: readonly Path[], settings: Settings): ServedDocument {

@@ -7,6 +7,7 @@ import { parseCount } from '../../resources/query/paging.ts';
 import { malformed, parseParameters, type Parameters } from '../../resources/query/parameters.ts';
 import { header, type HttpResponse } from '../message.ts';
 import { noBody } from '../operations/body.ts';
+import { count, instant, positive, text } from '../operations/common-schemas.ts';
 import { arrayOf, negotiatedJson, type Shape, textContent } from '../operations/content.ts';
 import { operation, type RequestContext } from '../operations/operation.ts';
 import { inQuery, type Parameter } from '../operations/parameters.ts';
@@ -34,8 +35,6 @@ const EXAMPLE = {
   after: { id: 3, name: 'Ondine Paris', logo: '', first_letter: 'O' },
 };
 
-const text = { type: 'string' };
-
 const row = (description: string) => ({
   type: ['object', 'null'],
   additionalProperties: true,
@@ -48,8 +47,8 @@ const CHANGE: Shape = {
     type: 'object',
     description: 'The change of one row by one change set.',
     properties: {
-      sequence: { type: 'integer', minimum: 1, description: 'The number of the change set.' },
-      time: { ...text, format: 'date-time', description: 'When it was made, UTC.' },
+      sequence: { ...positive, description: 'The number of the change set.' },
+      time: { ...instant, description: 'When it was made, UTC.' },
       subject: {
         type: ['string', 'null'],
         description:
@@ -60,7 +59,7 @@ const CHANGE: Shape = {
         enum: RESOURCES,
         description: 'The name of the collection in the path.',
       },
-      id: { type: 'integer', minimum: 1 },
+      id: positive,
       action: { ...text, enum: ['create', 'update', 'delete'] },
       before: row('The stored attributes before the change; null for a new row.'),
       after: row('The stored attributes after the change; null for a deleted row.'),
@@ -85,13 +84,13 @@ const PARAMETERS: readonly Parameter[] = [
   inQuery(
     'since',
     'The number of the change set after which the changes begin. The default is the last change set, so that only new changes follow.',
-    { type: 'integer', minimum: 0 },
+    count,
     'changessince',
   ),
   inQuery(
     'limit',
     'The maximum number of change sets in the array. A change set is never split.',
-    { type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT },
+    { ...positive, maximum: MAX_LIMIT, default: DEFAULT_LIMIT },
     'changeslimit',
   ),
   inQuery(
@@ -110,7 +109,7 @@ const LAST_EVENT_ID: Parameter = {
   in: 'header',
   description:
     'For a stream: the id of the last event that the client received. The stream continues after it, and `since` is ignored.',
-  schema: { type: 'integer', minimum: 0 },
+  schema: count,
   example: EXAMPLE.sequence,
 };
 

@@ -2,6 +2,7 @@
 import welcome from '../../../templates/viewer/welcome.njk' with { type: 'text' };
 import { COLLECTIONS } from '../../model/kinds.ts';
 import { noBody } from '../operations/body.ts';
+import { text } from '../operations/common-schemas.ts';
 import { type JsonSchema, negotiatedJson, type Shape } from '../operations/content.ts';
 import {
   documentResponse,
@@ -79,7 +80,6 @@ function indexAs(mediaType: string, index: ServedDocument): ServedDocument {
 function descriptionPath({ version }: Settings): Path {
   // Shortened: with all of itself as an example the description would never end.
   const beginning = { openapi: OPENAPI, info: { title: 'Catalog server', version }, paths: {} };
-  const text = { type: 'string' };
   const shape: Shape = {
     name: 'Description',
     schema: () => ({
@@ -148,7 +148,6 @@ function indexLinks(basePath: string): string {
 }
 
 function indexShape(object: ReturnType<typeof indexObject>): Shape {
-  const text = { type: 'string' };
   return {
     name: 'Index',
     schema: () => ({
@@ -167,7 +166,7 @@ function indexShape(object: ReturnType<typeof indexObject>): Shape {
 }
 
 function pathsBy(names: readonly string[]): JsonSchema {
-  const path = { type: 'string', description: 'A path on this server.' };
+  const path = { ...text, description: 'A path on this server.' };
   return {
     type: 'object',
     properties: Object.fromEntries(names.map((name) => [name, path])),

@@ -1,5 +1,6 @@
 /** `/healthz` and `/readyz`, for monitors and load balancers. */
 import type { HttpResponse } from '../message.ts';
+import { count, text } from '../operations/common-schemas.ts';
 import { type Content, type JsonObject, plainJson, type Shape } from '../operations/content.ts';
 import { noBody } from '../operations/body.ts';
 import { operation, type ResponseDeclaration } from '../operations/operation.ts';
@@ -14,7 +15,7 @@ const VERBOSE: Parameter = {
   name: 'verbose',
   in: 'query',
   description: 'Adds details to the response. It needs no value.',
-  schema: { type: 'string' },
+  schema: text,
   example: '',
 };
 
@@ -43,7 +44,7 @@ const STATE: Shape = {
   schema: () => ({
     type: 'object',
     description: 'The state of the process.',
-    properties: { status: { type: 'string', enum: ['ok'] } },
+    properties: { status: { ...text, enum: ['ok'] } },
     required: ['status'],
     examples: [{ status: 'ok' }],
   }),
@@ -55,7 +56,7 @@ const DETAILS: JsonObject = {
     description:
       'How far the archive is behind the store. Only with `verbose`, and if there is an archive.',
     properties: {
-      behind_change_sets: { type: 'integer', minimum: 0 },
+      behind_change_sets: count,
       behind_seconds: { type: 'number', minimum: 0 },
       failing: { type: 'boolean', description: 'Whether the last attempt failed.' },
     },
@@ -66,7 +67,7 @@ const DETAILS: JsonObject = {
     description:
       'How far the host is behind the host that it follows. Only with `verbose`, and if it follows one.',
     properties: {
-      behind_change_sets: { type: 'integer', minimum: 0 },
+      behind_change_sets: count,
       behind_seconds: { type: 'number', minimum: 0 },
       connected: { type: 'boolean', description: 'Whether change sets arrive.' },
     },
@@ -79,7 +80,7 @@ const READY: Shape = {
   schema: () => ({
     type: 'object',
     description: 'The server accepts writes.',
-    properties: { status: { type: 'string', enum: ['ready'] }, ...DETAILS },
+    properties: { status: { ...text, enum: ['ready'] }, ...DETAILS },
     required: ['status'],
     examples: [{ status: 'ready' }],
   }),
@@ -90,7 +91,7 @@ const UNREADY: Shape = {
   schema: () => ({
     type: 'object',
     description: 'Why the server does not accept writes.',
-    properties: { error: { type: 'string' }, ...DETAILS },
+    properties: { error: text, ...DETAILS },
     required: ['error'],
     examples: [{ error: 'not ready: the disk refused a write' }],
   }),

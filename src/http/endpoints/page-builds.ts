@@ -5,6 +5,7 @@ import { flag, identifier } from '../../model/schemas.ts';
 import { entityTag } from '../../resources/entity-tag.ts';
 import type { HttpResponse } from '../message.ts';
 import { json, noBody } from '../operations/body.ts';
+import { count, instant, positive, text } from '../operations/common-schemas.ts';
 import { arrayOf, negotiatedJson, type Shape } from '../operations/content.ts';
 import { operation, type RequestContext } from '../operations/operation.ts';
 import { PK } from '../operations/parameters.ts';
@@ -53,16 +54,13 @@ const EXAMPLE = {
   finished_at: null,
 };
 
-const count = { type: 'integer', minimum: 0 };
-const time = { type: 'string', format: 'date-time' };
-
 const PROPERTIES = {
-  id: { type: 'integer', minimum: 1 },
-  state: { type: 'string', enum: ['queued', 'running', 'finished'] },
+  id: positive,
+  state: { ...text, enum: ['queued', 'running', 'finished'] },
   stale: { type: 'boolean', description: 'Whether only pages that differ are written.' },
   skus: {
     type: ['array', 'null'],
-    items: { type: 'integer', minimum: 1 },
+    items: positive,
     description: 'The SKUs whose pages are rebuilt; null for all pages.',
   },
   total: { ...count, description: 'Pages to rebuild.' },
@@ -75,12 +73,12 @@ const PROPERTIES = {
     description: 'The first 100 failures.',
     items: {
       type: 'object',
-      properties: { page: { type: 'string' }, error: { type: 'string' } },
+      properties: { page: text, error: text },
       required: ['page', 'error'],
     },
   },
-  created_at: time,
-  finished_at: { type: ['string', 'null'], format: 'date-time' },
+  created_at: instant,
+  finished_at: { ...instant, type: ['string', 'null'] },
 };
 
 const PAGE_BUILD: Shape = {

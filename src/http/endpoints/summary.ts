@@ -3,6 +3,7 @@ import { mayActAs } from '../../auth/roles.ts';
 import { COLLECTIONS } from '../../model/kinds.ts';
 import type { HttpResponse } from '../message.ts';
 import { noBody } from '../operations/body.ts';
+import { count, instant, positive, text } from '../operations/common-schemas.ts';
 import { type JsonSchema, negotiatedJson, type Shape } from '../operations/content.ts';
 import { operation, type RequestContext } from '../operations/operation.ts';
 import { definePath, type Path } from '../operations/path.ts';
@@ -11,9 +12,6 @@ import { JSON_OFFERS } from '../rules/negotiation.ts';
 import { CONSOLE_TAG } from './tags.ts';
 
 const NAMES = COLLECTIONS.flatMap(({ name, published }) => (published ? [name] : []));
-
-const count = { type: 'integer', minimum: 0 };
-const text = { type: 'string' };
 
 /** The schema of an object that has all of these members. */
 function objectOf(properties: Readonly<Record<string, JsonSchema>>, more: object = {}): JsonSchema {
@@ -40,12 +38,12 @@ const EXAMPLE = {
 };
 
 const CHANGE = objectOf({
-  id: { type: 'integer', minimum: 1, description: 'The id of the audit entry.' },
-  time: { type: 'string', format: 'date-time' },
+  id: { ...positive, description: 'The id of the audit entry.' },
+  time: instant,
   subject: { type: ['string', 'null'] },
-  action: { type: 'string', enum: ['create', 'update', 'delete'] },
+  action: { ...text, enum: ['create', 'update', 'delete'] },
   resource: text,
-  resource_id: { type: 'integer', minimum: 1 },
+  resource_id: positive,
   label: { type: ['string', 'null'], description: 'The name of the row, if it has one.' },
 });
 
@@ -68,7 +66,7 @@ const SUMMARY: Shape = {
           bytes: { ...count, description: 'The size of the files of the store.' },
         }),
         currency: {
-          type: 'string',
+          ...text,
           pattern: '^[A-Z]{3}$',
           description: 'The currency of all prices (ISO 4217).',
         },

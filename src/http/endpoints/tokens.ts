@@ -8,6 +8,7 @@ import { CatalogError, messageOf } from '../../errors.ts';
 import { longText, shortText } from '../../model/schemas.ts';
 import type { HttpResponse } from '../message.ts';
 import { json, noBody } from '../operations/body.ts';
+import { instant, text } from '../operations/common-schemas.ts';
 import { negotiatedJson, type Shape } from '../operations/content.ts';
 import {
   operation,
@@ -84,8 +85,8 @@ const TOKEN: Shape = {
     type: 'object',
     description: 'A token for the paths under `/admin/`.',
     properties: {
-      token: { type: 'string', description: 'Send it as `Authorization: Bearer <token>`.' },
-      expires_at: { type: 'string', format: 'date-time', description: 'UTC.' },
+      token: { ...text, description: 'Send it as `Authorization: Bearer <token>`.' },
+      expires_at: { ...instant, description: 'UTC.' },
     },
     required: ['token', 'expires_at'],
     examples: [TOKEN_EXAMPLE],
@@ -112,7 +113,7 @@ const JTI: PathParameter = {
   name: 'jti',
   in: 'path',
   description: 'The id of a token: its claim `jti`.',
-  schema: { type: 'string', pattern: '^[A-Za-z0-9_-][A-Za-z0-9_.-]*$', maxLength: MAX_ID_LENGTH },
+  schema: { ...text, pattern: '^[A-Za-z0-9_-][A-Za-z0-9_.-]*$', maxLength: MAX_ID_LENGTH },
   example: '3f0a1c52-7d7e-4d0b-9a31-0f6f9c2b8e44',
   pattern: String.raw`[\w-][\w.-]{0,${MAX_ID_LENGTH - 1}}`,
   memorable: false,

@@ -6,6 +6,7 @@ import { parseInput } from '../../resources/input.ts';
 import { inSlices } from '../../slices.ts';
 import type { HttpResponse } from '../message.ts';
 import { noBody } from '../operations/body.ts';
+import { count, instant, text } from '../operations/common-schemas.ts';
 import { arrayOf, negotiatedJson, type Shape } from '../operations/content.ts';
 import { type Operation, operation, type RequestContext } from '../operations/operation.ts';
 import { IDEMPOTENCY_KEY, PK } from '../operations/parameters.ts';
@@ -21,10 +22,6 @@ import { shortListOf } from './lists.ts';
 const KIND: Kind = KINDS.webhooks;
 
 const PLACE: Place = { kind: KIND, nesting: null, protectBooks: false };
-
-const text = { type: 'string' };
-const count = { type: 'integer', minimum: 0 };
-const instant = { ...text, format: 'date-time' };
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=';
 

@@ -1,6 +1,7 @@
 /** The response headers of the description. */
 import { KINDS } from '../../model/kinds.ts';
 import type { Examples } from '../../resources/examples.ts';
+import { count, positive, text } from '../operations/common-schemas.ts';
 import type { JsonObject } from '../operations/content.ts';
 import { type Named, ref } from './refs.ts';
 import { FAULT_EXAMPLE } from './schemas.ts';
@@ -15,7 +16,6 @@ const ALWAYS = [
   'X-Request-Id?',
 ];
 
-const text = { type: 'string' };
 const required = true;
 
 /**
@@ -57,7 +57,7 @@ const EVERY: Named = {
     description:
       'The number of a change set: the response shows this change set and all earlier ones. The response to a write shows at least that write. For `/admin/changes/` it is the last change set.',
     required,
-    schema: { type: 'integer', minimum: 0 },
+    schema: count,
     example: 1042,
   },
   'X-Content-Type-Options': {
@@ -83,13 +83,13 @@ const OWN: Named = {
   },
   'Retry-AfterPerhaps': {
     description: 'Seconds to wait before trying again.',
-    schema: { type: 'integer', minimum: 1 },
+    schema: positive,
     example: 1,
   },
   'X-Total-Count': {
     description: 'The number of objects on all pages.',
     required,
-    schema: { type: 'integer', minimum: 0 },
+    schema: count,
     example: 36,
   },
   'Idempotent-ReplayedPerhaps': {
@@ -131,7 +131,7 @@ const OWN: Named = {
   'Retry-After': {
     description: 'Seconds to wait before trying again.',
     required,
-    schema: { type: 'integer', minimum: 1 },
+    schema: positive,
     example: 212,
   },
   'Last-ModifiedPerhaps': {

@@ -2,9 +2,8 @@
 import { type FieldErrors } from '../../errors.ts';
 import { KINDS } from '../../model/kinds.ts';
 import { sentAttributes } from '../endpoints/kinds/attributes.ts';
+import { text } from '../operations/common-schemas.ts';
 import type { Shape } from '../operations/content.ts';
-
-const text = { type: 'string' };
 
 /** The body of a failure that was not caused by the request. */
 export const FAULT_EXAMPLE = {

@@ -1,5 +1,6 @@
 /** The parameters of operations: in paths, in queries and in request headers. */
 import { KEY } from '../rules/idempotency-key.ts';
+import { count, text } from './common-schemas.ts';
 import type { JsonObject } from './content.ts';
 
 /** A parameter as the description shows it, and the name of its component there. */
@@ -61,7 +62,7 @@ export function inQuery(
 
 export const PK = idInPath('pk', 'The id of an item.');
 
-const tags = { schema: { type: 'string' }, example: '"89lmCjTEav7Gy_YdMjrMWv"' };
+const tags = { schema: text, example: '"89lmCjTEav7Gy_YdMjrMWv"' };
 
 export const IF_MATCH: Parameter = {
   component: 'ifMatch',
@@ -84,7 +85,7 @@ export const IF_MODIFIED_SINCE: Parameter = {
   name: 'If-Modified-Since',
   in: 'header',
   description: 'Send the page only if it is newer than this.',
-  schema: { type: 'string' },
+  schema: text,
   example: 'Sat, 21 Nov 2026 12:00:00 GMT',
 };
 
@@ -93,7 +94,7 @@ export const IF_UNMODIFIED_SINCE: Parameter = {
   name: 'If-Unmodified-Since',
   in: 'header',
   description: 'Send the page only if it is not newer than this.',
-  schema: { type: 'string' },
+  schema: text,
   example: 'Sat, 21 Nov 2026 12:00:00 GMT',
 };
 
@@ -103,7 +104,7 @@ export const CATALOG_MIN_SEQUENCE: Parameter = {
   in: 'header',
   description:
     'The change set that the response must show at least: the `Catalog-Sequence` of an earlier response. The server waits for it for up to a second; then the response is 503. If it is more than 100,000 change sets beyond the last one, the response is 503 at once.',
-  schema: { type: 'integer', minimum: 0 },
+  schema: count,
   example: 1042,
 };
 
@@ -113,7 +114,7 @@ export const IDEMPOTENCY_KEY: Parameter = {
   in: 'header',
   description:
     'Chosen by the client, preferably a UUID: 1 to 255 visible ASCII characters, with or without quotes around them. A request that is sent again with the same key within 24 hours is not carried out again, but gets the first response. Another request with the same key is 422.',
-  schema: { type: 'string', pattern: KEY.source },
+  schema: { ...text, pattern: KEY.source },
   example: '7c4a1f3e-2f0b-4d0e-9a38-6a8d3f2b5c11',
 };
 
@@ -123,6 +124,6 @@ export const PREFER: Parameter = {
   in: 'header',
   description:
     'With `handling=strict`, an unknown member of the body is an error; otherwise it is ignored (RFC 7240).',
-  schema: { type: 'string' },
+  schema: text,
   example: 'handling=strict',
 };

@@ -13,6 +13,7 @@ import { CREATABLE, parseCreatable } from '../../../resources/transfer/rows/refe
 import { type Match, MATCHES, matchesOf } from '../../../resources/transfer/rows/matching.ts';
 import { header, type HttpResponse } from '../../message.ts';
 import { noBody, stream } from '../../operations/body.ts';
+import { text } from '../../operations/common-schemas.ts';
 import { operation, type RequestContext } from '../../operations/operation.ts';
 import { IDEMPOTENCY_KEY, inQuery, type Parameter, PK } from '../../operations/parameters.ts';
 import { definePath, type Path } from '../../operations/path.ts';
@@ -33,8 +34,6 @@ export const MAX_IMPORT_BYTES = 256 * 1024 * 1024;
 const DRY_RUN = 'dry_run';
 const MATCH = 'match';
 const CREATE_MISSING = 'create_missing';
-
-const text = { type: 'string' };
 
 const DRY_RUN_PARAMETER = inQuery(
   DRY_RUN,

@@ -1,5 +1,6 @@
 /** Imports in the description of the API. */
 import { CREATABLE } from '../../../resources/transfer/rows/references.ts';
+import { count, positive, text } from '../../operations/common-schemas.ts';
 import { arrayOf, negotiatedJson, type Shape } from '../../operations/content.ts';
 
 const EXAMPLE = {
@@ -26,11 +27,8 @@ const LISTS = {
 /** Members that reports of earlier versions lack. */
 const OPTIONAL: ReadonlySet<string> = new Set(['created_missing_count', 'created_missing']);
 
-const count = { type: 'integer', minimum: 0 };
-const text = { type: 'string' };
-
 const PROPERTIES = {
-  id: { type: 'integer', minimum: 1 },
+  id: positive,
   collection: { ...text, description: 'The name of the collection in the path.' },
   state: { ...text, enum: ['checking', 'writing', 'done', 'refused', 'failed'] },
   dry_run: {
@@ -71,7 +69,7 @@ const LIST_PROPERTIES = {
       type: 'object',
       properties: {
         row: { type: 'integer' },
-        id: { type: 'integer', minimum: 1 },
+        id: positive,
         action: { ...text, enum: ['create', 'update'] },
         fields: {
           type: 'object',
@@ -91,7 +89,7 @@ const LIST_PROPERTIES = {
       properties: {
         row: { type: 'integer', description: 'The first row of the file with the name.' },
         resource: { ...text, enum: CREATABLE },
-        id: { type: 'integer', minimum: 1 },
+        id: positive,
         name: text,
       },
       required: ['row', 'resource', 'id', 'name'],

@@ -5,11 +5,10 @@ import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../../resources/query/pagin
 import { type RangeParameter, rangeParameters } from '../../../resources/query/ranges.ts';
 import { scalarAttributes } from '../../../resources/visible-attributes.ts';
 import { MAX_SEARCH_LENGTH } from '../../../resources/query/search-words.ts';
+import { text } from '../../operations/common-schemas.ts';
 import type { JsonSchema } from '../../operations/content.ts';
 import { inQuery, type Parameter } from '../../operations/parameters.ts';
 import { componentName } from './names.ts';
-
-const text = { type: 'string' };
 
 const integer = (minimum: number, more: object = {}) => ({ type: 'integer', minimum, ...more });
 
