@@ -25,8 +25,8 @@ export function trustIn(proxies: readonly string[]): Trust {
   }
 }
 
-/** What tells where a request came from. */
-export type Origin = Pick<IncomingMessage, 'socket' | 'headers'>;
+/** What of an incoming request tells who sent it. */
+export type Incoming = Pick<IncomingMessage, 'socket' | 'headers'>;
 
 /** By socket. A socket that is closed has no address any more, and its request may not be logged yet. */
 const PEERS = new WeakMap<object, string>();
@@ -49,11 +49,11 @@ function remoteAddress(socket: Socket): string {
  * @returns the right-most address of `X-Forwarded-For` that is not a trusted proxy; the address of
  *   the peer if the peer is not trusted, or if the header has no valid address there.
  */
-export function clientAddress(incoming: Origin, trusts: Trust): string {
+export function clientAddress(incoming: Incoming, trusts: Trust): string {
   const peer = peerAddress(incoming);
   if (trusts === TRUST_NOBODY || incoming.headers['x-forwarded-for'] === undefined) return peer;
   const { headers } = incoming;
-  const origin = { headers, socket: { remoteAddress: peer } };
-  const address = proxyAddress(origin as IncomingMessage, trusts);
+  const seen = { headers, socket: { remoteAddress: peer } };
+  const address = proxyAddress(seen as IncomingMessage, trusts);
   return isIP(address) === 0 ? peer : address.replace(/^::ffff:/i, '');
 }

@@ -14,7 +14,7 @@ import {
   type ErrorResponse,
   responseToParseError,
 } from './error-responses.ts';
-import type { Origin } from './client-address.ts';
+import type { Incoming } from './client-address.ts';
 import type { Pipeline } from './pipeline.ts';
 import type { IncomingBody } from './request-body.ts';
 import { type ParseError, unknownMethod } from './unknown-methods.ts';
@@ -25,12 +25,12 @@ type OnErrorResponse = (response: ErrorResponse, socket: Socket) => void;
 export class ClientErrors {
   readonly onResponse: OnErrorResponse;
   readonly #application: Application;
-  readonly #pipeline: Pipeline<Origin>;
+  readonly #pipeline: Pipeline<Incoming>;
   /** The latest body of each connection: bytes that cannot be parsed may belong to it. */
   readonly #bodies = new WeakMap<object, IncomingBody>();
 
   /** @param application refuses methods that the parser does not know. */
-  constructor(application: Application, pipeline: Pipeline<Origin>, onResponse: OnErrorResponse) {
+  constructor(application: Application, pipeline: Pipeline<Incoming>, onResponse: OnErrorResponse) {
     this.#application = application;
     this.#pipeline = pipeline;
     this.onResponse = onResponse;

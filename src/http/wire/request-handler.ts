@@ -10,7 +10,7 @@ import type { Application } from '../application.ts';
 import { type AccessListener, accessRecord } from './access-record.ts';
 import {
   clientAddress,
-  type Origin,
+  type Incoming,
   peerAddress,
   TRUST_NOBODY,
   type Trust,
@@ -37,7 +37,7 @@ export interface ServerContext {
   readonly trusts: Trust;
   readonly limits: Limits;
   readonly bodies: BodySettings;
-  readonly pipeline: Pipeline<Origin>;
+  readonly pipeline: Pipeline<Incoming>;
   readonly responseBatch: ResponseBatch;
   readonly unread: UnreadResponses;
   readonly cuts: Cuts;

@@ -11,7 +11,7 @@ import { type AccessListener, errorRecord } from './access-record.ts';
 import { BodyBudget } from './body-memory/body-budget.ts';
 import {
   clientAddress,
-  type Origin,
+  type Incoming,
   peerAddress,
   rememberPeer,
   type Trust,
@@ -119,7 +119,7 @@ function createContext(options: ServerOptions): ServerContext {
   const limits = { ...LIMITS, ...options.limits };
   const responseBatch = new ResponseBatch();
   const cuts = new Cuts();
-  const clientOf = (request: Origin) => networkOf(clientAddress(request, trusts));
+  const clientOf = (request: Incoming) => networkOf(clientAddress(request, trusts));
   const pipeline = new Pipeline({
     limit: limits.pipelined,
     clientOf,

@@ -8,18 +8,18 @@
  * connection that has waited longest, so nobody can have the responses of others cut off.
  */
 import type { Socket } from 'node:net';
-import type { Origin } from '../client-address.ts';
+import type { Incoming } from '../client-address.ts';
 import type { Cuts } from './cuts.ts';
 
 export class UnreadResponses {
   readonly #limit: number;
-  readonly #clientOf: (request: Origin) => string;
+  readonly #clientOf: (request: Incoming) => string;
   readonly #cuts: Pick<Cuts, 'cut'>;
   /** By client; the connection that has waited longest is the first of each. No set is empty. */
   readonly #waiting = new Map<string, Set<Socket>>();
   #count = 0;
 
-  constructor(limit: number, clientOf: (request: Origin) => string, cuts: Pick<Cuts, 'cut'>) {
+  constructor(limit: number, clientOf: (request: Incoming) => string, cuts: Pick<Cuts, 'cut'>) {
     this.#limit = limit;
     this.#clientOf = clientOf;
     this.#cuts = cuts;
@@ -30,7 +30,7 @@ export class UnreadResponses {
    *
    * @returns a function to call when it does not wait any more.
    */
-  add(request: Origin): () => void {
+  add(request: Incoming): () => void {
     const client = this.#clientOf(request);
     const connections = this.#waiting.get(client) ?? new Set();
     this.#waiting.set(client, connections.add(request.socket));
