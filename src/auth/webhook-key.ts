@@ -5,7 +5,7 @@
  * Secrets are not stored: each is an HMAC of the id and the creation time of its webhook. So the
  * store, its history and its backups contain nothing with which a delivery could be forged.
  */
-import { createHash, createHmac, randomBytes } from 'node:crypto';
+import { createHmac, hash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { DATA_FILES } from '../data-files.ts';
@@ -114,5 +114,5 @@ function failure(path: string, what: string): CatalogError {
 }
 
 function keyOf(bytes: Uint8Array): Key {
-  return { id: createHash('sha256').update(bytes).digest('hex').slice(0, 16), bytes };
+  return { id: hash('sha256', bytes, 'hex').slice(0, 16), bytes };
 }

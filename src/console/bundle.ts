@@ -3,7 +3,7 @@
  * process, when the console is first asked for. In the executable `bin/build.ts` puts the finished
  * files in the place of this module.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -166,7 +166,7 @@ async function assetOf(path: string, bytes: Uint8Array, quality: number): Promis
     bytes,
     ...(brotli.length < limit && { brotli }),
     ...(zipped.length < limit && { gzip: zipped }),
-    etag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 27)}"`,
+    etag: `"${hash('sha256', bytes, 'base64url').slice(0, 27)}"`,
     immutable: path !== 'index.html',
   };
 }

@@ -3,7 +3,7 @@
  * what it created, and returned again for a request with the same key (`Idempotency-Key`, after the
  * draft of the IETF's HTTPAPI group).
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { CatalogError } from '../errors.ts';
 import { existingRow, type RowOf } from '../model/rows.ts';
 import { append, expire } from '../store/bounded.ts';
@@ -148,5 +148,5 @@ function nameOf({ subject, key }: Pick<Retry, 'subject' | 'key'>): string {
 }
 
 function digestOf({ request }: Retry): string {
-  return createHash('sha256').update(JSON.stringify(request)).digest('hex');
+  return hash('sha256', JSON.stringify(request), 'hex');
 }

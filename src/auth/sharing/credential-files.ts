@@ -5,7 +5,7 @@
  * Invariant: a host never replaces a valid file with an invalid one. All files are validated, as at
  * a start, before the first one is replaced.
  */
-import { createHash, createHmac } from 'node:crypto';
+import { createHmac, hash } from 'node:crypto';
 import * as v from 'valibot';
 import { DATA_FILES } from '../../data-files.ts';
 import type { Disk } from '../../disk/disk.ts';
@@ -73,9 +73,7 @@ export class WatchedCredentialFiles {
 
 /** The digest of {@link WatchedCredentialFiles.current}. */
 export function digestOf({ keys, access, webhook_key: webhookKey }: CredentialFiles): string {
-  return createHash('sha256')
-    .update(JSON.stringify([keys, access, webhookKey]))
-    .digest('hex');
+  return hash('sha256', JSON.stringify([keys, access, webhookKey]), 'hex');
 }
 
 /**

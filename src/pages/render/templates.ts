@@ -1,5 +1,5 @@
 /** The templates, each compiled once, at its first use. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import nunjucks from 'nunjucks';
 import { CatalogError, messageOf } from '../../errors.ts';
 import type { Root } from 'nunjucks/src/nodes.js';
@@ -38,7 +38,7 @@ export class Templates {
     this.#environment.addGlobal('range', range);
     boundFilters(this.#environment);
     this.style = sources.read('style.css')?.text ?? '';
-    this.styleVersion = createHash('sha256').update(this.style).digest('hex').slice(0, 8);
+    this.styleVersion = hash('sha256', this.style, 'hex').slice(0, 8);
   }
 
   /**
