@@ -36,7 +36,7 @@ export function completionScript(program: Command, shell: Shell): string {
 function wordsOf(command: Command): Words {
   const flags: FlagWords[] = command.options.flatMap(
     ({ long, description, required, argChoices = [] }) =>
-      long === undefined || long === null
+      long === undefined
         ? []
         : [{ flag: long, description, takesValue: required, values: argChoices }],
   );

@@ -61,7 +61,7 @@ effect(() => {
 
 /** Where a link of the console leads. @param to a path below `/console`, with its query. */
 export function href(to: string): string {
-  return `${CONSOLE_PATH}${to === '/' ? '/' : to}`;
+  return `${CONSOLE_PATH}${to}`;
 }
 
 let scrolled = 0;

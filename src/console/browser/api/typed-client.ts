@@ -7,7 +7,7 @@ import { ApiError } from './client.ts';
 import { authorizedFetch } from './session.ts';
 
 export const client = createClient<paths>({
-  baseUrl: BASE_PATH === '' ? location.origin : `${location.origin}${BASE_PATH}`,
+  baseUrl: `${location.origin}${BASE_PATH}`,
   // The body is read here, because a request can be sent once only.
   fetch: async ({ url, method, headers, signal, body }: Request) =>
     authorizedFetch(url, {

@@ -32,7 +32,7 @@ export async function columnsOf(name: CollectionName): Promise<string[]> {
   const path = `${collectionOf(name).path}export/?format=csv&q=${randomKey()}`;
   const response = await send(path, { headers: { Accept: 'text/csv' } });
   const text = await answer(response.text());
-  const [header = ''] = text.replace(/^\uFEFF/, '').split(/\r?\n/);
+  const [header = ''] = text.split(/\r?\n/);
   return header.split(',');
 }
 

@@ -1,4 +1,5 @@
 /** CSV files (RFC 4180) as far as the console reads and writes them itself. */
+import { textOf } from '../api/text-of.ts';
 
 const DELIMITERS = [',', ';', '\t'] as const;
 
@@ -95,7 +96,6 @@ function quoted(cell: string, delimiter: Delimiter): string {
 
 /** The text of a value; an apostrophe begins one that a spreadsheet would take for a formula. */
 export function cellOf(value: unknown): string {
-  if (value === null || value === undefined) return '';
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  const text = textOf(value);
   return /^'*[=+\-@\t\r]/.test(text) ? `'${text}` : text;
 }

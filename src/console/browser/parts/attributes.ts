@@ -28,7 +28,7 @@ export function shownValue(attribute: string, value: unknown): string {
     }
     return attribute === 'id' || attribute.endsWith('_id') ? String(value) : formatNumber(value);
   }
-  return typeof value === 'string' ? value : JSON.stringify(value);
+  return textOf(value);
 }
 
 /** The name of an item for people. */

@@ -74,7 +74,7 @@ export function useSearch(props: SearchProps): Search {
   latest.current = props;
   const text = typed.value;
   const failed =
-    found.value?.text === text && found.value?.choices === null && !found.value.isReading;
+    found.value?.text === text && found.value.choices === null && !found.value.isReading;
   useEffect(() => {
     if (text === null || failed) return;
     const abort = new AbortController();

@@ -26,7 +26,7 @@ function contentOf(editor: Squire): string {
     if (block.innerHTML === '<br>') block.replaceChildren();
     else if (block.lastChild?.nodeName === 'BR') block.lastChild.remove();
   }
-  return box.textContent?.trim() === '' ? '' : box.innerHTML;
+  return box.textContent.trim() === '' ? '' : box.innerHTML;
 }
 
 interface Command {
