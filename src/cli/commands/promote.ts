@@ -51,7 +51,7 @@ function reasonOf(data: string, record: HostRecord | null): string {
   const { number, after } = record === null ? { number: 1, after: 0 } : currentEpoch(record);
   return number === 1
     ? 'only the directory of a follower can be promoted'
-    : `it is promoted already: epoch ${number} begins after change set ${after}; ${startOf(data)}`;
+    : `it is promoted already: epoch ${number} begins after change set ${after}; if no other host was promoted later, ${startOf(data)}`;
 }
 
 function startOf(data: string): string {

@@ -48,7 +48,7 @@ test('spec 15.15: promote makes the directory the primary of a new epoch, which 
   assert.is(again.status, 2);
   assert.match(
     again.stderr,
-    'follows no other host; it is promoted already: epoch 2 begins after change set 1; start it with: catalog-server serve --data',
+    'follows no other host; it is promoted already: epoch 2 begins after change set 1; if no other host was promoted later, start it with: catalog-server serve --data',
   );
   const never = await directoryWithStore();
   const alone = await callProgram(['promote', '--data', never]);
