@@ -94,8 +94,10 @@ export class RemoteDirectory {
     for (const name of await fsp.readdir(directory)) {
       if (!TEMPORARY.test(name)) continue;
       const path = join(directory, name);
-      const { mtimeMs } = await fsp.stat(path);
-      if (Date.now() - mtimeMs > ABANDONED_AFTER_MS) await fsp.rm(path, { force: true });
+      // Another server may have finished or removed it by now.
+      const stats = await fsp.stat(path).catch(() => null);
+      if (stats === null || Date.now() - stats.mtimeMs <= ABANDONED_AFTER_MS) continue;
+      await fsp.rm(path, { force: true });
     }
     this.#tidied.add(directory);
   }

@@ -1,5 +1,13 @@
 /** docs/backup.md, "Where it is": files of a directory that may be on another machine. */
-import { existsSync, mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import fsp from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
 import { test } from 'uvu';
@@ -185,6 +193,15 @@ test('no call leaves a file open, also if it fails or a reader ends early', asyn
   })();
   assert.match(await directory.write('b', failing).then(nothing, String), 'no more');
   assert.is(openFiles(), before);
+});
+
+test('a write does not fail because a temporary file is gone as soon as it is listed', async () => {
+  const path = temporaryDirectory();
+  // It is listed, and no look at it finds a file.
+  symlinkSync('nothing', join(path, '.0123456789abcdef.tmp'));
+  const directory = new RemoteDirectory(path);
+  await directory.write('a', [Buffer.from('a')]);
+  assert.is(await textOf(directory, 'a'), 'a');
 });
 
 test('temporary files of a killed process are never listed, and only they are removed after a day', async () => {
