@@ -181,13 +181,11 @@ export class HttpPrimary implements Primary {
       throw new Error(`${this.address} cannot be reached: ${messageOf(cause)}`, { cause });
     }
     if (response.status === 200) return response;
-    throw await this.#failure(response, timer);
+    throw this.#failure(response);
   }
 
-  async #failure(response: Response, timer: ProgressTimer): Promise<Error> {
+  #failure(response: Response): Error {
     const { status } = response;
-    // The rest of the response is of no use, and neither is its connection.
-    timer.fail(new Error('the answer was refused'));
     if (status === 410) return new HistoryGone(`${this.address} does not keep the next change set`);
     const { refusals = FOLLOWING } = this.#options;
     if (status === 401) {

@@ -5,8 +5,14 @@ import { gzipSync } from 'node:zlib';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { messageOf } from '../../../src/errors.ts';
+import { CATALOG_SEQUENCE } from '../../../src/http/rules/catalog-sequence.ts';
 import { linesOf } from '../../../src/hosts/following/lines.ts';
-import { HttpPrimary, StreamEnded } from '../../../src/hosts/following/primary-client.ts';
+import {
+  HistoryGone,
+  HttpPrimary,
+  type Refusals,
+  StreamEnded,
+} from '../../../src/hosts/following/primary-client.ts';
 import { until } from '../../support/until.ts';
 
 const MIB = 1024 * 1024;
@@ -20,7 +26,7 @@ test.after(() => {
 /** A server, and the client of a follower for it. */
 async function peer(
   handle: (response: ServerResponse) => void,
-  options: { signal?: AbortSignal; maxResponseMs?: number } = {},
+  options: { signal?: AbortSignal; maxResponseMs?: number; refusals?: Refusals } = {},
 ) {
   let [asked, open] = [0, 0];
   const server = createServer((request, response) => {
@@ -110,6 +116,51 @@ test('an answer that does not end, or is compressed, is read up to a limit', asy
     const failure = await primary.state(null).then(String, messageOf);
     assert.match(failure, `the answer of ${origin} is too long`);
   }
+});
+
+test('an answer with an error says what the operator can do, and the rest of it is not read', async () => {
+  const refusals: Refusals = { unauthorized: 'knows no such token', forbidden: 'gives no base' };
+  for (const [status, own, expected] of [
+    [401, undefined, 'does not accept the token of --token-file'],
+    [401, refusals, 'knows no such token'],
+    [403, undefined, 'does not let this host follow it: it has to run with --followers'],
+    [403, refusals, 'gives no base'],
+    [503, undefined, 'answered 503'],
+  ] as const) {
+    const { primary, origin, open } = await peer(
+      (response) => {
+        response.writeHead(status, { [CATALOG_SEQUENCE]: '1' });
+        endless(response, Buffer.alloc(MIB, ' '));
+      },
+      own === undefined ? {} : { refusals: own },
+    );
+    const failure = await primary.state(null).then(String, messageOf);
+    assert.ok(failure.startsWith(`${origin} ${expected}`), failure);
+    await until('its connection is closed', () => open() === 0);
+  }
+  const { primary } = await peer((response) => response.writeHead(410).end());
+  const { signal } = new AbortController();
+  const gone = Array.fromAsync(primary.changes(0, signal)).catch((error: unknown) => error);
+  assert.instance(await gone, HistoryGone);
+});
+
+test('requests that are over leave nothing at the signals that would have ended them', async () => {
+  const { signal } = new AbortController();
+  let listeners = 0;
+  const { addEventListener, removeEventListener } = signal;
+  signal.addEventListener = (...args: Parameters<typeof addEventListener>) => {
+    listeners += 1;
+    addEventListener.apply(signal, args);
+  };
+  signal.removeEventListener = (...args: Parameters<typeof removeEventListener>) => {
+    listeners -= 1;
+    removeEventListener.apply(signal, args);
+  };
+  const { primary, asked } = await peer((response) => response.end('\n'), { signal });
+  await primary.state(null).catch(() => {});
+  await Array.fromAsync(primary.changes(0, signal));
+  assert.is(asked(), 2);
+  assert.is(listeners, 0);
 });
 
 test('empty lines that do not end leave turns of the event loop to others', async () => {
