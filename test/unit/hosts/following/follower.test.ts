@@ -4,10 +4,16 @@ import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Backoff } from '../../../../src/backoff.ts';
+import { pause } from '../../../../src/delay.ts';
 import type { Disk } from '../../../../src/disk/disk.ts';
 import { replaceFile } from '../../../../src/disk/durable-file.ts';
+import { CatalogError, type Code } from '../../../../src/errors.ts';
 import { Confirmation } from '../../../../src/hosts/following/confirmation.ts';
-import { Follower } from '../../../../src/hosts/following/follower.ts';
+import {
+  Follower,
+  type FollowerOptions,
+  isRefusal,
+} from '../../../../src/hosts/following/follower.ts';
 import { FollowingLog } from '../../../../src/hosts/following/following-log.ts';
 import {
   HistoryGone,
@@ -15,12 +21,18 @@ import {
   StreamEnded,
 } from '../../../../src/hosts/following/primary-client.ts';
 import type { HostState, KnownEpoch } from '../../../../src/http/services.ts';
-import { firstRecord, type HostRecord } from '../../../../src/store/hosts/host-record.ts';
+import {
+  firstRecord,
+  followerRecord,
+  type HostRecord,
+  promoted,
+} from '../../../../src/store/hosts/host-record.ts';
 import { receiveBase } from '../../../../src/store/hosts/install-base.ts';
 import { baseSlices } from '../../../../src/store/files/base.ts';
 import { Store } from '../../../../src/store/store.ts';
 import { temporaryDirectory } from '../../../support/directory.ts';
 import { quickDisk } from '../../../support/disk.ts';
+import { turn } from '../../../support/turns.ts';
 import { until } from '../../../support/until.ts';
 import { stateOfPrimary } from '../../../support/host-state.ts';
 import { openQuickStore } from '../../../support/quick-store.ts';
@@ -33,6 +45,14 @@ const withoutFiles: Disk = {
     return { code: 'ENOSPC', message, reached: 'nothing' };
   },
 };
+
+/** Delays that are a hundredth of the shortest ones. */
+const QUICK = () => -0.99;
+
+const forEver = (signal: AbortSignal) => pause(Number.POSITIVE_INFINITY, signal);
+
+/** Time for what must not happen. */
+const aWhile = () => new Promise((resolve) => setTimeout(resolve, 50));
 
 const fail = (error: unknown) => {
   throw error;
@@ -75,9 +95,10 @@ async function pair() {
   };
   const state = (): HostState => stateOfPrimary(lineage, source);
   const warnings: string[] = [];
+  const infos: string[] = [];
   const taken: object[] = [];
-  const start = (primary: Partial<Primary>) => {
-    const confirmation = new Confirmation(10_000);
+  const start = (primary: Partial<Primary>, options: Partial<FollowerOptions> = {}) => {
+    const { confirmation = new Confirmation(10_000) } = options;
     const follower = new Follower({
       primary: {
         address: 'https://primary',
@@ -95,9 +116,13 @@ async function pair() {
       secret: null,
       confirmation,
       replaceCredentials: async (files) => void taken.push(files),
-      log: new FollowingLog({ info() {}, warn: (message) => void warnings.push(message) }),
+      log: new FollowingLog({
+        info: (message) => void infos.push(message),
+        warn: (message) => void warnings.push(message),
+      }),
       pollMs: 5,
-      backoff: new Backoff(() => -0.99),
+      backoff: new Backoff(QUICK),
+      ...options,
     });
     follower.start();
     return { follower, confirmation };
@@ -106,7 +131,7 @@ async function pair() {
     await follower.stop();
     await Promise.all([source.close(), replica.close()]);
   };
-  return { source, replica, state, role, warnings, taken, start, close };
+  return { source, replica, state, role, warnings, infos, taken, start, close };
 }
 
 /** The stream of a healthy primary: existing and new change sets. */
@@ -154,6 +179,8 @@ test('calls for the state of the primary while one is under way share the next o
   });
   await until('the primary is asked', () => asked === 1);
   const polls = Array.from({ length: 50 }, () => follower.poll());
+  await turn();
+  assert.is(asked, 1, 'an earlier answer does not replace a later one');
   answered.resolve();
   await Promise.all(polls);
   const requests = asked;
@@ -163,8 +190,9 @@ test('calls for the state of the primary while one is under way share the next o
 });
 
 test('a follower applies existing and new change sets, and is ready once it is in step', async () => {
-  const { source, replica, taken, start, close } = await pair();
+  const { source, replica, role, infos, taken, start, close } = await pair();
   await write(source, 3);
+  const { record } = role;
   const { follower, confirmation } = start({});
   assert.is(follower.reason(), 'the host is cut off from its primary');
   await inStep(source, replica);
@@ -174,6 +202,8 @@ test('a follower applies existing and new change sets, and is ready once it is i
   assert.is(replica.digest, source.digest);
   assert.ok(confirmation.isCurrent);
   assert.is(taken.length, 1, 'credentials are taken over when they change');
+  assert.is(role.record, record, 'so is its record');
+  assert.equal(infos, ['following https://primary']);
   assert.equal(
     { connected: follower.figures.connected, behind: follower.figures.behind },
     { connected: true, behind: 0 },
@@ -403,6 +433,30 @@ test('while the disk refuses a change set, the log says so once, and attempts ge
   await close(follower);
 });
 
+test('a change set that the disk refuses while nothing arrives ends no server', async () => {
+  const { source, replica, start, close } = await pair();
+  await write(source, 1);
+  const unhandled: unknown[] = [];
+  const note = (error: unknown) => void unhandled.push(error);
+  process.on('unhandledRejection', note);
+  let attempts = 0;
+  replica.receive = async () => {
+    attempts += 1;
+    throw new Error('no space left on device');
+  };
+  const { follower } = start({
+    async *changes(since, signal) {
+      yield await textSince(source, since);
+      await forEver(signal);
+    },
+  });
+  await until('it was tried', () => attempts > 0);
+  await aWhile();
+  await close(follower);
+  process.off('unhandledRejection', note);
+  assert.equal(unhandled, []);
+});
+
 test('while the disk refuses the accounts of the primary, the log says so once', async () => {
   const { start, close, warnings } = await pair();
   const access = join(temporaryDirectory(), 'access.json');
@@ -464,8 +518,7 @@ test('a follower that stops while a change set is written waits until it is, als
   });
   await until('the write has begun', () => events.length > 0);
   const stopped = follower.stop().then(() => events.push('stopped'));
-  // Time for a follower that does not wait.
-  await Promise.race([stopped, new Promise((resolve) => setTimeout(resolve, 50))]);
+  await Promise.race([stopped, aWhile()]);
   release();
   await stopped;
   assert.equal(events, ['begun', 'written', 'stopped']);
@@ -484,6 +537,223 @@ test('a follower that learns of a later epoch while it takes over a record keeps
   await until('it has the record', () => role.record?.predecessors.length === 1);
   assert.is(role.record?.latest, 9);
   await close(follower);
+});
+
+test('spec 15.13: a host is not ready before it has every change set that the primary had', async () => {
+  const { source, start, close } = await pair();
+  await write(source, 2);
+  const { promise: held, resolve: release } = Promise.withResolvers<void>();
+  const { follower, confirmation } = start({
+    async *changes(since, signal) {
+      await held;
+      yield* live(source, since, signal);
+    },
+  });
+  await until('the primary has answered', () => confirmation.isCurrent);
+  assert.is(follower.reason(), 'the host is not in step with its primary yet');
+  assert.is(follower.figures.behind, 2);
+  release();
+  await until('it is ready', () => follower.reason() === null);
+  await close(follower);
+});
+
+test('how far a host is behind counts from its last question to the primary', async () => {
+  const { source, replica, start, close } = await pair();
+  const { follower, confirmation } = start({}, { pollMs: 60_000 });
+  await until('the primary has answered', () => confirmation.isCurrent);
+  const answered = performance.now();
+  await write(source, 3);
+  await inStep(source, replica);
+  await aWhile();
+  const since = performance.now() - answered;
+  const { behind, behindMs } = follower.figures;
+  assert.is(behind, 0, 'it has more than the primary had');
+  assert.ok(behindMs >= since, `${behindMs} of ${since}`);
+  await close(follower);
+});
+
+test('spec 15.12: the time without a confirmation counts from the sending of the request', async () => {
+  const { state, start, close } = await pair();
+  const instant = { monotonic: 1, wall: 1 };
+  const confirmation = new Confirmation(10_000, () => ({ ...instant }));
+  const { follower } = start(
+    {
+      async state() {
+        instant.monotonic += 7000;
+        return state();
+      },
+    },
+    { confirmation, pollMs: 60_000 },
+  );
+  await until('the primary has answered', () => confirmation.isCurrent);
+  assert.is(confirmation.age, 7000);
+  await close(follower);
+});
+
+test('spec 15.12: accounts that could not be stored are not confirmed, and are stored later', async () => {
+  const { start, close } = await pair();
+  const confirmation = new Confirmation(10_000);
+  const confirmed: boolean[] = [];
+  const { follower } = start(
+    {},
+    {
+      confirmation,
+      async replaceCredentials() {
+        confirmed.push(confirmation.isCurrent);
+        if (confirmed.length < 3) throw new Error('no space left on device');
+      },
+    },
+  );
+  await until('they are confirmed', () => confirmation.isCurrent);
+  assert.equal(confirmed, [false, false, false]);
+  await close(follower);
+});
+
+for (const [which, before] of Object.entries({
+  'was the primary': { role: 'primary', primary: null },
+  'was the primary until another host took its place': { role: 'succeeded', primary: null },
+  'followed the primary at another address': { role: 'follower', primary: 'https://earlier' },
+} as const)) {
+  test(`spec 15.14: the record of a host that ${which} says whom it follows now`, async () => {
+    const { source, replica, role, state, start, close } = await pair();
+    role.record = { ...role.record, ...before };
+    const { follower } = start({});
+    await inStep(source, replica);
+    await until('it is ready', () => follower.reason() === null);
+    assert.equal(role.record, followerRecord('https://primary', state()));
+    await close(follower);
+  });
+}
+
+test('spec 15.14: a host takes over the epochs of its primary', async () => {
+  const { role, state, start, close } = await pair();
+  const { epochs } = promoted(role.record, 1);
+  const { follower } = start({ state: async () => ({ ...state(), epochs }) });
+  await until('it is ready', () => follower.reason() === null);
+  assert.equal(role.record.epochs, epochs);
+  await close(follower);
+});
+
+test('spec 15.13: attempts get rarer while they fail, until the host follows again', async () => {
+  const { state, start, close } = await pair();
+  const delays: number[] = [];
+  class Recorded extends Backoff {
+    override delay(): number {
+      const delay = super.delay();
+      delays.push(delay);
+      return delay;
+    }
+  }
+  let failures = 4;
+  const { follower } = start(
+    {
+      async state() {
+        failures -= 1;
+        if (failures >= 0) throw new Error('it is down');
+        return state();
+      },
+      async *changes() {
+        yield Buffer.from('\n');
+      },
+    },
+    { backoff: new Recorded(QUICK) },
+  );
+  await until('it has followed twice', () => delays.length >= 6);
+  const [first = 0] = delays;
+  assert.equal(
+    delays.slice(0, 6).map((delay) => Math.round(delay / first)),
+    [1, 2, 4, 8, 1, 1],
+  );
+  await close(follower);
+});
+
+test('a host that waits before its next attempt stops at once', async () => {
+  const { warnings, start, close } = await pair();
+  class Slow extends Backoff {
+    override delay = () => 600_000;
+  }
+  const state = () => Promise.reject(new Error('it is down'));
+  const { follower } = start({ state }, { backoff: new Slow() });
+  await until('it waits', () => warnings.length > 0);
+  await close(follower);
+});
+
+test('a host that applies change sets follows, also while no empty line arrives', async () => {
+  const { source, start, close } = await pair();
+  await write(source, 2);
+  const { follower } = start({
+    async *changes(since, signal) {
+      yield await textSince(source, since);
+      await forEver(signal);
+    },
+  });
+  await until('it follows', () => follower.figures.connected);
+  await close(follower);
+});
+
+test('while a change set is written, at most the next one is read', async () => {
+  const { source, replica, start, close } = await pair();
+  await write(source, 5);
+  const receive = replica.receive.bind(replica);
+  const { promise: held, resolve: release } = Promise.withResolvers<void>();
+  replica.receive = async (received) => {
+    await held;
+    await receive(received);
+  };
+  let read = 0;
+  const { follower } = start({
+    async *changes(since, signal) {
+      for await (const { bytes } of source.encodedSince(since)) {
+        read += 1;
+        yield bytes;
+      }
+      await forEver(signal);
+    },
+  });
+  await until('the next one is read', () => read === 2);
+  await aWhile();
+  assert.is(read, 2);
+  release();
+  await inStep(source, replica);
+  await close(follower);
+});
+
+test('a stop waits also for a poll that a request of a client has caused', async () => {
+  const { state, start, close } = await pair();
+  const answer = Promise.withResolvers<void>();
+  let asked = 0;
+  const { follower, confirmation } = start(
+    {
+      async state() {
+        asked += 1;
+        if (asked > 1) await answer.promise;
+        return state();
+      },
+      // oxlint-disable-next-line require-yield -- nothing arrives.
+      async *changes(_, signal) {
+        await forEver(signal);
+      },
+    },
+    { pollMs: 60_000 },
+  );
+  await until('the first one has ended', () => confirmation.isCurrent);
+  void follower.poll();
+  await until('the second one waits', () => asked === 2);
+  let isStopped = false;
+  const stopped = follower.stop().then(() => (isStopped = true));
+  await Promise.race([stopped, aWhile()]);
+  assert.not.ok(isStopped);
+  answer.resolve();
+  await close(follower);
+});
+
+test('a host that may not follow is told apart from a primary that does not answer', () => {
+  const isRefused = (code: Code) => isRefusal(new CatalogError(code, ''));
+  for (const code of ['not_primary', 'history_differs', 'schema_version', 'key_file'] as const) {
+    assert.ok(isRefused(code), code);
+  }
+  for (const code of ['unauthorized', 'forbidden'] as const) assert.not.ok(isRefused(code), code);
+  assert.not.ok(isRefusal(new Error('it cannot be reached')));
 });
 
 test.run();

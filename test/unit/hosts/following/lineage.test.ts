@@ -42,6 +42,10 @@ test('spec 15.14: another history is refused', () => {
     refusal({}, state({ history: 'f'.repeat(32) })) ?? '',
     /^history_differs: .*another/,
   );
+  const otherShop = state(firstRecord());
+  assert.match(refusal({}, otherShop) ?? '', /^history_differs: .*another/);
+  const later = { ...RECORD, latest: 2 };
+  assert.match(refusal({ record: later }, otherShop) ?? '', /^history_differs: .*another/);
   assert.match(refusal({ record: null }, state()) ?? '', /^history_differs: .*was not taken from/);
   assert.match(refusal({ at: at(10) }, state()) ?? '', /^history_differs: change set 10 /);
 });
@@ -65,6 +69,17 @@ test('spec 15.14: a host may follow into a later epoch only if it is not past it
   assert.match(
     refusal({ at: at(7) }, state({ epochs })) ?? '',
     /^history_differs: .*change sets 6 to 7/,
+  );
+});
+
+test('spec 15.14: a host may follow into a later epoch from any change set of an earlier one', () => {
+  const second = promoted(RECORD, 3);
+  const record = { ...second, role: 'follower' as const };
+  const { epochs } = promoted(second, 7);
+  assert.is(refusal({ record, at: at(7) }, state({ epochs })), null);
+  assert.match(
+    refusal({ record, at: at(8) }, state({ epochs })) ?? '',
+    /^history_differs: .*change sets 8 to 8/,
   );
 });
 
@@ -100,7 +115,9 @@ test('a host that is not the primary is refused', () => {
 test('spec 15.10: a host with another secret or schema version is refused', () => {
   assert.match(refusal({ secret: digest('d') }, state()) ?? '', /^key_file: .*CATALOG_JWT_SECRET/);
   assert.is(refusal({ secret: digest('d') }, state({ secret: digest('d') })), null);
-  assert.match(refusal({}, state({ schema: SCHEMA_VERSION + 1 })) ?? '', /^schema_version: /);
+  for (const schema of [SCHEMA_VERSION - 1, SCHEMA_VERSION + 1]) {
+    assert.match(refusal({}, state({ schema })) ?? '', /^schema_version: /);
+  }
 });
 
 test.run();

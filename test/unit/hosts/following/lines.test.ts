@@ -36,6 +36,11 @@ test('lines are read as they were sent, however the stream is cut, without an in
   );
 });
 
+test('the limit is that of one line, however many there are', async () => {
+  const line = `${'a'.repeat(999)}\n`;
+  assert.equal(await read(cut(Buffer.from(line.repeat(3)), [1500]), 1000), [line, line, line]);
+});
+
 test('a line that exceeds the limit is an error before its end is read', async () => {
   async function* endless(): AsyncGenerator<Uint8Array> {
     for (;;) yield new Uint8Array(100).fill(65);
