@@ -1,4 +1,4 @@
-/** A follower whose primary has removed the next change set: its catalog is replaced (spec 15.13). */
+/** A follower: its first base, and one that replaces its catalog (spec 15.10, 15.13). */
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -8,6 +8,7 @@ import type { Context } from '../../../../src/app/context.ts';
 import { FollowerHost } from '../../../../src/app/hosts/follower-host.ts';
 import { DATA_FILES } from '../../../../src/data-files.ts';
 import { pause } from '../../../../src/delay.ts';
+import type { HostMode } from '../../../../src/app/membership.ts';
 import type { FileLock } from '../../../../src/disk/lock.ts';
 import { HistoryGone, type Primary } from '../../../../src/hosts/following/primary-client.ts';
 import { withChecksum } from '../../../../src/json/checksum.ts';
@@ -21,10 +22,12 @@ import {
   readHostRecord,
   writeHostRecord,
 } from '../../../../src/store/hosts/host-record.ts';
+import type { HostState } from '../../../../src/http/services.ts';
 import { receiveBase } from '../../../../src/store/hosts/install-base.ts';
+import { FixedCredentials } from '../../../support/credentials.ts';
 import { temporaryDirectory } from '../../../support/directory.ts';
 import { quickDisk } from '../../../support/disk.ts';
-import { codeOf } from '../../../support/failure.ts';
+import { codeOf, failureMessage } from '../../../support/failure.ts';
 import { stateOfPrimary } from '../../../support/host-state.ts';
 import { openQuickStore } from '../../../support/quick-store.ts';
 import { turn } from '../../../support/turns.ts';
@@ -38,8 +41,14 @@ const ADDRESS = 'https://primary';
  * @param setup.isDown the primary does not answer.
  * @param setup.isEmpty the host has no catalog yet.
  * @param setup.breaksOff the primary sends no whole base.
+ * @param setup.wasPrimary the host was the primary, and does not know that another one is.
  */
-async function follower({ isDown = false, isEmpty = false, breaksOff = false } = {}) {
+async function follower({
+  isDown = false,
+  isEmpty = false,
+  breaksOff = false,
+  wasPrimary = false,
+} = {}) {
   const source = await openQuickStore(temporaryDirectory());
   const data = temporaryDirectory();
   async function* slices() {
@@ -48,18 +57,23 @@ async function follower({ isDown = false, isEmpty = false, breaksOff = false } =
   const lineage = firstRecord();
   if (!isEmpty) {
     await (await receiveBase(quickDisk, data, slices(), () => {})).install();
-    await writeHostRecord(quickDisk, data, followerRecord(ADDRESS, lineage));
+    const record = wasPrimary ? lineage : followerRecord(ADDRESS, lineage);
+    await writeHostRecord(quickDisk, data, record);
   }
   const tokenFile = join(temporaryDirectory(), 'token');
   writeFileSync(tokenFile, 'token', { mode: 0o600 });
   let asked = 0;
   let states = 0;
+  const answers: { isDown: boolean; state: Partial<HostState> } = { isDown, state: {} };
+  const gates = { open: Promise.resolve(), close: Promise.resolve(), base: Promise.resolve() };
+  /** Resolves when the primary has sent a base but for its end. */
+  const sent = Promise.withResolvers<void>();
   const primary: Primary = {
     address: ADDRESS,
     state: async () => {
       states += 1;
-      if (isDown) throw new Error('it is down');
-      return stateOfPrimary(lineage, source);
+      if (answers.isDown) throw new Error('it is down');
+      return { ...stateOfPrimary(lineage, source), ...answers.state };
     },
     credentials: async () => ({
       digest: 'c'.repeat(64),
@@ -68,6 +82,8 @@ async function follower({ isDown = false, isEmpty = false, breaksOff = false } =
     async *base() {
       if (breaksOff) throw new Error('it breaks off');
       yield* slices();
+      sent.resolve();
+      await gates.base;
     },
     async *changes(_, signal) {
       asked += 1;
@@ -78,10 +94,11 @@ async function follower({ isDown = false, isEmpty = false, breaksOff = false } =
   };
   /** What the host has done, and when a catalog may be opened or closed. */
   const done: string[] = [];
-  const gates = { open: Promise.resolve(), close: Promise.resolve() };
+  const modes: HostMode[] = [];
   /** What another process does once a catalog is closed, one for each time. */
   const whenClosed: (() => void)[] = [];
-  const open = async () => {
+  const open = async (mode: HostMode) => {
+    modes.push(mode);
     done.push('open');
     await gates.open;
     const store = await openQuickStore(data, { create: false, follows: true });
@@ -118,7 +135,21 @@ async function follower({ isDown = false, isEmpty = false, breaksOff = false } =
     until(`the steps are ${steps.join()}`, () => done.join() === steps.join());
   const isAsked = (times: number) => until(`asked ${times} times`, () => states >= times);
   const end = () => source.close();
-  return { host, data, done, gates, whenClosed, has, used, warnings, isAsked, end };
+  return {
+    host,
+    data,
+    done,
+    modes,
+    answers,
+    gates,
+    sent: sent.promise,
+    whenClosed,
+    has,
+    used,
+    warnings,
+    isAsked,
+    end,
+  };
 }
 
 const inodeOfBase = (data: string) => statSync(join(data, DATA_FILES.base)).ino;
@@ -155,9 +186,12 @@ for (const [isEmpty, warning] of [
   test(`a primary that is down at the start and afterwards is reported once: ${warning}`, async () => {
     const { host, warnings, isAsked, end } = await follower({ isDown: true, isEmpty });
     assert.equal(warnings, [warning]);
+    const began = performance.now();
     const running = host.run();
-    await isAsked(3);
+    await isAsked(4);
     assert.equal(warnings, [warning]);
+    // The shortest delays are 50 and 100 ms; a timer may end a little early.
+    assert.ok(performance.now() - began >= 140, 'attempts get rarer');
     await host.close(0);
     await running;
     await end();
@@ -172,6 +206,44 @@ test('a host is a follower before it has its first base, so that no start writes
   assert.is(readHostRecord(quickDisk, data)?.role, 'follower');
   await host.close(0);
   await running;
+  await end();
+});
+
+test('a host that is not the primary gives no first base', async () => {
+  const { host, data, answers, warnings, end } = await follower({ isDown: true, isEmpty: true });
+  answers.isDown = false;
+  answers.state = { role: 'follower', primary: 'https://other' };
+  const refusal = 'https://primary follows https://other itself; follow that one';
+  const running = host.run();
+  await until('it is asked again', () => warnings.length > 1);
+  assert.equal(warnings, ['no base yet: it is down', `no base yet: ${refusal}`]);
+  assert.is(readHostRecord(quickDisk, data), null);
+  // At a start the host ends with the reason.
+  assert.is(await failureMessage(host.begin(), 'not_primary'), refusal);
+  await host.close(0);
+  await running;
+  await end();
+});
+
+test('spec 15.15: an old primary that does not know of another one follows the host that it is told to', async () => {
+  const { host, data, has, end } = await follower({ wasPrimary: true });
+  const running = host.run();
+  await has('open', 'close', 'open');
+  const record = readHostRecord(quickDisk, data);
+  assert.equal([record?.role, record?.primary], ['follower', ADDRESS]);
+  await host.close(0);
+  await running;
+  await end();
+});
+
+test('spec 15.12: the catalog of a follower sends nothing to webhooks, and accepts confirmed tokens', async () => {
+  const { host, modes, end } = await follower({ isDown: true });
+  const [mode] = modes;
+  const membership = await mode?.join(undefined as never);
+  assert.is(membership?.deliveries, 'never');
+  const own = new FixedCredentials([{ kid: 'k', secret: new Uint8Array(32) }]);
+  assert.is(await codeOf(() => membership?.confirmed(own).current()), 'cut_off');
+  await host.close(0);
   await end();
 });
 
@@ -236,6 +308,19 @@ test('a stop while a catalog is closed for a base waits for that, closes it once
   closing.resolve();
   await Promise.all([closed, running]);
   assert.equal(done, ['open', 'close']);
+  await end();
+});
+
+test('a stop at the end of the first base opens no catalog', async () => {
+  const { host, done, gates, sent, end } = await follower({ isEmpty: true });
+  const sending = Promise.withResolvers<void>();
+  gates.base = sending.promise;
+  const running = host.run();
+  await sent;
+  await host.close(0);
+  sending.resolve();
+  await running;
+  assert.equal(done, []);
   await end();
 });
 
