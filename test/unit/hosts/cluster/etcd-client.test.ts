@@ -128,10 +128,13 @@ async function rawNode(handle: (response: ServerResponse) => void) {
 const watched = (client: EtcdClient, signal = new AbortController().signal) =>
   Array.fromAsync(client.watch({}, signal)).catch((thrown: unknown) => String(thrown));
 
-test('a watch that is not answered in time is ended, so that its connection is closed', async () => {
+test('what is not answered in time is ended, so that its connection is closed', async () => {
   const { url, open } = await rawNode(() => {});
   const client = new EtcdClient({ endpoints: [url], prefix: '/', timeoutMs: 50 });
-  for (let nth = 0; nth < 5; nth += 1) assert.match(String(await watched(client)), 'in 50 ms');
+  for (let nth = 0; nth < 5; nth += 1) {
+    assert.match(String(await watched(client)), 'in 50 ms');
+    assert.match(await client.call('kv/txn', {}).then(String, messageOf), 'in 50 ms');
+  }
   await until('its connections are closed', () => open() === 0);
 });
 

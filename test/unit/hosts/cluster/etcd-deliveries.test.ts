@@ -24,6 +24,9 @@ function stateAt(position: number): DeliveryState {
   return state;
 }
 
+/** Longer than the time between two writes. */
+const anotherWrite = () => pause(1500);
+
 const positionIn = (text: string | null) => DeliveryState.parse(text ?? '')?.position;
 const listIn = (text: string | null) =>
   DeliveryState.parse(text ?? '')?.deliveries.map(({ sequence }) => sequence);
@@ -66,11 +69,12 @@ test('a host that is no longer the writer, but does not know it, changes nothing
   const [one, two] = [host(), host()];
   await one.open(await writer('one'));
   await two.open(await writer('two'));
-  await two.save(1, stateAt(9));
+  for (const id of [1, 2]) await two.save(id, stateAt(9));
   await two.close();
   await one.save(1, stateAt(7));
+  await one.forget(2);
   await one.close();
-  assert.is(positionIn(await host().latest(1)), 9);
+  for (const id of [1, 2]) assert.equal(listIn(await host().latest(id)), [9]);
 });
 
 test('many saves make one write of the position, the list is written once a minute, and closing writes both', async () => {
@@ -104,6 +108,9 @@ test('many saves make one write of the position, the list is written once a minu
     while (client.writes === earlier) await pause(5);
     await look();
   }
+  const idle = client.writes;
+  await anotherWrite();
+  assert.is(client.writes, idle, 'nothing has changed');
   await one.close();
   await look();
   assert.equal(written, [
@@ -146,6 +153,8 @@ test('a position whose write failed is written once etcd answers again, without 
   state.position = 5;
   await one.save(1, state);
   while (errors.length === 0) await pause(5);
+  await anotherWrite();
+  assert.is(errors.length, 1, 'the first of several failures is reported');
   client.isSilent = false;
   await positionIs(5);
   await one.close();
@@ -201,6 +210,36 @@ test('the state of a single host is copied to etcd only the first time', async (
   await one.open(await writer('one'));
   assert.is(positionIn(one.load(3)), 8);
   assert.equal(listIn(one.load(3)), [8]);
+  await one.close();
+});
+
+test('a host that is slow to share its states replaces no progress of the writer', async () => {
+  const { writer, host } = world();
+  const ids = Array.from({ length: 50 }, (_, id) => id);
+  const slow = host().offer({ ids: () => ids, load: () => stateAt(2).text });
+  const one = host();
+  await one.offer({ ids: () => [], load: () => null });
+  await one.open(await writer('one'));
+  for (const id of ids) await one.save(id, stateAt(9));
+  await one.close();
+  await slow;
+  for (const id of ids) {
+    const text = await host().latest(id);
+    assert.equal([positionIn(text), listIn(text)], [9, [9]]);
+  }
+});
+
+test('webhooks of which only a position or only a list is left are found, so that both are removed', async () => {
+  const { client, writer, host } = world();
+  const { place, text } = stateAt(5);
+  const steps = [
+    { put: 'deliveries/places', value: JSON.stringify({ 1: place }) },
+    { put: 'deliveries/states/2', value: text },
+  ];
+  await transact(client, [], steps);
+  const one = host();
+  await one.open(await writer('one'));
+  assert.equal(one.ids(), [1, 2]);
   await one.close();
 });
 

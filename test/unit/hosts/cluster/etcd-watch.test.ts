@@ -23,6 +23,7 @@ class WatchedEtcd extends MemoryEtcd {
   }
 
   override async *watch(_: object, signal: AbortSignal): AsyncGenerator {
+    signal.throwIfAborted();
     for (const each of this.#answers) yield each;
     await new Promise((resolve) => signal.addEventListener('abort', resolve));
   }
