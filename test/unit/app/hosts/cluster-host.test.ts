@@ -8,6 +8,7 @@ import { ownDirectory } from '../../../../src/store/directory.ts';
 import { temporaryDirectory } from '../../../support/directory.ts';
 import { quickDisk } from '../../../support/disk.ts';
 import { codeOf } from '../../../support/failure.ts';
+import { turn } from '../../../support/turns.ts';
 
 test('a failure to take a base is not thrown again when the host is stopped', async () => {
   const data = temporaryDirectory();
@@ -22,6 +23,32 @@ test('a failure to take a base is not thrown again when the host is stopped', as
   assert.is(await codeOf(host.run()), 'store_locked');
   await host.stop();
   lock.close();
+});
+
+test('a stop waits for what the host is doing to take a base, and takes none', async () => {
+  const data = temporaryDirectory();
+  const asked = Promise.withResolvers<void>();
+  const answer = Promise.withResolvers<[]>();
+  const cluster = {
+    origin: async () => null,
+    others() {
+      asked.resolve();
+      return answer.promise;
+    },
+  };
+  const log = { warn() {} };
+  const parts = { options: { data }, context: { disk: quickDisk }, observability: { log } };
+  const host = new ClusterHost(cluster as unknown as Cluster, parts as unknown as HostParts);
+  await host.begin();
+  const running = host.run();
+  await asked.promise;
+  let isStopped = false;
+  const stopped = host.stop().then(() => (isStopped = true));
+  await turn();
+  assert.not.ok(isStopped);
+  answer.resolve([]);
+  await Promise.all([running, stopped]);
+  assert.ok(host.reason() !== null, 'it has no catalog');
 });
 
 test.run();

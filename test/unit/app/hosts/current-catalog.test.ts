@@ -11,12 +11,12 @@ import { requestWith } from '../../../support/request.ts';
 import { turn } from '../../../support/turns.ts';
 
 /** A server with a catalog whose background work the test ends. */
-function serving() {
+function serving(basePath = '') {
   const readiness = new Readiness();
   const fatal: unknown[] = [];
   const observability = { readiness, onFatal: (error: unknown) => fatal.push(error) };
   const current = new CurrentCatalog(
-    { basePath: '' } as ServeOptions,
+    { basePath } as ServeOptions,
     { disk: { prepare() {} } } as Context,
     observability as unknown as Observability,
   );
@@ -66,13 +66,26 @@ test('the background work of a catalog that was replaced changes nothing', async
   assert.is(readiness.reason(), null);
 });
 
+test('a catalog that was replaced does not make the server ready before the new one is', async () => {
+  const { current, readiness, indexes, copy } = serving();
+  const { promise: pending } = Promise.withResolvers<void>();
+  const store = { completeIndexes: () => pending, copyBase: () => pending };
+  current.use({ store, changes: { endWaits() {} } } as unknown as Catalog);
+  current.endWaits();
+  indexes.resolve();
+  copy.resolve();
+  await turn();
+  assert.match(readiness.reason() ?? '', 'building its indexes');
+});
+
 test('without a catalog, every response may be neither stored nor taken for another type', async () => {
-  const { current } = serving();
+  const { current } = serving('/shop');
   current.use(null);
   for (const [path, status] of [
-    ['/healthz', 200],
-    ['/readyz', 503],
-    ['/books/1/', 503],
+    ['/shop/healthz', 200],
+    ['/healthz', 503],
+    ['/shop/readyz', 503],
+    ['/shop/books/1/', 503],
   ] as const) {
     const response = await current.application(requestWith({ path }));
     assert.is(response.status, status, path);

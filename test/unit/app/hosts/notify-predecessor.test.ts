@@ -18,6 +18,8 @@ import { quickDisk } from '../../../support/disk.ts';
 
 const FIRST: HostRecord = { ...firstRecord(), role: 'follower', primary: 'https://predecessor' };
 
+const PREDECESSORS = ['https://predecessor'];
+
 const { history } = FIRST;
 
 /** A host that was promoted in epoch 2. */
@@ -26,6 +28,14 @@ async function promotedHost() {
   await writeHostRecord(quickDisk, directory, promoted(FIRST, 5));
   const succeeded: string[] = [];
   const warnings: string[] = [];
+  const delays: number[] = [];
+  class Recorded extends Backoff {
+    override delay(): number {
+      const delay = super.delay();
+      delays.push(delay);
+      return delay;
+    }
+  }
   const role = new HostRole({
     disk: quickDisk,
     directory,
@@ -48,11 +58,11 @@ async function promotedHost() {
     const log = { warn: (message: string) => void warnings.push(message) };
     const { signal } = new AbortController();
     const epoch = { history, number: 2 };
-    await reportEpoch(epoch, predecessor, { role, log, signal }, new Backoff(() => -0.99));
+    await reportEpoch(epoch, predecessor, { role, log, signal }, new Recorded(() => -0.99));
     return asked;
   };
   const stored = () => readHostRecord(quickDisk, directory);
-  return { role, succeeded, warnings, report, stored };
+  return { role, succeeded, warnings, delays, report, stored };
 }
 
 test('the epoch is reported until the predecessor knows it, and not after a restart', async () => {
@@ -71,11 +81,13 @@ test('the epoch is reported until the predecessor knows it, and not after a rest
   assert.is(warnings.length, 2);
 });
 
-test('a predecessor that stays down, maybe for ever, is logged once', async () => {
-  const { report, warnings } = await promotedHost();
+test('a predecessor that stays down, maybe for ever, is logged once, and asked ever less often', async () => {
+  const { report, warnings, delays } = await promotedHost();
   const isDown = async () => null;
   await report(isDown, isDown, isDown, async () => ({ role: 'succeeded' }));
   assert.is(warnings.filter((warning) => warning.includes('it does not answer')).length, 1);
+  const [first = 0] = delays;
+  assert.equal(delays, [first, 2 * first, 4 * first]);
 });
 
 test('a host that is succeeded while it reports its epoch stays succeeded', async () => {
@@ -113,20 +125,25 @@ test('of several predecessors, those that do not know the epoch yet are kept', a
 });
 
 test('a host that has the address of its predecessor by now does not notify itself for ever', async () => {
-  const { report, role, stored } = await promotedHost();
+  const { report, role, stored, warnings } = await promotedHost();
   const { epochs } = role.record ?? FIRST;
   assert.is((await report(async () => ({ role: 'primary', epochs }))).length, 1);
   assert.ok(role.isPrimary);
+  assert.equal(warnings, [], 'no other host is the primary');
   assert.equal(stored()?.predecessors, []);
 });
 
 test('a predecessor of another history by now changes nothing but that it is not notified', async () => {
   const { report, role, stored } = await promotedHost();
-  const other = { ...firstRecord(), epochs: promoted(promoted(FIRST, 5), 7).epochs };
-  assert.is((await report(async () => ({ ...other, role: 'primary' }))).length, 1);
-  assert.ok(role.isPrimary);
-  assert.equal(stored()?.predecessors, []);
-  assert.is(currentEpoch(role.record ?? FIRST).number, 2);
+  const own = firstRecord();
+  for (const { epochs } of [own, promoted(promoted(own, 5), 7)]) {
+    await role.replace((record) => ({ ...(record ?? FIRST), predecessors: PREDECESSORS }));
+    const other = { history: own.history, epochs, role: 'primary' } as const;
+    assert.is((await report(async () => other)).length, 1);
+    assert.ok(role.isPrimary);
+    assert.equal(stored()?.predecessors, []);
+    assert.is(currentEpoch(role.record ?? FIRST).number, 2);
+  }
 });
 
 test('a report that is ended while the predecessor does not answer is not logged', async () => {
