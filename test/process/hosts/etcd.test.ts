@@ -1,14 +1,16 @@
 /** The log, the credentials and the registry in a real etcd node, with TLS and a user. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test as uvuTest } from 'uvu';
 import * as assert from 'uvu/assert';
+import { openCluster } from '../../../src/app/cluster/open.ts';
 import { changeAccess } from '../../../src/auth/access.ts';
 import { endTokens } from '../../../src/auth/accounts.ts';
 import { LiveCredentials } from '../../../src/auth/credentials.ts';
 import { loadKeys } from '../../../src/auth/keys.ts';
 import { type Disk, machineDisk } from '../../../src/disk/disk.ts';
 import { messageOf } from '../../../src/errors.ts';
+import { parseLogAddress } from '../../../src/hosts/cluster/address.ts';
 import { EtcdClient, type EtcdOptions } from '../../../src/hosts/cluster/etcd-client.ts';
 import { EtcdCredentials } from '../../../src/hosts/cluster/etcd-credentials.ts';
 import type { Clocks } from '../../../src/hosts/following/confirmation.ts';
@@ -37,10 +39,11 @@ const USER = { name: 'root', password: 'correct horse' };
 
 let etcd: Etcd;
 let options: EtcdOptions;
+let files: ReturnType<typeof makeCertificate>;
 
 uvuTest.before(async () => {
   if (!HAS_ETCD) return;
-  const files = makeCertificate(temporaryDirectory());
+  files = makeCertificate(temporaryDirectory());
   etcd = await startEtcd(1, { tls: files });
   const [ca, cert, key] = [files.ca, files.cert, files.key].map((path) =>
     readFileSync(path, 'utf8'),
@@ -105,6 +108,20 @@ test('a change set above the request size of etcd is stored in parts; 65 MiB are
   assert.ok(Buffer.from(read as Uint8Array).equals(Buffer.from(large.bytes)));
   const excessive = { changeSet: large.changeSet, bytes: new Uint8Array(65 * 1024 * 1024) };
   assert.is(await codeOf(log.append(excessive)), 'body_too_large');
+});
+
+test('a host logs in with the first line of its password file', async () => {
+  const logPasswordFile = join(temporaryDirectory(), 'password');
+  writeFileSync(logPasswordFile, `${USER.password}\n`);
+  const cluster = openCluster({
+    log: parseLogAddress(etcd.url('password')),
+    logCa: files.ca,
+    logCert: files.cert,
+    logKey: files.key,
+    logUser: USER.name,
+    logPasswordFile,
+  });
+  assert.equal(await cluster.others(), []);
 });
 
 test('a host that is too far behind, ahead, or of another history cannot join', async () => {

@@ -83,6 +83,13 @@ test('a certificate with the key of another one is refused', async () => {
   assert.ok(openCluster({ log, logCa: logCert, logCert, logKey: join(folder, 'key') }));
 });
 
+test('a certificate without its key, or a key alone, is refused', async () => {
+  for (const mistake of [{ logCert: '/cert' }, { logKey: '/key' }]) {
+    const message = await failureMessage(() => openCluster({ log, ...mistake }), 'usage');
+    assert.is(message, 'give --log-cert and --log-key together');
+  }
+});
+
 test('the byte order mark of an editor is not a part of a file', () => {
   const folder = directoryWith({ cert: `\ufeff${CERTIFICATE}`, key: `\ufeff${KEY}` });
   assert.ok(openCluster({ log, logCert: join(folder, 'cert'), logKey: join(folder, 'key') }));

@@ -25,6 +25,20 @@ test('settings that are unchanged need no room on the disk', async () => {
   assert.is(JSON.parse(readFileSync(join(directory, 'cluster.json'), 'utf8')).logUser, 'shop');
 });
 
+test('the paths of files are absolute, because a command may run in another directory', async () => {
+  const directory = temporaryDirectory();
+  await keepClusterSettings(new RefusingDisk(), directory, {
+    ...NODES,
+    logCa: 'ca.pem',
+    logCert: '/etc/cert.pem',
+  });
+  const settings = JSON.parse(readFileSync(join(directory, 'cluster.json'), 'utf8'));
+  assert.equal(
+    [settings.logCa, settings.logCert],
+    [join(process.cwd(), 'ca.pem'), '/etc/cert.pem'],
+  );
+});
+
 test('a directory in the place of the file is named', async () => {
   const directory = temporaryDirectory();
   const path = join(directory, 'cluster.json');
