@@ -124,7 +124,7 @@ export const HEALTH_PATHS: readonly Path[] = [
       GET: operation({
         id: 'readHealth',
         summary: 'Check whether the server is alive',
-        description: '200 as long as the process responds.',
+        description: '200 while the process responds.',
         role: null,
         body: noBody,
         responses: {

@@ -137,9 +137,7 @@ function deleteOperation(place: Place): Operation<Item> {
     summary: `Delete ${about}`,
     description: [
       'The id is never used again.',
-      ...(holding.length > 0
-        ? [`Refused with 409 as long as ${pluralsOf(holding)} refer to it.`]
-        : []),
+      ...(holding.length > 0 ? [`If ${pluralsOf(holding)} refer to it, the response is 409.`] : []),
       ...(cascading.length > 0 ? [`Its ${pluralsOf(cascading)} are deleted with it.`] : []),
     ].join(' '),
     role: roleFor(place, 'DELETE'),
@@ -153,9 +151,11 @@ function deleteOperation(place: Place): Operation<Item> {
   });
 }
 
-/** "specifications or SKUs". */
+/** "categories, SPUs or SKUs". */
 function pluralsOf(referrers: readonly Referrer[]): string {
-  return [...new Set(referrers.map(({ kind }) => kind.plural))].join(' or ');
+  const plurals = [...new Set(referrers.map(({ kind }) => kind.plural))];
+  const last = plurals.pop() ?? '';
+  return plurals.length > 0 ? `${plurals.join(', ')} or ${last}` : last;
 }
 
 function read(context: RequestContext<Item>): HttpResponse | Promise<HttpResponse> {
