@@ -12,6 +12,7 @@ import { sent } from '../../support/client.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { quickDisk } from '../../support/disk.ts';
 import { codeOf } from '../../support/failure.ts';
+import { MemoryObjects } from '../../support/object-store.ts';
 import { SECRET } from '../../support/secret.ts';
 import {
   closeServices,
@@ -20,6 +21,7 @@ import {
   openService,
   optionsOf,
 } from '../../support/service.ts';
+import { until } from '../../support/until.ts';
 
 test.after.each(closeServices);
 
@@ -79,6 +81,17 @@ test('a mistake in the settings is reported before there is a store', async () =
     assert.is(await codeOf(opening), code);
     assert.equal(readdirSync(data), [], code);
   }
+});
+
+test('a catalog that is closed sends its last change sets to the archive (spec 8.9)', async () => {
+  const archiveStore = new MemoryObjects();
+  const archive = { kind: 'directory', path: temporaryDirectory() } as const;
+  const service = await openService({ archive, archiveStore });
+  await until('its base is archived', () => archiveStore.in('bases').length > 0);
+  const before = archiveStore.in('changes').length;
+  await sent(service, 201, 'POST', '/admin/brands/', { body: { name: 'New' } });
+  await service.stop();
+  assert.is(archiveStore.in('changes').length, before + 1);
 });
 
 test('a start that fails logs nothing of what it could not write', async () => {
