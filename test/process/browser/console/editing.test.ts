@@ -181,6 +181,23 @@ testInBrowser('a description is edited as rich text, and only this attribute is 
   assert.is(after.desc_detail, before.desc_detail);
 });
 
+testInBrowser('a list at the end of a description is saved without a line below it', async () => {
+  const { server, at, visit } = scene();
+  const { page } = await visit('editor');
+  await send(server, 'PATCH', '/admin/goods/2/', { body: { desc_pack: '<p>One</p>' } });
+  await page.goto(at('/goods/2'));
+  await page.getByRole('textbox', { name: 'Packaging' }).click();
+  await page.keyboard.press('Control+End');
+  const tools = page.getByRole('group', { name: 'Packaging' });
+  await tools.getByRole('button', { name: 'List', exact: true }).click();
+  await page.keyboard.type(' phone');
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await hears(page, 'status', 'is saved.');
+  const { desc_pack: saved } = await read(server, '/admin/goods/2/');
+  assert.is(saved, '<ul><li>One phone</li></ul>');
+  await page.context().close();
+});
+
 /** What is kept, a description, and what is stored after "!" was typed at its end. */
 const EDITED: readonly (readonly [what: string, before: string, after: string])[] = [
   [

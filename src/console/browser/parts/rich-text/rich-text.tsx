@@ -26,6 +26,8 @@ function contentOf(editor: Squire): string {
     if (block.innerHTML === '<br>') block.replaceChildren();
     else if (block.lastChild?.nodeName === 'BR') block.lastChild.remove();
   }
+  // An empty line below a list or a heading, so that one can go on there.
+  if (box.lastChild?.nodeName === 'BR') box.lastChild.remove();
   return box.textContent.trim() === '' ? '' : box.innerHTML;
 }
 
