@@ -23,7 +23,7 @@ import {
   parseTokenId,
   parseUserName,
 } from '../flags/access.ts';
-import { choice, type Flag, flag } from '../flags/flag.ts';
+import { choice, flag } from '../flags/flag.ts';
 import { parseFile } from '../flags/values.ts';
 
 /** Adds the commands. A running server notices what they change, without a restart. */
@@ -45,7 +45,7 @@ function declareIssueToken(program: Command, context: Context): void {
     .addOption(
       flag('--subject <name>', 'person or program that the token is for', parseSubject).needed(),
     )
-    .addOption(roleFlag('admin'))
+    .addOption(choice('--role <role>', 'role of the token', ROLES, 'admin'))
     .addOption(
       flag('--expires <duration>', 'lifetime, such as 30m, 8h or 7d', parseLifetime, {
         value: 8 * 3600,
@@ -57,16 +57,12 @@ function declareIssueToken(program: Command, context: Context): void {
     );
 }
 
-function roleFlag(fallback: Role): Flag {
-  return choice('--role <role>', 'role of the token or account', ROLES, fallback);
-}
-
 function declareUsers(users: Command, context: Context): void {
   const named = (name: string, description: string) =>
     command(users, name, description).argument('<name>', 'name of the account', parseUserName);
 
   named('add', 'create an account; asks for the password, or reads it from standard input')
-    .addOption(roleFlag('viewer'))
+    .addOption(choice('--role <role>', 'role of the account', ROLES, 'viewer'))
     .action((name: string, { data, role }: Common & { role: Role }) =>
       usersAdd({ data, name }, role, context),
     );
