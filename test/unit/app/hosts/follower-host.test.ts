@@ -8,7 +8,7 @@ import type { Context } from '../../../../src/app/context.ts';
 import { FollowerHost } from '../../../../src/app/hosts/follower-host.ts';
 import { DATA_FILES } from '../../../../src/data-files.ts';
 import { pause } from '../../../../src/delay.ts';
-import type { HostMode } from '../../../../src/app/membership.ts';
+import type { HostMode } from '../../../../src/app/hosts/membership.ts';
 import type { FileLock } from '../../../../src/disk/lock.ts';
 import { HistoryGone, type Primary } from '../../../../src/hosts/following/primary-client.ts';
 import { withChecksum } from '../../../../src/json/checksum.ts';
