@@ -61,10 +61,19 @@ async function readBackup(file: string, context: Context): Promise<Required<Back
 /** The base of a data directory has the form and the name of a backup, and lacks later changes. */
 function warnOfChangesBeside(file: string, sequence: number, { disk, warn }: Context): void {
   const directory = dirname(file);
-  if (disk.size(join(directory, changeSetName(sequence + 1))) === null) return;
+  if (!hasChangeSet(directory, sequence + 1, disk)) return;
   warn(
     `warning: ${file} is not a backup but the base of a store: the changes after it are not restored; to restore them too, first run: catalog-server backup <file> --data ${shellWord(directory)}`,
   );
+}
+
+function hasChangeSet(directory: string, sequence: number, disk: Context['disk']): boolean {
+  try {
+    return disk.size(join(directory, changeSetName(sequence))) !== null;
+  } catch {
+    // The directory of a backup may have anything of this name, also what may not be read.
+    return false;
+  }
 }
 
 /** The advice about a file of a store is not for a file that the operator has named. */

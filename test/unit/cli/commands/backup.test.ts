@@ -166,6 +166,15 @@ test('restore warns of the base of a store whose later change sets are beside it
   assert.equal([whole.status, whole.stderr], [0, '']);
 });
 
+test('restore takes a backup from a directory in which changes is a file', async () => {
+  const { data, folder } = await furnished();
+  const to = join(folder, 'b.json');
+  await done(['backup', '--data', data, to]);
+  writeFileSync(join(folder, 'changes'), 'notes');
+  const { status, stderr } = await callProgram(['restore', to, '--data', join(folder, 'a')]);
+  assert.equal([status, stderr], [0, '']);
+});
+
 test('restore does not replace other accounts, and creates no store next to them', async () => {
   const [{ data, folder }, other] = [await furnished(), await furnished()];
   const to = join(folder, 'b.json');
