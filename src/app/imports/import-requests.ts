@@ -87,7 +87,7 @@ export class ImportRequests {
   async #look(): Promise<void> {
     const { onError, intervalMs = LOOK_MS } = this.#options;
     const { signal } = this.#closing;
-    // A start that fails soon, as its port is in use, has taken no request.
+    // A start that fails soon, for example because its port is in use, takes no request.
     await pause(intervalMs, signal);
     await repeat(() => this.#lookAround(), intervalMs, signal, onError);
   }

@@ -23,8 +23,8 @@ export interface MigrateOptions {
  * Prints what was done, or with `dryRun` what would be done. The store is closed at the end.
  *
  * @throws CatalogError `store_not_empty` if `demo` is asked for, and ids were used; `store_locked`,
- *   `store_missing`, `store_damaged`, `store_unreadable`, `schema_version`, `durability_unknown`, `write_refused`,
- *   `not_primary`, `log_missing`.
+ *   `store_missing` if the directory is that of an archive, `store_damaged`, `store_unreadable`,
+ *   `schema_version`, `durability_unknown`, `write_refused`, `not_primary`, `log_missing`.
  */
 export async function migrate(options: MigrateOptions, context: Context): Promise<void> {
   const { data, demo: wantsDemo, dryRun } = options;
