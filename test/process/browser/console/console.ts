@@ -169,6 +169,14 @@ export function faults({ complaints, foreign }: Visit, expected: readonly RegExp
   return [...complaints, ...foreign].filter((each) => !expected.some((known) => known.test(each)));
 }
 
+/**
+ * The price of the first SKU there, to be changed. It is a button only once the currency is known:
+ * until then the first button that changes a value is the stock.
+ */
+export function priceIn(place: Page | Locator): Locator {
+  return place.getByRole('button', { name: /^\$/ }).first();
+}
+
 /** The button that creates the missing SKUs of the SPU that is shown, and how many they are. */
 export async function missingSkus(page: Page): Promise<{ missing: Locator; count: number }> {
   const missing = page.getByRole('button', { name: /^Create \d+ missing/ });

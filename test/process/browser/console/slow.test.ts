@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert';
 import { make, read } from '../../../support/catalog.ts';
 import { until } from '../../../support/until.ts';
 import { testInBrowser } from '../browser.ts';
-import { faults, hears, hold, stage } from './console.ts';
+import { faults, hears, hold, priceIn, stage } from './console.ts';
 
 const scene = stage();
 
@@ -25,8 +25,7 @@ testInBrowser('a late response does not end the editing of the next row', async 
   const writes = writesOf(page);
   await page.goto(at('/skus'));
   const release = await hold(page, '**/admin/skus/1/');
-  const price = (row: number) =>
-    page.getByRole('row').nth(row).locator('.editable').getByRole('button').first();
+  const price = (row: number) => priceIn(page.getByRole('row').nth(row));
   await price(1).click();
   await page.keyboard.type('601');
   await page.keyboard.press('Enter');

@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert';
 import { make } from '../../../../support/catalog.ts';
 import { until } from '../../../../support/until.ts';
 import { testInBrowser } from '../../browser.ts';
-import { faults, hears, hold, makeAccount, show, stage } from '../console.ts';
+import { faults, hears, hold, makeAccount, priceIn, show, stage } from '../console.ts';
 
 const scene = stage();
 
@@ -298,7 +298,7 @@ testInBrowser('a form shows what a list was still saving when it was opened', as
   await page.goto(at('/skus?q=Coral'));
   await item.waitFor();
   const typed = async () => {
-    await page.getByTitle('Change').first().click();
+    await priceIn(page).click();
     await page.keyboard.type('4711');
   };
   await write(typed, () => item.click());

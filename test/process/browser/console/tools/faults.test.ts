@@ -4,7 +4,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { read } from '../../../../support/catalog.ts';
 import { shoot, testInBrowser } from '../../browser.ts';
-import { faults, hears, signIn, stage } from '../console.ts';
+import { faults, hears, priceIn, signIn, stage } from '../console.ts';
 
 const scene = stage();
 
@@ -261,7 +261,7 @@ testInBrowser('a value that could not be saved after its list was left is offere
   for (const [change, said] of [
     [
       async () => {
-        await page.getByRole('row').nth(2).getByTitle('Change').first().click();
+        await priceIn(page.getByRole('row').nth(2)).click();
         await page.keyboard.type('4711');
       },
       'Price $4,711.00 is not saved. The server does not answer.',

@@ -6,7 +6,7 @@ import { make, read } from '../../../../support/catalog.ts';
 import { send, tokenFor } from '../../../../support/client.ts';
 import { until } from '../../../../support/until.ts';
 import { testInBrowser } from '../../browser.ts';
-import { faults, hears, hold, loseResponse, show, stage } from '../console.ts';
+import { faults, hears, hold, loseResponse, priceIn, show, stage } from '../console.ts';
 
 const scene = stage();
 
@@ -295,7 +295,7 @@ testInBrowser('Undo brings back what the screen of the item shows', async () => 
   assert.is(await name.inputValue(), 'Back again');
   // A value that was changed in a list is shown in the form that was opened since.
   await show(page, '/skus?q=Coral');
-  await page.getByTitle('Change').first().click();
+  await priceIn(page).click();
   await page.keyboard.type('4711');
   await page.keyboard.press('Enter');
   await hears(page, 'status', 'Price is now $4,711.00.');
