@@ -255,7 +255,6 @@ testInBrowser('a double click moves the SKUs of an SPU once', async () => {
   await page.getByRole('button', { name: 'Undo' }).click();
   await hears(page, 'status', 'Undone for');
   assert.equal(sent, ['PATCH', 'PATCH']);
-  await page.context().close();
 });
 
 testInBrowser('a double click creates the missing SKUs of an SPU once', async () => {

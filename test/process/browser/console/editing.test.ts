@@ -195,7 +195,6 @@ testInBrowser('a list at the end of a description is saved without a line below 
   await hears(page, 'status', 'is saved.');
   const { desc_pack: saved } = await read(server, '/admin/goods/2/');
   assert.is(saved, '<ul><li>One phone</li></ul>');
-  await page.context().close();
 });
 
 /** What is kept, a description, and what is stored after "!" was typed at its end. */

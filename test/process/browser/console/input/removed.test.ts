@@ -114,7 +114,6 @@ testInBrowser('a deletion without a response whose dialog was closed can be undo
   await page.getByRole('button', { name: 'Undo' }).click();
   await page.getByRole('link', { name: 'Deleted in silence' }).waitFor();
   assert.equal(faults(visitor, [/ERR_FAILED/]), []);
-  await page.context().close();
 });
 
 testInBrowser('a deletion of items whose list is left ends, and can be undone', async () => {

@@ -203,7 +203,6 @@ testInBrowser(
     await hears(page, 'status', 'Stock is now 5,106.');
     assert.is(await sku(), 5106);
     assert.equal(faults(visitor, [/ERR_FAILED/, /412/]), []);
-    await page.context().close();
   },
 );
 
@@ -243,7 +242,6 @@ testInBrowser('what was typed after a lost response and a reload is saved', asyn
   await hears(page, 'status', 'is saved.');
   assert.is(await saved(), 610_200);
   assert.equal(faults(visitor, [/ERR_FAILED/, /412/]), []);
-  await page.context().close();
 });
 
 testInBrowser('a switch of a list shows what the server has after a lost response', async () => {
@@ -266,7 +264,6 @@ testInBrowser('a switch of a list shows what the server has after a lost respons
   await hears(page, 'status', 'On sale is now');
   assert.is(await launched(), before);
   assert.equal(faults(visitor, [/ERR_FAILED/]), []);
-  await page.context().close();
 });
 
 testInBrowser('a list shows a bulk edit that is left after a lost response', async () => {
@@ -287,7 +284,6 @@ testInBrowser('a list shows a bulk edit that is left after a lost response', asy
   await page.getByRole('button', { name: 'Leave' }).click();
   await page.getByRole('button', { name: '4,801', exact: true }).first().waitFor();
   assert.equal(faults(visitor, [/ERR_FAILED/]), []);
-  await page.context().close();
 });
 
 testInBrowser('the name of an option is typed back after a lost response', async () => {

@@ -174,7 +174,6 @@ testInBrowser('what is written of a file without a header is said by its own row
     'the rows before row 251 are written; it is not known whether rows 251 to 500 are written, and no later row is: why',
     'it is not known whether row 1 is written, and no later row is: why',
   ]);
-  await page.context().close();
 });
 
 testInBrowser('blank lines before the header are skipped, and a blank file says why', async () => {
