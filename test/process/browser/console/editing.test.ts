@@ -186,7 +186,8 @@ testInBrowser('a list at the end of a description is saved without a line below 
   const { page } = await visit('editor');
   await send(server, 'PATCH', '/admin/goods/2/', { body: { desc_pack: '<p>One</p>' } });
   await page.goto(at('/goods/2'));
-  await page.getByRole('textbox', { name: 'Packaging' }).click();
+  const field = page.getByRole('textbox', { name: 'Packaging' });
+  await field.click();
   await page.keyboard.press('Control+End');
   const tools = page.getByRole('group', { name: 'Packaging' });
   await tools.getByRole('button', { name: 'List', exact: true }).click();
@@ -195,6 +196,11 @@ testInBrowser('a list at the end of a description is saved without a line below 
   await hears(page, 'status', 'is saved.');
   const { desc_pack: saved } = await read(server, '/admin/goods/2/');
   assert.is(saved, '<ul><li>One phone</li></ul>');
+  // After a deletion the editor adds its line as a paragraph.
+  await field.press('s');
+  await page.getByText('Unsaved changes').waitFor();
+  await page.keyboard.press('Backspace');
+  await page.getByText('Unsaved changes').waitFor({ state: 'hidden' });
 });
 
 /** What is kept, a description, and what is stored after "!" was typed at its end. */

@@ -26,9 +26,13 @@ function contentOf(editor: Squire): string {
     if (block.innerHTML === '<br>') block.replaceChildren();
     else if (block.lastChild?.nodeName === 'BR') block.lastChild.remove();
   }
-  // An empty line below a list or a heading, so that one can go on there.
-  if (box.lastChild?.nodeName === 'BR') box.lastChild.remove();
+  // Empty lines below a list or a heading, so that one can go on there.
+  while (isEmptyLine(box.lastChild)) box.lastChild?.remove();
   return box.textContent.trim() === '' ? '' : box.innerHTML;
+}
+
+function isEmptyLine(node: Node | null): boolean {
+  return (node?.nodeName === 'BR' || node?.nodeName === 'P') && !node.hasChildNodes();
 }
 
 interface Command {
