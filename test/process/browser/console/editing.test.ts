@@ -215,6 +215,7 @@ const EDITED: readonly (readonly [what: string, before: string, after: string])[
     'One\n\nTwo\n<blockquote><p>A</p></blockquote>\nThree\n\nFour',
     '<p>One</p><p>Two</p><blockquote><p>A</p></blockquote><p>Three</p><p>Four!</p>',
   ],
+  ['an item outside of a list', 'One\n<li>Two</li>\nThree', '<p>One</p><li>Two</li><p>Three!</p>'],
   ['its lines', 'One<br />\r\nTwo\r\n\r\nThree', '<p>One<br>Two</p><p>Three!</p>'],
 ];
 

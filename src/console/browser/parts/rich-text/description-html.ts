@@ -15,7 +15,7 @@ export function sanitized(html: string): DocumentFragment {
   return DOMPurify.sanitize(html, { ...ALLOWED, RETURN_DOM_FRAGMENT: true });
 }
 
-const BLOCK = 'p, h3, h4, ul, ol, blockquote, table';
+const BLOCK = 'p, h3, h4, ul, ol, li, blockquote, table';
 
 /** A description as HTML. Blank lines outside of block elements separate paragraphs, as on the pages. */
 export function htmlOf(text: string): string {
