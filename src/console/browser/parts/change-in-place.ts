@@ -123,6 +123,12 @@ function tell({ onChange, isShown }: Place, now: Item): void {
   if (!isShown()) catalogVersion.value += 1;
 }
 
+/** Shows what the server has, if it answers: after a lost response it may have what was sent. */
+export async function showNow(place: Place): Promise<void> {
+  const now = await load(place.collection.name, place.shown.id).catch(() => null);
+  if (now !== null) tell(place, now.item);
+}
+
 /**
  * Says why {@link changeInPlace} has failed. A value whose field is gone is offered to be sent again,
  * if that may succeed: what was typed is nowhere else.

@@ -6,8 +6,7 @@ import { mayWrite } from '../../api/session.ts';
 import type { Item } from '../../api/types.ts';
 import { t } from '../../messages/text.ts';
 import { attributeLabel } from '../../parts/attributes.ts';
-import { changeInPlace, complainOf, useShown } from '../../parts/change-in-place.ts';
-import { catalogVersion } from '../../parts/version.ts';
+import { changeInPlace, complainOf, showNow, useShown } from '../../parts/change-in-place.ts';
 
 interface CellProps {
   readonly collection: Collection;
@@ -41,9 +40,9 @@ export function LaunchedCell({ collection, item, onChange }: CellProps) {
           wanted.value = next;
           const place = { collection, shown: item, attribute: 'is_launched', onChange, isShown };
           changeInPlace(place, next)
-            .catch((error: unknown) => {
-              // The list still shows what was before, and the server may have what was sent.
-              if (isLost(error)) catalogVersion.value += 1;
+            .catch(async (error: unknown) => {
+              // Not after the complaint, which the next response of the server would close.
+              if (isLost(error)) await showNow(place);
               complainOf(place, next, error);
             })
             .finally(() => {

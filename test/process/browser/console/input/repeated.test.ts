@@ -259,10 +259,28 @@ testInBrowser('a switch of a list shows what the server has after a lost respons
   await control.click();
   await hears(page, 'alert', 'The server does not answer.');
   assert.is(await launched(), !before);
-  await until('the list is read again', async () => (await control.isChecked()) === !before);
+  await until('the list shows it', async () => (await control.isChecked()) === !before);
+  assert.is(await page.getByRole('alert').count(), 1, 'the failure is still said');
   await control.click();
   await hears(page, 'status', 'On sale is now');
   assert.is(await launched(), before);
+  assert.equal(faults(visitor, [/ERR_FAILED/]), []);
+});
+
+testInBrowser('a switch that could not be sent leaves no failure of the list', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.goto(at('/skus'));
+  const control = page.getByRole('switch').nth(1);
+  await control.waitFor();
+  await page.route('**/admin/skus/**', (route) => route.abort());
+  await control.click();
+  await hears(page, 'alert', 'The server does not answer.');
+  await page.unroute('**/admin/skus/**');
+  await control.click();
+  await hears(page, 'status', 'On sale is now');
+  assert.is(await page.getByRole('button', { name: 'Try again' }).count(), 0);
   assert.equal(faults(visitor, [/ERR_FAILED/]), []);
 });
 
