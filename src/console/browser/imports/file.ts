@@ -81,7 +81,7 @@ export async function readImportFile(file: File): Promise<ImportFile> {
 const DELIMITER_LINE = /^"?sep=([,;\t])"?(?:\r\n|\n|\r)/i;
 
 /** Blank rows above the header, of a spreadsheet or of a program that quotes every cell. */
-const BLANK_LINES = /^(?:[\r\n,;\t ]|"")*[\r\n]/;
+const BLANK_LINES = /^(?:[\r\n,;\t ]|" *")*[\r\n]/;
 
 function tableOf(bytes: Uint8Array): CsvTable {
   const { text: whole, converted } = decode(bytes);
