@@ -43,6 +43,7 @@ export async function restore(options: RestoreOptions, context: Context): Promis
   await restoreBackup(disk, state, data, () => restoreCredentials(disk, data, files));
   const also = Object.keys(files).map((restored) => `with ${restored}`);
   context.print(`restored ${data}: ${[describeState(state), ...also].join('; ')}`);
+  if (file !== STANDARD_STREAM) warnOfChangesBeside(file, state.sequence, context);
 }
 
 async function readBackup(file: string, context: Context): Promise<Required<Backup>> {
@@ -53,9 +54,7 @@ async function readBackup(file: string, context: Context): Promise<Required<Back
   if (pieces === null) {
     throw new CatalogError('backup_failed', `there is no file ${file}; name a backup`);
   }
-  const backup = reading(file, () => verifyBackup(file, pieces));
-  warnOfChangesBeside(file, backup.state.sequence, context);
-  return backup;
+  return reading(file, () => verifyBackup(file, pieces));
 }
 
 /** The base of a data directory has the form and the name of a backup, and lacks later changes. */
@@ -63,7 +62,7 @@ function warnOfChangesBeside(file: string, sequence: number, { disk, warn }: Con
   const directory = dirname(file);
   if (!hasChangeSet(directory, sequence + 1, disk)) return;
   warn(
-    `warning: ${file} is not a backup but the base of a store: the changes after it are not restored; to restore them too, first run: catalog-server backup <file> --data ${shellWord(directory)}`,
+    `warning: ${file} is not a backup but the base of a store: the changes after it were not restored; to restore them too, first run: catalog-server backup <file> --data ${shellWord(directory)}`,
   );
 }
 
