@@ -28,7 +28,7 @@ import { CatalogError } from '../../errors.ts';
 const RESTORE_EXAMPLES = `
 Examples:
   Restore a backup with its keys:
-    catalog-server restore catalog.json --passphrase-file passphrase \\
+    catalog-server restore backup.json --passphrase-file passphrase \\
       --data ./restored
   Restore the catalog from an archive, as it was at eight o'clock (UTC):
     catalog-server restore --from s3://my-bucket/shop \\
