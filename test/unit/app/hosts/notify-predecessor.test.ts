@@ -2,7 +2,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { reportEpoch } from '../../../../src/app/hosts/notify-predecessor.ts';
-import { Backoff } from '../../../../src/backoff.ts';
 import { HostRole } from '../../../../src/hosts/primary/host-role.ts';
 import type { HostState, KnownEpoch } from '../../../../src/http/services.ts';
 import {
@@ -15,6 +14,7 @@ import {
 } from '../../../../src/store/hosts/host-record.ts';
 import { temporaryDirectory } from '../../../support/directory.ts';
 import { quickDisk } from '../../../support/disk.ts';
+import { RecordedBackoff } from '../../../support/recorded-backoff.ts';
 
 const FIRST: HostRecord = { ...firstRecord(), role: 'follower', primary: 'https://predecessor' };
 
@@ -28,14 +28,7 @@ async function promotedHost() {
   await writeHostRecord(quickDisk, directory, promoted(FIRST, 5));
   const succeeded: string[] = [];
   const warnings: string[] = [];
-  const delays: number[] = [];
-  class Recorded extends Backoff {
-    override delay(): number {
-      const delay = super.delay();
-      delays.push(delay);
-      return delay;
-    }
-  }
+  const backoff = new RecordedBackoff(() => -0.99);
   const role = new HostRole({
     disk: quickDisk,
     directory,
@@ -58,11 +51,11 @@ async function promotedHost() {
     const log = { warn: (message: string) => void warnings.push(message) };
     const { signal } = new AbortController();
     const epoch = { history, number: 2 };
-    await reportEpoch(epoch, predecessor, { role, log, signal }, new Recorded(() => -0.99));
+    await reportEpoch(epoch, predecessor, { role, log, signal }, backoff);
     return asked;
   };
   const stored = () => readHostRecord(quickDisk, directory);
-  return { role, succeeded, warnings, delays, report, stored };
+  return { role, succeeded, warnings, delays: backoff.delays, report, stored };
 }
 
 test('the epoch is reported until the predecessor knows it, and not after a restart', async () => {

@@ -36,6 +36,7 @@ import { turn } from '../../../support/turns.ts';
 import { until } from '../../../support/until.ts';
 import { stateOfPrimary } from '../../../support/host-state.ts';
 import { openQuickStore } from '../../../support/quick-store.ts';
+import { RecordedBackoff } from '../../../support/recorded-backoff.ts';
 
 /** A disk that has no room for another file. */
 const withoutFiles: Disk = {
@@ -636,14 +637,7 @@ test('spec 15.14: a host takes over the epochs of its primary', async () => {
 
 test('spec 15.13: attempts get rarer while they fail, until the host follows again', async () => {
   const { state, start, close } = await pair();
-  const delays: number[] = [];
-  class Recorded extends Backoff {
-    override delay(): number {
-      const delay = super.delay();
-      delays.push(delay);
-      return delay;
-    }
-  }
+  const backoff = new RecordedBackoff(QUICK);
   let failures = 4;
   const { follower } = start(
     {
@@ -656,8 +650,9 @@ test('spec 15.13: attempts get rarer while they fail, until the host follows aga
         yield Buffer.from('\n');
       },
     },
-    { backoff: new Recorded(QUICK) },
+    { backoff },
   );
+  const { delays } = backoff;
   await until('it has followed twice', () => delays.length >= 6);
   const [first = 0] = delays;
   assert.equal(
