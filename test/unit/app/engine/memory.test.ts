@@ -107,15 +107,15 @@ test('if memory cannot be read, the last result is kept', () => {
 });
 
 test('the garbage collection for scarce memory includes old objects', () => {
-  let old: Uint8Array[] = Array.from({ length: 32 }, () => new Uint8Array(MEBIBYTE).fill(1));
+  const old = Array.from({ length: 32 }, () => new Uint8Array(MEBIBYTE).fill(1));
   // Objects that have survived a collection are old: a collection of young objects skips them.
   Bun.gc(true);
   const before = heapStats().extraMemorySize;
-  old = [];
+  // A reference to the array may be left on the stack, and would keep all of them alive.
+  old.length = 0;
   assert.ok(new MemoryWatch(1).isScarce());
   const freed = before - heapStats().extraMemorySize;
-  // References on the stack may keep some of them alive.
-  assert.ok(freed > 16 * MEBIBYTE, `${freed} bytes were freed, and ${old.length} are needed`);
+  assert.ok(freed > 16 * MEBIBYTE, `${freed} bytes were freed`);
 });
 
 test.run();
