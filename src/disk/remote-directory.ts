@@ -103,7 +103,10 @@ export class RemoteDirectory {
   }
 
   async #requireDirectory(): Promise<void> {
-    const stats = await fsp.stat(this.#path);
+    const stats = await fsp.stat(this.#path).catch((cause: unknown) => {
+      if (systemErrorCode(cause) !== 'ENOENT') throw cause;
+      throw new Error(`${this.#path} does not exist; mount it, or create it`, { cause });
+    });
     if (!stats.isDirectory()) throw new Error(`${this.#path} is not a directory`);
   }
 }
