@@ -100,7 +100,10 @@ export class Registry {
   get writerOrigin(): string | null {
     const isRecent = this.#now() - this.#membersReadAt < LEASE_S * 1000;
     if (!isRecent || this.isWriter) return null;
-    return this.#members.find(({ name }) => name === this.#writer?.name)?.origin ?? null;
+    const writer = this.#members.find(({ name }) => name === this.#writer?.name);
+    // After a restart, this host may still be the writer under its previous name.
+    if (writer === undefined || writer.origin === this.#options.origin) return null;
+    return writer.origin;
   }
 
   get isWriter(): boolean {

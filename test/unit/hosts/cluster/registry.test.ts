@@ -248,4 +248,20 @@ test('a host that has not heard of the others for as long as their leases last p
   await close();
 });
 
+test('a writer that was killed and starts again does not pass its writes to its own address', async () => {
+  const { client, member, close } = world();
+  const before = '{"origin":"http://a","sequence":1,"base_bytes":1,"in_step":true}';
+  const steps = [
+    { put: 'hosts/killed', value: before },
+    { put: 'writer', value: 'killed' },
+  ];
+  await transact(client, [], steps);
+  const a = member('a');
+  const b = member('b');
+  await until('the other host knows', () => b.registry.writerOrigin === 'http://a');
+  await until('both are there', () => a.registry.members.length === 3);
+  assert.is(a.registry.writerOrigin, null);
+  await close();
+});
+
 test.run();
