@@ -193,9 +193,10 @@ export class EtcdLog implements ChangeLog {
     });
   }
 
-  async trim(below: number): Promise<void> {
+  /** @param from the lowest that may be left: etcd would look at all that was removed before. */
+  async trim(below: number, from = 0): Promise<void> {
     const remove: RequestOp[] = [
-      { remove: changeKey(0), end: changeKey(below) },
+      { remove: changeKey(from), end: changeKey(below) },
       { remove: 'parts/', end: `parts/${padded(below)}` },
     ];
     await transact(this.#client, [], remove);

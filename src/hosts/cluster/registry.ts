@@ -99,15 +99,11 @@ export class Registry {
   /** The origin to which writes are passed; null if this host makes them itself. */
   get writerOrigin(): string | null {
     const isRecent = this.#now() - this.#membersReadAt < LEASE_S * 1000;
-    if (!isRecent || this.isWriter) return null;
+    if (!isRecent) return null;
     const writer = this.#members.find(({ name }) => name === this.#writer?.name);
     // After a restart, this host may still be the writer under its previous name.
     if (writer === undefined || writer.origin === this.#options.origin) return null;
     return writer.origin;
-  }
-
-  get isWriter(): boolean {
-    return this.#writer?.name === this.#options.name;
   }
 
   /**
@@ -115,8 +111,8 @@ export class Registry {
    * if it is not the writer, or if its lease may be about to end, so that another host takes over.
    */
   get term(): string | null {
-    if (!this.isWriter || !this.#lasting.isCurrent) return null;
-    return this.#writer?.term ?? null;
+    const writer = this.#writer;
+    return writer?.name === this.#options.name && this.#lasting.isCurrent ? writer.term : null;
   }
 
   /** The live hosts, including this one. */

@@ -3,7 +3,7 @@
  * host that was away for longer fetches a base.
  *
  * Marks show how old change sets are: `marks/<hour>` is the head of the log at the first run of
- * {@link trimOnce} in that hour.
+ * {@link trimOnce} in that hour. `trimmed` is the lowest number that the last run has kept.
  */
 import { pause } from '../../delay.ts';
 import type { EtcdClient } from './etcd-client.ts';
@@ -17,12 +17,16 @@ const KEPT_MS = 24 * 3600 * 1000;
 /** Milliseconds between two runs. */
 const INTERVAL_MS = 10 * 60 * 1000;
 
+/** Change sets that one request removes. etcd carries out no write while it removes them. */
+const STEP = 1000;
+
 const MARKS = 'marks/';
+const TRIMMED = 'trimmed';
 
 interface Options {
   readonly client: EtcdClient;
-  readonly log: Pick<EtcdLog, 'head' | 'trim'>;
-  readonly registry: Pick<Registry, 'members' | 'isWriter'>;
+  readonly log: Pick<EtcdLog, 'positions' | 'head' | 'trim'>;
+  readonly registry: Pick<Registry, 'members' | 'term'>;
   readonly onError: (error: unknown) => void;
 }
 
@@ -45,9 +49,10 @@ export class Trimming {
     const { signal } = this.#closing;
     while (!signal.aborted) {
       await pause(INTERVAL_MS, signal);
-      if (signal.aborted || !this.#options.registry.isWriter) continue;
+      // After its lease has ended, a host may not know of a host that joins and is behind.
+      if (signal.aborted || this.#options.registry.term === null) continue;
       const { client, log, registry, onError } = this.#options;
-      await trimOnce({ client, log }, registry.members, Date.now()).catch(onError);
+      await trimOnce({ client, log }, registry.members, Date.now(), signal).catch(onError);
     }
   }
 }
@@ -55,6 +60,7 @@ export class Trimming {
 /**
  * @param members the live hosts.
  * @param now milliseconds since the epoch.
+ * @param signal ends it early; the next run removes the rest.
  * @returns the lowest sequence that is kept; null if nothing is old enough.
  * @throws CatalogError `log_unavailable`.
  */
@@ -62,6 +68,7 @@ export async function trimOnce(
   { client, log }: Pick<Options, 'client' | 'log'>,
   members: readonly { readonly sequence: number }[],
   now: number,
+  signal?: AbortSignal,
 ): Promise<number | null> {
   const { sequence } = await log.head();
   const mark = markOf(now);
@@ -71,9 +78,25 @@ export async function trimOnce(
   const last = found[0]?.at(-1);
   if (last === undefined) return null;
   const below = Math.min(Number(last.value), ...members.map((member) => member.sequence));
-  await log.trim(below);
+  await removeBelow(below, { client, log }, signal);
   await transact(client, [], [{ remove: MARKS, end: last.key }]);
   return below;
+}
+
+async function removeBelow(
+  below: number,
+  { client, log }: Pick<Options, 'client' | 'log'>,
+  signal?: AbortSignal,
+): Promise<void> {
+  const { found } = await transact(client, [], [{ get: TRIMMED }]);
+  const trimmed = found[0]?.[0]?.value ?? (await log.positions())?.origin.sequence ?? 0;
+  for (let from = Number(trimmed); from < below; ) {
+    if (signal?.aborted === true) return;
+    const end = Math.min(from + STEP, below);
+    await log.trim(end, from);
+    await transact(client, [], [{ put: TRIMMED, value: `${end}` }]);
+    from = end;
+  }
 }
 
 /** The key of a mark. The keys sort by time. */

@@ -184,7 +184,7 @@ test('hosts see each other, one is the writer, and another takes over when it le
       onError: (error) => assert.unreachable(messageOf(error)),
     });
   const one = member('one', 'http://127.0.0.1:1');
-  await until('the first is the writer', () => one.isWriter);
+  await until('the first is the writer', () => one.term !== null);
   assert.is(one.writerOrigin, null);
   const two = member('two', 'http://127.0.0.1:2');
   await until('the second knows it', () => two.writerOrigin === 'http://127.0.0.1:1');
@@ -201,7 +201,7 @@ test('hosts see each other, one is the writer, and another takes over when it le
     'a host that is not there yet sees them too',
   );
   await one.close();
-  await until('the second takes over', () => two.isWriter);
+  await until('the second takes over', () => two.term !== null);
   await two.close();
 });
 

@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { messageOf } from '../../../../src/errors.ts';
 import { EtcdLog } from '../../../../src/hosts/cluster/etcd-log.ts';
 import type { Member } from '../../../../src/hosts/cluster/registry.ts';
-import { Trimming } from '../../../../src/hosts/cluster/trimming.ts';
+import { Trimming, trimOnce } from '../../../../src/hosts/cluster/trimming.ts';
 import { encodeChangeSet } from '../../../../src/store/files/change-set.ts';
 import { withTimersOf } from '../../../support/clock.ts';
 import { MemoryEtcd } from '../../../support/memory-etcd.ts';
@@ -43,7 +43,7 @@ test('the writer removes what is a day old and every live host has, and goes on 
     const { now } = Date;
     const client = new MemoryEtcd();
     const log = await filled(client);
-    const registry = { isWriter: false, members: [memberAt(4), memberAt(3)] };
+    const registry = { term: null as string | null, members: [memberAt(4), memberAt(3)] };
     const errors: string[] = [];
     const onError = (error: unknown) => void errors.push(messageOf(error));
     const trimming = new Trimming({ client, log, registry, onError });
@@ -57,14 +57,14 @@ test('the writer removes what is a day old and every live host has, and goes on 
     };
     try {
       assert.equal(await kept(), [1, 2, 3, 4]);
-      registry.isWriter = true;
+      registry.term = '7';
       assert.equal(await kept(), [1, 2, 3, 4], 'they are new');
       Date.now = () => now() + DAY_MS - 2 * HOUR_MS;
       assert.equal(await kept(), [1, 2, 3, 4], 'they are not a day old');
-      registry.isWriter = false;
+      registry.term = null;
       Date.now = () => now() + DAY_MS + 2 * HOUR_MS;
-      assert.equal(await kept(), [1, 2, 3, 4], 'another host is the writer');
-      registry.isWriter = true;
+      assert.equal(await kept(), [1, 2, 3, 4], 'another host may be the writer');
+      registry.term = '7';
       client.isSilent = true;
       assert.equal(await kept(), [1, 2, 3, 4]);
       assert.equal(errors, ['etcd does not answer']);
@@ -79,5 +79,72 @@ test('the writer removes what is a day old and every live host has, and goes on 
       await trimming.close();
     }
   }));
+
+test('a mark is the first head of its hour, and counts once that hour is a day ago', async () => {
+  const client = new MemoryEtcd();
+  const { log, moveTo } = logUpTo(70_100);
+  const run = (now: number) => trimOnce({ client, log }, [], now);
+  await run(0);
+  moveTo(70_200);
+  assert.is(await run(HOUR_MS - 1), null);
+  assert.is(await run(DAY_MS + HOUR_MS - 1), null, 'a part of that hour is not a day ago');
+  assert.is(await run(DAY_MS + HOUR_MS), 70_100);
+});
+
+test('a host that stops does not trim', async () => {
+  const client = new MemoryEtcd();
+  const { log } = logUpTo(70_100);
+  const registry = { term: '7', members: [] };
+  const trimming = new Trimming({ client, log, registry, onError: () => {} });
+  await trimming.close();
+  assert.equal(client.values, {});
+});
+
+/** A log that begins with a store that had change sets, and whose head is at a number. */
+function logUpTo(sequence: number) {
+  const removed: (readonly [number, number])[] = [];
+  const at = (place: number) => ({ sequence: place, digest: 'a'.repeat(64) });
+  const positions = { origin: at(70_000), head: at(sequence) };
+  const log = {
+    positions: async () => positions,
+    head: async () => positions.head,
+    trim: async (below: number, from = 0) => void removed.push([from, below]),
+  };
+  return { log, removed, moveTo: (place: number) => void (positions.head = at(place)) };
+}
+
+test('change sets are removed in steps, so that etcd can carry out writes between them', async () => {
+  const client = new MemoryEtcd();
+  const { log, removed, moveTo } = logUpTo(72_500);
+  const run = (now: number) => trimOnce({ client, log }, [], now);
+  assert.is(await run(0), null);
+  moveTo(72_600);
+  assert.is(await run(2 * HOUR_MS), null);
+  assert.is(await run(DAY_MS + HOUR_MS), 72_500);
+  const steps = [
+    [70_000, 71_000],
+    [71_000, 72_000],
+    [72_000, 72_500],
+  ];
+  assert.equal(removed, steps, 'from the beginning of the log on');
+  assert.is(await run(DAY_MS + 3 * HOUR_MS), 72_600);
+  assert.equal(removed.slice(3), [[72_500, 72_600]], 'what is left');
+});
+
+test('a host that stops does not finish the removal, and the next run continues with the rest', async () => {
+  const client = new MemoryEtcd();
+  const { log, removed } = logUpTo(72_000);
+  await trimOnce({ client, log }, [], 0);
+  const ending = new AbortController();
+  const { trim } = log;
+  log.trim = async (below, from) => {
+    ending.abort();
+    await trim(below, from);
+  };
+  await trimOnce({ client, log }, [], DAY_MS + HOUR_MS, ending.signal);
+  assert.equal(removed, [[70_000, 71_000]]);
+  await trimOnce({ client, log }, [], DAY_MS + HOUR_MS);
+  assert.equal(removed.slice(1), [[71_000, 72_000]]);
+});
 
 test.run();
