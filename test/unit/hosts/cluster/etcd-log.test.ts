@@ -65,6 +65,50 @@ test('an append is no conflict if the log has removed that change set, or has lo
   assert.is(await codeOf(log.append(first)), 'history_differs');
 });
 
+test('an append that is repeated is one, and another change set under its number is a conflict', async () => {
+  const { log, first } = await filled();
+  assert.is(await log.append(first), 'appended');
+  const { sequence, previous } = first.changeSet;
+  const time = '2026-01-02T00:00:00.000Z';
+  const nothing = { last_ids: {}, put: {}, delete: {} };
+  const other = encodeChangeSet({ sequence, previous, time, writer: 'v', ...nothing });
+  assert.is(await log.append(other), 'conflict');
+  await log.append(changeSetAfter(1, first.changeSet.digest));
+  assert.is(await log.append(first), 'appended');
+  assert.is(await log.append(other), 'conflict');
+  assert.equal(await log.read(0, 1), [first.bytes]);
+});
+
+test('a read ends at the head, and fails after it, before what is kept, and at a gap', async () => {
+  const { client, log, first } = await filled();
+  const second = changeSetAfter(1, first.changeSet.digest);
+  const third = changeSetAfter(2, second.changeSet.digest);
+  for (const each of [second, third]) await log.append(each);
+  assert.equal(await log.read(3), []);
+  assert.is(await codeOf(log.read(4)), 'history_differs');
+  await transact(client, [], [{ remove: 'changes/000000000002' }]);
+  assert.equal(await log.read(0), [first.bytes]);
+  assert.is(await codeOf(log.read(1)), 'history_gone');
+  await transact(client, [], [{ remove: 'origin' }]);
+  assert.is(await codeOf(log.head()), 'history_differs');
+});
+
+test('change sets before one of a newer schema are read', async () => {
+  const { client, log, first } = await filled();
+  await new EtcdLog(client, 99).append(changeSetAfter(1, first.changeSet.digest));
+  assert.equal(await log.read(0), [first.bytes]);
+  assert.match(await failureMessage(log.read(1), 'schema_version'), 'schema version 99');
+});
+
+test('a change set of more than 64 MiB is refused, and one of 128 parts is not damaged', async () => {
+  const { log, first, put, value } = await filled();
+  const { changeSet } = changeSetAfter(1, first.changeSet.digest);
+  const bytes = Buffer.alloc(64 * 1024 * 1024 + 1);
+  assert.is(await codeOf(log.append({ changeSet, bytes })), 'body_too_large');
+  await put(FIRST, value.replace('"parts":0', '"parts":128'));
+  assert.is(await codeOf(log.read(0)), 'history_gone', 'its parts are missing');
+});
+
 test('a log whose keys were removed ends before every host, and a read says so', async () => {
   const client = new (class extends MemoryEtcd {
     override async *watch(_: object, signal: AbortSignal): AsyncGenerator {
@@ -121,7 +165,9 @@ test('change sets that a slow network cannot carry in the time of one call are r
   }
   const call = client.call.bind(client);
   let failures = 0;
+  const limits = new Set<string | undefined>();
   client.call = async (path, body) => {
+    limits.add(/"limit":(\d+)/.exec(JSON.stringify(body))?.[1]);
     const response = await call(path, body);
     // A few change sets and the head.
     if (JSON.stringify(response).length < 2500) return response;
@@ -138,9 +184,16 @@ test('change sets that a slow network cannot carry in the time of one call are r
   }
   assert.is(at, 16);
   assert.ok(failures > 0);
+  client.isSilent = true;
+  for (let tries = 0; tries < 6; tries += 1)
+    assert.is(await codeOf(log.read(0)), 'log_unavailable');
+  client.isSilent = false;
+  assert.is(limits.has('0'), false, 'to etcd, that would mean any number');
   client.call = call;
   for (let tries = 0; tries < 15; tries += 1) await log.read(0);
   assert.is((await log.read(0)).length, 16, 'a network that is fast again is used');
+  assert.is((await log.read(0, 1)).length, 1);
+  assert.is((await log.read(0)).length, 16, 'a caller that wants few does not slow down others');
 });
 
 test('a log is begun once, also by two hosts at the same time', async () => {

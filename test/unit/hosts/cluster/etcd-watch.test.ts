@@ -16,6 +16,8 @@ const answer = (...values: readonly (string | undefined)[]) => ({
 /** A node that sends some messages on a watch, and then keeps it open. */
 class WatchedEtcd extends MemoryEtcd {
   readonly #answers: readonly unknown[];
+  /** Watches that are open. */
+  open = 0;
 
   constructor(answers: readonly unknown[]) {
     super();
@@ -24,6 +26,8 @@ class WatchedEtcd extends MemoryEtcd {
 
   override async *watch(_: object, signal: AbortSignal): AsyncGenerator {
     signal.throwIfAborted();
+    this.open += 1;
+    signal.addEventListener('abort', () => (this.open -= 1));
     for (const each of this.#answers) yield each;
     await new Promise((resolve) => signal.addEventListener('abort', resolve));
   }
@@ -32,12 +36,13 @@ class WatchedEtcd extends MemoryEtcd {
 /** Follows a key of a node that sends these messages; `ask` answers the query. */
 function follow(answers: readonly unknown[], ask: () => Promise<string>) {
   const told: (string | null)[] = [];
-  const end = followKey(new WatchedEtcd(answers), 'head', {
+  const client = new WatchedEtcd(answers);
+  const end = followKey(client, 'head', {
     decode: (value) => `watch: ${value.toString()}`,
     ask,
     listener: (value) => told.push(value),
   });
-  return { told, end };
+  return { client, told, end };
 }
 
 test('the listener gets the last value of each watch message without waiting for the query', async () => {
@@ -76,11 +81,13 @@ test('after a query that failed, the watch is opened again: its node may be froz
 
 test('the listener gets nothing after the end', async () => {
   const asked = Promise.withResolvers<string>();
-  const { told, end } = follow([], () => asked.promise);
+  const { client, told, end } = follow([], () => asked.promise);
+  await until('the watch is open', () => client.open === 1);
   const ended = end();
   asked.resolve('late');
   await ended;
   assert.equal(told, []);
+  assert.is(client.open, 0, 'the watch is ended');
 });
 
 test('a watch that etcd has cancelled is closed, and opened again', async () => {

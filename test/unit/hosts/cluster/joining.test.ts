@@ -36,4 +36,26 @@ test('a store whose last change set the log does not keep may not join, as it ma
   await requireSameHistory(log, at(9));
 });
 
+test('a new log begins with the origin that its first host makes, and a second host takes it over', async () => {
+  let begun: { origin: LogPosition; head: LogPosition } | null = null;
+  const log = {
+    positions: async () => begun,
+    begin: async (position: LogPosition) => (begun = { origin: position, head: position }),
+    digestAt: async () => null,
+  };
+  assert.is(await originOf(log, () => 'made'), 'made');
+  assert.is(await originOf(log, () => 'another'), 'made');
+  await requireSameHistory(log, { sequence: 0, digest: 'made' });
+  assert.is(await codeOf(requireSameHistory(log, ORIGIN)), 'history_differs');
+});
+
+test('a store that is ahead of the log, or has another change set under a number, may not join', async () => {
+  const log = logFrom(1);
+  assert.is(await codeOf(requireSameHistory(log, at(10))), 'history_differs');
+  for (const sequence of [0, 5, 9]) {
+    const differing = requireSameHistory(log, { sequence, digest: 'another' });
+    assert.is(await codeOf(differing), 'history_differs');
+  }
+});
+
 test.run();

@@ -85,6 +85,47 @@ test('an older head that arrives late is ignored', async () => {
   assert.equal(store.targets, [9]);
 });
 
+test('an older head does not hide how far a host is behind', async () => {
+  const { follower, store, head } = follow();
+  store.disk = new Promise(() => {});
+  await head(9);
+  await head(7);
+  assert.is(follower.behind, 6);
+});
+
+test('a host is not in sync before the log has answered', async () => {
+  const { states, head } = follow();
+  await head(null);
+  assert.equal(states, ['catching up']);
+});
+
+test('a host to whose log nothing is written stays in sync', async () => {
+  const { states, head, pass } = follow();
+  for (let nth = 0; nth < 30; nth += 1) {
+    await head(3);
+    pass(1000);
+  }
+  await head(3);
+  assert.equal(states, ['catching up', 'in sync']);
+});
+
+test('a host that is behind for long is not stopped as long as it makes progress, and after a rest', async () => {
+  const { store, states, head, pass } = follow();
+  await head(3);
+  for (let nth = 0; nth < 4; nth += 1) {
+    pass(4000);
+    await head(3);
+  }
+  store.disk = new Promise(() => {});
+  for (let nth = 0; nth < 10; nth += 1) {
+    await head(90);
+    pass(4000);
+    store.sequence += 1;
+  }
+  await head(90);
+  assert.equal(states, ['catching up', 'in sync']);
+});
+
 test('a host that is ahead of a log that was set back is stopped until the log has its change set', async () => {
   const { follower, store, states, errors, head } = follow();
   await head(9);
@@ -194,6 +235,21 @@ test('closing does not wait for the disk, and nothing is reported afterwards', a
   await turn();
   assert.equal(errors, []);
   assert.equal(states, ['catching up', 'in sync']);
+});
+
+test('a store that was closed is no failure, and nothing is read for it after the end', async () => {
+  const { follower, store, errors, states, head } = follow();
+  store.failure = new CatalogError('store_closed', 'the server is stopping');
+  await head(4);
+  assert.equal([errors, follower.state], [[], 'catching up']);
+  const disk = Promise.withResolvers<void>();
+  store.disk = disk.promise;
+  await head(5);
+  await head(6);
+  await follower.close();
+  disk.resolve();
+  await turn();
+  assert.equal([store.targets, states], [[4, 5], ['catching up']]);
 });
 
 test.run();

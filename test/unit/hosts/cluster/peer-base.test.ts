@@ -13,7 +13,7 @@ const member = (name: string, sequence: number, origin: string | null = `https:/
   ({ name, origin, sequence, baseBytes: 0, isInSync: true }) satisfies Member;
 
 /** A host that joins the members that the test sets. */
-function join(rounds = 3) {
+function join(rounds: number | 'default' = 3) {
   const ending = new AbortController();
   const seen = { asked: [] as string[], abandoned: [] as number[], warnings: [] as string[] };
   const world = {
@@ -53,7 +53,7 @@ function join(rounds = 3) {
       log: { warn: (message) => void seen.warnings.push(message) },
       backoff: { delay: () => ((world.pauses += 1), 0) },
       signal: ending.signal,
-      rounds,
+      ...(rounds !== 'default' && { rounds }),
     });
   return { run, seen, world, end: () => ending.abort() };
 }
@@ -147,6 +147,12 @@ test('a host that is stopped gets no base and reports no error', async () => {
   };
   assert.is(await run(), null);
   assert.equal(seen, { asked: ['a'], abandoned: [], warnings: [] });
+});
+
+test('the hosts are asked in 60 rounds', async () => {
+  const { run, world } = join('default');
+  assert.match(await failureMessage(run(), 'store_missing'), 'no other host with --advertise');
+  assert.is(world.pauses, 59);
 });
 
 test.run();

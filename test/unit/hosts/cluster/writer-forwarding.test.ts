@@ -18,6 +18,7 @@ function open() {
   let time = 0;
   const waits = new Set<{ readonly work: () => void; readonly ms: number }>();
   const seen = { passed: [] as string[], caughtUp: [] as number[], pulls: 0 };
+  const asked: string[] = [];
   const settings: {
     writer: string | null;
     failure: unknown;
@@ -58,7 +59,10 @@ function open() {
       await turn();
       seen.pulls += 1;
     },
-    isThere: async () => settings.isThere,
+    async isThere(origin) {
+      asked.push(origin);
+      return settings.isThere;
+    },
     now: () => time,
     delay(work, ms) {
       const waiting = { work, ms };
@@ -78,7 +82,7 @@ function open() {
     }
     await turn();
   };
-  return { forwarding, seen, settings, pass, silence, wait: (ms: number) => (time += ms) };
+  return { forwarding, seen, asked, settings, pass, silence, wait: (ms: number) => (time += ms) };
 }
 
 test('without another writer nothing is forwarded', () => {
@@ -186,6 +190,46 @@ test('a writer that answers in time is not asked whether it is there', async () 
   await pass('/books/');
   await silence();
   assert.ok(forwarding.forwarding(WRITE) !== null);
+});
+
+test('a writer that broke off a write, and may have carried it out, is avoided too', async () => {
+  const { forwarding, settings, pass } = open();
+  settings.failure = new CatalogError('write_unknown', 'it may have carried it out');
+  await pass('/books/')?.catch(() => {});
+  assert.is(forwarding.forwarding(WRITE), null, 'this host carries its writes out');
+  forwarding.stop();
+});
+
+test('a new writer is not avoided because of the one before', async () => {
+  const { forwarding, settings, pass } = open();
+  settings.failure = new CatalogError('primary_unreachable', 'away');
+  await pass('/books/')?.catch(() => {});
+  settings.writer = 'https://next.example';
+  assert.ok(forwarding.forwarding(WRITE) !== null);
+  forwarding.stop();
+});
+
+test('a writer is asked one question at a time, and no more once another host is the writer', async () => {
+  const { forwarding, asked, settings, pass } = open();
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  settings.isThere = promise;
+  settings.failure = new CatalogError('primary_unreachable', 'away');
+  for (let nth = 0; nth < 3; nth += 1) {
+    await pass('/books/')?.catch(() => {});
+    settings.writer = ORIGIN;
+  }
+  assert.equal(asked, [ORIGIN]);
+  settings.writer = 'https://next.example';
+  resolve(false);
+  await turn();
+  forwarding.stop();
+});
+
+test('an answer without a sequence that is not 503 asks no question', async () => {
+  const { asked, settings, pass } = open();
+  settings.response = { status: 400, headers: {}, body: null };
+  await pass('/books/');
+  assert.equal(asked, []);
 });
 
 test.run();
