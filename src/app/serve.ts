@@ -15,7 +15,7 @@ import { printHints } from './terminal-hints.ts';
 import { metricsAddress, Observability } from './observability.ts';
 import { runStartupChecks } from './startup-checks.ts';
 import type { ServeOptions } from './server-options.ts';
-import { firstSignal, REQUESTS_GRACE_MS } from './signals.ts';
+import { firstSignal, REQUESTS_GRACE_MS, unlessStopped } from './signals.ts';
 import { endStart } from './engine/start-policy.ts';
 import { type Processes, processesOf } from './workers/processes.ts';
 import { workerPort } from './workers/worker-process.ts';
@@ -57,12 +57,14 @@ async function serveAsOwner(options: ServeOptions, context: Context): Promise<vo
   if (current.catalog === null) context.disk.mkdir(options.data);
   runStartupChecks(options, context.disk, log);
   for (const warning of options.warnings ?? []) log.warn(warning);
-  const server = await processes.listen({
+  const listening = processes.listen({
     application: current.application,
     host: options.host,
     port: options.port,
     ...observability.serverSettings,
   });
+  const server = await unlessStopped(stop, listening);
+  if (server === null) return;
   opened.defer(async () => void (await server.close(grace.requests)));
   await observability.open({
     catalog: () => current.catalog,

@@ -1,4 +1,5 @@
 /** The signals that stop a server (spec 8.9). */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /** Exit statuses of a process that a signal ends at once: 128 and the number of the signal. */
 const STATUSES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
@@ -41,4 +42,27 @@ export function firstSignal(
     listen('SIGINT', REPEATED_SIGNAL_MS);
     listen('SIGHUP', REPEATED_SIGNAL_MS);
   });
+}
+
+/**
+ * A step of a start that a signal may make fail: if all processes of a server get it, as from systemd
+ * or a terminal, workers that have just begun do not ignore it yet, and end.
+ *
+ * @param stop resolves at the signal.
+ * @returns what the step returns; null if it fails and the signal has come.
+ * @throws what the step throws.
+ */
+export async function unlessStopped<T>(stop: Promise<void>, step: Promise<T>): Promise<T | null> {
+  let isStopped = false;
+  void stop.then(() => {
+    isStopped = true;
+  });
+  try {
+    return await step;
+  } catch (error) {
+    // This process may hear of the end of a worker before its own signal.
+    await nextTurn();
+    if (isStopped) return null;
+    throw error;
+  }
 }

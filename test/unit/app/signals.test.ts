@@ -2,7 +2,8 @@
 import { EventEmitter } from 'node:events';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { firstSignal } from '../../../src/app/signals.ts';
+import { firstSignal, unlessStopped } from '../../../src/app/signals.ts';
+import { messageOf } from '../../../src/errors.ts';
 
 class Source extends EventEmitter {
   readonly exits: number[] = [];
@@ -51,6 +52,25 @@ test('a SIGINT or SIGHUP that is repeated within 20 ms counts once', async () =>
     await stopped;
     assert.equal(source.exits, [], signal);
   }
+});
+
+test('a step of the start that a signal makes fail is not an error, even if it fails first', async () => {
+  const source = new Source();
+  const stop = firstSignal(source);
+  const step = Promise.withResolvers<string>();
+  const ended = unlessStopped(stop, step.promise);
+  step.reject(new Error('a worker ended before it served: SIGTERM'));
+  source.emit('SIGTERM');
+  assert.is(await ended, null);
+});
+
+test('a step that fails without a signal is an error, and one that succeeds is not undone', async () => {
+  const source = new Source();
+  const stop = firstSignal(source);
+  const failed = unlessStopped(stop, Promise.reject(new Error('the port is in use')));
+  assert.is(await failed.catch(messageOf), 'the port is in use');
+  source.emit('SIGTERM');
+  assert.is(await unlessStopped(stop, Promise.resolve('listens')), 'listens');
 });
 
 test.run();
