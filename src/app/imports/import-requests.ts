@@ -114,6 +114,7 @@ export class ImportRequests {
 
   async #lookAt(name: string): Promise<void> {
     const { disk, imports } = this.#options;
+    if (this.#closing.signal.aborted) return;
     const [, token] = REQUEST.exec(name) ?? [];
     if (token !== undefined && !imports.isFullForCommands) await this.#take(token);
     if (!PART.test(name)) return;

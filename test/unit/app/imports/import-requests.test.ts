@@ -195,11 +195,11 @@ test('a request that its command withdraws in the same moment is not an error', 
   await requests.close();
 });
 
-test('closing waits for the reply to the request that is being taken', async () => {
+test('closing waits for the reply to the request that is being taken, and no other is taken', async () => {
   const { world, requests, ask, reply, files } = await open();
   const { promise, resolve } = Promise.withResolvers<void>();
   world.ready = promise;
-  ask(A);
+  for (const token of [A, B]) ask(token);
   await until('it is being taken', () => files.has(join(FOLDER, `${A}.taken`)));
   let hasClosed = false;
   const closing = requests.close().then(() => (hasClosed = true));
@@ -208,6 +208,7 @@ test('closing waits for the reply to the request that is being taken', async () 
   resolve();
   await closing;
   assert.equal(reply(A), ended(1));
+  assert.ok(files.has(join(FOLDER, `${B}.request`)), 'its command, or the next server, imports it');
   const { looks } = world;
   await pause(20);
   assert.is(world.looks, looks, 'it does not look for more');
