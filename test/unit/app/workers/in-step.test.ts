@@ -107,6 +107,8 @@ test('a file that cannot be read for a moment is read again, which is logged onc
   const { take, settings, applied, errors, survived, state } = scene();
   settings.unreadable = 3;
   take(2, true);
+  await turn();
+  assert.not.ok(state.hasJoined, 'it waits between two attempts');
   await until('the worker has joined', () => state.hasJoined);
   assert.equal(applied, [1, 2]);
   assert.equal(survived, ['EMFILE']);

@@ -56,17 +56,19 @@ class FakeWorker implements WorkerPort {
 
 function scene(count: number, sequence = 0) {
   const started: FakeWorker[] = [];
+  const ports: number[] = [];
   const warnings: string[] = [];
   const clock = { now: 0 };
   const checks: (() => void)[] = [];
   const pool = new WorkerPool({
     count,
-    start() {
+    start(port) {
       const worker = new FakeWorker();
       started.push(worker);
+      ports.push(port);
       return worker;
     },
-    state: () => ({ sequence, oldest: 0 }),
+    state: () => ({ sequence, oldest: Math.max(0, sequence - 500) }),
     log: { warn: (message) => warnings.push(message) },
     now: () => clock.now,
     regularly(check) {
@@ -85,7 +87,7 @@ function scene(count: number, sequence = 0) {
     clock.now += milliseconds;
     for (const check of checks) check();
   };
-  return { pool, started, worker, warnings, pass };
+  return { pool, started, ports, worker, warnings, pass };
 }
 
 /** Whether a promise is settled after pending callbacks have run. */
@@ -175,10 +177,12 @@ test('writes wait for a worker only once it has nearly caught up', async () => {
   const { pool, worker } = scene(1, 1000);
   const opened = pool.open(8000);
   worker(0).say({ kind: 'applied', sequence: 10 });
-  const far = { kind: 'state', sequence: 1000, oldest: 0, isMember: false } as const;
+  const far = { kind: 'state', sequence: 1000, oldest: 500, isMember: false } as const;
   assert.equal(worker(0).received, [far]);
   await pool.reach(1001);
-  worker(0).say({ kind: 'applied', sequence: 1000 });
+  worker(0).say({ kind: 'applied', sequence: 936 });
+  assert.equal(worker(0).received.at(-1), { ...far, sequence: 1001 }, 'it lacks 65 change sets');
+  worker(0).say({ kind: 'applied', sequence: 937 });
   assert.equal(worker(0).received.at(-1), { ...far, sequence: 1001, isMember: true });
   const reached = pool.reach(1002);
   assert.not.ok(await isSettled(reached), 'from now on writes wait for it');
@@ -190,7 +194,7 @@ test('writes wait for a worker only once it has nearly caught up', async () => {
 });
 
 test('writes do not wait for a worker that has exited, and another one replaces it', async () => {
-  const { pool, started, worker, warnings } = scene(1);
+  const { pool, started, ports, worker, warnings } = scene(1);
   const opened = pool.open(8000);
   worker(0).join(0);
   await opened;
@@ -200,10 +204,28 @@ test('writes do not wait for a worker that has exited, and another one replaces 
   assert.is(pool.reason(), 'no worker is ready');
   await until('another worker is started', () => started.length === 2);
   assert.match(warnings.join(), /a worker ended \(SIGSEGV\)/);
+  assert.equal(ports, [8000, 8000]);
   worker(1).join(1);
   await until('its replacement is logged as well', () => /has replaced/.test(warnings.join()));
   assert.is(pool.serving, 1);
   assert.is(pool.reason(), null);
+  await pool.close(0);
+});
+
+test('why a replacement cannot serve is logged, and another one replaces it', async () => {
+  const { pool, started, worker, warnings } = scene(1);
+  const opened = pool.open(8000);
+  worker(0).join(0);
+  await opened;
+  worker(0).end('SIGKILL');
+  await until('another worker is started', () => started.length === 2);
+  worker(1).say({ kind: 'failed', code: 'store_unreadable', message: 'EMFILE' });
+  worker(1).end('status 1');
+  await until('yet another one is started', () => started.length === 3);
+  assert.equal(warnings.slice(1).sort(), [
+    'a worker cannot serve: EMFILE',
+    'a worker ended (EMFILE); another one is started in 100 ms',
+  ]);
   await pool.close(0);
 });
 
@@ -261,6 +283,22 @@ test('a worker that is alive but does not apply a write within 30 seconds is kil
   living(1);
   await reached;
   assert.ok(worker(0).isKilled);
+  await pool.close(0);
+});
+
+test('a worker is not killed for a write that it has applied long ago', async () => {
+  const { pool, worker, pass } = scene(1);
+  const opened = pool.open(8000);
+  worker(0).join(0);
+  await opened;
+  const reached = pool.reach(1);
+  worker(0).say({ kind: 'applied', sequence: 1 });
+  await reached;
+  for (let second = 0; second < 40; second += 1) {
+    worker(0).say({ kind: 'alive' });
+    pass(1000);
+  }
+  assert.not.ok(worker(0).isKilled);
   await pool.close(0);
 });
 
@@ -402,6 +440,21 @@ test('no count decreases if a worker does not answer, or ends and is replaced', 
   const ended = pool.figures();
   worker(0).say({ kind: 'figures', figures: await figuresOf(400, 1) });
   assert.equal(countsIn(await ended), { requests: 2, bytes: 420, open: 1 }, 'one has ended');
+
+  worker(0).end('SIGKILL');
+  await turn();
+  assert.equal(countsIn(await pool.figures()), { requests: 2, bytes: 420, open: 0 }, 'both have');
+  await pool.close(0);
+});
+
+test('a worker that does not serve yet is not asked for figures', async () => {
+  const { pool, worker } = scene(1);
+  const opened = pool.open(8000);
+  worker(0).say({ kind: 'applied', sequence: 0 });
+  assert.ok(await isSettled(pool.figures()));
+  assert.not.ok(worker(0).received.some(({ kind }) => kind === 'figures'));
+  worker(0).join(0);
+  await opened;
   await pool.close(0);
 });
 
