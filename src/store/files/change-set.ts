@@ -14,12 +14,9 @@ import { checksumMember, withChecksum } from '../../json/checksum.ts';
 
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 
-/** Whether a value is an id. Written by hand, because a start calls it for every row. */
-export function isId(input: unknown): input is number {
+function isId(input: unknown): input is number {
   return Number.isSafeInteger(input) && (input as number) >= 1;
 }
-
-const id = v.custom<number>(isId, 'must be an id');
 
 /** Whether a value has the form of a stored row. */
 export function isRow(input: unknown): input is Row {
@@ -27,7 +24,9 @@ export function isRow(input: unknown): input is Row {
   return isId((input as Partial<Row>).id);
 }
 
-const row = v.custom<Row>(isRow, 'must be a row with an id');
+/** One schema for a whole list: a schema for each element would take ten times as long. */
+const listOf = <T>(isElement: (input: unknown) => input is T, what: string) =>
+  v.custom<readonly T[]>((input) => Array.isArray(input) && input.every(isElement), what);
 
 /** A record by kind. valibot would accept a list as a record without members. */
 const byKind = <const S extends v.GenericSchema>(shape: S) =>
@@ -41,12 +40,12 @@ export const shapes = {
   count,
   digest: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
   lastIds: byKind(count),
-  rows: byKind(v.array(row)),
-  ids: byKind(v.array(id)),
+  rows: byKind(listOf(isRow, 'must be a list of rows with ids')),
+  ids: byKind(listOf(isId, 'must be a list of ids')),
 };
 
 /** The form of a change set without its digest. */
-export const changeSetShape = v.object({
+const changeSetShape = v.object({
   sequence: shapes.count,
   previous: shapes.digest,
   time: v.string(),
@@ -132,6 +131,11 @@ function endOfStep(rows: readonly Row[], start: number): number {
  */
 export function decodeChangeSet(path: string, bytes: Buffer): ChangeSet {
   const { value, digest } = verifyChecksum(path, bytes);
+  return changeSetOf(path, value, digest);
+}
+
+/** @returns the change set in a parsed file. @throws CatalogError `store_damaged`. */
+export function changeSetOf(path: string, value: unknown, digest: string): ChangeSet {
   return { ...(parseShape(path, changeSetShape, value) as ChangeSetContent), digest };
 }
 

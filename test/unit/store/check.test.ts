@@ -428,7 +428,7 @@ const CHANGED: readonly Planted[] = [
         Object.assign(changeSet, { put: { books: 'none' } });
       },
     },
-    found: [damage(changeSetName(4), '× Invalid type: Expected Array but received "none"')],
+    found: [damage(changeSetName(4), '× must be a list of rows with ids')],
   },
 ];
 

@@ -22,11 +22,11 @@ import { type BackupMembers, laterSchema } from '../base.ts';
 import { shapes } from '../change-set.ts';
 import { damaged, parseShape, requireDigest, statedDigest } from '../files.ts';
 import { CHECKSUM_LENGTH } from '../../../json/checksum.ts';
+import { parseInPieces } from '../../../json/piecewise-parser.ts';
 import { BaseLines } from './base-lines.ts';
 import { type BaseTables, stateOfDocument, stateOfTables } from './base-state.ts';
 import { type Outline, readOutline } from './outline.ts';
 import { outlinedTables } from './outlined-tables.ts';
-import { parseInPieces } from './whole-document.ts';
 import { SCHEMA_VERSION, shapeOf } from '../schema.ts';
 
 export interface Base {

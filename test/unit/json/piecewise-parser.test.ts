@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { parseInPieces } from '../../../../src/store/files/base/whole-document.ts';
-import { cut, lengths } from '../../../support/bases.ts';
+import { parseInPieces } from '../../../src/json/piecewise-parser.ts';
+import { cut, lengths } from '../../support/bases.ts';
 
 /** Texts that are difficult for a parser that reads byte by byte. */
 const aText = fc.oneof(

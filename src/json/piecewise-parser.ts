@@ -1,8 +1,11 @@
 /**
- * Reads a base of any layout: formatted by a person, or written by another program in a single
- * line. The result is that of `JSON.parse`, but the length of a string is limited, and that of a
- * base is not. So the content of the table arrays is parsed some rows at a time, and the rest,
- * which is short, at the end.
+ * Parses a document with long lists of rows as its bytes arrive. The result is that of `JSON.parse`,
+ * but the length of a string is limited, and that of a base is not; and one call of `JSON.parse`
+ * blocks the event loop, whatever the length. So the lists are parsed some rows at a time, and the
+ * rest, which is short, at the end.
+ *
+ * The lists are the arrays of the third level, as in `{"tables":{"skus":[…]}}`. The layout does not
+ * matter: a person may have formatted the document, or another program may have written it.
  */
 
 /** About how many bytes of an array are parsed together. */
@@ -30,13 +33,13 @@ const BRACE_CLOSE = 0x7d;
  * @throws SyntaxError if it is not JSON, or a part of it is too long.
  */
 export function parseInPieces(pieces: Buffer[], parsedBytes = PARSED_BYTES): unknown {
-  const document = new WholeDocument(parsedBytes);
+  const document = new PiecewiseParser(parsedBytes);
   pieces.reverse();
   for (let piece = pieces.pop(); piece !== undefined; piece = pieces.pop()) document.take(piece);
   return document.end();
 }
 
-class WholeDocument {
+export class PiecewiseParser {
   /** The document, with the number of its list in place of the content of each array. */
   readonly #frame = new Text();
   /** The part of the current array that was not parsed yet. */
@@ -50,10 +53,16 @@ class WholeDocument {
   #isEscaped = false;
   readonly #parsedBytes: number;
 
+  /** @param parsedBytes about how many bytes of an array are parsed together. */
   constructor(parsedBytes: number) {
     this.#parsedBytes = parsedBytes;
   }
 
+  /**
+   * Takes the next piece.
+   *
+   * @throws SyntaxError if a part of the document is not JSON, or too long.
+   */
   take(bytes: Buffer): void {
     let start = 0;
     for (let at = 0; at < bytes.length; at += 1) {
@@ -89,6 +98,7 @@ class WholeDocument {
     text.add(bytes.subarray(start));
   }
 
+  /** @returns the value, after all pieces were taken. @throws SyntaxError if it is not JSON. */
   end(): unknown {
     const value: unknown = JSON.parse(this.#frame.take());
     for (const member of membersOf(value)) {
