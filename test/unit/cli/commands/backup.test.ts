@@ -239,6 +239,26 @@ test('a name that only a directory can have is refused, and no file gets a part 
   assert.equal(readdirSync(folder), []);
 });
 
+test('a name that is one of a file of another store is refused, and the store is unchanged', async () => {
+  const [data, other] = [await directoryWithStore(), await directoryWithStore()];
+  const before = readdirSync(other);
+  for (const name of ['catalog.json', 'head.json', 'keys.json', 'pages/skus/1.html']) {
+    const path = join(other, name);
+    const says = `${path} would be a file of the store in ${other}; name another`;
+    await assertFails(1, ['backup', '--data', data, path], says);
+  }
+  const exporting = ['export', 'skus', '--data', data, '--output', join(other, 'access.json')];
+  await assertFails(1, exporting, 'would be a file of the store');
+  assert.equal(readdirSync(other), before);
+  await done(['check', '--data', other]);
+});
+
+test('a backup may be called catalog.json, and is replaced by the next one', async () => {
+  const data = await directoryWithStore();
+  const path = join(temporaryDirectory(), 'catalog.json');
+  for (const _ of [1, 2]) await done(['backup', '--data', data, path]);
+});
+
 test('a recipient that age does not know is reported with what to do about it', async () => {
   const { data, folder } = await furnished();
   const cut = recipient.slice(0, -1);
