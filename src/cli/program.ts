@@ -1,5 +1,6 @@
 /** The program and all its commands (spec 8.2). */
 import { Argument, Command } from 'commander';
+import { requireNoArchive } from '../app/archive/open.ts';
 import type { Context } from '../app/context.ts';
 import { endStart } from '../app/engine/start-policy.ts';
 import { keepOwnerOf } from '../disk/system/owner.ts';
@@ -20,6 +21,9 @@ export interface HelpOutput {
   /** Columns of the terminal. */
   readonly width: number;
 }
+
+/** These say themselves what to do about the archive that is in place of a store. */
+const READING_ARCHIVES: ReadonlySet<string> = new Set(['serve', 'check', 'restore']);
 
 /**
  * Creates the program. Parsing its arguments runs the command that they name.
@@ -46,6 +50,9 @@ export function createProgram(context: Context, output: HelpOutput, named?: stri
       const { data } = command.opts<{ readonly data?: string }>();
       // A server that root runs reads and writes everything itself.
       if (command.name() !== 'serve' && data !== undefined) keepOwnerOf(data);
+      if (data !== undefined && !READING_ARCHIVES.has(command.name())) {
+        requireNoArchive(data, context.disk);
+      }
       // A server is still starting; every other command begins its work now.
       if (command.name() !== 'serve') endStart();
     });

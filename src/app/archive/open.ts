@@ -89,8 +89,8 @@ function requireNoData(directory: string, disk: Context['disk']): void {
 }
 
 /**
- * Refuses to make a store in an archive. Otherwise the advice about the archive's change sets would
- * be to move them away, because a store has no such files.
+ * Refuses to make a store, or a file of one, in an archive. Otherwise the advice about the archive's
+ * change sets would be to move them away, because a store has no such files.
  *
  * @param data the data directory.
  * @throws CatalogError `store_missing`.

@@ -10,7 +10,6 @@ import { recover } from '../../store/files/recovery.ts';
 import { type Migrated, migrateStore, planMigration } from '../../store/migration.ts';
 import { SCHEMA_VERSION } from '../../store/files/schema.ts';
 import { Store } from '../../store/store.ts';
-import { requireNoArchive } from '../../app/archive/open.ts';
 import type { Context } from '../../app/context.ts';
 
 export interface MigrateOptions {
@@ -23,12 +22,11 @@ export interface MigrateOptions {
  * Prints what was done, or with `dryRun` what would be done. The store is closed at the end.
  *
  * @throws CatalogError `store_not_empty` if `demo` is asked for, and ids were used; `store_locked`,
- *   `store_missing` if the directory is that of an archive, `store_damaged`, `store_unreadable`,
- *   `schema_version`, `durability_unknown`, `write_refused`, `not_primary`, `log_missing`.
+ *   `store_damaged`, `store_unreadable`, `schema_version`, `durability_unknown`, `write_refused`,
+ *   `not_primary`, `log_missing`.
  */
 export async function migrate(options: MigrateOptions, context: Context): Promise<void> {
   const { data, demo: wantsDemo, dryRun } = options;
-  requireNoArchive(data, context.disk);
   if (wantsDemo) requireUnused(context.disk, data);
   if (dryRun) {
     sayPlan(data, planMigration(data, context.disk), context);

@@ -51,7 +51,7 @@ test('serve creates nothing if the key file of its archive is missing', async ()
   assert.not.ok(existsSync(data));
 });
 
-test('serve and migrate make no store in the directory of an archive, and name restore', async () => {
+test('no command makes a store or a file of one in the directory of an archive, and all name restore', async () => {
   const data = temporaryDirectory();
   const object = '000000000002-000000000004-20261130T183622504Z-7abf';
   for (const folder of ['bases', 'changes']) {
@@ -59,8 +59,16 @@ test('serve and migrate make no store in the directory of an archive, and name r
     writeFileSync(join(data, folder, object), 'of the archive');
   }
   const advice = `run: catalog-server restore --from file://${data} --data <directory>`;
-  for (const args of [['serve', '--port', '0'], ['migrate'], ['migrate', '--dry-run']]) {
-    const { status, stderr } = await callProgram([...args, '--data', data]);
+  for (const args of [
+    ['serve', '--port', '0'],
+    ['migrate'],
+    ['migrate', '--dry-run'],
+    ['issue-token', '--subject', 'ann'],
+    ['users', 'add', 'ann'],
+    ['backup'],
+  ]) {
+    const input = 'correct horse\n';
+    const { status, stderr } = await callProgram([...args, '--data', data], { input });
     assert.is(status, 1, stderr);
     assert.match(stderr, `${data} holds no store, but an archive;`);
     assert.match(stderr, advice);
