@@ -16,13 +16,13 @@ const unmounted = join(directory, 'unmounted');
 symlinkSync(join(directory, 'disk'), unmounted);
 
 const REFUSED: readonly (readonly [path: string, refused: () => void, says: string])[] = [
-  [file, () => mkdirSync(file), 'name a directory'],
+  [file, () => mkdirSync(file), 'move it away, name a directory'],
   [
     unmounted,
     () => mkdirSync(unmounted),
-    'a link to one that is missing: name a directory, or mount',
+    'a link to one that is missing: move it away, name a directory, or mount',
   ],
-  [join(file, 'a'), () => mkdirSync(join(file, 'a')), 'name a directory'],
+  [join(file, 'a'), () => mkdirSync(join(file, 'a')), 'move it away, or name a directory'],
   [directory, () => closeSync(openSync(directory, 'r+')), 'name a file'],
   [join(directory, 'none', 'a'), () => mkdirSync(join(directory, 'none', 'a')), 'create it'],
   [circle, () => closeSync(openSync(circle, 'r')), 'form a loop'],
