@@ -161,7 +161,9 @@ function patternOf(template: string, parameters: readonly PathParameter[]): RegE
 }
 
 function notAllowed(method: string, allow: string): CatalogError {
-  return new CatalogError('method_not_allowed', `${method} is not allowed here; use ${allow}`, {
+  // A response to HEAD has the length of that to GET (RFC 9110, section 8.6).
+  const named = isRead(method) ? 'GET' : method;
+  return new CatalogError('method_not_allowed', `${named} is not allowed here; use ${allow}`, {
     headers: { Allow: allow },
   });
 }

@@ -304,7 +304,8 @@ test('a body of exactly 1 MiB is accepted, and so is a chunked body', async () =
 
 test('HEAD returns the headers of GET, including Content-Length, and no body', async () => {
   const { id } = (await send(server, 'POST', '/books/', { body: BOOK })).json;
-  const targets = ['/books/', `/books/${id}/`, '/books/99999/', '/admin/brands/', '/openapi.json'];
+  const catalog = ['/books/', `/books/${id}/`, '/books/99999/', '/admin/brands/'];
+  const targets = [...catalog, '/admin/tokens/', '/openapi.json'];
   for (const target of [...targets, '/docs/', '/', '/nowhere/', '/pages/skus/1.html']) {
     const heads = request(`HEAD ${target}`, [authorization]);
     const [head, get] = await converse(
