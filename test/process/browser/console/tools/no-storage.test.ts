@@ -1,4 +1,4 @@
-/** The console and /docs/ in a browser that forbids storage, as with all cookies blocked. */
+/** The console and /docs/ in a browser that forbids storage, as with all cookies blocked, or has no room. */
 import type { Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -31,6 +31,36 @@ testInBrowser('an editor signs in and saves; a reload asks for the password agai
   await page.getByRole('link', { name: 'Kept nowhere' }).waitFor();
   await page.reload();
   await page.getByLabel('User name').waitFor();
+  assert.equal(faults(visitor), []);
+});
+
+testInBrowser('what is typed is saved if there is no room to keep it', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.goto(at('/brands/2'));
+  const name = page.getByLabel('Name', { exact: true });
+  await name.fill('Kept for a while');
+  await page.evaluate(`(() => {
+    for (let size = 2 ** 24; size >= 8; size /= 2) {
+      try {
+        sessionStorage.setItem('filler' + size, 'x'.repeat(size - String(size).length));
+      } catch {
+        // It has less room than that.
+      }
+    }
+  })()`);
+  await name.fill('No room for this name, which is longer than the one before');
+  const draft = await page.evaluate<string | null>(
+    `Object.keys(sessionStorage).find((key) => key.startsWith('catalog.draft.')) ?? null`,
+  );
+  assert.is(draft, null, 'a reload brings nothing back that is out of date');
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await hears(
+    page,
+    'status',
+    'No room for this name, which is longer than the one before is saved',
+  );
   assert.equal(faults(visitor), []);
 });
 
