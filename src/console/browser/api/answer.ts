@@ -1,17 +1,26 @@
 /** What the server answers, and that it does not: every `fetch`, and all that reads a response. */
 
 /** The server does not answer, or its response breaks off. A TypeError of another class is a defect. */
-export class NoAnswer extends TypeError {}
+export class NoAnswer extends TypeError {
+  /** Whether the request may have written something. */
+  readonly isWrite: boolean;
+
+  constructor(cause: TypeError, isWrite: boolean) {
+    super(cause.message, { cause });
+    this.isWrite = isWrite;
+  }
+}
 
 /**
  * Awaits a response, a part of one, or a file of the console.
  *
+ * @param isWrite whether the request may write something.
  * @throws NoAnswer instead of the TypeError of the browser, which is that of any defect.
  */
-export async function answer<T>(pending: Promise<T>): Promise<T> {
+export async function answer<T>(pending: Promise<T>, isWrite = false): Promise<T> {
   try {
     return await pending;
   } catch (error) {
-    throw error instanceof TypeError ? new NoAnswer(error.message, { cause: error }) : error;
+    throw error instanceof TypeError ? new NoAnswer(error, isWrite) : error;
   }
 }

@@ -49,12 +49,13 @@ export const notEnded = signal(false);
 interface Answered {
   /** When the request was sent, in milliseconds since the navigation. */
   readonly sent: number;
-  /** Whether something was written. */
-  readonly written: boolean;
+  /** Whether it was to write something, and did. */
+  readonly isWrite: boolean;
+  readonly isDone: boolean;
 }
 
 /** The last request that the server has answered, with whatever status. */
-export const answered = signal<Answered>({ sent: 0, written: false });
+export const answered = signal<Answered>({ sent: 0, isWrite: false, isDone: false });
 
 /** Why the server refused a sign-in. */
 export class SignInError extends Error {
@@ -131,8 +132,11 @@ export async function authorizedFetch(path: string, init: RequestInit = {}): Pro
     const isRead = (init.method ?? 'GET') === 'GET';
     const early = isRead ? takeEarly(url, token) : null;
     const sent = performance.now();
-    const response = await answer(early ?? fetch(url, { ...init, headers, signal: abort }));
-    answered.value = { sent, written: !isRead && response.ok };
+    const response = await answer(
+      early ?? fetch(url, { ...init, headers, signal: abort }),
+      !isRead,
+    );
+    answered.value = { sent, isWrite: !isRead, isDone: response.ok };
     // An early request has no signal, so an abort does not end it.
     abort.throwIfAborted();
     const delay = delayOf(response, attempt);

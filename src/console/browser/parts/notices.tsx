@@ -17,10 +17,10 @@ export interface Notice {
   /** What can be done about it. After a failure that may pass, it is offered again. */
   readonly action: { readonly label: string; readonly run: () => Promise<void> } | null;
   /**
-   * What ends a message about a failure: any later answer; a later write, or another screen; only
-   * another screen; null for nothing.
+   * What ends a message about a failure: any later answer; the answer to a later write, or another
+   * screen; a later write, or another screen; only another screen; null for nothing.
    */
-  readonly until: 'answered' | 'written' | 'left' | null;
+  readonly until: 'answered' | 'asked again' | 'written' | 'left' | null;
   /** Milliseconds since the navigation. */
   readonly added: number;
 }
@@ -75,16 +75,18 @@ function isUserThere(): boolean {
 }
 
 effect(() => {
-  const { sent, written } = answered.value;
+  const { sent, isWrite, isDone } = answered.value;
   const isOver = ({ until, added }: Notice) =>
-    added < sent && (until === 'answered' || (until === 'written' && written));
+    added < sent &&
+    (until === 'answered' ||
+      (isWrite && (until === 'asked again' || (isDone && until === 'written'))));
   closeAll(isOver);
 });
 
 effect(() => {
   void path.value;
   // They speak of the screen that the user has left.
-  if (!isUserThere()) closeAll(({ until }) => until === 'written' || until === 'left');
+  if (!isUserThere()) closeAll(({ until }) => until !== null && until !== 'answered');
 });
 
 function closeAll(isOver: (notice: Notice) => boolean): void {
@@ -114,7 +116,8 @@ export function complain(error: unknown): void {
 }
 
 function endOf(error: unknown): Notice['until'] {
-  if (error instanceof NoAnswer) return 'answered';
+  // What a screen reads after a write that was lost says nothing about it.
+  if (error instanceof NoAnswer) return error.isWrite ? 'asked again' : 'answered';
   if (error instanceof ConsoleUpdated || isDefect(error)) return null;
   const isOverAfterWrite =
     isPassing(error) || isGone(error) || (error instanceof ApiError && error.status === 403);

@@ -339,6 +339,38 @@ testInBrowser(
     await stock.fill('4301');
     await loseResponse(page, '**/admin/skus/8/', 'PATCH');
     await save.click();
+testInBrowser('a list that is read after a lost write leaves the message about it', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.goto(at('/skus?spu_id=4'));
+  await page.getByLabel('Select all on this page').check();
+  await page.getByRole('button', { name: 'Edit…' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('What to do').selectOption({ label: 'Take off sale' });
+  await dialog.getByRole('button', { name: 'Show what changes' }).click();
+  const left = Promise.withResolvers<void>();
+  await page.route('**/admin/skus/bulk/', async (route) => {
+    await left.promise;
+    await route.abort();
+  });
+  await dialog.getByRole('button', { name: /^Change \d+ items?$/ }).click();
+  await dialog.getByText('Saving…').waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Leave' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  const list = page.waitForResponse('**/admin/skus/?*');
+  left.resolve();
+  await list;
+  const failure = page.getByText('The server does not answer.');
+  await failure.waitFor();
+  // It ends with the answer to another write.
+  await page.getByRole('switch').first().click();
+  await hears(page, 'status', 'On sale is now');
+  assert.is(await failure.count(), 0);
+  assert.equal(faults(visitor, [/ERR_FAILED/]), []);
+});
+
     await hears(page, 'alert', 'The server does not answer.');
     await page.unroute('**/admin/skus/8/');
     await send(server, 'PATCH', '/admin/skus/8/', { body: { caption: 'Theirs' } });
