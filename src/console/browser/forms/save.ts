@@ -6,7 +6,7 @@ import type { CollectionName, Item, Pair } from '../api/types.ts';
 import { serverText, t } from '../messages/text.ts';
 import { wordsFor } from '../parts/notices.tsx';
 import type { FormState } from './form-state.ts';
-import type { Choice } from './values.ts';
+import type { Choice, FormField } from './values.ts';
 
 /** Another user has changed the item since it was read. */
 export class Conflict extends Error {
@@ -37,23 +37,22 @@ export async function save(form: FormState): Promise<Loaded> {
     const theirs = await load(form.collection.name, id);
     // The response to an earlier attempt was lost, or another user has done the same.
     if (form.changedFields(theirs.item).length === 0) return theirs;
-    const isOthers = differs(form, base.item, theirs.item) && !isOwn(form, base.item, theirs.item);
-    if (isOthers) throw new Conflict(theirs);
+    const others = form
+      .changedFields(theirs.item)
+      .filter((field) => differs(form, base.item, theirs.item, [field]))
+      .filter((field) => !isOwn(form, field, theirs.item));
+    if (others.length > 0) throw new Conflict(theirs);
     // Only the name of something that the item refers to has changed, or what is sent again.
     form.base.value = theirs;
     return save(form);
   }
 }
 
-/** Whether all that differs was written by an attempt without an answer, and is typed anew since. */
-function isOwn(form: FormState, before: Item, now: Item): boolean {
-  return form.unanswered.value.some((sent) => {
-    const others = new Set(form.changedFields(now, sent));
-    return form.fields.every((field) => {
-      const name = responseName(form.collection, field.attribute);
-      return JSON.stringify(before[name]) === JSON.stringify(now[name]) || !others.has(field);
-    });
-  });
+/** Whether a field was changed by an attempt of the form without an answer, and is typed anew since. */
+export function isOwn(form: FormState, field: FormField, now: Item): boolean {
+  const before = form.base.value?.item;
+  if (before === undefined || !differs(form, before, now, [field])) return false;
+  return form.unanswered.value.some((sent) => !form.changedFields(now, sent).includes(field));
 }
 
 /** Creates the item, or changes the one that an earlier attempt with another content has created. */
@@ -75,9 +74,9 @@ export function showNow(form: FormState, now: Loaded): void {
   form.discard();
 }
 
-/** Whether anything that the form can write differs. */
-export function differs(form: FormState, before: Item, now: Item): boolean {
-  return form.fields.some(({ attribute }) => {
+/** Whether anything that the form can write differs. @param fields all of the form if left out. */
+export function differs(form: FormState, before: Item, now: Item, fields = form.fields): boolean {
+  return fields.some(({ attribute }) => {
     const name = responseName(form.collection, attribute);
     return JSON.stringify(before[name]) !== JSON.stringify(now[name]);
   });

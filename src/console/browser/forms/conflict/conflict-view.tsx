@@ -6,6 +6,7 @@ import type { Loaded } from '../../api/items.ts';
 import { formatTime, t } from '../../messages/text.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import type { FormState } from '../form-state.ts';
+import { isOwn } from '../save.ts';
 import type { Typed, TypedFields } from '../values.ts';
 import { type Difference, type Side, VersionTable } from './versions.tsx';
 
@@ -16,11 +17,12 @@ interface ConflictProps {
   readonly onSave: () => void;
 }
 
-/** Fields that differ between the two versions. */
+/** Fields that differ between the two versions, unless this form has written what differs. */
 function differencesOf(form: FormState, theirs: Loaded): Difference[] {
   const before = form.base.value?.item ?? null;
   const mineChanged = new Set(form.unsavedFields());
-  return form.changedFields(theirs.item).map((field) => {
+  const others = form.changedFields(theirs.item).filter((each) => !isOwn(form, each, theirs.item));
+  return others.map((field) => {
     const base = form.typedFor(field, before);
     const mine = form.typed.value[field.attribute] ?? null;
     const their = form.typedFor(field, theirs.item);
@@ -80,11 +82,9 @@ export function ConflictView({ form, theirs, onClose, onSave }: ConflictProps) {
     return chosen.value[leader.field.attribute] ?? proposal(leader);
   };
   const merge = () => {
-    const merged: Record<string, Typed> = Object.fromEntries(
-      form.fields.map((field) => [field.attribute, form.typedFor(field, theirs.item)]),
-    );
+    const merged: Record<string, Typed> = { ...form.typed.value };
     for (const each of differences) {
-      if (sideOf(each) === 'mine') merged[each.field.attribute] = each.mine;
+      if (sideOf(each) === 'theirs') merged[each.field.attribute] = each.theirs;
     }
     form.rebase(theirs, merged satisfies TypedFields);
     onClose();

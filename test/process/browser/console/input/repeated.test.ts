@@ -99,6 +99,41 @@ testInBrowser('what was typed after a lost response is no conflict with the user
   assert.equal(faults(visitor, [/ERR_FAILED/, /412/]), []);
 });
 
+testInBrowser('a conflict shows no value as theirs that the user has sent before', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  const path = '**/admin/skus/6/';
+  const stock = page.getByLabel('Stock');
+  const save = page.getByRole('button', { name: 'Save', exact: true });
+  const conflict = page.getByRole('alertdialog', { name: 'Another user has changed this item' });
+  await page.goto(at('/skus/6'));
+  for (const typed of ['4151', '4152']) {
+    await stock.fill(typed);
+    await page.route(path, async (route) => {
+      if (route.request().method() !== 'PATCH') return route.continue();
+      const response = await route.fetch();
+      await (response.ok() ? route.abort() : route.fulfill({ response }));
+    });
+    await save.click();
+    await until(`${typed} is there`, async () => {
+      return (await read(server, '/admin/skus/6/')).stock === Number(typed);
+    });
+    await hears(page, 'alert', 'The server does not answer.');
+    await page.unroute(path);
+  }
+  await send(server, 'PATCH', '/admin/skus/6/', { body: { caption: 'Of another user' } });
+  await stock.fill('4153');
+  await save.click();
+  await conflict.getByRole('row', { name: /^Caption/ }).waitFor();
+  assert.is(await conflict.getByRole('row').count(), 2);
+  await conflict.getByRole('button', { name: 'Save the chosen version' }).click();
+  await hears(page, 'status', 'is saved.');
+  const { stock: now, caption } = await read(server, '/admin/skus/6/');
+  assert.equal([now, caption], [4153, 'Of another user']);
+  assert.equal(faults(visitor, [/ERR_FAILED/, /412/]), []);
+});
+
 testInBrowser('a value that is typed back after a lost response is saved', async () => {
   const { server, at, visit } = scene();
   const visitor = await visit('editor');
@@ -304,41 +339,6 @@ testInBrowser('a list shows a bulk edit that is left after a lost response', asy
   assert.equal(faults(visitor, [/ERR_FAILED/]), []);
 });
 
-testInBrowser('the name of an option is typed back after a lost response', async () => {
-  const { server, at, visit } = scene();
-  const visitor = await visit('editor');
-  const { page } = visitor;
-  await page.goto(at('/goods/2'));
-  const option = page.locator('.chips .value').first();
-  const field = page.getByRole('textbox', { name: 'Value', exact: true });
-  const before = await option.innerText();
-  await option.click();
-  await field.fill('Renamed in vain');
-  await loseResponse(page, '**/admin/options/*/', 'PATCH');
-  await field.press('Enter');
-  await hears(page, 'alert', 'The server does not answer.');
-  assert.is((await read(server, '/admin/options/?q=vain')).length, 1);
-  await field.fill(before);
-  await field.press('Enter');
-  await field.waitFor({ state: 'hidden' });
-  assert.is(await option.innerText(), before);
-  assert.equal(await read(server, '/admin/options/?q=vain'), []);
-  assert.equal(faults(visitor, [/ERR_FAILED/]), []);
-});
-
-testInBrowser(
-  'a value that is typed back is proposed in a conflict with another user',
-  async () => {
-    const { server, at, visit } = scene();
-    const visitor = await visit('editor');
-    const { page } = visitor;
-    const stock = page.getByLabel('Stock');
-    const save = page.getByRole('button', { name: 'Save', exact: true });
-    await page.goto(at('/skus/8'));
-    const before = await stock.inputValue();
-    await stock.fill('4301');
-    await loseResponse(page, '**/admin/skus/8/', 'PATCH');
-    await save.click();
 testInBrowser('a list that is read after a lost write leaves the message about it', async () => {
   const { at, visit } = scene();
   const visitor = await visit('editor');
@@ -371,6 +371,41 @@ testInBrowser('a list that is read after a lost write leaves the message about i
   assert.equal(faults(visitor, [/ERR_FAILED/]), []);
 });
 
+testInBrowser('the name of an option is typed back after a lost response', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.goto(at('/goods/2'));
+  const option = page.locator('.chips .value').first();
+  const field = page.getByRole('textbox', { name: 'Value', exact: true });
+  const before = await option.innerText();
+  await option.click();
+  await field.fill('Renamed in vain');
+  await loseResponse(page, '**/admin/options/*/', 'PATCH');
+  await field.press('Enter');
+  await hears(page, 'alert', 'The server does not answer.');
+  assert.is((await read(server, '/admin/options/?q=vain')).length, 1);
+  await field.fill(before);
+  await field.press('Enter');
+  await field.waitFor({ state: 'hidden' });
+  assert.is(await option.innerText(), before);
+  assert.equal(await read(server, '/admin/options/?q=vain'), []);
+  assert.equal(faults(visitor, [/ERR_FAILED/]), []);
+});
+
+testInBrowser(
+  'a value that is typed back is saved after a conflict with another user',
+  async () => {
+    const { server, at, visit } = scene();
+    const visitor = await visit('editor');
+    const { page } = visitor;
+    const stock = page.getByLabel('Stock');
+    const save = page.getByRole('button', { name: 'Save', exact: true });
+    await page.goto(at('/skus/8'));
+    const before = await stock.inputValue();
+    await stock.fill('4301');
+    await loseResponse(page, '**/admin/skus/8/', 'PATCH');
+    await save.click();
     await hears(page, 'alert', 'The server does not answer.');
     await page.unroute('**/admin/skus/8/');
     await send(server, 'PATCH', '/admin/skus/8/', { body: { caption: 'Theirs' } });
@@ -378,13 +413,13 @@ testInBrowser('a list that is read after a lost write leaves the message about i
     await save.click();
     const dialog = page.getByRole('alertdialog', { name: 'Another user has changed this item' });
     await dialog.waitFor();
-    const kept = (row: RegExp, side: string) =>
-      dialog.getByRole('row', { name: row }).getByLabel(side).isChecked();
-    assert.equal([await kept(/^Stock/, 'Yours'), await kept(/^Caption/, 'Theirs')], [true, true]);
+    const caption = dialog.getByRole('row', { name: /^Caption/ });
+    assert.ok(await caption.getByLabel('Theirs').isChecked());
+    assert.is(await dialog.getByRole('row').count(), 2, 'the header, and what others have changed');
     await dialog.getByRole('button', { name: 'Save the chosen version' }).click();
     await hears(page, 'status', 'is saved.');
-    const { stock: now, caption } = await read(server, '/admin/skus/8/');
-    assert.equal([now, caption], [Number(before), 'Theirs']);
+    const sku = await read(server, '/admin/skus/8/');
+    assert.equal([sku.stock, sku.caption], [Number(before), 'Theirs']);
     assert.equal(faults(visitor, [/ERR_FAILED/, /412/]), []);
   },
 );
