@@ -81,7 +81,10 @@ export async function readImportFile(file: File): Promise<ImportFile> {
 const DELIMITER_LINE = /^"?sep=([,;\t])"?(?:\r\n|\n|\r)/i;
 
 /** Blank rows above the header, of a spreadsheet or of a program that quotes every cell. */
-const BLANK_LINES = /^(?:[\r\n,;\t ]|" *")*[\r\n]/;
+const BLANK_LINES = /^(?:[\s,;]|"\s*")*[\r\n]/;
+
+/** What the server skips above the header. */
+const BLANK_FOR_SERVER = /^[\r\n,;\t"]*$/;
 
 function tableOf(bytes: Uint8Array): CsvTable {
   const { text: whole, converted } = decode(bytes);
@@ -91,7 +94,7 @@ function tableOf(bytes: Uint8Array): CsvTable {
   const blank = lines.match(/\r\n|[\r\n]/g)?.length ?? 0;
   const text = rest.slice(lines.length);
   // The server would read a space as the name of a column.
-  const shortened = line !== '' || lines.includes(' ');
+  const shortened = line !== '' || !BLANK_FOR_SERVER.test(lines);
   const delimiter = named === undefined ? delimiterOf(text) : (named as Delimiter);
   const { records } = readRecords(text, delimiter, SAMPLE_ROWS + 1);
   const [header = [], ...sample] = records;
