@@ -171,11 +171,14 @@ function Cell({ column, item, collection, shown }: RowProps & { readonly column:
   );
 }
 
+/** Fields in which the arrow keys move the cursor, not those whose value is being saved. */
+const TYPED_INTO = 'input:not([type=checkbox], [readonly])';
+
 /** The arrow keys move from a link, field or button to the same one of the next row. */
 function moveBetweenRows(event: KeyboardEvent): void {
   if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return;
   const { target } = event;
-  if (!(target instanceof HTMLElement) || target.matches('input:not([type=checkbox])')) return;
+  if (!(target instanceof HTMLElement) || target.matches(TYPED_INTO)) return;
   const cell = target.closest<HTMLTableCellElement>('td, th');
   const row = cell?.closest('tr');
   const next = event.key === 'ArrowDown' ? row?.nextElementSibling : row?.previousElementSibling;

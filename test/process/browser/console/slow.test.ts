@@ -42,6 +42,33 @@ testInBrowser('a late response does not end the editing of the next row', async 
   assert.equal(faults(visitor), []);
 });
 
+testInBrowser('numbers are typed into one row after the other while they are saved', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.goto(at('/skus?spu_id=2'));
+  const stock = page.getByRole('row').nth(1).getByTitle('Change').last();
+  const release = await hold(page, '**/admin/skus/*/');
+  await stock.focus();
+  for (const typed of ['8101', '8102', '8103']) {
+    await page.keyboard.press('Enter');
+    await page.keyboard.type(typed);
+    await page.keyboard.press('Enter');
+    await page.locator('input[aria-busy=true]').last().waitFor();
+    await page.keyboard.press('ArrowDown');
+  }
+  release();
+  for (const now of ['8,101', '8,102', '8,103']) {
+    await hears(page, 'status', `Stock is now ${now}.`);
+  }
+  const skus: { stock: number }[] = await read(server, '/admin/skus/?spu_id=2');
+  assert.equal(
+    skus.slice(0, 3).map((sku) => sku.stock),
+    [8101, 8102, 8103],
+  );
+  assert.equal(faults(visitor), []);
+});
+
 testInBrowser('a second click on a switch that is being written is ignored', async () => {
   const { server, at, visit } = scene();
   const visitor = await visit('editor');
