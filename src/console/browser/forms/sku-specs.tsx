@@ -4,8 +4,8 @@ import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { href } from '../location.ts';
 import { t } from '../messages/text.ts';
 import { helpFor } from '../parts/attributes.ts';
-import { Failure, wordsFor } from '../parts/notices.tsx';
-import { useVersion } from '../parts/version.ts';
+import { Failure } from '../parts/notices.tsx';
+import { useReading } from '../parts/use-reading.ts';
 import { AddText } from './spu/add-text.tsx';
 import { readSpecs, type SpecChoices } from './spu/specs.ts';
 import type { Chosen } from './values.ts';
@@ -21,35 +21,28 @@ interface SkuSpecsProps {
   readonly readOnly: boolean;
 }
 
+interface Choices {
+  readonly spu: number;
+  readonly choices: readonly SpecChoices[];
+}
+
+/** @returns null if no SPU is chosen. @throws ApiError, TypeError. */
+async function readChoices(spu: number | null, signal: AbortSignal): Promise<Choices | null> {
+  return spu === null ? null : { spu, choices: await readSpecs(spu, signal) };
+}
+
 /** Choices among specifications of another SPU are dropped when those of this SPU are known. */
 export function SkuSpecs({ id, spu, chosen, onChange, problem, readOnly }: SkuSpecsProps) {
-  const specs = useSignal<{ spu: number; choices: readonly SpecChoices[] } | null>(null);
-  const failure = useSignal<string | null>(null);
-  const [wanted, reload] = useVersion();
+  const { found, failure, reload } = useReading((signal) => readChoices(spu, signal), [spu]);
   // A new option is chosen when it is created, and others may be chosen until then.
   const latest = useRef(chosen);
   latest.current = chosen;
-  useEffect(() => {
-    void wanted;
-    failure.value = null;
-    if (spu === null) return;
-    const abort = new AbortController();
-    readSpecs(spu, abort.signal).then(
-      (choices) => {
-        if (!abort.signal.aborted) specs.value = { spu, choices };
-      },
-      (error: unknown) => {
-        if (!abort.signal.aborted) failure.value = wordsFor(error);
-      },
-    );
-    return () => abort.abort();
-  }, [spu, specs, failure, wanted]);
   // What was refused may have been deleted by another user.
   useEffect(() => {
     if (problem !== null) reload();
   }, [problem]);
   // Until they are read again, those of another SPU say nothing about what is chosen.
-  const known = specs.value?.spu === spu ? specs.value.choices : null;
+  const known = found.value?.spu === spu ? found.value.choices : null;
   // At once: what the user has discarded before the next frame would come back.
   useLayoutEffect(() => {
     // Choices of another SPU's specifications do not move along.
