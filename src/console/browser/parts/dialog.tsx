@@ -6,6 +6,7 @@ import { holdBack } from '../location.ts';
 import { t } from '../messages/text.ts';
 import { isSaving } from '../saving.ts';
 import { throttled } from '../throttled.ts';
+import { useShown } from './change-in-place.ts';
 import { complain } from './notices.tsx';
 
 interface DialogProps {
@@ -73,7 +74,7 @@ export function Dialog(props: DialogProps) {
   const { title, onClose, children, wide = false, alert = false, asks = false } = props;
   const dialog = useRef<HTMLDialogElement>(null);
   const label = useId();
-  const mounted = useRef(true);
+  const isShown = useShown();
   const { typed, close } = useClosing(asks, onClose);
   // Before the effects of what it shows, which may measure themselves.
   useLayoutEffect(() => {
@@ -84,7 +85,6 @@ export function Dialog(props: DialogProps) {
     return () => {
       open -= 1;
       for (const resolve of waiting.splice(0)) resolve();
-      mounted.current = false;
       // While it is open, nothing outside of it takes the focus.
       element?.close();
       if (before instanceof HTMLElement && before.isConnected) before.focus();
@@ -116,7 +116,7 @@ export function Dialog(props: DialogProps) {
       }}
       onClose={() => {
         // A gesture may close it without having asked.
-        if (!mounted.current) return;
+        if (!isShown()) return;
         dialog.current?.showModal();
         void close();
       }}
@@ -146,14 +146,8 @@ export function Dialog(props: DialogProps) {
  * @returns shows it there, or on the page if the dialog is gone.
  */
 export function useComplaint(say: (error: unknown) => void): (error: unknown) => void {
-  const isThere = useRef(true);
-  useLayoutEffect(
-    () => () => {
-      isThere.current = false;
-    },
-    [],
-  );
-  return (error) => (isThere.current ? say(error) : complain(error));
+  const isShown = useShown();
+  return (error) => (isShown() ? say(error) : complain(error));
 }
 
 interface StatusProps {

@@ -2,6 +2,7 @@
 import { signal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { holdBack } from '../../location.ts';
+import { useShown } from '../../parts/change-in-place.ts';
 import { confirmLeaving } from '../../parts/dialog.tsx';
 
 /** Another page of the list, or another search, removes the rows as well. @returns what ends it. */
@@ -24,21 +25,15 @@ interface UnsavedCell {
 export function useUnsavedCell(): UnsavedCell {
   /** Null before the cell is marked. */
   const release = useRef<(() => void) | null>(null);
-  const removed = useRef(false);
+  const isShown = useShown();
   // Not an effect that ends after the next frame: by then the list may be left.
-  useLayoutEffect(
-    () => () => {
-      removed.current = true;
-      release.current?.();
-    },
-    [release],
-  );
+  useLayoutEffect(() => () => release.current?.(), [release]);
   return {
     isMarked: () => release.current !== null,
     // At once: the click that takes the focus from the cell may be the one that leaves the list.
     mark() {
       // A save that fails later has nothing to go back to.
-      if (!removed.current) release.current ??= holdBackList();
+      if (isShown()) release.current ??= holdBackList();
     },
   };
 }
