@@ -103,12 +103,9 @@ export class EtcdCredentials implements SharedFiles {
     await exclusively(directory, () => this.pull());
     if (this.#shared.revision === '0') {
       await make();
-      const contents = this.#read();
-      await transact(
-        client,
-        [{ key: KEY, revision: '0' }],
-        [{ put: KEY, value: JSON.stringify(contents) }],
-      );
+      const value = JSON.stringify(this.#read());
+      requireSize(Buffer.byteLength(value), privateFile(directory, 'access.json'));
+      await transact(client, [{ key: KEY, revision: '0' }], [{ put: KEY, value }]);
       await exclusively(directory, () => this.pull());
     }
     this.#end = followKey(client, KEY, {

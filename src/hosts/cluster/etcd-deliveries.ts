@@ -211,7 +211,8 @@ export class EtcdDeliveries {
       if (!succeeded) this.#term = null;
     } catch (error) {
       this.#isChanged = true;
-      if (due !== null) this.#newStates.set(due.id, due.state);
+      // Unless the webhook was deleted meanwhile.
+      if (due !== null && this.#places.has(due.id)) this.#newStates.set(due.id, due.state);
       if (!this.#isFailing) this.#options.onError(error);
       this.#isFailing = true;
     }

@@ -60,11 +60,28 @@ test('its outcome is unknown if another host has changed accounts since', async 
 test('if etcd refuses it, the error gives the reason of etcd', async () => {
   const client = new MemoryEtcd();
   const reason = "etcd's quota is used up";
-  client.call = () => Promise.reject(new CatalogError('log_unavailable', reason));
+  let attempts = 0;
+  client.call = async () => {
+    attempts += 1;
+    throw new CatalogError('log_unavailable', reason);
+  };
   const { credentials, access } = hostOf(client);
   const pushed = credentials.push({ path: access, code: 'access_file' }, ACCESS);
   const message = await failureMessage(pushed, 'write_unknown');
   assert.match(message, `${reason}; the change of accounts or keys may still take effect`);
+  assert.is(attempts, 3);
+});
+
+test('if another host was first, nothing is changed', async () => {
+  const client = new MemoryEtcd();
+  await put(client, { 'access.json': ACCESS });
+  const { credentials, access } = hostOf(client);
+  await credentials.pull();
+  const other = await contentsWith('ann');
+  await put(client, other);
+  const pushed = credentials.push({ path: access, code: 'access_file' }, ACCESS);
+  assert.is(await codeOf(pushed), 'busy');
+  assert.equal(JSON.parse(client.values['credentials'] ?? ''), other);
 });
 
 test('accounts and keys of more than 1 MiB in UTF-8 are refused, and nothing is changed', async () => {
@@ -80,6 +97,18 @@ test('accounts and keys of more than 1 MiB in UTF-8 are refused, and nothing is 
   const { found } = await transact(client, [], [{ get: 'credentials' }]);
   assert.equal(found, [[]]);
   await push(2 ** 20);
+});
+
+test('a host whose own accounts and keys are more than 1 MiB does not make them the original', async () => {
+  const client = new MemoryEtcd();
+  const { credentials, access } = hostOf(client);
+  await changeAccess(quickDisk, dirname(access), ({ tokens }) => {
+    for (let nth = 0; nth < 20_000; nth += 1) tokens.set(`${nth}`.padStart(40, '0'), null);
+  });
+  const opened = credentials.open(async () => {});
+  assert.match(await failureMessage(opened, 'access_file'), 'take at most 1048576 bytes');
+  await credentials.close();
+  assert.equal(client.values, {});
 });
 
 function fail(error: unknown): void {
@@ -269,6 +298,32 @@ test('if a file of the original is invalid, no copy is replaced', async () => {
   await put(client, changed);
   await credentials.pull();
   assert.is(readAccess(access)?.users.size, 1);
+});
+
+test('accounts that do not change are confirmed again and again', async () => {
+  const client = new MemoryEtcd();
+  await put(client, { 'access.json': ACCESS });
+  let [time, asked] = [0, 0];
+  const { credentials } = hostOf(client, () => ({ monotonic: time, wall: 0 }));
+  await credentials.open(async () => {});
+  time = 9000;
+  const call = client.call.bind(client);
+  client.call = (path, body) => {
+    asked += 1;
+    return call(path, body);
+  };
+  // The first one may have been sent before.
+  await until('it has asked twice', () => asked > 1);
+  time = 18_000;
+  await until('an answer counts', () => {
+    try {
+      credentials.requireConfirmed();
+      return true;
+    } catch {
+      return false;
+    }
+  });
+  await credentials.close();
 });
 
 test('a confirmation counts from when it was asked for, however late the response is', async () => {

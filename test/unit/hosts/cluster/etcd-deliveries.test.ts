@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { messageOf } from '../../../../src/errors.ts';
+import { CatalogError, messageOf } from '../../../../src/errors.ts';
 import { EtcdDeliveries } from '../../../../src/hosts/cluster/etcd-deliveries.ts';
 import { transact } from '../../../../src/hosts/cluster/etcd-keys.ts';
 import { DeliveryState } from '../../../../src/resources/webhooks/delivery-state.ts';
@@ -201,6 +201,67 @@ test('the state of a deleted webhook is removed', async () => {
   assert.is(client.values['deliveries/places'], JSON.stringify({ 2: stateAt(6).place }));
 });
 
+test('the state of a webhook that is deleted before it was written is not written', async () => {
+  const { client, writer, host } = world();
+  const one = host();
+  await one.open(await writer('one'));
+  await one.save(1, stateAt(5));
+  await one.save(2, stateAt(6));
+  await one.forget(1);
+  await one.close();
+  assert.is(client.values['deliveries/states/1'], undefined);
+  assert.is(client.values['deliveries/places'], JSON.stringify({ 2: stateAt(6).place }));
+});
+
+/** Holds the next write of progress. */
+function heldWrite(client: MemoryEtcd) {
+  const [begun, outcome] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const key = Buffer.from('/shop/deliveries/places').toString('base64');
+  const call = client.call.bind(client);
+  client.call = async (path, body) => {
+    if (!JSON.stringify(body).includes(`"request_put":{"key":"${key}"`)) return call(path, body);
+    client.call = call;
+    begun.resolve();
+    await outcome.promise;
+    return call(path, body);
+  };
+  return { begun: begun.promise, carryOut: outcome.resolve, fail: outcome.reject };
+}
+
+test('the state of a webhook that is deleted during a write that fails is not written later', async () => {
+  const { client, writer, host } = world();
+  const one = host();
+  await one.open(await writer('one'));
+  const write = heldWrite(client);
+  await one.save(1, stateAt(5));
+  await write.begun;
+  await one.forget(1);
+  write.fail(new CatalogError('log_unavailable', 'the connection is lost'));
+  await one.save(2, stateAt(6));
+  await one.close();
+  assert.equal(
+    Object.keys(client.values).filter((key) => key.startsWith('deliveries/')),
+    ['deliveries/places', 'deliveries/states/2'],
+  );
+});
+
+test('the last write of a host that stops comes after the one that is under way', async () => {
+  const { client, writer, host } = world();
+  const one = host();
+  await one.open(await writer('one'));
+  const write = heldWrite(client);
+  const state = stateAt(5);
+  await one.save(1, state);
+  await write.begun;
+  state.position = 6;
+  await one.save(1, state);
+  const closed = one.close();
+  await pause(5);
+  write.carryOut();
+  await closed;
+  assert.is(positionIn(await host().latest(1)), 6);
+});
+
 test('the state of a single host is copied to etcd only the first time', async () => {
   const { writer, host } = world();
   const own = (position: number) => ({ ids: () => [3], load: () => stateAt(position).text });
@@ -240,6 +301,20 @@ test('webhooks of which only a position or only a list is left are found, so tha
   const one = host();
   await one.open(await writer('one'));
   assert.equal(one.ids(), [1, 2]);
+  for (const id of one.ids()) assert.is(positionIn(one.load(id)), 5);
+  await one.close();
+});
+
+test('a position is enough to continue from, if the rest of a state is damaged', async () => {
+  const { client, writer, host } = world();
+  const steps = [
+    { put: 'deliveries/places', value: JSON.stringify({ 1: stateAt(5).place }) },
+    { put: 'deliveries/states/1', value: '{"deliv' },
+  ];
+  await transact(client, [], steps);
+  const one = host();
+  await one.open(await writer('one'));
+  assert.is(positionIn(one.load(1)), 5);
   await one.close();
 });
 
