@@ -43,6 +43,30 @@ export function checksumIn(ending: Buffer): string | undefined {
   return CHECKSUM_MEMBER.exec(ending.toString('latin1'))?.[1];
 }
 
+/** Separates the content of a file from the checksum at its end, while the bytes arrive. */
+export class ChecksumAtEnd {
+  #held: Buffer = Buffer.alloc(0);
+
+  /** The last bytes so far: the checksum, if no more come. */
+  get bytes(): Buffer {
+    return this.#held;
+  }
+
+  /**
+   * Takes the next bytes, which the caller must not use again.
+   *
+   * @returns the bytes, in pieces, of which it is now known that they are content.
+   */
+  take(bytes: Buffer): readonly Buffer[] {
+    const isShort = bytes.length < CHECKSUM_LENGTH;
+    const content = isShort ? [] : [this.#held];
+    const last = isShort ? Buffer.concat([this.#held, bytes]) : bytes;
+    const end = Math.max(last.length - CHECKSUM_LENGTH, 0);
+    this.#held = last.subarray(end);
+    return [...content, last.subarray(0, end)];
+  }
+}
+
 /** The checksum of a file has another digest than its content. */
 export class ChecksumMismatch extends Error {
   constructor() {

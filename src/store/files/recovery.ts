@@ -18,7 +18,7 @@ import type { LogPosition } from '../change-log.ts';
 import type { ChangeSet } from '../change-set.ts';
 import type { State } from '../state.ts';
 import { earlierSchema } from './base.ts';
-import { type Base, type BaseReader, openBase, readBase } from './base/base-reader.ts';
+import { type Base, type BaseReader, endingOfBase, openBase } from './base/base-reader.ts';
 import { ChangeFiles } from './change-files.ts';
 import { decodeNext } from './change-set.ts';
 import { changeSetName, damaged, type Listing, unexpectedFile } from './files.ts';
@@ -192,11 +192,11 @@ class Recovery {
    */
   baseReplaced(): boolean {
     try {
-      const base = readBase(this.#disk, join(this.#directory, DATA_FILES.base));
+      const ending = endingOfBase(this.#disk, join(this.#directory, DATA_FILES.base));
       const head =
         this.#head === null ? readFile(this.#disk, join(this.#directory, DATA_FILES.head)) : null;
-      if (head !== null || base === null) return head !== null || this.#base !== null;
-      return this.#base?.ending !== base.ending;
+      if (head !== null || ending === null) return head !== null || this.#base !== null;
+      return this.#base?.ending !== ending;
     } catch {
       // A file that cannot be read is among the problems already.
       return false;

@@ -17,7 +17,7 @@ import { laterSchema } from '../files/base.ts';
 import { shapes } from '../files/change-set.ts';
 import { makeDirectories, writeHead } from '../files/create.ts';
 import { damaged, parseShape, requireDigest } from '../files/files.ts';
-import { CHECKSUM_LENGTH, checksumIn } from '../../json/checksum.ts';
+import { ChecksumAtEnd, checksumIn } from '../../json/checksum.ts';
 import { recover } from '../files/recovery.ts';
 import { SCHEMA_VERSION } from '../files/schema.ts';
 
@@ -103,22 +103,19 @@ class BaseVerifier {
   readonly #hash = createHash('sha256');
   #line: Buffer | null = Buffer.alloc(0);
   #head: v.InferOutput<typeof headShape> | null = null;
-  /** The last bytes: the checksum, if no more come. */
-  #held: Buffer = Buffer.alloc(0);
+  readonly #checksum = new ChecksumAtEnd();
   size = 0;
 
   take(piece: Uint8Array): void {
     this.size += piece.length;
     if (this.#line !== null) this.#readHead(piece);
-    const bytes = Buffer.concat([this.#held, piece]);
-    const end = Math.max(bytes.length - CHECKSUM_LENGTH, 0);
-    this.#hash.update(bytes.subarray(0, end));
-    this.#held = bytes.subarray(end);
+    // A copy, because the owner of the piece may use its memory again.
+    for (const content of this.#checksum.take(Buffer.from(piece))) this.#hash.update(content);
   }
 
   /** @throws CatalogError `store_damaged`. */
   end(): { readonly sequence: number; readonly previous: string } {
-    const stated = checksumIn(this.#held);
+    const stated = checksumIn(this.#checksum.bytes);
     if (stated === undefined || this.#head === null) throw broken('it is cut off');
     requireDigest(SENT, this.#hash.digest('hex'), stated);
     return this.#head;

@@ -21,7 +21,7 @@ import type { State } from '../../state.ts';
 import { type BackupMembers, laterSchema } from '../base.ts';
 import { shapes } from '../change-set.ts';
 import { damaged, parseShape, requireDigest, statedDigest } from '../files.ts';
-import { CHECKSUM_LENGTH } from '../../../json/checksum.ts';
+import { CHECKSUM_LENGTH, ChecksumAtEnd } from '../../../json/checksum.ts';
 import { parseInPieces } from '../../../json/piecewise-parser.ts';
 import { BaseLines } from './base-lines.ts';
 import { type BaseTables, stateOfDocument, stateOfTables } from './base-state.ts';
@@ -53,8 +53,7 @@ export class BaseReader {
   readonly #isThorough: boolean;
   readonly #lines: BaseLines;
   readonly #hash = createHash('sha256');
-  /** The last bytes so far: the checksum, if no more come. */
-  #held: Buffer = Buffer.alloc(0);
+  readonly #checksum = new ChecksumAtEnd();
   #size = 0;
   /** All bytes before the checksum, in which the rows stay in any case. */
   #pieces: Buffer[] = [];
@@ -74,7 +73,7 @@ export class BaseReader {
 
   /** The last bytes, with the checksum: two files that end alike have the same content. */
   get ending(): string {
-    return this.#held.toString('latin1');
+    return this.#checksum.bytes.toString('latin1');
   }
 
   get isEmpty(): boolean {
@@ -89,11 +88,7 @@ export class BaseReader {
   /** The same for a piece whose memory the caller does not use again: the rows stay in it. */
   keep(bytes: Buffer): void {
     this.#size += bytes.length;
-    if (bytes.length < CHECKSUM_LENGTH) this.#hold(Buffer.concat([this.#held, bytes]));
-    else {
-      this.#take(this.#held);
-      this.#hold(bytes);
-    }
+    for (const content of this.#checksum.take(bytes)) this.#take(content);
   }
 
   /**
@@ -101,7 +96,7 @@ export class BaseReader {
    * @throws CatalogError `store_damaged`; `schema_version` if a later program has written it.
    */
   end(): Base {
-    const stated = statedDigest(this.#path, this.#held);
+    const stated = statedDigest(this.#path, this.#checksum.bytes);
     if (this.#hashesAtOnce) this.#verify(stated);
     const tables = this.#outlinedTables(stated) ?? this.#tablesOfLines(stated);
     const value = tables?.head ?? this.#parseWhole();
@@ -142,13 +137,6 @@ export class BaseReader {
     }
     if (this.#outline !== null) for (const piece of this.#pieces) this.#lines.take(piece);
     return this.#lines.end();
-  }
-
-  /** Takes bytes, except the last ones, which may be the checksum. */
-  #hold(bytes: Buffer): void {
-    const end = Math.max(bytes.length - CHECKSUM_LENGTH, 0);
-    this.#take(bytes.subarray(0, end));
-    this.#held = bytes.subarray(end);
   }
 
   #take(bytes: Buffer): void {
@@ -213,9 +201,18 @@ export function openBase(
 }
 
 /**
- * @returns a reader that has taken the whole file, or null if there is none.
+ * @returns as {@link BaseReader.ending}, without keeping the rest of the file; null if there is none.
  * @throws CatalogError `store_unreadable`.
  */
-export function readBase(disk: Disk, path: string): BaseReader | null {
-  return openBase(disk, path)?.() ?? null;
+export function endingOfBase(disk: Disk, path: string): string | null {
+  return readable(path, () => {
+    const pieces = disk.pieces(path);
+    if (pieces === null) return null;
+    let ending = '';
+    for (const piece of pieces) {
+      ending = `${ending}${piece.toString('latin1', piece.length - CHECKSUM_LENGTH)}`;
+      ending = ending.slice(-CHECKSUM_LENGTH);
+    }
+    return ending;
+  });
 }
