@@ -4,6 +4,7 @@
  * a chunk for each snapshot.
  */
 import type { Row, Scalar } from '../../model/kind.ts';
+import { countBefore } from './binary-search.ts';
 import { CHUNK_SIZE, ChunkRows, type Column } from './chunk-rows.ts';
 import type { IdList } from './id-list.ts';
 import { valueText } from './plain-value.ts';
@@ -89,14 +90,9 @@ export class RowTable implements Columns {
   firstId(from: number): number | undefined {
     const chunks = this.#inOrder();
     const wanted = Math.floor(from / CHUNK_SIZE);
-    let [low, high] = [0, chunks.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((chunks[middle]?.number ?? 0) < wanted) low = middle + 1;
-      else high = middle;
-    }
+    const nth = countBefore(chunks.length, (at) => (chunks[at] as Chunk).number < wanted);
     // No chunk is empty, so the row is in the first one or the next.
-    for (const { number, rows } of chunks.slice(low, low + 2)) {
+    for (const { number, rows } of chunks.slice(nth, nth + 2)) {
       const begin = number * CHUNK_SIZE;
       for (let at = Math.max(from - begin, 0); at < rows.length; at += 1) {
         if (rows.has(at)) return begin + at;

@@ -2,7 +2,7 @@
  * Ids in a sort order, in chunks, so that inserting, removing and reading from the n-th on do not
  * touch all of them. A snapshot shares the chunks; a write to a shared chunk copies it first.
  */
-
+import { countBefore } from '../binary-search.ts';
 import type { IdList } from '../id-list.ts';
 import { type Before, lost, positionIn } from './positions.ts';
 
@@ -219,15 +219,8 @@ export class OrderedIds implements IdList {
 
   /** The first chunk whose last id does not come before. */
   #chunkOf(before: Before): number {
-    let low = 0;
-    let high = this.#chunks.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      const last = this.#chunks[middle]?.ids.at(-1);
-      if (last !== undefined && before(last)) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    const chunks = this.#chunks;
+    return countBefore(chunks.length, (at) => before(chunks[at]?.ids.at(-1) as number));
   }
 
   /** The ids of a chunk, not shared with any snapshot; undefined if there is no such chunk. */

@@ -3,7 +3,7 @@
 /** Whether another id comes before the one whose position is sought. */
 export type Before = (other: number) => boolean;
 
-/** How many ids of an ordered array come before. */
+/** How many ids of an ordered array come before. Not by `countBefore`, because writes call this. */
 export function positionIn(ids: readonly number[], before: Before): number {
   let low = 0;
   let high = ids.length;

@@ -3,6 +3,7 @@
  * the short texts that a person types first, so to look for them in the words would find almost
  * each word on its own.
  */
+import { countBefore } from '../binary-search.ts';
 
 /** UTF-16 code units. */
 export const LONGEST_GRAM = 2;
@@ -48,19 +49,11 @@ export class Grams {
 
   /** @param gram one or two code units. @returns the positions of the words that contain it. */
   positions(gram: string): Uint16Array {
-    const nth = this.#find(keyOf(gram, 0, gram.length));
-    if (nth < 0) return NONE;
+    const key = keyOf(gram, 0, gram.length);
+    const keys = this.#keys;
+    const nth = countBefore(keys.length, (at) => (keys[at] as number) < key);
+    if (keys[nth] !== key) return NONE;
     return this.#positions.subarray(this.#ends[nth - 1] ?? 0, this.#ends[nth]);
-  }
-
-  #find(key: number): number {
-    let [low, high] = [0, this.#keys.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((this.#keys[middle] as number) < key) low = middle + 1;
-      else high = middle;
-    }
-    return this.#keys[low] === key ? low : -1;
   }
 }
 

@@ -1,4 +1,5 @@
 /** Sets of ids: long-lived ones, and bitmaps. */
+import { countBefore } from '../binary-search.ts';
 
 /** The initial capacity of a sorted array, in ids; it doubles as needed. */
 const MIN_CAPACITY = 4;
@@ -84,15 +85,8 @@ function resized(ids: Uint32Array, capacity: number): Uint32Array {
 
 /** The position of an id, or where it would be. The end is tried first: new ids are the highest. */
 function positionOf(ids: Uint32Array, size: number, id: number): number {
-  let high = size;
-  if (high > 0 && (ids[high - 1] as number) < id) return high;
-  let low = 0;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((ids[middle] as number) < id) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  if (size > 0 && (ids[size - 1] as number) < id) return size;
+  return countBefore(size, (at) => (ids[at] as number) < id);
 }
 
 /** A bit for each id from 0 on. */
