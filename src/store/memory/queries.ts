@@ -20,7 +20,7 @@ import { orderOfRange, type Restriction, Restrictions, type Sources } from './re
 import { foreignKeysOf } from './search/searched-texts.ts';
 import { Bitmap } from './search/id-set.ts';
 import type { Page, RowsOf, RowSelection, Selection } from './selection.ts';
-import { precedes } from './orders/sort-key.ts';
+import { sortByKey } from './orders/sort-key.ts';
 import type { Direction } from './orders/order.ts';
 import { keyOf } from './orders/sorting.ts';
 
@@ -29,6 +29,16 @@ const MAX_GATHERED_ROWS = 10_000;
 
 /** Gathering and sorting a row costs about as much as walking past this many. */
 const WALKED_PER_GATHERED = 8;
+
+/** How a page is read. */
+interface Plan {
+  /** The ids of the ordering that it is read from. */
+  readonly list: IdList;
+  /** Whether they are read from the end. */
+  readonly backwards: boolean;
+  /** The conditions that remain. */
+  readonly restrictions: readonly Restriction[];
+}
 
 export class Queries {
   readonly #sources: Sources;
@@ -67,12 +77,11 @@ export class Queries {
     return words.length === 0 ? undefined : searches.prepare(kind, words);
   }
 
-  /** One page; an ordering that is not prepared is built at once. */
+  /** One page. */
   select(name: KindName, selection: Selection): Page {
-    const { order, backwards, value, restrictions } = this.#planOf(name, selection);
-    const list = this.#sources.orderings.list(KINDS[name], order, value);
-    if (restrictions.length > 0) return this.#restricted(name, selection, list, restrictions);
-    return pageOf(list, list.length, backwards, selection);
+    const plan = this.#planOf(name, selection);
+    if (plan.restrictions.length > 0) return this.#restricted(name, selection, plan);
+    return pageOf(plan.list, plan.list.length, plan.backwards, selection);
   }
 
   /**
@@ -80,8 +89,7 @@ export class Queries {
    * take no memory; later changes do not show in them.
    */
   selectAll<K extends KindName>(name: K, selection: Selection): RowsOf<K> {
-    const { order, backwards, value, restrictions } = this.#planOf(name, selection);
-    const list = this.#sources.orderings.list(KINDS[name], order, value);
+    const { list, backwards, restrictions } = this.#planOf(name, selection);
     const rows = this.#sources.rows[name].snapshot();
     const source = { get: lookupIn((_, id) => rows.get(id)) };
     const passing = restrictions.length > 0 ? this.#passing(name, restrictions) : null;
@@ -106,8 +114,8 @@ export class Queries {
    * for a row that does not match.
    */
   scan<K extends KindName>(name: K, selection: RowSelection): Iterable<RowOf<K> | null> {
-    const { order, backwards, value, restrictions } = this.#planOf(name, selection);
-    const ids = this.#sources.orderings.list(KINDS[name], order, value).snapshot(backwards);
+    const { list, backwards, restrictions } = this.#planOf(name, selection);
+    const ids = list.snapshot(backwards);
     const rows = this.#sources.rows[name].snapshot();
     // A scan reads too many rows to keep them as objects.
     const source = { get: lookupIn((_, id) => rows.peek(id)) };
@@ -139,21 +147,18 @@ export class Queries {
     };
   }
 
-  #planOf(name: KindName, selection: RowSelection) {
-    const { others, ...plan } = this.#orderOf(name, selection);
+  /** An ordering that is not prepared is built at once. */
+  #planOf(name: KindName, selection: RowSelection): Plan {
+    const { order, value, backwards, others } = this.#orderOf(name, selection);
     const { words = [], ranges = [] } = selection;
     const restrictions = others.map((filter) => this.#restrictions.filter(name, filter));
     for (const range of ranges) restrictions.push(this.#restrictions.range(KINDS[name], range));
     if (words.length > 0) restrictions.push(this.#restrictions.search(KINDS[name], words));
-    return { ...plan, restrictions };
+    const list = this.#sources.orderings.list(KINDS[name], order, value);
+    return { list, backwards, restrictions };
   }
 
-  #restricted(
-    name: KindName,
-    selection: Selection,
-    list: IdList,
-    restrictions: readonly Restriction[],
-  ): Page {
+  #restricted(name: KindName, selection: Selection, { list, backwards, restrictions }: Plan): Page {
     const [smallest, ...others] = restrictions.toSorted((a, b) => a.size - b.size);
     if (smallest === undefined) throw new Error('there is no restriction');
     const isWhole = list.length === this.#sources.rows[name].size;
@@ -163,8 +168,9 @@ export class Queries {
       return this.#gathered(name, selection, smallest.ids(), others);
     }
     const passing = this.#passing(name, restrictions);
-    if (isById) return pageOf(passing, passing.count(), selection.order === 'desc', selection);
-    return this.#walked(selection, list, passing, isWhole ? passing.count() : null);
+    if (isById) return pageOf(passing, passing.count(), backwards, selection);
+    const known = isWhole ? passing.count() : null;
+    return this.#walked(selection, list.chunks(backwards), passing, known);
   }
 
   /** A page of few rows: they are found first, and then sorted. */
@@ -182,13 +188,11 @@ export class Queries {
     if (sortby === 'id') {
       if (order === 'desc') rows.reverse();
     } else {
-      const sign = order === 'asc' ? 1 : -1;
       const keyed = rows.map((row) => ({
         row,
         key: keyOf(KINDS[name], sortby, row, this.#lookup),
       }));
-      // The sort is stable, so that equal values keep the ascending id.
-      keyed.sort((a, b) => (a.key === b.key ? 0 : precedes(a.key, b.key) ? -sign : sign));
+      sortByKey(keyed, order);
       for (const [index, { row }] of keyed.entries()) rows[index] = row;
     }
     return { ids: rows.slice(offset, offset + limit).map(({ id }) => id), total: rows.length };
@@ -198,17 +202,18 @@ export class Queries {
    * A page of many rows: the ordering is read until the page is full, or to its end if the number
    * of matching rows is not known. No row is read.
    *
+   * @param chunks the ids of the ordering, in the order of the page.
    * @param known how many rows match, or null.
    */
   #walked(
-    { sortby, order, offset, limit }: Selection,
-    list: IdList,
+    { offset, limit }: Selection,
+    chunks: Iterable<readonly number[]>,
     passing: Bitmap,
     known: number | null,
   ): Page {
     const found: number[] = [];
     let passed = 0;
-    for (const ids of list.chunks(sortby === 'id' && order === 'desc')) {
+    for (const ids of chunks) {
       for (const id of ids) {
         if (!passing.has(id)) continue;
         if (passed >= offset && found.length < limit) found.push(id);

@@ -1,5 +1,6 @@
 /** The order of attribute values (spec 4.3): null, false, true, numbers, strings by code point. */
 import type { Scalar } from '../../../model/kind.ts';
+import type { Direction } from './order.ts';
 
 /** What {@link precedes} compares; it has no other use. */
 export type SortKey = string | number;
@@ -29,4 +30,10 @@ export function sortKey(value: Scalar): SortKey {
 export function precedes(a: SortKey, b: SortKey): boolean {
   // Between a text and null only: `<` would compare them as numbers.
   return typeof a === typeof b ? a < b : typeof a === 'number';
+}
+
+/** Sorts rows by their keys. Those that come by ascending id keep it where keys are equal. */
+export function sortByKey(rows: { readonly key: SortKey }[], order: Direction): void {
+  const sign = order === 'asc' ? 1 : -1;
+  rows.sort((a, b) => (a.key === b.key ? 0 : precedes(a.key, b.key) ? -sign : sign));
 }

@@ -7,7 +7,7 @@ import { ShardedMap } from '../maps/sharded-map.ts';
 import { shortest } from './lists/list.ts';
 import { ListsByValue, type ValueOf } from './lists/lists-by-value.ts';
 import type { Direction, Order } from './order.ts';
-import { precedes, type SortKey, sortKey } from './sort-key.ts';
+import { precedes, sortByKey, type SortKey, sortKey } from './sort-key.ts';
 
 /** Ids with the keys that they are sorted by, position by position. */
 interface Run {
@@ -168,12 +168,10 @@ function* mergeSorted({ order }: Order, rows: Run): Generator<undefined, number[
 
 /** @returns at most {@link RUN_ROWS} rows from `start` on, sorted. */
 function sortedRun({ ids, keys }: Run, start: number, order: Direction): Run {
-  const sign = order === 'asc' ? 1 : -1;
-  // The sort is stable, so that equal values keep the ascending id.
   const entries = ids
     .slice(start, start + RUN_ROWS)
-    .map((id, index) => ({ id, key: keys[start + index] as SortKey }))
-    .sort((a, b) => (a.key === b.key ? 0 : precedes(a.key, b.key) ? -sign : sign));
+    .map((id, index) => ({ id, key: keys[start + index] as SortKey }));
+  sortByKey(entries, order);
   return { ids: entries.map((entry) => entry.id), keys: entries.map((entry) => entry.key) };
 }
 
