@@ -16,7 +16,7 @@ import { perKind } from '../model/per-kind.ts';
 import type { Sought } from '../model/relations.ts';
 import { existingRow, lookupIn, type RowOf } from '../model/rows.ts';
 import type { ChangeSet, ChangeSetContent } from './change-set.ts';
-import { FrozenView } from './memory/frozen-view.ts';
+import { FrozenView, type Moment } from './memory/frozen-view.ts';
 import type { IdList } from './memory/id-list.ts';
 import type { OrderedIds } from './memory/orders/ordered-ids.ts';
 import type { TablesPlan } from './memory/plan.ts';
@@ -156,7 +156,7 @@ export class State implements ReadableStore {
   }
 
   /** @returns a view that shares the rows; it copies one reference for each chunk of 1024 ids. */
-  snapshot(): Snapshot {
+  snapshot(): Snapshot & Moment {
     return {
       sequence: this.#sequence,
       digest: this.#digest,
@@ -245,16 +245,7 @@ export class State implements ReadableStore {
   }
 
   freeze(): FrozenView {
-    const view = new FrozenView(
-      {
-        sequence: this.#sequence,
-        digest: this.#digest,
-        lastIds: this.#lastIds,
-        rows: perKind(({ name }) => this.#rows[name].snapshot()),
-      },
-      this,
-      () => this.#frozen.delete(view),
-    );
+    const view = new FrozenView(this.snapshot(), this, () => this.#frozen.delete(view));
     this.#frozen.add(view);
     return view;
   }

@@ -63,7 +63,7 @@ interface Options extends Reports {
 
 /** An open store. One process owns its directory. */
 export class Store extends StoreReader {
-  readonly #low: Low<State>;
+  protected readonly state: State;
   readonly #log: StoreLog;
   readonly #committer: Committer;
   /** Null if another process owns the directory. */
@@ -81,7 +81,7 @@ export class Store extends StoreReader {
     options: Reports,
   ) {
     super();
-    this.#low = low;
+    this.state = low.data;
     this.#log = log;
     this.#committer = new Committer(low, log, options);
     this.#lock = lock;
@@ -131,10 +131,6 @@ export class Store extends StoreReader {
     const store = new Store(low, log, null, false, reports);
     store.refuseWrites(() => new CatalogError('not_primary', 'another process takes the writes'));
     return store;
-  }
-
-  protected get state(): State {
-    return this.#low.data;
   }
 
   /** Transactions that wait for the group before them. */
@@ -204,12 +200,12 @@ export class Store extends StoreReader {
 
   /** See {@link State.time}. */
   get time(): string | null {
-    return this.#low.data.time;
+    return this.state.time;
   }
 
   /** All rows as of the call, for a base; see {@link State.snapshot}. */
   snapshot(): Snapshot {
-    return this.#low.data.snapshot();
+    return this.state.snapshot();
   }
 
   /** See {@link StoreLog.oldest}. */
@@ -223,7 +219,7 @@ export class Store extends StoreReader {
    * @param background long work begins when it resolves; at once if left out.
    */
   completeIndexes(background: Promise<void> = Promise.resolve()): Promise<void> {
-    return this.#low.data.completeIndexes(background, () => !this.#closed);
+    return this.state.completeIndexes(background, () => !this.#closed);
   }
 
   /**

@@ -21,7 +21,7 @@ import type { RowSnapshot } from './row-table.ts';
 import type { View } from '../view.ts';
 
 /** What a view takes from the state when it is made. */
-interface Moment {
+export interface Moment {
   readonly sequence: number;
   readonly digest: string;
   readonly lastIds: Readonly<Record<KindName, number>>;
@@ -46,7 +46,7 @@ export class FrozenView implements View {
   constructor({ sequence, digest, lastIds, rows }: Moment, live: View, onClose: () => void) {
     this.sequence = sequence;
     this.digest = digest;
-    this.#lastIds = { ...lastIds };
+    this.#lastIds = lastIds;
     this.#rows = rows;
     this.#live = live;
     this.#onClose = onClose;
