@@ -3,31 +3,23 @@
  * have one form in all versions: the members that came later, `before` and `writer`, are optional.
  */
 import * as v from 'valibot';
+import type { KindName } from '../../model/kind.ts';
 import type { ChangeSet } from '../change-set.ts';
 import { shapes } from './change-set.ts';
 
+/** The base document of version 1, without its version, by which the shape is chosen. */
 const version1 = v.object({
-  schema: v.literal(1),
   sequence: shapes.count,
   previous: shapes.digest,
   last_ids: shapes.lastIds,
   tables: shapes.rows,
 });
 
-const version2 = v.object({
-  ...version1.entries,
-  schema: v.literal(2),
-  time: v.nullable(v.string()),
-});
-
-const version3 = v.object({ ...version2.entries, schema: v.literal(3) });
-
-const version4 = v.object({ ...version3.entries, schema: v.literal(4) });
-
-const version5 = v.object({ ...version4.entries, schema: v.literal(5) });
+/** That of each later version: they differ only in the tables and in the attributes of rows. */
+const version2 = v.object({ ...version1.entries, time: v.nullable(v.string()) });
 
 /** The base document in the version that this program reads and writes. */
-export type BaseDocument = v.InferOutput<typeof version5>;
+export type BaseDocument = v.InferOutput<typeof version2>;
 
 /** The schema version that this program reads and writes. */
 export const SCHEMA_VERSION = 5;
@@ -41,7 +33,7 @@ interface Migration {
   /** A description for the operator. */
   readonly what: string;
   /** Converts a base, except what `rows` converts. */
-  migrate(base: never): { readonly tables: Rows };
+  migrate?(base: never): BaseDocument;
   /** Converts rows by table, those of a base as well as those of the change sets after it. */
   rows?(rows: Rows): Rows;
 }
@@ -57,50 +49,40 @@ const VERSIONS: Readonly<Record<number, Version>> = {
     shape: version1,
     next: {
       what: 'head.json is added, which shows when the last change sets are lost, and catalog.json gets the time of its last change set',
-      migrate: (base: v.InferOutput<typeof version1>): v.InferOutput<typeof version2> => ({
-        ...base,
-        schema: 2,
-        time: null,
-      }),
+      migrate: (base: v.InferOutput<typeof version1>) => ({ ...base, time: null }),
     },
   },
   2: {
     shape: version2,
     next: {
       what: 'catalog.json gets an empty table for the audit trail',
-      migrate: (base: v.InferOutput<typeof version2>): v.InferOutput<typeof version3> => ({
-        ...base,
-        schema: 3,
-        last_ids: { ...base.last_ids, audits: 0 },
-        tables: { ...base.tables, audits: [] },
-      }),
+      migrate: (base: BaseDocument) => withTable(base, 'audits'),
     },
   },
   3: {
-    shape: version3,
+    shape: version2,
     next: {
       what: 'SKUs get an article number, which is null at first',
-      migrate: (base: v.InferOutput<typeof version3>): v.InferOutput<typeof version4> => ({
-        ...base,
-        schema: 4,
-      }),
       rows: withCodes,
     },
   },
   4: {
-    shape: version4,
+    shape: version2,
     next: {
       what: 'catalog.json gets an empty table for webhooks, and change sets record their rows as they were before',
-      migrate: (base: v.InferOutput<typeof version4>): BaseDocument => ({
-        ...base,
-        schema: 5,
-        last_ids: { ...base.last_ids, webhooks: 0 },
-        tables: { ...base.tables, webhooks: [] },
-      }),
+      migrate: (base: BaseDocument) => withTable(base, 'webhooks'),
     },
   },
-  5: { shape: version5 },
+  5: { shape: version2 },
 };
+
+function withTable(base: BaseDocument, kind: KindName): BaseDocument {
+  return {
+    ...base,
+    last_ids: { ...base.last_ids, [kind]: 0 },
+    tables: { ...base.tables, [kind]: [] },
+  };
+}
 
 function withCodes(rows: Rows): Rows {
   const { skus } = rows;
@@ -122,13 +104,12 @@ export function shapeOf(schema: number): v.GenericSchema | undefined {
 
 /** @returns a base of any version in the form of the current version. */
 export function migrated(schema: number, base: unknown): BaseDocument {
-  let document = base;
+  let document = base as BaseDocument;
   for (const { next } of stepsFrom(schema)) {
-    const converted = next.migrate(document as never);
-    document =
-      next.rows === undefined ? converted : { ...converted, tables: next.rows(converted.tables) };
+    document = next.migrate?.(document as never) ?? document;
+    document = { ...document, tables: next.rows?.(document.tables) ?? document.tables };
   }
-  return document as BaseDocument;
+  return document;
 }
 
 /** @returns what each migration from a version to the current one does, in order. */

@@ -11,28 +11,24 @@ import {
 
 const brand = { id: 1, name: 'Works', logo: '', first_letter: '' };
 const version1 = {
-  schema: 1,
   sequence: 7,
   previous: 'a'.repeat(64),
   last_ids: { brands: 2 },
   tables: { brands: [brand] },
 };
-const version2 = { ...version1, schema: 2, time: '2026-01-01T00:00:00.000Z' };
+const version2 = { ...version1, time: '2026-01-01T00:00:00.000Z' };
 const version3 = {
   ...version2,
-  schema: 3,
   last_ids: { brands: 2, audits: 0 },
   tables: { brands: [brand], audits: [], skus: [{ id: 1, name: 'Lamp' }] },
 };
 const version4 = {
   ...version3,
-  schema: 4,
   tables: { ...version3.tables, skus: [{ id: 1, name: 'Lamp', code: null }] },
 };
 
 const version5 = {
   ...version4,
-  schema: 5,
   last_ids: { ...version4.last_ids, webhooks: 0 },
   tables: { ...version4.tables, webhooks: [] },
 };
