@@ -17,7 +17,7 @@ export interface RangeParameter {
 export function rangeParameters(kind: Kind): ReadonlyMap<string, RangeParameter> {
   const parameters = new Map<string, RangeParameter>();
   for (const [attribute, declared] of visibleAttributes(kind)) {
-    if (!('range' in declared) || declared.range === undefined) continue;
+    if (!('range' in declared)) continue;
     const { range: values } = declared;
     if (values === 'flag') parameters.set(attribute, { attribute, bound: 'both', values });
     else {
