@@ -35,8 +35,11 @@ export function skuPage(id: number): PageName {
   return `skus/${id}.html`;
 }
 
+/** The kinds whose pages are lists; the folders of these pages. */
+export type ListFolder = Exclude<ShownKind, 'skus'>;
+
 /** @param part from 1. */
-export function listPage(folder: 'goods' | 'categories', id: number, part = 1): PageName {
+export function listPage(folder: ListFolder, id: number, part = 1): PageName {
   return part === 1 ? `${folder}/${id}.html` : `${folder}/${id}/${part}.html`;
 }
 

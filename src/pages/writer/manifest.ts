@@ -18,9 +18,22 @@
  *
  * A record takes 56 bytes: a million of them must fit in memory.
  */
+import { createHash, hash } from 'node:crypto';
 import type { FileStat } from '../../disk/disk.ts';
-import { type Page, type PageName, parseName } from '../shop/names.ts';
-import { DIGEST_LENGTH, fullDigest } from './digest.ts';
+import {
+  frontPage,
+  type ListFolder,
+  listPage,
+  type Page,
+  type PageName,
+  parseName,
+  type ShownKind,
+  SITEMAP,
+  sitemapPage,
+  skuPage,
+  STYLE,
+} from '../shop/names.ts';
+import { DIGEST_LENGTH } from './digest.ts';
 
 export interface PageRecord {
   /** Digest of everything that the page was made from. */
@@ -39,6 +52,9 @@ const INODE_AT = SIZE_AT + 8;
 const CHANGED_AT = INODE_AT + 8;
 
 const FORMAT = 1;
+
+/** Bytes of the SHA-256 at the end of the file. */
+const FILE_DIGEST_LENGTH = 32;
 
 interface Head {
   readonly format: number;
@@ -98,7 +114,7 @@ export class Manifest {
 
   /** The content of the manifest's file, piece by piece. */
   *encode(): Generator<Buffer> {
-    const digest = fullDigest();
+    const digest = createHash('sha256');
     const head: Head = { format: FORMAT, boot: this.#boot, mark: this.mark };
     const first = line(head);
     digest.update(first);
@@ -116,7 +132,7 @@ export class Manifest {
   static decode(bytes: Buffer | null, boot: string | null): Manifest {
     const manifest = new Manifest(boot);
     if (bytes === null || !hasDigest(bytes)) return manifest;
-    const end = bytes.length - fullDigest().digest().length;
+    const end = bytes.length - FILE_DIGEST_LENGTH;
     let at = 0;
     const next = (): unknown => {
       const newline = bytes.indexOf(10, at);
@@ -175,10 +191,9 @@ function forgetStats(records: Buffer): void {
 }
 
 function hasDigest(bytes: Buffer): boolean {
-  const { length } = fullDigest().digest();
-  if (bytes.length <= length) return false;
-  const content = bytes.subarray(0, bytes.length - length);
-  return fullDigest().update(content).digest().equals(bytes.subarray(-length));
+  const content = bytes.subarray(0, -FILE_DIGEST_LENGTH);
+  if (content.length === 0) return false;
+  return hash('sha256', content, 'buffer').equals(bytes.subarray(-FILE_DIGEST_LENGTH));
 }
 
 function line(value: object): Buffer {
@@ -227,16 +242,18 @@ function nameAt(group: string, index: number): PageName {
   const [type = '', of = '', list = ''] = group.split(' ');
   switch (type) {
     case 'style':
-      return 'style.css';
+      return STYLE;
     case 'sitemap':
-      return 'sitemap.xml';
+      return SITEMAP;
     case 'front':
-      return index === 1 ? 'index.html' : `index/${index}.html`;
+      return frontPage(index);
     case 'sitemaps':
-      return `sitemap-${of}-${index}.xml`;
+      return sitemapPage(of as ShownKind, index);
     case 'parts':
-      return `${of}/${list}/${index}.html`;
+      return listPage(of as ListFolder, Number(list), index);
+    case 'skus':
+      return skuPage(Number(of) * GROUP_SIZE + index);
     default:
-      return `${type}/${Number(of) * GROUP_SIZE + index}.html`;
+      return listPage(type as ListFolder, Number(of) * GROUP_SIZE + index);
   }
 }
