@@ -1,4 +1,4 @@
-/** The options of an archiver, and the figures that it reports. */
+/** The options of an archiver, and the status that it reports. */
 import type { Store } from '../store/store.ts';
 import type { ArchiveObjects } from './archive-objects.ts';
 import type { ArchiveRecord } from './record.ts';
@@ -44,8 +44,8 @@ export interface ArchiverOptions {
   readonly gatherMs?: number | undefined;
 }
 
-/** How far an archive is behind its store. */
-export interface ArchiveFigures {
+/** How far an archive is behind its store, and whether that is because of a failure. */
+export interface ArchiveStatus {
   /** Change sets that are not in the archive yet. */
   readonly changeSets: number;
   /**

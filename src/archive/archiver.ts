@@ -18,7 +18,7 @@ import { CatalogError, hasCode, messageOf } from '../errors.ts';
 import type { LogPosition } from '../store/change-log.ts';
 import { attach, resume } from './attach.ts';
 import { MAX_CHANGE_SETS } from './archive-objects.ts';
-import type { ArchiveFigures, ArchiverOptions, PrivateFiles } from './archiver-options.ts';
+import type { ArchiveStatus, ArchiverOptions, PrivateFiles } from './archiver-options.ts';
 import { BackgroundWork } from './background-work.ts';
 import { BaseUpload } from './base-upload.ts';
 import { readBatch } from './batch.ts';
@@ -74,7 +74,7 @@ export class Archiver {
     this.#pruning = new BackgroundWork(background);
   }
 
-  get figures(): ArchiveFigures {
+  get figures(): ArchiveStatus {
     const now = this.#now();
     const since = Math.min(this.#behindSince ?? now, this.#privateSince ?? now);
     return {

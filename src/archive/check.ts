@@ -6,7 +6,7 @@ import { changeSetFaults, MAX_FINDINGS, stateFaults } from '../store/check.ts';
 import { reusedBaseSlices } from '../store/files/base.ts';
 import type { State } from '../store/state.ts';
 import type { ArchiveObjects } from './archive-objects.ts';
-import { readBase, Replay } from './replay.ts';
+import { Replay, stateInBase } from './replay.ts';
 
 export interface ArchiveReport {
   /** What is wrong, one sentence each; empty if the archive is in order. */
@@ -58,7 +58,7 @@ export async function checkArchive(objects: ArchiveObjects): Promise<ArchiveRepo
       const before: State | null = state;
       // If an object is damaged, the next base is not compared with the state before it.
       state = null;
-      const found: State = await readBase(objects, base);
+      const found: State = await stateInBase(objects, base);
       if (before !== null && before.sequence < base.sequence) {
         if (known.has(before.sequence)) {
           gaps.push(`change sets ${before.sequence + 1} to ${base.sequence}`);

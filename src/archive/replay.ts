@@ -38,7 +38,7 @@ export async function readArchive(objects: ArchiveObjects, target: Target): Prom
   if (manifest === null && bases.length === 0) throw failed(`${objects.url} holds no archive`);
   const base = baseFor(bases, target);
   if (base === undefined) throw beforeAll(objects, bases);
-  const state = await readBase(objects, base);
+  const state = await stateInBase(objects, base);
   const replay = new Replay(objects, base, state);
   await replay.run((changeSet) => isWithin(changeSet, target), target.sequence);
   const { sequence } = state;
@@ -71,7 +71,7 @@ function isWithin({ sequence, time }: ChangeSet, target: Target): boolean {
  * @returns the state in a base, whose rows were all checked.
  * @throws CatalogError `archive_failed`, `encryption`, `store_damaged`, `schema_version`.
  */
-export async function readBase(objects: ArchiveObjects, base: ArchivedBase): Promise<State> {
+export async function stateInBase(objects: ArchiveObjects, base: ArchivedBase): Promise<State> {
   const name = `bases/${base.name}`;
   const state = await decodedBase(objects, base).catch((error: unknown) => {
     throw advising(error, 'move it away, to restore from the other bases');

@@ -2,7 +2,7 @@
 import { relative, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Archiver } from '../../archive/archiver.ts';
-import type { ArchiveFigures } from '../../archive/archiver-options.ts';
+import type { ArchiveStatus } from '../../archive/archiver-options.ts';
 import { ArchiveObjects } from '../../archive/archive-objects.ts';
 import { BASES } from '../../archive/names.ts';
 import { archiveRecord } from '../../archive/record.ts';
@@ -37,7 +37,7 @@ export interface ArchiveSeams {
 
 export interface Archive {
   /** Null if nothing is archived. */
-  readonly figures: () => ArchiveFigures | null;
+  readonly figures: () => ArchiveStatus | null;
   readonly details: () => ReadinessDetails;
   /** Starts to archive in the background. */
   readonly start: () => void;
@@ -166,6 +166,6 @@ function detailsOf({
   changeSets,
   seconds,
   failing,
-}: ArchiveFigures): NonNullable<ReadinessDetails['archive']> {
+}: ArchiveStatus): NonNullable<ReadinessDetails['archive']> {
   return { behind_change_sets: changeSets, behind_seconds: seconds, failing: failing !== null };
 }
