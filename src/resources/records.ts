@@ -18,7 +18,7 @@ import { type ListText, listText } from './text/listing.ts';
 import { representAll, representInParts } from './represent.ts';
 import type { Representation } from './representation.ts';
 import { type Readable, RepresentationCache } from './cache/representation-cache.ts';
-import { change, countOwned, insert } from './rows.ts';
+import { change, countElements, insert } from './rows.ts';
 
 /** Checks the current representation. @throws CatalogError `precondition_failed`. */
 export type Precondition = ((current: Representation) => void) | null;
@@ -138,7 +138,7 @@ export class Records {
     const input = await inSlices(parseInput(kind, body, 'whole'));
     await this.#store.prepareIndexes(soughtByWrite(kind.name));
     const request = [kind.name, parent?.id ?? null, body];
-    const isLong = isMany(countOwned(input));
+    const isLong = isMany(countElements(input));
     return this.#commit(kind, sender.subject, isLong, function* (transaction, now) {
       requireParent(address, transaction);
       return yield* createOnce(transaction, sender, request, now, function* () {
@@ -211,7 +211,7 @@ export class Records {
     const { kind } = address;
     const input = await inSlices(parseInput(kind, body, mode));
     await this.#store.prepareIndexes(soughtByWrite(kind.name));
-    const isLong = isMany(countOwned(input) + this.#countReferrers(kind, id));
+    const isLong = isMany(countElements(input) + this.#countReferrers(kind, id));
     return this.#commit(kind, subject, isLong, function* (transaction) {
       // Checked again here: the row may have changed while the body was received.
       const row = requireRow(address, id, transaction.get(kind.name, id), transaction);

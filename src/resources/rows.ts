@@ -73,7 +73,7 @@ function* put(
 }
 
 /** The number of rows that are to belong to the row of the input. */
-export function countOwned({ lists }: Input): number {
+export function countElements({ lists }: Input): number {
   return lists.reduce((sum, { elements }) => sum + elements.length, 0);
 }
 
