@@ -9,6 +9,8 @@ export async function wholeOf(pieces: AsyncIterable<Uint8Array>): Promise<Buffer
 }
 
 /** @returns the bytes in pieces of a size, without copies; the last piece is the rest. */
+export function piecesOf(bytes: Buffer, size: number): Generator<Buffer>;
+export function piecesOf(bytes: Uint8Array, size: number): Generator<Uint8Array>;
 export function* piecesOf(bytes: Uint8Array, size: number): Generator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }

@@ -154,11 +154,11 @@ export const machineDisk: Disk = {
   },
   pieces(path, memory = 'shared') {
     const fd = absentAs(null, () => openRegular(path));
-    return fd === null ? null : piecesOf(fd, memory);
+    return fd === null ? null : readPieces(fd, memory);
   },
   input(path) {
     const fd = absentAs(null, () => fs.openSync(path, 'r'));
-    return fd === null ? null : piecesOf(fd, 'shared');
+    return fd === null ? null : readPieces(fd, 'shared');
   },
   map: (path) => MappedFile.open(path),
   size: (path) => fs.statSync(path, { throwIfNoEntry: false })?.size ?? null,
@@ -227,7 +227,7 @@ const BLOCK_BYTES = 16 * PIECE_BYTES;
 /** Bytes to try to read after the expected end of a file. */
 const END_BYTES = 4096;
 
-function* piecesOf(fd: number, memory: PieceMemory): Generator<Buffer> {
+function* readPieces(fd: number, memory: PieceMemory): Generator<Buffer> {
   try {
     yield* memory === 'shared' ? sharedPieces(fd) : ownPieces(fd);
   } finally {

@@ -61,7 +61,7 @@ export class RemoteDirectory {
   async read(name: string): Promise<AsyncIterable<Uint8Array> | null> {
     await this.#requireDirectory();
     try {
-      return piecesOf(await openRegularLater(join(this.#path, name)));
+      return readPieces(await openRegularLater(join(this.#path, name)));
     } catch (error) {
       if (systemErrorCode(error) === 'ENOENT') return null;
       throw error;
@@ -140,7 +140,7 @@ async function syncDirectory(path: string): Promise<void> {
   }
 }
 
-async function* piecesOf(file: fsp.FileHandle): AsyncGenerator<Uint8Array> {
+async function* readPieces(file: fsp.FileHandle): AsyncGenerator<Uint8Array> {
   try {
     const buffer = Buffer.allocUnsafe(PIECE_BYTES);
     for (;;) {

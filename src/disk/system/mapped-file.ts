@@ -10,6 +10,7 @@
  *    this process (SIGBUS). A rename of another file to the path does no harm.
  */
 import fs from 'node:fs';
+import { piecesOf } from '../../streams.ts';
 import { type MappedMemory, mapMemory } from './mapped-memory.ts';
 import { openRegular } from './regular-file.ts';
 
@@ -47,7 +48,7 @@ export class MappedFile {
     this.#fd = fd;
     this.#version = version;
     this.#blocks = blocks;
-    this.pieces = blocks.flatMap(({ bytes }) => [...piecesOf(bytes)]);
+    this.pieces = blocks.flatMap(({ bytes }) => [...piecesOf(bytes, PIECE_BYTES)]);
   }
 
   /**
@@ -125,10 +126,4 @@ function blocksOf(fd: number, bytes: number): MappedMemory[] | null {
     blocks.push(block);
   }
   return blocks;
-}
-
-function* piecesOf(block: Buffer): Generator<Buffer> {
-  for (let start = 0; start < block.length; start += PIECE_BYTES) {
-    yield block.subarray(start, start + PIECE_BYTES);
-  }
 }

@@ -7,6 +7,7 @@ import { messageOf } from '../../errors.ts';
 import { CHECKSUM_LENGTH } from '../../json/checksum.ts';
 import { PiecewiseParser } from '../../json/piecewise-parser.ts';
 import { inSlices } from '../../slices.ts';
+import { piecesOf } from '../../streams.ts';
 import type { ChangeSet } from '../change-set.ts';
 import { changeSetOf, decodeNext, requireNext } from './change-set.ts';
 import { damaged, requireDigest, statedDigest } from './files.ts';
@@ -53,8 +54,8 @@ export function* decodeNextInParts(
 
 function* digestOf(bytes: Buffer): Generator<undefined, string> {
   const hash = createHash('sha256');
-  for (let at = 0; at < bytes.length; at += STEP_BYTES) {
-    hash.update(bytes.subarray(at, at + STEP_BYTES));
+  for (const piece of piecesOf(bytes, STEP_BYTES)) {
+    hash.update(piece);
     yield;
   }
   return hash.digest('hex');
@@ -64,8 +65,8 @@ function* digestOf(bytes: Buffer): Generator<undefined, string> {
 function* parsed(path: string, bytes: Buffer): Generator<undefined, unknown> {
   const parser = new PiecewiseParser(STEP_BYTES);
   try {
-    for (let at = 0; at < bytes.length; at += STEP_BYTES) {
-      parser.take(bytes.subarray(at, at + STEP_BYTES));
+    for (const piece of piecesOf(bytes, STEP_BYTES)) {
+      parser.take(piece);
       yield;
     }
     parser.take(Buffer.from('}'));

@@ -1,5 +1,6 @@
 /** The memory in which the slices of a base are made, one after the other. */
 import { createHash } from 'node:crypto';
+import { piecesOf } from '../../../streams.ts';
 
 /** The approximate bytes of a slice: a fraction of a millisecond of work. */
 const SLICE_BYTES = 64 * 1024;
@@ -70,8 +71,7 @@ export class SliceMemory {
    */
   *pass(bytes: Uint8Array): Generator<Uint8Array, void> {
     if (this.#filled > 0) yield this.take();
-    for (let start = 0; start < bytes.length; start += SLICE_BYTES) {
-      const slice = bytes.subarray(start, start + SLICE_BYTES);
+    for (const slice of piecesOf(bytes, SLICE_BYTES)) {
       this.#count(slice);
       this.#hash.update(slice);
       yield slice;
