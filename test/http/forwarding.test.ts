@@ -56,6 +56,9 @@ test('a replica answers page builds, previews, unknown paths and unknown methods
   );
   assert.is((await send(replica, 'POST', '/admin/skus/preview/', { body: { id: 1 } })).status, 200);
   assert.is((await send(replica, 'POST', '/nowhere/', { body: {} })).status, 404);
+  for (const path of ['/admin/users/../', '/admin/users/%2e%2E/', '/admin/users/./tokens/']) {
+    assert.is((await send(replica, 'DELETE', path)).status, 404, path);
+  }
   assert.is((await send(replica, 'POST', '/books/1/', { body: {} })).status, 405);
   assert.equal(passed, []);
 });

@@ -43,7 +43,8 @@ const NAME: PathParameter = {
   description: 'The name of an account.',
   schema: { type: 'string', pattern: '^[^/]+$' },
   example: 'ann',
-  pattern: String.raw`(?:[\w.@+-]|%[0-9A-Fa-f]{2})+`,
+  // No account is called . or .., which the forwarder could not pass on: URLs resolve them.
+  pattern: String.raw`(?!(?:\.|%2[Ee]){1,2}/)(?:[\w.@+-]|%[0-9A-Fa-f]{2})+`,
   memorable: false,
 };
 
