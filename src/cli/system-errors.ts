@@ -9,8 +9,8 @@ const ADVICE: Readonly<Record<string, string>> = {
   EPERM: 'give the user that runs catalog-server the right to use it, or name another path',
   EROFS: 'its file system is read-only: mount it for writing, or name another path',
   EEXIST:
-    'it is not a directory, or a link to one that is missing: move it away, name a directory, or mount its disk',
-  ENOTDIR: 'it is not a directory: move it away, or name a directory',
+    'it is not a directory, or a link to one that is missing: name a directory, mount its disk, or move it away',
+  ENOTDIR: 'it is not a directory: name a directory, or move it away',
   EISDIR: 'it is a directory: name a file',
   EFTYPE: 'a file is expected there: remove it',
   ENOENT: 'create it, or name another path',

@@ -16,13 +16,9 @@ const unmounted = join(directory, 'unmounted');
 symlinkSync(join(directory, 'disk'), unmounted);
 
 const REFUSED: readonly (readonly [path: string, refused: () => void, says: string])[] = [
-  [file, () => mkdirSync(file), 'move it away, name a directory'],
-  [
-    unmounted,
-    () => mkdirSync(unmounted),
-    'a link to one that is missing: move it away, name a directory, or mount',
-  ],
-  [join(file, 'a'), () => mkdirSync(join(file, 'a')), 'move it away, or name a directory'],
+  [file, () => mkdirSync(file), 'name a directory, mount its disk, or move it away'],
+  [unmounted, () => mkdirSync(unmounted), 'a link to one that is missing: name a directory, mount'],
+  [join(file, 'a'), () => mkdirSync(join(file, 'a')), 'name a directory, or move it away'],
   [directory, () => closeSync(openSync(directory, 'r+')), 'name a file'],
   [join(directory, 'none', 'a'), () => mkdirSync(join(directory, 'none', 'a')), 'create it'],
   [circle, () => closeSync(openSync(circle, 'r')), 'form a loop'],
