@@ -684,6 +684,20 @@ test('a report of an earlier version, without what was created for names, is sho
   assert.equal((await read(again, '/admin/imports/'))[1], summary);
 });
 
+test('a restart changes no order of the members of an import, listed or interrupted', async () => {
+  const done = await importOf('brands', csv('name', 'One'));
+  const listed = Object.keys((await read(server, '/admin/imports/'))[0]);
+  await server.stop();
+  const left = JSON.stringify({ ...done, id: 9, state: 'writing' });
+  writeFileSync(join(server.data, 'imports', '9.json'), left);
+  const again = await openService({ data: server.data });
+  assert.equal(
+    (await read(again, '/admin/imports/')).map((one: object) => Object.keys(one)),
+    [listed, listed],
+  );
+  assert.equal(Object.keys(await read(again, '/admin/imports/9/')), Object.keys(done));
+});
+
 test('an import that was unfinished when the server ended has failed, and its file is removed', async () => {
   const { errors, changes, ...done } = await importOf('brands', csv('name', 'One'));
   const folder = join(server.data, 'imports');
