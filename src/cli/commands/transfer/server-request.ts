@@ -104,6 +104,7 @@ export class ServerRequest {
     const begun = performance.now();
     let [seen, seenAt] = ['', begun];
     let reply: Extract<ImportReply, { readonly id: number }> | null = null;
+    let isGone = false;
     for (;;) {
       await wait(LOOK_MS);
       const sign = JSON.stringify(this.#context.disk.stat(this.#path('reply')));
@@ -122,6 +123,9 @@ export class ServerRequest {
       }
       // A server that was started since does not reply about a file that an earlier one took.
       if (reply !== null && this.#report(reply.id) !== null) return this.#abandoned(reply);
+      // Nor about one that it has removed. A server that runs replies soon after it removes a file.
+      if (reply === null && isGone) return this.#abandoned(reply);
+      isGone = !this.#isThere();
       if (reply === null && performance.now() - begun > TAKE_MS && (await this.#withdraw())) {
         throw new CatalogError(
           'busy',
@@ -159,6 +163,13 @@ export class ServerRequest {
 
   #saved(id: number): string | null {
     return this.#context.disk.read(join(this.#folder, `${id}.json`))?.toString() ?? null;
+  }
+
+  /** Whether the file waits for a server, or one is taking it. */
+  #isThere(): boolean {
+    return (['request', 'taken'] as const).some(
+      (name) => this.#context.disk.stat(this.#path(name)) !== null,
+    );
   }
 
   /** @returns whether the request is withdrawn; false if the server has taken it. */

@@ -1,5 +1,14 @@
 /** spec 8.13 and 8.14: `export` and `import` on the command line. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -383,6 +392,43 @@ test('a file that was withdrawn from a server that has ended is handed over to t
   assert.equal(leftIn(data), []);
 });
 
+test('an import fails if a server took the file and ended, and the next one runs already', async () => {
+  const data = await demo();
+  const folder = join(data, 'imports');
+  mkdirSync(folder);
+  const owner = await ownedBy('serve', data);
+  const { now } = performance;
+  // The command looks at the clock to decide how often it checks whether the server runs.
+  performance.now = () => 20 * now.call(performance);
+  try {
+    let looks = 0;
+    const disk: Disk = {
+      ...quickDisk,
+      read(path) {
+        if (path.endsWith('.reply')) looks += 1;
+        return quickDisk.read(path);
+      },
+    };
+    const importing = call('import', data, ['brands', '-'], { input: 'name\r\nNew\r\n', disk });
+    const requestIn = () => leftIn(data).find((name) => name.endsWith('.request'));
+    await until('the file is handed over', () => requestIn() !== undefined);
+    const request = join(folder, requestIn() ?? '');
+    const taken = request.replace('.request', '.taken');
+    renameSync(request, taken);
+    const before = looks;
+    await until('it waits while the server takes the file', () => looks > before + 10);
+    // As the next server does when it starts.
+    rmSync(taken);
+    const { status, stderr } = await importing;
+    assert.is(status, 1);
+    assert.match(stderr, /the server stopped when it had taken the file; start it, and look/);
+    assert.equal(leftIn(data), []);
+  } finally {
+    performance.now = now;
+  }
+  await owner.close();
+});
+
 test('a starting server imports requests that were not taken, and not those that were', async () => {
   const data = await demo();
   const folder = join(data, 'imports');
@@ -420,7 +466,6 @@ test('a malformed request gets an error as its reply and is logged, and nothing 
     writeFileSync(join(server.data, 'imports', `${token}.request`), text);
     await until('there is a reply', () => Promise.resolve(existsSync(reply)));
     assert.match(readFileSync(reply, 'utf8'), /"error":/, text);
-    const { rmSync } = await import('node:fs');
     rmSync(reply);
   }
   assert.is(server.log.length, 3);
