@@ -106,8 +106,9 @@ async function run(
 /** Passes requests on to the owner, unchanged. */
 function forwarding({ data, maxConnections }: ServeOptions) {
   const forwarder = new Forwarder({
-    // A connection has one request at a time.
-    maxOpen: maxConnections,
+    // A connection has one request at a time, and a client, which gets half of the places, may have
+    // all connections, as with one process.
+    maxOpen: 2 * maxConnections,
     socket: socketPath(data),
     to: 'the process that writes',
   });

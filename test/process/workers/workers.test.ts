@@ -333,6 +333,28 @@ test('a stop answers the current request, and leaves no worker process and no so
   assert.not.ok(existsSync(path));
 });
 
+test('one client may write over all connections of a worker at a time, as with one process', async () => {
+  const limits = ['--max-connections', '4', '--max-connections-per-address', '0'];
+  const server = await startServer({ args: [...WORKERS, ...limits] });
+  const [worker = 0] = workersOf(server);
+  const text = JSON.stringify(book('Together'));
+  const headers = ['Content-Type: application/json', `Content-Length: ${text.length}`];
+  const clients: { readonly socket: Socket; received: string }[] = [];
+  for (let nth = 0; nth < 3; nth += 1) {
+    const client = { socket: await connectionTo(server, worker), received: '' };
+    clients.push(client);
+    client.socket.on('data', (chunk) => (client.received += chunk));
+    client.socket.write(rawRequest('POST /books/', [...headers, 'Expect: 100-continue']));
+    await until('the process that writes waits for the body', () => client.received !== '');
+  }
+  for (const { socket } of clients) socket.write(text);
+  const isAnswered = () => clients.every(({ received }) => received.includes('\r\n\r\n{'));
+  await until('all are answered', isAnswered);
+  for (const { received } of clients) {
+    assert.match(received, / 100 Continue\r\n\r\nHTTP\/1\.1 201 /);
+  }
+});
+
 test('the process that writes closes no idle connection of a worker, which may be about to use it', async () => {
   const server = await startServer({ args: WORKERS });
   const socket = connect(join(server.data, 'workers.sock'));
