@@ -1,13 +1,17 @@
 /** A server that cannot continue logs one line and exits with 1 (spec 8.8), for any reader. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { temporaryDirectory } from '../../support/directory.ts';
-import { collect } from '../../support/server.ts';
+import { collect, killServers, SECRET, serving } from '../../support/server.ts';
 import { ROOT } from '../../support/paths.ts';
+import { until } from '../../support/until.ts';
+
+test.after.each(killServers);
 
 /** More than a pipe holds, so that a process that waits for its reader waits for ever. */
 const NOISE = `for (let line = 0; line < 1000; line += 1) observability.log.warn('x'.repeat(500));`;
@@ -114,5 +118,33 @@ for (const [name, end] of Object.entries(ENDS)) {
     child.stderr.destroy();
   });
 }
+
+test('a server and its workers end at a rejection that is not caught, and the log says why', async () => {
+  const data = temporaryDirectory();
+  const preload = join(data, 'preload.ts');
+  const broken = `process.on('SIGUSR2', () => void Promise.reject(new Error('it broke')));`;
+  writeFileSync(preload, broken);
+  const program = join(ROOT, 'bin', 'catalog-server.ts');
+  const store = join(data, 'store');
+  const args = [program, 'serve', '--data', store, '--port', '0', '--workers', '2'];
+  const env = {
+    PATH: process.env['PATH'] ?? '',
+    CATALOG_JWT_SECRET: SECRET,
+    BUN_OPTIONS: `--preload ${preload}`,
+  };
+  const server = await serving(
+    spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] }),
+  );
+  const { pid = 0 } = server.child;
+  const [worker] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
+  process.kill(Number(worker), 'SIGUSR2');
+  const fault = 'unexpected fault: it broke; restart the server';
+  await until('the worker has ended', () => server.said().includes('a worker ended (status 1)'));
+  assert.is(server.said().split(fault).length, 2, server.said());
+  server.child.kill('SIGUSR2');
+  const { status } = await server.finished;
+  assert.is(status, 1);
+  assert.is(server.said().split(fault).length, 3, server.said());
+});
 
 test.run();

@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  renameSync,
   statSync,
   unlinkSync,
 } from 'node:fs';
@@ -295,6 +296,24 @@ testOfExecutable(
     assert.is(status, 0, server.said());
   },
 );
+
+test('a server is not ready while it has no worker', async () => {
+  const [port] = await freePorts(1);
+  const server = await startServer({ args: [...WORKERS, '--metrics-port', `${port}`] });
+  const readiness = async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).json();
+  const is = (expected: object) =>
+    until(`it is ${JSON.stringify(expected)}`, async () => {
+      return JSON.stringify(await readiness()) === JSON.stringify(expected);
+    });
+  await is({ status: 'ready' });
+  // Without the base no worker can start.
+  const [base, aside] = ['catalog.json', 'aside.json'].map((name) => join(server.data, name));
+  renameSync(base as string, aside as string);
+  for (const pid of workersOf(server)) process.kill(pid, 'SIGKILL');
+  await is({ error: 'not ready: no worker is ready' });
+  renameSync(aside as string, base as string);
+  await is({ status: 'ready' });
+});
 
 test('workers end if the main process is killed, and the server can be started again', async () => {
   const args = [...WORKERS, ...(await portFlags())];
