@@ -68,20 +68,6 @@ test('an id that is added or removed again counts once, whether ids are close to
   }
 });
 
-for (const left of [10, 0]) {
-  test(`a set of 5000 ids can shrink to ${left}, and takes an id far from them after that`, () => {
-    const kept = new IdSet();
-    for (let each = 1; each <= 5000; each += 1) kept.add(each);
-    for (let each = 1; each <= 5000 - left; each += 1) kept.delete(each);
-    const last = Array.from({ length: left }, (_, at) => 5001 - left + at);
-    assert.is(kept.size, left);
-    assert.equal(idsIn(kept), last);
-    kept.add(1_000_000);
-    assert.is(kept.size, left + 1);
-    assert.equal(idsIn(kept), [...last, 1_000_000]);
-  });
-}
-
 /** Notes how much memory the ids take that are added to it. */
 class Measuring extends Bitmap {
   bits = 0;
@@ -96,6 +82,34 @@ class Measuring extends Bitmap {
     super.unite(other);
   }
 }
+
+for (const left of [10, 0]) {
+  test(`a set of 5000 ids can shrink to ${left}, and takes an id far from them after that`, () => {
+    const kept = new IdSet();
+    for (let each = 1; each <= 5000; each += 1) kept.add(each);
+    for (let each = 1; each <= 5000 - left; each += 1) kept.delete(each);
+    const last = Array.from({ length: left }, (_, at) => 5001 - left + at);
+    assert.is(kept.size, left);
+    assert.equal(idsIn(kept), last);
+    const measuring = new Measuring(0);
+    kept.addTo(measuring);
+    assert.ok(measuring.bits <= Math.max(left, 1) * 32 * 4, `${measuring.bits} bits`);
+    kept.add(1_000_000);
+    assert.is(kept.size, left + 1);
+    assert.equal(idsIn(kept), [...last, 1_000_000]);
+  });
+}
+
+test('a set that has lost its only id takes another one, close to it or far from it', () => {
+  for (const other of [7, 1_000_000]) {
+    const kept = new IdSet();
+    kept.add(5);
+    kept.delete(5);
+    kept.add(other);
+    assert.is(kept.size, 1);
+    assert.equal(idsIn(kept), [other]);
+  }
+});
 
 test('a set from which old ids are removed takes no more memory as its ids grow', () => {
   const kept = new IdSet();
@@ -159,6 +173,17 @@ test('the intersection of two bitmaps of any lengths has the ids that are in bot
       for (const each of b) second.add(each);
       first.intersect(second);
       assert.equal([...first], ascending(new Set(a).intersection(new Set(b))));
+    }),
+  );
+});
+
+test('addAll adds the first ids of a list, in whatever order they are', () => {
+  fc.assert(
+    fc.property(fc.array(id, { maxLength: 40 }), fc.nat(40), id, (ids, most, lastId) => {
+      const bitmap = new Bitmap(lastId);
+      const count = Math.min(most, ids.length);
+      bitmap.addAll(ids, count);
+      assert.equal([...bitmap], ascending(new Set(ids.slice(0, count))));
     }),
   );
 });
