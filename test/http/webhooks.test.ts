@@ -9,6 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -502,6 +503,31 @@ test('after a restart deliveries continue where they stopped', async () => {
   assert.equal(later.told, ['create brands 2', 'create brands 3']);
   assert.is(later.ids[0], receiver.ids[1], 'under the id of the attempt that the stop has ended');
   await until('all are listed', async () => (await states(again)).length === 3);
+  await again.stop();
+});
+
+test('a delivery that is answered while the server stops is not repeated', async () => {
+  const begun = Promise.withResolvers<void>();
+  const answered = Promise.withResolvers<number>();
+  const server = await open(new Receiver(), {
+    send({ signal }) {
+      signal.addEventListener('abort', () => answered.reject(new Error('ended')));
+      begun.resolve();
+      return answered.promise;
+    },
+  });
+  await sent(server, 201, 'POST', WEBHOOKS, { body: { url: URL } });
+  await sent(server, 201, 'POST', BRANDS, name('A'));
+  await begun.promise;
+  const stopped = server.stop();
+  await pause(200);
+  answered.resolve(204);
+  await stopped;
+  const later = new Receiver();
+  const again = await open(later, { data: server.data });
+  await sent(again, 201, 'POST', BRANDS, name('B'));
+  await later.count(1);
+  assert.equal(later.told, ['create brands 2']);
   await again.stop();
 });
 

@@ -2,7 +2,7 @@
  * docs/security.md: what a server does about a data directory that other users may read, and about a
  * low limit of open files.
  */
-import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -20,20 +20,30 @@ function openDirectory(...names: readonly string[]): string {
   return directory;
 }
 
-/** The warnings about a data directory, and its mode afterwards. */
-function precautions(directory: string): { readonly warnings: string[]; readonly mode: string } {
-  const warnings: string[] = [];
-  const warn = (line: string) => void (line.startsWith(directory) && warnings.push(line));
-  runStartupChecks({ data: directory, maxConnections: 1, workers: 1 }, quickDisk, {
-    warn,
-    info: () => {},
-  } as unknown as Log);
-  return { warnings, mode: (statSync(directory).mode & 0o777).toString(8) };
+/** Everything that the checks log. */
+function logged(data: string, maxConnections: number, openFiles?: number) {
+  const [warnings, infos]: [string[], string[]] = [[], []];
+  const log = {
+    warn: (line: string) => void warnings.push(line),
+    info: (line: string) => void infos.push(line),
+  } as unknown as Log;
+  runStartupChecks({ data, maxConnections, workers: 1 }, quickDisk, log, openFiles);
+  return { warnings, infos };
+}
+
+/** What is logged about a data directory, and its mode afterwards. */
+function precautions(directory: string) {
+  const about = (lines: readonly string[]) => lines.filter((line) => line.startsWith(directory));
+  const { warnings, infos } = logged(directory, 1);
+  const mode = (statSync(directory).mode & 0o777).toString(8);
+  return { warnings: about(warnings), infos: about(infos), mode };
 }
 
 test('an open directory that contains only files of a store becomes private', () => {
   const names = ['catalog.json', 'lock', '.8942ec7c69fc18b5.tmp', 'lost+found'];
-  assert.equal(precautions(openDirectory(...names)), { warnings: [], mode: '700' });
+  const directory = openDirectory(...names);
+  const infos = [`${directory} was open to other users; its mode is 0700 now`];
+  assert.equal(precautions(directory), { warnings: [], infos, mode: '700' });
 });
 
 test('an open directory that contains another file keeps its mode, and the file is named', () => {
@@ -48,7 +58,42 @@ test('an open directory that contains another file keeps its mode, and the file 
 test('a private directory may contain other files', () => {
   const directory = openDirectory('index.html');
   chmodSync(directory, 0o700);
-  assert.equal(precautions(directory), { warnings: [], mode: '700' });
+  assert.equal(precautions(directory), { warnings: [], infos: [], mode: '700' });
+});
+
+test('an open directory of another user stays so, and the warning says what that user should run', () => {
+  const directory = join(openDirectory(), 'shop data');
+  mkdirSync(directory);
+  chmodSync(directory, 0o755);
+  const { geteuid } = process;
+  process.geteuid = () => statSync(directory).uid + 1;
+  try {
+    const { warnings, mode } = precautions(directory);
+    assert.is(mode, '755');
+    assert.equal(warnings, [
+      `${directory} is open to other users and belongs to another user, who should run: chmod 700 '${directory}'`,
+    ]);
+  } finally {
+    if (geteuid !== undefined) process.geteuid = geteuid;
+  }
+});
+
+test('advice on the set-up is a warning if standard error is the journal', () => {
+  const data = temporaryDirectory();
+  const { geteuid } = process;
+  const { JOURNAL_STREAM: stream } = process.env;
+  process.geteuid = () => 0;
+  process.env['JOURNAL_STREAM'] = '8:12345';
+  try {
+    const { warnings, infos } = logged(data, 10_000, 4096);
+    assert.match(warnings[0] ?? '', /^the server runs as root; /);
+    assert.match(warnings[1] ?? '', /^the server takes 3584 connections at a time /);
+    assert.equal(infos, []);
+  } finally {
+    if (geteuid !== undefined) process.geteuid = geteuid;
+    if (stream === undefined) delete process.env['JOURNAL_STREAM'];
+    else process.env['JOURNAL_STREAM'] = stream;
+  }
 });
 
 test('fewer connections than --max-connections because of the limit of open files are reported', () => {

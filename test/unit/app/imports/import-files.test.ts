@@ -8,12 +8,13 @@ import {
   openImportFiles,
   readInTurns,
 } from '../../../../src/app/imports/import-files.ts';
-import { machineDisk } from '../../../../src/disk/disk.ts';
+import { type Disk, machineDisk } from '../../../../src/disk/disk.ts';
 import { wholeOf } from '../../../../src/streams.ts';
 import { temporaryDirectory } from '../../../support/directory.ts';
 import { quickDisk } from '../../../support/disk.ts';
 import { failureOf } from '../../../support/failure.ts';
 import { RefusingDisk } from '../../../support/refusing-disk.ts';
+import { countingTurns } from '../../../support/turns.ts';
 
 test('a file is read whole, or from any offset, however the disk cuts it', async () => {
   const pieces = ['one', '', 'twenty', '3'].map((text) => Buffer.from(text));
@@ -29,7 +30,10 @@ test('a file is read whole, or from any offset, however the disk cuts it', async
 test('a piece that takes several turns of the event loop is read whole', async () => {
   const bytes = Buffer.from(Array.from({ length: 100_000 }, (_, at) => at % 251));
   const disk = { ...quickDisk, pieces: () => [bytes] };
-  assert.ok(bytes.equals(await wholeOf(readInTurns(disk, 'file'))));
+  await countingTurns(async (turns) => {
+    assert.ok(bytes.equals(await wholeOf(readInTurns(disk, 'file'))));
+    assert.ok(turns() >= 6, `${turns()} turns`);
+  });
   assert.ok(bytes.subarray(5).equals(await wholeOf(readInTurns(disk, 'file', 5))));
 });
 
@@ -39,7 +43,7 @@ test('a file that is gone is not read as an empty one', async () => {
   const content = async function* () {
     yield Buffer.from('{"name":"Quill"}\n');
   };
-  await files.receive(1, content());
+  assert.is(await files.receive(1, content()), 17, 'the bytes of the file');
   rmSync(join(importFolder(data), '1.file'));
   await wholeOf(files.read(1)).then(
     () => assert.unreachable(),
@@ -60,9 +64,28 @@ test('a start removes half-written files, and takes no other file of the folder 
   assert.equal(readdirSync(folder).sort(), ['3.json', '5.file', ...others].sort());
 });
 
-test('a file that is not received whole is removed', async () => {
+test('a file that is received is closed, and one that is not received whole is removed as well', async () => {
   const data = temporaryDirectory();
-  const files = await openImportFiles(quickDisk, data);
+  const open = new Set<number>();
+  const disk: Disk = {
+    ...quickDisk,
+    async create(path) {
+      const fd = await quickDisk.create(path);
+      open.add(fd);
+      return fd;
+    },
+    close(fd) {
+      quickDisk.close(fd);
+      open.delete(fd);
+    },
+  };
+  const files = await openImportFiles(disk, data);
+  const whole = (async function* () {
+    yield Buffer.from('name\nQuill\n');
+  })();
+  await files.receive(1, whole);
+  assert.is(open.size, 0);
+  await files.discard(1);
   const cutOff = (async function* () {
     yield Buffer.from('name\nthe first');
     throw new Error('cut off');
@@ -71,6 +94,7 @@ test('a file that is not received whole is removed', async () => {
     () => assert.unreachable(),
     (error: unknown) => assert.match(String(error), 'cut off'),
   );
+  assert.is(open.size, 0);
   assert.equal(readdirSync(importFolder(data)), []);
 });
 

@@ -24,8 +24,10 @@ const ORDER = encodeOrder({
 }).toString();
 
 /** A server whose imports end as soon as they are accepted. */
-async function open() {
+async function open({ intervalMs = 1, asked = [] as readonly string[] } = {}) {
   const { disk: memory, files } = memoryDisk();
+  const ask = (token: string) => files.set(join(FOLDER, `${token}.request`), ORDER);
+  for (const token of asked) ask(token);
   const world = {
     /** How often the folder has been listed. */
     looks: 0,
@@ -91,9 +93,8 @@ async function open() {
     currency: 'USD',
     maxImport: 1000,
     onError: (error) => void errors.push(messageOf(error)),
-    intervalMs: 1,
+    intervalMs,
   });
-  const ask = (token: string) => files.set(join(FOLDER, `${token}.request`), ORDER);
   const reply = (token: string) =>
     decodeReply(Buffer.from(files.get(join(FOLDER, `${token}.reply`)) ?? ''));
   /** Waits until the server has listed the folder `count` times more and handled what it found. */
@@ -193,6 +194,13 @@ test('a request that its command withdraws in the same moment is not an error', 
   assert.equal([reply(A), reply(B)], [null, ended(1)]);
   assert.equal(errors, []);
   await requests.close();
+});
+
+test('a server that ends right after its start takes no request', async () => {
+  const { requests, files } = await open({ intervalMs: 3_600_000, asked: [A] });
+  await turn();
+  await requests.close();
+  assert.equal([...files.keys()], [join(FOLDER, `${A}.request`)]);
 });
 
 test('closing waits for the reply to the request that is being taken, and no other is taken', async () => {

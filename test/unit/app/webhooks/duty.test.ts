@@ -12,6 +12,10 @@ function open() {
     has: 5,
     failure: null as unknown,
     startFailure: null as unknown,
+    /** What every opening of the state waits for. */
+    opening: Promise.resolve(),
+    /** Whether a wait for a change set that is missing lasts until it is ended. */
+    isWaiting: false,
   };
   const seen: string[] = [];
   const errors: string[] = [];
@@ -22,6 +26,7 @@ function open() {
       storage: {
         async open(term) {
           seen.push(`open ${term}`);
+          await world.opening;
           if (world.failure !== null) throw world.failure;
         },
         close: async () => void seen.push('close'),
@@ -34,7 +39,15 @@ function open() {
       },
       stop: async (grace) => void seen.push(`stop ${grace}`),
     },
-    arrivals: { past: async (after) => world.has > after },
+    arrivals: {
+      async past(after, milliseconds, signal) {
+        if (world.isWaiting) {
+          seen.push(`wait ${milliseconds}`);
+          await new Promise((resolve) => signal?.addEventListener('abort', resolve));
+        }
+        return world.has > after;
+      },
+    },
     onError: (error) => void errors.push(messageOf(error)),
     intervalMs: 1,
   });
@@ -110,6 +123,29 @@ test('if deliveries cannot start, that is reported, the state is closed, and it 
   world.startFailure = null;
   await until('it delivers', () => duty.isOn() && seen.at(-1) === 'start');
   await duty.close(0);
+});
+
+test('closing ends the wait for change sets, which is bounded, and no failure is reported', async () => {
+  const { duty, world, seen, errors, told } = open();
+  world.has = 4;
+  world.isWaiting = true;
+  world.term = '7';
+  await told(1);
+  await duty.close(2000);
+  assert.equal(seen, ['wait 5000']);
+  assert.equal(errors, []);
+});
+
+test('closing ends deliveries that are just about to start', async () => {
+  const { duty, world, seen, told } = open();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  world.opening = promise;
+  world.term = '7';
+  await told(1);
+  const closed = duty.close(2000);
+  resolve();
+  await closed;
+  assert.equal(seen, ['open 7', 'start', 'stop 2000', 'close']);
 });
 
 test.run();
