@@ -26,7 +26,7 @@ export function parseHostAddress(text: string): HostAddress | null {
 }
 
 /** @returns the address as one string. */
-export function textOf({ origin, basePath }: HostAddress): string {
+export function formatHostAddress({ origin, basePath }: HostAddress): string {
   return `${origin}${basePath}`;
 }
 

@@ -3,7 +3,7 @@ import { createSecureContext } from 'node:tls';
 import { type FileContent, readShort } from '../../disk/watched-file.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
 import { Cluster } from '../../hosts/cluster/cluster.ts';
-import type { Certificates, Login } from '../../hosts/cluster/etcd-client.ts';
+import type { Certificates, EtcdLogin } from '../../hosts/cluster/etcd-client.ts';
 import { type ClusterSettings, DEFAULT_LOG_TIMEOUT_MS, type SharedLogSettings } from './options.ts';
 
 /** More than a bundle of certificates has. */
@@ -38,7 +38,7 @@ function requirePem(mistake: string, certificates: Certificates): void {
   }
 }
 
-function loginOf({ logUser: name, logPasswordFile }: ClusterSettings): Login | null {
+function loginOf({ logUser: name, logPasswordFile }: ClusterSettings): EtcdLogin | null {
   const password = textOf('--log-password-file', logPasswordFile)?.split(/\r?\n/)[0];
   if (name === undefined && password === undefined) return null;
   if (name !== undefined && password !== undefined) return { name, password };

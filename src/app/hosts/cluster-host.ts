@@ -48,7 +48,9 @@ export class ClusterHost implements Host {
   /** @throws CatalogError also `log_unavailable`, `store_damaged`, `store_unreadable`. */
   async begin(): Promise<void> {
     const { options, context } = this.#parts;
-    const origin = isVacant(options.data, context.disk) ? await this.#cluster.origin() : undefined;
+    const origin = isVacant(options.data, context.disk)
+      ? await this.#cluster.originOfHistory()
+      : undefined;
     this.#needsBase = origin === null;
     if (origin !== null) await this.#open(origin);
   }

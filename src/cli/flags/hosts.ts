@@ -2,7 +2,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { FollowOptions } from '../../app/server-options.ts';
 import { CatalogError } from '../../errors.ts';
-import { isSecure, parseHostAddress, textOf } from '../../hosts/address.ts';
+import { isSecure, parseHostAddress, formatHostAddress } from '../../hosts/address.ts';
 import { type Flag, flag, parseSwitch } from './flag.ts';
 import { parseTimeout, timeFlag } from './limits.ts';
 import { parseFile } from './values.ts';
@@ -94,13 +94,13 @@ export function followOptionsOf(flags: HostFlags): FollowOptions | undefined {
 
 function parseFollowed(text: string): string {
   const address = parseHostAddress(text);
-  if (address !== null) return textOf(address);
+  if (address !== null) return formatHostAddress(address);
   throw new InvalidArgumentError('Give an address such as https://primary.example.');
 }
 
 function parseNotified(text: string, before: readonly string[] = []): string[] {
   const address = parseHostAddress(text);
-  if (address !== null && isSecure(address)) return [...before, textOf(address)];
+  if (address !== null && isSecure(address)) return [...before, formatHostAddress(address)];
   throw new InvalidArgumentError(
     'Give an address such as https://other.example; http:// only with a loopback address, because a token is sent there.',
   );

@@ -4,13 +4,13 @@ import type { Disk } from '../../disk/disk.ts';
 import { CatalogError, hasCode } from '../../errors.ts';
 import type { Store } from '../../store/store.ts';
 import { endpointsOf, type LogAddress } from './address.ts';
-import { type Certificates, EtcdClient, type Login } from './etcd-client.ts';
+import { type Certificates, EtcdClient, type EtcdLogin } from './etcd-client.ts';
 import { EtcdCredentials } from './etcd-credentials.ts';
 import { EtcdDeliveries } from './etcd-deliveries.ts';
 import { EtcdLog } from './etcd-log.ts';
 import type { LogPosition, SharedLog } from '../../store/change-log.ts';
-import { originOf, requireSameHistory } from './joining.ts';
-import { type Member, readMembers, Registry } from './registry.ts';
+import { originOfHistory, requireSameHistory } from './joining.ts';
+import { type LiveHost, readLiveHosts, Registry } from './registry.ts';
 import { Trimming } from './trimming.ts';
 import { LogFollower, type ReplicationState } from './log-follower.ts';
 
@@ -18,7 +18,7 @@ import { LogFollower, type ReplicationState } from './log-follower.ts';
 export interface ClusterOptions {
   readonly address: LogAddress;
   readonly certificates: Certificates;
-  readonly login: Login | null;
+  readonly login: EtcdLogin | null;
   /** Milliseconds that a write waits for the log. */
   readonly timeoutMs: number;
   /** The origin at which the other hosts reach this one; null if they cannot. */
@@ -52,9 +52,9 @@ export class Cluster {
     this.shared = { log: this.#log, writer: randomBytes(8).toString('hex'), timeoutMs };
   }
 
-  /** See {@link originOf}. */
-  origin(): Promise<string | null> {
-    return this.forOperator(originOf(this.#log, () => randomBytes(32).toString('hex')));
+  /** See {@link originOfHistory}. */
+  originOfHistory(): Promise<string | null> {
+    return this.forOperator(originOfHistory(this.#log, () => randomBytes(32).toString('hex')));
   }
 
   /** See {@link requireSameHistory}. */
@@ -102,11 +102,11 @@ export class Cluster {
     return this.#registry?.writerOrigin ?? null;
   }
 
-  /** The other live hosts; see {@link readMembers}. */
-  async others(): Promise<readonly Member[]> {
-    const members = await readMembers(this.#client);
+  /** The other live hosts; see {@link readLiveHosts}. */
+  async others(): Promise<readonly LiveHost[]> {
+    const hosts = await readLiveHosts(this.#client);
     // After a restart, this host may still be registered under its previous name.
-    return members.filter(({ origin }) => origin === null || origin !== this.#origin);
+    return hosts.filter(({ origin }) => origin === null || origin !== this.#origin);
   }
 
   /** See {@link Registry.term}. */

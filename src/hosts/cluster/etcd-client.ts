@@ -26,14 +26,14 @@ export interface Certificates {
   readonly key?: string | undefined;
 }
 
-export interface Login {
+export interface EtcdLogin {
   readonly name: string;
   readonly password: string;
 }
 
 export interface EtcdOptions extends EtcdAddress {
   readonly certificates?: Certificates | undefined;
-  readonly login?: Login | null | undefined;
+  readonly login?: EtcdLogin | null | undefined;
   /** Milliseconds for one call; {@link CALL_TIMEOUT_MS} if left out. */
   readonly timeoutMs?: number;
 }
@@ -188,7 +188,7 @@ export class EtcdClient {
     }
   }
 
-  async #authenticate({ name, password }: Login): Promise<void> {
+  async #authenticate({ name, password }: EtcdLogin): Promise<void> {
     this.#token = null;
     const response = await this.#once('auth/authenticate', { name, password });
     const { token } = Object(response) as { token?: unknown };

@@ -19,7 +19,7 @@ const watchShape = v.object({
   }),
 });
 
-export interface Following<T> {
+interface FollowedKey<T> {
   readonly decode: (value: Buffer) => T;
   /** Reads what the key means now, from a majority. @throws CatalogError `log_unavailable`. */
   readonly ask: () => Promise<T>;
@@ -31,7 +31,7 @@ export interface Following<T> {
 export function followKey<T>(
   client: EtcdClient,
   key: string,
-  { decode, ask, listener }: Following<T>,
+  { decode, ask, listener }: FollowedKey<T>,
 ): () => Promise<void> {
   const ending = new AbortController();
   const { signal } = ending;

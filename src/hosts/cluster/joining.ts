@@ -16,7 +16,7 @@ type Log = Pick<EtcdLog, 'begin' | 'positions' | 'digestAt'>;
  *   does not begin with an empty store, or not all of it is kept, so that a new host needs a base.
  * @throws CatalogError `log_unavailable`.
  */
-export async function originOf(log: Log, makeOrigin: () => string): Promise<string | null> {
+export async function originOfHistory(log: Log, makeOrigin: () => string): Promise<string | null> {
   const positions =
     (await log.positions()) ?? (await log.begin({ sequence: 0, digest: makeOrigin() }));
   const { origin, head } = positions;

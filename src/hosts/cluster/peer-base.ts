@@ -10,17 +10,17 @@ import { pause } from '../../delay.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
 import type { LogPosition } from '../../store/change-log.ts';
 import type { ReceivedBase } from '../../store/hosts/install-base.ts';
-import type { Member } from './registry.ts';
+import type { LiveHost } from './registry.ts';
 
 /** How often all hosts are asked; with the pauses, this takes about four minutes. */
 const MAX_ROUNDS = 60;
 
 /** A host that can be reached. */
-export type Peer = Member & { readonly origin: string };
+export type Peer = LiveHost & { readonly origin: string };
 
 interface Options {
   /** The other hosts. @throws CatalogError `log_unavailable`. */
-  readonly others: () => Promise<readonly Member[]>;
+  readonly others: () => Promise<readonly LiveHost[]>;
   /** Receives the base of a host. @throws what the network and the disk throw. */
   readonly take: (peer: Peer) => Promise<ReceivedBase>;
   /**
@@ -91,8 +91,8 @@ async function verified(base: ReceivedBase, verify: Options['verify']): Promise<
   }
 }
 
-function isPeer(member: Member): member is Peer {
-  return member.origin !== null;
+function isPeer(host: LiveHost): host is Peer {
+  return host.origin !== null;
 }
 
 function nobody(trouble: string): CatalogError {

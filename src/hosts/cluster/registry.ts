@@ -29,7 +29,7 @@ const [HOSTS, HOSTS_END] = ['hosts/', 'hosts0'];
 export const WRITER = 'writer';
 
 /** A host as the others see it. */
-export interface Member {
+export interface LiveHost {
   readonly name: string;
   /** The origin at which the others reach it; null if they cannot. */
   readonly origin: string | null;
@@ -47,7 +47,7 @@ interface Holder {
   readonly term: string;
 }
 
-const memberShape = v.object({
+const liveHostShape = v.object({
   origin: v.nullable(v.string()),
   sequence: v.number(),
   base_bytes: v.optional(v.number(), 0),
@@ -81,12 +81,12 @@ export class Registry {
   readonly #closing = new AbortController();
   readonly #running: Promise<void>;
   #lease: string | null = null;
-  #members: readonly Member[] = [];
+  #liveHosts: readonly LiveHost[] = [];
   #writer: Holder | null = null;
   /** Counts from when the last answered renewal of the lease was sent. */
   readonly #lasting: Confirmation;
-  /** When the members were last read, by the clock. */
-  #membersReadAt = Number.NEGATIVE_INFINITY;
+  /** When the live hosts were last read, by the clock. */
+  #hostsReadAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: Options) {
     this.#options = options;
@@ -98,9 +98,9 @@ export class Registry {
 
   /** The origin to which writes are passed; null if this host makes them itself. */
   get writerOrigin(): string | null {
-    const isRecent = this.#now() - this.#membersReadAt < LEASE_S * 1000;
+    const isRecent = this.#now() - this.#hostsReadAt < LEASE_S * 1000;
     if (!isRecent) return null;
-    const writer = this.#members.find(({ name }) => name === this.#writer?.name);
+    const writer = this.#liveHosts.find(({ name }) => name === this.#writer?.name);
     // After a restart, this host may still be the writer under its previous name.
     if (writer === undefined || writer.origin === this.#options.origin) return null;
     return writer.origin;
@@ -116,8 +116,8 @@ export class Registry {
   }
 
   /** The live hosts, including this one. */
-  get members(): readonly Member[] {
-    return this.#members;
+  get liveHosts(): readonly LiveHost[] {
+    return this.#liveHosts;
   }
 
   async close(): Promise<void> {
@@ -137,26 +137,26 @@ export class Registry {
     this.#lasting.confirm(sent);
     const isInSync = replicationState() === 'in sync';
     const own = { origin, sequence: sequence(), base_bytes: baseBytes(), in_step: isInSync };
-    const member = JSON.stringify(own);
+    const reported = JSON.stringify(own);
     const { found } = await transact(
       client,
       [],
       [
-        { put: HOSTS + name, value: member, lease },
+        { put: HOSTS + name, value: reported, lease },
         { get: HOSTS, end: HOSTS_END },
         { get: WRITER },
       ],
     );
-    this.#members = (found[1] ?? []).flatMap(memberOf);
+    this.#liveHosts = (found[1] ?? []).flatMap(liveHostOf);
     this.#writer = await this.#settled(holderIn(found[2]), lease);
-    this.#membersReadAt = this.#now();
+    this.#hostsReadAt = this.#now();
   }
 
   /** Becomes the writer if there is none, or gives up that role. @returns the writer now. */
   async #settled(holder: Holder | null, lease: string): Promise<Holder | null> {
     const { client, name, origin, replicationState } = this.#options;
     // A host without an address cannot receive writes, so it leaves the role to one that has one.
-    const isWanted = origin !== null || !this.#members.some(isReachable);
+    const isWanted = origin !== null || !this.#liveHosts.some(isReachable);
     const state = replicationState();
     if (holder === null) return isWanted && state === 'in sync' ? this.#offer(lease) : null;
     if (holder.name !== name || (isWanted && state !== 'stopped')) return holder;
@@ -199,15 +199,15 @@ export class Registry {
  *
  * @throws CatalogError `log_unavailable`.
  */
-export async function readMembers(client: EtcdClient): Promise<readonly Member[]> {
+export async function readLiveHosts(client: EtcdClient): Promise<readonly LiveHost[]> {
   const { found } = await transact(client, [], [{ get: HOSTS, end: HOSTS_END }]);
-  return (found[0] ?? []).flatMap(memberOf);
+  return (found[0] ?? []).flatMap(liveHostOf);
 }
 
 /** @returns none for a value that no host wrote: it must not keep the hosts from each other. */
-function memberOf({ key, value }: KeyValue): readonly Member[] {
+function liveHostOf({ key, value }: KeyValue): readonly LiveHost[] {
   const parsed = v.safeParse(
-    v.pipe(v.string(), v.parseJson(), memberShape),
+    v.pipe(v.string(), v.parseJson(), liveHostShape),
     value.toString(),
     FIRST_FAULT,
   );
@@ -216,7 +216,7 @@ function memberOf({ key, value }: KeyValue): readonly Member[] {
   return [{ name: key.slice(HOSTS.length), origin, sequence, baseBytes, isInSync }];
 }
 
-function isReachable({ origin, isInSync }: Member): boolean {
+function isReachable({ origin, isInSync }: LiveHost): boolean {
   return origin !== null && isInSync;
 }
 

@@ -26,7 +26,7 @@ const TRIMMED = 'trimmed';
 interface Options {
   readonly client: EtcdClient;
   readonly log: Pick<EtcdLog, 'positions' | 'head' | 'trim'>;
-  readonly registry: Pick<Registry, 'members' | 'term'>;
+  readonly registry: Pick<Registry, 'liveHosts' | 'term'>;
   readonly onError: (error: unknown) => void;
 }
 
@@ -52,13 +52,13 @@ export class Trimming {
       // After its lease has ended, a host may not know of a host that joins and is behind.
       if (signal.aborted || this.#options.registry.term === null) continue;
       const { client, log, registry, onError } = this.#options;
-      await trimOnce({ client, log }, registry.members, Date.now(), signal).catch(onError);
+      await trimOnce({ client, log }, registry.liveHosts, Date.now(), signal).catch(onError);
     }
   }
 }
 
 /**
- * @param members the live hosts.
+ * @param hosts the live hosts.
  * @param now milliseconds since the epoch.
  * @param signal ends it early; the next run removes the rest.
  * @returns the lowest sequence that is kept; null if nothing is old enough.
@@ -66,7 +66,7 @@ export class Trimming {
  */
 export async function trimOnce(
   { client, log }: Pick<Options, 'client' | 'log'>,
-  members: readonly { readonly sequence: number }[],
+  hosts: readonly { readonly sequence: number }[],
   now: number,
   signal?: AbortSignal,
 ): Promise<number | null> {
@@ -77,7 +77,7 @@ export async function trimOnce(
   const { found } = await transact(client, [], [{ get: MARKS, end: old }]);
   const last = found[0]?.at(-1);
   if (last === undefined) return null;
-  const below = Math.min(Number(last.value), ...members.map((member) => member.sequence));
+  const below = Math.min(Number(last.value), ...hosts.map((host) => host.sequence));
   await removeBelow(below, { client, log }, signal);
   await transact(client, [], [{ remove: MARKS, end: last.key }]);
   return below;

@@ -7,8 +7,8 @@ import { currentEpoch, type Epoch, type HostRecord } from '../../store/hosts/hos
 
 const START_ANEW = 'move this directory away, and start in an empty one';
 
-/** A host that wants to follow. */
-export interface Follower {
+/** What a host that wants to follow has. */
+export interface FollowerState {
   /** Null if the directory has none. */
   readonly record: HostRecord | null;
   /** The last change set before the primary was asked; null if there is no store. */
@@ -23,7 +23,7 @@ export interface Follower {
  *   `history_differs` if the history of this one is no part of the other's; `schema_version`,
  *   `key_file`.
  */
-export function requireFollowable(own: Follower, theirs: HostState, address: string): void {
+export function requireFollowable(own: FollowerState, theirs: HostState, address: string): void {
   requirePrimary(own, theirs, address);
   if (theirs.schema !== SCHEMA_VERSION) {
     throw new CatalogError(
@@ -40,7 +40,7 @@ export function requireFollowable(own: Follower, theirs: HostState, address: str
   requireCommonHistory(own, theirs, address);
 }
 
-function requirePrimary({ record }: Follower, theirs: HostState, address: string): void {
+function requirePrimary({ record }: FollowerState, theirs: HostState, address: string): void {
   if (theirs.role === 'follower') {
     throw notPrimary(`${address} follows ${theirs.primary} itself; follow that one`);
   }
@@ -63,7 +63,11 @@ function requirePrimary({ record }: Follower, theirs: HostState, address: string
   }
 }
 
-function requireCommonHistory({ record, at }: Follower, theirs: HostState, address: string): void {
+function requireCommonHistory(
+  { record, at }: FollowerState,
+  theirs: HostState,
+  address: string,
+): void {
   if (at === null) return;
   if (record === null) {
     throw differs(

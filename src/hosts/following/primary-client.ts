@@ -7,7 +7,7 @@ import type { HostState, KnownEpoch } from '../../http/services.ts';
 import { shapes } from '../../store/files/change-set.ts';
 import { lineageShape, predecessorsShape } from '../../store/hosts/host-record.ts';
 import { bounded, wholeOf } from '../../streams.ts';
-import { type HostAddress, textOf } from '../address.ts';
+import { type HostAddress, formatHostAddress } from '../address.ts';
 import { fetchDirectly } from '../direct-fetch.ts';
 import { ProgressTimer } from '../progress-timer.ts';
 import { isProxyRefusal, proxyRefusal } from '../proxy-refusals.ts';
@@ -99,7 +99,7 @@ export class HttpPrimary implements Primary {
 
   constructor(options: Options) {
     this.#options = options;
-    this.address = textOf(options.address);
+    this.address = formatHostAddress(options.address);
   }
 
   async state(known: KnownEpoch | null): Promise<HostState> {

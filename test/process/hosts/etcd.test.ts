@@ -17,7 +17,7 @@ import type { Clocks } from '../../../src/hosts/following/confirmation.ts';
 import { EtcdLog } from '../../../src/hosts/cluster/etcd-log.ts';
 import { transact } from '../../../src/hosts/cluster/etcd-keys.ts';
 import { requireSameHistory } from '../../../src/hosts/cluster/joining.ts';
-import { readMembers, Registry } from '../../../src/hosts/cluster/registry.ts';
+import { readLiveHosts, Registry } from '../../../src/hosts/cluster/registry.ts';
 import { trimOnce } from '../../../src/hosts/cluster/trimming.ts';
 import type { EncodedChangeSet } from '../../../src/store/change-set.ts';
 import { encodeChangeSet } from '../../../src/store/files/change-set.ts';
@@ -189,15 +189,15 @@ test('hosts see each other, one is the writer, and another takes over when it le
   const two = member('two', 'http://127.0.0.1:2');
   await until('the second knows it', () => two.writerOrigin === 'http://127.0.0.1:1');
   assert.equal(
-    two.members.map(({ name, sequence }) => [name, sequence]),
+    two.liveHosts.map(({ name, sequence }) => [name, sequence]),
     [
       ['one', 7],
       ['two', 7],
     ],
   );
   assert.equal(
-    await readMembers(client),
-    two.members,
+    await readLiveHosts(client),
+    two.liveHosts,
     'a host that is not there yet sees them too',
   );
   await one.close();

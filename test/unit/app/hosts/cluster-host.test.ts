@@ -14,7 +14,7 @@ test('a failure to take a base is not thrown again when the host is stopped', as
   const data = temporaryDirectory();
   const parts = { options: { data }, context: { disk: quickDisk } };
   const host = new ClusterHost(
-    { origin: async () => null } as unknown as Cluster,
+    { originOfHistory: async () => null } as unknown as Cluster,
     parts as unknown as HostParts,
   );
   await host.begin();
@@ -30,7 +30,7 @@ test('a stop waits for what the host is doing to take a base, and takes none', a
   const asked = Promise.withResolvers<void>();
   const answer = Promise.withResolvers<[]>();
   const cluster = {
-    origin: async () => null,
+    originOfHistory: async () => null,
     others() {
       asked.resolve();
       return answer.promise;

@@ -22,6 +22,9 @@ test('a malformed address is refused', () => {
     ['etcd://a/shop', 'etcd://a:0/shop', 'etcd://a:65536/shop', 'etcd://a:1,/shop'],
     ['etcd://user:word@a:1/shop', 'etcd://a:1/shop?x', 'etcd://a:1/shop#x', 'etcd://a:1/a//b'],
   ].flat();
+  const nodes = (count: number) => Array.from({ length: count }, (_, nth) => `n${nth}:1`).join(',');
+  wrong.push(`etcd://${nodes(17)}/shop`);
+  assert.is(parseLogAddress(`etcd://${nodes(16)}/shop`).nodes.length, 16);
   for (const text of wrong) assert.throws(() => parseLogAddress(text), /Give the nodes/, text);
 });
 
@@ -42,6 +45,7 @@ test('TLS is used unless every node is local and no certificate is given', () =>
     endpointsOf(parseLogAddress(text), certificates).endpoints.map((each) => each.split(':')[0]);
   assert.equal(schemeOf('etcd://127.0.0.1:1,localhost:2/x'), ['http', 'http']);
   assert.equal(schemeOf('etcd://127.0.0.1:1/x', { ca: 'PEM' }), ['https']);
+  assert.equal(schemeOf('etcd://127.0.0.1:1/x', { cert: 'PEM', key: 'PEM' }), ['https']);
   assert.equal(schemeOf('etcd://127.0.0.1:1,b:2/x'), ['https', 'https']);
   assert.equal(schemeOf('etcd://127.0.0.1.example:1/x'), ['https']);
 });

@@ -1,7 +1,7 @@
 /** spec 15.20, 15.24: which store may join the hosts of a log, if the log keeps only a part of it. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { originOf, requireSameHistory } from '../../../../src/hosts/cluster/joining.ts';
+import { originOfHistory, requireSameHistory } from '../../../../src/hosts/cluster/joining.ts';
 import type { LogPosition } from '../../../../src/store/change-log.ts';
 import { codeOf } from '../../../support/failure.ts';
 
@@ -20,8 +20,8 @@ const at = (sequence: number): LogPosition => ({ sequence, digest: `digest ${seq
 
 test('a new host begins with an empty store only if the log keeps all change sets', async () => {
   const makeOrigin = () => 'another';
-  assert.is(await originOf(logFrom(1), makeOrigin), 'origin');
-  assert.is(await originOf(logFrom(2), makeOrigin), null);
+  assert.is(await originOfHistory(logFrom(1), makeOrigin), 'origin');
+  assert.is(await originOfHistory(logFrom(2), makeOrigin), null);
 });
 
 test('an empty store may join only if the log keeps the first change set', async () => {
@@ -43,8 +43,8 @@ test('a new log begins with the origin that its first host makes, and a second h
     begin: async (position: LogPosition) => (begun = { origin: position, head: position }),
     digestAt: async () => null,
   };
-  assert.is(await originOf(log, () => 'made'), 'made');
-  assert.is(await originOf(log, () => 'another'), 'made');
+  assert.is(await originOfHistory(log, () => 'made'), 'made');
+  assert.is(await originOfHistory(log, () => 'another'), 'made');
   await requireSameHistory(log, { sequence: 0, digest: 'made' });
   assert.is(await codeOf(requireSameHistory(log, ORIGIN)), 'history_differs');
 });

@@ -3,26 +3,26 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { CatalogError } from '../../../../src/errors.ts';
 import { baseOfPeers, type Peer } from '../../../../src/hosts/cluster/peer-base.ts';
-import type { Member } from '../../../../src/hosts/cluster/registry.ts';
+import type { LiveHost } from '../../../../src/hosts/cluster/registry.ts';
 import { StreamEnded } from '../../../../src/hosts/following/primary-client.ts';
 import type { ReceivedBase } from '../../../../src/store/hosts/install-base.ts';
 import { failureMessage } from '../../../support/failure.ts';
 import { turn } from '../../../support/turns.ts';
 
-const member = (name: string, sequence: number, origin: string | null = `https://${name}`) =>
-  ({ name, origin, sequence, baseBytes: 0, isInSync: true }) satisfies Member;
+const host = (name: string, sequence: number, origin: string | null = `https://${name}`) =>
+  ({ name, origin, sequence, baseBytes: 0, isInSync: true }) satisfies LiveHost;
 
-/** A host that joins the members that the test sets. */
+/** A host that joins the hosts that the test sets. */
 function join(rounds: number | 'default' = 3) {
   const ending = new AbortController();
   const seen = { asked: [] as string[], abandoned: [] as number[], warnings: [] as string[] };
   const world = {
-    /** The members in each round; the last ones stay. */
-    members: [[]] as (readonly Member[])[],
+    /** The hosts in each round; the last ones stay. */
+    hosts: [[]] as (readonly LiveHost[])[],
     take: async (peer: Peer): Promise<number> => peer.sequence,
     verify: async (_sequence: number): Promise<void> => {},
     pauses: 0,
-    /** Rounds in which the members cannot be read. */
+    /** Rounds in which the hosts cannot be read. */
     silent: 0,
   };
   const run = () =>
@@ -32,8 +32,8 @@ function join(rounds: number | 'default' = 3) {
           world.silent -= 1;
           throw new CatalogError('log_unavailable', 'etcd does not answer');
         }
-        const [now = []] = world.members;
-        if (world.members.length > 1) world.members.shift();
+        const [now = []] = world.hosts;
+        if (world.hosts.length > 1) world.hosts.shift();
         return now;
       },
       async take(peer) {
@@ -60,7 +60,7 @@ function join(rounds: number | 'default' = 3) {
 
 test('the base is fetched from the furthest host that has an address', async () => {
   const { run, seen, world } = join();
-  world.members = [[member('a', 7), member('b', 9), member('c', 11, null)]];
+  world.hosts = [[host('a', 7), host('b', 9), host('c', 11, null)]];
   assert.is((await run())?.sequence, 9);
   assert.equal(seen.asked, ['b']);
   assert.equal(seen.warnings, []);
@@ -68,7 +68,7 @@ test('the base is fetched from the furthest host that has an address', async () 
 
 test('if a host fails to send a base, the next one is asked', async () => {
   const { run, seen, world } = join();
-  world.members = [[member('a', 7), member('b', 9)]];
+  world.hosts = [[host('a', 7), host('b', 9)]];
   world.take = async ({ name, sequence }) => {
     if (name === 'b') throw new Error('https://b has gone silent');
     return sequence;
@@ -80,7 +80,7 @@ test('if a host fails to send a base, the next one is asked', async () => {
 
 test('a base that does not belong to the log is removed, and the next host is asked', async () => {
   const { run, seen, world } = join();
-  world.members = [[member('a', 7), member('b', 9)]];
+  world.hosts = [[host('a', 7), host('b', 9)]];
   world.verify = async (sequence) => {
     if (sequence === 9) throw new CatalogError('history_differs', 'another history');
   };
@@ -96,7 +96,7 @@ test('a base that does not belong to the log is removed, and the next host is as
 
 test('hosts that report later are asked too', async () => {
   const { run, seen, world } = join();
-  world.members = [[], [], [member('a', 7)]];
+  world.hosts = [[], [], [host('a', 7)]];
   assert.is((await run())?.sequence, 7);
   assert.equal(seen.warnings, ['no base yet: no other host with --advertise has reported yet']);
   assert.is(world.pauses, 2);
@@ -104,7 +104,7 @@ test('hosts that report later are asked too', async () => {
 
 test('hosts are looked for again if the log does not answer, and that is reported once', async () => {
   const { run, seen, world } = join();
-  world.members = [[member('a', 7)]];
+  world.hosts = [[host('a', 7)]];
   world.silent = 2;
   assert.is((await run())?.sequence, 7);
   assert.equal(seen.warnings, ['no base yet: etcd does not answer']);
@@ -113,7 +113,7 @@ test('hosts are looked for again if the log does not answer, and that is reporte
 
 test('after the last round the error gives the reason and says what to do', async () => {
   const { run, seen, world } = join(4);
-  world.members = [[member('a', 7)]];
+  world.hosts = [[host('a', 7)]];
   world.take = async () => {
     throw new Error('https://a answered 503');
   };
@@ -126,7 +126,7 @@ test('after the last round the error gives the reason and says what to do', asyn
 
 test('if the log does not answer, the host is asked again', async () => {
   const { run, seen, world } = join();
-  world.members = [[member('a', 7)]];
+  world.hosts = [[host('a', 7)]];
   let isSilent = true;
   world.verify = async () => {
     if (isSilent) {
@@ -140,7 +140,7 @@ test('if the log does not answer, the host is asked again', async () => {
 
 test('a host that is stopped gets no base and reports no error', async () => {
   const { run, seen, world, end } = join();
-  world.members = [[member('a', 7), member('b', 6)]];
+  world.hosts = [[host('a', 7), host('b', 6)]];
   world.take = async () => {
     end();
     throw new StreamEnded('the connection was ended');

@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { messageOf } from '../../../../src/errors.ts';
 import { EtcdLog } from '../../../../src/hosts/cluster/etcd-log.ts';
-import type { Member } from '../../../../src/hosts/cluster/registry.ts';
+import type { LiveHost } from '../../../../src/hosts/cluster/registry.ts';
 import { Trimming, trimOnce } from '../../../../src/hosts/cluster/trimming.ts';
 import { encodeChangeSet } from '../../../../src/store/files/change-set.ts';
 import { withTimersOf } from '../../../support/clock.ts';
@@ -30,7 +30,7 @@ async function filled(client: MemoryEtcd): Promise<EtcdLog> {
   return log;
 }
 
-const memberAt = (sequence: number): Member => ({
+const hostAt = (sequence: number): LiveHost => ({
   name: `host at ${sequence}`,
   origin: null,
   sequence,
@@ -43,7 +43,7 @@ test('the writer removes what is a day old and every live host has, and goes on 
     const { now } = Date;
     const client = new MemoryEtcd();
     const log = await filled(client);
-    const registry = { term: null as string | null, members: [memberAt(4), memberAt(3)] };
+    const registry = { term: null as string | null, liveHosts: [hostAt(4), hostAt(3)] };
     const errors: string[] = [];
     const onError = (error: unknown) => void errors.push(messageOf(error));
     const trimming = new Trimming({ client, log, registry, onError });
@@ -94,7 +94,7 @@ test('a mark is the first head of its hour, and counts once that hour is a day a
 test('a host that stops does not trim', async () => {
   const client = new MemoryEtcd();
   const { log } = logUpTo(70_100);
-  const registry = { term: '7', members: [] };
+  const registry = { term: '7', liveHosts: [] };
   const trimming = new Trimming({ client, log, registry, onError: () => {} });
   await trimming.close();
   assert.equal(client.values, {});

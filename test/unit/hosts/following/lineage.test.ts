@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { CatalogError } from '../../../../src/errors.ts';
-import { type Follower, requireFollowable } from '../../../../src/hosts/following/lineage.ts';
+import { type FollowerState, requireFollowable } from '../../../../src/hosts/following/lineage.ts';
 import type { HostState } from '../../../../src/http/services.ts';
 import { SCHEMA_VERSION } from '../../../../src/store/files/schema.ts';
 import { firstRecord, type HostRecord, promoted } from '../../../../src/store/hosts/host-record.ts';
@@ -17,7 +17,7 @@ function state(changes: Partial<HostState> = {}): HostState {
   return { ...stateOfPrimary(RECORD, at(10, digest('a'))), ...changes };
 }
 
-function refusal(own: Partial<Follower>, theirs: HostState): string | null {
+function refusal(own: Partial<FollowerState>, theirs: HostState): string | null {
   try {
     requireFollowable(
       { record: RECORD, at: at(5), secret: null, ...own },
