@@ -95,4 +95,35 @@ test('the byte order mark of an editor is not a part of a file', () => {
   assert.ok(openCluster({ log, logCert: join(folder, 'cert'), logKey: join(folder, 'key') }));
 });
 
+test('a user without a password, or a password alone, is refused', async () => {
+  const logPasswordFile = join(directoryWith({ password: 'secret' }), 'password');
+  for (const mistake of [{ logUser: 'ann' }, { logPasswordFile }]) {
+    const message = await failureMessage(() => openCluster({ log, ...mistake }), 'usage');
+    assert.is(message, 'give --log-user and --log-password-file together');
+  }
+});
+
+test('the password is the first line of its file', async () => {
+  const logPasswordFile = join(directoryWith({ password: 'secret\r\nnot this\n' }), 'password');
+  const cluster = openCluster({ log, logUser: 'ann', logPasswordFile });
+  const { fetch } = globalThis;
+  const sent: unknown[] = [];
+  const stub = async (_: unknown, { body }: { readonly body: string }) => {
+    sent.push(JSON.parse(body));
+    throw new Error('no network');
+  };
+  Object.assign(globalThis, { fetch: stub });
+  try {
+    await cluster.lastSequence().catch(() => {});
+  } finally {
+    Object.assign(globalThis, { fetch });
+  }
+  assert.equal(sent, [{ name: 'ann', password: 'secret' }]);
+});
+
+test('a write waits for the log for 10 seconds, or as long as the flag says', () => {
+  assert.is(openCluster({ log }).shared.timeoutMs, 10_000);
+  assert.is(openCluster({ log, logTimeout: 5000 }).shared.timeoutMs, 5000);
+});
+
 test.run();
