@@ -5,10 +5,13 @@
 import { computed, effect, signal } from '@preact/signals';
 import { CONSOLE_PATH } from './base.ts';
 
-const address = signal(here());
+const address = signal({ ...here(), screen: 0 });
 
 /** The path below `/console` in small letters, with its slash at the beginning and none at the end. */
 export const path = computed(() => address.value.path);
+
+/** Another number for each screen that is shown, also if it was shown before. */
+export const screen = computed(() => address.value.screen);
 
 /** Another object for each address that is shown, also if it was shown before. */
 export const visit = computed(() => ({ address: address.value }));
@@ -107,8 +110,12 @@ export function scrollBack(): void {
  *
  * @param replace whether "back" is to skip the one that is shown now.
  * @param asks whether the user is asked before something is lost.
+ * @param continues whether the screen stays, and only has another address from now on.
  */
-export async function navigate(to: string, { replace = false, asks = true } = {}): Promise<void> {
+export async function navigate(
+  to: string,
+  { replace = false, asks = true, continues = false } = {},
+): Promise<void> {
   const within = sameScreen(to);
   const lost = asks
     ? held.value.find((each) => (!within || each.within) && each.isUnsaved())
@@ -125,7 +132,7 @@ export async function navigate(to: string, { replace = false, asks = true } = {}
     history.pushState(null, '', href(to));
     history.scrollRestoration = 'auto';
   }
-  settle();
+  settle(continues);
   if (!replace) scrollTo(0, 0);
 }
 
@@ -135,10 +142,13 @@ function sameScreen(to: string): boolean {
 
 let settledUrl = location.href;
 
-function settle(): void {
+function settle(continues = false): void {
   stopScrolling();
   settledUrl = location.href;
-  address.value = here();
+  const { path: before, screen: shown } = address.value;
+  const now = here();
+  const isShown = continues || now.path === before;
+  address.value = { ...now, screen: isShown ? shown : shown + 1 };
 }
 
 /** Follows the buttons of the browser, and links of the console. */

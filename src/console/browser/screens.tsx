@@ -51,13 +51,7 @@ function Single({ name, id }: { readonly name: string; readonly id: string }) {
   const collection = collectionNamed(name);
   const known = id === 'new' ? mayWrite.value : /^\d{1,15}$/.test(id);
   if (collection === undefined || !known) return <NotFound />;
-  return (
-    <ItemScreen
-      key={`${name}/${id}`}
-      collection={collection}
-      id={id === 'new' ? null : Number(id)}
-    />
-  );
+  return <ItemScreen collection={collection} id={id === 'new' ? null : Number(id)} />;
 }
 
 function NotFound() {

@@ -6,7 +6,7 @@ import { expired, isAdmin, mayWrite, session, signOut } from './api/session.ts';
 import { needCurrency } from './api/summary.ts';
 import { focusContent } from './focus-content.ts';
 import { LanguageChoice } from './language-choice.tsx';
-import { href, navigate, path, visit } from './location.ts';
+import { href, navigate, path, screen, visit } from './location.ts';
 import type { MessageKey } from './messages/message.ts';
 import { t } from './messages/text.ts';
 import { Questions } from './parts/dialog.tsx';
@@ -25,7 +25,7 @@ export function Shell() {
       </a>
       <Header />
       <main id="content" tabIndex={-1}>
-        <Guarded key={path.value} />
+        <Guarded key={screen.value} />
       </main>
       <Notices />
       <Questions />

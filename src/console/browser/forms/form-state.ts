@@ -26,9 +26,6 @@ import {
 
 export type Problems = Readonly<Record<string, string>>;
 
-/** The name of the draft that one form leaves to the next; null if there is none. */
-let left: string | null = null;
-
 export class FormState {
   readonly collection: Collection;
   readonly fields: readonly FormField[];
@@ -75,16 +72,9 @@ export class FormState {
     this.problems = computed(() => this.#judgeAll());
   }
 
-  /** Leaves what is unsaved to the form of the item that was created: for the user it is the same. */
-  leave(): void {
-    left = this.#name;
-  }
-
-  /** Puts back what an earlier visit left unsaved, or the form before this one. */
+  /** Puts back what an earlier visit left unsaved. */
   restore(): void {
     const draft = readDraft(this.#name);
-    const isContinued = left === this.#name;
-    left = null;
     if (draft === null) return;
     if (draft.creation !== undefined) this.creation.restore(draft.creation);
     batch(() => {
@@ -96,7 +86,7 @@ export class FormState {
       });
       this.typed.value = put(draft.typed);
       this.unanswered.value = (draft.unanswered ?? []).map(put);
-      this.restored.value = !isContinued;
+      this.restored.value = true;
     });
   }
 

@@ -8,7 +8,7 @@ import { holdBack, navigate, path, scrollBack } from '../location.ts';
 import { locale, t } from '../messages/text.ts';
 import { titleOf } from '../parts/attributes.ts';
 import { followCategories } from '../parts/category-changes.ts';
-import { confirmLeaving, dialogsClosed } from '../parts/dialog.tsx';
+import { confirmLeaving } from '../parts/dialog.tsx';
 import { announce, complain, Problem } from '../parts/notices.tsx';
 import { dropUnchosen, hasUnchosen } from '../parts/pickers/unchosen.tsx';
 import { useTitle } from '../parts/title.ts';
@@ -91,11 +91,10 @@ async function write(form: FormState, isShown: () => boolean): Promise<void> {
   else catalogVersion.value += 1;
   announce(t('form.saved', { name: titleOf(collection, loaded.item) }));
   followCategories(collection.name);
-  if (!isNew) return;
-  await dialogsClosed();
-  if (!isShown()) return;
-  form.leave();
-  await navigate(`/${collection.name}/${loaded.item.id}`, { replace: true, asks: false });
+  if (!isNew || !isShown()) return;
+  // For the user, the form is the same: what is typed goes on, and keeps the focus.
+  const address = `/${collection.name}/${loaded.item.id}`;
+  await navigate(address, { replace: true, asks: false, continues: true });
 }
 
 /** Saves with Ctrl + S wherever the focus is, except below a dialog. */

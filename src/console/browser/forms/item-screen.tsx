@@ -54,7 +54,7 @@ async function refresh(form: FormState, signal: AbortSignal): Promise<void> {
   if (now !== null && form.base.value === base) showNow(form, now);
 }
 
-/** It needs a new `key` for another item, because the form belongs to one. */
+/** Another item needs another screen, except one that the form has created. */
 export function ItemScreen({ collection, id }: ScreenProps) {
   const form = useSignal<FormState | null>(null);
   const failure = useSignal<unknown>(null);
@@ -79,7 +79,7 @@ export function ItemScreen({ collection, id }: ScreenProps) {
       },
     );
     return () => abort.abort();
-  }, [collection, id, form, failure, wanted]);
+  }, [collection, form, failure, wanted]);
   return (
     <>
       <nav class="crumbs" aria-label={t('crumbs')}>

@@ -40,7 +40,7 @@ testInBrowser('a save keeps the focus, and a new screen moves it to its content'
   await page.getByRole('button', { name: 'Save' }).press('Enter');
   await hears(page, 'status', 'Focused is saved.');
   await page.getByRole('button', { name: 'Delete' }).waitFor();
-  await focused(page, '#content');
+  await focused(page, '.save-bar [type=submit]');
   await page.getByLabel('Name').fill('Focused again');
   await page.getByRole('button', { name: 'Save' }).press('Enter');
   await hears(page, 'status', 'Focused again is saved.');
