@@ -81,6 +81,26 @@ testInBrowser('SPUs move to another category together, and back', async () => {
   assert.equal(faults(visitor), []);
 });
 
+testInBrowser('a bulk edit of one page reads the page, not each of its rows', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.goto(at('/skus'));
+  await page.getByLabel('Select all on this page').check();
+  await page.getByRole('button', { name: 'Edit…' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('What to do').selectOption({ label: 'Stock: set' });
+  await dialog.getByLabel('Stock', { exact: true }).fill('5901');
+  const reads: string[] = [];
+  page.on('request', (request) => {
+    if (request.method() === 'GET') reads.push(new URL(request.url()).pathname);
+  });
+  await dialog.getByRole('button', { name: 'Show what changes' }).click();
+  await dialog.getByText('20 items would change:').waitFor();
+  assert.equal(reads, ['/admin/skus/']);
+  assert.equal(faults(visitor), []);
+});
+
 testInBrowser('a bulk edit that is refused names the item', async () => {
   const { server, at, visit } = scene();
   const visitor = await visit('editor');

@@ -4,9 +4,6 @@ import { list, load } from '../../api/items.ts';
 import type { Query } from '../../api/paths.ts';
 import type { CollectionName, Item } from '../../api/types.ts';
 
-/** Up to this many items are read one by one. */
-const MAX_SINGLE = 20;
-
 /** Requests under way at the same time. */
 const AT_ONCE = 8;
 
@@ -28,7 +25,8 @@ export async function readAgain(
   const keep = (item: Item) => {
     if (wanted.delete(item.id)) found.set(item.id, item);
   };
-  if (ids.length > MAX_SINGLE) {
+  // Pages are read one after the other, single items several at a time.
+  if (pages.length < ids.length / AT_ONCE) {
     for (const page of pages) (await list(name, page)).items.forEach(keep);
   }
   const left = [...wanted];
