@@ -91,7 +91,6 @@ function RemoveButton({ collection, named, reload }: RemoveProps) {
       run: async () => {
         await undoDeletion(collection, [id]);
         removed.current = false;
-        reload();
       },
     });
     reload();

@@ -312,6 +312,27 @@ testInBrowser('Undo brings back what the screen of the item shows', async () => 
   assert.equal(faults(visitor, [/410/]), []);
 });
 
+testInBrowser('Undo reads what the screen of an SPU shows once', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  const spec = await make(server, '/admin/specs/', { name: 'Shape', spu_id: 7 });
+  await make(server, '/admin/options/', { value: 'Round', spec_id: spec.id });
+  await page.goto(at('/goods/7'));
+  const remove = page.getByRole('button', { name: 'Remove Round' });
+  await remove.click();
+  await remove.waitFor({ state: 'detached' });
+  await hears(page, 'status', 'Round was deleted.');
+  let reads = 0;
+  page.on('request', (request) => {
+    if (request.url().includes('/goods/7/specs/')) reads += 1;
+  });
+  await page.getByRole('button', { name: 'Undo', exact: true }).click();
+  await remove.waitFor();
+  assert.is(reads, 1);
+  assert.equal(faults(visitor), []);
+});
+
 testInBrowser('Undo stays where it is until it is done, and is done once', async () => {
   const { server, at, visit } = scene();
   const visitor = await visit('editor');
