@@ -149,8 +149,8 @@ export const formsDe: Readonly<Record<keyof typeof formsEn, Message>> = {
       'Ein anderer Benutzer hat {count} Einträge geändert. Ihre Änderungen wurden nicht gespeichert. Gehen Sie zurück und zeigen Sie die Änderungen noch einmal an.',
   },
   'bulk.deleteTitle': { one: '{count} Eintrag löschen?', other: '{count} Einträge löschen?' },
-  'bulk.deleteSkus': 'Ihre Merkmale und ihre Seiten im Geschäft werden mit gelöscht:',
-  'bulk.deleteOthers': 'Einträge, auf die andere Einträge verweisen, werden nicht gelöscht:',
+  'bulk.deleteSkus': 'Ihre Merkmale und ihre Seiten im Geschäft werden mit gelöscht.',
+  'bulk.deleteOthers': 'Einträge, auf die andere Einträge verweisen, werden nicht gelöscht.',
   'bulk.deleteAction': { one: '{count} Eintrag löschen', other: '{count} Einträge löschen' },
   'bulk.deleted': {
     one: '{count} Eintrag wurde gelöscht.',

@@ -129,8 +129,8 @@ export const formsEn = {
   'bulk.stale':
     'Another user has changed {count} of the items. Your changes were not saved. Go back and show the changes again.',
   'bulk.deleteTitle': { one: 'Delete {count} item?', other: 'Delete {count} items?' },
-  'bulk.deleteSkus': 'Their specifications and their pages in the shop are deleted too:',
-  'bulk.deleteOthers': 'Items that other items refer to are not deleted:',
+  'bulk.deleteSkus': 'Their specifications and their pages in the shop are deleted too.',
+  'bulk.deleteOthers': 'Items that other items refer to are not deleted.',
   'bulk.deleteAction': { one: 'Delete {count} item', other: 'Delete {count} items' },
   'bulk.deleted': { one: '{count} item was deleted.', other: '{count} items were deleted.' },
   'bulk.maybeDeleted': {
