@@ -3,7 +3,7 @@ import type { Locator } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { testInBrowser, violationsOn } from '../../browser.ts';
-import { faults, hold, stage } from '../console.ts';
+import { faults, hold, priceIn, stage } from '../console.ts';
 
 const scene = stage();
 
@@ -60,6 +60,26 @@ testInBrowser('a finger can hit every target (WCAG 2.2, 2.5.8)', async () => {
       await page.evaluate('scrollTo(0, document.documentElement.scrollHeight)');
       assert.equal(await violationsOn(page, ['target-size']), [], `${path} at ${width} px`);
     }
+  }
+  assert.equal(faults(visitor), []);
+});
+
+testInBrowser('a phone has no reason to zoom into a field', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('admin', { width: 390, options: { hasTouch: true } });
+  const { page } = visitor;
+  const sizes = () =>
+    page.evaluate<number[]>(`
+      [...document.querySelectorAll('input:not([type=checkbox]), select, textarea, .surface')].map(
+        (each) => Number.parseFloat(getComputedStyle(each).fontSize))`);
+  for (const path of ['/skus', '/goods/1', '/import', '/audits', '/accounts']) {
+    await page.goto(at(path));
+    await page.waitForLoadState('networkidle');
+    if (path === '/skus') await priceIn(page).click();
+    if (path === '/goods/1') await page.getByRole('button', { name: 'HTML' }).first().click();
+    if (path === '/accounts') await page.getByRole('button', { name: 'New account' }).click();
+    const all = await sizes();
+    assert.ok(all.length > 0 && all.every((size) => size >= 16), `${path}: ${all.join(', ')}`);
   }
   assert.equal(faults(visitor), []);
 });
