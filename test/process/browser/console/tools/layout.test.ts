@@ -111,6 +111,21 @@ testInBrowser('what waits for the server shows it', async () => {
   assert.equal(faults(visitor), []);
 });
 
+testInBrowser('what is below a description stays where it is when its editor comes', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  const release = await hold(page, '**/console/rich-text-*.js');
+  await page.goto(at('/goods/new'));
+  const height = async () => (await page.locator('.long-text').first().boundingBox())?.height ?? 0;
+  const before = await height();
+  release();
+  await page.getByRole('textbox', { name: 'Packaging' }).waitFor();
+  const after = await height();
+  assert.ok(Math.abs(after - before) < 5, `${before} and ${after} pixels`);
+  assert.equal(faults(visitor), []);
+});
+
 testInBrowser('a screen that has nothing to show says so', async () => {
   const { at, visit } = scene();
   const visitor = await visit('admin');
