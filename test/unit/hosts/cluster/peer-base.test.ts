@@ -138,6 +138,15 @@ test('if the log does not answer, the host is asked again', async () => {
   assert.equal(seen.asked, ['a', 'a']);
 });
 
+test('a host that is stopped while it looks for the others asks none of them', async () => {
+  const { run, seen, world, end } = join();
+  world.hosts = [[host('a', 7)]];
+  const running = run();
+  end();
+  assert.is(await running, null);
+  assert.equal(seen.asked, []);
+});
+
 test('a host that is stopped gets no base and reports no error', async () => {
   const { run, seen, world, end } = join();
   world.hosts = [[host('a', 7), host('b', 6)]];

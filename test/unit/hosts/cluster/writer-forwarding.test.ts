@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert';
 import { CatalogError } from '../../../../src/errors.ts';
 import { WriterForwarding } from '../../../../src/hosts/cluster/writer-forwarding.ts';
 import type { HttpRequest, HttpResponse } from '../../../../src/http/message.ts';
+import { withTimersOf } from '../../../support/clock.ts';
 import { turn } from '../../../support/turns.ts';
 
 const ORIGIN = 'https://writer.example';
@@ -209,21 +210,26 @@ test('a new writer is not avoided because of the one before', async () => {
   forwarding.stop();
 });
 
-test('a writer is asked one question at a time, and no more once another host is the writer', async () => {
-  const { forwarding, asked, settings, pass } = open();
-  const { promise, resolve } = Promise.withResolvers<boolean>();
-  settings.isThere = promise;
-  settings.failure = new CatalogError('primary_unreachable', 'away');
-  for (let nth = 0; nth < 3; nth += 1) {
-    await pass('/books/')?.catch(() => {});
+test('a writer is asked one question at a time, and no more once another host is the writer', () =>
+  withTimersOf(1000, async (timers) => {
+    const { forwarding, asked, settings, pass, wait } = open();
+    settings.isThere = false;
+    settings.failure = new CatalogError('primary_unreachable', 'away');
+    for (let nth = 0; nth < 3; nth += 1) {
+      await pass('/books/')?.catch(() => {});
+      wait(5000);
+    }
+    assert.equal(asked, [ORIGIN]);
+    settings.writer = 'https://next.example';
+    for (const end of timers.running.values()) end();
+    await turn();
+    assert.equal(asked, [ORIGIN]);
     settings.writer = ORIGIN;
-  }
-  assert.equal(asked, [ORIGIN]);
-  settings.writer = 'https://next.example';
-  resolve(false);
-  await turn();
-  forwarding.stop();
-});
+    wait(5000);
+    await pass('/books/')?.catch(() => {});
+    assert.equal(asked, [ORIGIN, ORIGIN], 'it is the writer again');
+    forwarding.stop();
+  }));
 
 test('an answer without a sequence that is not 503 asks no question', async () => {
   const { asked, settings, pass } = open();
