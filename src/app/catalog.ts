@@ -145,7 +145,8 @@ async function compose(
   await changes.start();
   const settings = { ...options, follows: mode.follows };
   const { role, hosts } = openHosts(settings, { store, changes }, { disk, env }, monitor, seams);
-  const { imports, close: endImports } = await openImports(options, audited, disk, monitor);
+  const importing = { ...options, amongHosts: shared !== undefined };
+  const { imports, close: endImports } = await openImports(importing, audited, disk, monitor);
   opened.defer(endImports);
   // Only now: a start that fails has one line, its error.
   opened.defer(await savingSettings(options, disk, monitor));

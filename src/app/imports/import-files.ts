@@ -1,5 +1,5 @@
 /** Files and states of imports, in `<data>/imports/` (spec 12.10). */
-import { randomUUID } from 'node:crypto';
+import { randomInt, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DATA_FILES } from '../../data-files.ts';
@@ -24,8 +24,20 @@ export function importFolder(data: string): string {
 /** A file of the folder, with the namespace of its ids. */
 const NAMESPACE = 'namespace';
 
-/** Creates the folder, if needed, and removes what an earlier process left half-written. */
-export async function openImportFiles(disk: Disk, data: string): Promise<ImportStorage> {
+/** The first ids of hosts are multiples of this, so that those of two hosts hardly ever meet. */
+const HOST_IDS = 1000;
+
+/**
+ * Creates the folder, if needed, and removes what an earlier process left half-written.
+ *
+ * @param amongHosts whether another host may be asked for these imports, as one that has taken the
+ *   place of this one. With the same ids, it would answer with an import of its own.
+ */
+export async function openImportFiles(
+  disk: Disk,
+  data: string,
+  amongHosts = false,
+): Promise<ImportStorage> {
   const folder = importFolder(data);
   await makeDirectory(disk, folder);
   await removeTemporaries(disk, folder);
@@ -51,6 +63,7 @@ export async function openImportFiles(disk: Disk, data: string): Promise<ImportS
       });
       return namespace;
     },
+    firstId: amongHosts ? HOST_IDS * randomInt(1, 1_000_000) : 1,
     ids: () => ({ states: idsOf(STATE), files: idsOf(FILE) }),
   };
 }

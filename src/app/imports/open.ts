@@ -9,19 +9,27 @@ import { openImportFiles } from './import-files.ts';
 import { ImportRequests } from './import-requests.ts';
 import { withSmallHeap } from './small-heap.ts';
 
+type Settings = Pick<
+  ServeOptions,
+  'data' | 'pages' | 'maxImport' | 'maxJsonDepth' | 'maxJsonElements'
+> & {
+  /** Whether hosts share a log. */
+  readonly amongHosts: boolean;
+};
+
 /** @returns the imports; `close` ends the requests of commands, then the imports in progress. */
 export async function openImports(
-  options: Pick<ServeOptions, 'data' | 'pages' | 'maxImport' | 'maxJsonDepth' | 'maxJsonElements'>,
+  options: Settings,
   audited: AuditedStore,
   disk: Disk,
   monitor: Pick<Monitor, 'onError'>,
 ): Promise<{ readonly imports: Imports; readonly close: () => Promise<void> }> {
-  const { data, pages, maxImport } = options;
+  const { data, pages, maxImport, amongHosts } = options;
   const { currency } = pages;
   const imports = await Imports.open({
     audited,
     money: new Money(currency),
-    storage: await openImportFiles(disk, data),
+    storage: await openImportFiles(disk, data, amongHosts),
     jsonLimits: { depth: options.maxJsonDepth, elements: options.maxJsonElements },
     whenIndexed: () => audited.store.completeIndexes(),
     inSmallHeap: withSmallHeap,

@@ -200,6 +200,29 @@ test('metrics say how far behind the log a host is, and for how long the log was
   await server.stop();
 });
 
+test('a host that answers for another one does not show an import of its own in its place', async () => {
+  /** Imports a brand at a host of its own, which then stops. @returns the answer to both requests. */
+  const importAt = async (asked: string | null) => {
+    const server = await startServer({
+      data: temporaryDirectory(),
+      args: ['--log', etcd.url('imports')],
+    });
+    const body = [{ name: 'Quill' }];
+    let sent: Received | undefined;
+    await until('the import is received', async () => {
+      sent = await send(server, 'POST', '/admin/brands/imports/', { body });
+      return sent.status === 202;
+    });
+    const found = asked === null ? null : (await send(server, 'GET', asked)).status;
+    await server.stop();
+    return { location: sent?.headers.get('location') ?? '', found };
+  };
+  const { location: first } = await importAt(null);
+  const second = await importAt(first);
+  assert.is.not(second.location, first);
+  assert.is(second.found, 404);
+});
+
 test('a store with a different history cannot join the log', async () => {
   const data = temporaryDirectory();
   await runCommand(['migrate', '--data', data, '--demo']);

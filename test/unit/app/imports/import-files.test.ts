@@ -51,6 +51,16 @@ test('a file that is gone is not read as an empty one', async () => {
   );
 });
 
+test('the first ids of hosts that answer for each other differ, and a single host begins at 1', async () => {
+  const firstOf = async (amongHosts: boolean) =>
+    (await openImportFiles(quickDisk, temporaryDirectory(), amongHosts)).firstId;
+  const hosts = await Promise.all([1, 2, 3].map(() => firstOf(true)));
+  // Two of three are equal in one of 300,000 runs, all three in one of 10^12.
+  assert.ok(new Set(hosts).size > 1, hosts.join());
+  assert.ok(hosts.every((id) => id >= 1000 && id % 1000 === 0));
+  assert.is(await firstOf(false), 1);
+});
+
 test('a start removes half-written files, and takes no other file of the folder for an import', async () => {
   const data = temporaryDirectory();
   const folder = importFolder(data);
