@@ -84,9 +84,9 @@ export function gapName(sequence: number): string {
   return digits(sequence);
 }
 
-/** @returns a text without the names of bases and of change sets. */
+/** @returns a text without the names of bases and of change sets, and without their folders. */
 export function withoutNames(text: string): string {
-  return text.replace(/\d{12}-[\dTZa-f-]+/g, '');
+  return text.replace(/(?:(?:bases|changes)\/)?\d{12}-[\dTZa-f-]+/g, '');
 }
 
 /** @returns a name that sorts before those from `sequence` on, and after all others. */

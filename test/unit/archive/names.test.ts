@@ -8,6 +8,7 @@ import {
   namesBefore,
   parseBaseName,
   parseChangesName,
+  withoutNames,
 } from '../../../src/archive/names.ts';
 import { openObjectStore, parseArchiveAddress } from '../../../src/archive/storage/address.ts';
 
@@ -16,6 +17,14 @@ const times = fc
   .date({ min: new Date(0), max: new Date('9999-12-31'), noInvalidDate: true })
   .map((date) => date.toISOString());
 const digests = fc.stringMatching(/^[0-9a-f]{64}$/);
+
+test('failures to store a base and change sets count as the same one', () => {
+  const [time, digest] = ['2026-11-30T22:21:46.622Z', 'f'.repeat(64)];
+  const failureOf = (name: string) => withoutNames(`EPERM: not permitted, open '/archive/${name}'`);
+  const base = failureOf(`bases/${baseName({ sequence: 85, schema: 5, time, digest })}`);
+  const changes = failureOf(`changes/${changesName({ first: 47, last: 62, time, digest })}`);
+  assert.is(base, changes);
+});
 
 test('a name parses to the values that it was made of, and is a valid file name', () => {
   fc.assert(
