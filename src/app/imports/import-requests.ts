@@ -137,8 +137,12 @@ export class ImportRequests {
     const taken = { outcome: await this.#outcomeOf(path), endedAt: null };
     // Before anything else can fail, so that the request gets its reply at a later look.
     this.#taken.set(token, taken);
-    await disk.unlink(path);
-    await this.#reply(token, taken);
+    // If there is neither the file nor a reply, the command takes it that the server has ended.
+    try {
+      await this.#reply(token, taken);
+    } finally {
+      await disk.unlink(path);
+    }
   }
 
   async #outcomeOf(path: string): Promise<Outcome> {

@@ -123,7 +123,7 @@ export class ServerRequest {
       }
       // A server that was started since does not reply about a file that an earlier one took.
       if (reply !== null && this.#report(reply.id) !== null) return this.#abandoned(reply);
-      // Nor about one that it has removed. A server that runs replies soon after it removes a file.
+      // Nor about one that it has removed. A server that runs replies before it removes a file.
       if (reply === null && isGone) return this.#abandoned(reply);
       isGone = !this.#isThere();
       if (reply === null && performance.now() - begun > TAKE_MS && (await this.#withdraw())) {

@@ -27,6 +27,8 @@ const ORDER = encodeOrder({
 async function open({ intervalMs = 1, asked = [] as readonly string[] } = {}) {
   const { disk: memory, files } = memoryDisk();
   const ask = (token: string) => files.set(join(FOLDER, `${token}.request`), ORDER);
+  const reply = (token: string) =>
+    decodeReply(Buffer.from(files.get(join(FOLDER, `${token}.reply`)) ?? ''));
   for (const token of asked) ask(token);
   const world = {
     /** How often the folder has been listed. */
@@ -43,6 +45,8 @@ async function open({ intervalMs = 1, asked = [] as readonly string[] } = {}) {
     isFull: false,
     /** How many files have been removed. */
     unlinks: 0,
+    /** Requests whose file was removed before there was a reply. */
+    unanswered: [] as string[],
     /** The end of the path of a request that its command withdraws when it is taken, or null. */
     withdrawn: null as string | null,
   };
@@ -58,6 +62,8 @@ async function open({ intervalMs = 1, asked = [] as readonly string[] } = {}) {
     },
     async unlink(path) {
       world.unlinks += 1;
+      const [, token] = /([^/]+)\.taken$/.exec(path) ?? [];
+      if (token !== undefined && reply(token) === null) world.unanswered.push(token);
       await memory.unlink(path);
     },
     stat(path) {
@@ -95,8 +101,6 @@ async function open({ intervalMs = 1, asked = [] as readonly string[] } = {}) {
     onError: (error) => void errors.push(messageOf(error)),
     intervalMs,
   });
-  const reply = (token: string) =>
-    decodeReply(Buffer.from(files.get(join(FOLDER, `${token}.reply`)) ?? ''));
   /** Waits until the server has listed the folder `count` times more and handled what it found. */
   const looks = (count: number) => {
     const enough = world.looks + count + 1;
@@ -129,6 +133,17 @@ test('a reply that keeps failing is reported once and does not hold up other rep
   world.failing = null;
   await looks(2);
   assert.equal(reply(A), ended(1));
+  await requests.close();
+});
+
+test('a file that was taken stays until there is a reply, unless that cannot be written', async () => {
+  const { world, requests, files, ask, reply, looks } = await open();
+  world.failing = `${B}.reply`;
+  for (const token of [A, B]) ask(token);
+  await looks(3);
+  assert.equal(reply(A), ended(1));
+  assert.equal(world.unanswered, [B]);
+  assert.not.ok([...files.keys()].some((path) => path.endsWith('.taken')));
   await requests.close();
 });
 
