@@ -21,6 +21,8 @@ export async function answer<T>(pending: Promise<T>, isWrite = false): Promise<T
   try {
     return await pending;
   } catch (error) {
-    throw error instanceof TypeError ? new NoAnswer(error, isWrite) : error;
+    // What has been told apart already knows whether it was a write.
+    const isNew = error instanceof TypeError && !(error instanceof NoAnswer);
+    throw isNew ? new NoAnswer(error, isWrite) : error;
   }
 }

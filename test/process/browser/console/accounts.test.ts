@@ -170,6 +170,21 @@ testInBrowser('a role that is chosen as soon as the list is there stays chosen',
   assert.is(await page.getByRole('combobox', { name: 'Role of lena' }).inputValue(), 'admin');
 });
 
+testInBrowser('the message about a lost write stays when the accounts are read again', async () => {
+  const { server, at, visit } = scene();
+  await makeAccount(server, 'nina', 'viewer');
+  const visitor = await visit('admin');
+  const { page } = visitor;
+  await page.goto(at('/accounts'));
+  await loseResponse(page, '**/admin/users/nina/', 'PATCH');
+  await page.getByRole('combobox', { name: 'Role of nina' }).selectOption('editor');
+  const apply = page.getByRole('button', { name: 'Apply the new role of nina' });
+  await apply.press('Enter');
+  await apply.waitFor({ state: 'hidden' });
+  assert.is(await page.getByText('The server does not answer.').count(), 1);
+  assert.equal(faults(visitor, [/ERR_FAILED/]), []);
+});
+
 testInBrowser('a role that the server refuses is taken back', async () => {
   const { server, at, visit } = scene();
   await makeAccount(server, 'only-admin', 'admin');
