@@ -120,7 +120,7 @@ test('blank lines before the header stay, so that the server counts the rows of 
 });
 
 test('a line of spaces before the header is sent as an empty one', async () => {
-  for (const spaces of ['  ', ' , ', '" "," "', '\u00A0', '"\u00A0", \u3000']) {
+  for (const spaces of ['  ', ' , ', '" "," "', '\u00A0', '"\u00A0", \u3000', '"\n",""']) {
     const file = await chosen(`${spaces}\r\ncode,stock\r\nA,1\r\n`);
     const { file: mapped } = mappedFile(file, ['code', 'stock'], EURO);
     assert.is(await mapped.text(), '\r\ncode,stock\r\nA,1\r\n');

@@ -84,14 +84,17 @@ const DELIMITER_LINE = /^"?sep=([,;\t])"?(?:\r\n|\n|\r)/i;
 const BLANK_LINES = /^(?:[\s,;]|"\s*")*[\r\n]/;
 
 /** What the server skips above the header. */
-const BLANK_FOR_SERVER = /^[\r\n,;\t"]*$/;
+const BLANK_FOR_SERVER = /^(?:[\r\n,;\t]|"")*$/;
+
+/** Cells of a blank row, whose line ends begin no row. */
+const BLANK_CELLS = /"\s*"/g;
 
 function tableOf(bytes: Uint8Array): CsvTable {
   const { text: whole, converted } = decode(bytes);
   const [line = '', named] = DELIMITER_LINE.exec(whole) ?? [];
   const rest = whole.slice(line.length);
   const [lines = ''] = BLANK_LINES.exec(rest) ?? [];
-  const blank = lines.match(/\r\n|[\r\n]/g)?.length ?? 0;
+  const blank = lines.replace(BLANK_CELLS, '').match(/\r\n|[\r\n]/g)?.length ?? 0;
   const text = rest.slice(lines.length);
   // The server would read a space as the name of a column.
   const shortened = line !== '' || !BLANK_FOR_SERVER.test(lines);
