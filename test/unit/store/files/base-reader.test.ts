@@ -7,7 +7,11 @@ import type { Row } from '../../../../src/model/kind.ts';
 import { perKind } from '../../../../src/model/per-kind.ts';
 import { baseSlices } from '../../../../src/store/files/base.ts';
 import { BaseLines } from '../../../../src/store/files/base/base-lines.ts';
-import { decodeBase } from '../../../../src/store/files/base/base-reader.ts';
+import {
+  BaseReader,
+  decodeBase,
+  endingOfBase,
+} from '../../../../src/store/files/base/base-reader.ts';
 import { CHECKSUM_LENGTH, checksumMember } from '../../../../src/json/checksum.ts';
 import type { Snapshot } from '../../../../src/store/state.ts';
 import {
@@ -19,6 +23,7 @@ import {
   readable,
   tricky,
 } from '../../../support/bases.ts';
+import { quickDisk } from '../../../support/disk.ts';
 import { failureMessage } from '../../../support/failure.ts';
 
 /** The same values in another layout, with a valid checksum. */
@@ -79,6 +84,19 @@ test('a base that is cut into two pieces at any byte is read as it was written',
     const { state } = decodeBase('base', [bytes.subarray(0, at), bytes.subarray(at)]);
     assert.equal(readable(state), readable(snapshot), `cut at ${at}`);
   }
+});
+
+test('the ending of a base is that of the whole file, however the disk cuts it', () => {
+  fc.assert(
+    fc.property(aSnapshot, lengths, (snapshot, some) => {
+      const bytes = bytesOf(snapshot);
+      const ending = bytes.toString('latin1', bytes.length - CHECKSUM_LENGTH);
+      const reader = new BaseReader('base');
+      for (const piece of cut(bytes, some)) reader.write(piece);
+      assert.is(reader.ending, ending);
+      assert.is(endingOfBase({ ...quickDisk, pieces: () => cut(bytes, some) }, 'base'), ending);
+    }),
+  );
 });
 
 test('the lines of a base are recognised wherever it is cut, so that its rows stay text', () => {
