@@ -51,25 +51,23 @@ export class Trimming {
       await pause(INTERVAL_MS, signal);
       // After its lease has ended, a host may not know of a host that joins and is behind.
       if (signal.aborted || this.#options.registry.term === null) continue;
-      const { client, log, registry, onError } = this.#options;
-      await trimOnce({ client, log }, registry.liveHosts, Date.now(), signal).catch(onError);
+      await trimOnce(this.#options, Date.now(), signal).catch(this.#options.onError);
     }
   }
 }
 
 /**
- * @param hosts the live hosts.
  * @param now milliseconds since the epoch.
  * @param signal ends it early; the next run removes the rest.
  * @returns the lowest sequence that is kept; null if nothing is old enough.
  * @throws CatalogError `log_unavailable`.
  */
 export async function trimOnce(
-  { client, log }: Pick<Options, 'client' | 'log'>,
-  hosts: readonly { readonly sequence: number }[],
+  parts: Omit<Options, 'onError'>,
   now: number,
   signal?: AbortSignal,
 ): Promise<number | null> {
+  const { client, log } = parts;
   const { sequence } = await log.head();
   const mark = markOf(now);
   await transact(client, [{ key: mark, revision: '0' }], [{ put: mark, value: `${sequence}` }]);
@@ -77,22 +75,24 @@ export async function trimOnce(
   const { found } = await transact(client, [], [{ get: MARKS, end: old }]);
   const last = found[0]?.at(-1);
   if (last === undefined) return null;
-  const below = Math.min(Number(last.value), ...hosts.map((host) => host.sequence));
-  await removeBelow(below, { client, log }, signal);
+  const kept = await removeBelow(Number(last.value), parts, signal);
   await transact(client, [], [{ remove: MARKS, end: last.key }]);
-  return below;
+  return kept;
 }
 
+/** @returns the lowest sequence that is kept. */
 async function removeBelow(
   below: number,
-  { client, log }: Pick<Options, 'client' | 'log'>,
+  { client, log, registry }: Omit<Options, 'onError'>,
   signal?: AbortSignal,
-): Promise<void> {
+): Promise<number> {
   const { found } = await transact(client, [], [{ get: TRIMMED }]);
   const trimmed = found[0]?.[0]?.value ?? (await log.positions())?.origin.sequence ?? 0;
-  for (let from = Number(trimmed); from < below; ) {
-    if (signal?.aborted === true) return;
-    const end = Math.min(from + STEP, below);
+  for (let from = Number(trimmed); ; ) {
+    // Since the last step, a host that is behind may have joined, or another one may write now.
+    const hosts = registry.liveHosts.map((host) => host.sequence);
+    const end = Math.min(from + STEP, below, ...hosts);
+    if (end <= from || registry.term === null || signal?.aborted === true) return from;
     await log.trim(end, from);
     await transact(client, [], [{ put: TRIMMED, value: `${end}` }]);
     from = end;

@@ -162,13 +162,22 @@ test('change sets older than a day are trimmed, except those that a live host st
   const { client, log, last } = await filled('/marks/', 4);
   const now = Date.UTC(2026, 0, 1);
   const hour = 3600 * 1000;
-  assert.is(await trimOnce({ client, log }, [], now), null);
+  /** The log, and a registry with another host, if it has a sequence. */
+  const at = (sequence: number | null) => {
+    const rest = { name: 'b', origin: null, baseBytes: 0, isInSync: true };
+    return {
+      client,
+      log,
+      registry: { term: '7', liveHosts: sequence === null ? [] : [{ ...rest, sequence }] },
+    };
+  };
+  assert.is(await trimOnce(at(null), now), null);
   await log.append(next(last));
-  assert.is(await trimOnce({ client, log }, [], now + 23 * hour), null);
-  assert.is(await trimOnce({ client, log }, [{ sequence: 2 }], now + 25 * hour), 2);
+  assert.is(await trimOnce(at(null), now + 23 * hour), null);
+  assert.is(await trimOnce(at(2), now + 25 * hour), 2);
   assert.is(await codeOf(log.read(0)), 'history_gone');
   assert.is((await log.read(1)).length, 4);
-  assert.is(await trimOnce({ client, log }, [{ sequence: 5 }], now + 49 * hour), 5);
+  assert.is(await trimOnce(at(5), now + 49 * hour), 5);
 });
 
 test('hosts see each other, one is the writer, and another takes over when it leaves', async () => {

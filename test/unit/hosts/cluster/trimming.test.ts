@@ -30,6 +30,9 @@ async function filled(client: MemoryEtcd): Promise<EtcdLog> {
   return log;
 }
 
+/** The registry of a host that writes, alone. */
+const alone = () => ({ term: '7' as string | null, liveHosts: [] as LiveHost[] });
+
 const hostAt = (sequence: number): LiveHost => ({
   name: `host at ${sequence}`,
   origin: null,
@@ -83,7 +86,7 @@ test('the writer removes what is a day old and every live host has, and goes on 
 test('a mark is the first head of its hour, and counts once that hour is a day ago', async () => {
   const client = new MemoryEtcd();
   const { log, moveTo } = logUpTo(70_100);
-  const run = (now: number) => trimOnce({ client, log }, [], now);
+  const run = (now: number) => trimOnce({ client, log, registry: alone() }, now);
   await run(0);
   moveTo(70_200);
   assert.is(await run(HOUR_MS - 1), null);
@@ -116,7 +119,7 @@ function logUpTo(sequence: number) {
 test('change sets are removed in steps, so that etcd can carry out writes between them', async () => {
   const client = new MemoryEtcd();
   const { log, removed, moveTo } = logUpTo(72_500);
-  const run = (now: number) => trimOnce({ client, log }, [], now);
+  const run = (now: number) => trimOnce({ client, log, registry: alone() }, now);
   assert.is(await run(0), null);
   moveTo(72_600);
   assert.is(await run(2 * HOUR_MS), null);
@@ -134,17 +137,41 @@ test('change sets are removed in steps, so that etcd can carry out writes betwee
 test('a host that stops does not finish the removal, and the next run continues with the rest', async () => {
   const client = new MemoryEtcd();
   const { log, removed } = logUpTo(72_000);
-  await trimOnce({ client, log }, [], 0);
+  await trimOnce({ client, log, registry: alone() }, 0);
   const ending = new AbortController();
   const { trim } = log;
   log.trim = async (below, from) => {
     ending.abort();
     await trim(below, from);
   };
-  await trimOnce({ client, log }, [], DAY_MS + HOUR_MS, ending.signal);
+  await trimOnce({ client, log, registry: alone() }, DAY_MS + HOUR_MS, ending.signal);
   assert.equal(removed, [[70_000, 71_000]]);
-  await trimOnce({ client, log }, [], DAY_MS + HOUR_MS);
+  await trimOnce({ client, log, registry: alone() }, DAY_MS + HOUR_MS);
   assert.equal(removed.slice(1), [[71_000, 72_000]]);
+});
+
+test('between two steps it counts who is live and who writes', async () => {
+  const client = new MemoryEtcd();
+  const { log, removed } = logUpTo(75_000);
+  const registry = alone();
+  await trimOnce({ client, log, registry }, 0);
+  const { trim } = log;
+  log.trim = async (below, from) => {
+    await trim(below, from);
+    if (below === 71_000) registry.liveHosts.push(hostAt(71_500));
+    if (below === 72_500) registry.term = null;
+  };
+  const kept = await trimOnce({ client, log, registry }, DAY_MS + HOUR_MS);
+  assert.is(kept, 71_500, 'a host that has joined needs the next one');
+  registry.liveHosts = [];
+  const left = await trimOnce({ client, log, registry }, DAY_MS + HOUR_MS);
+  assert.is(left, 72_500, 'another host may be the writer');
+  const steps = [
+    [70_000, 71_000],
+    [71_000, 71_500],
+    [71_500, 72_500],
+  ];
+  assert.equal(removed, steps);
 });
 
 test.run();
