@@ -8,13 +8,16 @@ export class ProgressTimer {
   readonly #timer: ReturnType<typeof setTimeout>;
   readonly #over = Promise.withResolvers<never>();
   #isStopped = false;
+  #isHeld = false;
 
   /**
    * @param milliseconds without progress after which the request ends.
    * @param late the message of the error for that.
    */
   constructor(milliseconds: number, late: string) {
-    this.#timer = setTimeout(() => this.fail(new Error(late)), milliseconds);
+    this.#timer = setTimeout(() => {
+      if (!this.#isHeld) this.fail(new Error(late));
+    }, milliseconds);
     // There may be no caller that waits when the time is over.
     this.#over.promise.catch(() => {});
   }
@@ -24,8 +27,14 @@ export class ProgressTimer {
     return this.#ended.signal;
   }
 
+  /** Does not count the time until {@link touch}: the request waits for someone else. */
+  hold(): void {
+    this.#isHeld = true;
+  }
+
   /** Restarts the time, because there was progress. */
   touch(): void {
+    this.#isHeld = false;
     // This would start a cleared timer again.
     if (!this.#isStopped) this.#timer.refresh();
   }

@@ -58,3 +58,41 @@ export async function withTimersOf(
     Object.assign(globalThis, { setTimeout: set, clearTimeout: clear });
   }
 }
+
+/**
+ * Runs while the test decides when long timers are over. Shorter ones run as usual.
+ *
+ * @param least milliseconds of a long timer.
+ * @param run gets a function that lets milliseconds pass for the long timers.
+ */
+export async function withTimers(
+  least: number,
+  run: (pass: (milliseconds: number) => void) => Promise<void>,
+): Promise<void> {
+  const { setTimeout: set, clearTimeout: clear } = globalThis;
+  let now = 0;
+  const due = new Map<unknown, { readonly at: number; readonly work: () => void }>();
+  Object.assign(globalThis, {
+    setTimeout: (work: () => void, duration = 0) => {
+      if (duration < least) return set(work, duration);
+      const timer = {
+        refresh: () => due.set(timer, { at: now + duration, work }),
+      };
+      timer.refresh();
+      return timer;
+    },
+    clearTimeout: (timer: Parameters<typeof clear>[0]) => {
+      if (!due.delete(timer)) clear(timer);
+    },
+  });
+  try {
+    await run((milliseconds) => {
+      now += milliseconds;
+      for (const [timer, { at, work }] of due) {
+        if (at <= now && due.delete(timer)) work();
+      }
+    });
+  } finally {
+    Object.assign(globalThis, { setTimeout: set, clearTimeout: clear });
+  }
+}

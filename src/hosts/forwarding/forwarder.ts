@@ -24,7 +24,7 @@ import { ProgressTimer } from '../progress-timer.ts';
 import { isWithoutAnswer, ProxyRefusals } from '../proxy-refusals.ts';
 import { isLoop, requestHeaders, responseHeaders } from './headers.ts';
 
-/** Milliseconds in which no byte of the request was taken and none of the response received. */
+/** Milliseconds in which the other host takes and sends nothing. Pauses of the client do not count. */
 const IDLE_MS = 60_000;
 
 /** Bytes of the largest response that is received whole, so that its connection is free at once. */
@@ -210,11 +210,14 @@ class Upload {
     timer: ProgressTimer,
   ): AsyncGenerator<Uint8Array, void, void> {
     try {
+      timer.hold();
       for await (const piece of stream) {
         timer.touch();
         // The HTTP client may keep the piece while the next one is read into the same memory.
         yield piece.slice();
+        timer.hold();
       }
+      timer.touch();
       this.isSent = true;
     } catch (error) {
       this.failure = error;
@@ -226,8 +229,7 @@ class Upload {
 
 /** @throws CatalogError `malformed_request` if the address would lead elsewhere on the other host. */
 function urlOf({ path, search }: HttpRequest, origin: string, to: string): URL {
-  const text = `${origin}${path}${search === '' ? '' : `?${search}`}`;
-  const url = URL.parse(text);
+  const url = URL.parse(`${origin}${path}${search === '' ? '' : `?${search}`}`);
   if (url !== null && url.pathname === path && url.hash === '') return url;
   throw new CatalogError('malformed_request', `the address cannot be passed on to ${to}`);
 }
@@ -244,6 +246,7 @@ function streamOf(
       const { done: ended, value } = await timer.within(reader.read());
       if (ended) return;
       for (const piece of piecesOf(value, PIECE_BYTES)) {
+        timer.hold();
         yield piece;
         timer.touch();
       }
@@ -283,9 +286,7 @@ function failureOf({ method }: HttpRequest, error: unknown, to: string): Catalog
 
 /** The error for a connection that broke after the request was sent. */
 function broken(method: string, cause: unknown, to: string): CatalogError {
-  if (isRead(method)) {
-    return unreachable(`${to} did not answer; try again`, cause);
-  }
+  if (isRead(method)) return unreachable(`${to} did not answer; try again`, cause);
   return new CatalogError(
     'write_unknown',
     `${to} did not answer, and may have carried out the request; check before you repeat it, or repeat it with the same Idempotency-Key`,

@@ -5,9 +5,15 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { maxForwards } from '../../../src/app/engine/http-client.ts';
-import { CatalogError } from '../../../src/errors.ts';
+import { CatalogError, messageOf } from '../../../src/errors.ts';
 import { Forwarder } from '../../../src/hosts/forwarding/forwarder.ts';
-import { type HttpRequest, NO_BODY, type RequestBody } from '../../../src/http/message.ts';
+import {
+  type BodyStream,
+  type HttpRequest,
+  NO_BODY,
+  type RequestBody,
+} from '../../../src/http/message.ts';
+import { withTimers } from '../../support/clock.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { codeOf, failureOf, outcomeOf } from '../../support/failure.ts';
 import { requestWith } from '../../support/request.ts';
@@ -306,6 +312,85 @@ test('a write to a primary that does not respond is write_unknown after the idle
       const forwarder = new Forwarder({ maxOpen: 1, idleMs: 50 });
       assert.is(await codeOf(forwarder.forward(request('POST'), origin)), 'write_unknown');
     },
+  );
+});
+
+/** Milliseconds of the shortest timers that these tests control. */
+const CONTROLLED_MS = 30_000;
+
+test('spec 11.5: a client may pause in its body, while the primary may not', async () => {
+  const received: string[] = [];
+  await withPrimary(
+    (incoming, outgoing) => {
+      incoming.on('data', (piece) => received.push(String(piece)));
+      incoming.on('end', () => outgoing.end());
+      incoming.on('error', () => {});
+    },
+    (origin) =>
+      withTimers(CONTROLLED_MS, async (pass) => {
+        const forwarder = new Forwarder({ maxOpen: 1 });
+        async function* pieces() {
+          pass(LONG_MS);
+          yield Buffer.from('one, ');
+          await until('the primary has the first piece', () => received.length === 1);
+          pass(LONG_MS);
+          yield Buffer.from('two');
+        }
+        const { status } = await forwarder.forward(request('POST', bodyOf(pieces)), origin);
+        assert.is(status, 200);
+        assert.is(received.join(''), 'one, two');
+      }),
+  );
+});
+
+test('a primary that takes no more of a body, or does not respond after it, is silent', async () => {
+  for (const [takes, size] of [
+    [false, 64 * MIB],
+    [true, MIB],
+  ] as const) {
+    await withPrimary(
+      (incoming) => {
+        incoming.on('error', () => {});
+        if (takes) incoming.resume();
+      },
+      async (origin) => {
+        const forwarder = new Forwarder({ maxOpen: 1, idleMs: 200 });
+        async function* pieces() {
+          const piece = new Uint8Array(64 * 1024);
+          for (let given = 0; given < size; given += piece.length) yield piece;
+        }
+        const sent = forwarder.forward(request('POST', bodyOf(pieces)), origin);
+        assert.is(await codeOf(sent), 'write_unknown');
+      },
+    );
+  }
+});
+
+test('spec 11.5: a client may pause in a response, while the primary may not', async () => {
+  const size = 256 * 1024;
+  const { promise: rest, resolve: sendRest } = Promise.withResolvers<void>();
+  await withPrimary(
+    async (_, outgoing) => {
+      outgoing.write(Buffer.alloc(size));
+      await rest;
+      outgoing.end('the rest');
+    },
+    (origin) =>
+      withTimers(CONTROLLED_MS, async (pass) => {
+        const forwarder = new Forwarder({ maxOpen: 1 });
+        const { body } = await forwarder.forward(request('GET'), origin);
+        const pieces = (body as BodyStream)[Symbol.asyncIterator]();
+        let taken = 0;
+        while (taken < size) {
+          const next = await pieces.next();
+          taken += next.value?.length ?? 0;
+          pass(LONG_MS);
+        }
+        const next = Promise.resolve(pieces.next()).then(() => 'a piece', messageOf);
+        pass(LONG_MS);
+        assert.is(await next, 'the primary is silent');
+        sendRest();
+      }),
   );
 });
 
