@@ -124,10 +124,10 @@ export async function writePrivate(
 }
 
 /**
- * Runs `change` while no other process can change the keys or the accounts of the directory. Waits
- * without blocking the event loop.
+ * Runs `change` while nobody else can change the keys or the accounts of the directory, be it here
+ * or in another process. Waits without blocking the event loop.
  *
- * @throws CatalogError `access_file` if another process keeps the lock.
+ * @throws CatalogError `access_file` if another change keeps the lock, here or in another process.
  * @throws Error of the system if there can be no lock.
  */
 export async function exclusively<T>(directory: string, change: () => Promise<T>): Promise<T> {
@@ -145,7 +145,10 @@ async function acquire(lock: FileLock, path: string): Promise<void> {
   const deadline = performance.now() + LOCK_TIMEOUT_MS;
   while (!lock.tryLock()) {
     if (performance.now() > deadline) {
-      throw new CatalogError('access_file', `another process holds ${path}; try again`);
+      throw new CatalogError(
+        'access_file',
+        `another change of accounts or keys has not ended and holds ${path}; try again`,
+      );
     }
     await pause(5);
   }
