@@ -130,7 +130,9 @@ export class Member {
   /** @param grace milliseconds after which the process is ended. @returns when it has ended. */
   async close(grace: number): Promise<void> {
     if (this.#hasEnded) return;
-    this.#port.send({ kind: 'close' });
+    // One that is no member has no client, and would see the message only after reading the state.
+    if (this.#isMember) this.#port.send({ kind: 'close' });
+    else this.#port.kill();
     const timer = setTimeout(() => this.#port.kill(), grace);
     await this.ended;
     clearTimeout(timer);

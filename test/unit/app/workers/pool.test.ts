@@ -417,6 +417,26 @@ test('nothing is logged about a worker that starts while the pool is closed', as
   assert.equal(warnings.slice(length), []);
 });
 
+test('a worker that still reads the state does not hold up a stop, and one that may listen is asked', async () => {
+  const { pool, started, worker } = scene(2);
+  const opened = pool.open(8000);
+  worker(0).join(0);
+  worker(1).join(0);
+  await opened;
+  worker(0).end('SIGKILL');
+  worker(1).end('SIGKILL');
+  await until('both are replaced', () => started.length === 4);
+  worker(2).send = () => {};
+  worker(3).say({ kind: 'applied', sequence: 0 });
+  const closed = pool.close(3_600_000);
+  const { isKilled } = worker(2);
+  worker(2).end('SIGKILL');
+  await closed;
+  assert.ok(isKilled);
+  assert.not.ok(worker(3).isKilled);
+  assert.equal(worker(3).received.at(-1), { kind: 'close' });
+});
+
 test('no count decreases if a worker does not answer, or ends and is replaced', async () => {
   const { pool, worker } = scene(2);
   const opened = pool.open(8000);
