@@ -69,8 +69,6 @@ export class Member {
     this.#port = port;
     this.#options = options;
     this.#heardAt = options.now();
-    // A rejection is not unhandled if no caller waits for it.
-    this.#listening.promise.catch(() => {});
     port.onMessage((message) => this.#hear(message));
     port.onExit((how) => this.#end(how));
   }

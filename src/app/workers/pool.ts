@@ -68,7 +68,6 @@ export class WorkerPool {
   async open(port: number): Promise<string> {
     this.#port = port;
     this.#sequence = this.#options.state().sequence;
-    this.#running.advance();
     const members = Array.from({ length: this.#options.count }, () => this.#start());
     const begin = this.#options.regularly ?? regularly;
     this.#endChecks = begin(() => this.#endStuck(), CHECK_MS);
