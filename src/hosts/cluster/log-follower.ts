@@ -158,8 +158,11 @@ export class LogFollower {
     if (this.#isStalled()) return 'stopped';
     // A host in sync is one change set behind now and then, for milliseconds.
     const wasInSync = this.#state === 'in sync';
-    if (this.#head === null || (!wasInSync && this.behind > 0)) return 'catching up';
-    return this.#options.store.isLogUnavailable ? 'refusing' : 'in sync';
+    const { isLogUnavailable } = this.#options.store;
+    // If the disk of this host is full, the log has what this host cannot take.
+    const isBehind = this.behind > 0 && (isLogUnavailable || !wasInSync);
+    if (this.#head === null || isBehind) return 'catching up';
+    return isLogUnavailable ? 'refusing' : 'in sync';
   }
 }
 

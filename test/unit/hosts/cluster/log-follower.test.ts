@@ -179,6 +179,20 @@ test('the log is refusing while it answers but has not accepted a write of this 
   assert.equal(states, ['catching up', 'in sync', 'refusing', 'in sync']);
 });
 
+test('the log is not refusing if it has a write that the disk of this host does not take', async () => {
+  const { store, states, head, pass } = follow();
+  await head(3);
+  store.disk = new Promise(() => {});
+  await head(4);
+  store.isLogUnavailable = true;
+  for (let nth = 0; nth < 4; nth += 1) {
+    await head(4);
+    pass(4000);
+  }
+  await head(4);
+  assert.equal(states, ['catching up', 'in sync', 'catching up', 'stopped']);
+});
+
 test('a change set that cannot be applied stops the host, is reported once, and is tried again', async () => {
   const { follower, store, errors, head } = follow();
   store.failure = new CatalogError('log_unavailable', 'schema version 6');
