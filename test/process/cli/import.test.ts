@@ -113,11 +113,14 @@ test('if another server was started during an import, the command prints what it
   await busy.close();
 });
 
-test('if the disk of the server has refused the report of an import, the command says so', async () => {
+test('if the disk of the server has refused the report of an import, the command does not say that the rows are written', async () => {
   const { data, busy } = await owned();
   const { status, stdout, stderr } = await importTaken(data, reportIn('writing'), undefined, true);
   assert.equal([status, stdout], [1, '']);
-  assert.match(stderr, /could not save the report; see \/admin\/imports\/1\/ and its log\n$/);
+  assert.match(
+    stderr,
+    /: the import has ended, but the server could not save its report; see \/admin\/imports\/1\/ for the rows that are written, and the log of the server\n$/,
+  );
   await busy.close();
 });
 

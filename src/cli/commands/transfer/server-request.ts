@@ -150,7 +150,7 @@ export class ServerRequest {
     if (found !== null) return found;
     throw new CatalogError(
       'import_failed',
-      `the server has imported the file, but could not save the report; see /admin/imports/${id}/ and its log`,
+      `the import has ended, but the server could not save its report; see /admin/imports/${id}/ for the rows that are written, and the log of the server`,
     );
   }
 
