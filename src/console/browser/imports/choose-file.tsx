@@ -19,7 +19,11 @@ interface ChooseProps {
   readonly onChosen: (chosen: Chosen) => Promise<void>;
 }
 
-const MATCHES = { code: ['id', 'code', 'name'], other: ['id', 'name'] } as const;
+/** Ways to find items, and their labels. */
+const MATCHES = {
+  skus: { id: 'idOrCode', code: 'code', name: 'name' },
+  others: { id: 'id', name: 'name' },
+} as const;
 
 /** Files of spreadsheets that are not text, such as a field that shows all files can choose. */
 const WORKBOOK = /\.(?:xls[xmb]?|ods|numbers)$/i;
@@ -153,11 +157,13 @@ function Matching({ collection, before }: MatchingProps) {
       <div class="field">
         <label for="import-match">{t('import.match')}</label>
         <select id="import-match" name="match">
-          {MATCHES[collection === 'skus' ? 'code' : 'other'].map((name) => (
-            <option key={name} value={name} selected={name === before?.match}>
-              {t(`import.match.${name}`)}
-            </option>
-          ))}
+          {Object.entries(MATCHES[collection === 'skus' ? 'skus' : 'others']).map(
+            ([name, label]) => (
+              <option key={name} value={name} selected={name === before?.match}>
+                {t(`import.match.${label}`)}
+              </option>
+            ),
+          )}
         </select>
       </div>
       <fieldset class="field checks">

@@ -14,7 +14,7 @@ import { useTitle } from '../parts/title.ts';
 import { columnsOf, type Import, runImport } from './api.ts';
 import { ChooseFile } from './choose-file.tsx';
 import { BrokenRow, mappedFile, recognise, type SentFile } from './file.ts';
-import type { Chosen, Plan } from './plan.ts';
+import { type Chosen, matchOf, type Plan } from './plan.ts';
 import { MapColumns } from './map-columns.tsx';
 import { columnLabel } from './column-label.ts';
 import { Report } from './report.tsx';
@@ -170,7 +170,7 @@ function useImport(step: Signal<Step>, progress: Signal<Import | null>): Start {
       const result = await runImport(
         plan.collection,
         file,
-        { ...plan, key },
+        { ...plan, match: matchOf(plan), key },
         (state) => {
           progress.value = state;
         },

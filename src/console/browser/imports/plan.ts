@@ -17,3 +17,9 @@ export interface Plan extends Chosen {
   /** Whether the first record of the file is a row, and not the names of its columns. */
   readonly headless: boolean;
 }
+
+/** How rows are found: by codes rather than by ids if the columns have only these. */
+export function matchOf({ match, mapping }: Pick<Plan, 'match' | 'mapping'>): string {
+  const hasOnlyCodes = mapping.includes('code') && !mapping.includes('id');
+  return match === 'id' && hasOnlyCodes ? 'code' : match;
+}

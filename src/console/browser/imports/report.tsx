@@ -15,7 +15,7 @@ import { columnLabel } from './column-label.ts';
 import { CreatedMissing } from './created-missing.tsx';
 import type { SentFile } from './file.ts';
 import { nameKey, type Names, useNames } from './names.ts';
-import type { Plan } from './plan.ts';
+import { matchOf, type Plan } from './plan.ts';
 import { reportFile } from './report-file.ts';
 
 /** Changes and errors that are shown; the report has all that the server lists. */
@@ -86,12 +86,18 @@ export function Report(props: ReportProps) {
   );
 }
 
+/** Whether no row can be one of an item that exists. */
+function isAllNew(plan: Plan): boolean {
+  return plan.file.table !== null && matchOf(plan) === 'id' && !plan.mapping.includes('id');
+}
+
 function Errors({ plan, result }: ChangesProps) {
   return (
     <>
       <h3>{t('import.errors', { count: result.error_count })}</h3>
       {/* An error in the key of a row hides those of its cells, and these hide a broken rule. */}
       {result.state === 'refused' && <p class="soft">{t('import.moreErrors')}</p>}
+      {isAllNew(plan) && <p class="notice-inline">{t('import.allNew')}</p>}
       <DataTable
         label={t('import.errorList')}
         columns={[{ number: t('import.row') }, t('import.column'), t('import.problem')]}

@@ -40,6 +40,7 @@ export const toolsDe: Readonly<Record<keyof typeof toolsEn, Message>> = {
     'In Zeile {row} endet eine Zelle in Anführungszeichen nicht mit diesen. Berichtigen Sie die Datei, und wählen Sie sie noch einmal aus.',
   'import.match': 'Vorhandene Einträge finden über',
   'import.match.id': 'ID',
+  'import.match.idOrCode': 'ID, in einer CSV-Datei ohne IDs Artikelnummer',
   'import.match.code': 'Artikelnummer',
   'import.match.name': 'Name',
   'import.missing': 'Fehlendes anlegen',
@@ -74,6 +75,8 @@ export const toolsDe: Readonly<Record<keyof typeof toolsEn, Message>> = {
   'import.state.failed':
     'Der Import ist abgebrochen; der letzte Fehler sagt, welche Zeilen geschrieben sind',
   'import.state.unknown': 'Ob die Datei importiert ist, ist nicht bekannt',
+  'import.allNew':
+    'Keine Spalte ist die ID; deshalb legt jede Zeile einen Eintrag an. Um vorhandene zu ändern, gehen Sie zurück und wählen Sie, wie sie gefunden werden.',
   'import.startAgain':
     'Starten Sie den Import noch einmal, um es zu erfahren. Die Datei wird nur einmal importiert.',
   'import.rows': 'Zeilen',

@@ -36,6 +36,7 @@ export const toolsEn = {
     'In row {row}, a quoted cell does not end with its quotes. Correct the file, and choose it again.',
   'import.match': 'Find existing items by',
   'import.match.id': 'ID',
+  'import.match.idOrCode': 'ID, or code if a CSV file has no IDs',
   'import.match.code': 'Code',
   'import.match.name': 'Name',
   'import.missing': 'Create what is missing',
@@ -68,6 +69,8 @@ export const toolsEn = {
   'import.state.refused': 'The file has errors; nothing was written',
   'import.state.failed': 'The import has stopped; the last error says which rows are written',
   'import.state.unknown': 'It is not known whether the file was imported',
+  'import.allNew':
+    'No column is the ID, so each row creates an item. To change items instead, go back and choose how they are found.',
   'import.startAgain': 'Start the import again to find out. The file is imported once.',
   'import.rows': 'Rows',
   'import.created': 'New',

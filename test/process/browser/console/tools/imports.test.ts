@@ -5,6 +5,7 @@ import type { Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { make, read } from '../../../../support/catalog.ts';
+import { send } from '../../../../support/client.ts';
 import { temporaryDirectory } from '../../../../support/directory.ts';
 import { shoot, testInBrowser, violationsOn } from '../../browser.ts';
 import { faults, hears, hold, stage } from '../console.ts';
@@ -110,6 +111,34 @@ testInBrowser('a check names an item that the file has by its id or code', async
   await click(page, 'Check');
   await table.getByRole('link', { name: 'Electronics › Moved', exact: true }).waitFor();
 });
+
+testInBrowser(
+  'rows without ids are found by their codes, or it is said how to find them',
+  async () => {
+    const { server, visit } = scene();
+    const { page } = await visit('editor');
+    const body = { code: 'BY-CODE' };
+    assert.is((await send(server, 'PATCH', '/admin/skus/5/', { body })).status, 200);
+    await choose(page, ['code,stock', 'BY-CODE,4242']);
+    await click(page, 'Next');
+    await click(page, 'Check');
+    await click(page, 'Apply 1 change');
+    await page.getByRole('heading', { name: 'Imported' }).waitFor();
+    assert.is((await read(server, '/admin/skus/5/')).stock, 4242);
+    const hint = page.getByText('No column is the ID, so each row creates an item.');
+    await choose(page, ['name,stock', 'Auralune Phone 12,4242']);
+    await click(page, 'Next');
+    await click(page, 'Check');
+    await hint.waitFor();
+    await shoot(page, 'import-all-new', false);
+    assert.equal(await violationsOn(page), []);
+    await choose(page, ['id,stock', '5,many']);
+    await click(page, 'Next');
+    await click(page, 'Check');
+    await page.getByText('The file has errors').waitFor();
+    assert.is(await hint.count(), 0);
+  },
+);
 
 testInBrowser('a file without a header is imported from its first row', async () => {
   const { server, visit } = scene();
