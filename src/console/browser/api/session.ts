@@ -132,10 +132,8 @@ export async function authorizedFetch(path: string, init: RequestInit = {}): Pro
     const isRead = (init.method ?? 'GET') === 'GET';
     const early = isRead ? takeEarly(url, token) : null;
     const sent = performance.now();
-    const response = await answer(
-      early ?? fetch(url, { ...init, headers, signal: abort }),
-      !isRead,
-    );
+    const pending = early ?? fetch(url, { ...init, headers, signal: abort });
+    const response = await answer(isRead ? pending : pending.then(whole), !isRead);
     answered.value = { sent, isWrite: !isRead, isDone: response.ok };
     // An early request has no signal, so an abort does not end it.
     abort.throwIfAborted();
@@ -150,6 +148,12 @@ export async function authorizedFetch(path: string, init: RequestInit = {}): Pro
     if (stored.value === null) throw new DOMException('signed out', 'AbortError');
     if (token === stored.value.token) await signedInAgain(abort);
   }
+}
+
+/** The response to a write once its body is there: if that breaks off, the response is lost. */
+async function whole(response: Response): Promise<Response> {
+  if (response.ok) await response.clone().arrayBuffer();
+  return response;
 }
 
 /** Resolves when a user has signed in. Rejects if the request that waits is aborted. */

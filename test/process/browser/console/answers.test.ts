@@ -337,6 +337,31 @@ testInBrowser('a failure in a dialog is reported in the dialog', async () => {
   assert.equal(faults(visitor, [/ERR_FAILED/]), []);
 });
 
+testInBrowser('a response to a write that breaks off is said until the next write', async () => {
+  const { at, visit } = scene();
+  const { page } = await visit('editor');
+  await page.addInitScript(`
+    const real = fetch;
+    let isBroken = false;
+    globalThis.fetch = async (address, init) => {
+      const response = await real(address, init);
+      if (init?.method !== 'PATCH' || isBroken) return response;
+      isBroken = true;
+      const pull = (body) => body.error(new TypeError('network error'));
+      return new Response(new ReadableStream({ pull }), response);
+    };`);
+  await page.goto(at('/skus'));
+  await page.getByRole('switch').first().click();
+  await hears(page, 'alert', 'The server does not answer.');
+  const list = page.waitForResponse(/\/admin\/skus\/\?.*q=kettle/);
+  await page.getByRole('searchbox').fill('kettle');
+  await list;
+  await page.getByText('Kettle').first().waitFor();
+  assert.is(await page.getByText('The server does not answer.').count(), 1);
+  await page.getByRole('switch').first().click();
+  await page.getByText('The server does not answer.').waitFor({ state: 'hidden' });
+});
+
 testInBrowser('a value that is typed into a list stays until it is valid and saved', async () => {
   const { server, at, visit } = scene();
   const visitor = await visit('editor');
