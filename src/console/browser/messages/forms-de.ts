@@ -38,10 +38,12 @@ export const formsDe: Readonly<Record<keyof typeof formsEn, Message>> = {
   'delete.final': 'Das lässt sich nicht rückgängig machen.',
   'delete.changed':
     'Ein anderer Benutzer hat {name} geändert. Der Eintrag wurde nicht gelöscht. Prüfen Sie ihn noch einmal.',
-  'conflict.title': 'Ein anderer Benutzer hat diesen Eintrag geändert',
+  'conflict.title': 'Dieser Eintrag wurde inzwischen geändert',
   'conflict.text':
     'Unten stehen beide Fassungen. Wählen Sie für jedes Feld, welche bleiben soll; noch ist nichts gespeichert.',
   'conflict.who': 'Zuletzt geändert von {who}, {when}.',
+  'conflict.you':
+    'Sie selbst haben ihn zuletzt geändert, in einem anderen Fenster oder Tab, {when}.',
   'conflict.versions': 'Fassungen',
   'conflict.attribute': 'Feld',
   'conflict.before': 'Vorher',

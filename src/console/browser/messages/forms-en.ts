@@ -32,10 +32,11 @@ export const formsEn = {
   'delete.undoable': 'You can undo this afterwards.',
   'delete.final': 'This cannot be undone.',
   'delete.changed': 'Another user has changed {name}. It was not deleted. Check it again.',
-  'conflict.title': 'Another user has changed this item',
+  'conflict.title': 'This item has been changed meanwhile',
   'conflict.text':
     'Both versions are below. Choose for each field which one to keep; nothing is saved yet.',
   'conflict.who': 'Last changed by {who}, {when}.',
+  'conflict.you': 'You have changed it last, in another window or tab, {when}.',
   'conflict.versions': 'Versions',
   'conflict.attribute': 'Field',
   'conflict.before': 'Before',

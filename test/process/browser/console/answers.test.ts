@@ -224,7 +224,7 @@ testInBrowser('a conflict shows only fields whose values differ', async () => {
   const body = { price: 1100, stock: 6 };
   assert.is((await send(server, 'PATCH', '/admin/skus/4/', { body })).status, 200);
   await page.getByRole('button', { name: 'Save' }).click();
-  const dialog = page.getByRole('alertdialog', { name: 'Another user has changed this item' });
+  const dialog = page.getByRole('alertdialog', { name: 'This item has been changed meanwhile' });
   await dialog.getByRole('row').nth(1).waitFor();
   assert.equal(await dialog.getByRole('rowheader').allTextContents(), ['Stock both changed']);
 });

@@ -298,7 +298,7 @@ testInBrowser('a form without changes writes nothing when it is saved', async ()
   const body = { name: 'Renamed meanwhile' };
   assert.is((await send(server, 'PATCH', '/admin/brands/4/', { body })).status, 200);
   await page.keyboard.press('Control+s');
-  await page.getByRole('heading', { name: 'Another user has changed this item' }).waitFor();
+  await page.getByRole('heading', { name: 'This item has been changed meanwhile' }).waitFor();
   assert.equal(faults(visitor), []);
 });
 

@@ -28,7 +28,7 @@ testInBrowser(
     await second.page.getByLabel('Stock').fill('222');
     await second.page.getByRole('button', { name: 'Save' }).click();
     const dialog = second.page.getByRole('alertdialog', {
-      name: 'Another user has changed this item',
+      name: 'This item has been changed meanwhile',
     });
     await dialog.getByText('Last changed by editor-of-the-test').waitFor();
     const rowOf = (name: string) => dialog.getByRole('row').filter({ hasText: name });

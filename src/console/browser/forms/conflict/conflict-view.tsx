@@ -1,8 +1,9 @@
-/** Another user has changed the item: both versions, field by field, and which of them is kept. */
+/** Another user, or another tab, has changed the item: both versions, field by field, and which of them is kept. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { receive } from '../../api/client.ts';
 import type { Loaded } from '../../api/items.ts';
+import { session } from '../../api/session.ts';
 import { formatTime, t } from '../../messages/text.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import type { FormState } from '../form-state.ts';
@@ -61,7 +62,9 @@ function useLastWriter(form: FormState, theirs: Loaded): string | null {
     ).then(
       ([last]) => {
         if (last === undefined) return;
-        words.value = t('conflict.who', { who: last.subject, when: formatTime(last.time) });
+        const { subject: who, time } = last;
+        const key = who === session.value?.subject ? 'conflict.you' : 'conflict.who';
+        words.value = t(key, { who, when: formatTime(time) });
       },
       () => {
         // The trail may be switched off; the versions are shown all the same.

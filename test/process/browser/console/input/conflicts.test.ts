@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { make, read } from '../../../../support/catalog.ts';
-import { send } from '../../../../support/client.ts';
+import { send, tokenFor } from '../../../../support/client.ts';
 import { until } from '../../../../support/until.ts';
 import { type Look, overflow, shoot, testInBrowser, violationsOn } from '../../browser.ts';
 import { faults, hears, hold, stage } from '../console.ts';
@@ -22,7 +22,7 @@ async function collide(page: Page, id: number, theirs: string) {
   const body = { desc_pack: theirs };
   assert.is((await send(server, 'PATCH', `/admin/goods/${id}/`, { body })).status, 200);
   await page.keyboard.press('Control+s');
-  return page.getByRole('alertdialog', { name: 'Another user has changed this item' });
+  return page.getByRole('alertdialog', { name: 'This item has been changed meanwhile' });
 }
 
 testInBrowser(
@@ -84,6 +84,20 @@ testInBrowser(
   },
 );
 
+testInBrowser('a user who has changed the item in another tab is told so', async () => {
+  const { server, at, visit } = scene();
+  const { page } = await visit('editor');
+  await page.goto(at('/skus/7'));
+  await page.getByLabel('Stock').fill('33');
+  const token = await tokenFor('editor', { sub: 'editor-of-the-test' });
+  const { status } = await send(server, 'PATCH', '/admin/skus/7/', { body: { price: 1 }, token });
+  assert.is(status, 200);
+  await page.getByRole('button', { name: 'Save' }).click();
+  const dialog = page.getByRole('alertdialog', { name: 'This item has been changed meanwhile' });
+  await dialog.getByText('You have changed it last, in another window or tab').waitFor();
+  await shoot(page, 'conflict-own', false);
+});
+
 const LONG = 'The same sentence in both versions. '.repeat(40);
 
 for (const look of [
@@ -142,7 +156,9 @@ testInBrowser(
       // The chosen version is sent before these are read.
       const release = await hold(page, '**/admin/goods/*/specs/**');
       await page.keyboard.press('Control+s');
-      const dialog = page.getByRole('alertdialog', { name: 'Another user has changed this item' });
+      const dialog = page.getByRole('alertdialog', {
+        name: 'This item has been changed meanwhile',
+      });
       await dialog.waitFor();
       const specs = dialog.getByRole('row', { name: /^Specifications/ });
       const kept = (name: string) => specs.getByLabel(name).isChecked();

@@ -60,7 +60,7 @@ testInBrowser('what was typed after a lost response is no conflict with the user
   const sku = async () => read(server, '/admin/skus/7/');
   const save = page.getByRole('button', { name: 'Save', exact: true });
   const stock = page.getByLabel('Stock');
-  const conflict = page.getByRole('alertdialog', { name: 'Another user has changed this item' });
+  const conflict = page.getByRole('alertdialog', { name: 'This item has been changed meanwhile' });
   const saveInVain = async (typed: string) => {
     await stock.fill(typed);
     await loseResponse(page, path, 'PATCH');
@@ -106,7 +106,7 @@ testInBrowser('a conflict shows no value as theirs that the user has sent before
   const path = '**/admin/skus/6/';
   const stock = page.getByLabel('Stock');
   const save = page.getByRole('button', { name: 'Save', exact: true });
-  const conflict = page.getByRole('alertdialog', { name: 'Another user has changed this item' });
+  const conflict = page.getByRole('alertdialog', { name: 'This item has been changed meanwhile' });
   await page.goto(at('/skus/6'));
   for (const typed of ['4151', '4152']) {
     await stock.fill(typed);
@@ -411,7 +411,7 @@ testInBrowser(
     await send(server, 'PATCH', '/admin/skus/8/', { body: { caption: 'Theirs' } });
     await stock.fill(before);
     await save.click();
-    const dialog = page.getByRole('alertdialog', { name: 'Another user has changed this item' });
+    const dialog = page.getByRole('alertdialog', { name: 'This item has been changed meanwhile' });
     await dialog.waitFor();
     const caption = dialog.getByRole('row', { name: /^Caption/ });
     assert.ok(await caption.getByLabel('Theirs').isChecked());

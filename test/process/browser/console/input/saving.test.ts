@@ -257,7 +257,7 @@ testInBrowser('a form that is refused after it was left says so', async () => {
   const { server, at, visit } = scene();
   const visitor = await visit('editor');
   const { page } = visitor;
-  for (const said of ['Another user has changed this item', 'is refused by the test']) {
+  for (const said of ['This item has been changed meanwhile', 'is refused by the test']) {
     await page.goto(at('/brands/5'));
     await page.getByLabel('Name').fill('Not saved');
     const left = Promise.withResolvers<void>();
