@@ -25,6 +25,7 @@ import type { Parts } from './parts.ts';
 
 /** Each change is written at once, apart from the form of the SPU. */
 export function SpecsEditor({ spu, specs, reload }: Parts) {
+  const added = useSignal<number | null>(null);
   return (
     <section aria-labelledby="spu-specs">
       <h2 id="spu-specs" tabIndex={-1}>
@@ -33,7 +34,7 @@ export function SpecsEditor({ spu, specs, reload }: Parts) {
       {specs.length === 0 && <p class="soft">{t('spu.noSpecs')}</p>}
       <ul class="spec-list">
         {specs.map((spec) => (
-          <Spec key={spec.id} spec={spec} reload={reload} />
+          <Spec key={spec.id} spec={spec} isNew={spec.id === added.value} reload={reload} />
         ))}
       </ul>
       {mayWrite.value && (
@@ -43,7 +44,10 @@ export function SpecsEditor({ spu, specs, reload }: Parts) {
           collection="specs"
           parent={['goods', spu.id]}
           contentOf={(name) => ({ name, spu_id: spu.id })}
-          onAdded={reload}
+          onAdded={({ id }) => {
+            added.value = id;
+            reload();
+          }}
           onGone={reload}
         />
       )}
@@ -112,7 +116,22 @@ function RemoveButton({ collection, named, reload }: RemoveProps) {
   );
 }
 
-function Spec({ spec, reload }: { readonly spec: SpecChoices; readonly reload: () => void }) {
+/** Whether the user waits where a specification was added, and has not begun another one. */
+function isWaiting(): boolean {
+  const { activeElement: field } = document;
+  return (
+    field instanceof HTMLInputElement && field.ariaLabel === t('spu.newSpec') && field.value === ''
+  );
+}
+
+interface SpecProps {
+  readonly spec: SpecChoices;
+  /** Whether it was added here: what follows are its options. */
+  readonly isNew: boolean;
+  readonly reload: () => void;
+}
+
+function Spec({ spec, isNew, reload }: SpecProps) {
   const { id, name, options } = spec;
   return (
     <li>
@@ -135,6 +154,7 @@ function Spec({ spec, reload }: { readonly spec: SpecChoices; readonly reload: (
       {mayWrite.value && (
         <AddText
           label={t('specs.newOption', { name })}
+          focused={isNew && isWaiting()}
           action={t('specs.add')}
           collection="options"
           parent={['specs', id]}

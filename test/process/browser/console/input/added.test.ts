@@ -4,7 +4,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { read } from '../../../../support/catalog.ts';
 import { shoot, testInBrowser, violationsOn } from '../../browser.ts';
-import { focused, hears, stage } from '../console.ts';
+import { focused, hears, hold, stage } from '../console.ts';
 
 const scene = stage();
 
@@ -70,6 +70,43 @@ testInBrowser(
     await page.getByRole('table', { name: 'Books' }).waitFor();
   },
 );
+
+testInBrowser('after a specification is added, its options are typed', async () => {
+  const { server, at, visit } = scene();
+  const { page } = await visit('editor');
+  await page.goto(at('/goods/2'));
+  await page.getByLabel('New specification').fill('Farbe');
+  await page.keyboard.press('Enter');
+  await focused(page, '[aria-label="New option of Farbe"]');
+  for (const option of ['Rot', 'Blau']) {
+    await page.keyboard.type(option);
+    await page.keyboard.press('Enter');
+    await hears(page, 'status', `${option} is saved.`);
+  }
+  const specs = await read(server, '/admin/goods/2/specs/');
+  const { id } = specs.find(({ name }: { name: string }) => name === 'Farbe');
+  const options = await read(server, `/admin/options/?spec_id=${id}`);
+  assert.equal(options.map(({ value }: { value: string }) => value).sort(), ['Blau', 'Rot']);
+  assert.is(await page.getByLabel('New specification').inputValue(), '');
+});
+
+testInBrowser('a specification that is begun meanwhile keeps the focus', async () => {
+  const { at, visit } = scene();
+  const { page } = await visit('editor');
+  await page.goto(at('/goods/3'));
+  await page.getByLabel('New specification').waitFor();
+  const release = await hold(page, '**/admin/goods/3/specs/*');
+  await page.getByLabel('New specification').fill('Form');
+  await page.keyboard.press('Enter');
+  await hears(page, 'status', 'Form is saved.');
+  await page.keyboard.type('G');
+  release();
+  await page.getByLabel('New option of Form').waitFor();
+  assert.is(await page.getByLabel('New specification').inputValue(), 'G');
+  assert.ok(
+    await page.getByLabel('New specification').evaluate((field) => field.matches(':focus')),
+  );
+});
 
 testInBrowser('in a narrow column the buttons that add keep their text in one line', async () => {
   const { at, visit } = scene();
