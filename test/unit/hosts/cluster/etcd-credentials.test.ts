@@ -22,6 +22,7 @@ import { temporaryDirectory } from '../../../support/directory.ts';
 import { quickDisk } from '../../../support/disk.ts';
 import { codeOf, failureMessage, outcomeOf } from '../../../support/failure.ts';
 import { MemoryEtcd } from '../../../support/memory-etcd.ts';
+import { turn } from '../../../support/turns.ts';
 import { until } from '../../../support/until.ts';
 
 /**
@@ -229,6 +230,58 @@ test('if etcd is set back right after a change of a host, its copy keeps the cha
   setBack();
   assert.is(await codeOf(shared.pull()), 'log_unavailable');
   assert.equal(names(), ['ann', 'bob']);
+});
+
+test('if etcd is set back to the state before a change of a host, that state confirms nothing', async () => {
+  let time = 0;
+  const errors: unknown[] = [];
+  const { credentials, access, setBack, asked } = await withSnapshot({
+    clocks: () => ({ monotonic: time, wall: 0 }),
+    onError: (error) => void errors.push(error),
+  });
+  await credentials.open(async () => {});
+  // The host has copied the state before, and has not asked since its change.
+  await credentials.push({ path: access, code: 'access_file' }, ACCESS);
+  time = 10_001;
+  setBack();
+  await until('it was asked twice', () => asked() > 1);
+  assert.throws(() => credentials.requireConfirmed(), /have not been confirmed for 10 seconds/);
+  await credentials.close();
+  assert.match(errors.join(), 'are older than those of this host');
+});
+
+test('an answer is not older because a later request was answered first', async () => {
+  const client = new MemoryEtcd();
+  await put(client, await contentsWith('ann'));
+  const { credentials } = hostOf(client);
+  await credentials.pull();
+  const call = client.call.bind(client);
+  const later = Promise.withResolvers<void>();
+  client.call = async (path, body) => {
+    client.call = call;
+    const response = await call(path, body);
+    await later.promise;
+    return response;
+  };
+  const first = outcomeOf(credentials.pull());
+  await turn();
+  await put(client, await contentsWith('ann', 'bob'));
+  await credentials.pull();
+  later.resolve();
+  assert.is(await first, 'done');
+});
+
+test('after etcd has lost its data, the original of another host counts, although its revision is lower', async () => {
+  const { credentials, client, names } = await withSnapshot();
+  await put(client, await contentsWith('ann', 'bob'));
+  await credentials.pull();
+  const empty = new MemoryEtcd();
+  client.call = (path, body) => empty.call(path, body);
+  await credentials.pull();
+  assert.equal(names(), ['ann', 'bob']);
+  await put(empty, await contentsWith('ann'));
+  await credentials.pull();
+  assert.equal(names(), ['ann']);
 });
 
 test('older accounts in etcd are reported once, also after a silence, and confirm nothing', async () => {
