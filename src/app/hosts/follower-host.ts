@@ -235,7 +235,7 @@ export class FollowerHost implements Host {
     const { disk } = this.#context;
     const { data: directory } = this.#options;
     const { base_bytes: expected } = state;
-    const record = this.#catalog?.role.record ?? null;
+    const record = this.#catalog?.role.record ?? readHostRecord(disk, directory);
     const at = this.#catalog?.store ?? null;
     requireFollowable({ record, at, secret: this.#secret }, state, this.#primary.address);
     if (this.#catalog === null) {

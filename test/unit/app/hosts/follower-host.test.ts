@@ -225,6 +225,24 @@ test('a host that is not the primary gives no first base', async () => {
   await end();
 });
 
+test('spec 15.14: a host without a base takes none of an earlier epoch than it knows', async () => {
+  const { host, data, answers, warnings, end } = await follower({ isDown: true, isEmpty: true });
+  // The directory of a start that got no base from the primary of the next epoch.
+  const { history, epochs } = firstRecord();
+  const next = promoted(followerRecord(ADDRESS, { history, epochs, predecessors: [] }), 0);
+  await writeHostRecord(quickDisk, data, followerRecord('https://next', next));
+  answers.isDown = false;
+  answers.state = { history, epochs };
+  const running = host.run();
+  await until('it has judged the primary', () => warnings.length > 1);
+  const refusal = `${ADDRESS} is the primary of epoch 1, and epoch 2 has begun; follow the primary of that one`;
+  assert.equal(warnings, ['no base yet: it is down', `no base yet: ${refusal}`]);
+  assert.is(readHostRecord(quickDisk, data)?.latest, 2);
+  await host.close(0);
+  await running;
+  await end();
+});
+
 test('spec 15.15: an old primary that does not know of another one follows the host that it is told to', async () => {
   const { host, data, has, end } = await follower({ wasPrimary: true });
   const running = host.run();
