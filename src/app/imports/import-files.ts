@@ -63,7 +63,9 @@ export async function openImportFiles(
       });
       return namespace;
     },
-    firstId: amongHosts ? HOST_IDS * randomInt(1, 1_000_000) : 1,
+    // An earlier version, or a host that was alone, may have counted from 1.
+    idAfter: (last) =>
+      amongHosts && last < HOST_IDS ? HOST_IDS * randomInt(1, 1_000_000) : last + 1,
     ids: () => ({ states: idsOf(STATE), files: idsOf(FILE) }),
   };
 }

@@ -48,8 +48,8 @@ export interface ImportStorage {
    * @throws what the disk throws.
    */
   namespace(): Promise<string>;
-  /** The first id of all. Hosts that answer requests for imports of each other have different ones. */
-  readonly firstId: number;
+  /** @returns the next id, which no other host gives. @param last the last one; 0 for none. */
+  idAfter(last: number): number;
   /** The ids of all states and files. */
   ids(): { readonly states: readonly number[]; readonly files: readonly number[] };
 }
@@ -271,8 +271,7 @@ export class Imports {
   async #recover(): Promise<void> {
     const { storage, onError } = this.#options;
     const { states, files } = storage.ids();
-    this.#lastId = Math.max(...states, ...files);
-    if (this.#lastId < 1) this.#lastId = storage.firstId - 1;
+    this.#lastId = storage.idAfter(Math.max(0, ...states, ...files)) - 1;
     for (const id of files) await storage.discard(id).catch(onError);
     for (const id of states.toSorted((a, b) => a - b)) {
       const summary = this.#recovered(id);

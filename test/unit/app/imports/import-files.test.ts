@@ -51,14 +51,26 @@ test('a file that is gone is not read as an empty one', async () => {
   );
 });
 
-test('the first ids of hosts that answer for each other differ, and a single host begins at 1', async () => {
-  const firstOf = async (amongHosts: boolean) =>
-    (await openImportFiles(quickDisk, temporaryDirectory(), amongHosts)).firstId;
-  const hosts = await Promise.all([1, 2, 3].map(() => firstOf(true)));
-  // Two of three are equal in one of 300,000 runs, all three in one of 10^12.
-  assert.ok(new Set(hosts).size > 1, hosts.join());
-  assert.ok(hosts.every((id) => id >= 1000 && id % 1000 === 0));
-  assert.is(await firstOf(false), 1);
+/** The id of the next import of a host. */
+async function idAfter(last: number, amongHosts: boolean): Promise<number> {
+  const files = await openImportFiles(quickDisk, temporaryDirectory(), amongHosts);
+  return files.idAfter(last);
+}
+
+// The imports of an earlier version, or of a host that was alone, have ids from 1 on.
+for (const last of [0, 7]) {
+  test(`hosts that answer for each other go on with different ids after ${last}`, async () => {
+    const hosts = await Promise.all([1, 2, 3].map(() => idAfter(last, true)));
+    // Two of three are equal in one of 300,000 runs, all three in one of 10^12.
+    assert.ok(new Set(hosts).size > 1, hosts.join());
+    assert.ok(hosts.every((id) => id >= 1000 && id % 1000 === 0));
+  });
+}
+
+test('later ids are in sequence, as are all ids of a single host', async () => {
+  assert.is(await idAfter(7000, true), 7001);
+  assert.is(await idAfter(0, false), 1);
+  assert.is(await idAfter(7, false), 8);
 });
 
 test('a start removes half-written files, and takes no other file of the folder for an import', async () => {

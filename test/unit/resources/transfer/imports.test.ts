@@ -24,12 +24,12 @@ const FILE = 'name\r\nQuill\r\n';
  *
  * @param states those that an earlier process has saved, by id.
  * @param forget removes one of them.
- * @param firstId the id of the first one, if there are none.
+ * @param idAfter the id of the next one.
  */
 async function open(
   states = new Map<number, Buffer>(),
   forget = async (id: number) => void states.delete(id),
-  firstId = 1,
+  idAfter = (last: number) => last + 1,
 ) {
   const store = await openStore(storeDirectory(), { disk: quickDisk });
   const files = new Map<number, Buffer>();
@@ -80,7 +80,7 @@ async function open(
       load: (id) => states.get(id) ?? null,
       forget,
       namespace: async () => 'of this host',
-      firstId,
+      idAfter,
       // A folder lists its files in any order.
       ids: () => ({ states: [...states.keys()].reverse(), files: [...files.keys()].reverse() }),
     },
@@ -157,18 +157,20 @@ test('if it is unknown whether a key was kept, the import of a repeated request 
   await close();
 });
 
-test('ids begin with the first one of the host, and go on after the last one that is kept', async () => {
+test('the next id is chosen from the last one that is kept', async () => {
   const states = new Map<number, Buffer>();
-  for (const [firstId, expected] of [
-    [7000, 7000],
-    [9000, 7001],
-  ] as const) {
-    const { send, end, close } = await open(states, undefined, firstId);
+  const lasts: number[] = [];
+  for (const next of [7000, 9000]) {
+    const { send, end, close } = await open(states, undefined, (last) => {
+      lasts.push(last);
+      return next;
+    });
     const { id } = await send(null);
     await end();
-    assert.is(id, expected);
+    assert.is(id, next);
     await close();
   }
+  assert.equal(lasts, [0, 7000]);
 });
 
 test('the answer that an earlier version kept, without a namespace, is repeated', async () => {
