@@ -1,5 +1,5 @@
 /** The HTTP server: it connects node:http to an application that works with plain values. */
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { type AddressInfo, createServer as createProbe, isIP, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { withTimeout } from '../../delay.ts';
@@ -173,12 +173,12 @@ function createHttpServer(context: ServerContext): Server {
   const unexpected = { ...context, application: rejectExpectation };
   server.on('checkContinue', (request, response) => {
     // The engine finds the word among other expectations, too.
-    const isKnown = request.headers.expect?.toLowerCase() === '100-continue';
-    handleRequest(isKnown ? context : unexpected, request, response, true);
+    handleRequest(isMet(request) ? context : unexpected, request, response, true);
   });
-  server.on('checkExpectation', (request, response) =>
-    handleRequest(unexpected, request, response, true),
-  );
+  server.on('checkExpectation', (request, response) => {
+    const isEmpty = isMet(request);
+    handleRequest(isEmpty ? context : unexpected, request, response, !isEmpty);
+  });
   server.on('connection', (socket) => {
     rememberPeer(socket);
     const rejected = connections.admit(socket);
@@ -187,6 +187,11 @@ function createHttpServer(context: ServerContext): Server {
   server.on('clientError', (error, socket) => clientErrors.handle(error, socket as Socket));
   server.on('connect', (_, socket) => clientErrors.rejectTunnel(socket as Socket));
   return server;
+}
+
+/** Whether the list in Expect has no other member than 100-continue. It may be empty. */
+function isMet({ headers: { expect = '' } }: IncomingMessage): boolean {
+  return expect.split(',').every((each) => /^(?:100-continue)?$/i.test(each.trim()));
 }
 
 /** RFC 9110, section 10.1.1. */

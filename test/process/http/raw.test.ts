@@ -228,6 +228,17 @@ test('an unknown expectation in Expect is 417 as JSON, also beside 100-continue'
   }
 });
 
+test('a request whose Expect is an empty list is answered like one without it', async () => {
+  for (const expected of ['', ' ', ' , ']) {
+    const answers = await converse([request('POST /books/', [`Expect:${expected}`, LAST], BOOK)]);
+    assert.equal(statuses(answers), [201], expected);
+    assert.equal(
+      statuses(await converse([request('GET /books/', [`Expect:${expected}`, LAST])])),
+      [200],
+    );
+  }
+});
+
 const EXPECT = 'Expect: 100-continue';
 
 /** Sends the body of a request when the server asks for it. @returns the statuses of its responses. */
@@ -253,6 +264,7 @@ async function statusesWithExpect(line: string, body: string, headers: readonly 
 
 test('a request with Expect: 100-continue gets 100 before its body is sent, also one that is read as a stream', async () => {
   assert.equal(await statusesWithExpect('POST /books/', BOOK), [100, 201]);
+  assert.equal(await statusesWithExpect('POST /books/', BOOK, [EXPECT]), [100, 201], 'twice');
   // As curl sends a large file.
   const headers = [authorization, 'Content-Type: text/csv'];
   const imported = await statusesWithExpect('POST /admin/brands/imports/', 'name\nA\n', headers);
