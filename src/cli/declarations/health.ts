@@ -22,7 +22,7 @@ export function declareHealth(program: Command, context: Context): void {
         '--url <url>',
         'address of the server (default: built from the flags below)',
         parseServerUrl,
-      ),
+      ).insteadOf(['host', 'port', 'basePath', 'metricsPort', 'metricsHost']),
     )
     .addOption(timeFlag('--timeout', 'time for the whole response', 5000))
     .addOption(verboseFlag())

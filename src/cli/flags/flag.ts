@@ -7,6 +7,7 @@ export class Flag extends Option {
   readonly excluded: string[] = [];
   isNeeded = false;
   standsForArguments = false;
+  isAlternative = false;
   /** Name of the flag without which it has no effect, as commander has it; null if there is none. */
   companion: string | null = null;
 
@@ -29,6 +30,15 @@ export class Flag extends Option {
   insteadOfArguments(): this {
     this.standsForArguments = true;
     return this;
+  }
+
+  /**
+   * The flag is an alternative to the named ones, which are declared after it: together they are
+   * refused, but its variable is preferred to theirs.
+   */
+  insteadOf(names: string[]): this {
+    this.isAlternative = true;
+    return this.conflicts(names);
   }
 
   /** The flag has no effect without the named one. */
@@ -109,6 +119,7 @@ export function applyVariables(
     const value = mayApply(option, given, command) ? valueIn(env, option, command) : undefined;
     if (value !== undefined) {
       const other = applied.find((each) => excludes(each, option));
+      if (other?.isAlternative) continue;
       if (other !== undefined) {
         command.error(`${other.variable} and ${option.variable} cannot be set together`);
       }

@@ -49,6 +49,23 @@ for (const url of WRONG) {
   });
 }
 
+test('--url with a flag of an address is wrong usage, and it wins if both are variables', async () => {
+  const none = 'http://127.0.0.1:1';
+  for (const flag of ['--host', '--port', '--base-path', '--metrics-port', '--metrics-host']) {
+    const value = flag.endsWith('port') ? '2' : '/api';
+    const { status, stderr } = await callProgram(['health', '--url', none, flag, value]);
+    assert.is(status, 2, flag);
+    assert.match(stderr, new RegExp(`--url .*cannot be used with .*${flag}`));
+  }
+  const env = { CATALOG_URL: `${none}/variable`, CATALOG_PORT: '2', CATALOG_METRICS_PORT: '3' };
+  assert.match((await callProgram(['health'], { env })).stderr, `${none}/variable/readyz does not`);
+  const named = await callProgram(['health', '--url', none], { env });
+  assert.match(named.stderr, `${none}/readyz does not`);
+  const own = { CATALOG_URL: none };
+  const port = await callProgram(['health', '--port', '2'], { env: own });
+  assert.match(port.stderr, 'http://127.0.0.1:2/readyz does not');
+});
+
 for (const flags of [
   ['--host', 'a b'],
   ['--metrics-host', 'a b', '--metrics-port', '9180'],
