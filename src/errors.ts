@@ -204,7 +204,18 @@ export function publicMessageOf(error: unknown): string {
   return begin.startsWith(`${code}: `) ? begin : code;
 }
 
-/** A word of a command in a message, quoted if a POSIX shell would read it in another way. */
+/** What a message does not show as it is (`escaped`): a line end, or what moves the cursor. */
+const INVISIBLE = /[\p{Cc}\p{Cf}\u2028\u2029]/u;
+
+/**
+ * A word of a command in a message, quoted if a POSIX shell would read it in another way. A text
+ * that a message would not show as it is becomes the output of printf(1), its bytes octal numbers.
+ */
 export function shellWord(text: string): string {
+  if (INVISIBLE.test(text)) return `"$(printf '${text.replace(/[^\w@+=:,./ ]/gu, octal)}')"`;
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+function octal(char: string): string {
+  return [...Buffer.from(char)].map((byte) => `\\${byte.toString(8).padStart(3, '0')}`).join('');
 }

@@ -153,14 +153,14 @@ function report(
 ): ExitStatus {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return 0;
-    const message = withoutCredentials(oneLine(error.message.replace(/^error: /, '')));
+    const message = withoutCredentials(inOneLine(error.message.replace(/^error: /, '')));
     const said = error.code === 'commander.help' ? withoutCommand(argv) : message;
     context.warn(`${said.replace(/\.$/, '')}; see ${namedIn(argv, program)} --help`);
     return 2;
   }
   const causes = causesOf(error);
   const messages = causes.map((cause) => systemMessage(cause) ?? messageOf(cause));
-  context.warn(oneLine(messages.join('; ')), error);
+  context.warn(messages.join('; '), error);
   return causes[0] instanceof CatalogError ? causes[0].exit : 1;
 }
 
@@ -210,9 +210,7 @@ function withoutCredentials(line: string): string {
     .join(' ');
 }
 
-function oneLine(text: string): string {
-  return text
-    .split('\n')
-    .map((line) => line.trim())
-    .join(' ');
+/** commander puts a suggestion on a line of its own. Another line end belongs to a value. */
+function inOneLine(text: string): string {
+  return text.replace(/\n(?=\(Did you mean )/, ' ');
 }

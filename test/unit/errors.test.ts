@@ -105,6 +105,9 @@ for (const [text, word] of [
   ['~/data', "'~/data'"],
   ['größe', "'größe'"],
   ['', "''"],
+  ['a\nb', String.raw`"$(printf 'a\012b')"`],
+  ["-\t%'\\", String.raw`"$(printf '\055\011\045\047\134')"`],
+  ['\u202e', String.raw`"$(printf '\342\200\256')"`],
 ] as const) {
   test(`in a command ${JSON.stringify(text)} is ${word}`, () => assert.is(shellWord(text), word));
 }

@@ -35,6 +35,16 @@ test('a failure exits 1: a file at the path of the data directory', async () => 
   assert.match(finished.stderr, file);
 });
 
+test('a line end in a path is shown, and the command that is named has the same path', async () => {
+  const data = join(temporaryDirectory(), 'a\nb');
+  const { stderr } = await runCommand(['check', '--data', data]);
+  const shown = data.replace('\n', String.raw`\u000a`);
+  assert.match(stderr, `${shown} holds no store`);
+  const [, named = ''] = stderr.trim().split(' run: ');
+  const { stdout } = spawnSync('sh', ['-c', `set -- ${named}; printf %s "$4"`]);
+  assert.is(String(stdout), data);
+});
+
 test('a directory on standard input is named in the error, with what to do', async () => {
   const data = await directoryWithStore();
   const directory = openSync(data, 'r');

@@ -471,6 +471,13 @@ test('a command without its store, and serve with a short secret, do not create 
   assert.equal(readdirSync(root), []);
 });
 
+test('a line end in a value is shown in the message about it', async () => {
+  const usage = await callProgram(['health', '--url', 'a\nb']);
+  assert.match(usage.stderr, String.raw`'a\u000ab' is invalid`);
+  const misspelt = await callProgram(['check', '--dat', 'x']);
+  assert.match(misspelt.stderr, "unknown option '--dat' (Did you mean --data?)");
+});
+
 test('--verbose prints the stack of an error on standard error, after its line', async () => {
   const data = join(temporaryDirectory(), 'none');
   const { status, stdout, stderr } = await callProgram([
