@@ -317,6 +317,21 @@ testOnTerminal(
   },
 );
 
+testOnTerminal(
+  'on a terminal Ctrl-Z at the prompt shows no password and stops nothing',
+  async () => {
+    const { shown, status } = await onTerminal(
+      ['users', 'add', 'ann', '--data', await directoryWithStore()],
+      [
+        ['Password of ann: ', `\u001a${PASSWORD}\r`],
+        ['Repeat the password: ', `${PASSWORD}\r`],
+      ],
+    );
+    assert.is(status, 0, shown);
+    assert.is(shown, 'Password of ann: \r\nRepeat the password: \r\nadded ann as viewer\r\n');
+  },
+);
+
 const ENDINGS: readonly (readonly [string, readonly (readonly [string, string])[], string])[] = [
   [
     'two different passwords',

@@ -8,6 +8,9 @@ import { readInput, STANDARD_STREAM } from '../../standard-stream.ts';
 /** More than a password has, which is judged later; it bounds what is read. */
 const MAX_BYTES = 4096;
 
+/** What readline reads in place of bytes that are not UTF-8. */
+const UNDECODED = '\ufffd';
+
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
@@ -24,6 +27,7 @@ export async function askPassword(name: string, { input, terminal }: Context): P
   if (first === undefined || again === undefined) {
     throw new CatalogError('account', 'no password was given; nothing was changed');
   }
+  if (first.includes(UNDECODED)) throw notUtf8('typed');
   if (first === again) return first;
   throw new CatalogError('account', 'the two passwords differ; nothing was changed');
 }
@@ -46,6 +50,9 @@ async function typeLines(
   // and Ctrl-D.
   const unseen = new Writable({ write: (_chunk, _encoding, done) => done() });
   const lines = createInterface({ input, output: unseen, terminal: true, historySize: 0 });
+  // Otherwise readline turns the echo on before it stops the process, which does not stop if no shell
+  // controls its job, and reads nothing more after it has.
+  lines.on('SIGTSTP', () => {});
   const typed: string[] = [];
   const each = lines[Symbol.asyncIterator]();
   try {
@@ -63,12 +70,16 @@ async function typeLines(
   return typed;
 }
 
+function notUtf8(where: string, cause?: unknown): CatalogError {
+  return new CatalogError('account', `the password ${where} is not UTF-8`, { cause });
+}
+
 function oneLine(given: Uint8Array): string {
   let line: string;
   try {
     line = utf8.decode(given).replace(/\r?\n$/, '');
   } catch (cause) {
-    throw new CatalogError('account', 'the password on standard input is not UTF-8', { cause });
+    throw notUtf8('on standard input', cause);
   }
   if (line === '') {
     throw new CatalogError(

@@ -1,5 +1,5 @@
 /** How much of standard input is read for a password (`users`: test/process/cli/users). */
-import { Readable } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { askPassword } from '../../../../src/cli/commands/access/password.ts';
@@ -19,6 +19,18 @@ test('standard input without an end is refused after a few pieces', async () => 
     assert.match(String(error), 'standard input has more than 4096 bytes');
   }
   assert.ok(pieces < 100, `${pieces} pieces`);
+});
+
+test('a password that is typed in another encoding than UTF-8 is refused', async () => {
+  const typed = new PassThrough();
+  const input = () => Object.assign(typed, { isTTY: true, setRawMode() {} });
+  typed.end(Buffer.from('gr\u00f6\u00dfer als\rgr\u00f6\u00dfer als\r', 'latin1'));
+  try {
+    await askPassword('ann', { ...contextOf(), input, terminal: new PassThrough().resume() });
+    assert.unreachable();
+  } catch (error) {
+    assert.match(String(error), 'the password typed is not UTF-8');
+  }
 });
 
 test.run();
