@@ -17,12 +17,19 @@ export const TRUST_NOBODY: Trust = () => false;
  */
 export function trustIn(proxies: readonly string[]): Trust {
   if (proxies.length === 0) return TRUST_NOBODY;
+  const wrong = proxies.find((each) => !/^[a-z]+$/.test(each) && isIP(addressIn(each)) === 0);
+  if (wrong !== undefined) throw new CatalogError('usage', `${wrong} is no address or network`);
   try {
     const trusts = proxyAddress.compile([...proxies]);
     return (address) => trusts(address, 0);
   } catch (error) {
     throw new CatalogError('usage', messageOf(error));
   }
+}
+
+/** proxy-addr reads `1` as 0.0.0.1 and `010.0.0.1` as 8.0.0.1, as inet_aton(3) does. */
+function addressIn(network: string): string {
+  return network.split('/', 1)[0] ?? '';
 }
 
 /** What of an incoming request tells who sent it. */
