@@ -7,6 +7,7 @@ import { encodeBackup, writeBackup } from '../../../store/backup.ts';
 import { recordBackup } from '../../../store/files/last-backup.ts';
 import { recover } from '../../../store/files/recovery.ts';
 import type { State } from '../../../store/state.ts';
+import { CatalogError } from '../../../errors.ts';
 import { missing } from '../../../store/directory.ts';
 import { describeState } from '../describe.ts';
 import { outputPath, writeOutput } from '../output.ts';
@@ -54,12 +55,21 @@ export async function backup(options: BackupOptions, context: Context): Promise<
   context.print(`backed up ${data} to ${path}: ${[describeState(state), ...also].join('; ')}`);
 }
 
-/** @returns how the keys are encrypted; null if they are left out. */
+/**
+ * @returns how the keys are encrypted; null if they are left out.
+ * @throws CatalogError `backup_failed`.
+ */
 function encryptionOf({
   passphraseFile,
   recipient: recipients = [],
 }: BackupOptions): EncryptTo | null {
-  if (passphraseFile !== undefined) return { passphrase: readPassphrase(passphraseFile) };
+  if (passphraseFile !== undefined) {
+    const passphrase = readPassphrase(passphraseFile);
+    // Who restores may have it only on paper, and age asks for one line.
+    if (!/[\r\n]/.test(passphrase)) return { passphrase };
+    const message = `${passphraseFile} has more than one line; write only the passphrase into it`;
+    throw new CatalogError('backup_failed', message);
+  }
   return recipients.length === 0 ? null : { recipients };
 }
 

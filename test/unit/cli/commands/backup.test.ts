@@ -198,6 +198,9 @@ test('a passphrase or identity file that is unusable is reported with what to do
   const none = join(folder, 'none');
   await assertFails(1, backup(none), `there is no file ${none}; name a file with a passphrase`);
   const binary = file(folder, 'binary', Buffer.of(0xff));
+  for (const text of ['a long passphrase\n\n', 'a long\r\npassphrase\r\n']) {
+    await assertFails(1, backup(file(folder, 'lines', text)), 'lines has more than one line');
+  }
   await assertFails(1, backup(binary), 'not text in UTF-8; name a file with a passphrase');
   await assertFails(1, backup(file(folder, 'empty', '\n')), 'empty');
   await assertFails(1, backup('/dev/zero'), '/dev/zero', 'longer than 64 KiB; name another file');
