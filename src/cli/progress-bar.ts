@@ -2,6 +2,9 @@
 import type { Writable } from 'node:stream';
 import { SingleBar } from 'cli-progress';
 
+/** Columns of the bar: with it the longest line fits into the 80 that a terminal usually has. */
+const BAR_COLUMNS = 20;
+
 export class ProgressBar {
   readonly #bar: SingleBar;
   #startedAt: number | null = null;
@@ -13,6 +16,7 @@ export class ProgressBar {
   constructor(terminal: Writable, unit: string) {
     this.#bar = new SingleBar({
       format: `{bar} {percentage}% {value}/{total} ${unit}, {rate}/s, {left}`,
+      barsize: BAR_COLUMNS,
       stream: terminal,
       // A signal that ends the command would leave the terminal without a cursor or without wrapping.
       hideCursor: false,

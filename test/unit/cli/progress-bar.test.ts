@@ -58,6 +58,16 @@ test('a bar shows how much is done, how much a second, and the time left', async
   assert.match(atOnce, '100% 20/20 pages, 0/s, 0 s left');
 });
 
+test('a terminal of 80 columns shows the time left of a long run', async () => {
+  const printed = await printedBy((bar, pass) => {
+    bar.show(0, 1_107_372);
+    pass(1_000_000);
+    bar.show(600_000, 1_107_372);
+    bar.stop();
+  });
+  assert.match(printed, '54% 600000/1107372 pages, 600/s, 14 min 6 s left');
+});
+
 test('a bar sets no mode of the terminal, which would stay set if a signal ended the command', async () => {
   const printed = await printedBy((bar) => {
     bar.show(1, 2);
