@@ -17,12 +17,12 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
  * @param name of the account.
  * @throws CatalogError `account` if no password is given, or the two differ.
  */
-export async function askPassword(name: string, { input, terminal }: Context): Promise<string> {
-  const stream: Readable & { isTTY?: boolean } = input();
-  if (stream.isTTY !== true || terminal === null) return oneLine(await allOf(stream));
-  const [first, again] = await typeLines(stream, terminal, [
-    `Password of ${name}: `,
-    'Repeat the password: ',
+export async function askPassword(name: string, context: Context): Promise<string> {
+  const stream: Readable & { isTTY?: boolean } = context.input();
+  if (stream.isTTY !== true) return oneLine(await allOf(stream));
+  const [first, again] = await typeLines(stream, context, [
+    `Password of ${name}:`,
+    'Repeat the password:',
   ]);
   if (first === undefined || again === undefined) {
     throw new CatalogError('account', 'no password was given; nothing was changed');
@@ -41,7 +41,7 @@ function allOf(stream: AsyncIterable<Uint8Array>): Promise<Buffer> {
 /** @returns the line typed at each prompt, without echo; fewer if Ctrl-C or Ctrl-D ended it. */
 async function typeLines(
   input: NodeJS.ReadableStream,
-  output: NodeJS.WritableStream,
+  { terminal, warn }: Context,
   prompts: readonly string[],
 ): Promise<string[]> {
   // Loaded only here, because it would delay the start of a server, which does not use it.
@@ -57,10 +57,12 @@ async function typeLines(
   const each = lines[Symbol.asyncIterator]();
   try {
     for (const prompt of prompts) {
-      output.write(prompt);
+      // Standard error may be a pipe to a terminal, as to tee(1).
+      if (terminal === null) warn(prompt);
+      else terminal.write(`${prompt} `);
       const line = await each.next();
       // The end of the line was not echoed either.
-      output.write('\n');
+      terminal?.write('\n');
       if (line.done === true) break;
       typed.push(line.value);
     }

@@ -33,4 +33,18 @@ test('a password that is typed in another encoding than UTF-8 is refused', async
   }
 });
 
+test('what is typed is not shown if standard error is no terminal, and the prompts go there', async () => {
+  const typed = new PassThrough();
+  const modes: boolean[] = [];
+  const setRawMode = (isRaw: boolean) => void modes.push(isRaw);
+  const input = () => Object.assign(typed, { isTTY: true, setRawMode });
+  typed.end('a long password\ra long password\r');
+  const said: string[] = [];
+  const warn = (line: string) => void said.push(line);
+  const context = { ...contextOf(), input, warn, terminal: null };
+  assert.is(await askPassword('ann', context), 'a long password');
+  assert.equal(said, ['Password of ann:', 'Repeat the password:']);
+  assert.equal(modes, [true, false]);
+});
+
 test.run();
