@@ -175,6 +175,13 @@ test('cells of a German spreadsheet are sent as the server reads them', async ()
   }
 });
 
+test('a blank row above the header that has another delimiter is sent as an empty line', async () => {
+  const text = ';;\r\ncode,stock\r\nA,1\r\n';
+  assert.is(await sent(text, ['code', 'stock']), '\r\ncode,stock\r\nA,1\r\n');
+  const known = ',,\r\ncode,stock\r\nA,1\r\n';
+  assert.is(await sent(known, ['code', 'stock']), known);
+});
+
 test('a cell that could mean something else is sent as it is, and so is a file of such cells', async () => {
   for (const cell of ['1,234', '1.234', '-5,00', '12,50 $', '1,2,50', 'a,50', ',', '']) {
     const text = `code;price EUR\nWAHR;${cell}\n`;

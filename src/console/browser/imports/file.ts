@@ -31,7 +31,7 @@ interface CsvTable {
   readonly sample: readonly (readonly string[])[];
   /** Whether the file was not UTF-8, and was converted. */
   readonly converted: boolean;
-  /** Whether a line was left out that only names the delimiter, or only has spaces. */
+  /** Whether a line was left out that the server does not skip: a delimiter's name, or blank. */
   readonly shortened: boolean;
 }
 
@@ -83,8 +83,8 @@ const DELIMITER_LINE = /^"?sep=([,;\t])"?(?:\r\n|\n|\r)/i;
 /** Blank rows above the header, of a spreadsheet or of a program that quotes every cell. */
 const BLANK_LINES = /^(?:[\s,;]|"\s*")*[\r\n]/;
 
-/** What the server skips above the header. */
-const BLANK_FOR_SERVER = /^(?:[\r\n,;\t]|"")*$/;
+/** What the server skips above the header, besides the delimiter. */
+const BLANK_FOR_SERVER = /^(?:[\r\n]|"")*$/;
 
 /** Cells of a blank row, whose line ends begin no row. */
 const BLANK_CELLS = /"\s*"/g;
@@ -96,9 +96,9 @@ function tableOf(bytes: Uint8Array): CsvTable {
   const [lines = ''] = BLANK_LINES.exec(rest) ?? [];
   const blank = lines.replace(BLANK_CELLS, '').match(/\r\n|[\r\n]/g)?.length ?? 0;
   const text = rest.slice(lines.length);
-  // The server would read a space as the name of a column.
-  const shortened = line !== '' || !BLANK_FOR_SERVER.test(lines);
   const delimiter = named === undefined ? delimiterOf(text) : (named as Delimiter);
+  // The server would read a space, or another delimiter, as the name of a column.
+  const shortened = line !== '' || !BLANK_FOR_SERVER.test(lines.replaceAll(delimiter, ''));
   const { records } = readRecords(text, delimiter, SAMPLE_ROWS + 1);
   const [header = [], ...sample] = records;
   return { text, blank, delimiter, header, sample, converted, shortened };
