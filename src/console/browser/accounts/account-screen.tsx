@@ -155,7 +155,7 @@ function UserRow(props: RowProps) {
   const actions = useUserActions(props);
   return (
     <tr>
-      <th scope="row" class="account-name">
+      <th scope="row" class="account-name name">
         {name} {name === session.value?.subject && <span class="tag">{t('accounts.you')}</span>}
       </th>
       <RoleCell name={name} role={role} onApply={(chosen) => actions.change({ role: chosen })} />

@@ -82,13 +82,18 @@ function SelectPage({ shown, selection, select }: SelectProps) {
   );
 }
 
-function SortableHeader({ column, query, show }: ListProps & { readonly column: string }) {
+function SortableHeader({
+  column,
+  collection,
+  query,
+  show,
+}: ListProps & { readonly column: string }) {
   const current = query.sortby === column || (query.sortby === '' && column === 'id');
   const direction = query.descending ? 'descending' : 'ascending';
   return (
     <th
       scope="col"
-      class={isNumeric(column) ? 'number' : ''}
+      class={column === collection.title ? 'name' : isNumeric(column) ? 'number' : ''}
       aria-sort={current ? direction : 'none'}
     >
       <button
@@ -148,7 +153,7 @@ function Cell({ column, item, collection, shown }: RowProps & { readonly column:
   };
   if (column === collection.title) {
     return (
-      <th scope="row">
+      <th scope="row" class="name">
         <a href={href(`/${collection.name}/${item.id}`)}>{titleOf(collection, item)}</a>
       </th>
     );

@@ -2,8 +2,8 @@
 import type { Locator } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { testInBrowser, violationsOn } from '../../browser.ts';
-import { faults, hold, priceIn, stage } from '../console.ts';
+import { shoot, testInBrowser, violationsOn } from '../../browser.ts';
+import { faults, hold, isFocusInSight, makeAccount, priceIn, stage } from '../console.ts';
 
 const scene = stage();
 
@@ -137,5 +137,33 @@ testInBrowser('a screen that has nothing to show says so', async () => {
   assert.is(await page.getByText('0 entries').count(), 0);
   assert.equal(faults(visitor), []);
 });
+
+for (const dark of [false, true]) {
+  const title = `in a narrow window names stay beside what is scrolled to${dark ? ', dark' : ''}`;
+  testInBrowser(title, async () => {
+    const { server, at, visit } = scene();
+    const { page } = await visit('admin', { width: 390, dark });
+    if (!dark) await makeAccount(server, 'mia-of-the-narrow-window', 'viewer');
+    for (const path of ['/skus', '/accounts']) {
+      await page.goto(at(path));
+      const name = page.getByRole('row').nth(1).getByRole('rowheader');
+      await name.waitFor();
+      await page.locator('.table').evaluate((table) => table.scrollTo({ left: 9999 }));
+      const { x: left = 0 } = (await page.locator('.table').boundingBox()) ?? {};
+      for (const cell of [name, page.getByRole('columnheader', { name: /^(?:User n|N)ame/ })]) {
+        const { x = -1, width = 999 } = (await cell.boundingBox()) ?? {};
+        assert.ok(x >= left && width <= 160, `${path}: ${width} pixels from ${x}`);
+      }
+      const others = page.getByRole('row').nth(1).locator('td').locator('button, input, select');
+      for (const other of (await others.all()).reverse()) {
+        await other.focus();
+        assert.ok(await isFocusInSight(page), await other.evaluate((each) => each.outerHTML));
+      }
+      await page.locator('.table').evaluate((table) => table.scrollTo({ left: 9999 }));
+      await shoot(page, `narrow-names${path.replace('/', '-')}-${dark ? 'dark' : 'light'}`, false);
+      assert.equal(await violationsOn(page), []);
+    }
+  });
+}
 
 test.run();
