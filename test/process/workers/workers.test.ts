@@ -340,6 +340,8 @@ test('a stop answers the current request, and leaves no worker process and no so
   const headers = `Content-Type: application/json\r\nContent-Length: ${text.length}`;
   socket.write(`POST /books/ HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n${headers}\r\n\r\n`);
   await until('the request is under way', () => received.startsWith('HTTP/1.1 100 '));
+  // As from systemd: every process gets the signal.
+  for (const worker of workers) process.kill(worker, 'SIGTERM');
   const stopped = server.stop();
   const closed = new Promise((resolve) => socket.on('close', resolve));
   socket.write(text);
@@ -350,6 +352,33 @@ test('a stop answers the current request, and leaves no worker process and no so
   assert.is(stderr, '');
   assert.not.ok(workers.some(isThere));
   assert.not.ok(existsSync(path));
+});
+
+test('a stop ends the streams of changes of the workers in good order', async () => {
+  const server = await startServer({ args: WORKERS });
+  const headers = {
+    accept: 'text/event-stream',
+    authorization: `Bearer ${await tokenFor('viewer')}`,
+  };
+  const response = await fetch(`${server.url}/admin/changes/?since=0`, { headers });
+  assert.is(response.status, 200);
+  const [{ status }] = await Promise.all([server.stop(), response.text()]);
+  assert.is(status, 0);
+});
+
+test('every request has one line in the log, with the client that a trusted proxy names', async () => {
+  const flags = ['--log-level', 'info', '--trust-proxy', 'loopback'];
+  const server = await startServer({ args: [...WORKERS, ...flags] });
+  const headers = { 'x-forwarded-for': '203.0.113.9' };
+  await send(server, 'GET', '/books/', { headers });
+  await send(server, 'POST', '/books/', { headers, body: book('Passed on') });
+  const { stderr } = await server.stop();
+  const lines = stderr.split('\n').filter((line) => line.includes('"path":"/books/"'));
+  const logged = lines.map((line) => JSON.parse(line));
+  assert.equal(
+    logged.map(({ method, status, address }) => `${method} ${status} ${address}`).sort(),
+    ['GET 200 203.0.113.9', 'POST 201 203.0.113.9'],
+  );
 });
 
 test('one client may write over all connections of a worker at a time, as with one process', async () => {
