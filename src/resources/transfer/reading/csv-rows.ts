@@ -19,6 +19,9 @@ const EMPTY_LINE_BYTES = 2;
 /** Blank lines at the beginning: a spreadsheet saves blank rows above the header like this. */
 const BLANK_LINES = /^[\r\n,;\t]*[\r\n]/;
 
+/** A cell of a blank row above the header, which may have another delimiter. */
+const BLANK_CELL = /^[,;\t]*$/;
+
 /** A record of the text. */
 interface CsvRecord {
   readonly cells: readonly string[];
@@ -55,7 +58,7 @@ export async function* csvRows(
     for (const record of found) {
       row += 1;
       if (width === 0) {
-        if (isEveryEmpty(record)) continue;
+        if (record.cells.every((cell) => BLANK_CELL.test(cell))) continue;
         width = record.cells.length;
         onHeader(record.cells, row);
       } else if (!isEmptyLine(record) && !isBlank(record, width)) {
@@ -86,11 +89,8 @@ function isEmptyLine({ cells, bytes }: CsvRecord): boolean {
 
 /** A row without a value, as a spreadsheet saves a blank one: `,,,`. */
 function isBlank(record: CsvRecord, width: number): boolean {
-  return width > 1 && record.cells.length === width && isEveryEmpty(record);
-}
-
-function isEveryEmpty({ cells }: CsvRecord): boolean {
-  return cells.every((cell) => cell === '');
+  const { cells } = record;
+  return width > 1 && cells.length === width && cells.every((cell) => cell === '');
 }
 
 function contentOf(cells: readonly string[], width: number): FileRow['content'] {

@@ -74,7 +74,7 @@ test('a line of "" is a row with an empty cell, and an empty line is ignored, wh
 });
 
 test('blank lines before the header are counted, wherever a piece ends', async () => {
-  const blank = fc.constantFrom('', ';', ';;;');
+  const blank = fc.constantFrom('', ';', ';;;', ',,', '\t\t');
   const blanks = fc.array(blank, { minLength: 1, maxLength: 4 });
   const end = fc.constantFrom('\r\n', '\n', '\r');
   const sizes = fc.array(fc.integer({ min: 1, max: 8 }), { minLength: 1, maxLength: 6 });
