@@ -246,6 +246,7 @@ test('if etcd is set back to the state before a change of a host, that state con
   setBack();
   await until('it was asked twice', () => asked() > 1);
   assert.throws(() => credentials.requireConfirmed(), /have not been confirmed for 10 seconds/);
+  await until('it is reported', () => errors.length > 0);
   await credentials.close();
   assert.match(errors.join(), 'are older than those of this host');
 });
