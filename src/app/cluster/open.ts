@@ -2,8 +2,9 @@
 import { createSecureContext } from 'node:tls';
 import { type FileContent, readShort } from '../../disk/watched-file.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
+import type { Certificates } from '../../hosts/cluster/address.ts';
 import { Cluster } from '../../hosts/cluster/cluster.ts';
-import type { Certificates, EtcdLogin } from '../../hosts/cluster/etcd-client.ts';
+import type { EtcdLogin } from '../../hosts/cluster/etcd-client.ts';
 import { type ClusterSettings, DEFAULT_LOG_TIMEOUT_MS, type SharedLogSettings } from './options.ts';
 
 /** More than a bundle of certificates has. */

@@ -1,7 +1,6 @@
-/** The address of a log: `etcd://a:2379,b:2379,c:2379/shop`. */
+/** The address of a log, `etcd://a:2379,b:2379,c:2379/shop`, and how its nodes are reached. */
 import { CatalogError } from '../../errors.ts';
 import { LOOPBACK } from '../address.ts';
-import type { Certificates, EtcdAddress } from './etcd-client.ts';
 
 /** Nodes of a cluster; etcd's own advice is seven at most. */
 const MAX_NODES = 16;
@@ -17,6 +16,21 @@ export interface LogAddress {
   readonly nodes: readonly string[];
   /** The prefix of every key: `/shop/`. */
   readonly prefix: string;
+}
+
+/** How etcd is reached. */
+export interface EtcdAddress {
+  /** `https://a:2379` for each node. */
+  readonly endpoints: readonly string[];
+  /** The prefix of every key: `/shop/`. */
+  readonly prefix: string;
+}
+
+/** PEM texts. */
+export interface Certificates {
+  readonly ca?: string | undefined;
+  readonly cert?: string | undefined;
+  readonly key?: string | undefined;
 }
 
 /** @throws CatalogError `usage`. */

@@ -3,28 +3,15 @@
  *
  * Every call is bounded in time and in bytes. Before the first call all nodes are asked at once,
  * and the one that answers first is used, because a host has to start while a node is down. After a
- * failed call the next call uses the next node. Whether a failed call took effect is not known.
+ * failed call the next call uses the next node, and the watches at the old one end: a node that is
+ * frozen keeps them open and sends nothing. Whether a failed call took effect is not known.
  */
 import { withTimeout } from '../../delay.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
 import { bounded, wholeOf } from '../../streams.ts';
 import { fetchDirectly } from '../direct-fetch.ts';
 import { linesOf } from '../following/lines.ts';
-
-/** How etcd is reached. */
-export interface EtcdAddress {
-  /** `https://a:2379` for each node. */
-  readonly endpoints: readonly string[];
-  /** The prefix of every key: `/shop/`. */
-  readonly prefix: string;
-}
-
-/** PEM texts. */
-export interface Certificates {
-  readonly ca?: string | undefined;
-  readonly cert?: string | undefined;
-  readonly key?: string | undefined;
-}
+import type { Certificates, EtcdAddress } from './address.ts';
 
 export interface EtcdLogin {
   readonly name: string;
@@ -95,6 +82,8 @@ export class EtcdClient {
   /** The search for a node that answers; null before the first call. */
   #found: Promise<void> | null = null;
   #token: string | null = null;
+  /** Ends each open watch. All of them are at the node that the calls use. */
+  readonly #watches = new Set<AbortController>();
 
   constructor(options: EtcdOptions) {
     this.#options = options;
@@ -122,11 +111,13 @@ export class EtcdClient {
 
   /** Goes on to the next node, unless another call has done so already. */
   #leave(node: number): void {
-    if (this.#node === node) this.#node = (node + 1) % this.#options.endpoints.length;
+    if (this.#node !== node) return;
+    this.#node = (node + 1) % this.#options.endpoints.length;
+    for (const watch of this.#watches) watch.abort();
   }
 
   /**
-   * Opens a watch.
+   * Opens a watch. It ends when the calls leave its node.
    *
    * @param signal ends it.
    * @returns the responses, each a line of JSON.
@@ -139,6 +130,7 @@ export class EtcdClient {
     const end = () => ending.abort();
     signal.addEventListener('abort', end, { once: true });
     if (signal.aborted) end();
+    this.#watches.add(ending);
     try {
       const asked = this.#fetch('watch', request, ending.signal);
       const response = await answered(asked, this.#timeoutMs);
@@ -147,9 +139,10 @@ export class EtcdClient {
         if (line.length > 1) yield parsed(line.toString());
       }
     } catch (error) {
-      if (!signal.aborted) this.#leave(node);
+      if (!ending.signal.aborted) this.#leave(node);
       throw unreachable(error);
     } finally {
+      this.#watches.delete(ending);
       signal.removeEventListener('abort', end);
       // Otherwise a node that is frozen would keep a connection of each attempt.
       end();

@@ -1,7 +1,7 @@
 /**
  * Follows one key of etcd: a watch reports changes at once, and a read each second shows whether a
- * majority of the nodes answers. A watch alone could not tell a paused node from an unchanged key:
- * if a read fails, the watch is opened again, at the node that the next calls use.
+ * majority of the nodes answers. A watch alone could not tell a frozen node from an unchanged key:
+ * a call that fails ends the watch, which is opened again at the node that the next calls use.
  */
 import { repeat } from '../../delay.ts';
 import * as v from 'valibot';
@@ -38,12 +38,10 @@ export function followKey<T>(
   const tell = (value: T | null) => {
     if (!signal.aborted) listener(value);
   };
-  let watching = new AbortController();
   // A failed watch is not reported: `ask` shows what it means.
   const watch = async () => {
     const request = { create_request: { key: encodeKey(client.prefix, key) } };
-    watching = new AbortController();
-    for await (const response of client.watch(request, watching.signal)) {
+    for await (const response of client.watch(request, signal)) {
       const { result } = understood(watchShape, response);
       // Such as a watch with a token that has ended. etcd sends nothing more, and leaves it open.
       if (result.canceled) return;
@@ -52,17 +50,10 @@ export function followKey<T>(
     }
   };
   void repeat(watch, INTERVAL_MS, signal);
-  const askOnce = async () => {
-    const value = await ask().catch(nullIfUnavailable);
-    // The watch may be at the node that did not answer. While that one is frozen or cut off, it
-    // reports nothing, and its connection stays open.
-    if (value === null) watching.abort();
-    tell(value);
-  };
+  const askOnce = async () => tell(await ask().catch(nullIfUnavailable));
   const asking = repeat(askOnce, INTERVAL_MS, signal);
   return async () => {
     ending.abort();
-    watching.abort();
     await asking;
   };
 }

@@ -138,25 +138,38 @@ test('what is not answered in time is ended, so that its connection is closed', 
   await until('its connections are closed', () => open() === 0);
 });
 
-test('a watch that fails after a call has left its node does not change where the calls go', async () => {
-  let watching: ServerResponse | undefined;
-  const failing = await rawNode((response) => {
-    const { url } = response.req;
-    if (url === '/v3/watch') (watching = response.writeHead(200)).write('{}\n');
-    else if (url === '/v3/kv/range') response.writeHead(200).end('{}');
+/** A node that has no majority for calls, and keeps the watches that are opened at it. */
+async function aloneWithWatches() {
+  let watches = 0;
+  const { url } = await rawNode((response) => {
+    const path = response.req.url;
+    if (path === '/v3/watch') {
+      watches += 1;
+      response.writeHead(200).write('{}\n');
+    } else if (path === '/v3/kv/range') response.writeHead(200).end('{}');
     else response.writeHead(503).end(JSON.stringify(WITHOUT_MAJORITY.body));
   });
-  const [alone, up] = [await node(WITHOUT_MAJORITY), await node()];
-  const client = clientOf([failing, alone, up]);
-  const watch = watched(client);
-  await until('the watch is open', () => watching !== undefined);
-  for (let each = 0; each < 2; each += 1) {
-    assert.match(String(await client.call('kv/txn', {}).catch(messageOf)), 'no leader');
-  }
+  return { url, watches: () => watches };
+}
+
+test('when a call leaves a node, the watches at it end: it may be frozen', async () => {
+  const [failing, up] = [await aloneWithWatches(), await node()];
+  const client = clientOf([failing, up]);
+  const watches = [watched(client), watched(client)];
+  await until('the watches are open', () => failing.watches() === 2);
+  assert.match(String(await client.call('kv/txn', {}).catch(messageOf)), 'no leader');
+  for (const failure of await Promise.all(watches)) assert.match(String(failure), 'was aborted');
   up.become(UP);
-  watching?.destroy();
-  assert.type(await watch, 'string', 'it failed');
-  assert.equal(await client.call('kv/txn', {}), UP.body);
+  assert.equal(await client.call('kv/txn', {}), UP.body, 'they leave no other node');
+});
+
+test('when a call to the only node fails, the watches at it end as well', async () => {
+  const failing = await aloneWithWatches();
+  const client = clientOf([failing]);
+  const watch = watched(client);
+  await until('the watch is open', () => failing.watches() === 1);
+  assert.match(String(await client.call('kv/txn', {}).catch(messageOf)), 'no leader');
+  assert.match(String(await watch), 'was aborted');
 });
 
 test('a watch that is ended does not send the calls to another node', async () => {

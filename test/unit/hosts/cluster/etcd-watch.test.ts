@@ -66,19 +66,6 @@ test('the listener gets null if the query fails', async () => {
   assert.is(told[0], null);
 });
 
-test('after a query that failed, the watch is opened again: its node may be frozen', async () => {
-  let answered = true;
-  const answers: unknown[] = [answer('1')];
-  const { told, end } = follow(answers, () =>
-    answered ? Promise.resolve('asked') : Promise.reject(new CatalogError('log_unavailable', '')),
-  );
-  await until('the watch is open', () => told.includes('watch: 1'));
-  answers[0] = answer('2');
-  answered = false;
-  await until('another watch is open', () => told.includes('watch: 2'));
-  await end();
-});
-
 test('the listener gets nothing after the end', async () => {
   const asked = Promise.withResolvers<string>();
   const { client, told, end } = follow([], () => asked.promise);
