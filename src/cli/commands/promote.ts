@@ -1,5 +1,6 @@
 /** `promote`: makes the directory of a follower that of the primary (spec 15.15). */
 import type { Context } from '../../app/context.ts';
+import { syncDirectory } from '../../disk/durable-file.ts';
 import { CatalogError, shellWord } from '../../errors.ts';
 import { recover } from '../../store/files/recovery.ts';
 import {
@@ -24,6 +25,8 @@ export async function promote(
   await withOwnership(data, 'promote', async () => {
     const record = readHostRecord(disk, data);
     if (record === null || record.role === 'primary') {
+      // A promotion that was killed may have left the record without a sync of its name.
+      await syncDirectory(disk, data);
       throw new CatalogError('usage', `${data} follows no other host; ${reasonOf(data, record)}`);
     }
     const state = recover(disk, data)?.state;

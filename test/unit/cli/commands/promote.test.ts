@@ -12,7 +12,7 @@ import {
   writeHostRecord,
 } from '../../../../src/store/hosts/host-record.ts';
 import { temporaryDirectory } from '../../../support/directory.ts';
-import { quickDisk, refusableDisk } from '../../../support/disk.ts';
+import { publishWith, quickDisk, refusableDisk } from '../../../support/disk.ts';
 import { callProgram, directoryWithStore } from '../../../support/program.ts';
 import { contextOf } from '../../../support/service.ts';
 
@@ -94,6 +94,25 @@ test('spec 15.15: if the disk refuses the new epoch, promote fails, and the host
   assert.equal([status, stdout], [1, '']);
   assert.match(stderr, 'no space left');
   assert.is(readHostRecord(quickDisk, data)?.role, 'follower');
+});
+
+test('spec 15.15: a repeated promote says that it is promoted only when that survives power loss', async () => {
+  const data = await following();
+  const failing = Object.assign(new Error('i/o error'), { code: 'EIO' });
+  const fsyncSync = () => {
+    throw failing;
+  };
+  const unsynced = { ...quickDisk, publish: publishWith({ fsyncSync }) };
+  const first = await callProgram(['promote', '--data', data], { disk: unsynced });
+  assert.is(first.status, 1, first.stderr);
+  assert.is(readHostRecord(quickDisk, data)?.role, 'primary', 'the record has its name');
+  const refusing = { ...quickDisk, fsync: () => Promise.reject(failing) };
+  const refused = await callProgram(['promote', '--data', data], { disk: refusing });
+  assert.is(refused.status, 1, refused.stderr);
+  assert.not.match(refused.stderr, 'promoted already');
+  const again = await callProgram(['promote', '--data', data]);
+  assert.is(again.status, 2);
+  assert.match(again.stderr, 'promoted already');
 });
 
 test('spec 15.15: promote --notify names further hosts that are to be informed', async () => {
