@@ -201,30 +201,52 @@ test('after a write is answered, every connection reads the new value', async ()
   assert.is(workersOf(server).length, 2);
 });
 
-test('a page is never older than what its connection has shown, even while a worker is stopped', async () => {
-  const server = await startServer({ demo: true, args: WORKERS });
+/**
+ * Reads a book and then something else over one connection, while a write of the book waits for the
+ * other worker, which is stopped. The worker of the connection shows the write already.
+ *
+ * @returns the change sets that both responses show.
+ */
+async function readDuringWrite(server: TestServer, name: string, bookPath: string, path: string) {
+  await until('there are both workers', () => workersOf(server).length === 2);
   const [worker = 0, other = 0] = workersOf(server);
   const [writing, reading] = [
     await connectionTo(server, worker),
     await connectionTo(server, worker),
   ];
-  // The write waits until the other worker is killed. This one shows it at once.
   process.kill(other, 'SIGSTOP');
-  let [item, page] = ['', ''];
   try {
-    const body = JSON.stringify(book('Early'));
-    writing.write(rawRequest('PUT /books/1/', ['Content-Type: application/json'], body));
-    await until('the item shows it', async () => {
-      item = await textOver(reading, '/books/1/', []);
-      return item.includes('Early');
+    const body = JSON.stringify(book(name));
+    writing.write(rawRequest(`PUT ${bookPath}`, ['Content-Type: application/json'], body));
+    let first = '';
+    await until('the book shows it', async () => {
+      first = await textOver(reading, bookPath, []);
+      return first.includes(name);
     });
-    page = await textOver(reading, '/pages/skus/1.html', []);
+    const second = await textOver(reading, path, []);
+    const sequenceOf = (text: string) => Number(/\r\ncatalog-sequence: (\d+)/i.exec(text)?.[1]);
+    return { first: sequenceOf(first), second: sequenceOf(second) };
   } finally {
     if (isThere(other)) process.kill(other, 'SIGCONT');
-    writing.destroy();
+    for (const socket of [writing, reading]) socket.destroy();
   }
-  const sequenceOf = (text: string) => Number(/\r\ncatalog-sequence: (\d+)/i.exec(text)?.[1]);
-  assert.ok(sequenceOf(page) >= sequenceOf(item), `${sequenceOf(page)} < ${sequenceOf(item)}`);
+}
+
+test('a page is never older than what its connection has shown, even while a worker is stopped', async () => {
+  const server = await startServer({ demo: true, args: WORKERS });
+  const shown = await readDuringWrite(server, 'Early', '/books/1/', '/pages/skus/1.html');
+  assert.ok(shown.second >= shown.first, JSON.stringify(shown));
+});
+
+test('the readiness does not wait for a write, below a base path as well', async () => {
+  const server = await startServer({ demo: true, args: [...WORKERS, '--base-path', '/shop'] });
+  let rounds = 0;
+  // After five seconds the stopped worker is killed, and the write ends: a slow machine tries again.
+  await until('the readiness is answered before the write', async () => {
+    const name = `Early ${(rounds += 1)}`;
+    const shown = await readDuringWrite(server, name, '/shop/books/1/', '/shop/readyz');
+    return shown.second < shown.first;
+  });
 });
 
 test('a reader of changes continues at a worker that does not show its last change yet', async () => {
