@@ -54,6 +54,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   hosts: [
     'backoff',
     'http',
+    'resources',
     'store',
     'auth',
     'disk',

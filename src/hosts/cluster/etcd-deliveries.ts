@@ -15,6 +15,7 @@ import { repeat } from '../../delay.ts';
 import * as v from 'valibot';
 import { CatalogError } from '../../errors.ts';
 import { FIRST_FAULT } from '../../json/first-fault.ts';
+import type { DeliveryStorage, LiveState } from '../../resources/webhooks/ports.ts';
 import type { EtcdClient } from './etcd-client.ts';
 import { type RequestOp, transact } from './etcd-keys.ts';
 import { WRITER } from './registry.ts';
@@ -34,18 +35,6 @@ const CLOSE_MS = 2000;
 /** States that one request reads; each has up to 130 KB. */
 const READ_LIMIT = 8;
 
-/** See `LiveState` of the webhooks. */
-interface LiveState {
-  readonly place: object;
-  readonly text: string;
-}
-
-/** The states of a host that has not shared its deliveries yet. */
-interface OwnStates {
-  ids(): readonly number[];
-  load(id: number): string | null;
-}
-
 interface Options {
   readonly client: EtcdClient;
   /** Called with the first of several failures in a row. Failed writes are retried. */
@@ -59,7 +48,7 @@ const placesShape = v.record(
   v.record(v.string(), v.unknown()),
 );
 
-export class EtcdDeliveries {
+export class EtcdDeliveries implements DeliveryStorage {
   readonly #options: Options;
   readonly #now: () => number;
   /** Null while this host does not deliver. */
@@ -88,7 +77,7 @@ export class EtcdDeliveries {
    *
    * @throws CatalogError `log_unavailable`.
    */
-  async offer(own: OwnStates): Promise<void> {
+  async offer(own: Pick<DeliveryStorage, 'ids' | 'load'>): Promise<void> {
     const { client } = this.#options;
     const { found } = await transact(client, [], [{ get: PLACES }]);
     if (found[0]?.[0] !== undefined) return;

@@ -21,7 +21,7 @@ export interface OutgoingRequest {
 export type Send = (request: OutgoingRequest) => Promise<number>;
 
 /** The state of the deliveries of a webhook, which changes while they continue. */
-interface LiveState {
+export interface LiveState {
   /** Where they continue: some numbers and short texts, as JSON. */
   readonly place: object;
   /** The place, and the last deliveries. */
