@@ -8,7 +8,7 @@ import { malformed, parseParameters, type Parameters } from '../../resources/que
 import { header, type HttpResponse } from '../message.ts';
 import { noBody } from '../operations/body.ts';
 import { count, instant, positive, text } from '../operations/common-schemas.ts';
-import { arrayOf, negotiatedJson, type Shape, textContent } from '../operations/content.ts';
+import { arrayOf, negotiatedJson, defineShape, textContent } from '../operations/content.ts';
 import { operation, type RequestContext } from '../operations/operation.ts';
 import { inQuery, type Parameter } from '../operations/parameters.ts';
 import { definePath, type Path } from '../operations/path.ts';
@@ -41,33 +41,29 @@ const row = (description: string) => ({
   description,
 });
 
-const CHANGE: Shape = {
+const CHANGE = defineShape({
   name: 'Change',
-  schema: () => ({
-    type: 'object',
-    description: 'The change of one row by one change set.',
-    properties: {
-      sequence: { ...positive, description: 'The number of the change set.' },
-      time: { ...instant, description: 'When it was made, UTC.' },
-      subject: {
-        type: ['string', 'null'],
-        description:
-          'The subject that last wrote the row, for the role `admin`; null for other roles, and for books.',
-      },
-      resource: {
-        ...text,
-        enum: RESOURCES,
-        description: 'The name of the collection in the path.',
-      },
-      id: positive,
-      action: { ...text, enum: ['create', 'update', 'delete'] },
-      before: row('The stored attributes before the change; null for a new row.'),
-      after: row('The stored attributes after the change; null for a deleted row.'),
+  description: 'The change of one row by one change set.',
+  properties: {
+    sequence: { ...positive, description: 'The number of the change set.' },
+    time: { ...instant, description: 'When it was made, UTC.' },
+    subject: {
+      type: ['string', 'null'],
+      description:
+        'The subject that last wrote the row, for the role `admin`; null for other roles, and for books.',
     },
-    required: Object.keys(EXAMPLE),
-    examples: [EXAMPLE],
-  }),
-};
+    resource: {
+      ...text,
+      enum: RESOURCES,
+      description: 'The name of the collection in the path.',
+    },
+    id: positive,
+    action: { ...text, enum: ['create', 'update', 'delete'] },
+    before: row('The stored attributes before the change; null for a new row.'),
+    after: row('The stored attributes after the change; null for a deleted row.'),
+  },
+  example: EXAMPLE,
+});
 
 const ARRAY = arrayOf(negotiatedJson(CHANGE, {}), {
   ChangeList: () => ({ summary: 'Changes', value: [EXAMPLE] }),

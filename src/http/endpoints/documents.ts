@@ -3,7 +3,7 @@ import welcome from '../../../templates/viewer/welcome.njk' with { type: 'text' 
 import { COLLECTIONS } from '../../model/kinds.ts';
 import { noBody } from '../operations/body.ts';
 import { text } from '../operations/common-schemas.ts';
-import { type JsonSchema, negotiatedJson, type Shape } from '../operations/content.ts';
+import { type JsonSchema, defineShape, negotiatedJson, type Shape } from '../operations/content.ts';
 import {
   documentResponse,
   HTML_CONTENT,
@@ -148,21 +148,17 @@ function indexLinks(basePath: string): string {
 }
 
 function indexShape(object: ReturnType<typeof indexObject>): Shape {
-  return {
+  return defineShape({
     name: 'Index',
-    schema: () => ({
-      type: 'object',
-      description: 'The paths of the collections and of the documentation.',
-      properties: {
-        name: text,
-        version: text,
-        collections: pathsBy(Object.keys(object.collections)),
-        documentation: pathsBy(Object.keys(object.documentation)),
-      },
-      required: ['name', 'version', 'collections', 'documentation'],
-      examples: [object],
-    }),
-  };
+    description: 'The paths of the collections and of the documentation.',
+    properties: {
+      name: text,
+      version: text,
+      collections: pathsBy(Object.keys(object.collections)),
+      documentation: pathsBy(Object.keys(object.documentation)),
+    },
+    example: object,
+  });
 }
 
 function pathsBy(names: readonly string[]): JsonSchema {

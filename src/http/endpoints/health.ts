@@ -1,7 +1,13 @@
 /** `/healthz` and `/readyz`, for monitors and load balancers. */
 import type { HttpResponse } from '../message.ts';
 import { count, text } from '../operations/common-schemas.ts';
-import { type Content, type JsonObject, plainJson, type Shape } from '../operations/content.ts';
+import {
+  type Content,
+  type JsonObject,
+  plainJson,
+  defineShape,
+  type Shape,
+} from '../operations/content.ts';
 import { noBody } from '../operations/body.ts';
 import { operation, type ResponseDeclaration } from '../operations/operation.ts';
 import { definePath, type Path } from '../operations/path.ts';
@@ -39,16 +45,12 @@ export function readinessResponse(
   return uncachedJson(503, { error: `not ready: ${reason}`, ...more });
 }
 
-const STATE: Shape = {
+const STATE = defineShape({
   name: 'State',
-  schema: () => ({
-    type: 'object',
-    description: 'The state of the process.',
-    properties: { status: { ...text, enum: ['ok'] } },
-    required: ['status'],
-    examples: [{ status: 'ok' }],
-  }),
-};
+  description: 'The state of the process.',
+  properties: { status: { ...text, enum: ['ok'] } },
+  example: { status: 'ok' },
+});
 
 const DETAILS: JsonObject = {
   archive: {
@@ -75,27 +77,21 @@ const DETAILS: JsonObject = {
   },
 };
 
-const READY: Shape = {
+const READY = defineShape({
   name: 'Ready',
-  schema: () => ({
-    type: 'object',
-    description: 'The server accepts writes.',
-    properties: { status: { ...text, enum: ['ready'] }, ...DETAILS },
-    required: ['status'],
-    examples: [{ status: 'ready' }],
-  }),
-};
+  description: 'The server accepts writes.',
+  properties: { status: { ...text, enum: ['ready'] }, ...DETAILS },
+  required: ['status'],
+  example: { status: 'ready' },
+});
 
-const UNREADY: Shape = {
+const UNREADY = defineShape({
   name: 'Unready',
-  schema: () => ({
-    type: 'object',
-    description: 'Why the server does not accept writes.',
-    properties: { error: text, ...DETAILS },
-    required: ['error'],
-    examples: [{ error: 'not ready: the disk refused a write' }],
-  }),
-};
+  description: 'Why the server does not accept writes.',
+  properties: { error: text, ...DETAILS },
+  required: ['error'],
+  example: { error: 'not ready: the disk refused a write' },
+});
 
 const NOT_READY: ResponseDeclaration = {
   name: 'NotReady',

@@ -6,7 +6,7 @@ import { entityTag } from '../../resources/entity-tag.ts';
 import type { HttpResponse } from '../message.ts';
 import { json, noBody } from '../operations/body.ts';
 import { count, instant, positive, text } from '../operations/common-schemas.ts';
-import { arrayOf, negotiatedJson, type Shape } from '../operations/content.ts';
+import { arrayOf, negotiatedJson, defineShape } from '../operations/content.ts';
 import { operation, type RequestContext } from '../operations/operation.ts';
 import { PK } from '../operations/parameters.ts';
 import { definePath, type Path } from '../operations/path.ts';
@@ -81,16 +81,12 @@ const PROPERTIES = {
   finished_at: { ...instant, type: ['string', 'null'] },
 };
 
-const PAGE_BUILD: Shape = {
+const PAGE_BUILD = defineShape({
   name: 'PageBuild',
-  schema: () => ({
-    type: 'object',
-    description: 'The progress of a page build.',
-    properties: PROPERTIES,
-    required: Object.keys(PROPERTIES),
-    examples: [EXAMPLE],
-  }),
-};
+  description: 'The progress of a page build.',
+  properties: PROPERTIES,
+  example: EXAMPLE,
+});
 
 const ONE = negotiatedJson(PAGE_BUILD, {
   PageBuild: () => ({ summary: 'A page build', value: EXAMPLE }),

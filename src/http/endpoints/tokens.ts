@@ -9,7 +9,7 @@ import { longText, shortText } from '../../model/schemas.ts';
 import type { HttpResponse } from '../message.ts';
 import { json, noBody } from '../operations/body.ts';
 import { instant, text } from '../operations/common-schemas.ts';
-import { negotiatedJson, type Shape } from '../operations/content.ts';
+import { negotiatedJson, defineShape } from '../operations/content.ts';
 import {
   operation,
   type RequestContext,
@@ -79,25 +79,21 @@ const renewalRequest = v.pipe(
 
 const RENEWAL_INPUT = { summary: 'An empty object', value: {} };
 
-const TOKEN: Shape = {
-  name: 'Token',
-  schema: () => ({
-    type: 'object',
-    description: 'A token for the paths under `/admin/`.',
-    properties: {
-      token: { ...text, description: 'Send it as `Authorization: Bearer <token>`.' },
-      expires_at: { ...instant, description: 'UTC.' },
-    },
-    required: ['token', 'expires_at'],
-    examples: [TOKEN_EXAMPLE],
-  }),
-};
-
 const TOKEN_EXAMPLE = {
   token:
     'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJyb2xlIjoiZWRpdG9yIiwic3ViIjoiYW5uIn0.c2lnbmF0dXJl',
   expires_at: '2026-11-21T16:00:00Z',
 };
+
+const TOKEN = defineShape({
+  name: 'Token',
+  description: 'A token for the paths under `/admin/`.',
+  properties: {
+    token: { ...text, description: 'Send it as `Authorization: Bearer <token>`.' },
+    expires_at: { ...instant, description: 'UTC.' },
+  },
+  example: TOKEN_EXAMPLE,
+});
 
 const TOKEN_CREATED: ResponseDeclaration = {
   name: 'TokenCreated',

@@ -4,7 +4,7 @@ import { ACCOUNT_NAME, accountName } from '../../auth/accounts.ts';
 import { MIN_CODE_POINTS, passwordFault } from '../../auth/passwords.ts';
 import { ROLES } from '../../auth/roles.ts';
 import { flag, longText } from '../../model/schemas.ts';
-import { arrayOf, negotiatedJson, type Shape } from '../operations/content.ts';
+import { arrayOf, negotiatedJson, defineShape } from '../operations/content.ts';
 import type { UserObject } from '../services.ts';
 
 const name = v.pipe(
@@ -71,16 +71,12 @@ export const PROPERTIES = {
   created: { type: 'string', format: 'date-time', description: 'UTC.' },
 };
 
-const USER: Shape = {
+const USER = defineShape({
   name: 'User',
-  schema: () => ({
-    type: 'object',
-    description: 'An account.',
-    properties: PROPERTIES,
-    required: Object.keys(PROPERTIES),
-    examples: [EXAMPLE],
-  }),
-};
+  description: 'An account.',
+  properties: PROPERTIES,
+  example: EXAMPLE,
+});
 
 export const ONE = negotiatedJson(USER, {
   User: () => ({ summary: 'An account', value: EXAMPLE }),

@@ -7,7 +7,7 @@ import { inSlices } from '../../slices.ts';
 import type { HttpResponse } from '../message.ts';
 import { noBody } from '../operations/body.ts';
 import { count, instant, text } from '../operations/common-schemas.ts';
-import { arrayOf, negotiatedJson, type Shape } from '../operations/content.ts';
+import { arrayOf, negotiatedJson, defineShape, type Shape } from '../operations/content.ts';
 import { type Operation, operation, type RequestContext } from '../operations/operation.ts';
 import { IDEMPOTENCY_KEY, PK } from '../operations/parameters.ts';
 import { definePath, type Path } from '../operations/path.ts';
@@ -66,38 +66,34 @@ const DELIVERY_EXAMPLE = {
   error: null,
 };
 
-const DELIVERY: Shape = {
+const DELIVERY = defineShape({
   name: 'Delivery',
-  schema: () => ({
-    type: 'object',
-    description: 'The state of the delivery of a message to a webhook.',
-    properties: {
-      id: { ...text, description: 'The `webhook-id` of the message, the same at every attempt.' },
-      sequence: { ...count, description: 'The number of the change set in the message.' },
-      changes: { ...count, description: 'The number of changes in the message.' },
-      state: {
-        ...text,
-        enum: ['delivered', 'failed', 'skipped'],
-        description:
-          '`failed` is tried again at `next_attempt`. `skipped` stands for changes that are no longer kept.',
-      },
-      attempts: count,
-      first_attempt: instant,
-      last_attempt: instant,
-      next_attempt: { ...instant, type: ['string', 'null'] },
-      status: {
-        type: ['integer', 'null'],
-        description: 'The status of the last response; null if there was none.',
-      },
-      error: {
-        type: ['string', 'null'],
-        description: 'Why there was no response, or what is wrong with it.',
-      },
+  description: 'The state of the delivery of a message to a webhook.',
+  properties: {
+    id: { ...text, description: 'The `webhook-id` of the message, the same at every attempt.' },
+    sequence: { ...count, description: 'The number of the change set in the message.' },
+    changes: { ...count, description: 'The number of changes in the message.' },
+    state: {
+      ...text,
+      enum: ['delivered', 'failed', 'skipped'],
+      description:
+        '`failed` is tried again at `next_attempt`. `skipped` stands for changes that are no longer kept.',
     },
-    required: Object.keys(DELIVERY_EXAMPLE),
-    examples: [DELIVERY_EXAMPLE],
-  }),
-};
+    attempts: count,
+    first_attempt: instant,
+    last_attempt: instant,
+    next_attempt: { ...instant, type: ['string', 'null'] },
+    status: {
+      type: ['integer', 'null'],
+      description: 'The status of the last response; null if there was none.',
+    },
+    error: {
+      type: ['string', 'null'],
+      description: 'Why there was no response, or what is wrong with it.',
+    },
+  },
+  example: DELIVERY_EXAMPLE,
+});
 
 /** POST of the collection. */
 export function createWebhook(place: Place): Operation<Address> {

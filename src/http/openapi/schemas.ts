@@ -3,7 +3,7 @@ import { type FieldErrors } from '../../errors.ts';
 import { KINDS } from '../../model/kinds.ts';
 import { sentAttributes } from '../endpoints/kinds/attributes.ts';
 import { text } from '../operations/common-schemas.ts';
-import type { Shape } from '../operations/content.ts';
+import { defineShape, type Shape } from '../operations/content.ts';
 
 /** The body of a failure that was not caused by the request. */
 export const FAULT_EXAMPLE = {
@@ -24,21 +24,16 @@ export function sharedShapes(refusal: {
   return [ERROR, invalid(refusal), FAULT, NOTHING, ATTRIBUTES];
 }
 
-const ERROR: Shape = {
+const ERROR = defineShape({
   name: 'Error',
-  schema: () => ({
-    type: 'object',
-    description: 'A failure that the request caused.',
-    properties: { error: { ...text, description: 'One human-readable sentence.' } },
-    required: ['error'],
-    examples: [{ error: 'there is no SKU 36' }],
-  }),
-};
+  description: 'A failure that the request caused.',
+  properties: { error: { ...text, description: 'One human-readable sentence.' } },
+  example: { error: 'there is no SKU 36' },
+});
 
-const invalid = (refusal: object): Shape => ({
-  name: 'Invalid',
-  schema: () => ({
-    type: 'object',
+function invalid(refusal: object): Shape {
+  return defineShape({
+    name: 'Invalid',
     description: 'The body is JSON, but fails validation or breaks a rule of the catalog.',
     properties: {
       error: { ...text, description: 'All problems as one human-readable sentence.' },
@@ -50,27 +45,23 @@ const invalid = (refusal: object): Shape => ({
       },
     },
     required: ['error'],
-    examples: [refusal],
-  }),
-});
+    example: refusal,
+  });
+}
 
-const FAULT: Shape = {
+const FAULT = defineShape({
   name: 'Fault',
-  schema: () => ({
-    type: 'object',
-    description: 'A failure that the request did not cause.',
-    properties: {
-      error: text,
-      request_id: {
-        ...text,
-        minLength: 1,
-        description: 'The id of the request in the log, which has the cause.',
-      },
+  description: 'A failure that the request did not cause.',
+  properties: {
+    error: text,
+    request_id: {
+      ...text,
+      minLength: 1,
+      description: 'The id of the request in the log, which has the cause.',
     },
-    required: ['error', 'request_id'],
-    examples: [FAULT_EXAMPLE],
-  }),
-};
+  },
+  example: FAULT_EXAMPLE,
+});
 
 const NOTHING: Shape = {
   name: 'Nothing',

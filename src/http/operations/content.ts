@@ -18,6 +18,21 @@ export interface Shape {
   readonly schema: () => JsonSchema;
 }
 
+/** The shape of an object. By default all of its properties are required. */
+export function defineShape(options: {
+  readonly name: string;
+  readonly description: string;
+  readonly properties: object;
+  readonly required?: readonly string[];
+  readonly example: object;
+}): Shape {
+  const { name, description, properties, required = Object.keys(properties), example } = options;
+  return {
+    name,
+    schema: () => ({ type: 'object', description, properties, required, examples: [example] }),
+  };
+}
+
 /** A body, of a request or of a response. */
 export interface Content {
   /** Media types, without parameters except the version. */

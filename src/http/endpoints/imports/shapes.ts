@@ -1,7 +1,7 @@
 /** Imports in the description of the API. */
 import { CREATABLE } from '../../../resources/transfer/rows/references.ts';
 import { count, positive, text } from '../../operations/common-schemas.ts';
-import { arrayOf, negotiatedJson, type Shape } from '../../operations/content.ts';
+import { arrayOf, defineShape, negotiatedJson, type Shape } from '../../operations/content.ts';
 
 const EXAMPLE = {
   id: 7,
@@ -98,16 +98,8 @@ const LIST_PROPERTIES = {
 };
 
 function shapeOf(name: string, description: string, properties: object, example: object): Shape {
-  return {
-    name,
-    schema: () => ({
-      type: 'object',
-      description,
-      properties,
-      required: Object.keys(properties).filter((each) => !OPTIONAL.has(each)),
-      examples: [example],
-    }),
-  };
+  const required = Object.keys(properties).filter((each) => !OPTIONAL.has(each));
+  return defineShape({ name, description, properties, required, example });
 }
 
 const WHOLE = { ...EXAMPLE, ...LISTS };
