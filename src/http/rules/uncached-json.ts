@@ -12,7 +12,7 @@ export function uncachedJson(
   status: number,
   body: object,
   headers: Readonly<Record<string, string>> = {},
-): HttpResponse {
+): HttpResponse & { readonly body: string } {
   return {
     status,
     headers: { 'Content-Type': JSON_TYPE, ...UNCACHED, ...headers },

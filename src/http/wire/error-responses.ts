@@ -3,8 +3,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type Delay, delayed } from '../../delay.ts';
 import type { HttpResponse } from '../message.ts';
-import { JSON_TYPE } from '../rules/negotiation.ts';
-import { UNCACHED, uncachedJson } from '../rules/uncached-json.ts';
+import { uncachedJson } from '../rules/uncached-json.ts';
 import type { ParseError } from './unknown-methods.ts';
 
 /** A response that ends its connection. */
@@ -17,11 +16,7 @@ export interface ErrorResponse {
 /** @param retryAfter seconds after which the client may try again. */
 function errorResponse(status: number, error: string, retryAfter?: number): ErrorResponse {
   const retry = retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) };
-  return {
-    status,
-    headers: { 'Content-Type': JSON_TYPE, ...UNCACHED, ...retry },
-    body: JSON.stringify({ error }),
-  };
+  return uncachedJson(status, { error }, retry);
 }
 
 export const HEADERS_TOO_LARGE = 'the headers are too large';
