@@ -26,22 +26,18 @@ interface Options extends ServerOptions {
 
 /** @throws CatalogError `listen`, `usage`, and why a worker cannot serve. */
 export async function startWorkers(options: Options): Promise<HttpServer> {
-  const { data, disk, pool, host, port, application, onError, listener, limits } = options;
+  const { data, disk, pool, ...own } = options;
+  const { host, port, limits } = own;
   const socket = socketPath(data);
   // Workers share their port with each other, and with any other program that shares it.
   const [free = port] = await freePorts([{ host, port }]);
   // This process owns the directory, so no process listens on a socket that a killed run left.
   await disk.unlink(socket);
-  const { isMemoryScarce } = options;
   const { headers = LIMITS.headers } = limits ?? {};
   const server = await withPrivateUmask(() =>
     startServer({
-      application,
-      host,
-      port,
+      ...own,
       socket,
-      onError,
-      ...(listener && { listener }),
       // Only processes of this user reach the socket, and they pass on the addresses of clients.
       trusts: () => true,
       limits: {
@@ -55,7 +51,6 @@ export async function startWorkers(options: Options): Promise<HttpServer> {
         // here, and would not know what became of the write. So only workers close them.
         keepAliveTimeout: 0,
       },
-      ...(isMemoryScarce && { isMemoryScarce }),
     }),
   );
   let url: string;
