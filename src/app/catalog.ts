@@ -151,7 +151,7 @@ async function compose(
   // Only now: a start that fails has one line, its error.
   opened.defer(await savingSettings(options, disk, monitor));
   archive.start();
-  const readinessDetails = detailsOf(archive, membership);
+  const readinessDetails = () => ({ ...archive.details(), ...membership.details() });
   const application = createApplication({
     ...commonOptions(options, audited, monitor, version, clock?.now),
     changes: changes.feed,
@@ -213,16 +213,6 @@ async function openAccess(
   const attempts = new FailedAttempts({ clock });
   const login = new Login(credentials, verifyPassword, attempts);
   return { credentials, login, renewals: new Renewals(credentials, clock?.now) };
-}
-
-function detailsOf(
-  archive: Pick<Archive, 'details'>,
-  membership: Pick<Membership, 'following'>,
-): () => ReadinessDetails {
-  return () => {
-    const following = membership.following();
-    return { ...archive.details(), ...(following !== undefined && { following }) };
-  };
 }
 
 function openUsers(

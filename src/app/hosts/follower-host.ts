@@ -14,7 +14,6 @@ import { replaceCredentialFiles, secretFingerprint } from '../../auth/sharing/cr
 import { Backoff } from '../../backoff.ts';
 import { DATA_FILES } from '../../data-files.ts';
 import { readSecretFile } from '../../disk/secret-file.ts';
-import type { ReadinessDetails } from '../../http/services.ts';
 import { pause } from '../../delay.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
 import { parseHostAddress, requireSecure } from '../../hosts/address.ts';
@@ -27,7 +26,7 @@ import { takeBase } from '../../hosts/following/take-base.ts';
 import { Forwarder } from '../../hosts/forwarding/forwarder.ts';
 import { awaitOwnWrite, type CatchingUp } from '../../hosts/forwarding/own-writes.ts';
 import type { HttpRequest, HttpResponse } from '../../http/message.ts';
-import type { HostState } from '../../http/services.ts';
+import type { HostState, ReadinessDetails } from '../../http/services.ts';
 import { withOwnership } from '../../store/directory.ts';
 import { followerRecord, readHostRecord, writeHostRecord } from '../../store/hosts/host-record.ts';
 import { type ReceivedBase, removeReceptions } from '../../store/hosts/install-base.ts';
@@ -198,7 +197,7 @@ export class FollowerHost implements Host {
       confirmed: (own) => new ConfirmedCredentials(own, this.#confirmation),
       deliveries: 'never',
       forwarding: () => (request) => this.#forward(request),
-      following: () => detailsOf(this.following()),
+      details: () => detailsOf(this.following()),
     };
     const joined = async () => membership;
     const catalog = await this.#ports.open({ follows: true, storeOptions: {}, join: joined });
@@ -293,8 +292,9 @@ export class FollowerHost implements Host {
   }
 }
 
-function detailsOf(figures: FollowingFigures | null): ReadinessDetails['following'] {
-  if (figures === null) return undefined;
+function detailsOf(figures: FollowingFigures | null): ReadinessDetails {
+  if (figures === null) return {};
   const { behind, behindMs, connected } = figures;
-  return { behind_change_sets: behind, behind_seconds: Math.round(behindMs) / 1000, connected };
+  const behind_seconds = Math.round(behindMs) / 1000;
+  return { following: { behind_change_sets: behind, behind_seconds, connected } };
 }

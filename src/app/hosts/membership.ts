@@ -26,8 +26,8 @@ export interface Membership {
   readonly deliveries: Delivering;
   /** What carries out a write; null if this host does. */
   readonly forwarding: (request: HttpRequest) => Forward | null;
-  /** How far this host is behind the one that it follows; undefined if it follows none. */
-  readonly following: () => ReadinessDetails['following'];
+  /** How far this host is behind the one that it follows, if it follows one. */
+  readonly details: () => ReadinessDetails;
   /** Null if this host shares no log. */
   readonly figures: () => Cluster['figures'] | null;
   readonly close: () => Promise<void>;
@@ -39,7 +39,7 @@ export const ALONE: Membership = {
   confirmed: (own) => own,
   deliveries: 'always',
   forwarding: () => null,
-  following: () => undefined,
+  details: () => ({}),
   figures: () => null,
   close: async () => {},
 };
