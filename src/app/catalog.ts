@@ -98,18 +98,18 @@ export interface Catalog {
  */
 export async function openCatalog(
   options: CatalogOptions,
-  { disk, env, version }: Context,
+  context: Context,
   monitor: Monitor,
   seams: Seams,
 ): Promise<Catalog> {
   // Reports a mistake in the settings before anything is opened.
-  void new TemplateSources(disk, options.pages.templates);
-  const { CATALOG_JWT_SECRET: secret } = env;
+  void new TemplateSources(context.disk, options.pages.templates);
+  const { CATALOG_JWT_SECRET: secret } = context.env;
   if (secret !== undefined) secretKeys(secret);
-  void archivePlace(options, { disk, env }, seams);
+  void archivePlace(options, context, seams);
   await using ifFailed = new AsyncDisposableStack();
   const opened = ifFailed.use(new AsyncDisposableStack());
-  const catalog = await compose(opened, options, { disk, env, version }, monitor, seams);
+  const catalog = await compose(opened, options, context, monitor, seams);
   ifFailed.move();
   return catalog;
 }
@@ -122,7 +122,7 @@ export async function openCatalog(
 async function compose(
   opened: AsyncDisposableStack,
   options: CatalogOptions,
-  { disk, env, version }: Pick<Context, 'disk' | 'env' | 'version'>,
+  { disk, env, version }: Context,
   monitor: Monitor,
   seams: Seams,
 ): Promise<Catalog> {
