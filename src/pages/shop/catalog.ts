@@ -3,6 +3,7 @@ import type { KindName } from '../../model/kind.ts';
 import { ALL_KINDS } from '../../model/kinds.ts';
 import type { Sought } from '../../model/relations.ts';
 import { referencesOf } from '../../model/rules.ts';
+import type { Page, Selection } from '../../store/memory/selection.ts';
 import type { ReadableStore } from '../../store/readable-store.ts';
 
 export type Catalog = Pick<
@@ -21,7 +22,10 @@ export type Catalog = Pick<
 >;
 
 /** What every page except the sitemap is made of. */
-export type ShownRows = Pick<Catalog, 'get' | 'peek' | 'select'>;
+export interface ShownRows extends Pick<Catalog, 'get' | 'peek'> {
+  /** The ids of a page of rows. */
+  select(kind: KindName, selection: Selection): Pick<Page, 'ids'>;
+}
 
 /** The lookups that pages need: by every reference of every kind. */
 export const SOUGHT_BY_PAGES: readonly Sought[] = ALL_KINDS.flatMap((kind) =>

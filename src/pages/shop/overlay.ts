@@ -33,26 +33,19 @@ export class OverlaidCatalog implements ShownRows {
   }
 
   /** @throws Error if the selection is not sorted by id. */
-  select(kind: KindName, selection: Selection): Page {
+  select(kind: KindName, selection: Selection): Pick<Page, 'ids'> {
     const changed = this.#changed.get(kind);
     if (changed === undefined) return this.#catalog.select(kind, selection);
     const { filters, sortby, order, offset, limit } = selection;
     if (sortby !== 'id') throw new Error('changes are laid over lists by id alone');
     const reach = { ...selection, offset: 0, limit: offset + limit + changed.size };
-    const page = this.#catalog.select(kind, reach);
-    const stayed = page.ids.filter((id) => !changed.has(id));
+    const stayed = this.#catalog.select(kind, reach).ids.filter((id) => !changed.has(id));
     const isSelected = (row: Row) => filters.every(([name, value]) => row[name] === value);
     const added = [...changed].flatMap(([id, row]) =>
       row !== null && isSelected(row) ? [id] : [],
     );
     const sign = order === 'asc' ? 1 : -1;
     const ids = [...stayed, ...added].sort((a, b) => sign * (a - b));
-    // Counted from the rows, since some may be beyond the page.
-    const replaced = [...changed.keys()].filter((id) => {
-      const row = this.#catalog.get(kind, id);
-      return row !== undefined && isSelected(row);
-    });
-    const total = page.total - replaced.length + added.length;
-    return { ids: ids.slice(offset, offset + limit), total };
+    return { ids: ids.slice(offset, offset + limit) };
   }
 }
