@@ -165,22 +165,19 @@ export class Observability {
   }
 
   get limits(): Partial<Limits> {
-    const { maxBody, maxHeaders, maxUrl, workers } = this.#options;
-    const { maxConnections, maxConnectionsPerAddress } = this.#options;
-    const { maxPipelined, headersTimeout, requestTimeout, keepAliveTimeout, sendTimeout } =
-      this.#options;
+    const options = this.#options;
     return {
-      body: maxBody,
-      bodyMemory: this.#options.maxBodyMemory,
-      headers: maxHeaders,
-      url: maxUrl,
-      connections: connectionLimit(maxConnections, maxOpenFiles(), workers),
-      connectionsPerAddress: maxConnectionsPerAddress,
-      pipelined: maxPipelined,
-      headersTimeout,
-      requestTimeout,
-      keepAliveTimeout,
-      sendTimeout,
+      body: options.maxBody,
+      bodyMemory: options.maxBodyMemory,
+      headers: options.maxHeaders,
+      url: options.maxUrl,
+      connections: connectionLimit(options.maxConnections, maxOpenFiles(), options.workers),
+      connectionsPerAddress: options.maxConnectionsPerAddress,
+      pipelined: options.maxPipelined,
+      headersTimeout: options.headersTimeout,
+      requestTimeout: options.requestTimeout,
+      keepAliveTimeout: options.keepAliveTimeout,
+      sendTimeout: options.sendTimeout,
     };
   }
 
