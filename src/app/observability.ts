@@ -1,19 +1,14 @@
 /** What operators see of a running server: log, metrics, readiness. */
 import { messageOf } from '../errors.ts';
 import type { Limits } from '../http/wire/limits.ts';
-import type { Archive } from './archive/open.ts';
-import type { Membership } from './hosts/membership.ts';
+import type { Catalog } from './catalog.ts';
 import { ReplicationStateLogger } from './cluster/replication-state-logger.ts';
 import { operatorApplication } from './operator.ts';
 import type { AccessListener } from '../http/wire/access-record.ts';
 import { type HttpServer, type ListenAddress, startServer } from '../http/wire/server.ts';
 import { COLLECTIONS } from '../model/kinds.ts';
-import type { PageQueue } from '../pages/refresh/queue.ts';
 import type { StoreObserver } from '../store/observer.ts';
-import type { Store } from '../store/store.ts';
-import type { Hosts } from '../hosts/primary/host-service.ts';
 import type { HostSources } from '../telemetry/host-metrics.ts';
-import type { Changes } from './webhooks/open.ts';
 import { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { ProcessFigures, ProcessMetrics } from '../telemetry/process-metrics.ts';
@@ -24,7 +19,6 @@ import { DiskWatch } from './disk-watch.ts';
 import { connectionLimit } from './engine/connection-limit.ts';
 import { defaultMemoryLimit, MemoryWatch } from './engine/memory.ts';
 import type { RuntimeOptions } from './server-options.ts';
-import type { ReadinessDetails } from '../http/services.ts';
 import type { ReplicationState } from '../hosts/cluster/log-follower.ts';
 import { Readiness } from './readiness.ts';
 
@@ -38,21 +32,10 @@ interface ObservabilityOptions extends RuntimeOptions {
   readonly verbose?: boolean;
 }
 
-/** The parts of a catalog that the metrics show. */
-interface WatchedCatalog {
-  readonly store: Store;
-  readonly pages: Pick<PageQueue, 'waiting' | 'oldest' | 'retry'>;
-  readonly changes: Pick<Changes, 'figures'>;
-  readonly archive: Pick<Archive, 'figures'>;
-  readonly readinessDetails: () => ReadinessDetails;
-  readonly membership: Pick<Membership, 'figures'>;
-  readonly hosts: Pick<Hosts, 'followers'>;
-}
-
 /** What the metrics are read from. */
 interface Watched {
   /** Null while the host takes its base. */
-  readonly catalog: () => WatchedCatalog | null;
+  readonly catalog: () => Catalog | null;
   /** Null if this host follows no other. */
   readonly following: HostSources['following'];
   readonly server: HttpServer;
@@ -211,7 +194,7 @@ export class Observability {
     if (address === null) return;
     const { log, readiness, memory } = this;
     const read =
-      <T>(value: (catalog: WatchedCatalog) => T, absent: T) =>
+      <T>(value: (catalog: Catalog) => T, absent: T) =>
       () => {
         const current = catalog();
         return current === null ? absent : value(current);
