@@ -114,13 +114,20 @@ function parseFilters(
   return found;
 }
 
-function parseFilter(kind: Kind, parameter: string, attribute: string, text: string): Scalar {
+/** What the values of a filter are. */
+export function filterValues(kind: Kind, attribute: string): 'text' | 'id' | 'id or null' {
   const declared = kind.attributes[attribute];
-  if (declared !== undefined && 'filter' in declared && declared.filter === 'text') {
+  if (declared !== undefined && 'filter' in declared && declared.filter === 'text') return 'text';
+  return declared?.role === 'input' && declared.default === null ? 'id or null' : 'id';
+}
+
+function parseFilter(kind: Kind, parameter: string, attribute: string, text: string): Scalar {
+  const values = filterValues(kind, attribute);
+  if (values === 'text') {
     if (text !== '') return text;
     throw malformed(parameter, 'must not be empty');
   }
-  const nullable = declared?.role === 'input' && declared.default === null;
+  const nullable = values === 'id or null';
   if (nullable && text === 'null') return null;
   if (/^\d+$/.test(text)) return Number(text);
   throw malformed(

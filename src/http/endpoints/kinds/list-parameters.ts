@@ -1,6 +1,6 @@
 /** The query parameters of collections in the description. */
 import type { Kind } from '../../../model/kind.ts';
-import { filterParameters } from '../../../resources/query.ts';
+import { filterParameters, filterValues } from '../../../resources/query.ts';
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../../resources/query/paging.ts';
 import { type RangeParameter, rangeParameters } from '../../../resources/query/ranges.ts';
 import { scalarAttributes } from '../../../resources/visible-attributes.ts';
@@ -89,12 +89,14 @@ function filtersOf(kind: Kind): Parameter[] {
 }
 
 function filterSchema(kind: Kind, attribute: string): JsonSchema {
-  const declared = kind.attributes[attribute];
-  if (declared !== undefined && 'filter' in declared && declared.filter === 'text') {
-    return { ...text, minLength: 1 };
+  switch (filterValues(kind, attribute)) {
+    case 'text':
+      return { ...text, minLength: 1 };
+    case 'id or null':
+      return { anyOf: [integer(0), { ...text, const: 'null' }] };
+    case 'id':
+      return integer(0);
   }
-  const nullable = declared?.role === 'input' && declared.default === null;
-  return nullable ? { anyOf: [integer(0), { ...text, const: 'null' }] } : integer(0);
 }
 
 function rangeParameter(name: string, range: RangeParameter): Parameter {
