@@ -2,7 +2,7 @@
  * The use cases: list, read, create, replace, change and delete rows of any kind. One handler
  * serves every collection; the differences are in the declarations of the kinds.
  */
-import { CatalogError, missingItem } from '../errors.ts';
+import { CatalogError, hasCode, missingItem } from '../errors.ts';
 import type { Kind, KindName, Row } from '../model/kind.ts';
 import { referrersOf, soughtByObject, soughtByWrite } from '../model/relations.ts';
 import { existingRow } from '../model/rows.ts';
@@ -288,8 +288,7 @@ export async function translated<T>(kind: Kind, committed: Promise<T>): Promise<
   try {
     return await committed;
   } catch (error) {
-    if (!(error instanceof CatalogError)) throw error;
-    if (error.code !== 'write_refused' || !kind.refusalIsValidation) throw error;
+    if (!kind.refusalIsValidation || !hasCode(error, 'write_refused')) throw error;
     throw new CatalogError('integrity', error.message, { cause: error });
   }
 }

@@ -38,8 +38,7 @@ export async function requireKnown(
   try {
     await validate(body);
   } catch (error) {
-    const isInvalid = hasCode(error, 'invalid');
-    const fields = (isInvalid ? error.fields : undefined) ?? {};
+    const fields = (hasCode(error, 'invalid') && error.fields) || {};
     // An error without fields is about the body as a whole, so its members do not matter.
     if (Object.keys(fields).length === 0) throw error;
     problems.addAll(fields);
