@@ -198,10 +198,7 @@ export class RowWriter {
         : this.#names.find(transaction, kind.name, text, MAX_NAMED);
     const [id, ...others] = ids;
     if (others.length > 0) {
-      throw problem(
-        attribute,
-        `${kind.plural} ${ids.slice(0, MAX_NAMED).join(', ')} have this name`,
-      );
+      throw problem(attribute, `${kind.plural} ${ids.join(', ')} have this name`);
     }
     if (id === undefined) return null;
     return existingRow(transaction, kind.name, id);
