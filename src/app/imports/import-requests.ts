@@ -6,7 +6,7 @@
  *    name are not imported after a start.
  * 2. A request is taken only if no other import of a command is unfinished; until then it waits.
  * 3. A failure with one request does not hold up the others. A reply that cannot be written is
- *    written at a later look.
+ *    written at a later poll.
  */
 import type { Disk } from '../../disk/disk.ts';
 import { writeVolatile } from '../../disk/durable-file.ts';
@@ -25,8 +25,8 @@ import {
   type RequestedImport,
 } from './import-request.ts';
 
-/** Milliseconds between two looks at the folder. */
-const LOOK_MS = 200;
+/** Milliseconds between two polls of the folder. */
+const POLL_MS = 200;
 
 /** Milliseconds for which the last reply stays, for a command to read. */
 const REPLY_MS = 60_000;
@@ -63,33 +63,33 @@ export class ImportRequests {
   /** By token. */
   readonly #taken = new Map<string, Taken>();
   readonly #closing = new AbortController();
-  #looking: Promise<void> = Promise.resolve();
+  #polling: Promise<void> = Promise.resolve();
 
   private constructor(options: Options) {
     this.#options = options;
     this.#folder = importFolder(options.data);
   }
 
-  /** Removes the files of an earlier process, and looks for requests from now on. */
+  /** Removes the files of an earlier process, and polls for requests from now on. */
   static async open(options: Options): Promise<ImportRequests> {
     const requests = new ImportRequests(options);
     await requests.#clean();
-    requests.#looking = requests.#look();
+    requests.#polling = requests.#run();
     return requests;
   }
 
   /** Takes no more requests. Those that were taken are imported, or `failed`, like all imports. */
   async close(): Promise<void> {
     this.#closing.abort();
-    await this.#looking;
+    await this.#polling;
   }
 
-  async #look(): Promise<void> {
-    const { onError, intervalMs = LOOK_MS } = this.#options;
+  async #run(): Promise<void> {
+    const { onError, intervalMs = POLL_MS } = this.#options;
     const { signal } = this.#closing;
     // A start that fails soon, for example because its port is in use, takes no request.
     await pause(intervalMs, signal);
-    await repeat(() => this.#lookAround(), intervalMs, signal, onError);
+    await repeat(() => this.#poll(), intervalMs, signal, onError);
   }
 
   async #clean(): Promise<void> {
@@ -100,19 +100,19 @@ export class ImportRequests {
   }
 
   /** @throws the first of the failures, when all has been attempted. */
-  async #lookAround(): Promise<void> {
+  async #poll(): Promise<void> {
     const failures: unknown[] = [];
     const attempt = (act: () => Promise<void>) =>
       act().catch((error: unknown) => void failures.push(error));
     await attempt(async () => {
       const names = this.#options.disk.list(this.#folder);
-      for (const name of names) await attempt(() => this.#lookAt(name));
+      for (const name of names) await attempt(() => this.#handle(name));
     });
     for (const [token, taken] of this.#taken) await attempt(() => this.#attend(token, taken));
     if (failures.length > 0) throw failures[0];
   }
 
-  async #lookAt(name: string): Promise<void> {
+  async #handle(name: string): Promise<void> {
     const { disk, imports } = this.#options;
     if (this.#closing.signal.aborted) return;
     const [, token] = REQUEST.exec(name) ?? [];
@@ -135,7 +135,7 @@ export class ImportRequests {
       throw error;
     }
     const taken = { outcome: await this.#outcomeOf(path), endedAt: null };
-    // Before anything else can fail, so that the request gets its reply at a later look.
+    // Before anything else can fail, so that the request gets its reply at a later poll.
     this.#taken.set(token, taken);
     // If there is neither the file nor a reply, the command takes it that the server has ended.
     try {

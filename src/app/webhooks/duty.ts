@@ -67,7 +67,7 @@ export class DeliveryDuty {
     const { onError, intervalMs = INTERVAL_MS } = this.#options;
     const { signal } = this.#closing;
     this.#running = repeat(
-      () => this.#look(),
+      () => this.#check(),
       intervalMs,
       signal,
       (error) => {
@@ -83,7 +83,7 @@ export class DeliveryDuty {
     if (this.#term !== null) await this.#end(grace);
   }
 
-  async #look(): Promise<void> {
+  async #check(): Promise<void> {
     const term = this.#options.shared.term();
     if (term === this.#term) return;
     // The lease may end soon, so requests in progress get no grace.

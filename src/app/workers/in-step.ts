@@ -6,8 +6,8 @@ import type { ReadOnlyLog } from '../../store/files/read-only-log.ts';
 import type { Store } from '../../store/store.ts';
 import type { FromWorker, ToWorker } from './messages.ts';
 
-/** Milliseconds for which a change set that cannot be read is tried again: writes wait meanwhile. */
-const PATIENCE_MS = 5000;
+/** Milliseconds for which a change set that cannot be read is tried again. Writes wait meanwhile. */
+const MAX_RETRYING_MS = 5000;
 
 /** Milliseconds between two attempts. */
 const RETRY_MS = { first: 20, longest: 500 };
@@ -20,8 +20,8 @@ interface Options {
   readonly onError: (error: unknown) => void;
   /** Called if the state cannot be brought in step; the process has to end. */
   readonly onFatal: (error: unknown) => void;
-  /** {@link PATIENCE_MS} if left out. */
-  readonly patienceMs?: number;
+  /** {@link MAX_RETRYING_MS} if left out. */
+  readonly maxRetryingMs?: number;
 }
 
 /** Invariant: a change set is reported to the owner only after requests here can see it. */
@@ -75,8 +75,8 @@ export class InStep {
    * the machine. So a file that cannot be read is tried again.
    */
   async #apply(target: number): Promise<void> {
-    const { store, log, onError, patienceMs = PATIENCE_MS } = this.#options;
-    const deadline = performance.now() + patienceMs;
+    const { store, log, onError, maxRetryingMs = MAX_RETRYING_MS } = this.#options;
+    const deadline = performance.now() + maxRetryingMs;
     for (let failures = 1; ; failures += 1) {
       try {
         for await (const encoded of log.read(store.sequence, target)) await store.receive(encoded);

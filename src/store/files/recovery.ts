@@ -88,7 +88,6 @@ export function recover(
  *
  * @param scrutiny if given, the history before the base is verified too, and the base by its
  *   SHA-256 in any case.
- * @param patience milliseconds; see {@link MAX_READING_MS}.
  * @throws CatalogError `busy` if checkpoints overtook every attempt, so that a file that one of
  *   them removed cannot be told from a file that is lost.
  */
@@ -96,14 +95,14 @@ export function inspect(
   disk: Disk,
   directory: string,
   scrutiny?: Scrutiny,
-  patience = MAX_READING_MS,
+  maxReadingMs = MAX_READING_MS,
 ): Inspection {
   const begun = performance.now();
   for (let attempt = 1; ; attempt += 1) {
     const recovery = new Recovery(disk, directory, { isTaking: attempt > 1, scrutiny });
     const inspection = recovery.run();
     if (inspection.problems.length === 0 || !recovery.baseReplaced()) return inspection;
-    if (attempt < MIN_READ_ATTEMPTS || performance.now() - begun < patience) continue;
+    if (attempt < MIN_READ_ATTEMPTS || performance.now() - begun < maxReadingMs) continue;
     throw overtaken(directory, attempt);
   }
 }

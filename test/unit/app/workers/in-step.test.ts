@@ -9,7 +9,7 @@ import { turn } from '../../../support/turns.ts';
 import { until } from '../../../support/until.ts';
 
 /** A worker whose state is a number, and that applies a change set when the test lets it. */
-function scene(patienceMs = Number.POSITIVE_INFINITY) {
+function scene(maxRetryingMs = Number.POSITIVE_INFINITY) {
   const applied: number[] = [];
   const sent: FromWorker[] = [];
   const errors: string[] = [];
@@ -42,7 +42,7 @@ function scene(patienceMs = Number.POSITIVE_INFINITY) {
     send: (message) => sent.push(message),
     onError: (error) => survived.push(messageOf(error)),
     onFatal: (error) => errors.push(messageOf(error)),
-    patienceMs,
+    maxRetryingMs,
   });
   const take = (sequence: number, isMember: boolean, oldest = 0) =>
     inStep.take({ kind: 'state', sequence, oldest, isMember });
