@@ -19,7 +19,7 @@ const LARGE_BYTES = 64 * 1024;
  * a client has chosen its strings for the hash function of the engine (src/json/json-parser.ts).
  */
 const NATIVE_UNITS = {
-  /** Whoever sends it: most books are shorter. */
+  /** From any client: most books are shorter. */
   any: 256,
   /** From a user, of an item or several: most SKUs are shorter, and most descriptions longer. */
   bulky: 4096,

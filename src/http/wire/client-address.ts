@@ -32,7 +32,7 @@ function addressIn(network: string): string {
   return network.split('/', 1)[0] ?? '';
 }
 
-/** What of an incoming request tells who sent it. */
+/** The parts of an incoming request that identify its client. */
 export type Incoming = Pick<IncomingMessage, 'socket' | 'headers'>;
 
 /** By socket. A socket that is closed has no address any more, and its request may not be logged yet. */

@@ -5,7 +5,7 @@ export interface OrderingBounds {
   readonly movedRows: number;
   /** Ids in all orderings that clients asked for; eight bytes each. */
   readonly keptIds: number;
-  /** So many of them, those used last, are kept however many ids they hold. */
+  /** How many orderings, those used last, are kept however many ids they hold. */
   readonly keptOrderings: number;
   /**
    * How often each row of a table changes, on average, before an ordering that nobody uses any more
