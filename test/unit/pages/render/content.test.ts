@@ -14,6 +14,7 @@ import {
 } from '../../../../src/pages/render/rich-text.ts';
 import { MAX_DESCRIPTION_LENGTH } from '../../../../src/pages/shop/description.ts';
 import type { PageSettings } from '../../../../src/pages/shop/settings.ts';
+import type { Transaction } from '../../../../src/store/writer/draft.ts';
 import { add, change, MemoryStore } from '../../../support/memory-store.ts';
 import { addChain, addSku, addSpu, freshPages, Site } from '../../../support/shop.ts';
 
@@ -22,8 +23,10 @@ type Fields = Readonly<Record<string, Scalar>>;
 /**
  * SKU 1 of SPU 1, silver and large; SKUs 2 and 3 of the same SPU, black. SKU 1 is in categories 4
  * to 6, its SPU in 1 to 3.
+ *
+ * @param more is committed after that.
  */
-function catalog(): MemoryStore {
+function catalog(more: (transaction: Transaction) => void): MemoryStore {
   const store = new MemoryStore();
   store.commit([
     (transaction) => {
@@ -61,18 +64,23 @@ function catalog(): MemoryStore {
         add(transaction, 'sku_specs', { sku_id, spec_id, option_id });
       }
     },
+    more,
   ]);
   return store;
+}
+
+/** Adds SKUs to SPU 1, in category 3. */
+function addSkus(transaction: Transaction, count: number, name = 'More'): void {
+  for (let left = count; left > 0; left -= 1) addSku(transaction, name, 1, 3);
 }
 
 type Changes = readonly (readonly [KindName, number, Fields])[];
 
 /** Every page after some changes, without white space between tags. */
 function pagesAfter(changes: Changes, settings: Partial<PageSettings> = {}): Map<string, string> {
-  const store = catalog();
-  for (const [kind, id, fields] of changes) {
-    store.commit([(transaction) => change(transaction, kind, id, fields)]);
-  }
+  const store = catalog((transaction) => {
+    for (const [kind, id, fields] of changes) change(transaction, kind, id, fields);
+  });
   const pages = freshPages(store, new Site(settings));
   return new Map([...pages].map(([name, text]) => [name, text.replace(/>\s+</g, '><')]));
 }
@@ -324,15 +332,12 @@ for (const { what, page = 'skus/1.html', changes = [], settings, has = [], lacks
 }
 
 test('no two pages of a long list have the same title', () => {
-  const store = catalog();
-  store.commit([
-    (transaction) => {
-      for (let left = 60; left > 0; left -= 1) {
-        addSku(transaction, 'More', 1, 3);
-        add(transaction, 'categories', { name: 'More', parent_id: null });
-      }
-    },
-  ]);
+  const store = catalog((transaction) => {
+    addSkus(transaction, 60);
+    for (let left = 60; left > 0; left -= 1) {
+      add(transaction, 'categories', { name: 'More', parent_id: null });
+    }
+  });
   const pages = freshPages(store);
   for (const [name, title] of [
     ['index.html', 'Catalog'],
@@ -347,10 +352,9 @@ test('no two pages of a long list have the same title', () => {
 });
 
 test('if a SKU has two records of one specification, the later one is shown', () => {
-  const store = catalog();
-  store.commit([
-    (transaction) => void add(transaction, 'sku_specs', { sku_id: 1, spec_id: 1, option_id: 2 }),
-  ]);
+  const store = catalog((transaction) => {
+    add(transaction, 'sku_specs', { sku_id: 1, spec_id: 1, option_id: 2 });
+  });
   const html = freshPages(store).get('skus/1.html') ?? '';
   assert.match(html, '<dd>Black</dd>');
   assert.not.match(html, '<dd>Silver</dd>');
@@ -442,16 +446,13 @@ function metadataOf(html = ''): Record<string, unknown>[] {
 }
 
 test('a SKU after the first 200 of its SPU has its own options among its choices', () => {
-  const store = catalog();
-  store.commit([
-    (transaction) => {
-      for (let left = MAX_CHOICE_SKUS; left > 0; left -= 1) addSku(transaction, 'More', 1, 3);
-      const id = addSku(transaction, 'Last', 1, 3);
-      const option_id = add(transaction, 'options', { value: 'Green', spec_id: 1 });
-      add(transaction, 'sku_specs', { sku_id: id, spec_id: 1, option_id });
-    },
-  ]);
-  const html = freshPages(store, new Site({})).get(`skus/${MAX_CHOICE_SKUS + 4}.html`) ?? '';
+  const store = catalog((transaction) => {
+    addSkus(transaction, MAX_CHOICE_SKUS);
+    const id = addSku(transaction, 'Last', 1, 3);
+    const option_id = add(transaction, 'options', { value: 'Green', spec_id: 1 });
+    add(transaction, 'sku_specs', { sku_id: id, spec_id: 1, option_id });
+  });
+  const html = freshPages(store).get(`skus/${MAX_CHOICE_SKUS + 4}.html`) ?? '';
   const shown = html.replace(/>\s+</g, '><');
   assert.match(
     shown,
@@ -745,13 +746,10 @@ function addressesOf(text = ''): string[] {
 }
 
 test('the sitemap lists every page once, except later parts of lists, by its absolute escaped address', () => {
-  const store = catalog();
-  store.commit([
-    (transaction) => {
-      for (let left = SITEMAP_PART + 5; left > 0; left -= 1) addSku(transaction, 'More', 1, 3);
-    },
-    (transaction) => transaction.delete('skus', 2),
-  ]);
+  const store = catalog((transaction) => {
+    addSkus(transaction, SITEMAP_PART + 5);
+    transaction.delete('skus', 2);
+  });
   const publicUrl = "https://shop.example/a&b'c";
   const pages = freshPages(store, new Site({ publicUrl }));
   const files = addressesOf(pages.get('sitemap.xml'));
@@ -783,14 +781,9 @@ test('the sitemap of an empty shop lists its front page', () => {
 });
 
 test('a page with its style sheet has less than 30 kB and loads nothing from other hosts', () => {
-  const store = catalog();
-  store.commit([
-    (transaction) => {
-      for (let left = 200; left > 0; left -= 1)
-        addSku(transaction, 'A name of a usual length', 1, 3);
-    },
-  ]);
-  const pages = freshPages(store);
+  const pages = freshPages(
+    catalog((transaction) => addSkus(transaction, 200, 'A name of a usual length')),
+  );
   const style = Buffer.byteLength(pages.get('style.css') ?? '');
   for (const [name, text] of pages) {
     if (!name.endsWith('.html')) continue;
