@@ -1,3 +1,12 @@
+/** Where a store reports its work and its failures. */
+export interface Reports {
+  /** Called with failures in the background. The store continues. */
+  readonly onError: (error: unknown) => void;
+  /** Called if the content of memory or disk is no longer known. The process has to end. */
+  readonly onFatal: (error: unknown) => void;
+  readonly observer?: StoreObserver | undefined;
+}
+
 /** What a store reports about its work, for measurements. */
 export interface StoreObserver {
   /** The disk has begun to write a change set. @param writing settles when it has ended. */

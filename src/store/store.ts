@@ -7,7 +7,7 @@ import type { FileLock } from '../disk/lock.ts';
 import { CatalogError } from '../errors.ts';
 import type { SharedLog } from './change-log.ts';
 import type { ChangeSet, EncodedChangeSet } from './change-set.ts';
-import { Committer } from './writer/committer.ts';
+import { Committer, type CommitterOptions } from './writer/committer.ts';
 import type { CommitListener } from './writer/local-commits.ts';
 import type { LongTransaction, Transaction } from './writer/draft.ts';
 import { FileLog } from './files/file-log.ts';
@@ -17,21 +17,11 @@ import { requireWritable } from './hosts/host-record.ts';
 import { inSlices } from '../slices.ts';
 import type { StoreLog } from './log.ts';
 import { databaseOver } from './lowdb.ts';
-import type { StoreObserver, StoreSize } from './observer.ts';
+import type { Reports, StoreSize } from './observer.ts';
 import type { Snapshot, State } from './state.ts';
 import { StoreReader } from './store-reader.ts';
 
-/** Where a store reports its work and its failures. */
-interface Reports {
-  /** Called with failures in the background. The store continues. */
-  readonly onError: (error: unknown) => void;
-  /** Called if the content of memory or disk is no longer known. The process has to end. */
-  readonly onFatal: (error: unknown) => void;
-  /** Called after every group and checkpoint. */
-  readonly observer?: StoreObserver | undefined;
-}
-
-interface Options extends Reports {
+interface Options extends CommitterOptions {
   readonly directory: string;
   /** The command that opens the store, for the message of a process that finds it locked. */
   readonly command: string;
@@ -57,8 +47,6 @@ interface Options extends Reports {
    * reject.
    */
   readonly onDurable?: ((sequence: number) => Promise<void>) | undefined;
-  /** The log that this host shares with others; without it, this host commits on its own. */
-  readonly shared?: SharedLog | undefined;
 }
 
 /** An open store. One process owns its directory. */
@@ -78,7 +66,7 @@ export class Store extends StoreReader {
     log: StoreLog,
     lock: FileLock | null,
     created: boolean,
-    options: Reports,
+    options: CommitterOptions,
   ) {
     super();
     this.state = low.data;

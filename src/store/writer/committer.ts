@@ -19,7 +19,7 @@ import { inSlices } from '../../slices.ts';
 import type { Appended, SharedLog } from '../change-log.ts';
 import { type ChangeSetContent, type EncodedChangeSet, rowsIn } from '../change-set.ts';
 import type { Log } from '../log.ts';
-import type { Group as GroupReport, StoreObserver } from '../observer.ts';
+import type { Group as GroupReport, Reports } from '../observer.ts';
 import type { State } from '../state.ts';
 import { CatchUps } from './catch-ups.ts';
 import type { Draft, LongTransaction, Transaction } from './draft.ts';
@@ -28,12 +28,8 @@ import { type Foreign, isForeign, tooLate, WriteQueue } from './queue.ts';
 import { type CommitListener, encode, LocalCommits, refusedByDisk } from './local-commits.ts';
 import { isEndOfLog, SharedCommits, unavailable, unknownOutcome } from './shared-commits.ts';
 
-interface Callbacks {
-  /** Called if a checkpoint or an attempt to reach the shared log fails. The store continues. */
-  readonly onError: (error: unknown) => void;
-  /** Called if the content of memory or disk is no longer known. The process has to end. */
-  readonly onFatal: (error: unknown) => void;
-  readonly observer?: StoreObserver | undefined;
+export interface CommitterOptions extends Reports {
+  /** The log that this host shares with others; without it, this host commits on its own. */
   readonly shared?: SharedLog | undefined;
 }
 
@@ -48,7 +44,7 @@ interface Outcome {
 export class Committer {
   readonly #local: LocalCommits;
   readonly #shared: SharedCommits | null;
-  readonly #callbacks: Callbacks;
+  readonly #options: CommitterOptions;
   readonly #queue = new WriteQueue();
   readonly #catchUps = new CatchUps((job) => this.#wait(job), this.#catchUp.bind(this));
   #running: Promise<void> | null = null;
@@ -59,11 +55,11 @@ export class Committer {
   #unavailable: CatalogError | null = null;
 
   /** @param low the database over `log`, already read. */
-  constructor(low: Low<State>, log: Log, callbacks: Callbacks) {
-    const { onError, shared } = callbacks;
+  constructor(low: Low<State>, log: Log, options: CommitterOptions) {
+    const { onError, shared } = options;
     this.#local = new LocalCommits(low, log, { onError, onFatal: (error) => this.#end(error) });
     this.#shared = shared ? new SharedCommits(shared.log, this.#local, { onError }) : null;
-    this.#callbacks = callbacks;
+    this.#options = options;
   }
 
   /** Transactions that wait for a group. */
@@ -165,7 +161,7 @@ export class Committer {
         } else {
           await this.#queue.gather();
           const begun = performance.now();
-          const writer = this.#callbacks.shared?.writer;
+          const writer = this.#options.shared?.writer;
           const group = await runGroup(this.#local.state, this.#queue.transactions(), writer);
           this.#queue.remove(group.jobs.length);
           // A checkpoint that failed meanwhile has rejected the group with the rest of the queue.
@@ -189,7 +185,7 @@ export class Committer {
     this.#fatality = fatality;
     this.#closed = true;
     this.#queue.rejectAll(tooLate(fatality));
-    this.#callbacks.onFatal(fatality);
+    this.#options.onFatal(fatality);
   }
 
   async #commitGroup(group: Group, begun: number): Promise<void> {
@@ -225,7 +221,7 @@ export class Committer {
 
   /** Transactions past their deadline do not run again: they were answered, or are rejected now. */
   #runAgain(jobs: readonly Job[]): void {
-    const oldest = performance.now() - (this.#callbacks.shared?.timeoutMs ?? 0);
+    const oldest = performance.now() - (this.#options.shared?.timeoutMs ?? 0);
     const late = jobs.filter(({ submitted }) => submitted < oldest);
     for (const job of late) job.reject(unavailable('other hosts wrote first at every attempt'));
     this.#queue.putBack(jobs.filter(({ submitted }) => submitted >= oldest));
@@ -258,7 +254,7 @@ export class Committer {
     group: Group | null,
     run: () => Promise<T>,
   ): Promise<T> {
-    const timer = setTimeout(() => this.#stall(shared, group), this.#callbacks.shared?.timeoutMs);
+    const timer = setTimeout(() => this.#stall(shared, group), this.#options.shared?.timeoutMs);
     try {
       const result = await run();
       this.#unavailable = null;
@@ -281,7 +277,7 @@ export class Committer {
   }
 
   #report({ transactions, content, begun, refused }: Outcome): void {
-    this.#callbacks.observer?.committed({
+    this.#options.observer?.committed({
       transactions,
       changes: content === null ? 0 : rowsIn(content),
       milliseconds: performance.now() - begun,

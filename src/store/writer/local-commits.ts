@@ -12,6 +12,7 @@ import {
 import { encodeChangeSet, encodeInParts } from '../files/change-set.ts';
 import { reasonOf } from '../files/files.ts';
 import type { Log } from '../log.ts';
+import type { Reports } from '../observer.ts';
 import type { State } from '../state.ts';
 
 /**
@@ -31,12 +32,7 @@ export interface Commit {
 
 export type CommitListener = (commit: Commit) => void;
 
-interface Callbacks {
-  /** Called if a checkpoint fails. The store continues. */
-  readonly onError: (error: unknown) => void;
-  /** Called if the content of memory or disk is no longer known. Nothing more may be committed. */
-  readonly onFatal: (error: unknown) => void;
-}
+type Callbacks = Pick<Reports, 'onError' | 'onFatal'>;
 
 export class LocalCommits {
   readonly #low: Low<State>;
