@@ -46,9 +46,11 @@ function assertReused(answer: Received, what: string): void {
   assert.match(answer.json.error, /^the Idempotency-Key was used with another request/);
 }
 
+/** An import that has ended is shown once its file is removed, which the list does not wait for. */
 async function atRest(to = server): Promise<void> {
   await until('all imports have ended', async () => {
-    const all: { state: string }[] = await read(to, '/admin/imports/');
+    const listed: { id: number }[] = await read(to, '/admin/imports/');
+    const all = await Promise.all(listed.map(({ id }) => read(to, `/admin/imports/${id}/`)));
     return all.every(({ state }) => !['checking', 'writing'].includes(state));
   });
 }
