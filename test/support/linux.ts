@@ -1,5 +1,5 @@
 /** Tests of what not every machine has or shows. */
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { release } from 'node:os';
 import { test } from 'uvu';
 
@@ -18,4 +18,26 @@ export function testPopulate(name: string, run: () => void): void {
 /** How many files this process has open. Elsewhere that is not known: 0. */
 export function openFiles(): number {
   return process.platform === 'linux' ? readdirSync('/proc/self/fd').length : 0;
+}
+
+interface Thread {
+  /** Its id. */
+  readonly id: string;
+  /** Of `stat` in proc(5), from the first one: the id, the name in parentheses, the state. */
+  readonly fields: readonly string[];
+}
+
+/** The threads of a process. One that ends meanwhile, as idle ones of the engine do, is left out. */
+export function threadsOf(pid: number | undefined): Thread[] {
+  const tasks = `/proc/${pid}/task`;
+  return readdirSync(tasks).flatMap((id) => {
+    try {
+      const stat = readFileSync(`${tasks}/${id}/stat`, 'utf8');
+      // A name may have spaces.
+      const [, own = '', name = '', rest = ''] = /^(\d+) (\(.*\)) (.*)$/s.exec(stat) ?? [];
+      return [{ id, fields: [own, name, ...rest.trim().split(' ')] }];
+    } catch {
+      return [];
+    }
+  });
 }

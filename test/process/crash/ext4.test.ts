@@ -13,6 +13,7 @@ import { machineDisk } from '../../../src/disk/disk.ts';
 import { checkStore } from '../../../src/store/check.ts';
 import { readSnapshot } from '../../../src/store/directory.ts';
 import { send } from '../../support/client.ts';
+import { threadsOf } from '../../support/linux.ts';
 import { killServers, startServer, type TestServer } from '../../support/server.ts';
 import { canCutPower, CutDisk, unmountAll } from '../../support/small-disk.ts';
 import { until } from '../../support/until.ts';
@@ -67,14 +68,9 @@ function judge(data: string, answered: readonly Written[]): void {
 
 /** Waits until the process has stopped: `kill -STOP` returns earlier. */
 async function stopped(pid: number): Promise<void> {
-  const states = () =>
-    Array.from(new Bun.Glob('*').scanSync({ cwd: `/proc/${pid}/task`, onlyFiles: false }));
-  await until('every thread has stopped', async () => {
-    const stats = await Promise.all(
-      states().map((thread) => Bun.file(`/proc/${pid}/task/${thread}/stat`).text()),
-    );
-    return stats.every((stat) => stat.slice(stat.lastIndexOf(')')).startsWith(') T'));
-  });
+  await until('every thread has stopped', () =>
+    threadsOf(pid).every(({ fields: [, , state] }) => state === 'T'),
+  );
 }
 
 const NAME = 'answered writes survive a power cut on ext4 at any moment';

@@ -3,7 +3,7 @@
  * with the disk, without a restart.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -29,6 +29,7 @@ import {
 } from '../../support/catalog.ts';
 import { type Received, send, tokenFor } from '../../support/client.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
+import { threadsOf } from '../../support/linux.ts';
 import { type Measured, measured, pagesAtRest } from '../../support/metrics.ts';
 import { tell } from '../../support/refusing-disk.ts';
 import {
@@ -611,14 +612,12 @@ function mayTrace(): boolean {
 
 /** The id of the server's writer thread. */
 async function writerOf({ child }: Serving): Promise<string> {
-  const tasks = `/proc/${child.pid}/task`;
   // The pages' thread has the lowest priority, which is field 19 of stat (proc_pid_stat(5)).
   let found: string[] = [];
   await until('the writer has a thread of its own', () => {
-    found = readdirSync(tasks).filter((task) => {
-      const fields = readFileSync(join(tasks, task, 'stat'), 'utf8').split(' ');
-      return fields[1] === '(Worker)' && fields[18] !== '19';
-    });
+    found = threadsOf(child.pid)
+      .filter(({ fields }) => fields[1] === '(Worker)' && fields[18] !== '19')
+      .map(({ id }) => id);
     return found.length === 1;
   });
   return found[0] ?? '';
