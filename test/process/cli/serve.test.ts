@@ -19,6 +19,7 @@ import {
 } from '../../support/server.ts';
 import { until } from '../../support/until.ts';
 import { PROGRAM } from '../../support/paths.ts';
+import { assertAtRest } from '../pages/rest.ts';
 
 test.after(killServers);
 
@@ -249,6 +250,7 @@ test('queued pages are written before the exit', async () => {
   lock.lock();
   const body = { name: 'Queued' };
   await send(server, 'PATCH', `/admin/brands/${of.brand}/`, { body });
+  const stoppedAt = performance.now();
   server.child.kill('SIGTERM');
   await until('connections are refused', async () => !(await takesConnections(server)));
   assert.not.ok(
@@ -256,7 +258,7 @@ test('queued pages are written before the exit', async () => {
     'none is written yet',
   );
   lock.close();
-  assert.is((await server.finished).status, 0);
+  await assertAtRest(server, stoppedAt);
   assert.ok(texts().every((text) => text.includes('by Queued')));
 });
 
