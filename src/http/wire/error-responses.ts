@@ -80,15 +80,14 @@ export function closeSoon(socket: Duplex, delay: Delay = delayed): void {
 
 /** The response as it is sent over the network. */
 export function serialize({ status, headers, body }: ErrorResponse): string {
-  return [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    `Date: ${new Date().toUTCString()}`,
-    'Connection: close',
-    '',
-    body,
-  ].join('\r\n');
+  const all = {
+    ...headers,
+    'Content-Length': Buffer.byteLength(body),
+    Date: new Date().toUTCString(),
+    Connection: 'close',
+  };
+  const fields = Object.entries(all).map(([name, value]) => `${name}: ${value}`);
+  return [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...fields, '', body].join('\r\n');
 }
 
 /** The response to a request that node:http parsed but that does not reach the application. */

@@ -199,18 +199,35 @@ export class IncomingBody implements RequestBody {
       const quiet = setTimeout(() => settle(false), DRAIN.quietMilliseconds);
       const settle = (whole: boolean) => {
         clearTimeout(quiet);
+        incoming.off('data', onData);
         resolve(whole);
       };
-      incoming.on('data', (chunk: Uint8Array) => {
+      const onData = (chunk: Uint8Array) => {
         size += chunk.length;
         const long = performance.now() - begun > DRAIN.milliseconds;
         if (size > DRAIN.bytes || long || this.#count(chunk)) settle(false);
         else quiet.refresh();
-      });
+      };
+      incoming.on('data', onData);
       incoming.on('end', () => settle(incoming.complete));
       incoming.on('error', () => settle(false));
       incoming.on('close', () => settle(false));
     });
+  }
+
+  /**
+   * Receives and drops what still arrives until the connection is closed, unless its chunks are too
+   * small. Call it after {@link finish}, when the response was sent.
+   */
+  drop(): void {
+    const incoming = this.#incoming;
+    const pauseIfTooFine = () => void (this.#isTooFine && incoming.pause());
+    incoming.on('data', (chunk: Uint8Array) => {
+      this.#count(chunk);
+      pauseIfTooFine();
+    });
+    incoming.resume();
+    pauseIfTooFine();
   }
 }
 

@@ -18,7 +18,7 @@ import {
 import type { ClientErrors } from './client-errors.ts';
 import type { Connections } from './connections.ts';
 import type { ResponseBatch } from './responses/response-batch.ts';
-import { HEADERS_TOO_LARGE, rejection } from './error-responses.ts';
+import { endWith, HEADERS_TOO_LARGE, rejection } from './error-responses.ts';
 import type { Limits } from './limits.ts';
 import type { Handling, Pipeline } from './pipeline.ts';
 import { type BodySettings, hasBody, IncomingBody } from './request-body.ts';
@@ -134,7 +134,7 @@ async function complete(
   response: HttpResponse,
 ): Promise<void> {
   const { pipeline, connections, listener, onError } = context;
-  const { incoming, outgoing, connection, body, started } = exchange;
+  const { outgoing, connection, body, started } = exchange;
   try {
     const finishing = body === null || body.finish();
     const received = finishing instanceof Promise ? await finishing : finishing;
@@ -145,10 +145,8 @@ async function complete(
     if (response.headers['Connection'] === 'close') connections.stopReading(connection);
     addRequestId(request, response);
     const milliseconds = performance.now() - started;
-    const sending = sendResponse(exchange, response, request.method === 'HEAD');
-    // The engine would receive and drop the rest of the body for as long as the response takes,
-    // however small its chunks are.
-    if (!received && !outgoing.writableFinished) incoming.pause();
+    const send = received ? sendResponse : sendEarly;
+    const sending = send(exchange, response, request.method === 'HEAD');
     const bytes = sending instanceof Promise ? await sending : sending;
     const answer = body?.answer ?? null;
     const status = answer?.status ?? response.status;
@@ -159,7 +157,7 @@ async function complete(
     }
     // No other request of the connection is carried out until the client has taken the response.
     // Otherwise the responses to a client that does not read would pile up in memory.
-    if (!outgoing.writableFinished) await waitFor(exchange, 'finish');
+    if (!outgoing.writableFinished && connection.writable) await waitFor(exchange, 'finish');
   } catch (error) {
     onError(error);
     // If only the request were destroyed, the engine would send an empty 200.
@@ -167,6 +165,30 @@ async function complete(
   } finally {
     abandon(context, exchange);
   }
+}
+
+/**
+ * Sends the response to a request whose body was not received to its end, as {@link sendResponse}
+ * does. The engine would close the connection at once, and the system would then answer the rest of
+ * the body with a reset, at which many clients report a broken connection instead of the response.
+ * So the connection is closed in stages (RFC 9112, section 9.6).
+ */
+function sendEarly(
+  exchange: Exchange,
+  response: HttpResponse,
+  head: boolean,
+): number | Promise<number> {
+  const { incoming, outgoing, connection, body } = exchange;
+  const { status, headers, body: text } = response;
+  if (status >= 400 && typeof text === 'string' && !head) {
+    if (endWith({ status, headers, body: text }, connection)) body?.drop();
+    return Buffer.byteLength(text);
+  }
+  const sending = sendResponse(exchange, response, head);
+  // The engine would receive and drop the rest of the body for as long as the response takes,
+  // however small its chunks are.
+  if (!outgoing.writableFinished) incoming.pause();
+  return sending;
 }
 
 /** Adds the id if the client sent one. Every fault has one, so that the log can be searched. */

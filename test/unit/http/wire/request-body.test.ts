@@ -114,6 +114,22 @@ test('the rest of a body is not received any further if its chunks are too many 
   }
 });
 
+test('after the response the rest of a body is dropped, until its chunks are too many and too small', () => {
+  const long = open({ length: 33 * MIB });
+  assert.is(long.body.finish(), false);
+  long.body.drop();
+  for (let nth = 0; nth < 33; nth += 1) long.arriving.write(Buffer.alloc(MIB));
+  assert.is(long.arriving.readableLength, 0);
+  assert.is(long.arriving.isPaused(), false);
+  const fine = open({});
+  fine.body.drop();
+  for (let nth = 0; nth < 16_385; nth += 1) {
+    assert.is(fine.arriving.isPaused(), false);
+    fine.arriving.write('x');
+  }
+  assert.is(fine.arriving.isPaused(), true);
+});
+
 test('if a connection breaks off, a request in progress is told apart from one that waits', () => {
   const whole = open({});
   whole.incoming.complete = true;

@@ -1,0 +1,68 @@
+/** Responses to requests whose bodies are too long to be received to their ends. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { responsesIn } from '../../../support/raw.ts';
+import { until } from '../../../support/until.ts';
+import { type Client, type Stage, staged } from '../../../support/wire.ts';
+
+const MIB = 1024 * 1024;
+const BODY_BYTES = 40 * MIB;
+
+/** How the bytes of the body are framed. */
+const FRAMINGS = {
+  'with its length': { header: `Content-Length: ${BODY_BYTES}`, piece: 'x'.repeat(MIB) },
+  'in chunks': {
+    header: 'Transfer-Encoding: chunked',
+    piece: `100000\r\n${'x'.repeat(MIB)}\r\n`,
+  },
+};
+
+/** Sends a whole body, whatever the server answers. @returns whether the connection took it all. */
+async function sendAll({ socket }: Client, piece: string): Promise<boolean> {
+  for (let sent = 0; sent < BODY_BYTES; sent += MIB) {
+    const failed = await new Promise((resolve) => socket.write(piece, resolve));
+    if (failed) return false;
+  }
+  return true;
+}
+
+/** Runs a test in which no connection is closed because its client takes long to close it. */
+async function withPatience(run: () => Promise<void>): Promise<void> {
+  const { setTimeout } = globalThis;
+  const patient = (work: () => void, milliseconds: number) =>
+    setTimeout(work, milliseconds === 1000 ? 1_000_000 : milliseconds);
+  globalThis.setTimeout = Object.assign(patient, setTimeout) as typeof setTimeout;
+  try {
+    await run();
+  } finally {
+    globalThis.setTimeout = setTimeout;
+  }
+}
+
+const refuse = () => ({ status: 401, headers: { 'X-Kept': 'yes' }, body: '{"error":"no"}' });
+
+for (const [how, { header, piece }] of Object.entries(FRAMINGS)) {
+  test(`a client that sends 40 MiB ${how} before it reads gets the response`, () =>
+    staged(refuse, (stage: Stage) =>
+      withPatience(async () => {
+        const client = stage.connect();
+        // It does not react to the end of the response before it has sent everything.
+        client.socket.removeAllListeners('end');
+        client.send('POST /', [header]);
+        assert.ok(await sendAll(client, piece), 'the connection was reset');
+        client.socket.end();
+        const [response] = responsesIn(await client.end());
+        assert.is(response?.status, 401);
+        assert.is(response?.headers['connection'], 'close');
+        assert.is(response?.headers['x-kept'], 'yes');
+        assert.is(response?.body, '{"error":"no"}');
+        await until('the connection is closed', () => stage.server.connections === 0);
+        assert.equal(
+          stage.records.map(({ status, bytes, aborted }) => [status, bytes, aborted]),
+          [[401, 14, false]],
+        );
+      }),
+    ));
+}
+
+test.run();
