@@ -53,15 +53,16 @@ export function responseToParseError({ code = '' }: ParseError): ErrorResponse {
 /**
  * Sends the response, and ends the connection as {@link closeSoon} says.
  *
+ * @param lingerMs milliseconds that the client has to close the connection.
  * @returns whether the client can still receive it.
  */
-export function endWith(response: ErrorResponse, socket: Duplex): boolean {
+export function endWith(response: ErrorResponse, socket: Duplex, lingerMs = LINGER_MS): boolean {
   if (!socket.writable) {
     socket.destroy();
     return false;
   }
   socket.end(serialize(response));
-  closeSoon(socket);
+  closeSoon(socket, delayed, lingerMs);
   return true;
 }
 
@@ -69,12 +70,12 @@ export function endWith(response: ErrorResponse, socket: Duplex): boolean {
 const LINGER_MS = 1000;
 
 /**
- * Closes a connection that was sent its last response {@link LINGER_MS} later, unless its client
+ * Closes a connection that was sent its last response some milliseconds later, unless its client
  * does so before. Closing it at once may destroy the response in transit, if bytes of the client are
  * unread. Waiting for the client would let it keep the connection, and what its request holds.
  */
-export function closeSoon(socket: Duplex, delay: Delay = delayed): void {
-  const stopWaiting = delay(() => socket.destroy(), LINGER_MS);
+export function closeSoon(socket: Duplex, delay: Delay = delayed, milliseconds = LINGER_MS): void {
+  const stopWaiting = delay(() => socket.destroy(), milliseconds);
   socket.once('close', stopWaiting);
 }
 

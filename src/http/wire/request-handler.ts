@@ -167,6 +167,9 @@ async function complete(
   }
 }
 
+/** Milliseconds that a client has to send the rest of a long body and to read the response to it. */
+const BODY_LINGER_MS = 5000;
+
 /**
  * Sends the response to a request whose body was not received to its end, as {@link sendResponse}
  * does. The engine would close the connection at once, and the system would then answer the rest of
@@ -181,7 +184,7 @@ function sendEarly(
   const { incoming, outgoing, connection, body } = exchange;
   const { status, headers, body: text } = response;
   if (status >= 400 && typeof text === 'string' && !head) {
-    if (endWith({ status, headers, body: text }, connection)) body?.drop();
+    if (endWith({ status, headers, body: text }, connection, BODY_LINGER_MS)) body?.drop();
     return Buffer.byteLength(text);
   }
   const sending = sendResponse(exchange, response, head);

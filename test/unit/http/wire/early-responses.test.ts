@@ -30,7 +30,7 @@ async function sendAll({ socket }: Client, piece: string): Promise<boolean> {
 async function withPatience(run: () => Promise<void>): Promise<void> {
   const { setTimeout } = globalThis;
   const patient = (work: () => void, milliseconds: number) =>
-    setTimeout(work, milliseconds === 1000 ? 1_000_000 : milliseconds);
+    setTimeout(work, milliseconds === 5000 ? 1_000_000 : milliseconds);
   globalThis.setTimeout = Object.assign(patient, setTimeout) as typeof setTimeout;
   try {
     await run();
