@@ -167,6 +167,8 @@ async function complete(
   }
 }
 
+const utf8 = new TextDecoder();
+
 /** Milliseconds that a client has to send the rest of a long body and to read the response to it. */
 const BODY_LINGER_MS = 5000;
 
@@ -182,7 +184,9 @@ function sendEarly(
   head: boolean,
 ): number | Promise<number> {
   const { incoming, outgoing, connection, body } = exchange;
-  const { status, headers, body: text } = response;
+  const { status, headers } = response;
+  // The error of another host, or of the owner of a worker, is bytes.
+  const text = response.body instanceof Uint8Array ? utf8.decode(response.body) : response.body;
   if (status >= 400 && typeof text === 'string' && !head) {
     if (endWith({ status, headers, body: text }, connection, BODY_LINGER_MS)) body?.drop();
     return Buffer.byteLength(text);

@@ -39,10 +39,18 @@ async function withPatience(run: () => Promise<void>): Promise<void> {
   }
 }
 
-const refuse = () => ({ status: 401, headers: { 'X-Kept': 'yes' }, body: '{"error":"no"}' });
+const ERROR = '{"error":"no"}';
 
-for (const [how, { header, piece }] of Object.entries(FRAMINGS)) {
-  test(`a client that sends 40 MiB ${how} before it reads gets the response`, () =>
+/** The same error of this host, and of one that the request was passed on to. */
+const BODIES = { text: ERROR, bytes: Buffer.from(ERROR) };
+
+const CASES = Object.entries(FRAMINGS).flatMap(([how, framing]) =>
+  Object.entries(BODIES).map(([kind, body]) => ({ how, ...framing, kind, body })),
+);
+
+for (const { how, header, piece, kind, body } of CASES) {
+  const refuse = () => ({ status: 401, headers: { 'X-Kept': 'yes' }, body });
+  test(`a client that sends 40 MiB ${how} before it reads gets the response, which is ${kind}`, () =>
     staged(refuse, (stage: Stage) =>
       withPatience(async () => {
         const client = stage.connect();
@@ -55,7 +63,7 @@ for (const [how, { header, piece }] of Object.entries(FRAMINGS)) {
         assert.is(response?.status, 401);
         assert.is(response?.headers['connection'], 'close');
         assert.is(response?.headers['x-kept'], 'yes');
-        assert.is(response?.body, '{"error":"no"}');
+        assert.is(response?.body, ERROR);
         await until('the connection is closed', () => stage.server.connections === 0);
         assert.equal(
           stage.records.map(({ status, bytes, aborted }) => [status, bytes, aborted]),
