@@ -27,6 +27,10 @@ export const ERROR_RESPONSES = {
     400,
     'the request is not valid HTTP, or HTTP defines no such method; methods are in upper case',
   ),
+  notEncoded: errorResponse(
+    400,
+    'the request target has characters that must be percent-encoded; é, for example, is %C3%A9',
+  ),
   tunnel: errorResponse(400, 'this server is not a proxy; CONNECT is not supported'),
   headers: errorResponse(431, HEADERS_TOO_LARGE),
   slow: errorResponse(408, 'the request took too long to arrive'),
@@ -41,6 +45,7 @@ export const ERROR_RESPONSES = {
 
 const BY_CODE: Readonly<Record<string, ErrorResponse>> = {
   HPE_HEADER_OVERFLOW: ERROR_RESPONSES.headers,
+  HPE_INVALID_URL: ERROR_RESPONSES.notEncoded,
   HPE_INVALID_METHOD: ERROR_RESPONSES.notMethod,
   ERR_HTTP_REQUEST_TIMEOUT: ERROR_RESPONSES.slow,
 };

@@ -221,6 +221,14 @@ for (const [what, text] of Object.entries(NO_REQUESTS)) {
   });
 }
 
+test('a target that is not percent-encoded is 400, and the error says so', async () => {
+  for (const target of ['/books/?q=café', '/bücher/']) {
+    const answers = await converse([request(`GET ${target}`)]);
+    assertRefused(answers, 400, target);
+    assert.match(answers[0]?.body ?? '', 'must be percent-encoded');
+  }
+});
+
 test('an unknown expectation in Expect is 417 as JSON, also beside 100-continue', async () => {
   for (const expected of ['200-ok', '100-continue, 200-ok', '100-continue2']) {
     const headers = [`Expect: ${expected}`, LAST];
