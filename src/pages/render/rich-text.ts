@@ -81,19 +81,34 @@ export function richText(text: string, label: string): string {
 
 /**
  * HTML allows `rel` only beside `href`, which an anchor may lack or may have lost. Browsers ignore
- * line breaks in an address, and {@link paragraphs} would take them for those of the text. A table
- * may be wider than the page, so it is put into an element that scrolls, also by the keyboard. It
- * has a role and a name, because it can have the focus.
+ * line breaks in an address, and {@link paragraphs} would take them for those of the text.
  */
 function sanitized(markup: string, label: string): string {
-  return sanitizeHtml(markup, ALLOWED)
+  const html = sanitizeHtml(markup, ALLOWED)
     .replaceAll(`<a rel="${REL}">`, '<a>')
-    .replace(/<[^<>]*>/g, (tag) => tag.replace(/[\r\n]/g, ''))
-    .replaceAll(
-      '<table>',
-      `<div class="table" role="group" aria-label="${label}" tabindex="0"><table>`,
-    )
-    .replaceAll('</table>', '</table></div>');
+    .replace(/<[^<>]*>/g, (tag) => tag.replace(/[\r\n]/g, ''));
+  return withScrollingTables(html, label);
+}
+
+/**
+ * A table may be wider than the page, so it is put into an element that scrolls, also by the
+ * keyboard. It has a role and a name, because it can have the focus.
+ *
+ * Not a table in a table: outside of a cell it ends the other one in a browser, and the end tag of
+ * an element around it would end the element of the page that contains the description.
+ */
+function withScrollingTables(html: string, label: string): string {
+  let depth = 0;
+  return html.replace(/<\/?table>/g, (tag) => {
+    if (tag === '</table>') {
+      depth -= 1;
+      return depth === 0 ? `${tag}</div>` : tag;
+    }
+    depth += 1;
+    return depth === 1
+      ? `<div class="table" role="group" aria-label="${label}" tabindex="0">${tag}`
+      : tag;
+  });
 }
 
 /**

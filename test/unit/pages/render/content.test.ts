@@ -507,6 +507,8 @@ for (const [logo, shown] of LOGOS) {
   });
 }
 
+const SCROLLS = '<div class="table" role="group" aria-label="Details" tabindex="0">';
+
 const TEXT_AND_LIST = '<p>One</p>\n<p>Two</p>\n<ul><li>A\n\nB</li></ul>\n<p>Three<br>\nfour</p>';
 
 /** Descriptions and the HTML into which they are converted. */
@@ -553,9 +555,12 @@ const RICH: readonly (readonly [text: string, html: string])[] = [
   ['<a href="JaVa&#x53;cript:alert(1)">A</a>', '<p><a>A</a></p>'],
   ['<a href="//a.example/">A</a>', '<p><a>A</a></p>'],
   ['<a>A</a>', '<p><a>A</a></p>'],
+  ['<table summary="A"><tr><td>A</table>', `${SCROLLS}<table><tr><td>A</td></tr></table></div>`],
+  // A browser ends the first table at the second, so an end tag for each would end an element more.
+  ['<table><table></table>A</table>B', `${SCROLLS}<table><table></table>A</table></div>\n<p>B</p>`],
   [
-    '<table summary="A"><tr><td>A</table>',
-    '<div class="table" role="group" aria-label="Details" tabindex="0"><table><tr><td>A</td></tr></table></div>',
+    '<table></table><table></table>',
+    `${SCROLLS}<table></table></div>\n${SCROLLS}<table></table></div>`,
   ],
   ['<p>never closed', '<p>never closed</p>'],
   ['', ''],
