@@ -120,7 +120,8 @@ async function fillFromTheRight(): Promise<void> {
   const silver = { path: `/admin/options/${of.silver.option_id}/`, body: { value: 'فضي' } };
   const large = { path: `/admin/options/${of.large.option_id}/`, body: { value: '128 GB' } };
   const spu = { path: `/admin/goods/${of.spu}/`, body: { name: `\u202e${RTL_END}` } };
-  for (const { path, body } of [silver, large, spu]) {
+  const brand = { path: `/admin/brands/${of.brand}/`, body: { name: 'شركة EU' } };
+  for (const { path, body } of [silver, large, spu, brand]) {
     assert.is((await send(server, 'PATCH', path, { body })).status, 200);
   }
   const fields = { name: 'هاتف 128 GB', specs: [of.silver, of.large] };
@@ -395,6 +396,7 @@ testInBrowser(
     // A name in Arabic is read from the right, also if it ends in Latin letters.
     assert.equal(await orderOf('h1', ['هاتف', 'GB']), ['GB', 'هاتف']);
     assert.equal(await orderOf('.brand', [RTL_END, 'by']), [RTL_END, 'by']);
+    assert.equal(await orderOf('.brand', ['by', 'شركة', 'EU']), ['by', 'EU', 'شركة']);
     const [[, name] = ['', Number.NaN]] = await fromTheLeft(own, 'h1', ['GB']);
     const [[, price] = ['', Number.NaN]] = await fromTheLeft(own, '.price', ['$']);
     assert.is(name, price, 'the name begins where the price does');
@@ -408,6 +410,7 @@ testInBrowser('English words on a page from right to left are read from the left
   await own.evaluate("document.documentElement.dir = 'rtl'");
   for (const [selector, ...words] of [
     ['.stock', '42', 'in stock'],
+    ['.by', 'by', 'Auralune'],
     // The name of the shop, which ends in a quotation mark.
     ['.top a', 'A', 'shop"'],
     ['.bottom', 'A', 'shop"'],

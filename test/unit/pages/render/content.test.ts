@@ -158,7 +158,7 @@ const SHOWN: readonly Shown[] = [
   },
   {
     what: 'the SPU and the brand of a SKU',
-    has: ['<a href="../goods/1.html">Phone</a>, by Works'],
+    has: ['<a href="../goods/1.html">Phone</a>, <span class="by">by <bdi>Works</bdi></span>'],
   },
   { what: 'no empty caption', changes: sku({ caption: '' }), lacks: ['class="caption"'] },
   {
@@ -250,13 +250,19 @@ const SHOWN: readonly Shown[] = [
   {
     what: 'words in Japanese',
     settings: { locale: 'ja' },
-    has: ['42 点の在庫あり', '参考価格', '<h2>仕様</h2>', '>ホーム</a>', 'ブランド Works'],
+    has: [
+      '42 点の在庫あり',
+      '参考価格',
+      '<h2>仕様</h2>',
+      '>ホーム</a>',
+      'ブランド <bdi>Works</bdi>',
+    ],
     lacks: ['in stock', 'Home', 'Specification'],
   },
   {
     what: 'words in Polish',
     settings: { locale: 'pl' },
-    has: ['42 w magazynie', 'Cena rynkowa', '<h2>Specyfikacja</h2>', 'marka Works'],
+    has: ['42 w magazynie', 'Cena rynkowa', '<h2>Specyfikacja</h2>', 'marka <bdi>Works</bdi>'],
     lacks: ['in stock', 'Home', 'Specification'],
   },
   {
@@ -268,7 +274,7 @@ const SHOWN: readonly Shown[] = [
   ...['zh', 'zh-CN', 'zh-SG'].map((locale) => ({
     what: `words in simplified Chinese for ${locale}`,
     settings: { locale },
-    has: ['42 件有货', '市场价', '<h2>规格参数</h2>', '>首页</a>', '品牌 Works'],
+    has: ['42 件有货', '市场价', '<h2>规格参数</h2>', '>首页</a>', '品牌 <bdi>Works</bdi>'],
     lacks: ['in stock', 'Home', 'Specification'],
   })),
   ...['ko', 'zh-TW', 'zh-HK'].map((locale) => ({
@@ -288,7 +294,7 @@ const SHOWN: readonly Shown[] = [
       '<a href="../skus/1.html">Phone, silver</a>',
       '<bdi>Silver</bdi> · <bdi>Large</bdi>',
       '$649.00',
-      'by Works',
+      'by <bdi>Works</bdi>',
     ],
   },
   {
