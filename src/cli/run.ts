@@ -199,9 +199,13 @@ function isYes(text = ''): boolean {
   }
 }
 
-/** Hides what an address has before its host: a refused one may have a password, and logs are kept. */
+/**
+ * Hides what an address has before its host, and an age identity in the place of a recipient: logs
+ * are kept.
+ */
 function withoutCredentials(line: string): string {
   return line
+    .replace(/AGE-SECRET-KEY-[\w-]*/gi, 'AGE-SECRET-KEY-***')
     .split(' ')
     .map((word) => {
       const [begin, end] = [word.indexOf('://'), word.lastIndexOf('@')];

@@ -61,6 +61,10 @@ export function readKeyFile(path: string, read = readShort): Uint8Array {
 function contentOf(path: string, read: typeof readShort): FileContent {
   const content = read(path, MAX_BYTES, 'encryption');
   if (content !== null) return content;
+  if (LINE.test(path)) {
+    const message = 'the path of the key file is a key; write the key to a file, and give its path';
+    throw new CatalogError('encryption', message);
+  }
   throw new CatalogError('encryption', `there is no key file ${path}; ${keyAdvice(path)}`);
 }
 

@@ -2,6 +2,7 @@
  * Encrypts the secrets in a backup, as files in the age format (age-encryption.org/v1) with ASCII
  * armour, which other programs can open too.
  */
+import type { Decrypter } from 'age-encryption';
 import { CatalogError, messageOf } from '../../errors.ts';
 
 /** What opens an encrypted file: the passphrase, or the identity of one of the recipients. */
@@ -54,14 +55,15 @@ const DECRYPTION_ADVICE =
 
 /**
  * @param armoured an age file.
- * @throws CatalogError `backup_failed` if `using` does not open it, or if it is incomplete.
+ * @throws CatalogError `backup_failed` if `using` is not valid or does not open it, or if it is
+ *   incomplete.
  */
 export async function decrypt(armoured: string, using: DecryptWith): Promise<string> {
   const { armor, Decrypter } = await import('age-encryption');
   const decrypter = new Decrypter();
+  if ('passphrase' in using) decrypter.addPassphrase(using.passphrase);
+  else using.identities.forEach((identity, at) => addIdentity(decrypter, identity, at + 1));
   try {
-    if ('passphrase' in using) decrypter.addPassphrase(using.passphrase);
-    else for (const identity of using.identities) decrypter.addIdentity(identity);
     return await decrypter.decrypt(armor.decode(armoured), 'text');
   } catch (cause) {
     const what = 'passphrase' in using ? 'that passphrase' : 'those identities';
@@ -69,6 +71,18 @@ export async function decrypt(armoured: string, using: DecryptWith): Promise<str
       'backup_failed',
       `the keys in the backup cannot be decrypted with ${what}: ${messageOf(cause)}; ${DECRYPTION_ADVICE}`,
       { cause },
+    );
+  }
+}
+
+/** Without the cause: some errors of the library contain the identity, which is secret. */
+function addIdentity(decrypter: Decrypter, identity: string, number: number): void {
+  try {
+    decrypter.addIdentity(identity);
+  } catch {
+    throw new CatalogError(
+      'backup_failed',
+      `identity ${number} of those given is not a valid age identity, such as age-keygen writes; ${DECRYPTION_ADVICE}`,
     );
   }
 }

@@ -1,6 +1,7 @@
 /** Accounts and keys in a backup (spec 8.16): reading, encrypting, decrypting, restoring. */
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { inspect } from 'node:util';
 import { armor, generateX25519Identity, identityToRecipient } from 'age-encryption';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -20,7 +21,7 @@ import { type Code } from '../../../src/errors.ts';
 import { accountOf } from '../../support/credentials.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { quickDisk } from '../../support/disk.ts';
-import { failureMessage } from '../../support/failure.ts';
+import { failureMessage, failureOf } from '../../support/failure.ts';
 import { turn } from '../../support/turns.ts';
 
 const identity = await generateX25519Identity();
@@ -177,8 +178,20 @@ test('each recipient can decrypt the text, and other identities and passphrases 
   const others = { identities: [await generateX25519Identity()] };
   const message = await failureMessage(decrypt(armoured, others), 'backup_failed');
   assert.match(message, 'cannot be decrypted with those identities');
-  await failureMessage(decrypt(armoured, { identities: ['no identity'] }), 'backup_failed');
   await failureMessage(decrypt(armoured, { passphrase: 'none' }), 'backup_failed');
+});
+
+test('an invalid identity is refused by its number, and no message or stack contains it', async () => {
+  const armoured = await encrypt('the keys', TO);
+  // One identity in 32 already ends with Q.
+  const mistyped = `${identity.slice(0, -1)}${identity.endsWith('Q') ? 'P' : 'Q'}`;
+  for (const wrong of [mistyped, mistyped.slice(0, 30), mistyped.toLowerCase(), 'no identity']) {
+    const using = { identities: [identity, wrong] };
+    const error = await failureOf(decrypt(armoured, using));
+    assert.is(error.code, 'backup_failed');
+    assert.match(error.message, 'identity 2 of those given is not a valid age identity');
+    assert.not.match(inspect(error).toUpperCase(), wrong.toUpperCase());
+  }
 });
 
 test('a changed byte of the ciphertext is detected', async () => {

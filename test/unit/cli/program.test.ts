@@ -340,8 +340,9 @@ for (const [args, env, shown] of [
   ],
   [['check', '--archive', 's3://id:sec/ret@bucket/a'], {}, "'s3://***@bucket/a'"],
   [['serve'], { CATALOG_ARCHIVE: 's3://id:secret@bucket' }, "'s3://***@bucket'"],
+  [['backup', '--recipient', 'AGE-SECRET-KEY-PQ-1ret'], {}, "'AGE-SECRET-KEY-***'"],
 ] as const) {
-  test(`a refused address is shown without its password: ${shown}`, async () => {
+  test(`a refused value is shown without its secret: ${shown}`, async () => {
     const finished = await callProgram(args, { env });
     assertOneLine(finished, 2);
     assert.match(finished.stderr, shown);

@@ -7,6 +7,7 @@ import { machineDisk } from '../../../src/disk/disk.ts';
 import { createKeyFile, keyId, readKeyFile } from '../../../src/encryption/key-file.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { quickDisk } from '../../support/disk.ts';
+import { failureMessage } from '../../support/failure.ts';
 
 test('a key file has 32 random bytes, and only its owner may read it', async () => {
   const path = join(temporaryDirectory(), 'archive.key');
@@ -58,6 +59,13 @@ test('a key file that is missing, invalid or readable by others is refused', asy
   await createKeyFile(quickDisk, open);
   chmodSync(open, 0o640);
   assert.throws(() => readKeyFile(open), /chmod 600/);
+});
+
+test('a key in the place of the path of its file is refused, and not shown', async () => {
+  const key = `catalog-key-${'A'.repeat(43)}`;
+  const refused = await failureMessage(() => readKeyFile(key), 'encryption');
+  assert.match(refused, 'write the key to a file, and give its path');
+  assert.not.match(refused, 'AAA');
 });
 
 test('a key file that an editor has saved in its own way is still the same key', async () => {
