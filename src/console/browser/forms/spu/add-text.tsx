@@ -1,13 +1,15 @@
 /** A field whose text becomes an item of its own. No form saves it, so it is not to be forgotten. */
-import { useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { CreationKey } from '../../api/creation-key.ts';
-import { isGone } from '../../api/client.ts';
+import { isGone, isPassing } from '../../api/client.ts';
+import { collectionOf } from '../../api/collections.ts';
 import { change, type Changes, create, load, type Loaded } from '../../api/items.ts';
 import type { CollectionName, Item } from '../../api/types.ts';
 import { t } from '../../messages/text.ts';
-import { useOneAtATime } from '../../one-at-a-time.ts';
-import { complain } from '../../parts/notices.tsx';
+import { attributeLabel } from '../../parts/attributes.ts';
+import { useShown } from '../../parts/change-in-place.ts';
+import { complain, offer, wordsFor } from '../../parts/notices.tsx';
 import { unsavedText } from '../../parts/pickers/unchosen.tsx';
 import { isRefusal } from '../save.ts';
 
@@ -51,36 +53,76 @@ async function createFrom(
   }
 }
 
+/** A text that was entered, and the request that creates its item. */
+interface Entered {
+  readonly text: string;
+  readonly creation: CreationKey;
+}
+
+/**
+ * Adds what is entered, one after the other, while the user types the next one.
+ *
+ * @param text of the field. A text that is refused is put back, unless another one is there by then.
+ */
+function useAdding(props: AddProps, text: Signal<string>) {
+  const added = useSignal('');
+  const waiting = useSignal<readonly Entered[]>([]);
+  const creation = useRef(new CreationKey());
+  const isShown = useShown();
+  const send = async (entered: Entered) => {
+    props.onAdded(await createFrom(props, entered.text, entered.creation));
+    added.value = entered.text;
+  };
+  const fail = (entered: Entered, error: unknown) => {
+    if (isShown() && text.value === '') {
+      text.value = entered.text;
+      creation.current = entered.creation;
+      complain(error);
+    } else complainOf(props, entered, error, () => send(entered));
+  };
+  const add = async () => {
+    const entered = text.value.trim();
+    if (entered === '') return;
+    waiting.value = [...waiting.value, { text: entered, creation: creation.current }];
+    text.value = '';
+    creation.current = new CreationKey();
+    if (waiting.value.length > 1) return;
+    for (let [next] = waiting.value; next !== undefined; [next] = waiting.value) {
+      const current = next;
+      await send(current).catch((error: unknown) => fail(current, error));
+      waiting.value = waiting.value.slice(1);
+    }
+  };
+  return { add, added: added.value, waiting: waiting.value.map((each) => each.text).join(' ') };
+}
+
+/** Says which text is not added, and offers to send it again if that may succeed. */
+function complainOf(
+  { label, collection }: AddProps,
+  { text }: Entered,
+  error: unknown,
+  run: () => Promise<void>,
+): void {
+  const what = { label: attributeLabel(collectionOf(collection).title), value: text };
+  const message = t('list.unsaved', { name: label, ...what, why: wordsFor(error) });
+  if (isPassing(error)) offer(message, { label: t('list.again'), run });
+  else complain(new Error(message, { cause: error }));
+}
+
 /** Text that was typed and not added holds the form back. */
 export function AddText(props: AddProps) {
-  const { label, action, focused = false, onAdded } = props;
+  const { label, action, focused = false } = props;
   const text = useSignal('');
   const left = useSignal(false);
-  const added = useSignal('');
-  const adding = useSignal(false);
+  const { add, added, waiting } = useAdding(props, text);
   const input = useRef<HTMLInputElement>(null);
-  const creation = useRef(new CreationKey());
   const message = useId();
   useLayoutEffect(() => {
     if (focused) input.current?.focus();
   }, []);
-  const add = useOneAtATime(async () => {
-    const sent = text.value;
-    const given = sent.trim();
-    if (given === '') return;
-    adding.value = true;
-    const item = await createFrom(props, given, creation.current).finally(() => {
-      adding.value = false;
-    });
-    onAdded(item);
-    added.value = given;
-    // What was typed meanwhile is another one.
-    const now = text.value;
-    text.value = now.startsWith(sent) ? now.slice(sent.length) : now;
-  });
   const typed = text.value.trim() !== '';
   // The message would move what the user presses next.
-  const kept = typed && left.value && !adding.value;
+  const kept = typed && left.value && waiting === '';
   return (
     <div
       onFocusOut={({ currentTarget, relatedTarget }) => {
@@ -95,7 +137,7 @@ export function AddText(props: AddProps) {
           value={text.value}
           aria-invalid={kept}
           aria-describedby={kept ? message : undefined}
-          {...unsavedText(text.value, () => {
+          {...unsavedText(waiting + text.value, () => {
             text.value = '';
           })}
           onInput={({ currentTarget }) => {
@@ -106,19 +148,19 @@ export function AddText(props: AddProps) {
             if (event.key !== 'Enter') return;
             // The form around it is not to be sent.
             event.preventDefault();
-            add().catch(complain);
+            void add();
           }}
         />
         <button
           type="button"
           // The field keeps the focus: the message of one that is left would move the button.
           onMouseDown={(event) => event.preventDefault()}
-          onClick={() => void add().catch(complain)}
+          onClick={() => void add()}
         >
           {action}
         </button>
       </span>
-      <Messages id={message} kept={kept} action={action} added={added.value} />
+      <Messages id={message} kept={kept} action={action} added={added} />
     </div>
   );
 }

@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { read } from '../../../../support/catalog.ts';
+import type { TestServer } from '../../../../support/server.ts';
 import { shoot, testInBrowser, violationsOn } from '../../browser.ts';
 import { focused, hears, hold, stage } from '../console.ts';
 
@@ -88,6 +89,65 @@ testInBrowser('after a specification is added, its options are typed', async () 
   const options = await read(server, `/admin/options/?spec_id=${id}`);
   assert.equal(options.map(({ value }: { value: string }) => value).sort(), ['Blau', 'Rot']);
   assert.is(await page.getByLabel('New specification').inputValue(), '');
+});
+
+/** The options of the specification "Storage" of SPU 1, in the order in which they were added. */
+async function storages(server: TestServer): Promise<string[]> {
+  const specs = await read(server, '/admin/goods/1/specs/');
+  const { id } = specs.find(({ name }: { name: string }) => name === 'Storage');
+  const options = await read(server, `/admin/options/?spec_id=${id}`);
+  return options.map(({ value }: { value: string }) => value);
+}
+
+testInBrowser(
+  'options that are entered while another one is added are added after it',
+  async () => {
+    const { server, at, visit } = scene();
+    const { page } = await visit('editor');
+    await page.goto(at('/goods/1'));
+    const option = page.getByLabel('New option of Storage');
+    await option.waitFor();
+    const release = await hold(page, '**/admin/options/', 'POST');
+    for (const value of ['2 TB', '3 TB', '4 TB']) {
+      await option.pressSequentially(value);
+      await option.press('Enter');
+      assert.is(await option.inputValue(), '');
+    }
+    await triesToLeave(page);
+    release();
+    await hears(page, 'status', '4 TB is saved.');
+    assert.equal((await storages(server)).slice(-3), ['2 TB', '3 TB', '4 TB']);
+  },
+);
+
+testInBrowser('an option that is not added while another is typed is added again', async () => {
+  const { server, at, visit } = scene();
+  const { page } = await visit('editor');
+  await page.goto(at('/goods/1'));
+  const option = page.getByLabel('New option of Storage');
+  await option.waitFor();
+  const typed = Promise.withResolvers<void>();
+  // The server adds it, and the response is lost.
+  await page.route(
+    '**/admin/options/',
+    async (route) => {
+      await typed.promise;
+      await route.fetch();
+      await route.abort();
+    },
+    { times: 1 },
+  );
+  await option.fill('8 TB');
+  await option.press('Enter');
+  await option.pressSequentially('9 TB');
+  typed.resolve();
+  await hears(page, 'alert', 'New option of Storage: Value 8 TB is not saved.');
+  assert.is(await option.inputValue(), '9 TB');
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await hears(page, 'status', '8 TB is saved.');
+  await option.press('Enter');
+  await hears(page, 'status', '9 TB is saved.');
+  assert.equal((await storages(server)).slice(-2), ['8 TB', '9 TB']);
 });
 
 testInBrowser('a specification that is begun meanwhile keeps the focus', async () => {
