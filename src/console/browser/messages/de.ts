@@ -49,7 +49,7 @@ export const de: Messages = {
   'error.noScreen': 'Diese Seite gibt es nicht',
   'error.noScreenHelp': 'Die Adresse ist falsch, oder Ihr Konto darf sie nicht sehen.',
   'error.forbidden': 'Ihr Konto darf das nicht.',
-  'error.gone': 'Ein anderer Benutzer hat diesen Eintrag gelöscht.',
+  'error.gone': 'Dieser Eintrag wurde inzwischen gelöscht.',
   'error.network':
     'Der Server antwortet nicht. Was Sie eingegeben haben, ist noch da; versuchen Sie es gleich noch einmal.',
   'error.server':
@@ -77,7 +77,7 @@ export const de: Messages = {
   'list.nothingFound': 'Nichts passt zur Suche und zu den Filtern.',
   'list.changed': '{name}: {label} ist jetzt {now}.',
   'list.changedMeanwhile':
-    'Ein anderer Benutzer hat {name} geändert: {label} ist jetzt {now}. Ihre Änderung wurde nicht gespeichert.',
+    '{name} wurde inzwischen geändert: {label} ist jetzt {now}. Ihre Änderung wurde nicht gespeichert.',
   'list.unsaved': '{name}: {label} {value} ist nicht gespeichert. {why}',
   'filter.any': 'Alle',
   'filter.more': 'Preis und Bestand',

@@ -39,7 +39,7 @@ export const en = {
   'error.noScreen': 'There is no such page',
   'error.noScreenHelp': 'The address is wrong, or your account may not see it.',
   'error.forbidden': 'Your account may not do this.',
-  'error.gone': 'Another user has deleted this item.',
+  'error.gone': 'This item has been deleted meanwhile.',
   'error.network':
     'The server does not answer. What you have typed is still here; try again in a moment.',
   'error.server':
@@ -67,7 +67,7 @@ export const en = {
   'list.nothingFound': 'Nothing matches the search and the filters.',
   'list.changed': '{name}: {label} is now {now}.',
   'list.changedMeanwhile':
-    'Another user has changed {name}: {label} is now {now}. Your change was not saved.',
+    '{name} has been changed meanwhile: {label} is now {now}. Your change was not saved.',
   'list.unsaved': '{name}: {label} {value} is not saved. {why}',
   'filter.any': 'Any',
   'filter.more': 'Price and stock',

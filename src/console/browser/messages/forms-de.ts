@@ -15,9 +15,8 @@ export const formsDe: Readonly<Record<keyof typeof formsEn, Message>> = {
   'form.restored': 'Nicht gespeicherte Änderungen wurden wiederhergestellt.',
   'delete.done': '{name} wurde gelöscht.',
   'undo.stale': {
-    one: 'Ein anderer Benutzer hat seitdem {count} Eintrag geändert. Es wurde nichts rückgängig gemacht.',
-    other:
-      'Ein anderer Benutzer hat seitdem {count} Einträge geändert. Es wurde nichts rückgängig gemacht.',
+    one: '{count} Eintrag wurde seitdem geändert. Es wurde nichts rückgängig gemacht.',
+    other: '{count} Einträge wurden seitdem geändert. Es wurde nichts rückgängig gemacht.',
   },
   'undo.done': { one: 'Rückgängig gemacht.', other: 'Für {count} Einträge rückgängig gemacht.' },
   'problem.required': 'muss angegeben werden',
@@ -37,7 +36,7 @@ export const formsDe: Readonly<Record<keyof typeof formsEn, Message>> = {
   'delete.undoable': 'Sie können das danach rückgängig machen.',
   'delete.final': 'Das lässt sich nicht rückgängig machen.',
   'delete.changed':
-    'Ein anderer Benutzer hat {name} geändert. Der Eintrag wurde nicht gelöscht. Prüfen Sie ihn noch einmal.',
+    '{name} wurde inzwischen geändert. Der Eintrag wurde nicht gelöscht. Prüfen Sie ihn noch einmal.',
   'conflict.title': 'Dieser Eintrag wurde inzwischen geändert',
   'conflict.text':
     'Unten stehen beide Fassungen. Wählen Sie für jedes Feld, welche bleiben soll; noch ist nichts gespeichert.',
@@ -96,8 +95,7 @@ export const formsDe: Readonly<Record<keyof typeof formsEn, Message>> = {
   'spu.created': { one: '{count} SKU wurde angelegt.', other: '{count} SKUs wurden angelegt.' },
   'spu.invalid':
     'Wählen Sie mindestens eine Kombination, und geben Sie Preise wie {price} und einen Bestand wie {stock} ein.',
-  'spu.notMissing':
-    'Ein anderer Benutzer hat {count} dieser SKUs angelegt. Es wurde nichts angelegt.',
+  'spu.notMissing': '{count} dieser SKUs gibt es inzwischen schon. Es wurde nichts angelegt.',
   'spu.tooMany': {
     one: '{count} Kombination ist möglich.',
     other: '{count} Kombinationen sind möglich, zu viele, um sie zu zeigen.',
@@ -108,8 +106,8 @@ export const formsDe: Readonly<Record<keyof typeof formsEn, Message>> = {
   },
   'spu.move': { one: '{count} SKU verschieben', other: '{count} SKUs verschieben' },
   'spu.moveStale': {
-    one: 'Ein anderer Benutzer hat seitdem {count} SKU geändert. Es wurde nichts verschoben.',
-    other: 'Ein anderer Benutzer hat seitdem {count} SKUs geändert. Es wurde nichts verschoben.',
+    one: '{count} SKU wurde seitdem geändert. Es wurde nichts verschoben.',
+    other: '{count} SKUs wurden seitdem geändert. Es wurde nichts verschoben.',
   },
   'spu.moved': {
     one: '{count} SKU steht jetzt in {category}.',
@@ -146,9 +144,9 @@ export const formsDe: Readonly<Record<keyof typeof formsEn, Message>> = {
     other: '{count} Einträge wurden geändert.',
   },
   'bulk.stale': {
-    one: 'Ein anderer Benutzer hat {count} Eintrag geändert. Ihre Änderungen wurden nicht gespeichert. Gehen Sie zurück und zeigen Sie die Änderungen noch einmal an.',
+    one: '{count} Eintrag wurde inzwischen geändert. Ihre Änderungen wurden nicht gespeichert. Gehen Sie zurück und zeigen Sie die Änderungen noch einmal an.',
     other:
-      'Ein anderer Benutzer hat {count} Einträge geändert. Ihre Änderungen wurden nicht gespeichert. Gehen Sie zurück und zeigen Sie die Änderungen noch einmal an.',
+      '{count} Einträge wurden inzwischen geändert. Ihre Änderungen wurden nicht gespeichert. Gehen Sie zurück und zeigen Sie die Änderungen noch einmal an.',
   },
   'bulk.deleteTitle': { one: '{count} Eintrag löschen?', other: '{count} Einträge löschen?' },
   'bulk.deleteSkus': 'Ihre Merkmale und ihre Seiten im Geschäft werden mit gelöscht.',

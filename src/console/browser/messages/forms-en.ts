@@ -11,7 +11,7 @@ export const formsEn = {
   'form.invalid': 'Some values are not right yet. Nothing was saved.',
   'form.restored': 'Your unsaved changes were restored.',
   'delete.done': '{name} was deleted.',
-  'undo.stale': 'Another user has changed {count} of the items since then. Nothing was undone.',
+  'undo.stale': '{count} of the items changed since then. Nothing was undone.',
   'undo.done': { one: 'Undone.', other: 'Undone for {count} items.' },
   'problem.required': 'is required',
   'problem.blank': 'must not be empty or only white space',
@@ -31,7 +31,7 @@ export const formsEn = {
   'delete.sku': 'Its specifications and its page in the shop are deleted too.',
   'delete.undoable': 'You can undo this afterwards.',
   'delete.final': 'This cannot be undone.',
-  'delete.changed': 'Another user has changed {name}. It was not deleted. Check it again.',
+  'delete.changed': '{name} has been changed meanwhile. It was not deleted. Check it again.',
   'conflict.title': 'This item has been changed meanwhile',
   'conflict.text':
     'Both versions are below. Choose for each field which one to keep; nothing is saved yet.',
@@ -88,7 +88,7 @@ export const formsEn = {
   'spu.created': { one: '{count} SKU was created.', other: '{count} SKUs were created.' },
   'spu.invalid':
     'Choose at least one combination, and type prices such as {price} and a stock such as {stock}.',
-  'spu.notMissing': 'Another user has created {count} of these SKUs. Nothing was created.',
+  'spu.notMissing': '{count} of these SKUs already existed. Nothing was created.',
   'spu.tooMany': {
     one: '{count} combination is possible.',
     other: '{count} combinations are possible, which are too many to show.',
@@ -98,7 +98,7 @@ export const formsEn = {
     other: '{count} SKUs of this SPU are still in the old category.',
   },
   'spu.move': { one: 'Move {count} SKU', other: 'Move {count} SKUs' },
-  'spu.moveStale': 'Another user has changed {count} of the SKUs since then. Nothing was moved.',
+  'spu.moveStale': '{count} of the SKUs changed since then. Nothing was moved.',
   'spu.moved': {
     one: '{count} SKU is now in {category}.',
     other: '{count} SKUs are now in {category}.',
@@ -128,7 +128,7 @@ export const formsEn = {
   'bulk.apply': { one: 'Change {count} item', other: 'Change {count} items' },
   'bulk.done': { one: '{count} item was changed.', other: '{count} items were changed.' },
   'bulk.stale':
-    'Another user has changed {count} of the items. Your changes were not saved. Go back and show the changes again.',
+    '{count} of the items changed meanwhile. Your changes were not saved. Go back and show the changes again.',
   'bulk.deleteTitle': { one: 'Delete {count} item?', other: 'Delete {count} items?' },
   'bulk.deleteSkus': 'Their specifications and their pages in the shop are deleted too.',
   'bulk.deleteOthers': 'Items that other items refer to are not deleted.',

@@ -214,7 +214,7 @@ testInBrowser(
       .getByRole('dialog')
       .getByRole('button', { name: /^Change 3 items/ })
       .click();
-    await hears(page, 'alert', 'Another user has changed 1 of the items');
+    await hears(page, 'alert', '1 of the items changed meanwhile. Your changes were not saved.');
     assert.is((await read(server, '/admin/skus/14/')).stock, 22);
     assert.is((await read(server, '/admin/skus/13/')).stock, 35);
   },
@@ -235,7 +235,7 @@ testInBrowser('a bulk edit is not undone if another user has changed an item sin
   const { status } = await send(server, 'PATCH', '/admin/skus/14/', { body: { stock: 69 } });
   assert.is(status, 200);
   await page.getByRole('button', { name: 'Undo' }).click();
-  await hears(page, 'alert', 'Another user has changed 1 of the items');
+  await hears(page, 'alert', '1 of the items changed since then. Nothing was undone.');
   assert.is((await read(server, '/admin/skus/14/')).stock, 69);
   assert.is((await read(server, '/admin/skus/13/')).stock, 70);
   assert.equal(faults(visitor), []);

@@ -62,7 +62,7 @@ testInBrowser(
     await page.getByRole('button', { name: 'Delete' }).waitFor();
     await send(server, 'PATCH', path, { body: { name: 'Written meanwhile' } });
     await remove();
-    await hears(page, 'alert', 'Another user has changed Written meanwhile.');
+    await hears(page, 'alert', 'Written meanwhile has been changed meanwhile.');
     assert.is(await page.getByLabel('Name').inputValue(), 'Written meanwhile');
     assert.is((await send(server, 'GET', path)).status, 200);
     await remove();

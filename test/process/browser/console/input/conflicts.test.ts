@@ -200,7 +200,7 @@ testInBrowser('SKUs do not follow their SPU if another user has moved one of the
   await offer.waitFor();
   await moveAway(2);
   await offer.click();
-  await hears(page, 'alert', 'changed 1 of the SKUs since then. Nothing was moved.');
+  await hears(page, 'alert', '1 of the SKUs changed since then. Nothing was moved.');
   assert.equal([await categoryOf(1), await categoryOf(2)], [former, theirs]);
   // The screen has read the SKUs again, and offers to move those that are left.
   await page.getByRole('button', { name: 'Move 4 SKUs' }).click();
@@ -208,7 +208,7 @@ testInBrowser('SKUs do not follow their SPU if another user has moved one of the
   assert.equal([await categoryOf(1), await categoryOf(2)], [target, theirs]);
   await moveAway(3);
   await page.getByRole('button', { name: 'Undo' }).click();
-  await hears(page, 'alert', 'changed 1 of the items since then. Nothing was undone.');
+  await hears(page, 'alert', '1 of the items changed since then. Nothing was undone.');
   assert.equal([await categoryOf(1), await categoryOf(3)], [target, theirs]);
 });
 

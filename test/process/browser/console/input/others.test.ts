@@ -8,7 +8,7 @@ import { faults, fillPrices, hears, missingSkus, stage } from '../console.ts';
 
 const scene = stage();
 
-const GONE = 'Another user has deleted this item.';
+const GONE = 'This item has been deleted meanwhile.';
 
 testInBrowser('a category that another user has created meanwhile can be chosen', async () => {
   const { server, at, visit } = scene();
@@ -53,7 +53,7 @@ testInBrowser('an item that another user has deleted is said to be deleted', asy
   const { server, at, visit } = scene();
   for (const [locale, gone, save, remove] of [
     ['en-US', GONE, 'Save', 'Delete'],
-    ['de-DE', 'Ein anderer Benutzer hat diesen Eintrag gelöscht.', 'Speichern', 'Löschen'],
+    ['de-DE', 'Dieser Eintrag wurde inzwischen gelöscht.', 'Speichern', 'Löschen'],
   ] as const) {
     const { page } = await visit('editor', { options: { locale } });
     const brand = { name: 'Soon gone', first_letter: 'S' };
@@ -243,7 +243,7 @@ testInBrowser('SKUs that another user has created meanwhile are not created agai
   await hears(other, 'status', '2 SKUs were created.');
   const create = page.getByRole('button', { name: 'Create', exact: true });
   await create.click();
-  await hears(page, 'alert', 'Another user has created 2 of these SKUs. Nothing was created.');
+  await hears(page, 'alert', '2 of these SKUs already existed. Nothing was created.');
   // What is still missing is offered, with the prices that were typed.
   await page.getByRole('dialog', { name: 'Create 1 missing SKU' }).waitFor();
   await create.click();

@@ -93,7 +93,8 @@ testInBrowser('a new name of another user for an option is not overwritten unsee
   const option = await renaming(page, 'Plum', 'Mine');
   assert.is((await send(server, 'PATCH', option, { body: { value: 'Theirs' } })).status, 200);
   await page.getByLabel('Value', { exact: true }).press('Enter');
-  const changed = 'Another user has changed Plum: Value is now Theirs. Your change was not saved.';
+  const changed =
+    'Plum has been changed meanwhile: Value is now Theirs. Your change was not saved.';
   await hears(page, 'alert', changed);
   assert.is((await read(server, option)).value, 'Theirs');
   assert.is(await page.getByLabel('Value', { exact: true }).inputValue(), 'Mine');

@@ -64,7 +64,7 @@ testInBrowser('a message about a deleted item ends with its screen, or with a wr
   await page.getByLabel('Name').fill('Too late');
   await sent(server, 204, 'DELETE', `/admin/brands/${id}/`);
   await page.getByRole('button', { name: 'Save' }).click();
-  await hears(page, 'alert', 'Another user has deleted this item.');
+  await hears(page, 'alert', 'This item has been deleted meanwhile.');
   await page.getByRole('link', { name: 'Books', exact: true }).click();
   // The question is not another screen.
   const question = page.getByRole('alertdialog');
@@ -86,7 +86,7 @@ testInBrowser('a message about a deleted item ends with its screen, or with a wr
   await stock(1).click();
   await page.keyboard.type('5');
   await page.keyboard.press('Enter');
-  await hears(page, 'alert', 'Another user has deleted this item.');
+  await hears(page, 'alert', 'This item has been deleted meanwhile.');
   // The list is read again, and begins with another SKU.
   await page.getByRole('link', { name: 'Short-lived too' }).waitFor({ state: 'detached' });
   await stock(1).click();
