@@ -31,13 +31,21 @@ interface Thread {
 export function threadsOf(pid: number | undefined): Thread[] {
   const tasks = `/proc/${pid}/task`;
   return readdirSync(tasks).flatMap((id) => {
-    try {
-      const stat = readFileSync(`${tasks}/${id}/stat`, 'utf8');
-      // A name may have spaces.
-      const [, own = '', name = '', rest = ''] = /^(\d+) (\(.*\)) (.*)$/s.exec(stat) ?? [];
-      return [{ id, fields: [own, name, ...rest.trim().split(' ')] }];
-    } catch {
-      return [];
-    }
+    const stat = statOf(`${tasks}/${id}`);
+    if (stat === null) return [];
+    // A name may have spaces.
+    const [, own = '', name = '', rest = ''] = /^(\d+) (\(.*\)) (.*)$/s.exec(stat) ?? [];
+    return [{ id, fields: [own, name, ...rest.trim().split(' ')] }];
   });
+}
+
+/** @returns null if the thread has ended. */
+function statOf(task: string): string | null {
+  try {
+    return readFileSync(`${task}/stat`, 'utf8');
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (['ENOENT', 'ESRCH'].includes(code)) return null;
+    throw error;
+  }
 }
