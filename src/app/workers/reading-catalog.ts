@@ -27,8 +27,6 @@ type OwnersServices = Omit<
   | 'jsonLimits'
   | 'openConsole'
   | 'description'
-  | 'readiness'
-  | 'readinessDetails'
 >;
 
 export interface ReadingCatalog {
@@ -47,7 +45,7 @@ export async function openReadingCatalog(
   options: ServeOptions,
   store: Store,
   { env, version }: Pick<Context, 'env' | 'version'>,
-  monitor: Monitor,
+  monitor: Pick<Monitor, 'log'>,
   forward: Forward,
 ): Promise<ReadingCatalog> {
   const credentials = await LiveCredentials.open(options.data, env['CATALOG_JWT_SECRET']);
@@ -60,8 +58,6 @@ export async function openReadingCatalog(
     changes,
     tokens: new TokenVerifier(credentials),
     forwarding: () => forward,
-    readiness: monitor.readiness.reason,
-    readinessDetails: () => ({}),
     openConsole: onceOpened(openConsole),
   });
   return {
@@ -71,12 +67,12 @@ export async function openReadingCatalog(
   };
 }
 
-/** The router passes on every request that needs one of these; a call to one is a defect. */
+/** The router passes on every request that needs one of these; a use of one is a defect. */
 const atOwner = new Proxy(
   {},
   {
     get(_, member) {
-      throw new Error(`${String(member)} is called in a worker; only the owner has it`);
+      throw new Error(`${String(member)} is used in a worker; only the owner has it`);
     },
   },
 ) as never;
@@ -86,9 +82,11 @@ const OWNERS_SERVICES: OwnersServices = {
   imports: atOwner,
   tokenService: atOwner,
   users: atOwner,
-  page: () => Promise.reject(new Error('a page is asked for in a worker; only the owner has it')),
+  page: atOwner,
   summary: atOwner,
   previews: atOwner,
   pageBuilds: atOwner,
   hosts: atOwner,
+  readiness: atOwner,
+  readinessDetails: atOwner,
 };
