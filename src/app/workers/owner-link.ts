@@ -7,9 +7,11 @@ const ALIVE_MS = 1000;
 export class OwnerLink {
   readonly #listeners: ((message: ToWorker) => void)[] = [];
 
-  /** If the owner ends in any way, this process ends too: it would no longer learn of writes. */
+  /**
+   * If the owner ends in any way, node:cluster ends this process too: it would no longer learn of
+   * writes.
+   */
   constructor() {
-    process.on('disconnect', () => process.exit(0));
     process.on('message', (message) => {
       for (const listener of this.#listeners) listener(message as ToWorker);
     });
@@ -27,9 +29,8 @@ export class OwnerLink {
   /** @returns when the owner can read the message, or has ended. */
   sent(message: FromWorker): Promise<void> {
     return new Promise((resolve) => {
-      if (process.send === undefined) resolve();
-      // Without a callback a closed channel would be a fault of this process. `disconnect` ends it.
-      else process.send(message, undefined, undefined, () => resolve());
+      // Without a callback a closed channel would be a fault of this process, which ends soon.
+      process.send?.(message, undefined, undefined, () => resolve());
     });
   }
 }

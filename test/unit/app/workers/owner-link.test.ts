@@ -2,8 +2,6 @@
 import { test } from 'uvu';
 import { OwnerLink } from '../../../../src/app/workers/owner-link.ts';
 
-const EVENTS = ['disconnect', 'message'] as const;
-
 /** Node.js throws the error of a closed channel where nobody can catch it, unless it may call back. */
 const closedChannel: NonNullable<typeof process.send> = (...args: readonly unknown[]) => {
   const callback = args.at(-1);
@@ -15,7 +13,7 @@ const closedChannel: NonNullable<typeof process.send> = (...args: readonly unkno
 
 test('messages to an owner that has ended are no fault of the worker: it ends soon', async () => {
   const { send } = process;
-  const listeners = EVENTS.map((event) => process.listeners(event));
+  const listeners = process.listeners('message');
   process.send = closedChannel;
   try {
     const link = new OwnerLink();
@@ -24,10 +22,8 @@ test('messages to an owner that has ended are no fault of the worker: it ends so
   } finally {
     if (send === undefined) delete process.send;
     else process.send = send;
-    for (const [index, event] of EVENTS.entries()) {
-      for (const listener of process.listeners(event)) {
-        if (!listeners[index]?.includes(listener)) process.off(event, listener);
-      }
+    for (const listener of process.listeners('message')) {
+      if (!listeners.includes(listener)) process.off('message', listener);
     }
   }
 });
