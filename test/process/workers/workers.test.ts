@@ -21,6 +21,7 @@ import { readerAheadContinues } from '../../support/ahead.ts';
 import { send, tokenFor } from '../../support/client.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { PROGRAM } from '../../support/paths.ts';
+import { measured, valuesOf } from '../../support/metrics.ts';
 import { freePorts, portFlags } from '../../support/ports.ts';
 import { request as rawRequest } from '../../support/raw.ts';
 import {
@@ -31,6 +32,7 @@ import {
   startServer,
   type TestServer,
 } from '../../support/server.ts';
+import { sendOnce } from '../../support/single-request.ts';
 import { until } from '../../support/until.ts';
 
 test.after.each(killServers);
@@ -310,10 +312,9 @@ testOfExecutable(
     const server = await startServer({ args: WORKERS, binary }).finally(() => unlinkSync(binary));
     const [first = 0] = workersOf(server);
     process.kill(first, 'SIGKILL');
-    await until('it is replaced', () => {
-      const now = workersOf(server);
-      return now.length === 2 && !now.includes(first);
-    });
+    await until('it is replaced', () =>
+      server.said().includes('a new worker has replaced the one that ended'),
+    );
     const { status } = await server.stop();
     assert.is(status, 0, server.said());
   },
@@ -376,16 +377,29 @@ test('a stop answers the current request, and leaves no worker process and no so
   assert.not.ok(existsSync(path));
 });
 
-test('a stop ends the streams of changes of the workers in good order', async () => {
-  const server = await startServer({ args: WORKERS });
-  const headers = {
-    accept: 'text/event-stream',
-    authorization: `Bearer ${await tokenFor('viewer')}`,
-  };
-  const response = await fetch(`${server.url}/admin/changes/?since=0`, { headers });
-  assert.is(response.status, 200);
-  const [{ status }] = await Promise.all([server.stop(), response.text()]);
+test('a stop answers the readers of changes that wait in a worker, and ends their streams', async () => {
+  const { server, operator } = await measured({ args: WORKERS });
+  const read = (query: string, accept: string, authorization: string) =>
+    sendOnce(`${server.url}/admin/changes/?since=0${query}`, {
+      method: 'GET',
+      accept,
+      authorization,
+    });
+  const authorization = `Bearer ${await tokenFor('viewer')}`;
+  const reading = Promise.all([
+    read('', 'text/event-stream', authorization),
+    read('&wait=60s', 'application/json', authorization),
+  ]);
+  await until('both are counted', async () => {
+    const readers = await valuesOf(operator).then((values) => values.get('catalog_change_readers'));
+    return readers === 2;
+  });
+  const [{ status }, responses] = await Promise.all([server.stop(), reading]);
   assert.is(status, 0);
+  assert.equal(
+    responses.map((response) => response.status),
+    [200, 200],
+  );
 });
 
 test('every request has one line in the log, with the client that a trusted proxy names', async () => {
@@ -405,7 +419,9 @@ test('every request has one line in the log, with the client that a trusted prox
 
 test('one client may write over all connections of a worker at a time, as with one process', async () => {
   const limits = ['--max-connections', '4', '--max-connections-per-address', '0'];
-  const server = await startServer({ args: [...WORKERS, ...limits] });
+  // A limit of the main process, which sends no requests, does not limit the workers.
+  const env = { BUN_CONFIG_MAX_HTTP_REQUESTS: '1' };
+  const server = await startServer({ args: [...WORKERS, ...limits], env });
   const [worker = 0] = workersOf(server);
   const text = JSON.stringify(book('Together'));
   const headers = ['Content-Type: application/json', `Content-Length: ${text.length}`];
