@@ -2,11 +2,12 @@
  * Three hosts over three etcd nodes (spec 15.20 to 15.27). A long run:
  * `KILLS=100 bun test/process/hosts/cluster.test.ts`.
  */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { test as uvuTest } from 'uvu';
 import * as assert from 'uvu/assert';
+import { DATA_FILES } from '../../../src/data-files.ts';
 import { createCatalog } from '../../support/catalog.ts';
 import { type Received, send, tokenFor } from '../../support/client.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
@@ -160,6 +161,13 @@ test('a token revoked on one host is 401 on all hosts', async () => {
   assert.is((await seen(hostAt(2))).status, 401, 'at once on the host of the command');
   for (const host of hosts) {
     await until('the token has ended', async () => (await seen(host)).status === 401);
+  }
+});
+
+test('hosts that have their secret from the environment make no signing keys', () => {
+  for (const { data } of hosts) {
+    assert.ok(existsSync(join(data, DATA_FILES.webhookKey)));
+    assert.not.ok(existsSync(join(data, DATA_FILES.keys)));
   }
 });
 

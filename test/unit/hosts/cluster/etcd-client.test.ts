@@ -172,6 +172,51 @@ test('when a call to the only node fails, the watches at it end as well', async 
   assert.match(String(await watch), 'was aborted');
 });
 
+test('a call that fails after another one has left its node does not change where the calls go', async () => {
+  const refuse = (response: ServerResponse) =>
+    response.writeHead(503).end(JSON.stringify(WITHOUT_MAJORITY.body));
+  let late: ServerResponse | undefined;
+  const failing = await rawNode((response) => {
+    const { url } = response.req;
+    if (url === '/v3/late') late = response;
+    else if (url === '/v3/kv/range') response.writeHead(200).end('{}');
+    else refuse(response);
+  });
+  const [alone, up] = [await node(WITHOUT_MAJORITY), await node()];
+  const client = clientOf([failing, alone, up]);
+  const failure = client.call('late', {}).catch(messageOf);
+  await until('it is asked', () => late !== undefined);
+  for (let each = 0; each < 2; each += 1) {
+    assert.match(String(await client.call('kv/txn', {}).catch(messageOf)), 'no leader');
+  }
+  up.become(UP);
+  if (late !== undefined) refuse(late);
+  assert.match(String(await failure), 'no leader');
+  assert.equal(await client.call('kv/txn', {}), UP.body);
+});
+
+test('when a watch fails, the calls leave its node', async () => {
+  let isAsked = false;
+  const failing = await rawNode((response) => {
+    if (response.req.url !== '/v3/watch') return void response.writeHead(200).end('{}');
+    isAsked = true;
+    response.destroy();
+  });
+  const next = await node();
+  const client = clientOf([failing, next]);
+  assert.type(await watched(client), 'string', 'it failed');
+  assert.ok(isAsked);
+  next.become(UP);
+  assert.equal(await client.call('kv/txn', {}), UP.body);
+});
+
+test('a watch that is ended before it begins is not opened', async () => {
+  const { url, watches } = await aloneWithWatches();
+  const client = clientOf([{ url }]);
+  assert.match(String(await watched(client, AbortSignal.abort())), 'was aborted');
+  assert.is(watches(), 0);
+});
+
 test('a watch that is ended does not send the calls to another node', async () => {
   let isOpen = false;
   const asked: string[] = [];
