@@ -40,7 +40,7 @@ export async function requireSameHistory(log: Log, store: LogPosition): Promise<
       `this store is at change set ${sequence}, ahead of the log, which ends at ${head.sequence}`,
     );
   }
-  const known = await digestIn(log, { origin, head }, sequence);
+  const known = sequence === origin.sequence ? origin.digest : await log.digestAt(sequence);
   if (known !== null && known !== digest) {
     throw differs(`change set ${sequence} of this store differs from that of the log`);
   }
@@ -50,16 +50,6 @@ export async function requireSameHistory(log: Log, store: LogPosition): Promise<
     'history_gone',
     `this store is at change set ${sequence}, and the log does not keep the ones after it any more; name an empty data directory, for which this host fetches a base from another one`,
   );
-}
-
-/** @returns the digest that the log has for a sequence; null if the log does not keep it. */
-async function digestIn(
-  log: Log,
-  { origin, head }: { readonly origin: LogPosition; readonly head: LogPosition },
-  sequence: number,
-): Promise<string | null> {
-  for (const known of [head, origin]) if (known.sequence === sequence) return known.digest;
-  return log.digestAt(sequence);
 }
 
 function differs(what: string): CatalogError {

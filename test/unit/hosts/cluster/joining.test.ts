@@ -22,6 +22,9 @@ test('a new host begins with an empty store only if the log keeps all change set
   const makeOrigin = () => 'another';
   assert.is(await originOfHistory(logFrom(1), makeOrigin), 'origin');
   assert.is(await originOfHistory(logFrom(2), makeOrigin), null);
+  // Its first host had a store. Change sets of an earlier log may have been left.
+  const later = { ...logFrom(1), positions: async () => ({ origin: at(5), head: at(9) }) };
+  assert.is(await originOfHistory(later, makeOrigin), null);
 });
 
 test('an empty store may join only if the log keeps the first change set', async () => {
