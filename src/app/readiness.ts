@@ -1,6 +1,6 @@
 /** Whether a server is ready for writes, and if not, why. */
 import type { ReplicationState } from '../hosts/cluster/log-follower.ts';
-import type { Group } from '../store/observer.ts';
+import type { GroupReport } from '../store/observer.ts';
 
 /** The causes, with their text in `/readyz`. If there are several, the first one is shown. */
 const CAUSES = [
@@ -78,7 +78,7 @@ export class Readiness {
   };
 
   /** Takes note of what the disk did with a group of transactions. */
-  readonly committed = ({ refused, changes }: Group): void => {
+  readonly committed = ({ refused, changes }: GroupReport): void => {
     if (refused === 'disk') this.raise('disk', REFUSAL_MEMORY_MS);
     else if (refused === null && changes > 0) this.clear('disk');
   };

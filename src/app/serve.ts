@@ -38,8 +38,8 @@ async function serveAsOwner(options: ServeOptions, context: Context): Promise<vo
   process.on('unhandledRejection', observability.onFault);
   const { log, readiness } = observability;
   const current = new CurrentCatalog(options, context, observability);
-  const ports = { disk: context.disk, log, catalog: () => current.catalog };
-  const processes = processesOf(options, ports);
+  const parts = { disk: context.disk, log, catalog: () => current.catalog };
+  const processes = processesOf(options, parts);
   const host = hostOf({ options, context, observability, current }, processes);
   for (const { reason } of [processes, host]) readiness.also(reason);
   // A start that fails waits for nothing.

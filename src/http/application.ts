@@ -7,7 +7,7 @@ import type { Executor, Path } from './operations/path.ts';
 import type { Settings } from './operations/settings.ts';
 import { type Route, Routes } from './routes.ts';
 import { crossOrigin } from './rules/cors.ts';
-import { CATALOG_SEQUENCE, sequenceShown, textOf } from './rules/catalog-sequence.ts';
+import { CATALOG_SEQUENCE, sequenceShown, sequenceText } from './rules/catalog-sequence.ts';
 import { JSON_TYPE, parseAccept, VERSION } from './rules/negotiation.ts';
 import { type FaultReporter, problem } from './rules/problems.ts';
 import type { Services } from './services.ts';
@@ -56,7 +56,7 @@ export function createApplication(
         const guarded = route?.path.guards(request.method) ?? false;
         const completed = complete(response, guarded, target.prefix);
         const shown = sequenceShown(request, response, begun, services.changes.sequence);
-        response.headers[CATALOG_SEQUENCE] ??= textOf(shown);
+        response.headers[CATALOG_SEQUENCE] ??= sequenceText(shown);
         return cors === null ? completed : cors(request, completed);
       };
       const refuse = (error: unknown) =>

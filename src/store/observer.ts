@@ -12,12 +12,12 @@ export interface StoreObserver {
   /** The disk has begun to write a change set. @param writing settles when it has ended. */
   readonly appending: (writing: Promise<unknown>) => void;
   /** A group of transactions was answered, committed or refused. */
-  readonly committed: (group: Group) => void;
+  readonly committed: (group: GroupReport) => void;
   /** A checkpoint has ended. */
   readonly checkpointed: (checkpoint: Checkpoint) => void;
 }
 
-export interface Group {
+export interface GroupReport {
   readonly transactions: number;
   /** Rows put or deleted; 0 if nothing had to be written. */
   readonly changes: number;

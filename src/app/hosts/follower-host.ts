@@ -46,7 +46,7 @@ type FollowerHostOptions = Pick<ServeOptions, 'data' | 'basePath'> & {
   readonly follow: FollowOptions;
 };
 
-interface Ports {
+interface Parts {
   readonly log: Monitor['log'] & { info(message: string): void };
   /** Opens the catalog of the data directory. */
   readonly open: (mode: HostMode) => Promise<Catalog>;
@@ -59,7 +59,7 @@ interface Ports {
 export class FollowerHost implements Host {
   readonly #options: FollowerHostOptions;
   readonly #context: Pick<Context, 'disk'>;
-  readonly #ports: Ports;
+  readonly #parts: Parts;
   readonly #log: FollowingLog;
   readonly #primary: Primary;
   readonly #origin: string;
@@ -77,7 +77,7 @@ export class FollowerHost implements Host {
   #changing: Promise<void> = Promise.resolve();
 
   /** @throws CatalogError `usage`. */
-  constructor(options: FollowerHostOptions, context: Context, ports: Ports) {
+  constructor(options: FollowerHostOptions, context: Context, parts: Parts) {
     const { follow, basePath } = options;
     const address = parseHostAddress(follow.address);
     if (address === null || address.basePath !== basePath) {
@@ -89,18 +89,18 @@ export class FollowerHost implements Host {
     if (!follow.insecure) requireSecure(address);
     this.#options = options;
     this.#context = context;
-    this.#ports = ports;
-    this.#log = new FollowingLog(ports.log);
+    this.#parts = parts;
+    this.#log = new FollowingLog(parts.log);
     this.#origin = address.origin;
     const token = () => readSecretFile(follow.tokenFile);
     const { version } = context;
     const { signal } = this.#stopped;
-    this.#primary = ports.primary ?? new HttpPrimary({ address, token, version, signal });
+    this.#primary = parts.primary ?? new HttpPrimary({ address, token, version, signal });
     this.#secret = secretFingerprint(context.env['CATALOG_JWT_SECRET']);
     this.#confirmation = new Confirmation(follow.maxUnconfirmed);
     this.#forwarder = new Forwarder({
       maxOpen: maxForwards(context.env),
-      warn: (message) => ports.log.warn(message),
+      warn: (message) => parts.log.warn(message),
     });
     // Reports a mistake at the start.
     token();
@@ -186,7 +186,7 @@ export class FollowerHost implements Host {
   async #release(grace: number): Promise<void> {
     const catalog = this.#catalog;
     this.#catalog = null;
-    this.#ports.use(null);
+    this.#parts.use(null);
     await this.#follower?.stop();
     await catalog?.close(grace);
   }
@@ -200,7 +200,7 @@ export class FollowerHost implements Host {
       details: () => detailsOf(this.following()),
     };
     const joined = async () => membership;
-    const catalog = await this.#ports.open({ follows: true, storeOptions: {}, join: joined });
+    const catalog = await this.#parts.open({ follows: true, storeOptions: {}, join: joined });
     const { data } = this.#options;
     this.#catalog = catalog;
     // Only now does this process own the directory again.
@@ -214,7 +214,7 @@ export class FollowerHost implements Host {
       replaceCredentials: (files) => replaceCredentialFiles(this.#context.disk, data, files),
       log: this.#log,
     });
-    this.#ports.use(catalog);
+    this.#parts.use(catalog);
   }
 
   /** Takes the first base. */
@@ -243,7 +243,7 @@ export class FollowerHost implements Host {
       // Before the base, so that no start treats the directory as one that may be written.
       await writeHostRecord(disk, directory, followerRecord(this.#primary.address, state));
     }
-    const { log } = this.#ports;
+    const { log } = this.#parts;
     const signal = this.#stopped.signal;
     return takeBase({ primary: this.#primary, disk, directory, expected, log, signal });
   }

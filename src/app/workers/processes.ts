@@ -30,7 +30,7 @@ interface Served {
   readonly changes: { readonly arrivals: Pick<Arrivals, 'past'> };
 }
 
-interface Ports {
+interface Parts {
   readonly disk: Disk;
   readonly log: { warn(message: string): void };
   /** The catalog of this process; null while there is none. */
@@ -38,8 +38,8 @@ interface Ports {
 }
 
 /** Chooses the processes. None is started yet. @throws CatalogError `usage`. */
-export function processesOf(options: ServeOptions, ports: Ports): Processes {
-  return options.workers === 1 ? thisProcess(options) : workersOf(options, ports);
+export function processesOf(options: ServeOptions, parts: Parts): Processes {
+  return options.workers === 1 ? thisProcess(options) : workersOf(options, parts);
 }
 
 function thisProcess({ trustProxy = [] }: ServeOptions): Processes {
@@ -51,8 +51,8 @@ function thisProcess({ trustProxy = [] }: ServeOptions): Processes {
   };
 }
 
-function workersOf({ workers, data, basePath }: ServeOptions, ports: Ports): Processes {
-  const { disk, log, catalog } = ports;
+function workersOf({ workers, data, basePath }: ServeOptions, parts: Parts): Processes {
+  const { disk, log, catalog } = parts;
   // Fails before a store is created if the path of the directory is too long.
   socketPath(data);
   const pool = new WorkerPool({

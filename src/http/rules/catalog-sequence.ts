@@ -10,7 +10,7 @@ export const CATALOG_SEQUENCE = 'Catalog-Sequence';
 const latest = { sequence: 0, text: '0' };
 
 /** @returns the value of `Catalog-Sequence` for a change set, in decimal digits. */
-export function textOf(sequence: number): string {
+export function sequenceText(sequence: number): string {
   if (latest.sequence !== sequence) {
     latest.sequence = sequence;
     latest.text = String(sequence);

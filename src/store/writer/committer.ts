@@ -19,7 +19,7 @@ import { inSlices } from '../../slices.ts';
 import type { Appended, SharedLog } from '../change-log.ts';
 import { type ChangeSetContent, type EncodedChangeSet, rowsIn } from '../change-set.ts';
 import type { Log } from '../log.ts';
-import type { Group as GroupReport, Reports } from '../observer.ts';
+import type { GroupReport, Reports } from '../observer.ts';
 import type { State } from '../state.ts';
 import { CatchUps } from './catch-ups.ts';
 import type { Draft, LongTransaction, Transaction } from './draft.ts';

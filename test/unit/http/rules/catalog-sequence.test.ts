@@ -5,7 +5,7 @@ import {
   awaitSequence,
   parseSequence,
   sequenceShown,
-  textOf,
+  sequenceText,
 } from '../../../../src/http/rules/catalog-sequence.ts';
 import { requestWith } from '../../../support/request.ts';
 
@@ -44,7 +44,7 @@ for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
 }
 
 test('the sequence is sent in digits: 0 before the first commit, and as it is after a former one', () => {
-  for (const sequence of [0, 7, 7, 12, 7, 0]) assert.is(textOf(sequence), `${sequence}`);
+  for (const sequence of [0, 7, 7, 12, 7, 0]) assert.is(sequenceText(sequence), `${sequence}`);
 });
 
 test('the number of a change set has digits only; one that is too large for any is a safe integer', () => {
