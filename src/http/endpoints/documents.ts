@@ -3,10 +3,11 @@ import welcome from '../../../templates/viewer/welcome.njk' with { type: 'text' 
 import { COLLECTIONS } from '../../model/kinds.ts';
 import { noBody } from '../operations/body.ts';
 import { text } from '../operations/common-schemas.ts';
-import { type JsonSchema, defineShape, negotiatedJson, type Shape } from '../operations/content.ts';
+import { defineShape, type JsonSchema, negotiatedJson, type Shape } from '../operations/content.ts';
 import {
   documentResponse,
   HTML_CONTENT,
+  HTML_TYPE,
   type ServedDocument,
   validatorsOf,
 } from '../operations/document.ts';
@@ -67,7 +68,7 @@ function indexPath({ basePath, version }: Settings): Path {
 /** The page that browsers get instead of the index; its links are relative. */
 const WELCOME: ServedDocument = {
   body: Buffer.from(welcome),
-  type: 'text/html; charset=utf-8',
+  type: HTML_TYPE,
   policy:
     "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; img-src data:; style-src 'self'",
 };

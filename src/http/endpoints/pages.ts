@@ -6,6 +6,7 @@ import { type Content, textContent } from '../operations/content.ts';
 import {
   documentResponse,
   HTML_CONTENT,
+  HTML_TYPE,
   type ServedDocument,
   validatorsOf,
 } from '../operations/document.ts';
@@ -33,7 +34,7 @@ interface FileType {
 }
 
 const HTML: FileType = {
-  type: 'text/html; charset=utf-8',
+  type: HTML_TYPE,
   policy: POLICY,
   headers: ['ETag', 'Content-Security-Policy', 'Last-Modified?'],
   content: HTML_CONTENT,

@@ -5,7 +5,7 @@ import { parseDraft } from '../../resources/drafting.ts';
 import { membersOf } from '../../resources/members.ts';
 import type { HttpResponse } from '../message.ts';
 import { uncheckedJson } from '../operations/body.ts';
-import { HTML_CONTENT } from '../operations/document.ts';
+import { HTML_CONTENT, HTML_TYPE } from '../operations/document.ts';
 import { operation, type RequestContext } from '../operations/operation.ts';
 import { definePath, type Path } from '../operations/path.ts';
 import { subjectOf } from '../rules/authorization.ts';
@@ -58,7 +58,7 @@ async function preview(context: RequestContext<Kind>, body: unknown): Promise<Ht
   const { request, services, found: kind } = context;
   return {
     status: 200,
-    headers: { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': POLICY },
+    headers: { 'Content-Type': HTML_TYPE, 'Content-Security-Policy': POLICY },
     body: await services.previews.page(kind, body, patchModeOf(request), subjectOf(context)),
   };
 }

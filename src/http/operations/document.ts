@@ -15,6 +15,8 @@ export interface ServedDocument {
   readonly policy?: string;
 }
 
+export const HTML_TYPE = 'text/html; charset=utf-8';
+
 export const HTML_CONTENT = textContent('text/html', {
   Page: () => ({ summary: 'A page', value: '<!doctype html>\n<html lang="en">…</html>\n' }),
 });

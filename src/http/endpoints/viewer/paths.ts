@@ -6,6 +6,7 @@ import { textContent } from '../../operations/content.ts';
 import {
   documentResponse,
   HTML_CONTENT,
+  HTML_TYPE,
   type ServedDocument,
   validatorsOf,
 } from '../../operations/document.ts';
@@ -20,7 +21,7 @@ const POLICY =
 
 const PAGE: ServedDocument = {
   body: Buffer.from(page),
-  type: 'text/html; charset=utf-8',
+  type: HTML_TYPE,
   policy: POLICY,
 };
 
