@@ -8,7 +8,7 @@ import { malformed, parseParameters, type Parameters } from '../../resources/que
 import { header, type HttpResponse } from '../message.ts';
 import { noBody } from '../operations/body.ts';
 import { count, instant, positive, text } from '../operations/common-schemas.ts';
-import { arrayOf, negotiatedJson, defineShape, textContent } from '../operations/content.ts';
+import { arrayOf, defineShape, negotiatedJson, textContent } from '../operations/content.ts';
 import { operation, type RequestContext } from '../operations/operation.ts';
 import { inQuery, type Parameter } from '../operations/parameters.ts';
 import { definePath, type Path } from '../operations/path.ts';

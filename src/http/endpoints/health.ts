@@ -3,9 +3,9 @@ import type { HttpResponse } from '../message.ts';
 import { count, text } from '../operations/common-schemas.ts';
 import {
   type Content,
+  defineShape,
   type JsonObject,
   plainJson,
-  defineShape,
   type Shape,
 } from '../operations/content.ts';
 import { noBody } from '../operations/body.ts';

@@ -6,7 +6,7 @@ import { entityTag } from '../../resources/entity-tag.ts';
 import type { HttpResponse } from '../message.ts';
 import { json, noBody } from '../operations/body.ts';
 import { count, instant, positive, text } from '../operations/common-schemas.ts';
-import { arrayOf, negotiatedJson, defineShape } from '../operations/content.ts';
+import { arrayOf, defineShape, negotiatedJson } from '../operations/content.ts';
 import { operation, type RequestContext } from '../operations/operation.ts';
 import { PK } from '../operations/parameters.ts';
 import { definePath, type Path } from '../operations/path.ts';

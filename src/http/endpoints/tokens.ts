@@ -9,7 +9,7 @@ import { longText, shortText } from '../../model/schemas.ts';
 import type { HttpResponse } from '../message.ts';
 import { json, noBody } from '../operations/body.ts';
 import { instant, text } from '../operations/common-schemas.ts';
-import { negotiatedJson, defineShape } from '../operations/content.ts';
+import { defineShape, negotiatedJson } from '../operations/content.ts';
 import {
   operation,
   type RequestContext,

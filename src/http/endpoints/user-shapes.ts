@@ -4,7 +4,7 @@ import { ACCOUNT_NAME, accountName } from '../../auth/accounts.ts';
 import { MIN_CODE_POINTS, passwordFault } from '../../auth/passwords.ts';
 import { ROLES } from '../../auth/roles.ts';
 import { flag, longText } from '../../model/schemas.ts';
-import { arrayOf, negotiatedJson, defineShape } from '../operations/content.ts';
+import { arrayOf, defineShape, negotiatedJson } from '../operations/content.ts';
 import type { UserObject } from '../services.ts';
 
 const name = v.pipe(

@@ -7,7 +7,7 @@ import { inSlices } from '../../slices.ts';
 import type { HttpResponse } from '../message.ts';
 import { noBody } from '../operations/body.ts';
 import { count, instant, text } from '../operations/common-schemas.ts';
-import { arrayOf, negotiatedJson, defineShape, type Shape } from '../operations/content.ts';
+import { arrayOf, defineShape, negotiatedJson, type Shape } from '../operations/content.ts';
 import { type Operation, operation, type RequestContext } from '../operations/operation.ts';
 import { IDEMPOTENCY_KEY, PK } from '../operations/parameters.ts';
 import { definePath, type Path } from '../operations/path.ts';
