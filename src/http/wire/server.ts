@@ -36,6 +36,14 @@ const CONNECTION_CHECK_MS = 1000;
  */
 const MAX_HEADERS = 100;
 
+/**
+ * Turns of the event loop that a shutdown waits before it closes idle connections. The first wait
+ * ends with the current turn. The next two turns accept the connections that clients have opened,
+ * and read the requests that have arrived: until then such a connection looks idle, and to close it
+ * would reset it.
+ */
+const LAST_TURNS = 3;
+
 /** Milliseconds that the remaining connections have to close. */
 const CLOSE_MS = 1000;
 
@@ -267,6 +275,7 @@ async function closeServer(
   grace: number,
 ): Promise<boolean> {
   pipeline.closing = true;
+  for (let turn = 0; turn < LAST_TURNS; turn += 1) await nextTurn();
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
   const answered = pipeline.idle().then(() => true);
