@@ -61,6 +61,11 @@ export function systemMessage(error: unknown): string | null {
   return `${lastingPath(path)} cannot be used (${reason}); ${advice}`;
 }
 
+/** @returns what to do about a path with an error of a code; undefined if there is no advice. */
+export function adviceOn(code: string): string | undefined {
+  return ADVICE[code];
+}
+
 function advised({ message, cause }: CatalogError): string | null {
   const advice = ADVICE[systemErrorCode(cause) ?? ''];
   return advice !== undefined && message.endsWith(messageOf(cause))

@@ -119,8 +119,8 @@ async function writeThenName(
 
 /** Adds the path to an error of the system, which names none for an open file. */
 const about = (path: string) => (error: NodeJS.ErrnoException) => {
-  error.path ??= path;
-  throw error;
+  if (error.path !== undefined || systemErrorCode(error) === null) throw error;
+  throw Object.assign(error, { path, message: `${error.message} '${path}'` });
 };
 
 /** A large file that is written piece by piece under a temporary name beside its final one. */

@@ -8,10 +8,12 @@ import { rebuildPages } from '../../pages/refresh/rebuild.ts';
 import { keptSettings, type PageSettings } from '../../pages/shop/settings.ts';
 import { PageList } from '../../pages/shop/page-list.ts';
 import { TemplateSources } from '../../pages/render/template-sources.ts';
+import type { PageFailure } from '../../pages/writer/page-failure.ts';
 import { createWriter } from '../../pages/writer/create-writer.ts';
 import { readSnapshot, requireStore } from '../../store/directory.ts';
 import type { Context } from '../../app/context.ts';
 import { ProgressBar } from '../progress-bar.ts';
+import { adviceOn } from '../system-errors.ts';
 
 export interface RebuildPagesOptions {
   readonly data: string;
@@ -65,5 +67,14 @@ function failure({ counts, failures }: Build): CatalogError {
     .slice(0, MAX_NAMED)
     .map(([page, why]) => `${page}: ${why.message}`);
   const more = counts.failed > named.length ? `; and ${counts.failed - named.length} more` : '';
-  return new CatalogError('page_failed', `${named.join('; ')}${more}`);
+  // All pages are on one disk, so that one advice is enough.
+  const advice = [...failures.values()].map(adviceFor).find((each) => each !== undefined);
+  const end = advice === undefined ? '' : `; ${advice}`;
+  return new CatalogError('page_failed', `${named.join('; ')}${more}${end}`);
+}
+
+/** @returns undefined if the page was not refused by the system, or its message has advice. */
+function adviceFor({ message, systemCode }: PageFailure): string | undefined {
+  const isOfSystem = systemCode !== null && message.startsWith(`${systemCode}: `);
+  return isOfSystem ? adviceOn(systemCode) : undefined;
 }
