@@ -6,7 +6,7 @@ import type { SkuPageFacts } from '../../../../src/pages/shop/facts.ts';
 import { Gatherer, MAX_CHOICE_SKUS } from '../../../../src/pages/shop/gather.ts';
 import { dependentsOf, expand, NamedEnds } from '../../../../src/pages/refresh/dependents.ts';
 import { RowSummaries } from '../../../../src/pages/refresh/row-summaries.ts';
-import type { PageName } from '../../../../src/pages/shop/names.ts';
+import { type PageName, PART_SIZE } from '../../../../src/pages/shop/names.ts';
 import { atOnce } from '../../../../src/slices.ts';
 import type { Transaction } from '../../../../src/store/writer/draft.ts';
 import { add, change, MemoryStore } from '../../../support/memory-store.ts';
@@ -223,6 +223,30 @@ test('in a long list a changed row affects only its own part, and a new row the 
     [...named].filter((name) => name === 'skus/151.html' || !name.startsWith('skus/')).toSorted(),
     [...parts(3, 4, 5), 'sitemap.xml', 'sitemap-skus-1.xml', 'skus/151.html'].toSorted(),
   );
+});
+
+test('a renamed brand affects the parts of a long list that there are, the last one full', () => {
+  const store = new MemoryStore();
+  store.commit([
+    (transaction) => {
+      const brand = add(transaction, 'brands', { name: 'Oak', logo: '', first_letter: '' });
+      addSpu(transaction, 'Table', brand, addChain(transaction, 'Wood'));
+      for (let left = 2 * PART_SIZE; left > 0; left -= 1) addSku(transaction, 'SKU', 1, 3);
+    },
+  ]);
+  const named = pagesNamed(store, (transaction) =>
+    change(transaction, 'brands', 1, { name: 'Elm' }),
+  );
+  const lists = [...named].filter((name) => !name.startsWith('skus/'));
+  assert.equal(lists, ['goods/1.html', 'goods/1/2.html']);
+});
+
+test('no page is left out if a row is removed while the pages of many rows are being named', () => {
+  const store = catalog();
+  const names = expand(store, 'choices/1');
+  assert.is(names.next().value, 'skus/1.html');
+  store.commit([(transaction) => transaction.delete('skus', 1)]);
+  assert.equal([...names], ['skus/2.html', 'skus/3.html']);
 });
 
 test('each of the first MAX_CHOICE_SKUS SKUs of an SPU affects the other SKUs, and further ones do not', () => {

@@ -167,6 +167,103 @@ test('changes that are noted in slices are noted before those of later commits',
   assert.is(naming.begin(), true);
 });
 
+test('changes that are still being noted have to be begun as well', async () => {
+  const naming = new PageNaming(new MemoryStore(), unexpected);
+  naming.note([newBrand(1)], () => {});
+  const noted = Promise.withResolvers<void>();
+  naming.note(
+    Array.from({ length: 2001 }, (_, index) => newBrand(index + 2)),
+    noted.resolve,
+  );
+  assert.is(naming.begin(), false, 'there are pages to name, and more to come');
+  while (naming.next() !== null);
+  await noted.promise;
+  assert.is(naming.begin(), true);
+});
+
+test('pages of later changes do not overtake lists that have waited for longer', async () => {
+  const store = await openStore(storeDirectory(), { disk: quickDisk });
+  await store.transact((transaction) => {
+    for (const name of ['Oak', 'Pine']) {
+      const brand = add(transaction, 'brands', { name, logo: '', first_letter: '' });
+      const spu = addSpu(transaction, 'Table', brand, addChain(transaction, 'Wood'));
+      addSku(transaction, 'SKU', spu, 3 * brand);
+    }
+  });
+  const naming = new PageNaming(store, unexpected);
+  store.onCommit(({ changes }) => naming.note(changes, () => {}));
+  const now = performance.now.bind(performance);
+  let passed = 0;
+  performance.now = () => now() + passed;
+  const step = () => {
+    const found = naming.next();
+    return found === null || found === 'noted' ? found : found.name;
+  };
+  try {
+    await store.transact((transaction) => change(transaction, 'skus', 1, { caption: 'Oiled' }));
+    await turn();
+    assert.ok(naming.begin());
+    const first = [step(), step(), step(), step()];
+    assert.equal(first, ['skus/1.html', 'noted', 'noted', 'noted'], 'its lists have to wait');
+    passed += 1000;
+    await store.transact((transaction) => change(transaction, 'brands', 2, { name: 'Elm' }));
+    await turn();
+    assert.ok(naming.begin());
+    const names: unknown[] = [];
+    while (naming.isUnderWay) names.push(step());
+    assert.equal(
+      names.filter((name) => name !== 'noted'),
+      ['goods/1.html', 'categories/3.html', 'skus/2.html', 'goods/2.html'],
+    );
+  } finally {
+    performance.now = now;
+    await store.close();
+  }
+});
+
+test('the pages of a renamed option have the age of its change, also after later changes', async () => {
+  const store = await openStore(storeDirectory(), { disk: quickDisk });
+  await store.transact((transaction) => {
+    const brand = add(transaction, 'brands', { name: 'Oak', logo: '', first_letter: '' });
+    const chain = addChain(transaction, 'Wood');
+    for (const name of ['Table', 'Chair']) {
+      addSku(transaction, 'SKU', addSpu(transaction, name, brand, chain), 3);
+    }
+    const spec_id = add(transaction, 'specs', { name: 'Colour', goods_id: 1 });
+    const option_id = add(transaction, 'options', { value: 'Red', spec_id });
+    add(transaction, 'sku_specs', { sku_id: 1, spec_id, option_id });
+  });
+  const naming = new PageNaming(store, unexpected);
+  store.onCommit(({ changes }) => naming.note(changes, () => {}));
+  const now = performance.now.bind(performance);
+  let passed = 0;
+  performance.now = () => now() + passed;
+  try {
+    await store.transact((transaction) => change(transaction, 'options', 1, { value: 'Blue' }));
+    await turn();
+    assert.ok(naming.begin());
+    assert.is(naming.next(), 'noted', 'what refers to the option is to be found later');
+    passed += 100_000;
+    await store.transact((transaction) => change(transaction, 'skus', 2, { caption: 'Oiled' }));
+    await turn();
+    assert.ok(naming.begin());
+    const ages = new Map<string, number>();
+    for (let found = naming.next(); found !== null; found = naming.next()) {
+      if (found !== 'noted') ages.set(found.name, found.age);
+    }
+    for (const [name, isOld] of [
+      ['skus/1.html', true],
+      ['goods/1.html', true],
+      ['skus/2.html', false],
+    ] as const) {
+      assert.is((ages.get(name) ?? Number.NaN) >= 100_000, isOld, name);
+    }
+  } finally {
+    performance.now = now;
+    await store.close();
+  }
+});
+
 test('the age is that of the oldest change whose pages are not all named, also while they are', async () => {
   const store = await openStore(storeDirectory(), { disk: quickDisk });
   const now = performance.now.bind(performance);
