@@ -9,10 +9,18 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { FileLock } from '../../../src/disk/lock.ts';
-import { createCatalog, make, skuFields, spuFields } from '../../support/catalog.ts';
-import { send } from '../../support/client.ts';
+import {
+  type Catalog,
+  createCatalog,
+  make,
+  read,
+  skuFields,
+  spuFields,
+} from '../../support/catalog.ts';
+import { type Received, send } from '../../support/client.ts';
+import { csv, importInto } from '../../support/imports.ts';
 import { cutPage, pagePath, plantPage } from '../../support/page-files.ts';
-import { randomFrom } from '../../support/random.ts';
+import { type Random, randomFrom } from '../../support/random.ts';
 import { killServers, startServer, type TestServer } from '../../support/server.ts';
 import { until } from '../../support/until.ts';
 import { faultsOf, folderOf } from '../../support/shop.ts';
@@ -26,6 +34,7 @@ test.after(killServers);
 
 interface Busy {
   readonly data: string;
+  readonly of: Catalog;
   readonly paths: readonly string[];
   readonly skus: number[];
   readonly spu: number;
@@ -51,41 +60,114 @@ async function busyShop(): Promise<{ server: TestServer; shop: Busy }> {
     ...of.chain.map((id) => `/admin/categories/${id}/`),
     `/admin/specs/${of.silver.spec_id}/`,
   ];
-  return { server, shop: { data: server.data, paths, skus, spu: second, fields, answered: 0 } };
+  return { server, shop: { data: server.data, of, paths, skus, spu: second, fields, answered: 0 } };
 }
 
+/** A write of a catalog that others write to as well, so that it may be refused. */
+interface Write {
+  readonly server: TestServer;
+  readonly shop: Busy;
+  readonly random: Random;
+  /** A SKU, which may be gone. */
+  readonly sku: number;
+  readonly name: string;
+}
+
+const MERGE_PATCH = { 'content-type': 'application/merge-patch+json' };
+
+/** Some SKUs, each once. */
+function someOf({ skus }: Busy, random: Random): readonly number[] {
+  return skus.slice(random(skus.length)).slice(0, 9);
+}
+
+/** Every kind of write that changes pages; each returns the status of its last response. */
+const WRITES: Readonly<Record<string, (write: Write) => Promise<number>>> = {
+  async 'create a SKU'({ server, shop, name }) {
+    const body = { ...shop.fields, name };
+    const { status, json } = await send(server, 'POST', '/admin/skus/', { body });
+    if (status === 201) shop.skus.push(json.id);
+    return status;
+  },
+  async 'create many SKUs'({ server, shop, name }) {
+    const body = ['1', '2', '3'].map((end) => ({ ...shop.fields, name: `${name} ${end}` }));
+    const { status, json } = await send(server, 'POST', '/admin/skus/bulk/', { body });
+    if (status === 201) shop.skus.push(...json.map(({ id }: { id: number }) => id));
+    return status;
+  },
+  async 'delete a SKU'({ server, shop, sku }) {
+    if (shop.skus.length <= 40) return 204;
+    shop.skus.splice(shop.skus.indexOf(sku), 1);
+    return statusOf(send(server, 'DELETE', `/admin/skus/${sku}/`));
+  },
+  'put a SKU on sale or off': ({ server, sku, random }) =>
+    patched(server, `/admin/skus/${sku}/`, { is_launched: random(2) === 0 }),
+  'change a SKU': ({ server, sku, name, random }) =>
+    patched(server, `/admin/skus/${sku}/`, { name, stock: random(9) }),
+  'replace a SKU': ({ server, shop, sku, name }) =>
+    statusOf(send(server, 'PUT', `/admin/skus/${sku}/`, { body: { ...shop.fields, name } })),
+  'change many SKUs': ({ server, shop, random }) =>
+    patched(
+      server,
+      '/admin/skus/bulk/',
+      someOf(shop, random).map((id) => ({ id, price: random(9) })),
+    ),
+  // The last one, whose records, if it has some, are of its first SPU.
+  'move a SKU to another SPU': ({ server, shop }) =>
+    patched(server, `/admin/skus/${shop.skus.at(-1)}/`, { spu_id: shop.spu, specs: [] }),
+  'replace the records of a SKU': ({ server, shop, random }) => {
+    const body = { specs: [random(2) === 0 ? shop.of.silver : shop.of.black] };
+    const path = `/admin/skus/${shop.of.sku}/`;
+    return statusOf(send(server, 'PATCH', path, { body, headers: MERGE_PATCH }));
+  },
+  'add a record': ({ server, shop, random }) => {
+    const body = random(2) === 0 ? shop.of.black : shop.of.large;
+    return statusOf(send(server, 'POST', `/admin/skus/${shop.of.sku}/specs/`, { body }));
+  },
+  async 'remove a record'({ server, shop }) {
+    const path = `/admin/skus/${shop.of.sku}/specs/`;
+    const { status, json } = await send(server, 'POST', path, { body: shop.of.silver });
+    return status === 201 ? statusOf(send(server, 'DELETE', `${path}${json.id}/`)) : status;
+  },
+  'rename what SKUs refer to': ({ server, shop, name, random }) =>
+    patched(server, shop.paths[random(shop.paths.length)] ?? '', { name }),
+  'rename an option': ({ server, shop, name }) =>
+    patched(server, `/admin/options/${shop.of.black.option_id}/`, { value: name }),
+  'change a logo': ({ server, shop, random }) =>
+    patched(server, `/admin/brands/${shop.of.brand}/`, { logo: `/${random(9)}.png` }),
+  async 'create a category, and delete it'({ server, name, random }) {
+    const { id } = await make(server, '/admin/categories/', { name });
+    return random(2) === 0 ? 201 : statusOf(send(server, 'DELETE', `/admin/categories/${id}/`));
+  },
+  async 'import names'({ server, shop, random, name }) {
+    const rows = someOf(shop, random).map((id) => `${id},${name}`);
+    const { state } = await importInto(server, 'skus', csv('id,name', ...rows));
+    return state === 'done' ? 200 : 422;
+  },
+  async 'undo a write'({ server, shop, name }) {
+    const path = `/admin/goods/${shop.spu}/`;
+    await patched(server, path, { name });
+    const [entry] = await read(server, `${path}audits/?sortby=id&order=desc&per_page=1`);
+    return statusOf(send(server, 'POST', `/admin/audits/${entry.id}/reversal/`));
+  },
+};
+
+async function statusOf(response: Promise<Received>): Promise<number> {
+  return (await response).status;
+}
+
+function patched(server: TestServer, path: string, body: unknown): Promise<number> {
+  return statusOf(send(server, 'PATCH', path, { body }));
+}
+
+const KINDS = Object.values(WRITES);
+
 /** Writes until the server ends, and counts the answered writes. */
-async function write(
-  server: TestServer,
-  shop: Busy,
-  random: (below: number) => number,
-): Promise<void> {
-  const { paths, skus, spu, fields } = shop;
+async function write(server: TestServer, shop: Busy, random: Random): Promise<void> {
   for (;;) {
-    const sku = skus[random(skus.length)] ?? 0;
-    const name = `Name ${random(1000)}`;
+    const sku = shop.skus[random(shop.skus.length)] ?? 0;
+    const kind = KINDS[random(KINDS.length)];
     try {
-      const choice = random(10);
-      if (choice === 0) {
-        const { json } = await send(server, 'POST', '/admin/skus/', { body: { ...fields, name } });
-        skus.push(json.id);
-      } else if (choice === 1 && skus.length > 40) {
-        skus.splice(skus.indexOf(sku), 1);
-        await send(server, 'DELETE', `/admin/skus/${sku}/`);
-      } else if (choice === 2) {
-        await send(server, 'PATCH', `/admin/skus/${sku}/`, {
-          body: { is_launched: random(2) === 0 },
-        });
-      } else if (choice < 5) {
-        const path = paths[random(paths.length)] ?? '';
-        await send(server, 'PATCH', path, { body: { name } });
-      } else if (choice === 5) {
-        await send(server, 'PATCH', `/admin/skus/${skus[skus.length - 1]}/`, {
-          body: { spu_id: spu },
-        });
-      } else {
-        await send(server, 'PATCH', `/admin/skus/${sku}/`, { body: { name, stock: random(9) } });
-      }
+      await kind?.({ server, shop, random, sku, name: `Name ${random(1000)}` });
       shop.answered += 1;
     } catch (error) {
       if (server.child.killed) return;
@@ -95,7 +177,7 @@ async function write(
 }
 
 /** Damages some pages, as power loss or a user might. */
-function damage(data: string, random: (below: number) => number): void {
+function damage(data: string, random: Random): void {
   const names = [...folderOf(data).keys()];
   for (let left = random(6); left > 0; left -= 1) {
     const name = names[random(names.length)] ?? 'index.html';
@@ -135,6 +217,18 @@ test('after random kills under writers and damage to pages, a restart repairs al
   }
   await stopAtRest(server, ARGS);
   assert.ok(behind > 0, 'no kill came while pages were behind');
+});
+
+test('after each kind of write the pages that it changed are written', async () => {
+  const { server, shop } = await busyShop();
+  const random = randomFrom(1);
+  await until('every page is as it should be', () => faultsOf(shop.data).length === 0);
+  for (const [kind, carryOut] of Object.entries(WRITES)) {
+    const status = await carryOut({ server, shop, random, sku: shop.skus[7] ?? 0, name: kind });
+    assert.ok(status < 300, `${kind}: ${status}`);
+    await until(`pages are fresh: ${kind}`, () => faultsOf(shop.data).length === 0);
+  }
+  await server.stop();
 });
 
 test('pages that were queued at a kill are written after the next start', async () => {
