@@ -37,6 +37,9 @@ export function SkuSpecs({ id, spu, chosen, onChange, problem, readOnly }: SkuSp
   // A new option is chosen when it is created, and others may be chosen until then.
   const latest = useRef(chosen);
   latest.current = chosen;
+  // What was read when the choices were refused does not tell why.
+  const refused = useRef({ problem, found: found.value });
+  if (refused.current.problem !== problem) refused.current = { problem, found: found.value };
   // What was refused may have been deleted by another user.
   useEffect(() => {
     if (problem !== null) reload();
@@ -54,8 +57,12 @@ export function SkuSpecs({ id, spu, chosen, onChange, problem, readOnly }: SkuSp
     if (foreign.length === 0) return;
     onChange({ ...chosen, ...Object.fromEntries(foreign.map(([spec]) => [spec, null])) });
   }, [known, chosen, onChange, readOnly]);
+  const isReadSince = problem !== null && found.value !== refused.current.found;
+  const isDeleted = (spec: SpecChoices) => isReadSince && !hasOption(spec, chosen[spec.id] ?? null);
+  const isUnexplained = problem !== null && known?.some(isDeleted) !== true;
+  const described = isUnexplained ? `${id}-help ${id}-problem` : `${id}-help`;
   return (
-    <fieldset class="field specs" aria-describedby={`${id}-help`}>
+    <fieldset class="field specs" aria-describedby={described}>
       <legend>{t('attribute.specs')}</legend>
       <p id={`${id}-help`} class="help">
         {helpFor('skus', 'specs')}
@@ -74,13 +81,24 @@ export function SkuSpecs({ id, spu, chosen, onChange, problem, readOnly }: SkuSp
           spec={spec}
           option={chosen[spec.id] ?? null}
           readOnly={readOnly}
+          isRefused={isUnexplained || isDeleted(spec)}
+          problem={isDeleted(spec) ? t('specs.gone', { name: spec.name }) : null}
           onChange={(option) => onChange({ ...latest.current, [spec.id]: option })}
           onGone={reload}
         />
       ))}
-      {problem !== null && <p class="problem">{problem}</p>}
+      {isUnexplained && (
+        <p id={`${id}-problem`} class="problem">
+          {problem}
+        </p>
+      )}
     </fieldset>
   );
+}
+
+/** @param option null for none. */
+function hasOption({ options }: SpecChoices, option: number | null): boolean {
+  return option === null || options.some(({ id }) => id === option);
 }
 
 interface SpecChoiceProps {
@@ -88,16 +106,39 @@ interface SpecChoiceProps {
   readonly spec: SpecChoices;
   readonly option: number | null;
   readonly readOnly: boolean;
+  /** Whether the server has refused what is chosen here, or in one of the specifications. */
+  readonly isRefused: boolean;
+  /** What is wrong with this choice; null if nothing is known. */
+  readonly problem: string | null;
   readonly onChange: (option: number | null) => void;
   /** Another user has deleted the specification. */
   readonly onGone: () => void;
 }
 
-function SpecChoice({ id, spec, option, readOnly, onChange, onGone }: SpecChoiceProps) {
+/** A save that fails leads to the first choice, before it is known which one is wrong. */
+function focusInstead(wrong: HTMLElement | null): void {
+  const focused = wrong?.closest('fieldset')?.querySelector(':focus');
+  if (focused?.ariaInvalid === 'false') wrong?.focus();
+}
+
+function Wrong({ id, problem }: { readonly id: string; readonly problem: string | null }) {
+  if (problem === null) return null;
+  return (
+    <p id={id} role="alert" class="problem">
+      {problem}
+    </p>
+  );
+}
+
+function SpecChoice(props: SpecChoiceProps) {
+  const { id, spec, option, readOnly, isRefused, problem, onChange, onGone } = props;
   const adding = useSignal(false);
   const added = useSignal<readonly { readonly id: number; readonly value: string }[]>([]);
   const choice = useRef<HTMLDivElement>(null);
   const select = useRef<HTMLSelectElement>(null);
+  useLayoutEffect(() => {
+    if (problem !== null) focusInstead(select.current);
+  }, [problem]);
   // Those that were added may be read with the others since then.
   const read = new Set(spec.options.map((each) => each.id));
   const options = [...spec.options, ...added.value.filter((each) => !read.has(each.id))];
@@ -111,6 +152,8 @@ function SpecChoice({ id, spec, option, readOnly, onChange, onGone }: SpecChoice
         id={id}
         value={option === null ? '' : String(option)}
         disabled={readOnly}
+        aria-invalid={isRefused}
+        aria-describedby={problem === null ? undefined : `${id}-problem`}
         onChange={({ currentTarget }) => {
           onChange(currentTarget.value === '' ? null : Number(currentTarget.value));
         }}
@@ -122,6 +165,7 @@ function SpecChoice({ id, spec, option, readOnly, onChange, onGone }: SpecChoice
           </option>
         ))}
       </select>
+      <Wrong id={`${id}-problem`} problem={problem} />
       {/* Not one of the choices: the arrow keys, which try them one by one, would choose it too. */}
       {!readOnly && !adding.value && (
         <button

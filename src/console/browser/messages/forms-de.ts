@@ -76,6 +76,7 @@ export const formsDe: Readonly<Record<keyof typeof formsEn, Message>> = {
   'specs.addOption': 'Weitere anlegen …',
   'specs.newOption': 'Neue Ausprägung von {name}',
   'specs.add': 'Hinzufügen',
+  'specs.gone': 'Die gewählte Ausprägung von {name} wurde gelöscht. Wählen Sie eine andere.',
   'specs.unadded':
     'Das ist noch nicht hinzugefügt. Drücken Sie „{action}“, oder löschen Sie den Text.',
   'spu.noSpecs': 'Noch keine Merkmale wie Farbe oder Größe.',

@@ -70,6 +70,7 @@ export const formsEn = {
   'specs.addOption': 'Add another…',
   'specs.newOption': 'New option of {name}',
   'specs.add': 'Add',
+  'specs.gone': 'The option of {name} that you chose has been deleted. Choose another one.',
   'specs.unadded': 'This is not added yet. Press “{action}”, or delete the text.',
   'spu.noSpecs': 'No specifications yet, such as colour or size.',
   'spu.newSpec': 'New specification',

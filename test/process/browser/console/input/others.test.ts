@@ -3,7 +3,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { make, read } from '../../../../support/catalog.ts';
 import { send } from '../../../../support/client.ts';
-import { testInBrowser } from '../../browser.ts';
+import { until } from '../../../../support/until.ts';
+import { shoot, testInBrowser, violationsOn } from '../../browser.ts';
 import { faults, fillPrices, hears, missingSkus, stage } from '../console.ts';
 
 const scene = stage();
@@ -140,6 +141,53 @@ testInBrowser('an option that was added is shown once if the options are read ag
   for (const id of [shape, feel]) await send(server, 'DELETE', `/admin/specs/${id}/`);
   assert.equal(faults(visitor, [/422/]), []);
 });
+
+for (const [locale, saves, said] of [
+  ['en-US', 'Save', 'The option of Feel that you chose has been deleted. Choose another one.'],
+  [
+    'de-DE',
+    'Speichern',
+    'Die gewählte Ausprägung von Feel wurde gelöscht. Wählen Sie eine andere.',
+  ],
+] as const) {
+  testInBrowser(`an option that was deleted is told by its specification, ${locale}`, async () => {
+    const { server, at, visit } = scene();
+    const visitor = await visit('editor', { options: { locale } });
+    const { page } = visitor;
+    const { id: spec } = await make(server, '/admin/specs/', { name: 'Feel', spu_id: 1 });
+    const [{ id: soft }, { id: hard }] = [
+      await make(server, '/admin/options/', { value: 'Soft', spec_id: spec }),
+      await make(server, '/admin/options/', { value: 'Hard', spec_id: spec }),
+    ];
+    await page.goto(at('/skus/1'));
+    const choice = page.getByLabel('Feel', { exact: true });
+    await choice.selectOption('Soft');
+    assert.is((await send(server, 'DELETE', `/admin/options/${soft}/`)).status, 204);
+    await page.getByRole('button', { name: saves }).click();
+    await hears(page, 'alert', said);
+    assert.is(await page.getByText(new RegExp(`^${soft} `)).count(), 0);
+    // The focus is on the only choice that is said to be wrong.
+    assert.is(await page.locator('[aria-invalid=true]').count(), 1);
+    assert.ok(await choice.evaluate((select) => select.matches('[aria-invalid=true]:focus')));
+    await shoot(page, `deleted-option-${locale}`, false);
+    assert.equal(await violationsOn(page), []);
+    await choice.selectOption('Hard');
+    await page.getByText(said).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: saves }).click();
+    await hears(page, 'status', locale === 'de-DE' ? 'ist gespeichert' : 'is saved');
+    const { specs } = await read(server, '/admin/skus/1/');
+    assert.ok(JSON.stringify(specs).includes(`"option_id":${hard}`));
+    await choice.selectOption({ index: 0 });
+    await page.getByRole('button', { name: saves }).click();
+    await until('the specification is not chosen', async () => {
+      const now = await read(server, '/admin/skus/1/');
+      return !JSON.stringify(now.specs).includes(`"option_id":${hard}`);
+    });
+    await send(server, 'DELETE', `/admin/options/${hard}/`);
+    await send(server, 'DELETE', `/admin/specs/${spec}/`);
+    assert.equal(faults(visitor, [/422/]), []);
+  });
+}
 
 testInBrowser('an option of a specification that another user has deleted is dropped', async () => {
   const { server, at, visit } = scene();
