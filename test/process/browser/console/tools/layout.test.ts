@@ -166,4 +166,32 @@ for (const dark of [false, true]) {
   });
 }
 
+/** The edges of an element in the window, in pixels. */
+async function edgesOf(element: Locator): Promise<{ left: number; right: number }> {
+  const { x = Number.NaN, width = Number.NaN } = (await element.boundingBox()) ?? {};
+  return { left: x, right: x + width };
+}
+
+testInBrowser('in a narrow window a link fits beside the names, behind a line', async () => {
+  const { at, visit } = scene();
+  const { page } = await visit('editor', { width: 384 });
+  await page.goto(at('/skus?q=headphones'));
+  const row = page.getByRole('row').nth(1);
+  const link = row.getByRole('link', { name: 'Quillmere Hush Over-Ear Headphones', exact: true });
+  await link.focus();
+  const [own, name, table] = [
+    await edgesOf(link),
+    await edgesOf(row.getByRole('rowheader')),
+    await edgesOf(page.getByRole('region', { name: 'SKUs' })),
+  ];
+  // Its outline is seen on both sides.
+  assert.ok(own.left > name.right + 2, JSON.stringify({ own, name }));
+  assert.ok(own.right < table.right - 2, JSON.stringify({ own, table }));
+  const line = await page.evaluate<string>(
+    "getComputedStyle(document.querySelector('tbody th'), '::after').borderRightStyle",
+  );
+  assert.is(line, 'solid');
+  await shoot(page, 'narrow-link', false);
+});
+
 test.run();
