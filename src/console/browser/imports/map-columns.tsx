@@ -1,4 +1,5 @@
 /** The second step of an import: what each column of the file is in the catalog. */
+import { isPrice } from '../api/schema.ts';
 import { t } from '../messages/text.ts';
 import { DataTable } from '../parts/data-table.tsx';
 import { columnLabel } from './column-label.ts';
@@ -88,6 +89,15 @@ interface ChoiceProps {
   readonly onChange: (column: string | null) => void;
 }
 
+/** What a column of the catalog is called among the choices: its label, and its name in a file. */
+function choiceText(column: string): string {
+  const label = columnLabel(column);
+  if (label === column) return column;
+  // The other column of the same price has the currency in its name, and 100 times the value.
+  const text = isPrice(column) ? t('import.smallestUnit', { label }) : label;
+  return `${text} (${column})`;
+}
+
 function ColumnChoice({ label, columns, value, onChange }: ChoiceProps) {
   return (
     <select
@@ -100,7 +110,7 @@ function ColumnChoice({ label, columns, value, onChange }: ChoiceProps) {
       <option value="">{t('import.leaveOut')}</option>
       {columns.map((column) => (
         <option key={column} value={column}>
-          {columnLabel(column) === column ? column : `${columnLabel(column)} (${column})`}
+          {choiceText(column)}
         </option>
       ))}
     </select>

@@ -62,6 +62,7 @@ export const toolsDe: Readonly<Record<keyof typeof toolsEn, Message>> = {
   'import.inCatalog': 'Im Katalog',
   'import.columnFor': 'Spalte {name} im Katalog',
   'import.leaveOut': 'Weglassen',
+  'import.smallestUnit': '{label} in der kleinsten Einheit',
   'import.sending': 'Datei wird gesendet …',
   'import.checking': { one: 'Prüfung: {count} Zeile …', other: 'Prüfung: {count} Zeilen …' },
   'import.writing': { one: 'Schreiben: {count} Zeile …', other: 'Schreiben: {count} Zeilen …' },

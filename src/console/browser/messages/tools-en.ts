@@ -58,6 +58,7 @@ export const toolsEn = {
   'import.inCatalog': 'In the catalog',
   'import.columnFor': 'Column {name} in the catalog',
   'import.leaveOut': 'Leave out',
+  'import.smallestUnit': '{label} in the smallest unit',
   'import.sending': 'Sending the file…',
   'import.checking': { one: 'Checking: {count} row…', other: 'Checking: {count} rows…' },
   'import.writing': { one: 'Writing: {count} row…', other: 'Writing: {count} rows…' },

@@ -392,4 +392,36 @@ testInBrowser('a check that fails does not say that rows are written', async () 
   await page.getByText('no row is written').waitFor();
 });
 
+for (const [locale, next, choice, texts] of [
+  [
+    'en-US',
+    'Next',
+    'Column price in the catalog',
+    ['Price in the smallest unit (price)', 'Price (price USD)'],
+  ],
+  [
+    'de-DE',
+    'Weiter',
+    'Spalte price im Katalog',
+    ['Preis in der kleinsten Einheit (price)', 'Preis (price USD)'],
+  ],
+] as const) {
+  testInBrowser(`the columns of a price say their units, ${locale}`, async () => {
+    const { at, visit } = scene();
+    const visitor = await visit('editor', { options: { locale } });
+    const { page } = visitor;
+    await page.goto(at('/import'));
+    const buffer = Buffer.from('id,price\n1,649\n');
+    await page
+      .locator('input[type=file]')
+      .setInputFiles({ name: 'a.csv', mimeType: 'text/csv', buffer });
+    await page.getByRole('button', { name: next, exact: true }).click();
+    const column = page.getByLabel(choice);
+    assert.is(await column.locator('option:checked').textContent(), texts[0]);
+    await column.selectOption({ label: texts[1] });
+    assert.is(await column.inputValue(), 'price USD');
+    assert.equal(faults(visitor), []);
+  });
+}
+
 test.run();
