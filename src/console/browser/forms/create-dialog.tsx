@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { collectionOf } from '../api/collections.ts';
-import { addCategory, needCategories, rememberName } from '../api/references.ts';
+import { addCategory, chainOf, needCategories, rememberName } from '../api/references.ts';
 import { schemaOf } from '../api/schema.ts';
 import type { CollectionName } from '../api/types.ts';
 import { t } from '../messages/text.ts';
@@ -22,12 +22,15 @@ interface CreateProps {
   /** What was typed. */
   readonly name: string;
   readonly initial: TypedFields;
+  /** The level that a category is to have; undefined for any. */
+  readonly level: number | undefined;
   readonly onClose: () => void;
   readonly onCreated: (id: number, name: string) => void;
 }
 
 /** It begins with `name` and `initial` as they are when it opens; later ones are ignored. */
-export function CreateDialog({ target, name, initial, onClose, onCreated }: CreateProps) {
+export function CreateDialog(props: CreateProps) {
+  const { target, name, initial, onClose } = props;
   const form = useSignal<FormState | null>(null);
   const failure = useSignal<string | null>(null);
   // What it begins with counts once: a form that is made anew would forget what is typed.
@@ -53,22 +56,33 @@ export function CreateDialog({ target, name, initial, onClose, onCreated }: Crea
           <Problem text={failure.value} />
         </div>
       )}
-      {form.value !== null && <CreateForm form={form.value} {...{ onClose, onCreated }} />}
+      {form.value !== null && <CreateForm {...props} form={form.value} />}
     </Dialog>
   );
 }
 
-interface FormProps extends Pick<CreateProps, 'onClose' | 'onCreated'> {
+interface FormProps extends Pick<CreateProps, 'level' | 'onClose' | 'onCreated'> {
   readonly form: FormState;
 }
 
-function CreateForm({ form, onClose, onCreated }: FormProps) {
+/** What is wrong with the parent of a category that is to have the level; null if nothing is. */
+function misplaced({ typed }: FormState, level: number | undefined): string | null {
+  const { parent_id: parent } = typed.value;
+  const above = typeof parent === 'number' ? chainOf(parent).length : 0;
+  if (level === undefined || above === level - 1) return null;
+  return level === 1 ? t('category.noParent') : t('category.parentLevel', { level: level - 1 });
+}
+
+function CreateForm({ form, level, onClose, onCreated }: FormProps) {
   const refusal = useSignal<string | null>(null);
   const root = useRef<HTMLFormElement>(null);
   const { name, title } = form.collection;
   const submit = useOneAtATime(async () => {
     refusal.value = null;
-    if (!form.validate() || hasUnchosen(root.current)) {
+    const isValid = form.validate();
+    const parent = misplaced(form, level);
+    if (parent !== null) form.refused.value = { parent_id: parent };
+    if (!isValid || parent !== null || hasUnchosen(root.current)) {
       requestAnimationFrame(() => focusProblem(root.current));
       return;
     }

@@ -6,7 +6,7 @@ import { mayWrite } from '../api/session.ts';
 import { BASE_PATH } from '../base.ts';
 import { holdBack, navigate, path, scrollBack } from '../location.ts';
 import { locale, t } from '../messages/text.ts';
-import { titleOf } from '../parts/attributes.ts';
+import { CATEGORY_LEVELS, titleOf } from '../parts/attributes.ts';
 import { followCategories } from '../parts/category-changes.ts';
 import { confirmLeaving } from '../parts/dialog.tsx';
 import { announce, complain, Problem } from '../parts/notices.tsx';
@@ -218,6 +218,7 @@ function CreateMissing({ form, missing }: MissingProps) {
       target={wanted.target}
       name={wanted.name}
       initial={initialFor(form, wanted)}
+      level={levelFor(wanted)}
       onClose={close}
       onCreated={(id) => {
         // It was cancelled meanwhile, and something else may have been chosen.
@@ -227,6 +228,12 @@ function CreateMissing({ form, missing }: MissingProps) {
       }}
     />
   );
+}
+
+/** A category that is created for a level of an SPU, or for a SKU, is to fit there. */
+function levelFor({ attribute, target }: Missing): number | undefined {
+  const [level, other] = target === 'categories' ? (CATEGORY_LEVELS[attribute] ?? []) : [];
+  return other === undefined ? level : undefined;
 }
 
 /** A category that is created here is below the one that was chosen for the level above it. */

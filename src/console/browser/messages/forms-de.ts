@@ -75,6 +75,8 @@ export const formsDe: Readonly<Record<keyof typeof formsEn, Message>> = {
   'specs.noChoice': 'Keine',
   'specs.addOption': 'Weitere anlegen …',
   'specs.newOption': 'Neue Ausprägung von {name}',
+  'category.parentLevel': 'muss eine Kategorie der Ebene {level} sein',
+  'category.noParent': 'muss für eine Kategorie der Ebene 1 leer sein',
   'specs.add': 'Hinzufügen',
   'specs.gone': 'Die gewählte Ausprägung von {name} wurde gelöscht. Wählen Sie eine andere.',
   'specs.unadded':

@@ -69,6 +69,8 @@ export const formsEn = {
   'specs.noChoice': 'None',
   'specs.addOption': 'Add another…',
   'specs.newOption': 'New option of {name}',
+  'category.parentLevel': 'must be a category of level {level}',
+  'category.noParent': 'must be empty for a category of level 1',
   'specs.add': 'Add',
   'specs.gone': 'The option of {name} that you chose has been deleted. Choose another one.',
   'specs.unadded': 'This is not added yet. Press “{action}”, or delete the text.',

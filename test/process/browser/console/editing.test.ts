@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert';
 import { make, read } from '../../../support/catalog.ts';
 import { send } from '../../../support/client.ts';
 import { testInBrowser } from '../browser.ts';
-import { faults, hears, makeAccount, signIn, stage } from './console.ts';
+import { faults, focused, hears, makeAccount, signIn, stage } from './console.ts';
 
 const scene = stage();
 
@@ -126,6 +126,42 @@ testInBrowser('a SKU is created, changed and deleted, and the deletion is undone
   assert.is((await read(server, `/admin/skus/${id}/`)).code, 'KETTLE-2');
   assert.equal(faults(visitor), []);
 });
+
+for (const [path, label] of [
+  ['/goods/new', 'Category 3'],
+  ['/skus/new', 'Category'],
+] as const) {
+  testInBrowser(`a category that is created fits the field ${label} of ${path}`, async () => {
+    const { server, at, visit } = scene();
+    const visitor = await visit('editor');
+    const { page } = visitor;
+    const name = `Made for ${path.slice(1)}`;
+    const count = async () => (await read(server, `/admin/categories/?q=${name}`)).length;
+    await page.goto(at(path));
+    const field = page.getByRole('combobox', { name: label, exact: true });
+    await field.fill(name);
+    await page.getByRole('treeitem', { name: `Create “${name}”…` }).click();
+    const dialog = page.getByRole('dialog', { name: 'New category' });
+    const parent = dialog.getByRole('combobox', { name: 'Parent' });
+    for (const chosen of ['', 'Electronics']) {
+      if (chosen !== '') {
+        await parent.fill(chosen);
+        await dialog.getByRole('treeitem', { name: chosen, exact: true }).click();
+      }
+      await dialog.getByRole('button', { name: 'Create' }).press('Enter');
+      await dialog.getByText('must be a category of level 2').waitFor();
+      await focused(page, '#create-parent_id');
+      assert.is(await count(), 0);
+    }
+    await parent.fill('Phones');
+    await dialog.getByRole('treeitem', { name: 'Phones', exact: true }).click();
+    await dialog.getByRole('button', { name: 'Create' }).press('Enter');
+    await hears(page, 'status', `${name} is saved.`);
+    assert.is(await field.inputValue(), `Electronics › Phones › ${name}`);
+    assert.is(await count(), 1);
+    assert.equal(faults(visitor), []);
+  });
+}
 
 testInBrowser('a missing brand is created without leaving the form of an SPU', async () => {
   const { server, at, visit } = scene();
@@ -258,10 +294,10 @@ testInBrowser(
     await page.getByRole('table').waitFor();
     const tabTo = async (name: string) => {
       for (let step = 0; step < 60; step += 1) {
-        const focused = await page.evaluate<string>(
+        const label = await page.evaluate<string>(
           '(document.activeElement?.labels?.[0] ?? document.activeElement)?.textContent?.trim() ?? ""',
         );
-        if (focused === name) return;
+        if (label === name) return;
         await page.keyboard.press('Tab');
       }
       throw new Error(`the Tab key does not lead to ${name}`);
