@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { LIMITS } from '../../../src/http/wire/limits.ts';
 import { pageWith } from '../../support/catalog.ts';
 import { send, tokenFor } from '../../support/client.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
@@ -236,6 +237,12 @@ async function assertBasePath({ start }: Proxy): Promise<void> {
   }
   await until('the shop shows its front page', () => statusOf(SHOP, '/', ...STRANGER) === 200);
 }
+
+test('the example for Caddy closes idle connections before the server does', () => {
+  const example = readFileSync(join(EXAMPLES, 'Caddyfile'), 'utf8');
+  const [, seconds] = /^\s*keepalive (\d+)s$/m.exec(example) ?? [];
+  assert.ok(Number(seconds) * 1000 < LIMITS.keepAliveTimeout, `${seconds} s`);
+});
 
 for (const proxy of PROXIES) {
   const missing = [proxy.name, 'curl', 'openssl'].filter((name) => Bun.which(name) === null);
