@@ -8,10 +8,19 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { test as uvuTest } from 'uvu';
 import * as assert from 'uvu/assert';
 import { DATA_FILES } from '../../../src/data-files.ts';
+import { parseLogAddress } from '../../../src/hosts/cluster/address.ts';
+import { EtcdClient } from '../../../src/hosts/cluster/etcd-client.ts';
+import { readLiveHosts } from '../../../src/hosts/cluster/registry.ts';
 import { createCatalog } from '../../support/catalog.ts';
 import { type Received, send, tokenFor } from '../../support/client.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
-import { type Etcd, HAS_ETCD, startEtcd, testWithEtcd as test } from '../../support/etcd.ts';
+import {
+  CALL_MS,
+  type Etcd,
+  HAS_ETCD,
+  startEtcd,
+  testWithEtcd as test,
+} from '../../support/etcd.ts';
 import { measured, valuesOf } from '../../support/metrics.ts';
 import { killServers, runCommand, startServer } from '../../support/server.ts';
 import { until } from '../../support/until.ts';
@@ -206,6 +215,20 @@ test('metrics say how far behind the log a host is, and for how long the log was
   assert.is(values.get('catalog_log_behind'), 0);
   assert.ok((values.get('catalog_log_silence_seconds') ?? Number.NaN) >= 0);
   await server.stop();
+});
+
+test('a host that is stopped is no longer registered', async () => {
+  const url = etcd.url('stopped');
+  const host = await startServer({ args: ['--log', url, '--log-timeout', '1m'] });
+  const client = new EtcdClient({
+    endpoints: etcd.endpoints,
+    prefix: parseLogAddress(url).prefix,
+    timeoutMs: CALL_MS,
+  });
+  const registered = () => readLiveHosts(client);
+  await until('it is registered', async () => (await registered()).length === 1);
+  assert.is((await host.stop()).status, 0);
+  assert.equal(await registered(), []);
 });
 
 test('a host that answers for another one does not show an import of its own in its place', async () => {
