@@ -27,7 +27,12 @@ interface Thread {
   readonly fields: readonly string[];
 }
 
-/** The threads of a process. One that ends meanwhile, as idle ones of the engine do, is left out. */
+/**
+ * The threads of a process. One that ends meanwhile, as idle ones of the engine do, is left out.
+ *
+ * @param pid its id; undefined, as of a child that did not start, names none.
+ * @throws Error if there is no such process.
+ */
 export function threadsOf(pid: number | undefined): Thread[] {
   const tasks = `/proc/${pid}/task`;
   return readdirSync(tasks).flatMap((id) => {
