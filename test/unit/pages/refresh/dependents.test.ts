@@ -243,10 +243,21 @@ test('a renamed brand affects the parts of a long list that there are, the last 
 
 test('no page is left out if a row is removed while the pages of many rows are being named', () => {
   const store = catalog();
+  // A list of so many rows is changed in place.
+  const last = 1000;
+  store.commit([
+    (transaction) => {
+      for (let id = 5; id <= last; id += 1) addSku(transaction, 'SKU', 1, 3);
+    },
+  ]);
   const names = expand(store, 'choices/1');
   assert.is(names.next().value, 'skus/1.html');
   store.commit([(transaction) => transaction.delete('skus', 1)]);
-  assert.equal([...names], ['skus/2.html', 'skus/3.html']);
+  const others = [2, 3, ...Array.from({ length: last - 4 }, (_, index) => index + 5)];
+  assert.equal(
+    [...names],
+    others.map((id) => `skus/${id}.html`),
+  );
 });
 
 test('each of the first MAX_CHOICE_SKUS SKUs of an SPU affects the other SKUs, and further ones do not', () => {
