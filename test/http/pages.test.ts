@@ -141,7 +141,7 @@ const CHANGES: readonly Change[] = [
     name: "its brand's name",
     prepare: change(({ brand }) => `/admin/brands/${brand}/`, { name: 'Fab' }),
     before: 'Rule Works',
-    after: 'by Fab',
+    after: 'by <bdi>Fab</bdi>',
   },
   {
     name: 'the brand of its SPU',
@@ -150,7 +150,7 @@ const CHANGES: readonly Change[] = [
       return () => patch(server, `/admin/goods/${spu}/`, { brand_id: id });
     },
     before: 'Rule Works',
-    after: 'by Others',
+    after: 'by <bdi>Others</bdi>',
   },
   ...[1, 2, 3].map((level) => ({
     name: `the name of the category on level ${level}`,
@@ -305,7 +305,7 @@ test('a change of a brand or a category updates the pages of all SKUs below it',
   }
   for (const sku of skus) await pageWith(server, sku, 'Shared Works');
   await patch(server, `/admin/brands/${of.brand}/`, { name: 'Renamed' });
-  for (const sku of skus) await pageWith(server, sku, 'by Renamed');
+  for (const sku of skus) await pageWith(server, sku, 'by <bdi>Renamed</bdi>');
   await patch(server, `/admin/categories/${of.chain[0]}/`, { name: 'Renamed shelf' });
   for (const sku of skus) await pageWith(server, sku, 'Renamed shelf');
 });

@@ -254,12 +254,12 @@ test('queued pages are written before the exit', async () => {
   server.child.kill('SIGTERM');
   await until('connections are refused', async () => !(await takesConnections(server)));
   assert.not.ok(
-    texts().some((text) => text.includes('by Queued')),
+    texts().some((text) => text.includes('by <bdi>Queued</bdi>')),
     'none is written yet',
   );
   lock.close();
   await assertAtRest(server, stoppedAt);
-  assert.ok(texts().every((text) => text.includes('by Queued')));
+  assert.ok(texts().every((text) => text.includes('by <bdi>Queued</bdi>')));
 });
 
 test('pages that cannot be written delay the exit by their grace period of 5 seconds', async () => {
