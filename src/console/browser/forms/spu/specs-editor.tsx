@@ -116,11 +116,13 @@ function RemoveButton({ collection, named, reload }: RemoveProps) {
   );
 }
 
-/** Whether the user waits where a specification was added, and has not begun another one. */
+/** Whether the user waits where a specification was added, and has not begun or entered another. */
 function isWaiting(): boolean {
   const { activeElement: field } = document;
   return (
-    field instanceof HTMLInputElement && field.ariaLabel === t('spu.newSpec') && field.value === ''
+    field instanceof HTMLInputElement &&
+    field.ariaLabel === t('spu.newSpec') &&
+    field.dataset['unchosen'] === 'false'
   );
 }
 

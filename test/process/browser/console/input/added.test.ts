@@ -168,6 +168,27 @@ testInBrowser('a specification that is begun meanwhile keeps the focus', async (
   );
 });
 
+testInBrowser('specifications that are entered one after the other keep the focus', async () => {
+  const { at, visit } = scene();
+  const { page } = await visit('editor');
+  await page.goto(at('/goods/4'));
+  const spec = page.getByLabel('New specification');
+  await spec.waitFor();
+  const held = Promise.withResolvers<void>();
+  await page.route('**/admin/specs/', async (route) => {
+    if (route.request().postData()?.includes('Grade') === true) await held.promise;
+    await route.continue();
+  });
+  for (const name of ['Form', 'Grade']) {
+    await spec.fill(name);
+    await spec.press('Enter');
+  }
+  await page.getByLabel('New option of Form').waitFor();
+  assert.ok(await spec.evaluate((field) => field.matches(':focus')));
+  held.resolve();
+  await focused(page, '[aria-label="New option of Grade"]');
+});
+
 testInBrowser('in a narrow column the buttons that add keep their text in one line', async () => {
   const { at, visit } = scene();
   const { page } = await visit('editor', { width: 320 });
