@@ -115,10 +115,13 @@ interface SpecChoiceProps {
   readonly onGone: () => void;
 }
 
-/** A save that fails leads to the first choice, before it is known which one is wrong. */
+/**
+ * A save that fails leads to the first choice, before it is known which one is wrong. The user may
+ * have gone on from there since then.
+ */
 function focusInstead(wrong: HTMLElement | null): void {
-  const focused = wrong?.closest('fieldset')?.querySelector(':focus');
-  if (focused?.ariaInvalid === 'false') wrong?.focus();
+  const first = wrong?.closest('fieldset')?.querySelector('select');
+  if (first === document.activeElement && first?.ariaInvalid === 'false') wrong?.focus();
 }
 
 function Wrong({ id, problem }: { readonly id: string; readonly problem: string | null }) {

@@ -5,7 +5,7 @@ import { make, read } from '../../../../support/catalog.ts';
 import { send } from '../../../../support/client.ts';
 import { until } from '../../../../support/until.ts';
 import { shoot, testInBrowser, violationsOn } from '../../browser.ts';
-import { faults, fillPrices, hears, missingSkus, stage } from '../console.ts';
+import { faults, fillPrices, focused, hears, hold, missingSkus, stage } from '../console.ts';
 
 const scene = stage();
 
@@ -188,6 +188,31 @@ for (const [locale, saves, said] of [
     assert.equal(faults(visitor, [/422/]), []);
   });
 }
+
+testInBrowser(
+  'a new option keeps the focus when it is known which option was deleted',
+  async () => {
+    const { server, at, visit } = scene();
+    const visitor = await visit('editor');
+    const { page } = visitor;
+    const { id: spec } = await make(server, '/admin/specs/', { name: 'Feel', spu_id: 1 });
+    const { id: soft } = await make(server, '/admin/options/', { value: 'Soft', spec_id: spec });
+    await page.goto(at('/skus/1'));
+    await page.getByLabel('Feel', { exact: true }).selectOption('Soft');
+    assert.is((await send(server, 'DELETE', `/admin/options/${soft}/`)).status, 204);
+    const release = await hold(page, ({ pathname }) => pathname.endsWith('/admin/options/'), 'GET');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await focused(page, '.specs select');
+    await page.getByRole('button', { name: 'Add another…' }).first().click();
+    const added = page.getByLabel(/^New option of /);
+    await added.pressSequentially('N');
+    release();
+    await hears(page, 'alert', 'The option of Feel that you chose has been deleted.');
+    assert.ok(await added.evaluate((field) => field.matches(':focus')));
+    await send(server, 'DELETE', `/admin/specs/${spec}/`);
+    assert.equal(faults(visitor, [/422/]), []);
+  },
+);
 
 testInBrowser('an option of a specification that another user has deleted is dropped', async () => {
   const { server, at, visit } = scene();
