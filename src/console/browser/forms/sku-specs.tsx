@@ -1,6 +1,7 @@
 /** The specifications of a SKU: one choice for each specification of its SPU. */
 import { useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import type { Item } from '../api/types.ts';
 import { href } from '../location.ts';
 import { t } from '../messages/text.ts';
 import { helpFor } from '../parts/attributes.ts';
@@ -183,23 +184,37 @@ function SpecChoice(props: SpecChoiceProps) {
         </button>
       )}
       {adding.value && (
-        <AddText
-          focused
-          label={t('specs.newOption', { name: spec.name })}
-          action={t('specs.add')}
-          collection="options"
-          parent={['specs', spec.id]}
-          contentOf={(value) => ({ value, spec_id: spec.id })}
+        <NewOption
+          spec={spec}
           onGone={onGone}
-          onAdded={(item) => {
-            added.value = [...added.value, { id: item.id, value: textOf(item['value']) }];
+          onAdded={({ id: newId, value }, isLast) => {
+            added.value = [...added.value, { id: newId, value: textOf(value) }];
+            onChange(newId);
+            if (!isLast) return;
             // The field is removed, and must not take the focus with it.
             if (choice.current?.contains(document.activeElement)) select.current?.focus();
             adding.value = false;
-            onChange(item.id);
           }}
         />
       )}
     </div>
+  );
+}
+
+interface NewOptionProps extends Pick<SpecChoiceProps, 'spec' | 'onGone'> {
+  readonly onAdded: (item: Item, isLast: boolean) => void;
+}
+
+function NewOption({ spec, ...handlers }: NewOptionProps) {
+  return (
+    <AddText
+      focused
+      label={t('specs.newOption', { name: spec.name })}
+      action={t('specs.add')}
+      collection="options"
+      parent={['specs', spec.id]}
+      contentOf={(value) => ({ value, spec_id: spec.id })}
+      {...handlers}
+    />
   );
 }

@@ -23,7 +23,8 @@ interface AddProps {
   readonly parent: readonly [collection: CollectionName, id: number];
   /** The item that a text becomes. */
   readonly contentOf: (text: string) => Changes;
-  readonly onAdded: (item: Item) => void;
+  /** `isLast` tells whether nothing else is typed or waits to be added. */
+  readonly onAdded: (item: Item, isLast: boolean) => void;
   /** Another user has deleted the parent. */
   readonly onGone: () => void;
 }
@@ -70,7 +71,9 @@ function useAdding(props: AddProps, text: Signal<string>) {
   const creation = useRef(new CreationKey());
   const isShown = useShown();
   const send = async (entered: Entered) => {
-    props.onAdded(await createFrom(props, entered.text, entered.creation));
+    const item = await createFrom(props, entered.text, entered.creation);
+    const isLast = text.value.trim() === '' && waiting.value.every((each) => each === entered);
+    props.onAdded(item, isLast);
     added.value = entered.text;
   };
   const fail = (entered: Entered, error: unknown) => {

@@ -120,6 +120,27 @@ testInBrowser(
   },
 );
 
+testInBrowser('an option that is typed for a SKU while another is added is not lost', async () => {
+  const { at, visit } = scene();
+  const { page } = await visit('editor');
+  await page.goto(at('/skus/3'));
+  const specs = page.getByRole('group', { name: 'Specifications' });
+  const chosen = specs.getByLabel('Storage', { exact: true }).locator('option:checked');
+  await specs.getByRole('button', { name: 'Add another…' }).last().click();
+  const option = page.getByLabel('New option of Storage');
+  const release = await hold(page, '**/admin/options/', 'POST');
+  await option.fill('5 TB');
+  await option.press('Enter');
+  await option.pressSequentially('7 TB');
+  release();
+  await chosen.filter({ hasText: '5 TB' }).waitFor({ state: 'attached' });
+  assert.ok(await option.isVisible());
+  assert.is(await option.inputValue(), '7 TB');
+  await option.press('Enter');
+  await chosen.filter({ hasText: '7 TB' }).waitFor({ state: 'attached' });
+  await option.waitFor({ state: 'detached' });
+});
+
 testInBrowser('an option that is not added while another is typed is added again', async () => {
   const { server, at, visit } = scene();
   const { page } = await visit('editor');
