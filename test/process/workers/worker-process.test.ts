@@ -35,7 +35,7 @@ const messageOf = (port: WorkerPort) =>
   new Promise<FromWorker>((resolve) => port.onMessage(resolve));
 
 /** It ends by itself if the test has failed. */
-const RUNNING = 'setTimeout(() => {}, 10_000);';
+const RUNNING = 'setTimeout(() => {}, 60_000);';
 
 test('a worker is ended even if it handles signals, and the signal is reported', async () => {
   const port = started(
