@@ -67,13 +67,13 @@ export async function replaceFile(disk: Disk, path: string, bytes: Uint8Array): 
  * Writes `bytes` to `path` unless something is there already. It survives power loss either way.
  *
  * @returns whether it did.
- * @throws what the disk throws; CatalogError `durability_unknown`.
+ * @throws what the disk throws, which may name no path; CatalogError `durability_unknown`.
  */
 export async function writeOnce(disk: Disk, path: string, bytes: Uint8Array): Promise<boolean> {
   const temporary = temporaryPath(dirname(path));
   let isWritten = true;
   try {
-    await disk.writeNew(temporary, bytes, true).catch(about(path));
+    await disk.writeNew(temporary, bytes, true);
     disk.link(temporary, path);
   } catch (error) {
     if (systemErrorCode(error) !== 'EEXIST') throw error;

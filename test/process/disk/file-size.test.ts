@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { DATA_FILES } from '../../../src/data-files.ts';
 import { machineDisk } from '../../../src/disk/disk.ts';
 import { checkStore } from '../../../src/store/check.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
@@ -36,6 +37,15 @@ test('a backup that may not become so large is refused, and the message says wha
   assert.ok(stderr.startsWith(`catalog-server: the backup could not be written to ${file}: `));
   assert.match(stderr, /EFBIG: .*; .*raise the limit of file sizes \(ulimit -f\)\n$/);
   assert.is(machineDisk.stat(file), null);
+});
+
+test('the message for a key file that may not become so large names the file once', async () => {
+  const data = temporaryDirectory();
+  const command = ['issue-token', '--subject', 'ann', '--role', 'admin', '--data', data];
+  const { status, signal, stderr } = await limited(0, command);
+  assert.equal([status, signal], [1, null], stderr);
+  assert.match(stderr, `${DATA_FILES.keys} cannot be written: EFBIG: file too large`);
+  assert.is(stderr.split(DATA_FILES.keys).length, 2, stderr);
 });
 
 test.run();

@@ -214,7 +214,6 @@ test('a system that takes only a part of the bytes at a time gets the rest, but 
 const BYTES = Buffer.from('new');
 const WRITES = {
   replaceFile: (disk: Disk, path: string) => replaceFile(disk, path, BYTES),
-  writeOnce: (disk: Disk, path: string) => writeOnce(disk, path, BYTES),
   writeVolatile: (disk: Disk, path: string) => writeVolatile(disk, path, BYTES),
   writePieces: (disk: Disk, path: string) => writePieces(disk, path, [BYTES]),
 };
