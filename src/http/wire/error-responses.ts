@@ -10,7 +10,7 @@ import type { ParseError } from './unknown-methods.ts';
 export interface ErrorResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
+  readonly body: string | Uint8Array;
 }
 
 /** @param retryAfter seconds after which the client may try again. */
@@ -85,7 +85,7 @@ export function closeSoon(socket: Duplex, delay: Delay = delayed, milliseconds =
 }
 
 /** The response as it is sent over the network. */
-export function serialize({ status, headers, body }: ErrorResponse): string {
+export function serialize({ status, headers, body }: ErrorResponse): Uint8Array {
   const all = {
     ...headers,
     'Content-Length': Buffer.byteLength(body),
@@ -93,7 +93,8 @@ export function serialize({ status, headers, body }: ErrorResponse): string {
     Connection: 'close',
   };
   const fields = Object.entries(all).map(([name, value]) => `${name}: ${value}`);
-  return [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...fields, '', body].join('\r\n');
+  const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...fields, '', ''];
+  return Buffer.concat([Buffer.from(lines.join('\r\n')), Buffer.from(body)]);
 }
 
 /** The response to a request that node:http parsed but that does not reach the application. */

@@ -167,8 +167,6 @@ async function complete(
   }
 }
 
-const utf8 = new TextDecoder();
-
 /** Milliseconds that a client has to send the rest of a long body and to read the response to it. */
 const BODY_LINGER_MS = 5000;
 
@@ -184,12 +182,12 @@ function sendEarly(
   head: boolean,
 ): number | Promise<number> {
   const { incoming, outgoing, connection, body } = exchange;
-  const { status, headers } = response;
+  const { status, headers, body: content } = response;
   // The error of another host, or of the owner of a worker, is bytes.
-  const text = response.body instanceof Uint8Array ? utf8.decode(response.body) : response.body;
-  if (status >= 400 && typeof text === 'string' && !head) {
-    if (endWith({ status, headers, body: text }, connection, BODY_LINGER_MS)) body?.drop();
-    return Buffer.byteLength(text);
+  const isWhole = typeof content === 'string' || content instanceof Uint8Array;
+  if (status >= 400 && isWhole && !head) {
+    if (endWith({ status, headers, body: content }, connection, BODY_LINGER_MS)) body?.drop();
+    return Buffer.byteLength(content);
   }
   const sending = sendResponse(exchange, response, head);
   // The engine would receive and drop the rest of the body for as long as the response takes,
