@@ -20,6 +20,9 @@ const DRAIN = { bytes: 32 * 1024 * 1024, milliseconds: 5000, quietMilliseconds: 
  */
 const CHUNKS = { free: 16_384, bytes: 16 };
 
+/** The same for what arrives after the response: no request needs it, so it may take less time. */
+const DROPPED_CHUNKS = { free: 1024, bytes: 1024 };
+
 /** Bytes of a stream after which the timeout of a request starts again. */
 const STREAM_STRETCH_BYTES = 1024 * 1024;
 
@@ -221,13 +224,19 @@ export class IncomingBody implements RequestBody {
    */
   drop(): void {
     const incoming = this.#incoming;
-    const pauseIfTooFine = () => void (this.#isTooFine && incoming.pause());
+    if (this.#isTooFine) {
+      incoming.pause();
+      return;
+    }
+    let chunks = 0;
+    let bytes = 0;
     incoming.on('data', (chunk: Uint8Array) => {
-      this.#count(chunk);
-      pauseIfTooFine();
+      chunks += 1;
+      bytes += chunk.length;
+      const { free, bytes: least } = DROPPED_CHUNKS;
+      if (chunks > free && bytes < chunks * least) incoming.pause();
     });
     incoming.resume();
-    pauseIfTooFine();
   }
 }
 
