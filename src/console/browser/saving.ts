@@ -9,7 +9,7 @@ export const isSaving = signal(false);
 
 let underWay = 0;
 
-/** Milliseconds that a sign-out waits for what is being saved. */
+/** Milliseconds that a sign-out, or the save of a form, waits for what is being saved. */
 const MAX_WAIT_MS = 5000;
 
 let waiting: (() => void)[] = [];

@@ -1,7 +1,7 @@
 /** The form of one item, and what is shown beside it. */
 import { effect, type Signal, useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import { whileSaving } from '../saving.ts';
+import { whenSaved, whileSaving } from '../saving.ts';
 import { mayWrite } from '../api/session.ts';
 import { BASE_PATH } from '../base.ts';
 import { holdBack, navigate, path, scrollBack } from '../location.ts';
@@ -47,6 +47,12 @@ function settle(
   refusal.value = rest ?? t('form.invalid');
 }
 
+/** Waits for options that are being added, and until their field no longer shows them as unsaved. */
+async function whenAdded(): Promise<void> {
+  await whenSaved();
+  await new Promise((rendered) => setTimeout(rendered));
+}
+
 function useSaving(form: FormState, root: { current: HTMLElement | null }): Saving {
   const busy = useSignal(false);
   const conflict = useSignal<Conflict | null>(null);
@@ -55,6 +61,10 @@ function useSaving(form: FormState, root: { current: HTMLElement | null }): Savi
   const again = useRef(false);
   const run = async () => {
     refusal.value = null;
+    if (hasUnchosen(root.current)) {
+      await whenAdded();
+      if (root.current === null) return;
+    }
     again.current = busy.value;
     if (busy.value) return;
     if (!form.validate() || hasUnchosen(root.current)) {

@@ -11,6 +11,7 @@ import { attributeLabel } from '../../parts/attributes.ts';
 import { useShown } from '../../parts/change-in-place.ts';
 import { complain, offer, wordsFor } from '../../parts/notices.tsx';
 import { unsavedText } from '../../parts/pickers/unchosen.tsx';
+import { whileSaving } from '../../saving.ts';
 import { isRefusal } from '../save.ts';
 
 interface AddProps {
@@ -83,18 +84,20 @@ function useAdding(props: AddProps, text: Signal<string>) {
       complain(error);
     } else complainOf(props, entered, error, () => send(entered));
   };
+  const sendAll = async () => {
+    for (let [next] = waiting.value; next !== undefined; [next] = waiting.value) {
+      const current = next;
+      await send(current).catch((error: unknown) => fail(current, error));
+      waiting.value = waiting.value.slice(1);
+    }
+  };
   const add = async () => {
     const entered = text.value.trim();
     if (entered === '') return;
     waiting.value = [...waiting.value, { text: entered, creation: creation.current }];
     text.value = '';
     creation.current = new CreationKey();
-    if (waiting.value.length > 1) return;
-    for (let [next] = waiting.value; next !== undefined; [next] = waiting.value) {
-      const current = next;
-      await send(current).catch((error: unknown) => fail(current, error));
-      waiting.value = waiting.value.slice(1);
-    }
+    if (waiting.value.length === 1) await whileSaving(sendAll);
   };
   return { add, added: added.value, waiting: waiting.value.map((each) => each.text).join(' ') };
 }

@@ -171,6 +171,30 @@ testInBrowser('an option that is not added while another is typed is added again
   assert.equal((await storages(server)).slice(-2), ['8 TB', '9 TB']);
 });
 
+for (const path of ['/goods/6', '/skus/20']) {
+  testInBrowser(`a save of ${path} waits for an option that is being added`, async () => {
+    const { server, at, visit } = scene();
+    const { page } = await visit('editor');
+    await page.goto(at(path));
+    await page.getByLabel('Name', { exact: true }).fill('Saved with its option');
+    const more = page.getByRole('button', { name: 'Add another…' }).first();
+    if (path.startsWith('/skus')) await more.click();
+    const option = page.getByLabel(/^New option of /).first();
+    const release = await hold(page, '**/admin/options/', 'POST');
+    await option.fill('Waited for');
+    await option.press('Enter');
+    await page.keyboard.press('Control+s');
+    await page.getByText('Saving…').waitFor();
+    release();
+    await hears(page, 'status', 'Saved with its option is saved.');
+    assert.is(await page.getByText('Some values are not right yet').count(), 0);
+    const { name, specs } = await read(server, `/admin${path}/`);
+    assert.is(name, 'Saved with its option');
+    const [{ id }] = await read(server, '/admin/options/?q=waited&sortby=id&order=desc');
+    if (specs) assert.ok(specs.some((each: { option_id: number }) => each.option_id === id));
+  });
+}
+
 testInBrowser('a specification that is begun meanwhile keeps the focus', async () => {
   const { at, visit } = scene();
   const { page } = await visit('editor');
