@@ -92,8 +92,7 @@ export class WorkerPool {
   }
 
   /** Why the server is not ready; null if it is. */
-  readonly reason = (): string | null =>
-    this.serving === 0 && this.#endChecks !== null ? 'no worker is ready' : null;
+  readonly reason = (): string | null => (this.serving === 0 ? 'no worker is ready' : null);
 
   /** @returns when every worker that serves shows a change set. Never rejects. */
   readonly reach = async (sequence: number): Promise<void> => {

@@ -109,6 +109,7 @@ test('a file that cannot be read for a moment is read again, which is logged onc
   take(2, true);
   await turn();
   assert.not.ok(state.hasJoined, 'it waits between two attempts');
+  assert.equal(survived, ['EMFILE'], 'the first failure is logged');
   await until('the worker has joined', () => state.hasJoined);
   assert.equal(applied, [1, 2]);
   assert.equal(survived, ['EMFILE']);

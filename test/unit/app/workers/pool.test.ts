@@ -58,7 +58,8 @@ function scene(count: number, sequence = 0) {
   const started: FakeWorker[] = [];
   const ports: number[] = [];
   const warnings: string[] = [];
-  const clock = { now: 0 };
+  // The machine has been up for a while.
+  const clock = { now: 86_400_000 };
   const checks: (() => void)[] = [];
   const pool = new WorkerPool({
     count,
@@ -87,7 +88,7 @@ function scene(count: number, sequence = 0) {
     clock.now += milliseconds;
     for (const check of checks) check();
   };
-  return { pool, started, ports, worker, warnings, pass };
+  return { pool, started, ports, worker, warnings, checks, pass };
 }
 
 /** Whether a promise is settled after pending callbacks have run. */
@@ -100,6 +101,7 @@ async function isSettled(promise: Promise<unknown>): Promise<boolean> {
 
 test('the pool is open once all workers listen', async () => {
   const { pool, worker } = scene(2);
+  assert.is(pool.reason(), 'no worker is ready');
   const opened = pool.open(8000);
   worker(0).join(0);
   assert.not.ok(await isSettled(opened));
@@ -130,6 +132,7 @@ test('a write waits until every worker has applied it', async () => {
   worker(1).join(0);
   await opened;
   const reached = pool.reach(1);
+  assert.is(pool.sequence, 1, 'it is durable');
   assert.equal(worker(0).received.at(-1), {
     kind: 'state',
     sequence: 1,
@@ -154,6 +157,17 @@ test('a write waits until a worker shows it, although the worker reports earlier
   assert.not.ok(await isSettled(second));
   worker(0).say({ kind: 'applied', sequence: 2 });
   await second;
+  await pool.close(0);
+});
+
+test('a write does not wait for a worker that has read it from the files before', async () => {
+  const { pool, worker } = scene(1);
+  const opened = pool.open(8000);
+  worker(0).join(1);
+  await opened;
+  const sent = worker(0).received.length;
+  await pool.reach(1);
+  assert.is(worker(0).received.length, sent);
   await pool.close(0);
 });
 
@@ -200,12 +214,13 @@ test('writes do not wait for a worker that has exited, and another one replaces 
   await opened;
   const reached = pool.reach(1);
   worker(0).end('SIGSEGV');
-  await reached;
+  await Promise.all([reached, pool.reach(2)]);
   assert.is(pool.reason(), 'no worker is ready');
   await until('another worker is started', () => started.length === 2);
+  assert.is(pool.reason(), 'no worker is ready', 'it does not listen yet');
   assert.match(warnings.join(), /a worker ended \(SIGSEGV\)/);
   assert.equal(ports, [8000, 8000]);
-  worker(1).join(1);
+  worker(1).join(2);
   await until('its replacement is logged as well', () => /has replaced/.test(warnings.join()));
   assert.is(pool.serving, 1);
   assert.is(pool.reason(), null);
@@ -242,12 +257,13 @@ test('a worker that shows no sign of life for 5 seconds is killed, so that write
     pass(1000);
   }
   assert.not.ok(worker(1).isKilled, 'not before its time');
+  assert.equal(warnings, []);
   worker(0).say({ kind: 'alive' });
   pass(1000);
   await reached;
   assert.ok(worker(1).isKilled);
   assert.not.ok(worker(0).isKilled);
-  assert.match(warnings.join(), /a worker did not answer and was killed/);
+  assert.is(warnings.filter((each) => each === 'a worker did not answer and was killed').length, 1);
   await pool.close(0);
 });
 
@@ -467,6 +483,23 @@ test('no count decreases if a worker does not answer, or ends and is replaced', 
   await pool.close(0);
 });
 
+test('figures are there as soon as every worker has answered', async () => {
+  const { pool, worker, warnings } = scene(2);
+  const opened = pool.open(8000);
+  worker(0).join(0);
+  worker(1).join(0);
+  await opened;
+  const both = [pool.figures(), pool.figures()];
+  assert.equal(worker(0).received.at(-1), { kind: 'figures' });
+  worker(0).say({ kind: 'figures', figures: await figuresOf(100, 1) });
+  worker(1).say({ kind: 'figures', figures: await figuresOf(20, 2) });
+  assert.ok(await isSettled(Promise.all(both)));
+  worker(0).end('SIGKILL');
+  await turn();
+  assert.match(warnings.join(), /a worker ended \(SIGKILL\)/);
+  await pool.close(0);
+});
+
 test('a worker that does not serve yet is not asked for figures', async () => {
   const { pool, worker } = scene(1);
   const opened = pool.open(8000);
@@ -492,7 +525,7 @@ test('a worker that ends before it was ever asked for figures has none', async (
 });
 
 test('closing asks the workers to exit and kills those that do not', async () => {
-  const { pool, worker, started } = scene(2);
+  const { pool, worker, started, checks } = scene(2);
   const opened = pool.open(8000);
   worker(0).join(0);
   worker(1).join(0);
@@ -503,6 +536,7 @@ test('closing asks the workers to exit and kills those that do not', async () =>
   assert.not.ok(worker(0).isKilled);
   assert.ok(worker(1).isKilled);
   assert.is(started.length, 2, 'none is replaced');
+  assert.equal(checks, [], 'nothing looks for workers that are stuck any more');
 });
 
 test.run();
