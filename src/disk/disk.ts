@@ -105,9 +105,9 @@ const writer = new WriterThread();
  */
 export const machineDisk: Disk = {
   prepare: () => writer.start(),
-  publish: (job) => writer.publish(job),
+  publish: async (job) =>
+    hasOtherOwner(job.path) ? publish({ ...fs, openSync: openNew }, job) : writer.publish(job),
   async writeNew(path, bytes, synced) {
-    if (hasOtherOwner(path)) return blockingDisk.writeNew(path, bytes, synced);
     // The runtime hides a failure of the sync that the option `flush` asks for.
     if (!synced) return fsp.writeFile(path, bytes, { flag: 'wx', mode: 0o600 });
     const fd = await open(path, 'wx', 0o600);
@@ -177,8 +177,6 @@ export const machineDisk: Disk = {
  */
 export const blockingDisk: Disk = {
   ...machineDisk,
-  publish: async (job) =>
-    hasOtherOwner(job.path) ? publish({ ...fs, openSync: openNew }, job) : writer.publish(job),
   async writeNew(path, bytes, synced) {
     const fd = openNew(path, 'wx', 0o600);
     try {

@@ -5,7 +5,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { dirname, join, resolve } from 'node:path';
-import { CatalogError, messageOf, systemErrorCode } from '../errors.ts';
+import { CatalogError, hasCode, messageOf, systemErrorCode } from '../errors.ts';
 import type { Disk } from './disk.ts';
 import type { Job } from './publish.ts';
 
@@ -67,22 +67,20 @@ export async function replaceFile(disk: Disk, path: string, bytes: Uint8Array): 
  * Writes `bytes` to `path` unless something is there already. It survives power loss either way.
  *
  * @returns whether it did.
- * @throws what the disk throws, which may name no path; CatalogError `durability_unknown`.
+ * @throws what the disk throws; CatalogError `durability_unknown`.
  */
-export async function writeOnce(disk: Disk, path: string, bytes: Uint8Array): Promise<boolean> {
-  const temporary = temporaryPath(dirname(path));
-  let isWritten = true;
-  try {
-    await disk.writeNew(temporary, bytes, true);
-    disk.link(temporary, path);
-  } catch (error) {
-    if (systemErrorCode(error) !== 'EEXIST') throw error;
-    isWritten = false;
-  } finally {
-    await discard(disk, temporary);
-  }
-  await withOpen(disk, dirname(path), (fd) => syncName(disk, fd, path));
-  return isWritten;
+export function writeOnce(disk: Disk, path: string, bytes: Uint8Array): Promise<boolean> {
+  return withOpen(disk, dirname(path), async (fd) => {
+    try {
+      await writeDurably(disk, path, bytes, fd, { exclusive: true });
+      return true;
+    } catch (error) {
+      if (!hasCode(error, 'second_writer')) throw error;
+      // The process that has written it may not have synced its name yet.
+      await syncName(disk, fd, path);
+      return false;
+    }
+  });
 }
 
 /** Writes `bytes` to `path` whole, without any sync: for files that can be made again. */

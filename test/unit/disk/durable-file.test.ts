@@ -266,6 +266,17 @@ test('a file that is written once is synced before it gets its name, and is not 
   assert.equal([disk.list('/disk'), disk.descriptors], [['file'], []]);
 });
 
+test('a file is written once on a file system without hard links too', async () => {
+  const directory = temporaryDirectory();
+  const path = join(directory, 'file');
+  const disk = new RefusingDisk();
+  disk.refusal = at('link', 'EPERM');
+  assert.is(await writeOnce(disk, path, Buffer.from('first')), true);
+  assert.is(await writeOnce(disk, path, Buffer.from('second')), false);
+  assert.is(readFileSync(path, 'utf8'), 'first');
+  assert.equal(readdirSync(directory), ['file']);
+});
+
 test('a file that can be made again is replaced as a whole, without a sync', async () => {
   for (const writeWith of [WRITES.writeVolatile, WRITES.writePieces]) {
     const disk = new PowerDisk('/disk', Volume.holding({ file: Buffer.from('old') }));
