@@ -11,8 +11,9 @@
  */
 import fs from 'node:fs';
 import { constants, hostname } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { CatalogError, systemErrorCode } from '../errors.ts';
+import { ignoreUnreadable } from './durable-file.ts';
 import { errnoReader, libc } from './system/libc.ts';
 import { giveDirectories, giveToOwner, hasOtherOwner } from './system/owner.ts';
 
@@ -53,8 +54,7 @@ export class FileLock {
 
   /** @param path of the lock file, which is created if needed, as is its directory. */
   constructor(path: string) {
-    const first = fs.mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    if (first !== undefined) giveDirectories(first, dirname(path));
+    makeDirectory(dirname(path));
     if (hasOtherOwner(path)) createFor(path);
     this.#path = path;
     this.#fd = openLock(path);
@@ -119,6 +119,32 @@ export class FileLock {
   #open(): number {
     if (this.#fd === null) throw new Error('the lock is closed');
     return this.#fd;
+  }
+}
+
+/**
+ * Makes a directory and its missing parents. They survive power loss when this returns: otherwise
+ * what the holder of the lock writes could vanish with them.
+ */
+function makeDirectory(directory: string): void {
+  const first = fs.mkdirSync(directory, { recursive: true, mode: 0o700 });
+  if (first === undefined) return;
+  giveDirectories(first, directory);
+  const top = resolve(first);
+  for (let path = resolve(directory); path.startsWith(top); path = dirname(path)) {
+    syncNow(dirname(path));
+  }
+}
+
+function syncNow(directory: string): void {
+  let fd: number | null = null;
+  try {
+    fd = fs.openSync(directory, 'r');
+    fs.fsyncSync(fd);
+  } catch (error) {
+    ignoreUnreadable(error);
+  } finally {
+    if (fd !== null) fs.closeSync(fd);
   }
 }
 

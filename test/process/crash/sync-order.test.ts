@@ -3,7 +3,7 @@
  * that it relies on is synced, gets its name, and its directory is synced.
  */
 import { cpSync, readdirSync, realpathSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { send } from '../../support/client.ts';
@@ -48,8 +48,11 @@ class Writer {
 
 const book = (name: string) => ({ name, pub_date: '1815-12-23' });
 
-/** A data directory whose path has no symbolic links, as strace shows it. */
-const newData = () => join(realpathSync(temporaryDirectory()), 'data');
+/**
+ * A data directory that does not exist, nor does the one it is in. Its path has no symbolic links, as
+ * strace shows it.
+ */
+const newData = () => join(realpathSync(temporaryDirectory()), 'new', 'data');
 
 /** @throws if a call had not ended before the next one began. */
 function assertInOrder(
@@ -253,11 +256,11 @@ function assertCreated(calls: readonly Call[], data: string): void {
       /^(?:write|send)/.test(call.name) && stringsOf(call)[0]?.startsWith('listening on') === true,
   );
   const made = (path: string) =>
-    calls.find((call) => call.name.startsWith('mkdir') && stringsOf(call)[0] === path);
-  for (const [path, parent] of [
-    [join(data, 'changes'), data],
-    [data, join(data, '..')],
-  ] as const) {
+    calls.find(
+      (call) => call.name.startsWith('mkdir') && call.result === 0 && stringsOf(call)[0] === path,
+    );
+  for (const path of [join(data, 'changes'), data, dirname(data)]) {
+    const parent = dirname(path);
     const synced = calls.find(
       ({ name, target, began }) =>
         name === 'fsync' && target === parent && began > (made(path)?.ended ?? Infinity),
