@@ -14,8 +14,11 @@ export type ReadFile = (path: string) => string | null;
 export function machineMemory(read: ReadFile = readIfThere, machine = totalmem()): number {
   let least = machine;
   for (const line of (read('/proc/self/cgroup') ?? '').split('\n')) {
-    const [, controllers = '', group = ''] = line.split(':');
-    const limits = limitFiles(controllers, group).map((path) => Number(read(path)?.trim() || NaN));
+    // The name of a group may contain colons.
+    const [, controllers = '', ...group] = line.split(':');
+    const limits = limitFiles(controllers, group.join(':')).map((path) =>
+      Number(read(path)?.trim() || NaN),
+    );
     // "max", which is not a number, means no limit.
     for (const limit of limits) if (limit > 0 && limit < least) least = limit;
   }

@@ -34,6 +34,12 @@ test('a limit of control groups version 1 applies', () => {
   assert.is(memoryWith({ ...groups, [own]: '9223372036854771712\n' }), MACHINE);
 });
 
+test('a limit applies to a group with colons in its name, as a unit of systemd may have', () => {
+  const groups = { '/proc/self/cgroup': '0::/system.slice/catalog:eu:1.service\n' };
+  const own = '/sys/fs/cgroup/system.slice/catalog:eu:1.service/memory.max';
+  assert.is(memoryWith({ ...groups, [own]: '1073741824\n' }), 2 ** 30);
+});
+
 test('the limit on this machine is more than 0 and at most its memory', () => {
   const memory = machineMemory();
   assert.ok(memory > 0 && memory <= totalmem());
