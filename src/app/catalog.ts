@@ -6,28 +6,27 @@ import type { Hosts } from '../hosts/primary/host-service.ts';
 import { secretKeys } from '../auth/keys.ts';
 import { Login } from '../auth/login.ts';
 import { Renewals } from '../auth/renewals.ts';
-import type { PasswordCheck } from '../auth/passwords.ts';
 import type { SharedFiles } from '../auth/sharing/shared-files.ts';
 import { TokenVerifier } from '../auth/tokens.ts';
-import type { OpenConsole } from '../console/assets.ts';
 import { onceOpened, openConsole } from '../console/open.ts';
 import { diskSpace } from '../disk/free-space.ts';
 import { type Application, createApplication } from '../http/application.ts';
 import { PageBuilds } from '../pages/refresh/page-builds.ts';
 import type { PageQueue } from '../pages/refresh/queue.ts';
-import { openPages, type Pages, type PageSeams } from './open-pages.ts';
+import { openPages, type Pages } from './open-pages.ts';
 import { keepSavingSettings } from '../pages/shop/settings.ts';
 import { TemplateSources } from '../pages/render/template-sources.ts';
 import { AuditedStore } from '../resources/audit/audited-store.ts';
 import { lastBackupTime } from '../store/files/last-backup.ts';
 import type { Store } from '../store/store.ts';
-import { type Archive, archivePlace, type ArchiveSeams, openArchive } from './archive/open.ts';
+import { type Archive, archivePlace, openArchive } from './archive/open.ts';
 import { openStore } from './open-store.ts';
 import type { Monitor } from './catalog-monitor.ts';
 import type { Context } from './context.ts';
-import { type HostSeams, openHosts } from './hosts/open.ts';
+import { openHosts } from './hosts/open.ts';
 import { openImports } from './imports/open.ts';
 import { alone, type HostMode, type Membership } from './hosts/membership.ts';
+import type { Seams } from './seams.ts';
 import type { ServeOptions } from './server-options.ts';
 import type { ReadinessDetails } from '../http/services.ts';
 import { commonOptions } from './services/common-options.ts';
@@ -35,7 +34,7 @@ import { Summaries } from './services/summary.ts';
 import { Previews } from './services/previews.ts';
 import { Users } from './services/users.ts';
 import { createTokenService } from './services/token-service.ts';
-import { type Changes, type ChangeSeams, openChanges } from './webhooks/open.ts';
+import { type Changes, openChanges } from './webhooks/open.ts';
 
 export type CatalogOptions = Pick<
   ServeOptions,
@@ -58,23 +57,6 @@ export type CatalogOptions = Pick<
   | 'followers'
 >;
 
-/** What the composition or a test provides: the clock, password hashing, memory and so on. */
-export interface Seams extends ChangeSeams, ArchiveSeams, HostSeams, PageSeams {
-  /** Milliseconds since the epoch; used for stored times, tokens and failed logins. */
-  readonly clock?: { readonly now: () => number };
-  readonly verifyPassword?: PasswordCheck;
-  /** Called before data is added; throws if memory is scarce. */
-  readonly requireRoom?: () => void;
-  /** Whether memory is scarce. */
-  readonly isMemoryScarce?: () => boolean;
-  /** Bytes that the disk of the data directory can still take. */
-  readonly freeSpace?: () => Promise<number>;
-  /** The files of the console. */
-  readonly openConsole?: OpenConsole;
-  /** How the host works with others; alone, if left out. */
-  readonly mode?: HostMode;
-}
-
 /** An open catalog; it owns its data directory. */
 export interface Catalog {
   readonly application: Application;
@@ -93,6 +75,7 @@ export interface Catalog {
 /**
  * Opens the store, or creates it, and everything that answers requests from it.
  *
+ * @param mode how the host works with others.
  * @throws CatalogError `store_locked`, `store_damaged`, `store_unreadable`,
  *   `schema_version`, `write_refused`, `key_file`, `access_file`, `page_failed`, `encryption`.
  */
@@ -100,7 +83,8 @@ export async function openCatalog(
   options: CatalogOptions,
   context: Context,
   monitor: Monitor,
-  seams: Seams,
+  mode: HostMode = alone(),
+  seams: Seams = {},
 ): Promise<Catalog> {
   // Reports a mistake in the settings before anything is opened.
   void new TemplateSources(context.disk, options.pages.templates);
@@ -109,7 +93,7 @@ export async function openCatalog(
   void archivePlace(options, context, seams);
   await using ifFailed = new AsyncDisposableStack();
   const opened = ifFailed.use(new AsyncDisposableStack());
-  const catalog = await compose(opened, options, context, monitor, seams);
+  const catalog = await compose(opened, options, context, monitor, mode, seams);
   ifFailed.move();
   return catalog;
 }
@@ -124,10 +108,12 @@ async function compose(
   options: CatalogOptions,
   { disk, env, version }: Context,
   monitor: Monitor,
+  mode: HostMode,
   seams: Seams,
 ): Promise<Catalog> {
   const { data, auditSize: auditBytes } = options;
-  const { clock, requireRoom, openConsole: open = openConsole, mode = alone() } = seams;
+  const { clock, openConsole: open = openConsole } = seams;
+  const { requireRoom } = monitor.memory;
   const store = await openStore(options, disk, monitor, mode);
   opened.defer(() => store.close());
   const membership = await mode.join(store);
@@ -243,7 +229,7 @@ function openSummaries(
   { store, pages }: { readonly store: Store; readonly pages: Pages },
   disk: Context['disk'],
   monitor: Monitor,
-  { clock, isMemoryScarce = () => false, freeSpace = async () => diskSpace(data).free }: Seams,
+  { clock, freeSpace = async () => diskSpace(data).free }: Seams,
 ): Summaries {
   return new Summaries({
     store,
@@ -251,7 +237,7 @@ function openSummaries(
     currency,
     freeSpace,
     lastBackup: () => lastBackupTime(disk, data),
-    isMemoryScarce,
+    isMemoryScarce: monitor.memory.isScarce,
     reason: monitor.readiness.reason,
     now: clock?.now ?? Date.now,
     onError: monitor.onError('the summary is incomplete'),

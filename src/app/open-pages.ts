@@ -11,10 +11,10 @@ import { SOUGHT_BY_PAGES } from '../pages/shop/catalog.ts';
 import { Gatherer } from '../pages/shop/gather.ts';
 import { PageList } from '../pages/shop/page-list.ts';
 import { PageFiles } from '../pages/writer/files.ts';
-import type { PageMaker } from '../pages/writer/page-writer.ts';
 import { PageThread } from '../pages/writer/page-thread.ts';
 import type { Store } from '../store/store.ts';
 import type { Monitor } from './catalog-monitor.ts';
+import type { Seams } from './seams.ts';
 import type { ServeOptions } from './server-options.ts';
 
 export interface Pages {
@@ -23,12 +23,6 @@ export interface Pages {
   readonly previews: PagePreviews;
   /** Makes the pages that wait, for at most `grace` milliseconds, and ends the thread. */
   close(grace: number): Promise<void>;
-}
-
-/** What a test provides. */
-export interface PageSeams {
-  /** Makes the pages; if left out, a thread does. */
-  readonly pageMaker?: PageMaker | undefined;
 }
 
 /** Opens the pages. Those that cannot be made are reported to `monitor`, and retried. */
@@ -42,7 +36,7 @@ export function openPages(
   store: Store,
   disk: Disk,
   monitor: Pick<Monitor, 'onError'>,
-  { pageMaker }: PageSeams,
+  { pageMaker }: Seams,
 ): Pages {
   const onError = monitor.onError('a page could not be written; the server will try again');
   const list = new PageList(settings.publicUrl !== null);

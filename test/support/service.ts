@@ -3,9 +3,12 @@
  * to the same client as a server does (client.ts). Its store is on a real directory, and a write
  * waits for no device.
  */
-import { type CatalogOptions, openCatalog, type Seams } from '../../src/app/catalog.ts';
+import { type CatalogOptions, openCatalog } from '../../src/app/catalog.ts';
+import type { Monitor } from '../../src/app/catalog-monitor.ts';
 import type { Context } from '../../src/app/context.ts';
+import type { HostMode } from '../../src/app/hosts/membership.ts';
 import { Readiness } from '../../src/app/readiness.ts';
+import type { Seams } from '../../src/app/seams.ts';
 import { migrate } from '../../src/cli/commands/migrate.ts';
 import { type Disk, machineDisk } from '../../src/disk/disk.ts';
 import { CatalogError, messageOf } from '../../src/errors.ts';
@@ -41,6 +44,11 @@ export interface ServiceOptions extends Omit<Partial<CatalogOptions>, 'pages'>, 
   /** The largest body, in bytes. */
   readonly maxBody?: number;
   readonly disk?: Disk;
+  /** How the host works with others; alone, if left out. */
+  readonly mode?: HostMode;
+  /** Called before data is added; throws if memory is scarce. */
+  readonly requireRoom?: () => void;
+  readonly isMemoryScarce?: () => boolean;
   /** Whether all pages are looked at, as every start does; true if left out. */
   readonly compares?: boolean;
 }
@@ -79,10 +87,8 @@ export async function openService(options: ServiceOptions = {}): Promise<Service
   if (options.demo === true) await migrate({ data, demo: true, dryRun: false }, context);
   const log: string[] = [];
   const settings = optionsOf(options, data);
-  const catalog = await openCatalog(settings, context, monitor(log), {
-    pageMaker: pageMaker(settings, disk),
-    ...options,
-  });
+  const seams = { pageMaker: pageMaker(settings, disk), ...options };
+  const catalog = await openCatalog(settings, context, monitor(log, options), options.mode, seams);
   if (options.compares !== false) catalog.pages.compare();
   opened += 1;
   const url = `http://service-${opened}`;
@@ -150,7 +156,10 @@ export function optionsOf(options: ServiceOptions, data: string): CatalogOptions
 }
 
 /** Keeps what is logged, as `Observability` words it. */
-export function monitor(log: string[]): Parameters<typeof openCatalog>[2] {
+export function monitor(
+  log: string[],
+  { requireRoom = () => {}, isMemoryScarce = () => false }: ServiceOptions = {},
+): Monitor {
   const readiness = new Readiness();
   const add = (message: string) => void log.push(message);
   const onError = (what: string) => (error: unknown) => add(`${what}: ${messageOf(error)}`);
@@ -161,6 +170,7 @@ export function monitor(log: string[]): Parameters<typeof openCatalog>[2] {
       warn: add,
     },
     readiness,
+    memory: { requireRoom, isScarce: isMemoryScarce },
     onReplicationState: (state) => readiness.setReplicationState(state),
     observer: {
       appending: readiness.appending,

@@ -16,6 +16,7 @@ import type { ReadinessDetails } from '../../http/services.ts';
 import type { Store } from '../../store/store.ts';
 import type { Monitor } from '../catalog-monitor.ts';
 import type { Context } from '../context.ts';
+import type { Seams } from '../seams.ts';
 import { DATA_FILES, isDataFile } from '../../data-files.ts';
 
 /** Milliseconds for which an archive still takes change sets when the server stops. */
@@ -27,12 +28,6 @@ export interface ArchiveOptions {
   readonly archiveKey?: string;
   /** Milliseconds that a restore can go back; everything is kept if left out. */
   readonly archiveKeep?: number;
-}
-
-/** What a test provides. */
-export interface ArchiveSeams {
-  readonly clock?: { readonly now: () => number };
-  readonly archiveStore?: ObjectStore;
 }
 
 export interface Archive {
@@ -58,7 +53,7 @@ interface ArchivePlace {
 export function archivePlace(
   { archive: address, archiveKey, data }: ArchiveOptions & { readonly data: string },
   { disk, env }: Pick<Context, 'disk' | 'env'>,
-  { archiveStore }: ArchiveSeams,
+  { archiveStore }: Seams,
 ): ArchivePlace | null {
   if (address === undefined) return null;
   if (address.kind === 'directory') {
@@ -130,7 +125,7 @@ export function openArchive(
   store: Store,
   context: Pick<Context, 'disk' | 'env'>,
   monitor: Monitor,
-  seams: ArchiveSeams,
+  seams: Seams,
 ): Archive {
   const place = archivePlace(options, context, seams);
   if (place === null) {

@@ -37,12 +37,7 @@ export class CurrentCatalog {
 
   /** Opens the catalog of the data directory. @throws as `openCatalog`. */
   open(mode: HostMode): Promise<Catalog> {
-    const { memory } = this.#observability;
-    return openCatalog(this.#options, this.#context, this.#observability, {
-      mode,
-      requireRoom: memory.requireRoom,
-      isMemoryScarce: memory.isScarce,
-    });
+    return openCatalog(this.#options, this.#context, this.#observability, mode);
   }
 
   /** Opens the catalog of the data directory, and serves from it. @throws as `openCatalog`. */

@@ -5,6 +5,7 @@ import { Hosts } from '../../hosts/primary/host-service.ts';
 import type { Store } from '../../store/store.ts';
 import type { Monitor } from '../catalog-monitor.ts';
 import type { Context } from '../context.ts';
+import type { Seams } from '../seams.ts';
 import type { Changes } from '../webhooks/open.ts';
 
 interface Settings {
@@ -16,19 +17,13 @@ interface Settings {
   readonly follows: boolean;
 }
 
-/** What a test provides. */
-export interface HostSeams {
-  /** Milliseconds after which an idle stream of change sets gets an empty line. */
-  readonly emptyLineMs?: number;
-}
-
 /** @returns the service for other hosts, and the role of this host among them. */
 export function openHosts(
   { data: directory, followers = false, follows }: Settings,
   { store, changes }: { readonly store: Store; readonly changes: Changes },
   { disk, env }: Pick<Context, 'disk' | 'env'>,
   monitor: Monitor,
-  { emptyLineMs }: HostSeams,
+  { emptyLineMs }: Seams,
 ): { readonly role: HostRole; readonly hosts: Hosts } {
   const onSucceeded = (message: string) => {
     monitor.log.warn(message);

@@ -5,27 +5,17 @@ import { CatalogError } from '../../errors.ts';
 import type { AuditedStore } from '../../resources/audit/audited-store.ts';
 import { ChangeFeed } from '../../resources/changes/change-feed.ts';
 import { ChangeSource } from '../../resources/changes/change-source.ts';
-import type { Secrets, Send } from '../../resources/webhooks/ports.ts';
+import type { Secrets } from '../../resources/webhooks/ports.ts';
 import { type WebhookFigures, Webhooks } from '../../resources/webhooks/webhooks.ts';
 import type { Monitor } from '../catalog-monitor.ts';
 import type { Context } from '../context.ts';
+import type { Seams } from '../seams.ts';
 import { DeliveryDuty, type SharedDeliveries } from './duty.ts';
 import { openDeliveryFiles } from './files.ts';
 import { httpSender } from './sender.ts';
 
 /** Milliseconds that deliveries under way have to be answered when the server stops. */
 const DELIVERY_GRACE_MS = 2000;
-
-/** What a test provides. */
-export interface ChangeSeams {
-  readonly clock?: { readonly now: () => number };
-  /** Milliseconds after which a stream of changes without events gets a comment. */
-  readonly commentMs?: number;
-  /** Delivers to webhooks. */
-  readonly send?: Send;
-  /** Milliseconds to the next attempt, by the number of failures in a row. */
-  readonly retryDelay?: (failures: number) => number;
-}
 
 export interface Changes {
   readonly feed: ChangeFeed;
@@ -53,7 +43,7 @@ export async function openChanges(
   audited: AuditedStore,
   { disk, version }: Pick<Context, 'disk' | 'version'>,
   monitor: Monitor,
-  { clock, commentMs, retryDelay, send = httpSender(version) }: ChangeSeams,
+  { clock, commentMs, retryDelay, send = httpSender(version) }: Seams,
   delivering: Delivering,
 ): Promise<Changes> {
   const source = new ChangeSource(audited.store);

@@ -77,7 +77,7 @@ test('a mistake in the settings is reported before there is a store', async () =
     ['key_file', {}, 'short'],
   ] as const) {
     const context = contextOf(quickDisk, { CATALOG_JWT_SECRET: secret });
-    const opening = openCatalog(optionsOf(options, data), context, monitor([]), {});
+    const opening = openCatalog(optionsOf(options, data), context, monitor([]));
     assert.is(await codeOf(opening), code);
     assert.equal(readdirSync(data), [], code);
   }
@@ -105,7 +105,7 @@ test('a start that fails logs nothing of what it could not write', async () => {
   };
   const log: string[] = [];
   const context = contextOf(disk, { CATALOG_JWT_SECRET: SECRET });
-  const opening = openCatalog(optionsOf({}, data), context, monitor(log), {});
+  const opening = openCatalog(optionsOf({}, data), context, monitor(log));
   assert.is(await opening.then(String, messageOf), 'no webhooks');
   assert.equal(log, []);
 });
