@@ -25,7 +25,7 @@ import type { Monitor } from './catalog-monitor.ts';
 import type { Context } from './context.ts';
 import { openHosts } from './hosts/open.ts';
 import { openImports } from './imports/open.ts';
-import { alone, type HostMode, type Membership } from './hosts/membership.ts';
+import { ALONE, type Membership } from './hosts/membership.ts';
 import type { Seams } from './seams.ts';
 import type { ServeOptions } from './server-options.ts';
 import type { ReadinessDetails } from '../http/services.ts';
@@ -75,7 +75,7 @@ export interface Catalog {
 /**
  * Opens the store, or creates it, and everything that answers requests from it.
  *
- * @param mode how the host works with others.
+ * @param membership how the host works with others.
  * @throws CatalogError `store_locked`, `store_damaged`, `store_unreadable`,
  *   `schema_version`, `write_refused`, `key_file`, `access_file`, `page_failed`, `encryption`.
  */
@@ -83,7 +83,7 @@ export async function openCatalog(
   options: CatalogOptions,
   context: Context,
   monitor: Monitor,
-  mode: HostMode = alone(),
+  membership: Membership = ALONE,
   seams: Seams = {},
 ): Promise<Catalog> {
   // Reports a mistake in the settings before anything is opened.
@@ -93,7 +93,7 @@ export async function openCatalog(
   void archivePlace(options, context, seams);
   await using ifFailed = new AsyncDisposableStack();
   const opened = ifFailed.use(new AsyncDisposableStack());
-  const catalog = await compose(opened, options, context, monitor, mode, seams);
+  const catalog = await compose(opened, options, context, monitor, membership, seams);
   ifFailed.move();
   return catalog;
 }
@@ -108,16 +108,16 @@ async function compose(
   options: CatalogOptions,
   { disk, env, version }: Context,
   monitor: Monitor,
-  mode: HostMode,
+  membership: Membership,
   seams: Seams,
 ): Promise<Catalog> {
   const { data, auditSize: auditBytes } = options;
   const { clock, openConsole: open = openConsole } = seams;
   const { requireRoom } = monitor.memory;
-  const store = await openStore(options, disk, monitor, mode);
+  const store = await openStore(options, disk, monitor, membership);
   opened.defer(() => store.close());
-  const membership = await mode.join(store);
   opened.defer(membership.close);
+  await membership.join(store);
   const { shared, deliveries } = membership;
   const archive = openArchive(options, store, { disk, env }, monitor, seams);
   opened.defer(archive.close);
@@ -129,7 +129,7 @@ async function compose(
   const changes = await openChanges(data, audited, { disk, version }, monitor, seams, deliveries);
   opened.defer(changes.close);
   await changes.start();
-  const settings = { ...options, follows: mode.follows };
+  const settings = { ...options, follows: membership.follows };
   const { role, hosts } = openHosts(settings, { store, changes }, { disk, env }, monitor, seams);
   const importing = { ...options, amongHosts: shared !== undefined };
   const { imports, close: endImports } = await openImports(importing, audited, disk, monitor);

@@ -2,7 +2,7 @@
 import { Store } from '../store/store.ts';
 import type { Monitor } from './catalog-monitor.ts';
 import type { Context } from './context.ts';
-import type { HostMode } from './hosts/membership.ts';
+import type { Membership } from './hosts/membership.ts';
 
 interface Settings {
   readonly data: string;
@@ -15,7 +15,7 @@ export function openStore(
   { data, history, checkpointSize: smallestCheckpoint }: Settings,
   disk: Context['disk'],
   monitor: Monitor,
-  { follows, storeOptions }: HostMode,
+  { follows, storeOptions }: Membership,
 ): Promise<Store> {
   return Store.open({
     ...storeOptions,

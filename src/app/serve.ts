@@ -10,7 +10,7 @@ import { CurrentCatalog } from './hosts/current-catalog.ts';
 import type { Host, HostParts } from './hosts/host.ts';
 import { PrimaryHost } from './hosts/primary-host.ts';
 import { FollowerHost } from './hosts/follower-host.ts';
-import { alone } from './hosts/membership.ts';
+import { ALONE } from './hosts/membership.ts';
 import { printHints } from './terminal-hints.ts';
 import { metricsAddress, Observability } from './observability.ts';
 import { runStartupChecks } from './startup-checks.ts';
@@ -87,7 +87,8 @@ function hostOf(parts: HostParts, { onDurable }: Processes): Host {
   const { options, context, observability, current } = parts;
   const { follow, log } = options;
   if (log !== undefined) return new ClusterHost(openCluster({ ...options, log }), parts);
-  if (follow === undefined) return new PrimaryHost(parts, alone({ onDurable }));
+  if (follow === undefined)
+    return new PrimaryHost(parts, { ...ALONE, storeOptions: { onDurable } });
   return new FollowerHost({ ...options, follow }, context, {
     log: observability.log,
     open: (mode) => current.open(mode),

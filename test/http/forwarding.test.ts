@@ -1,7 +1,7 @@
 /** Which requests a replica forwards to the primary (spec 15.11). */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ALONE, alone, type HostMode } from '../../src/app/hosts/membership.ts';
+import { ALONE, type Membership } from '../../src/app/hosts/membership.ts';
 import { CatalogError } from '../../src/errors.ts';
 import type { Forward } from '../../src/http/application.ts';
 import { send } from '../support/client.ts';
@@ -10,8 +10,8 @@ import { closeServices, openService } from '../support/service.ts';
 test.after.each(closeServices);
 
 /** A host whose writes another one carries out. */
-function forwarding(forward: Forward): HostMode {
-  return { ...alone(), join: async () => ({ ...ALONE, forwarding: () => forward }) };
+function forwarding(forward: Forward): Membership {
+  return { ...ALONE, forwarding: () => forward };
 }
 
 /** A primary and a replica, which forwards to the primary and records it in `passed`. */
@@ -20,7 +20,7 @@ async function pair() {
   const primary = await openService({ demo: true });
   const replica = await openService({
     demo: true,
-    mode: forwarding(async (request) => {
+    membership: forwarding(async (request) => {
       passed.push(`${request.method} ${request.path}`);
       return primary.application(request);
     }),
@@ -66,7 +66,9 @@ test('a replica answers page builds, previews, unknown paths and unknown methods
 test('if forwarding fails, the response is 503 with Retry-After and the message of the error', async () => {
   for (const code of ['primary_unreachable', 'write_unknown', 'not_primary'] as const) {
     const replica = await openService({
-      mode: forwarding(() => Promise.reject(new CatalogError(code, 'the words for the client'))),
+      membership: forwarding(() =>
+        Promise.reject(new CatalogError(code, 'the words for the client')),
+      ),
     });
     const failed = await send(replica, 'DELETE', '/books/1/');
     assert.is(failed.status, 503, code);

@@ -13,7 +13,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Catalog, openCatalog } from '../../src/app/catalog.ts';
-import { alone } from '../../src/app/hosts/membership.ts';
+import { ALONE } from '../../src/app/hosts/membership.ts';
 import type { HttpRequest, HttpResponse, RequestBody } from '../../src/http/message.ts';
 import { changeOf } from '../../src/model/change.ts';
 import { KINDS } from '../../src/model/kinds.ts';
@@ -87,7 +87,7 @@ test.before(async () => {
   await fill(data, SKUS);
   const context = contextOf(quickDisk, { CATALOG_JWT_SECRET: SECRET });
   const options = optionsOf({}, data);
-  catalog = await openCatalog(options, context, monitor(log), alone(), {
+  catalog = await openCatalog(options, context, monitor(log), ALONE, {
     emptyLineMs: NOTHING_AFTER_MS,
     pageMaker: pageMaker(options, quickDisk),
   });

@@ -6,7 +6,7 @@
 import { type CatalogOptions, openCatalog } from '../../src/app/catalog.ts';
 import type { Monitor } from '../../src/app/catalog-monitor.ts';
 import type { Context } from '../../src/app/context.ts';
-import type { HostMode } from '../../src/app/hosts/membership.ts';
+import type { Membership } from '../../src/app/hosts/membership.ts';
 import { Readiness } from '../../src/app/readiness.ts';
 import type { Seams } from '../../src/app/seams.ts';
 import { migrate } from '../../src/cli/commands/migrate.ts';
@@ -45,7 +45,7 @@ export interface ServiceOptions extends Omit<Partial<CatalogOptions>, 'pages'>, 
   readonly maxBody?: number;
   readonly disk?: Disk;
   /** How the host works with others; alone, if left out. */
-  readonly mode?: HostMode;
+  readonly membership?: Membership;
   /** Called before data is added; throws if memory is scarce. */
   readonly requireRoom?: () => void;
   readonly isMemoryScarce?: () => boolean;
@@ -88,7 +88,8 @@ export async function openService(options: ServiceOptions = {}): Promise<Service
   const log: string[] = [];
   const settings = optionsOf(options, data);
   const seams = { pageMaker: pageMaker(settings, disk), ...options };
-  const catalog = await openCatalog(settings, context, monitor(log, options), options.mode, seams);
+  const { membership } = options;
+  const catalog = await openCatalog(settings, context, monitor(log, options), membership, seams);
   if (options.compares !== false) catalog.pages.compare();
   opened += 1;
   const url = `http://service-${opened}`;

@@ -14,7 +14,7 @@ import { HttpPrimary, type Refusals } from '../../hosts/following/primary-client
 import { takeBase } from '../../hosts/following/take-base.ts';
 import { withOwnership } from '../../store/directory.ts';
 import { isVacant, type ReceivedBase, removeReceptions } from '../../store/hosts/install-base.ts';
-import { joinCluster } from '../cluster/join.ts';
+import { clusterMembership } from '../cluster/membership.ts';
 import { keepClusterSettings } from '../cluster/settings-file.ts';
 import type { Host, HostParts } from './host.ts';
 import { hostToken } from './host-token.ts';
@@ -82,12 +82,7 @@ export class ClusterHost implements Host {
   /** @param origin the digest with which the history of a new store begins. */
   async #open(origin?: string): Promise<void> {
     const { options, context, observability, current } = this.#parts;
-    const cluster = this.#cluster;
-    await current.begin({
-      follows: false,
-      storeOptions: { shared: cluster.shared, origin },
-      join: (store) => joinCluster(cluster, store, options, context, observability),
-    });
+    await current.begin(clusterMembership(this.#cluster, origin, options, context, observability));
   }
 
   async #bootstrap(): Promise<void> {

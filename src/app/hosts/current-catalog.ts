@@ -5,7 +5,7 @@ import type { Application } from '../../http/application.ts';
 import { uncachedJson } from '../../http/rules/uncached-json.ts';
 import { type Catalog, openCatalog } from '../catalog.ts';
 import type { Context } from '../context.ts';
-import type { HostMode } from './membership.ts';
+import type { Membership } from './membership.ts';
 import type { Observability } from '../observability.ts';
 import type { ServeOptions } from '../server-options.ts';
 
@@ -36,13 +36,13 @@ export class CurrentCatalog {
   }
 
   /** Opens the catalog of the data directory. @throws as `openCatalog`. */
-  open(mode: HostMode): Promise<Catalog> {
-    return openCatalog(this.#options, this.#context, this.#observability, mode);
+  open(membership: Membership): Promise<Catalog> {
+    return openCatalog(this.#options, this.#context, this.#observability, membership);
   }
 
   /** Opens the catalog of the data directory, and serves from it. @throws as `openCatalog`. */
-  async begin(mode: HostMode): Promise<void> {
-    this.use(await this.open(mode));
+  async begin(membership: Membership): Promise<void> {
+    this.use(await this.open(membership));
   }
 
   /** Serves from a catalog from now on; from none if it is null. */

@@ -36,7 +36,7 @@ import type { Monitor } from '../catalog-monitor.ts';
 import type { Context } from '../context.ts';
 import { maxForwards } from '../engine/http-client.ts';
 import type { Host } from './host.ts';
-import { ALONE, type HostMode, type Membership } from './membership.ts';
+import { ALONE, type Membership } from './membership.ts';
 import type { FollowOptions, ServeOptions } from '../server-options.ts';
 
 /** Milliseconds for which queued pages are still written before a catalog is replaced. */
@@ -49,7 +49,7 @@ type FollowerHostOptions = Pick<ServeOptions, 'data' | 'basePath'> & {
 interface Parts {
   readonly log: Monitor['log'] & { info(message: string): void };
   /** Opens the catalog of the data directory. */
-  readonly open: (mode: HostMode) => Promise<Catalog>;
+  readonly open: (membership: Membership) => Promise<Catalog>;
   /** Serves from a catalog from now on; from none while it is replaced. */
   readonly use: (catalog: Catalog | null) => void;
   /** The host to follow; the one at the address if left out. */
@@ -192,15 +192,14 @@ export class FollowerHost implements Host {
   }
 
   async #open(): Promise<void> {
-    const membership: Membership = {
+    const catalog = await this.#parts.open({
       ...ALONE,
+      follows: true,
       confirmed: (own) => new ConfirmedCredentials(own, this.#confirmation),
       deliveries: 'never',
       forwarding: () => (request) => this.#forward(request),
       details: () => detailsOf(this.following()),
-    };
-    const joined = async () => membership;
-    const catalog = await this.#parts.open({ follows: true, storeOptions: {}, join: joined });
+    });
     const { data } = this.#options;
     this.#catalog = catalog;
     // Only now does this process own the directory again.

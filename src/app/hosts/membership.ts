@@ -9,16 +9,12 @@ import type { Store } from '../../store/store.ts';
 import type { Delivering } from '../webhooks/open.ts';
 
 /** One object for each way to work with other hosts. */
-export interface HostMode {
+export interface Membership {
   /** Whether this host follows another one: then there has to be a store, and it takes no writes. */
   readonly follows: boolean;
   readonly storeOptions: Pick<Parameters<typeof Store.open>[0], 'origin' | 'shared' | 'onDurable'>;
-  /** Joins the other hosts when the store is open. */
-  readonly join: (store: Store) => Promise<Membership>;
-}
-
-/** What a catalog needs of the hosts that its host has joined. */
-export interface Membership {
+  /** Joins the other hosts when the store is open. @throws CatalogError if this host may not. */
+  readonly join: (store: Store) => Promise<void>;
   /** The originals of the accounts and keys; undefined if they are those of this host. */
   readonly shared: SharedFiles | undefined;
   /** Limits the credentials of this host to those that count. */
@@ -30,11 +26,15 @@ export interface Membership {
   readonly details: () => ReadinessDetails;
   /** Null if this host shares no log. */
   readonly figures: () => Cluster['figures'] | null;
+  /** Leaves the other hosts, also if {@link join} has failed. */
   readonly close: () => Promise<void>;
 }
 
 /** A host that needs no other; the others differ from it. */
 export const ALONE: Membership = {
+  follows: false,
+  storeOptions: {},
+  join: async () => {},
   shared: undefined,
   confirmed: (own) => own,
   deliveries: 'always',
@@ -43,8 +43,3 @@ export const ALONE: Membership = {
   figures: () => null,
   close: async () => {},
 };
-
-/** The mode of a host that needs no other. */
-export function alone(storeOptions: Pick<HostMode['storeOptions'], 'onDurable'> = {}): HostMode {
-  return { follows: false, storeOptions, join: () => Promise.resolve(ALONE) };
-}

@@ -1,17 +1,17 @@
 /** A host that needs no other one; others may follow it. */
-import type { HostMode } from './membership.ts';
+import type { Membership } from './membership.ts';
 import type { Host, HostParts } from './host.ts';
 import { notifyPredecessors } from './notify-predecessor.ts';
 
 export class PrimaryHost implements Host {
   readonly #parts: HostParts;
-  readonly #mode: HostMode;
+  readonly #membership: Membership;
   readonly #stopped = new AbortController();
   #running: Promise<void> = Promise.resolve();
 
-  constructor(parts: HostParts, mode: HostMode) {
+  constructor(parts: HostParts, membership: Membership) {
     this.#parts = parts;
-    this.#mode = mode;
+    this.#membership = membership;
   }
 
   readonly reason = (): null => null;
@@ -19,7 +19,7 @@ export class PrimaryHost implements Host {
   readonly following = (): null => null;
 
   begin(): Promise<void> {
-    return this.#parts.current.begin(this.#mode);
+    return this.#parts.current.begin(this.#membership);
   }
 
   run(): Promise<void> {

@@ -39,6 +39,8 @@ export class Cluster {
   readonly #client: EtcdClient;
   readonly #log: EtcdLog;
   readonly #origin: string | null;
+  /** Null until {@link follow}. */
+  #store: Store | null = null;
   #follower: LogFollower | null = null;
   #registry: Registry | null = null;
   #trimming: Trimming | null = null;
@@ -82,6 +84,7 @@ export class Cluster {
   /** Follows the log from now on, and announces this host to the others. */
   follow(store: Store, callbacks: ClusterCallbacks): void {
     const [client, log] = [this.#client, this.#log];
+    this.#store = store;
     const follower = new LogFollower({ log, store, ...callbacks });
     const registry = new Registry({
       client,
@@ -95,6 +98,11 @@ export class Cluster {
     this.#follower = follower;
     this.#registry = registry;
     this.#trimming = new Trimming({ client, log, registry, onError: callbacks.onError });
+  }
+
+  /** See {@link Store.catchUp}; undefined before {@link follow}. */
+  catchUp(sequence: number): Promise<void> | undefined {
+    return this.#store?.catchUp(sequence);
   }
 
   /** The origin of the host to which writes are passed on; null if this one carries them out. */

@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openCatalog } from '../../../src/app/catalog.ts';
-import { ALONE, alone } from '../../../src/app/hosts/membership.ts';
+import { ALONE } from '../../../src/app/hosts/membership.ts';
 import { DATA_FILES } from '../../../src/data-files.ts';
 import { messageOf } from '../../../src/errors.ts';
 import { sent } from '../../support/client.ts';
@@ -112,13 +112,27 @@ test('a start that fails logs nothing of what it could not write', async () => {
 
 test('a catalog that cannot be opened, nor closed again, says both', async () => {
   const close = () => Promise.reject(new Error('no farewell'));
-  const mode = { ...alone(), join: () => Promise.resolve({ ...ALONE, close }) };
-  const error = await openService({ disk: withoutWebhooks, mode }).catch(
+  const error = await openService({ disk: withoutWebhooks, membership: { ...ALONE, close } }).catch(
     (failure: unknown) => failure,
   );
   assert.ok(error instanceof SuppressedError);
   assert.is(messageOf(error.suppressed), 'no webhooks');
   assert.is(messageOf(error.error), 'no farewell');
+});
+
+test('a host that could not join the others leaves them, and frees its directory', async () => {
+  const data = temporaryDirectory();
+  let isLeft = false;
+  const membership = {
+    ...ALONE,
+    join: () => Promise.reject(new Error('they differ')),
+    close: async () => {
+      isLeft = true;
+    },
+  };
+  assert.is(await openService({ data, membership }).then(String, messageOf), 'they differ');
+  assert.ok(isLeft);
+  await openService({ data });
 });
 
 test('a catalog whose imports cannot be read ends its deliveries, and frees its directory', async () => {

@@ -8,7 +8,7 @@ import type { Context } from '../../../../src/app/context.ts';
 import { FollowerHost } from '../../../../src/app/hosts/follower-host.ts';
 import { DATA_FILES } from '../../../../src/data-files.ts';
 import { pause } from '../../../../src/delay.ts';
-import type { HostMode } from '../../../../src/app/hosts/membership.ts';
+import type { Membership } from '../../../../src/app/hosts/membership.ts';
 import type { FileLock } from '../../../../src/disk/lock.ts';
 import { HistoryGone, type Primary } from '../../../../src/hosts/following/primary-client.ts';
 import { withChecksum } from '../../../../src/json/checksum.ts';
@@ -94,11 +94,11 @@ async function follower({
   };
   /** What the host has done, and when a catalog may be opened or closed. */
   const done: string[] = [];
-  const modes: HostMode[] = [];
+  const memberships: Membership[] = [];
   /** What another process does once a catalog is closed, one for each time. */
   const whenClosed: (() => void)[] = [];
-  const open = async (mode: HostMode) => {
-    modes.push(mode);
+  const open = async (membership: Membership) => {
+    memberships.push(membership);
     done.push('open');
     await gates.open;
     const store = await openQuickStore(data, { create: false, follows: true });
@@ -139,7 +139,7 @@ async function follower({
     host,
     data,
     done,
-    modes,
+    memberships,
     answers,
     gates,
     sent: sent.promise,
@@ -255,9 +255,8 @@ test('spec 15.15: an old primary that does not know of another one follows the h
 });
 
 test('spec 15.12: the catalog of a follower sends nothing to webhooks, and accepts confirmed tokens', async () => {
-  const { host, modes, end } = await follower({ isDown: true });
-  const [mode] = modes;
-  const membership = await mode?.join(undefined as never);
+  const { host, memberships, end } = await follower({ isDown: true });
+  const [membership] = memberships;
   assert.is(membership?.deliveries, 'never');
   const own = new FixedCredentials([{ kid: 'k', secret: new Uint8Array(32) }]);
   assert.is(await codeOf(() => membership?.confirmed(own).current()), 'cut_off');

@@ -1,4 +1,4 @@
-/** The start of a host that shares its log: first its store, then its accounts and keys. */
+/** A host that shares its log with others, as its catalog sees it. */
 import { loadKeys } from '../../auth/keys.ts';
 import { exclusively } from '../../auth/private-file.ts';
 import { WebhookKey } from '../../auth/webhook-key.ts';
@@ -6,7 +6,6 @@ import type { Cluster } from '../../hosts/cluster/cluster.ts';
 import { responds } from '../../hosts/cluster/probe.ts';
 import { WriterForwarding } from '../../hosts/cluster/writer-forwarding.ts';
 import { Forwarder } from '../../hosts/forwarding/forwarder.ts';
-import type { Store } from '../../store/store.ts';
 import type { Monitor } from '../catalog-monitor.ts';
 import type { Context } from '../context.ts';
 import { maxForwards } from '../engine/http-client.ts';
@@ -23,33 +22,24 @@ interface Settings extends ClusterSettings {
 }
 
 /**
- * Joins the hosts that share the log, and follows it.
+ * Nothing is opened before {@link Membership.join}, which throws CatalogError `history_differs`,
+ * `history_gone`, `log_unavailable`, `key_file`, `access_file`, and what the disk throws.
  *
- * @throws CatalogError `history_differs`, `history_gone`, `log_unavailable`, `key_file`,
- *   `access_file`; what the disk throws.
+ * @param origin the digest with which the history of a new store begins.
  */
-export async function joinCluster(
+export function clusterMembership(
   cluster: Cluster,
-  store: Store,
+  origin: string | undefined,
   settings: Settings,
   { disk, env }: Pick<Context, 'disk' | 'env'>,
   monitor: Monitor,
-): Promise<Membership> {
-  const { data } = settings;
-  await cluster.requireSameHistory(store);
-  await keepClusterSettings(disk, data, settings);
-  const onError = monitor.onError('accounts and keys of the other hosts could not be fetched');
-  const credentials = cluster.credentials(disk, data, onError);
-  await credentials.open(async () => {
-    await loadKeys(data, env['CATALOG_JWT_SECRET']);
-    await new WebhookKey(data).id();
-  });
-  cluster.follow(store, {
-    onReplicationState: monitor.onReplicationState,
-    onError: monitor.onError('the log that the hosts share could not be followed or trimmed'),
-    onUnseen: monitor.onError('this host could not be announced to the others'),
-  });
-  const { logTimeout = DEFAULT_LOG_TIMEOUT_MS } = settings;
+): Membership {
+  const { data, logTimeout = DEFAULT_LOG_TIMEOUT_MS } = settings;
+  const credentials = cluster.credentials(
+    disk,
+    data,
+    monitor.onError('accounts and keys of the other hosts could not be fetched'),
+  );
   const writerForwarding = new WriterForwarding({
     // If the log is silent, the writer still responds; if its response is late, it is silent.
     forwarder: new Forwarder({
@@ -59,11 +49,25 @@ export async function joinCluster(
     }),
     cluster,
     isThere: responds,
-    reach: (sequence) => store.catchUp(sequence),
+    reach: (sequence) => cluster.catchUp(sequence),
     pullAccounts: () => exclusively(data, () => credentials.pull()),
   });
   return {
     ...ALONE,
+    storeOptions: { shared: cluster.shared, origin },
+    async join(store) {
+      await cluster.requireSameHistory(store);
+      await keepClusterSettings(disk, data, settings);
+      await credentials.open(async () => {
+        await loadKeys(data, env['CATALOG_JWT_SECRET']);
+        await new WebhookKey(data).id();
+      });
+      cluster.follow(store, {
+        onReplicationState: monitor.onReplicationState,
+        onError: monitor.onError('the log that the hosts share could not be followed or trimmed'),
+        onUnseen: monitor.onError('this host could not be announced to the others'),
+      });
+    },
     shared: credentials,
     forwarding: (request) => writerForwarding.forwarding(request),
     deliveries: {
