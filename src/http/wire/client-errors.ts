@@ -44,15 +44,20 @@ export class ClientErrors {
   /** Responds to an error of node:http's parser, and ends the connection. */
   handle(error: ParseError, socket: Socket): void {
     const body = this.#bodies.get(socket);
-    const response = responseToParseError(error);
-    const request = unknownMethod(error, socket);
+    const broken = body?.breakOff();
     if (error.code === 'ECONNRESET') {
-      body?.breakOff();
       socket.destroy();
-    } else if (body?.breakOff() === 'current') {
-      // The request in progress waits for bytes that will not come, so this is its response.
+      return;
+    }
+    // Its handler may have carried it out, whatever its body, and its response ends the connection.
+    if (broken === 'begun') return;
+    const response = responseToParseError(error);
+    if (broken === 'awaited') {
       this.#answer(body, response, socket);
-    } else if (request === null) this.#endInOrder(response, socket);
+      return;
+    }
+    const request = unknownMethod(error, socket);
+    if (request === null) this.#endInOrder(response, socket);
     else {
       void whenReady(this.#application(request), (refusal) =>
         this.#endInOrder(lastResponse(refusal), socket),

@@ -51,14 +51,16 @@ export class IncomingBody implements RequestBody {
   answer: ErrorResponse | null = null;
   readonly #incoming: IncomingMessage;
   readonly #settings: BodySettings;
-  /** The response, if the client waits for `100 Continue` before it sends the body. */
-  readonly #waiting: ServerResponse | null;
-  #read = false;
+  /** The response, as long as the client waits for `100 Continue` before it sends the body. */
+  #waiting: ServerResponse | null;
   #chunks = 0;
   #received = 0;
   #buffer: GrowingBuffer | null = null;
-  /** Whether its request waits for its turn, is in progress, or can no longer be carried out. */
-  #state: 'queued' | 'current' | 'broken' = 'queued';
+  /** Whether its request waits for its turn, is in progress, or cannot go on without the body. */
+  #state: 'queued' | 'begun' | 'awaited' = 'queued';
+  #isBroken = false;
+  /** Ends the wait of {@link finish}. */
+  #stopFinishing = () => {};
 
   constructor(incoming: IncomingMessage, settings: BodySettings, waiting: ServerResponse | null) {
     this.#incoming = incoming;
@@ -68,23 +70,24 @@ export class IncomingBody implements RequestBody {
 
   /** Call it when the request begins. @returns false if the rest of the body cannot arrive. */
   begin(): boolean {
-    if (this.#state === 'broken') return false;
-    this.#state = 'current';
+    if (this.#isBroken) return false;
+    this.#state = 'begun';
     return true;
   }
 
   /**
    * Call it if the connection cannot be read any further. The body then counts as cut off, even if
-   * the rest of it still arrives: the client was sent an error, so its request must have no effect.
+   * the rest of it still arrives: the client may be sent an error, so its request must have no effect.
    *
-   * @returns `complete` if the whole body has arrived; otherwise whether its request is in progress
-   *   or waits. A request that waits must no longer be carried out.
+   * @returns `complete` if the whole body has arrived; otherwise whether its request is `queued`,
+   *   has `begun` without reading the body, or reads it, so that the body is `awaited`. A request
+   *   that is queued must no longer be carried out.
    */
-  breakOff(): 'complete' | 'current' | 'queued' {
+  breakOff(): 'complete' | 'queued' | 'begun' | 'awaited' {
     if (this.#incoming.complete) return 'complete';
-    const current = this.#state === 'current';
-    this.#state = 'broken';
-    return current ? 'current' : 'queued';
+    this.#isBroken = true;
+    this.#stopFinishing();
+    return this.#state;
   }
 
   async bytes(subject: string | null): Promise<Uint8Array> {
@@ -96,19 +99,22 @@ export class IncomingBody implements RequestBody {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => onTimeout(incoming.socket), timeout);
       let settled = false;
+      const settle = () => {
+        settled = true;
+        this.#state = 'begun';
+        clearTimeout(timer);
+      };
       const onData = (chunk: Uint8Array) => {
         if (settled) return;
         const outcome = this.#count(chunk) ? 'too fine' : buffer.add(chunk);
         if (outcome === 'added') return;
-        settled = true;
-        clearTimeout(timer);
+        settle();
         reject(refusals[outcome](limit));
       };
       // `close` follows every `end`, so an error is created only if it is needed.
       const onEnd = () => {
         if (settled) return;
-        settled = true;
-        clearTimeout(timer);
+        settle();
         if (this.#isWhole) resolve(buffer.bytes());
         else reject(cutOff());
       };
@@ -148,6 +154,7 @@ export class IncomingBody implements RequestBody {
     } catch (error) {
       throw error instanceof CatalogError || !incoming.destroyed ? error : cutOff();
     } finally {
+      this.#state = 'begun';
       await chunks.return?.();
     }
     if (!this.#isWhole) throw cutOff();
@@ -157,10 +164,11 @@ export class IncomingBody implements RequestBody {
   #admit(limit: number): number {
     const declared = declaredLength(this.#incoming.headers);
     if (declared > limit) throw tooLarge(limit);
-    // The client has disconnected, so no more events of its request will come.
-    if (this.#incoming.destroyed) throw cutOff();
-    this.#read = true;
+    // No more events of the request will come.
+    if (this.#isBroken || this.#incoming.destroyed) throw cutOff();
+    this.#state = 'awaited';
     this.#waiting?.writeContinue();
+    this.#waiting = null;
     return declared;
   }
 
@@ -172,7 +180,7 @@ export class IncomingBody implements RequestBody {
   }
 
   get #isWhole(): boolean {
-    return this.#incoming.complete && this.#state !== 'broken';
+    return this.#incoming.complete && !this.#isBroken;
   }
 
   get #isTooFine(): boolean {
@@ -192,9 +200,9 @@ export class IncomingBody implements RequestBody {
   finish(): boolean | Promise<boolean> {
     const incoming = this.#incoming;
     if (incoming.complete) return true;
-    if (incoming.destroyed || this.#isTooFine) return false;
-    // A client that waits for `100 Continue` and was not sent it will send nothing.
-    if (this.#waiting !== null && !this.#read) return false;
+    if (incoming.destroyed || this.#isBroken || this.#isTooFine) return false;
+    // The client will send nothing.
+    if (this.#waiting !== null) return false;
     if (declaredLength(incoming.headers) > DRAIN.bytes) return false;
     return new Promise((resolve) => {
       const begun = performance.now();
@@ -211,6 +219,7 @@ export class IncomingBody implements RequestBody {
         if (size > DRAIN.bytes || long || this.#count(chunk)) settle(false);
         else quiet.refresh();
       };
+      this.#stopFinishing = () => settle(false);
       incoming.on('data', onData);
       incoming.on('end', () => settle(incoming.complete));
       incoming.on('error', () => settle(false));

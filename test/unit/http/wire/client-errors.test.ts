@@ -92,6 +92,39 @@ test('a request with a malformed body is not begun after the one before it, whic
   });
 });
 
+for (const when of ['is in progress', 'has ended'] as const) {
+  test(`a request that does not read its body gets its own response if the body is malformed while its handler ${when}`, () => {
+    const { promise: handled, resolve: handle } = Promise.withResolvers<void>();
+    let effects = 0;
+    const application = async ({ method }: HttpRequest): Promise<HttpResponse> => {
+      if (method === 'GET') return { status: 200, headers: {}, body: 'read' };
+      effects += 1;
+      if (when === 'is in progress') await handled;
+      return { status: 204, headers: {}, body: null };
+    };
+    return staged(application, async (stage) => {
+      const client = stage.connect();
+      const [head, rest = ''] = MALFORMED_POST.split(/(?<=\r\n\r\n)/);
+      client.socket.write(`${head}`);
+      await until('it has begun', () => effects === 1);
+      client.socket.write(rest + GET);
+      await serveAnother(stage);
+      handle();
+      const [answer, ...more] = responsesIn(await client.end());
+      assert.is(answer?.status, 204);
+      assert.is(answer?.headers['connection'], 'close');
+      assert.equal(more, []);
+      await assertIdle(stage);
+      const records = stage.records.filter(({ method }) => method === 'POST');
+      assert.equal(
+        records.map(({ status }) => status),
+        [204],
+      );
+      assert.equal(stage.errors, []);
+    });
+  });
+}
+
 test('after garbage on a connection a shutdown still waits for requests on other connections', () => {
   const { application, gates } = held();
   return staged(

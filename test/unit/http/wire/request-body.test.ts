@@ -133,17 +133,42 @@ test('after the response the rest of a body is dropped, until its chunks are too
   }
 });
 
-test('if a connection breaks off, a request in progress is told apart from one that waits', () => {
+test('if a connection breaks off, a request that reads its body is told apart from others', async () => {
   const whole = open({});
   whole.incoming.complete = true;
   assert.is(whole.body.breakOff(), 'complete');
   assert.is(whole.body.begin(), true);
-  const current = open({});
-  assert.is(current.body.begin(), true);
-  assert.is(current.body.breakOff(), 'current');
-  const waiting = open({});
-  assert.is(waiting.body.breakOff(), 'queued');
-  assert.is(waiting.body.begin(), false, 'the rest of its body cannot arrive');
+  const queued = open({});
+  assert.is(queued.body.breakOff(), 'queued');
+  assert.is(queued.body.begin(), false, 'the rest of its body cannot arrive');
+  const begun = open({});
+  assert.is(begun.body.begin(), true);
+  assert.is(begun.body.breakOff(), 'begun');
+  for (const [way, read] of Object.entries(WAYS)) {
+    assert.match(await read(begun.body).then(String, String), 'the body is cut off', way);
+    const reading = open({});
+    reading.body.begin();
+    const read1 = read(reading.body).then(String, String);
+    assert.is(reading.body.breakOff(), 'awaited', way);
+    reading.arriving.destroy();
+    await read1;
+    const refused = open({});
+    refused.body.begin();
+    const refusal = read(refused.body).then(String, String);
+    refused.arriving.write(Buffer.alloc(MIB + 1));
+    assert.match(await refusal, 'the body is larger than', way);
+    assert.is(refused.body.breakOff(), 'begun', `${way}: its handler responds`);
+  }
+});
+
+test('if a connection breaks off, the rest of a body is no longer waited for', async () => {
+  const finishing = open({});
+  const waiting = finishing.body.finish();
+  finishing.body.breakOff();
+  assert.is(await waiting, false);
+  const broken = open({});
+  broken.body.breakOff();
+  assert.is(broken.body.finish(), false);
 });
 
 test('a body whose request was answered with an error is cut off, although the rest of it arrives', async () => {
