@@ -38,6 +38,7 @@ export async function rebuildPagesCommand(
   void new TemplateSources(context.disk, settings.templates);
   const lock = new FileLock(pagesLockPath(data));
   const bar = context.terminal === null ? null : new ProgressBar(context.terminal, 'pages');
+  const onWait = () => context.warn(`waiting for another process that writes pages of ${data}`);
   const started = performance.now();
   let build: Build;
   try {
@@ -47,7 +48,7 @@ export async function rebuildPagesCommand(
       new PageList(settings.publicUrl !== null),
       () => createWriter(exchangingDisk(context.disk), data, settings),
       { stale, skus: ids },
-      (done, total) => bar?.show(done, total),
+      { onWait, onProgress: (done, total) => bar?.show(done, total) },
     );
   } finally {
     bar?.stop();
@@ -64,13 +65,13 @@ export async function rebuildPagesCommand(
 function failure({ counts, failures }: Build): CatalogError {
   const named = [...failures]
     .toSorted(([a], [b]) => a.localeCompare(b, 'en', { numeric: true }))
-    .slice(0, MAX_NAMED)
-    .map(([page, why]) => `${page}: ${why.message}`);
+    .slice(0, MAX_NAMED);
+  const faults = named.map(([page, why]) => `${page}: ${why.message}`).join('; ');
   const more = counts.failed > named.length ? `; and ${counts.failed - named.length} more` : '';
   // All pages are on one disk, so that one advice is enough.
-  const advice = [...failures.values()].map(adviceFor).find((each) => each !== undefined);
+  const advice = named.map(([, why]) => adviceFor(why)).find((each) => each !== undefined);
   const end = advice === undefined ? '' : `; ${advice}`;
-  return new CatalogError('page_failed', `${named.join('; ')}${more}${end}`);
+  return new CatalogError('page_failed', `${faults}${more}${end}`);
 }
 
 /** @returns undefined if the page was not refused by the system, or its message has advice. */

@@ -1,5 +1,5 @@
 /** rebuild-pages: a page build in a process of its own, from a snapshot of the store. */
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { FileLock } from '../../disk/lock.ts';
 import type { Catalog } from '../shop/catalog.ts';
 import { Gatherer } from '../shop/gather.ts';
@@ -11,6 +11,19 @@ import { Build, type BuildScope } from './builds.ts';
 /** Pages between two reports of the progress. */
 const BATCH_SIZE = 32;
 
+/** Milliseconds between two attempts to take a lock that another process holds. */
+const RETRY_MS = 25;
+
+/** Attempts before a wait is reported, in 5 seconds: a server holds the lock for less, usually. */
+const MAX_SILENT_ATTEMPTS = 200;
+
+export interface RebuildListener {
+  /** Called once if another process has held the lock for seconds. */
+  readonly onWait: () => void;
+  /** Called with the number of finished pages and of all pages. */
+  readonly onProgress: (done: number, total: number) => void;
+}
+
 /**
  * Makes pages, and saves the manifest for the next start of a server.
  *
@@ -18,7 +31,6 @@ const BATCH_SIZE = 32;
  *   a server on the same directory writes no pages meanwhile, so we never overwrite a newer one.
  * @param snapshot reads the store; called while the lock is held.
  * @param open makes the writer; called while the lock is held.
- * @param onProgress called with the number of finished pages and of all pages.
  */
 export async function rebuildPages(
   lock: FileLock,
@@ -26,9 +38,9 @@ export async function rebuildPages(
   list: PageList,
   open: () => PageMaker,
   scope: BuildScope,
-  onProgress: (done: number, total: number) => void,
+  { onWait, onProgress }: RebuildListener,
 ): Promise<Build> {
-  lock.lock();
+  await take(lock, onWait);
   try {
     const catalog = snapshot();
     const maker = open();
@@ -53,4 +65,15 @@ export async function rebuildPages(
   } finally {
     lock.unlock();
   }
+}
+
+async function take(lock: FileLock, onWait: () => void): Promise<void> {
+  for (let attempt = 0; attempt < MAX_SILENT_ATTEMPTS; attempt += 1) {
+    if (lock.tryLock()) return;
+    await sleep(RETRY_MS);
+  }
+  onWait();
+  // What is printed is written before this blocks the process.
+  await sleep(RETRY_MS);
+  lock.lock();
 }

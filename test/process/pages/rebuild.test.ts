@@ -336,9 +336,10 @@ async function testBar(): Promise<void> {
 class RecordedLock extends FileLock {
   readonly events: string[] = [];
 
-  override lock(): void {
-    super.lock();
-    this.events.push('locked');
+  override tryLock(): boolean {
+    const isTaken = super.tryLock();
+    if (isTaken) this.events.push('locked');
+    return isTaken;
   }
 
   override unlock(): void {
@@ -362,7 +363,10 @@ test('rebuild-pages reads the store and the manifest only after it has locked th
     return createWriter(machineDisk, data, SETTINGS);
   };
   const scope = { stale: false, skus: null };
-  await rebuildPages(lock, snapshot, new PageList(true), open, scope, progress);
+  await rebuildPages(lock, snapshot, new PageList(true), open, scope, {
+    onWait() {},
+    onProgress: progress,
+  });
   assert.equal(lock.events, ['locked', 'read', 'manifest read', 'rendered', 'unlocked']);
   lock.close();
 });

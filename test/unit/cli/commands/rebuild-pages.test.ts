@@ -6,12 +6,12 @@ import { temporaryDirectory } from '../../../support/directory.ts';
 import { quickDisk } from '../../../support/disk.ts';
 import { callProgram } from '../../../support/program.ts';
 
-/** A disk on which no page of a SKU can be written. */
-function refusing(code: string): Disk {
+/** A disk on which no page of a SKU can be written, or only the first pages cannot. */
+function refusing(code: string, isRefused = (path: string) => path.includes('/skus/')): Disk {
   return {
     ...quickDisk,
     async writeNew(path, ...rest) {
-      if (path.includes('/skus/')) throw Object.assign(new Error(`${code}: refused`), { code });
+      if (isRefused(path)) throw Object.assign(new Error(`${code}: refused`), { code });
       await quickDisk.writeNew(path, ...rest);
     },
   };
@@ -31,5 +31,22 @@ for (const [code, advice] of [
     assert.ok(stderr.endsWith(`; and 26 more; ${advice}\n`), stderr);
   });
 }
+
+test('the error says nothing about pages that it does not name', async () => {
+  const data = temporaryDirectory();
+  await callProgram(['migrate', '--demo', '--data', data]);
+  const late = refusing('ENOSPC', (path) => path.includes('/skus/'));
+  const disk: Disk = {
+    ...late,
+    async writeNew(path, ...rest) {
+      if (path.includes('/goods/')) throw Object.assign(new Error('EOTHER'), { code: 'EOTHER' });
+      await late.writeNew(path, ...rest);
+    },
+  };
+  const { stderr } = await callProgram(['rebuild-pages', '--data', data], { disk });
+  assert.match(stderr, /^catalog-server: goods\/1\.html: EOTHER/);
+  assert.not.match(stderr, 'skus');
+  assert.match(stderr, /; and \d+ more\n$/);
+});
 
 test.run();

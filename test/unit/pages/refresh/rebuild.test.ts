@@ -25,12 +25,59 @@ test('other work runs between two progress reports of a rebuild', async () => {
       new PageList(false),
       () => createWriter(blockingDisk, directory, DEFAULT_SETTINGS),
       { stale: false, skus: Array.from({ length: 100 }, (_, index) => index + 1) },
-      () => void seen.push(turns()),
+      { onWait() {}, onProgress: () => void seen.push(turns()) },
     ),
   );
   assert.ok(seen.length > 3);
   assert.is(new Set(seen.slice(1)).size, seen.length - 1, seen.join(' '));
 });
+
+/** A lock that another process holds until somebody waits for it, or for some attempts. */
+class HeldLock extends FileLock {
+  readonly events: string[];
+  #attempts: number;
+
+  constructor(path: string, events: string[], attempts: number) {
+    super(path);
+    this.events = events;
+    this.#attempts = attempts;
+  }
+
+  override tryLock(): boolean {
+    this.#attempts -= 1;
+    return this.#attempts < 0 && super.tryLock();
+  }
+
+  override lock(): void {
+    this.events.push('blocked');
+    super.lock();
+  }
+}
+
+for (const [attempts, expected] of [
+  [3, []],
+  [Number.POSITIVE_INFINITY, ['reported', 'turn', 'blocked']],
+] as const) {
+  test(`a rebuild that finds its lock held ${attempts} times says: ${expected[0] ?? 'nothing'}`, async () => {
+    const directory = temporaryDirectory();
+    const events: string[] = [];
+    const lock = new HeldLock(join(directory, 'pages.lock'), events, attempts);
+    const onWait = () => {
+      events.push('reported');
+      setImmediate(() => events.push('turn'));
+    };
+    await rebuildPages(
+      lock,
+      () => State.empty(),
+      new PageList(false),
+      () => createWriter(blockingDisk, directory, DEFAULT_SETTINGS),
+      { stale: false, skus: [1] },
+      { onWait, onProgress() {} },
+    );
+    assert.equal(events, expected);
+    lock.close();
+  });
+}
 
 test('after a rebuild the manifest names the state only if all of its pages are made', async () => {
   const directory = temporaryDirectory();
@@ -41,14 +88,10 @@ test('after a rebuild the manifest names the state only if all of its pages are 
   const rebuilt = async (skus: readonly number[] | null) => {
     const lock = new FileLock(join(directory, 'pages.lock'));
     const scope = { stale: true, skus };
-    await rebuildPages(
-      lock,
-      () => store,
-      new PageList(false),
-      open,
-      scope,
-      () => {},
-    );
+    await rebuildPages(lock, () => store, new PageList(false), open, scope, {
+      onWait() {},
+      onProgress() {},
+    });
     lock.close();
     return open().knows(store);
   };
