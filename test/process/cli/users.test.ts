@@ -332,6 +332,29 @@ testOnTerminal(
   },
 );
 
+test('SIGHUP at the prompt ends the command and turns the echo on again', async () => {
+  const data = await directoryWithStore();
+  const echoes: boolean[] = [];
+  let shown = '';
+  const child = Bun.spawn([PROGRAM, 'users', 'add', 'ann', '--data', data], {
+    terminal: {
+      data(_terminal, bytes) {
+        shown += Buffer.from(bytes).toString();
+        if (shown !== 'Password of ann: ') return;
+        echoes.push(hasEcho());
+        child.kill('SIGHUP');
+      },
+    },
+  });
+  /** By ECHO of termios(3), which is 8 on Linux and macOS. */
+  const hasEcho = () => ((child.terminal?.localFlags ?? 0) & 8) !== 0;
+  await child.exited;
+  assert.is(child.signalCode, 'SIGHUP', shown);
+  echoes.push(hasEcho());
+  child.terminal?.close();
+  assert.equal(echoes, [false, true], shown);
+});
+
 const ENDINGS: readonly (readonly [string, readonly (readonly [string, string])[], string])[] = [
   [
     'two different passwords',

@@ -53,6 +53,12 @@ async function typeLines(
   // Otherwise readline turns the echo on before it stops the process, which does not stop if no shell
   // controls its job, and reads nothing more after it has.
   lines.on('SIGTSTP', () => {});
+  // The runtime restores the echo before SIGTERM and SIGINT end the process, and not before this one.
+  const onHangup = () => {
+    lines.close();
+    process.kill(process.pid, 'SIGHUP');
+  };
+  process.once('SIGHUP', onHangup);
   const typed: string[] = [];
   const each = lines[Symbol.asyncIterator]();
   try {
@@ -67,6 +73,7 @@ async function typeLines(
       typed.push(line.value);
     }
   } finally {
+    process.off('SIGHUP', onHangup);
     lines.close();
   }
   return typed;
