@@ -45,8 +45,11 @@ export function addClientFlags(serve: Command): void {
  * @throws InvalidArgumentError.
  */
 export function parseHost(text: string): string {
-  if (text !== '') return text;
-  throw new InvalidArgumentError('Name an address, such as 127.0.0.1 or 0.0.0.0.');
+  // The runtime takes an asterisk for all addresses.
+  if (/^[^\s*]+$/.test(text)) return text;
+  throw new InvalidArgumentError(
+    'Name an address, such as 127.0.0.1, or 0.0.0.0 for all addresses of this machine.',
+  );
 }
 
 /** @returns 0 to 65535; 0 stands for any free port. @throws InvalidArgumentError. */

@@ -103,8 +103,10 @@ function parseLocale(text: string): string {
 }
 
 function parseShopName(text: string): string {
-  if (text.trim() !== '' && text.length <= 100) return text;
-  throw new InvalidArgumentError('Give a name of 1 to 100 characters.');
+  if (text.trim() !== '' && text.length <= 100 && !/\p{Cc}/u.test(text)) return text;
+  throw new InvalidArgumentError(
+    'Give a name of 1 to 100 characters, without line ends and other control characters.',
+  );
 }
 
 /** Made absolute, since `rebuild-pages` may be started in another directory. */

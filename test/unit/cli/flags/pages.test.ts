@@ -29,6 +29,8 @@ const WRONG: readonly (readonly [flag: keyof typeof FLAGS, value: string])[] = [
   ['--locale', 'en_GB'],
   ['--shop-name', ' '],
   ['--shop-name', 'x'.repeat(101)],
+  ['--shop-name', 'My\nshop'],
+  ['--shop-name', 'My \u001bshop'],
 ];
 
 for (const [flag, value] of WRONG) {
