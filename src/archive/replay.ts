@@ -236,7 +236,7 @@ function beforeAll(objects: ArchiveObjects, bases: readonly ArchivedBase[]): Cat
   if (first === undefined) return failed(`${objects.url} has no base yet`);
   const since = first.time === null ? '' : `, ${first.time}`;
   return failed(
-    `${objects.url} begins with change set ${first.sequence}${since}; name a later one`,
+    `${objects.url} begins with change set ${first.sequence}${since}; name that or a later one`,
   );
 }
 

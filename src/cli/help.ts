@@ -5,7 +5,12 @@ import { Flag } from './flags/flag.ts';
 /** Columns for the names of flags; the description of a longer name begins on the next line. */
 const MAX_TERM_WIDTH = 26;
 
+/** Columns of a description. A narrower one is not wrapped, because it would be a word a line. */
+const MIN_DESCRIPTION_WIDTH = 20;
+
 export const HELP: HelpConfiguration = {
+  minWidthToWrap: MIN_DESCRIPTION_WIDTH,
+
   padWidth(this: Help, command: Command, helper: Help): number {
     return Math.min(Help.prototype.padWidth.call(this, command, helper), MAX_TERM_WIDTH);
   },

@@ -252,7 +252,10 @@ const WRONG: readonly Wrong[] = [
   ...['api', '//', '/a//b', '/a/../b', '/.', '/a b', '/a?b', '/a#b', '/%41', 'http://x/'].map(
     (path) => ({ args: ['serve', `--base-path=${path}`], says: ['--base-path', '/api'] }),
   ),
-  { args: ['serve', '--host='], says: ['--host'] },
+  ...['', '*', 'a b', '127.0.0.1 '].map((host) => ({
+    args: ['serve', `--host=${host}`],
+    says: ['--host', '0.0.0.0 for all addresses'],
+  })),
   { args: ['migrate', '--data='], says: ['--data'] },
   { args: ['backup', '--data=', '-'], says: ['--data'] },
   { args: ['backup', ''], says: ['file'] },
@@ -379,14 +382,16 @@ test('help of a command is shown whatever flags follow its name', async () => {
 });
 
 test('help has the width of the terminal', async () => {
-  const widest = async (columns: number) => {
+  const widest = async (columns: number, command = 'serve') => {
     let text = '';
     const stream = new PassThrough().on('data', (chunk) => (text += String(chunk)));
-    await run(['serve', '--help'], version, { stdout: Object.assign(stream, { columns }) });
+    await run([command, '--help'], version, { stdout: Object.assign(stream, { columns }) });
     return Math.max(...text.split('\n').map((line) => line.length));
   };
   const [narrow, wider] = [await widest(90), await widest(130)];
   assert.ok(narrow <= 90 && wider > 90 && wider <= 130, `${narrow} ${wider}`);
+  const small = await widest(54, 'rebuild-pages');
+  assert.ok(small <= 54, `${small}`);
 });
 
 interface Failing {
