@@ -93,7 +93,8 @@ export class EtcdCredentials implements SharedFiles {
 
   /**
    * Updates the files from etcd, and keeps them up to date. If etcd has none yet, the files of this
-   * host become the original.
+   * host become the original. If etcd has files without accounts, and this host has accounts, they
+   * would count on this host only, so that is refused.
    *
    * @param make makes the keys of a directory that has none.
    * @throws CatalogError `log_unavailable`, `access_file`, `key_file`, `durability_unknown`.
@@ -108,6 +109,7 @@ export class EtcdCredentials implements SharedFiles {
       await transact(client, [{ key: KEY, revision: '0' }], [{ put: KEY, value }]);
       await exclusively(directory, () => this.pull());
     }
+    this.#requireNoOtherAccounts();
     this.#end = followKey(client, KEY, {
       decode: () => null,
       ask: () => this.#ask(),
@@ -203,6 +205,16 @@ export class EtcdCredentials implements SharedFiles {
     this.#shared = shared;
     this.#failure = null;
     this.#confirmation.confirm(sent);
+  }
+
+  #requireNoOtherAccounts(): void {
+    if (this.#shared.contents['access.json'] !== undefined) return;
+    const { path } = privateFile(this.#options.directory, 'access.json');
+    if (judge('access.json', path) === null) return;
+    throw new CatalogError(
+      'access_file',
+      `${path} has accounts or revocations, and the hosts that share the log have none; move it away, and add the accounts on a host that runs`,
+    );
   }
 
   /**

@@ -1,5 +1,5 @@
 /** spec 15.25: changes of accounts or keys whose first response is lost, and damaged copies. */
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -166,6 +166,26 @@ async function contentsWith(...names: string[]): Promise<object> {
   });
   return privateFilesIn(new PrivateFiles(directory).read());
 }
+
+test('a host with accounts of its own does not start if the others have none', async () => {
+  const client = new MemoryEtcd();
+  const { credentials, access } = hostOf(client);
+  await loadKeys(dirname(access), undefined);
+  await credentials.open(async () => {});
+  await credentials.close();
+  const other = hostOf(client);
+  const folder = dirname(other.access);
+  await changeAccess(quickDisk, folder, (draft) => addAccount(draft, accountOf('ann')));
+  const message = await failureMessage(
+    other.credentials.open(async () => {}),
+    'access_file',
+  );
+  assert.match(message, `${other.access} has accounts or revocations, and the hosts`);
+  await other.credentials.close();
+  rmSync(other.access);
+  await other.credentials.open(async () => {});
+  await other.credentials.close();
+});
 
 test('a change after etcd has lost the original makes one with all files of the host', async () => {
   const client = new MemoryEtcd();
