@@ -108,7 +108,7 @@ export class ClusterHost implements Host {
     return baseOfPeers({
       others: () => cluster.others(),
       take: (peer) => this.#take(peer),
-      verify: (position) => cluster.requireSameHistory(position),
+      verify: (position) => cluster.requireBaseOfHistory(position),
       log: this.#parts.observability.log,
       backoff: new Backoff(),
       signal: this.#stopped.signal,

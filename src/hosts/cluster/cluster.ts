@@ -9,7 +9,7 @@ import { EtcdCredentials } from './etcd-credentials.ts';
 import { EtcdDeliveries } from './etcd-deliveries.ts';
 import { EtcdLog } from './etcd-log.ts';
 import type { LogPosition, SharedLog } from '../../store/change-log.ts';
-import { originOfHistory, requireSameHistory } from './joining.ts';
+import { originOfHistory, requireBaseOfHistory, requireSameHistory } from './joining.ts';
 import { type LiveHost, readLiveHosts, Registry } from './registry.ts';
 import { Trimming } from './trimming.ts';
 import { LogFollower, type ReplicationState } from './log-follower.ts';
@@ -62,6 +62,11 @@ export class Cluster {
   /** See {@link requireSameHistory}. */
   requireSameHistory(store: LogPosition): Promise<void> {
     return this.forOperator(requireSameHistory(this.#log, store));
+  }
+
+  /** See {@link requireBaseOfHistory}. */
+  requireBaseOfHistory(base: LogPosition): Promise<void> {
+    return this.forOperator(requireBaseOfHistory(this.#log, base));
   }
 
   /**

@@ -34,7 +34,37 @@ export async function originOfHistory(log: Log, makeOrigin: () => string): Promi
  */
 export async function requireSameHistory(log: Log, store: LogPosition): Promise<void> {
   const { sequence, digest } = store;
-  const { origin, head } = (await log.positions()) ?? (await log.begin({ sequence, digest }));
+  const positions = (await log.positions()) ?? (await log.begin({ sequence, digest }));
+  await requirePart(log, positions, store);
+}
+
+/**
+ * Checks that a base of another host is a part of the log's history. If etcd has lost its data while
+ * the base was fetched, no new log begins at the base: other hosts may be ahead of it.
+ *
+ * @throws CatalogError as {@link requireSameHistory}; `history_differs` if there is no log any more.
+ */
+export async function requireBaseOfHistory(
+  log: Pick<Log, 'positions' | 'digestAt'>,
+  base: LogPosition,
+): Promise<void> {
+  const positions = await log.positions();
+  if (positions === null) {
+    throw new CatalogError('history_differs', 'the log in etcd is empty: its keys were removed');
+  }
+  await requirePart(log, positions, base);
+}
+
+interface Positions {
+  readonly origin: LogPosition;
+  readonly head: LogPosition;
+}
+
+async function requirePart(
+  log: Pick<Log, 'digestAt'>,
+  { origin, head }: Positions,
+  { sequence, digest }: LogPosition,
+): Promise<void> {
   if (sequence > head.sequence) {
     throw differs(
       `this store is at change set ${sequence}, ahead of the log, which ends at ${head.sequence}`,

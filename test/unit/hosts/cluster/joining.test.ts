@@ -1,7 +1,11 @@
 /** spec 15.20, 15.24: which store may join the hosts of a log, if the log keeps only a part of it. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { originOfHistory, requireSameHistory } from '../../../../src/hosts/cluster/joining.ts';
+import {
+  originOfHistory,
+  requireBaseOfHistory,
+  requireSameHistory,
+} from '../../../../src/hosts/cluster/joining.ts';
 import type { LogPosition } from '../../../../src/store/change-log.ts';
 import { codeOf } from '../../../support/failure.ts';
 
@@ -50,6 +54,14 @@ test('a new log begins with the origin that its first host makes, and a second h
   assert.is(await originOfHistory(log, () => 'another'), 'made');
   await requireSameHistory(log, { sequence: 0, digest: 'made' });
   assert.is(await codeOf(requireSameHistory(log, ORIGIN)), 'history_differs');
+});
+
+test('a base has to be a part of the log, and begins no new log if the log has lost its data', async () => {
+  await requireBaseOfHistory(logFrom(4), at(5));
+  assert.is(await codeOf(requireBaseOfHistory(logFrom(4), at(3))), 'history_gone');
+  assert.is(await codeOf(requireBaseOfHistory(logFrom(4), at(10))), 'history_differs');
+  const emptied = { ...logFrom(4), positions: async () => null };
+  assert.is(await codeOf(requireBaseOfHistory(emptied, at(5))), 'history_differs');
 });
 
 test('a store that is ahead of the log, or has another change set under a number, may not join', async () => {
