@@ -58,7 +58,7 @@ export class Committer {
   constructor(low: Low<State>, log: Log, options: CommitterOptions) {
     const { onError, shared } = options;
     this.#local = new LocalCommits(low, log, { onError, onFatal: (error) => this.#end(error) });
-    this.#shared = shared ? new SharedCommits(shared.log, this.#local, { onError }) : null;
+    this.#shared = shared ? new SharedCommits(shared.log, this.#local, onError) : null;
     this.#options = options;
   }
 

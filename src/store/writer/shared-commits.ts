@@ -14,6 +14,7 @@ import { CatalogError, type Code, messageOf, systemErrorCode } from '../../error
 import type { Appended, ChangeLog } from '../change-log.ts';
 import type { EncodedChangeSet } from '../change-set.ts';
 import { decodeNextBeside } from '../files/change-set-parts.ts';
+import type { Reports } from '../observer.ts';
 import type { LocalCommits } from './local-commits.ts';
 
 /** Milliseconds between two attempts: the first pause, and the longest. */
@@ -26,20 +27,16 @@ const ENDS: ReadonlySet<Code> = new Set([
   'store_damaged',
 ]);
 
-interface Options {
-  /** Called with the first of several failures in a row. The store continues. */
-  readonly onError: (error: unknown) => void;
-}
-
 export class SharedCommits {
   readonly #log: ChangeLog;
   readonly #local: LocalCommits;
-  readonly #onError: Options['onError'];
+  readonly #onError: Reports['onError'];
   readonly #closing = new AbortController();
   /** Whether the shared log has accepted a change set that is not part of this host yet. */
   #isAccepted = false;
 
-  constructor(log: ChangeLog, local: LocalCommits, { onError }: Options) {
+  /** @param onError called with the first of several failures in a row. */
+  constructor(log: ChangeLog, local: LocalCommits, onError: Reports['onError']) {
     this.#log = log;
     this.#local = local;
     this.#onError = onError;

@@ -188,7 +188,7 @@ export function decodeBase(path: string, content: Uint8Array | Iterable<Uint8Arr
 export function openBase(
   disk: Disk,
   path: string,
-  { known, isThorough }: { known?: Iterable<Buffer> | undefined; isThorough?: boolean } = {},
+  { known, isThorough }: { known: Iterable<Buffer> | undefined; isThorough: boolean },
 ): (() => BaseReader) | null {
   const pieces = known ?? readable(path, () => disk.pieces(path, 'own'));
   if (pieces === null) return null;
