@@ -21,11 +21,8 @@ export interface Disk {
   prepare(): void;
   /** The durable write of publish.ts, off the event loop. */
   publish(job: Job): Promise<Failure | null>;
-  /**
-   * Creates a file, mode 0600 less the umask, with these bytes, and syncs them if `synced`
-   * is set. Fails if the file exists.
-   */
-  writeNew(path: string, bytes: Uint8Array, synced: boolean): Promise<void>;
+  /** Creates a file, mode 0600 less the umask, with these bytes. Fails if the file exists. */
+  writeNew(path: string, bytes: Uint8Array): Promise<void>;
   /** Opens a new file for writing, mode 0600 less the umask. Fails if it exists. */
   create(path: string): Promise<number>;
   /** Opens a file or directory for reading, to be synced. */
@@ -107,17 +104,7 @@ export const machineDisk: Disk = {
   prepare: () => writer.start(),
   publish: async (job) =>
     hasOtherOwner(job.path) ? publish({ ...fs, openSync: openNew }, job) : writer.publish(job),
-  async writeNew(path, bytes, synced) {
-    // The runtime hides a failure of the sync that the option `flush` asks for.
-    if (!synced) return fsp.writeFile(path, bytes, { flag: 'wx', mode: 0o600 });
-    const fd = await open(path, 'wx', 0o600);
-    try {
-      machineDisk.write(fd, bytes);
-      await fdatasync(fd);
-    } finally {
-      fs.closeSync(fd);
-    }
-  },
+  writeNew: (path, bytes) => fsp.writeFile(path, bytes, { flag: 'wx', mode: 0o600 }),
   create: (path) => open(path, 'wx', 0o600),
   open: (path) => fs.openSync(path, 'r'),
   openRecord: (path) => fs.openSync(path, 'r+'),
@@ -177,11 +164,10 @@ export const machineDisk: Disk = {
  */
 export const blockingDisk: Disk = {
   ...machineDisk,
-  async writeNew(path, bytes, synced) {
+  async writeNew(path, bytes) {
     const fd = openNew(path, 'wx', 0o600);
     try {
       fs.writeFileSync(fd, bytes);
-      if (synced) fs.fdatasyncSync(fd);
     } finally {
       fs.closeSync(fd);
     }

@@ -85,7 +85,7 @@ export function writeOnce(disk: Disk, path: string, bytes: Uint8Array): Promise<
 
 /** Writes `bytes` to `path` whole, without any sync: for files that can be made again. */
 export function writeVolatile(disk: Disk, path: string, bytes: Uint8Array): Promise<void> {
-  return writeThenName(disk, path, (temporary) => disk.writeNew(temporary, bytes, false));
+  return writeThenName(disk, path, (temporary) => disk.writeNew(temporary, bytes));
 }
 
 /** Like {@link writeVolatile}, for a file that comes in pieces. */

@@ -337,10 +337,9 @@ export class PowerDisk implements Disk {
     return publishIn(this.steps, job);
   }
 
-  async writeNew(path: string, bytes: Uint8Array, synced: boolean): Promise<void> {
+  async writeNew(path: string, bytes: Uint8Array): Promise<void> {
     const fd = this.#createNew(path);
     this.#write(fd, bytes, null);
-    if (synced) await this.fdatasync(fd);
     this.close(fd);
     await turn();
   }

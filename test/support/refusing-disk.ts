@@ -90,10 +90,10 @@ export class RefusingDisk implements Disk {
     try {
       this.#judge('writeNew', path);
     } catch (error) {
-      await machineDisk.writeNew(path, bytes.subarray(0, bytes.length / 2), false);
+      await machineDisk.writeNew(path, bytes.subarray(0, bytes.length / 2));
       throw error;
     }
-    await machineDisk.writeNew(path, bytes, false);
+    await machineDisk.writeNew(path, bytes);
   }
 
   async create(path: string): Promise<number> {

@@ -5,7 +5,7 @@
 import { join } from 'node:path';
 import { DATA_FILES, isMigrationBackup, migrationBackupName } from '../../data-files.ts';
 import type { Disk } from '../../disk/disk.ts';
-import { syncDirectory } from '../../disk/durable-file.ts';
+import { replaceFile, syncDirectory } from '../../disk/durable-file.ts';
 import { readable, readFile } from '../../disk/read-file.ts';
 import { listChanges } from './files.ts';
 import { HEAD_SINCE } from './schema.ts';
@@ -81,6 +81,6 @@ async function duplicate(disk: Disk, from: string, to: string): Promise<void> {
   try {
     disk.link(from, to);
   } catch {
-    await disk.writeNew(to, readFile(disk, from) ?? Buffer.alloc(0), true);
+    await replaceFile(disk, to, readFile(disk, from) ?? Buffer.alloc(0));
   }
 }

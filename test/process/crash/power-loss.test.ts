@@ -258,7 +258,7 @@ async function operate(disk: Disk, top: string, operation: Operation, nth: numbe
   const to = join(inside, 'to' in operation ? operation.to : name);
   const bytes = Buffer.from(`${nth} `.repeat(nth));
   const calls: Record<Operation['call'], () => unknown> = {
-    writeNew: () => disk.writeNew(path, bytes, nth % 2 === 0),
+    writeNew: () => disk.writeNew(path, bytes),
     unlink: () => disk.unlink(path),
     rename: () => disk.rename(path, to),
     link: () => disk.link(path, to),

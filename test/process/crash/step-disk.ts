@@ -82,8 +82,8 @@ export function stepDisk(data: string, backup: string | null, listener: StepList
       names.assign(job.temporary, names.of(job.path));
       return publish(job);
     },
-    writeNew: (path, bytes, synced) =>
-      later('copy', names.of(path), () => machineDisk.writeNew(path, bytes, synced)),
+    writeNew: (path, bytes) =>
+      later('copy', names.of(path), () => machineDisk.writeNew(path, bytes)),
     async create(path) {
       const name = names.ofLarge(path);
       names.assign(path, name);

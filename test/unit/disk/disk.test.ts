@@ -14,7 +14,7 @@ for (const [name, disk] of Object.entries({ machineDisk, blockingDisk })) {
   test(`what the ${name} creates is for its owner alone`, async () => {
     const directory = temporaryDirectory();
     const made = (path: string) => (statSync(join(directory, path)).mode & 0o777).toString(8);
-    await disk.writeNew(join(directory, 'new'), Buffer.from('new'), true);
+    await disk.writeNew(join(directory, 'new'), Buffer.from('new'));
     closeSync(await disk.create(join(directory, 'created')));
     await replaceFile(disk, join(directory, 'published'), Buffer.from('published'));
     for (const file of ['new', 'created', 'published']) assert.is(made(file), '600', file);
@@ -26,10 +26,7 @@ for (const [name, disk] of Object.entries({ machineDisk, blockingDisk })) {
   test(`the ${name} creates a file only under a name that is free`, async () => {
     const path = join(temporaryDirectory(), 'file');
     writeFileSync(path, 'there');
-    for (const create of [
-      () => disk.writeNew(path, Buffer.from('new'), false),
-      () => disk.create(path),
-    ]) {
+    for (const create of [() => disk.writeNew(path, Buffer.from('new')), () => disk.create(path)]) {
       const code = await create().then(() => 'created', systemErrorCode);
       assert.is(code, 'EEXIST');
     }
@@ -39,7 +36,7 @@ for (const [name, disk] of Object.entries({ machineDisk, blockingDisk })) {
   test(`the ${name} leaves no file open that it reads or writes as a whole`, async () => {
     const path = join(temporaryDirectory(), 'file');
     const before = openFiles();
-    await disk.writeNew(path, Buffer.from('whole'), true);
+    await disk.writeNew(path, Buffer.from('whole'));
     assert.is(disk.read(path)?.toString(), 'whole');
     for (const memory of ['shared', 'own'] as const) {
       assert.is(Buffer.concat([...(disk.pieces(path, memory) ?? [])]).toString(), 'whole');
