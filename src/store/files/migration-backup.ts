@@ -71,7 +71,10 @@ async function remove(disk: Disk, kept: string): Promise<void> {
   // The base first, durably, so that the rest is not taken for a whole store after a crash.
   await disk.unlink(join(kept, DATA_FILES.base));
   if (names.length > 0) await syncDirectory(disk, kept);
-  await disk.unlink(join(kept, DATA_FILES.head));
+  // The head, and what a crash has left of a copy.
+  for (const name of disk.list(kept)) {
+    if (name !== DATA_FILES.changes) await disk.unlink(join(kept, name));
+  }
   for (const name of names) await disk.unlink(join(changes, name));
   for (const path of [changes, kept]) disk.rmdir(path);
 }

@@ -1,14 +1,18 @@
 /** A migration of a store with losses, and one whose removal of the old change sets is interrupted. */
-import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { DATA_FILES } from '../../../src/data-files.ts';
 import { machineDisk } from '../../../src/disk/disk.ts';
+import { temporaryPath } from '../../../src/disk/durable-file.ts';
 import { withChecksum } from '../../../src/json/checksum.ts';
 import { changeSetName, listChanges } from '../../../src/store/files/files.ts';
 import { DEFAULT_HISTORY_BYTES } from '../../../src/store/files/history.ts';
-import { writeMigrationBackup } from '../../../src/store/files/migration-backup.ts';
+import {
+  migrationBackupDirectory,
+  writeMigrationBackup,
+} from '../../../src/store/files/migration-backup.ts';
 import { SCHEMA_VERSION } from '../../../src/store/files/schema.ts';
 import { migrateStore } from '../../../src/store/migration.ts';
 import { addBook } from '../../support/books.ts';
@@ -79,6 +83,17 @@ test('a start keeps the history of a store that a later version could not migrat
   assert.equal(sequencesIn(directory), sequences);
   assert.is(store.oldest, 0);
   await store.close();
+});
+
+test('a migration replaces a backup whose making a crash has interrupted, where files are copied', async () => {
+  const directory = withChangeSets();
+  const kept = migrationBackupDirectory(directory, VERSION);
+  const names = [kept, join(kept, DATA_FILES.changes)].map(temporaryPath);
+  mkdirSync(join(kept, DATA_FILES.changes), { recursive: true });
+  for (const name of names) writeFileSync(name, 'half of a copy');
+  await migrateStore(directory, quickDisk);
+  assert.equal(names.filter(existsSync), []);
+  assert.equal(sequencesIn(kept), [1, 2, 3, 4, 5, 6, 7, 8]);
 });
 
 /** docs/storage.md, "Damage": since version 2 a store has a head. */
