@@ -20,6 +20,13 @@ export const BASES = 'bases';
 export const CHANGES = 'changes';
 export const GAPS = 'gaps';
 
+const TOP_NAMES: ReadonlySet<string> = new Set([MANIFEST, WRITER, PRIVATE, BASES, CHANGES, GAPS]);
+
+/** Whether the program gives this name to an entry at the top of an archive. */
+export function isArchiveName(name: string): boolean {
+  return TOP_NAMES.has(name);
+}
+
 /** A base that is in an archive. */
 export interface ArchivedBase {
   readonly name: string;

@@ -1,6 +1,7 @@
 /** What a command writes where the user has named: to a file or to standard output. */
 import { lstatSync, realpathSync, statSync, type Stats } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';
+import { BASES, isArchiveName } from '../../archive/names.ts';
 import { DATA_FILES, isReserved } from '../../data-files.ts';
 import { realPath } from '../../disk/system/real-path.ts';
 import { CatalogError, type Code, messageOf } from '../../errors.ts';
@@ -17,7 +18,7 @@ const DIRECTORY = /(?:^|\/)\.{0,2}$/;
  * @param makes whether the caller creates the directory of the file if it is missing.
  * @returns the path to write, without symbolic links.
  * @throws CatalogError unless the file can be an ordinary one outside of the data directory, and is
- *   not of another store.
+ *   not of another store or of an archive.
  */
 export function outputPath(file: string, data: string, code: Code, makes = false): string {
   const refuse = (why: string, cause?: unknown) =>
@@ -43,22 +44,27 @@ export function outputPath(file: string, data: string, code: Code, makes = false
   if (path.startsWith(owned + sep)) {
     throw refuse(`is in the data directory; name a file outside of ${data}`);
   }
-  const other = otherStoreOf(path);
-  if (other !== null) throw refuse(`would be a file of the store in ${other}; name another`);
+  const other = ownerOf(path);
+  if (other !== null) throw refuse(`would be a file of the ${other}; name another`);
   return path;
 }
 
-/** @returns the data directory that has a file of its own at the path; null if there is none. */
-function otherStoreOf(path: string): string | null {
+/** @returns the store or the archive that has a file of its own at the path; null if none has. */
+function ownerOf(path: string): string | null {
   let entry = path;
   for (let directory = dirname(entry); directory !== entry; directory = dirname(entry)) {
+    const name = basename(entry);
     // Every store has a head; a directory of backups may have one named catalog.json.
-    const head = join(directory, DATA_FILES.head);
-    const hasHead = statSync(head, { throwIfNoEntry: false }) !== undefined;
-    if (hasHead && isReserved(basename(entry))) return directory;
+    if (isReserved(name) && has(directory, DATA_FILES.head)) return `store in ${directory}`;
+    // Every archive has bases; a directory of backups may have one named archive.json.
+    if (isArchiveName(name) && has(directory, BASES)) return `archive in ${directory}`;
     entry = directory;
   }
   return null;
+}
+
+function has(directory: string, name: string): boolean {
+  return statSync(join(directory, name), { throwIfNoEntry: false }) !== undefined;
 }
 
 /**

@@ -1,5 +1,5 @@
 /** spec 8.16: `backup` and `restore` of accounts and keys (the store: test/process/cli/backup). */
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { generateX25519Identity, identityToRecipient } from 'age-encryption';
 import { test } from 'uvu';
@@ -254,6 +254,28 @@ test('a name that is one of a file of another store is refused, and the store is
   await assertFails(1, exporting, 'would be a file of the store');
   assert.equal(readdirSync(other), before);
   await done(['check', '--data', other]);
+});
+
+test('a name that is one of a file of an archive is refused, and the archive is unchanged', async () => {
+  const data = await directoryWithStore();
+  const archive = temporaryDirectory();
+  mkdirSync(join(archive, 'bases'));
+  writeFileSync(join(archive, 'archive.json'), '{}');
+  for (const name of ['archive.json', 'writer.json', 'private', 'changes/1', 'bases/1', 'gaps/1']) {
+    const path = join(archive, name);
+    const says = `${path} would be a file of the archive in ${archive}; name another`;
+    await assertFails(1, ['backup', '--data', data, path], says);
+  }
+  const exporting = ['export', 'skus', '--data', data, '--output', join(archive, 'archive.json')];
+  await assertFails(1, exporting, 'would be a file of the archive');
+  assert.equal(readdirSync(archive).toSorted(), ['archive.json', 'bases']);
+  assert.equal(readdirSync(join(archive, 'bases')), []);
+});
+
+test('a backup may be called archive.json, and is replaced by the next one', async () => {
+  const data = await directoryWithStore();
+  const path = join(temporaryDirectory(), 'archive.json');
+  for (const _ of [1, 2]) await done(['backup', '--data', data, path]);
 });
 
 test('a backup may be called catalog.json, and is replaced by the next one', async () => {
