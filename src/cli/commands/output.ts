@@ -1,7 +1,7 @@
 /** What a command writes where the user has named: to a file or to standard output. */
 import { lstatSync, realpathSync, statSync, type Stats } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';
-import { BASES, isArchiveName } from '../../archive/names.ts';
+import { BASES, isArchiveName, MANIFEST } from '../../archive/names.ts';
 import { DATA_FILES, isReserved } from '../../data-files.ts';
 import { realPath } from '../../disk/system/real-path.ts';
 import { CatalogError, type Code, messageOf } from '../../errors.ts';
@@ -56,8 +56,9 @@ function ownerOf(path: string): string | null {
     const name = basename(entry);
     // Every store has a head; a directory of backups may have one named catalog.json.
     if (isReserved(name) && has(directory, DATA_FILES.head)) return `store in ${directory}`;
-    // Every archive has bases; a directory of backups may have one named archive.json.
-    if (isArchiveName(name) && has(directory, BASES)) return `archive in ${directory}`;
+    // Either alone may be a backup named archive.json, or a directory of backups named bases.
+    const isArchive = () => has(directory, MANIFEST) && has(directory, BASES);
+    if (isArchiveName(name) && isArchive()) return `archive in ${directory}`;
     entry = directory;
   }
   return null;

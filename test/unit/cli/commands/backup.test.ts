@@ -272,11 +272,13 @@ test('a name that is one of a file of an archive is refused, and the archive is 
   assert.equal(readdirSync(join(archive, 'bases')), []);
 });
 
-test('a backup may be called archive.json, and is replaced by the next one', async () => {
-  const data = await directoryWithStore();
-  const path = join(temporaryDirectory(), 'archive.json');
-  for (const _ of [1, 2]) await done(['backup', '--data', data, path]);
-});
+for (const name of ['archive.json', 'bases/shop.json']) {
+  test(`a backup may be called ${name}, and is replaced by the next one`, async () => {
+    const data = await directoryWithStore();
+    const path = join(temporaryDirectory(), name);
+    for (const _ of [1, 2]) await done(['backup', '--data', data, path]);
+  });
+}
 
 test('a backup may be called catalog.json, and is replaced by the next one', async () => {
   const data = await directoryWithStore();
