@@ -8,37 +8,46 @@
 import type { Socket } from 'node:net';
 import { type HttpResponse, whenReady } from '../message.ts';
 import type { Application } from '../application.ts';
-import {
-  endWith,
-  ERROR_RESPONSES,
-  type ErrorResponse,
-  responseToParseError,
-} from './error-responses.ts';
+import { ERROR_RESPONSES, type ErrorResponse, responseToParseError } from './error-responses.ts';
 import type { Incoming } from './client-address.ts';
 import type { Pipeline } from './pipeline.ts';
 import type { IncomingBody } from './request-body.ts';
+import type { Teardown } from './teardown.ts';
 import { type ParseError, unknownMethod } from './unknown-methods.ts';
 
 /** Called for every error response that was sent but to a request in progress, which has a record. */
 type OnErrorResponse = (response: ErrorResponse, socket: Socket) => void;
 
 export class ClientErrors {
-  readonly onResponse: OnErrorResponse;
   readonly #application: Application;
   readonly #pipeline: Pipeline<Incoming>;
+  readonly #teardown: Teardown;
+  readonly #onResponse: OnErrorResponse;
   /** The latest body of each connection: bytes that cannot be parsed may belong to it. */
   readonly #bodies = new WeakMap<object, IncomingBody>();
 
   /** @param application refuses methods that the parser does not know. */
-  constructor(application: Application, pipeline: Pipeline<Incoming>, onResponse: OnErrorResponse) {
+  constructor(
+    application: Application,
+    pipeline: Pipeline<Incoming>,
+    teardown: Teardown,
+    onResponse: OnErrorResponse,
+  ) {
     this.#application = application;
     this.#pipeline = pipeline;
-    this.onResponse = onResponse;
+    this.#teardown = teardown;
+    this.#onResponse = onResponse;
   }
 
   /** Call it for every request with a body. */
   expectBody(connection: object, body: IncomingBody): void {
     this.#bodies.set(connection, body);
+  }
+
+  /** Responds to a connection that is refused. */
+  refuse(response: ErrorResponse, socket: Socket): void {
+    this.#teardown.refuse(response, socket);
+    this.#onResponse(response, socket);
   }
 
   /** Responds to an error of node:http's parser, and ends the connection. */
@@ -49,10 +58,11 @@ export class ClientErrors {
       socket.destroy();
       return;
     }
+    if (!this.#teardown.isOpen(socket)) return;
     // Its handler may have carried it out, whatever its body, and its response ends the connection.
     if (broken === 'begun') return;
     const response = responseToParseError(error);
-    if (broken === 'awaited') {
+    if (body !== undefined && broken === 'awaited') {
       this.#answer(body, response, socket);
       return;
     }
@@ -66,10 +76,8 @@ export class ClientErrors {
   }
 
   /** Responds to a request whose body takes too long, and ends its connection. */
-  timeOut(socket: Socket): void {
-    const body = this.#bodies.get(socket);
-    body?.breakOff();
-    this.#answer(body, ERROR_RESPONSES.slow, socket);
+  timeOut(body: IncomingBody, socket: Socket): void {
+    if (body.breakOff() === 'awaited') this.#answer(body, ERROR_RESPONSES.slow, socket);
   }
 
   /** CONNECT (RFC 9110, section 9.3.6): node:http hands over the connection, not a request. */
@@ -80,7 +88,9 @@ export class ClientErrors {
   #endInOrder(response: ErrorResponse, socket: Socket): void {
     const admission = this.#pipeline.admit(socket, { socket, headers: {} }, performance.now());
     const end = () => {
-      this.#end(response, socket);
+      if (this.#teardown.isOpen(socket) && this.#teardown.end(response, socket)) {
+        this.#onResponse(response, socket);
+      }
       this.#pipeline.complete(socket);
     };
     switch (admission.kind) {
@@ -99,13 +109,8 @@ export class ClientErrors {
   }
 
   /** Responds in place of the request in progress. The record of that request names the response. */
-  #answer(body: IncomingBody | undefined, response: ErrorResponse, socket: Socket): void {
-    if (body === undefined) this.#end(response, socket);
-    else if (endWith(response, socket)) body.answer = response;
-  }
-
-  #end(response: ErrorResponse, socket: Socket): void {
-    if (endWith(response, socket)) this.onResponse(response, socket);
+  #answer(body: IncomingBody, response: ErrorResponse, socket: Socket): void {
+    if (this.#teardown.end(response, socket)) body.answer = response;
   }
 }
 

@@ -1,7 +1,5 @@
 /** Responses to bytes that never became a request of the application. */
 import { STATUS_CODES } from 'node:http';
-import type { Duplex } from 'node:stream';
-import { type Delay, delayed } from '../../delay.ts';
 import type { HttpResponse } from '../message.ts';
 import { uncachedJson } from '../rules/uncached-json.ts';
 import type { ParseError } from './unknown-methods.ts';
@@ -53,35 +51,6 @@ const BY_CODE: Readonly<Record<string, ErrorResponse>> = {
 /** The response to an error of node:http's parser. */
 export function responseToParseError({ code = '' }: ParseError): ErrorResponse {
   return BY_CODE[code] ?? ERROR_RESPONSES.malformed;
-}
-
-/**
- * Sends the response, and ends the connection as {@link closeSoon} says.
- *
- * @param lingerMs milliseconds that the client has to close the connection.
- * @returns whether the client can still receive it.
- */
-export function endWith(response: ErrorResponse, socket: Duplex, lingerMs = LINGER_MS): boolean {
-  if (!socket.writable) {
-    socket.destroy();
-    return false;
-  }
-  socket.end(serialize(response));
-  closeSoon(socket, delayed, lingerMs);
-  return true;
-}
-
-/** Milliseconds that a client has to read the last response of its connection and to close it. */
-const LINGER_MS = 1000;
-
-/**
- * Closes a connection that was sent its last response some milliseconds later, unless its client
- * does so before. Closing it at once may destroy the response in transit, if bytes of the client are
- * unread. Waiting for the client would let it keep the connection, and what its request holds.
- */
-export function closeSoon(socket: Duplex, delay: Delay = delayed, milliseconds = LINGER_MS): void {
-  const stopWaiting = delay(() => socket.destroy(), milliseconds);
-  socket.once('close', stopWaiting);
 }
 
 /** The response as it is sent over the network. */

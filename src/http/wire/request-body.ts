@@ -33,7 +33,7 @@ export interface BodySettings {
   readonly timeout: number;
   readonly budget: BodyBudget;
   /** Responds to a request whose body takes too long, and ends its connection. */
-  readonly onTimeout: (connection: Socket) => void;
+  readonly onTimeout: (body: IncomingBody, connection: Socket) => void;
 }
 
 /** RFC 9112, section 6.3: without either header a request has no body. */
@@ -97,7 +97,7 @@ export class IncomingBody implements RequestBody {
     const buffer = new GrowingBuffer(declared, limit, budget, subject);
     this.#buffer = buffer;
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => onTimeout(incoming.socket), timeout);
+      const timer = setTimeout(() => onTimeout(this, incoming.socket), timeout);
       let settled = false;
       const settle = () => {
         settled = true;
@@ -136,7 +136,10 @@ export class IncomingBody implements RequestBody {
     try {
       for (let stretch = 1; ; ) {
         const begun = performance.now();
-        const timer = setTimeout(() => onTimeout(incoming.socket), Math.max(timeout - waited, 0));
+        const timer = setTimeout(
+          () => onTimeout(this, incoming.socket),
+          Math.max(timeout - waited, 0),
+        );
         const next = await chunks.next().finally(() => clearTimeout(timer));
         if (next.done === true) break;
         const chunk: Uint8Array = next.value;
@@ -193,12 +196,14 @@ export class IncomingBody implements RequestBody {
   }
 
   /**
-   * Receives and drops the rest of the body.
+   * Receives and drops the rest of the body. Call it when there is a response, which does not depend
+   * on the rest any more.
    *
    * @returns whether the end arrived within {@link DRAIN}. If not, the connection cannot be reused.
    */
   finish(): boolean | Promise<boolean> {
     const incoming = this.#incoming;
+    this.#state = 'begun';
     if (incoming.complete) return true;
     if (incoming.destroyed || this.#isBroken || this.#isTooFine) return false;
     // The client will send nothing.

@@ -18,7 +18,7 @@ import {
 import type { ClientErrors } from './client-errors.ts';
 import type { Connections } from './connections.ts';
 import type { ResponseBatch } from './responses/response-batch.ts';
-import { endWith, HEADERS_TOO_LARGE, rejection } from './error-responses.ts';
+import { type ErrorResponse, HEADERS_TOO_LARGE, rejection } from './error-responses.ts';
 import type { Limits } from './limits.ts';
 import type { Handling, Pipeline } from './pipeline.ts';
 import { type BodySettings, hasBody, IncomingBody } from './request-body.ts';
@@ -27,6 +27,7 @@ import { type ResponseSink, sendResponse, waitFor } from './responses/response-b
 import { givenId, REQUEST_ID, Trace } from './trace.ts';
 import type { Cuts } from './responses/cuts.ts';
 import type { UnreadResponses } from './responses/unread-responses.ts';
+import type { Teardown } from './teardown.ts';
 
 /** The parts of a server that all its requests share. */
 export interface ServerContext {
@@ -42,6 +43,7 @@ export interface ServerContext {
   readonly unread: UnreadResponses;
   readonly cuts: Cuts;
   readonly connections: Connections;
+  readonly teardown: Teardown;
   readonly clientErrors: ClientErrors;
 }
 
@@ -62,9 +64,9 @@ export function handleRequest(
   outgoing: ServerResponse,
   awaitsContinue: boolean,
 ): void {
-  const { pipeline, connections, clientErrors, bodies, limits, unread, cuts, onError } = context;
+  const { pipeline, teardown, clientErrors, bodies, limits, unread, cuts, onError } = context;
   const connection = incoming.socket;
-  if (connections.isEnding(connection)) return;
+  if (!teardown.isOpen(connection)) return;
   const started = performance.now();
   const waiting = awaitsContinue ? outgoing : null;
   const body = hasBody(incoming) ? new IncomingBody(incoming, bodies, waiting) : null;
@@ -75,6 +77,7 @@ export function handleRequest(
   const admission = pipeline.admit(connection, incoming, started);
   switch (admission.kind) {
     case 'start':
+      body?.begin();
       void serve(context, exchange, 'serve', (send) => context.responseBatch.add(send));
       return;
     case 'wait': {
@@ -83,7 +86,11 @@ export function handleRequest(
         : (send: () => void) => send();
       // A client may have closed its side after its last request, so responses must not be held.
       if (!admission.isDeferred) context.responseBatch.flush();
-      void admission.handling.then((how) => serve(context, exchange, how, schedule));
+      void admission.handling.then((how) =>
+        canBegin(context, exchange)
+          ? serve(context, exchange, how, schedule)
+          : abandon(context, exchange),
+      );
       return;
     }
     case 'ignore':
@@ -105,7 +112,6 @@ async function serve(
   schedule: (send: () => void) => void,
 ): Promise<void> {
   try {
-    if (!canBegin(context, exchange)) return abandon(context, exchange);
     const request = toHttpRequest(context, exchange);
     const responding = respond(context, exchange, request, handling);
     const response = responding instanceof Promise ? await responding : responding;
@@ -133,7 +139,7 @@ async function complete(
   request: HttpRequest,
   response: HttpResponse,
 ): Promise<void> {
-  const { pipeline, connections, listener, onError } = context;
+  const { pipeline, teardown, listener, onError } = context;
   const { outgoing, connection, body, started } = exchange;
   try {
     const finishing = body === null || body.finish();
@@ -142,18 +148,17 @@ async function complete(
     if (!received || pipeline.closing) response.headers['Connection'] = 'close';
     // What the client has sent after this request counts as not carried out, and it may send it
     // again elsewhere (RFC 9112, section 9.6).
-    if (response.headers['Connection'] === 'close') connections.stopReading(connection);
+    if (response.headers['Connection'] === 'close') teardown.begin(connection);
     addRequestId(request, response);
     const milliseconds = performance.now() - started;
-    const send = received ? sendResponse : sendEarly;
-    const sending = send(exchange, response, request.method === 'HEAD');
-    const bytes = sending instanceof Promise ? await sending : sending;
     const answer = body?.answer ?? null;
-    const status = answer?.status ?? response.status;
+    const sending =
+      answer === null ? transmit(context, exchange, response, received) : bytesOf(answer);
+    const bytes = sending instanceof Promise ? await sending : sending;
+    const { status } = answer ?? response;
     if (!request.trace.isLoggedElsewhere && listener?.wants(status) === true) {
-      const written = answer === null ? bytes : Buffer.byteLength(answer.body);
       const gone = answer === null && connection.destroyed;
-      listener.onResponse(accessRecord(request, status, written, milliseconds, gone));
+      listener.onResponse(accessRecord(request, status, bytes, milliseconds, gone));
     }
     // No other request of the connection is carried out until the client has taken the response.
     // Otherwise the responses to a client that does not read would pile up in memory.
@@ -171,23 +176,27 @@ async function complete(
 const BODY_LINGER_MS = 5000;
 
 /**
- * Sends the response to a request whose body was not received to its end, as {@link sendResponse}
- * does. The engine would close the connection at once, and the system would then answer the rest of
- * the body with a reset, at which many clients report a broken connection instead of the response.
- * So the connection is closed in stages (RFC 9112, section 9.6).
+ * Sends the response. If the body of the request was not received to its end, the engine would close
+ * the connection at once, and the system would then answer the rest of the body with a reset, at
+ * which many clients report a broken connection instead of the response. So after an error the
+ * connection is closed in stages.
  */
-function sendEarly(
+function transmit(
+  { teardown }: ServerContext,
   exchange: Exchange,
   response: HttpResponse,
-  head: boolean,
+  isReceived: boolean,
 ): number | Promise<number> {
   const { incoming, outgoing, connection, body } = exchange;
   const { status, headers, body: content } = response;
+  const head = incoming.method === 'HEAD';
+  if (isReceived) return sendResponse(exchange, response, head);
   // The error of another host, or of the owner of a worker, is bytes.
   const isWhole = typeof content === 'string' || content instanceof Uint8Array;
   if (status >= 400 && isWhole && !head) {
-    if (endWith({ status, headers, body: content }, connection, BODY_LINGER_MS)) body?.drop();
-    return Buffer.byteLength(content);
+    const last = { status, headers, body: content };
+    if (teardown.end(last, connection, BODY_LINGER_MS)) body?.drop();
+    return bytesOf(last);
   }
   const sending = sendResponse(exchange, response, head);
   // The engine would receive and drop the rest of the body for as long as the response takes,
@@ -196,16 +205,19 @@ function sendEarly(
   return sending;
 }
 
+function bytesOf({ body }: ErrorResponse): number {
+  return Buffer.byteLength(body);
+}
+
 /** Adds the id if the client sent one. Every fault has one, so that the log can be searched. */
 function addRequestId({ headers, trace }: HttpRequest, response: HttpResponse): void {
   if (headers[REQUEST_ID] === undefined && response.status < 500) return;
   response.headers['X-Request-Id'] = trace.id;
 }
 
-/** Whether the client is still connected and the body of its request can still arrive. */
-function canBegin({ connections }: ServerContext, { connection, body }: Exchange): boolean {
-  if (connection.destroyed || connections.isEnding(connection)) return false;
-  return body?.begin() !== false;
+/** Whether a request that has waited may still begin, and its body can still arrive. */
+function canBegin({ teardown }: ServerContext, { connection, body }: Exchange): boolean {
+  return teardown.isOpen(connection) && body?.begin() !== false;
 }
 
 function respond(

@@ -26,6 +26,7 @@ import { ResponseBatch } from './responses/response-batch.ts';
 import { handleRequest, type ServerContext } from './request-handler.ts';
 import { Cuts } from './responses/cuts.ts';
 import { UnreadResponses } from './responses/unread-responses.ts';
+import { Teardown } from './teardown.ts';
 
 /** Milliseconds between two checks for connections that are too slow. */
 const CONNECTION_CHECK_MS = 1000;
@@ -133,7 +134,8 @@ function createContext(options: ServerOptions): ServerContext {
     clientOf,
     onDeferredBegun: () => responseBatch.flush(),
   });
-  const clientErrors = new ClientErrors(application, pipeline, (response, socket) => {
+  const teardown = new Teardown();
+  const clientErrors = new ClientErrors(application, pipeline, teardown, (response, socket) => {
     if (listener?.wants(response.status) !== true) return;
     listener.onResponse(errorRecord(response, peerAddress({ socket })));
   });
@@ -147,13 +149,14 @@ function createContext(options: ServerOptions): ServerContext {
       limit: limits.body,
       timeout: limits.requestTimeout,
       budget: new BodyBudget({ limit: limits.bodyMemory, largest: limits.body, isMemoryScarce }),
-      onTimeout: (connection) => clientErrors.timeOut(connection),
+      onTimeout: (body, connection) => clientErrors.timeOut(body, connection),
     },
     pipeline,
     responseBatch,
     unread: new UnreadResponses(limits.unread, clientOf, cuts),
     cuts,
     connections: new Connections(limits, trusts, isMemoryScarce),
+    teardown,
     clientErrors,
   };
 }
@@ -189,8 +192,8 @@ function createHttpServer(context: ServerContext): Server {
   });
   server.on('connection', (socket) => {
     rememberPeer(socket);
-    const rejected = connections.admit(socket);
-    if (rejected !== null) clientErrors.onResponse(rejected, socket);
+    const refusal = connections.admit(socket);
+    if (refusal !== null) clientErrors.refuse(refusal, socket);
   });
   server.on('clientError', (error, socket) => clientErrors.handle(error, socket as Socket));
   server.on('connect', (_, socket) => clientErrors.rejectTunnel(socket as Socket));

@@ -158,6 +158,13 @@ test('if a connection breaks off, a request that reads its body is told apart fr
     refused.arriving.write(Buffer.alloc(MIB + 1));
     assert.match(await refusal, 'the body is larger than', way);
     assert.is(refused.body.breakOff(), 'begun', `${way}: its handler responds`);
+    const answered = open({});
+    answered.body.begin();
+    const rest = read(answered.body).then(String, String);
+    void answered.body.finish();
+    assert.is(answered.body.breakOff(), 'begun', `${way}: its handler has responded`);
+    answered.arriving.destroy();
+    await rest;
   }
 });
 
