@@ -53,8 +53,12 @@ export function responseToParseError({ code = '' }: ParseError): ErrorResponse {
   return BY_CODE[code] ?? ERROR_RESPONSES.malformed;
 }
 
-/** The response as it is sent over the network. */
-export function serialize({ status, headers, body }: ErrorResponse): Uint8Array {
+/**
+ * The response as it is sent over the network.
+ *
+ * @param head whether the body is left out, as in the response to HEAD.
+ */
+export function serialize({ status, headers, body }: ErrorResponse, head: boolean): Uint8Array {
   const all = {
     ...headers,
     'Content-Length': Buffer.byteLength(body),
@@ -63,7 +67,8 @@ export function serialize({ status, headers, body }: ErrorResponse): Uint8Array 
   };
   const fields = Object.entries(all).map(([name, value]) => `${name}: ${value}`);
   const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...fields, '', ''];
-  return Buffer.concat([Buffer.from(lines.join('\r\n')), Buffer.from(body)]);
+  const bytes = Buffer.from(lines.join('\r\n'));
+  return head ? bytes : Buffer.concat([bytes, Buffer.from(body)]);
 }
 
 /** The response to a request that node:http parsed but that does not reach the application. */

@@ -193,10 +193,10 @@ function transmit(
   if (isReceived) return sendResponse(exchange, response, head);
   // The error of another host, or of the owner of a worker, is bytes.
   const isWhole = typeof content === 'string' || content instanceof Uint8Array;
-  if (status >= 400 && isWhole && !head) {
+  if (status >= 400 && isWhole) {
     const last = { status, headers, body: content };
-    if (teardown.end(last, connection, BODY_LINGER_MS)) body?.drop();
-    return bytesOf(last);
+    if (teardown.end(last, connection, BODY_LINGER_MS, head)) body?.drop();
+    return head ? 0 : bytesOf(last);
   }
   const sending = sendResponse(exchange, response, head);
   // The engine would receive and drop the rest of the body for as long as the response takes,

@@ -45,15 +45,16 @@ export class Teardown {
    * Sends the last response, and closes the connection in stages.
    *
    * @param lingerMs milliseconds that the client has to close the connection.
+   * @param head whether the body is left out, as in the response to HEAD.
    * @returns whether the client can still receive it.
    */
-  end(response: ErrorResponse, socket: Socket, lingerMs = LINGER_MS): boolean {
+  end(response: ErrorResponse, socket: Socket, lingerMs = LINGER_MS, head = false): boolean {
     this.#begun.add(socket);
     if (!socket.writable) {
       socket.destroy();
       return false;
     }
-    socket.end(serialize(response));
+    socket.end(serialize(response, head));
     socket.once(
       'close',
       this.#delay(() => socket.destroy(), lingerMs),

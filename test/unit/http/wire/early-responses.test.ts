@@ -51,25 +51,29 @@ async function withPatience(run: () => Promise<void>): Promise<void> {
 const BODIES = { text: '{"error":"no"}', bytes: Buffer.from([0x1f, 0x8b, 0xff, 0xc3, 0x28]) };
 
 const CASES = Object.entries(FRAMINGS).flatMap(([how, framing]) =>
-  Object.entries(BODIES).map(([kind, body]) => ({ how, ...framing, kind, body })),
+  Object.entries(BODIES).flatMap(([kind, body]) =>
+    ['POST', 'HEAD'].map((method) => ({ method, how, ...framing, kind, body })),
+  ),
 );
 
-for (const { how, header, piece, kind, body } of CASES) {
-  const sent = Buffer.from(body);
+for (const { method, how, header, piece, kind, body } of CASES) {
+  const sent = Buffer.from(method === 'HEAD' ? '' : body);
   const refuse = () => ({ status: 401, headers: { 'X-Kept': 'yes' }, body });
-  test(`a client that sends 40 MiB ${how} before it reads gets the response, which is ${kind}`, () =>
+  test(`a client that sends 40 MiB ${how} before it reads gets the response to ${method}, which is ${kind}`, () =>
     staged(refuse, (stage: Stage) =>
       withPatience(async () => {
         const client = stage.connect();
         // It does not react to the end of the response before it has sent everything.
         client.socket.removeAllListeners('end');
-        client.send('POST /', [header]);
+        client.send(`${method} /`, [header]);
         assert.ok(await sendAll(client, piece), 'the connection was reset');
         client.socket.end();
-        const [response] = responsesIn(await client.end());
+        const [response, ...more] = responsesIn(await client.end(), method === 'HEAD' ? [0] : []);
+        assert.equal(more, []);
         assert.is(response?.status, 401);
         assert.is(response?.headers['connection'], 'close');
         assert.is(response?.headers['x-kept'], 'yes');
+        assert.is(response?.headers['content-length'], String(Buffer.byteLength(body)));
         assert.is(response?.body, sent.toString('latin1'));
         await until('the connection is closed', () => stage.server.connections === 0);
         assert.equal(
