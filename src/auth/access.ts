@@ -120,8 +120,8 @@ interface ChangeOptions<T> {
  *
  * @param change works on a draft, with `now` in whole seconds since the epoch. If it throws, the
  *   file stays as it was.
- * @throws CatalogError `access_file`, `durability_unknown`, and what `change`, `announce` and
- *   {@link SharedFiles} throw.
+ * @throws CatalogError `access_file`, `durability_unknown`, `busy` if another change does not end,
+ *   and what `change`, `announce` and {@link SharedFiles} throw.
  */
 export function changeAccess<T>(
   disk: Disk,

@@ -38,7 +38,8 @@ export interface CredentialSource extends CurrentCredentials {
    * Calls `use` while no process can change accounts or revocations, so that the next revocation
    * ends a token issued in `use`.
    *
-   * @throws CatalogError `key_file`, `access_file`, and what `use` throws.
+   * @throws CatalogError `key_file`, `access_file`, `busy` if a change does not end, and what `use`
+   *   throws.
    */
   settled<T>(use: (credentials: Credentials) => T): Promise<T>;
 }

@@ -31,8 +31,8 @@ export interface Rotation {
  * @param overlap seconds; with 0 all earlier tokens end at once.
  * @param now milliseconds since the epoch.
  * @param shared the original of the file, if hosts share it.
- * @throws CatalogError `key_file`, `access_file`, `durability_unknown`, and what
- *   {@link SharedFiles} throws.
+ * @throws CatalogError `key_file`, `durability_unknown`, `busy` if another change does not end, and
+ *   what {@link SharedFiles} throws.
  */
 export function rotateKeys(
   disk: Disk,

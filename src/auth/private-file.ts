@@ -127,28 +127,25 @@ export async function writePrivate(
  * Runs `change` while nobody else can change the keys or the accounts of the directory, be it here
  * or in another process. Waits without blocking the event loop.
  *
- * @throws CatalogError `access_file` if another change keeps the lock, here or in another process.
+ * @throws CatalogError `busy` if another change keeps the lock, here or in another process.
  * @throws Error of the system if there can be no lock.
  */
 export async function exclusively<T>(directory: string, change: () => Promise<T>): Promise<T> {
   const path = join(directory, DATA_FILES.accessLock);
   const lock = new FileLock(path);
   try {
-    await acquire(lock, path);
+    await acquire(lock);
     return await change();
   } finally {
     lock.close();
   }
 }
 
-async function acquire(lock: FileLock, path: string): Promise<void> {
+async function acquire(lock: FileLock): Promise<void> {
   const deadline = performance.now() + LOCK_TIMEOUT_MS;
   while (!lock.tryLock()) {
     if (performance.now() > deadline) {
-      throw new CatalogError(
-        'access_file',
-        `another change of accounts or keys has not ended and holds ${path}; try again`,
-      );
+      throw new CatalogError('busy', 'another change of accounts or keys has not ended; try again');
     }
     await pause(5);
   }

@@ -119,13 +119,13 @@ export interface UserService {
   all(): readonly UserObject[];
   find(name: string): UserObject | null;
   /**
-   * @throws CatalogError `invalid`, `login_throttled`, `write_refused`, `access_file`, and what
-   *   `confirm` throws, as the methods below.
+   * @throws CatalogError `invalid`, `login_throttled`, `write_refused`, `access_file`, `busy`, and
+   *   what `confirm` throws, as the methods below.
    */
   create(actor: UserActor, user: Required<UserChange> & { name: string }): Promise<UserObject>;
   /** @throws CatalogError `not_found`, `last_admin`, and as `create`. */
   change(actor: UserActor, name: string, change: UserChange, guard: UserGuard): Promise<UserObject>;
-  /** @throws CatalogError `not_found`, `last_admin`, `write_refused`, `access_file`. */
+  /** @throws CatalogError `not_found`, `last_admin`, `write_refused`, `access_file`, `busy`. */
   remove(actor: UserActor, name: string, guard: UserGuard): Promise<void>;
   /** Revokes every token of the account. @throws CatalogError as `remove`. */
   endTokens(actor: UserActor, name: string): Promise<void>;

@@ -93,7 +93,7 @@ const NO_ACCESS_FILE = { users: [], revoked_subjects: [], revoked_tokens: [] };
  * Replaces the files of this host that differ from those of another one, durably. Files that are
  * equal need no room on the disk.
  *
- * @throws CatalogError `key_file`, `access_file`; then none or only some files were replaced.
+ * @throws CatalogError `key_file`, `access_file`, `busy`; then none or only some files were replaced.
  */
 export async function replaceCredentialFiles(
   disk: Disk,

@@ -24,7 +24,7 @@ export interface RotateOptions {
 /**
  * Fails without a store: in another directory than the server's it would replace no key.
  *
- * @throws CatalogError `store_missing`, `not_primary`, `key_file`, `access_file`.
+ * @throws CatalogError `store_missing`, `not_primary`, `key_file`, `busy`.
  */
 export async function keysRotate(
   { data, overlap }: RotateOptions,

@@ -16,7 +16,7 @@ export interface RevokeOptions {
  * Fails without a store: in another directory than the server's it would revoke nothing.
  *
  * @throws CatalogError `usage` if neither or both are given; `store_missing`; `not_primary`;
- *   `access_file`.
+ *   `access_file`, `busy`.
  */
 export async function revokeTokens(
   { data, jti, subject }: RevokeOptions,
