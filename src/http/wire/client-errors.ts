@@ -59,11 +59,11 @@ export class ClientErrors {
       return;
     }
     if (!this.#teardown.isOpen(socket)) return;
-    // Its handler may have carried it out, whatever its body, and its response ends the connection.
-    if (broken === 'begun') return;
     const response = responseToParseError(error);
-    if (body !== undefined && broken === 'awaited') {
-      this.#answer(body, response, socket);
+    if (body !== undefined && (broken === 'begun' || broken === 'awaited')) {
+      // A write that does not wait for its body may have been carried out. Its response ends the
+      // connection.
+      if (broken === 'awaited' || body.isOfSafeRequest) this.#answer(body, response, socket);
       return;
     }
     const request = unknownMethod(error, socket);

@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { CatalogError } from '../../errors.ts';
-import type { RequestBody } from '../message.ts';
+import { isSafe, type RequestBody } from '../message.ts';
 import type { BodyBudget } from './body-memory/body-budget.ts';
 import { GrowingBuffer } from './body-memory/growing-buffer.ts';
 import type { ErrorResponse } from './error-responses.ts';
@@ -66,6 +66,11 @@ export class IncomingBody implements RequestBody {
     this.#incoming = incoming;
     this.#settings = settings;
     this.#waiting = waiting;
+  }
+
+  /** Whether its request changes nothing (RFC 9110, section 9.2.1). */
+  get isOfSafeRequest(): boolean {
+    return isSafe(this.#incoming.method ?? '');
   }
 
   /** Call it when the request begins. @returns false if the rest of the body cannot arrive. */

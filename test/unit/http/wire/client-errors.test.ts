@@ -93,7 +93,7 @@ test('a request with a malformed body is not begun after the one before it, whic
 });
 
 for (const when of ['is in progress', 'has ended'] as const) {
-  test(`a request that does not read its body gets its own response if the body is malformed while its handler ${when}`, () => {
+  test(`a write that does not read its body gets its own response if the body is malformed while its handler ${when}`, () => {
     const { promise: handled, resolve: handle } = Promise.withResolvers<void>();
     let effects = 0;
     const application = async ({ method }: HttpRequest): Promise<HttpResponse> => {
@@ -124,6 +124,19 @@ for (const when of ['is in progress', 'has ended'] as const) {
     });
   });
 }
+
+test('a read with a malformed body is 400, although its handler does not read the body', () => {
+  const { application } = held();
+  return staged(application, async (stage) => {
+    for (const method of ['GET', 'HEAD', 'OPTIONS']) {
+      const client = stage.connect();
+      client.socket.write(MALFORMED_POST.replace('POST', method));
+      assert.equal(statusesOf(await client.end()), [400], method);
+    }
+    await assertIdle(stage);
+    assert.equal(stage.errors, []);
+  });
+});
 
 test('after garbage on a connection a shutdown still waits for requests on other connections', () => {
   const { application, gates } = held();
