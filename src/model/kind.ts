@@ -144,6 +144,16 @@ export interface Weight {
   readonly rest: number;
 }
 
+/** How the cells of a file name a row (spec 12.3, 12.9). */
+export interface Naming {
+  /** The attribute that holds the name. */
+  readonly attribute: string;
+  /** The reference to the row within which the name counts: each SPU has its own "Colour". */
+  readonly within?: string;
+  /** A row can be created from its name and the row that it is within. */
+  readonly creatable?: true;
+}
+
 /** One collection: everything that the generic handler needs to know about it. */
 export interface Kind<K extends KindName = KindName> {
   readonly name: K;
@@ -175,6 +185,8 @@ export interface Kind<K extends KindName = KindName> {
   readonly attributes: Readonly<Record<string, Attribute>>;
   /** The attribute with which `?keyword=` is compared. */
   readonly keyword?: string;
+  /** Absent if cells do not name its rows. */
+  readonly naming?: Naming;
   /** Attributes on which the rules of referring rows depend. */
   readonly constrains: readonly string[];
   readonly nestings: readonly Nesting[];

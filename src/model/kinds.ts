@@ -52,6 +52,7 @@ const DECLARATIONS = {
     label: 'brand',
     plural: 'brands',
     path: '/admin/brands/',
+    naming: { attribute: 'name', creatable: true },
     attributes: {
       id,
       name: input(nameText, { searched: true }),
@@ -66,6 +67,7 @@ const DECLARATIONS = {
     label: 'category',
     plural: 'categories',
     path: '/admin/categories/',
+    naming: { attribute: 'name', within: 'parent_id', creatable: true },
     attributes: {
       id,
       name: input(nameText, { searched: true }),
@@ -83,6 +85,7 @@ const DECLARATIONS = {
     label: 'SPU',
     plural: 'SPUs',
     path: '/admin/goods/',
+    naming: { attribute: 'name' },
     attributes: {
       id,
       name: input(nameText, { searched: true }),
@@ -106,6 +109,7 @@ const DECLARATIONS = {
     label: 'specification',
     plural: 'specifications',
     path: '/admin/specs/',
+    naming: { attribute: 'name', within: 'goods_id', creatable: true },
     attributes: {
       id,
       name: input(nameText, { searched: true }),
@@ -122,6 +126,7 @@ const DECLARATIONS = {
     label: 'option',
     plural: 'options',
     path: '/admin/options/',
+    naming: { attribute: 'value', within: 'spec_id', creatable: true },
     attributes: {
       id,
       value: input(nameText, { searched: true }),
@@ -140,6 +145,7 @@ const DECLARATIONS = {
     path: '/admin/skus/',
     refusalIsValidation: true,
     keyword: 'name',
+    naming: { attribute: 'name' },
     attributes: {
       id,
       name: input(nameText, { searched: true }),

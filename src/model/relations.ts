@@ -1,8 +1,20 @@
 /** The relations between kinds: which refer to which, and which show attributes of which. */
-import type { Kind, KindName } from './kind.ts';
-import { ALL_KINDS } from './kinds.ts';
+import type { Kind, KindName, Naming } from './kind.ts';
+import { ALL_KINDS, KINDS } from './kinds.ts';
 import { perKind } from './per-kind.ts';
 import { joinOf, type Reference, referencesOf, uniqueAttributes } from './rules.ts';
+
+/** How cells name the rows of a kind. @throws Error if they do not name them. */
+export function namingOf(name: KindName): Naming {
+  const { naming } = KINDS[name];
+  if (naming === undefined) throw new Error(`${name} have no names`);
+  return naming;
+}
+
+/** Whether rows of a kind refer to rows of the same kind, as categories do. */
+export function isNested(kind: Kind): boolean {
+  return referencesOf(kind).some(({ to }) => to === kind.name);
+}
 
 export interface Referrer extends Reference {
   readonly kind: Kind;

@@ -1,6 +1,6 @@
 /** How the rows of a file are matched with those of the store (spec 12.9). */
 import type { Kind } from '../../../model/kind.ts';
-import { nameAttribute } from './names.ts';
+import { namingOf } from '../../../model/relations.ts';
 
 /** The ways to match. */
 export const MATCHES = ['id', 'code', 'name'] as const;
@@ -21,7 +21,7 @@ export interface ImportTask {
 
 /** The attribute by which rows of a file are matched with those of the store. */
 export function matchedBy({ kind, match }: ImportTask): string {
-  return match === 'name' ? nameAttribute(kind.name) : match;
+  return match === 'name' ? namingOf(kind.name).attribute : match;
 }
 
 /** The text of a cell or member by its name; undefined if the file has no such column. */

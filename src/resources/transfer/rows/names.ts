@@ -1,24 +1,32 @@
 /** Rows by their names, for references that a file writes as names (spec 12.9). */
 import type { Change } from '../../../model/change.ts';
-import type { KindName, Row } from '../../../model/kind.ts';
+import type { Kind, KindName, Row } from '../../../model/kind.ts';
+import { ALL_KINDS } from '../../../model/kinds.ts';
+import { namingOf } from '../../../model/relations.ts';
 import type { FrozenView } from '../../../store/memory/frozen-view.ts';
 import { ShardedMap } from '../../../store/memory/maps/sharded-map.ts';
+import { permanentIndexes } from '../../../store/memory/permanent-indexes.ts';
 import type { View } from '../../../store/view.ts';
 
 /** Ids that a message about an ambiguous name has, at most. */
 export const MAX_NAMED = 10;
 
-/** The attribute that names a row. */
-export function nameAttribute(kind: KindName): 'name' | 'value' {
-  return kind === 'options' ? 'value' : 'name';
-}
-
 function nameOf(kind: KindName, row: Row): string {
-  return String(row[nameAttribute(kind)] ?? '');
+  return String(row[namingOf(kind).attribute] ?? '');
 }
 
-/** Kinds whose rows are found by these names; the store itself finds SKUs by name. */
-const FOUND: ReadonlySet<KindName> = new Set(['brands', 'categories', 'goods', 'specs', 'options']);
+/** Whether the store itself finds rows by an attribute, such as SKUs by name. */
+export function isIndexed(kind: Kind, attribute: string): boolean {
+  return permanentIndexes(kind).includes(attribute);
+}
+
+/** Kinds whose rows are found by these names. */
+const FOUND: ReadonlySet<KindName> = new Set(
+  ALL_KINDS.flatMap((kind) => {
+    const { name, naming } = kind;
+    return naming === undefined || isIndexed(kind, naming.attribute) ? [] : [name];
+  }),
+);
 
 type Index = ShardedMap<string, number | number[]>;
 

@@ -1,6 +1,7 @@
 /** Resolves names in cells to ids: references, paths of categories, specifications and options. */
-import type { KindName, Row, Scalar } from '../../../model/kind.ts';
-import { KINDS } from '../../../model/kinds.ts';
+import type { KindName, Row } from '../../../model/kind.ts';
+import { KINDS, TRANSFERABLE } from '../../../model/kinds.ts';
+import { namingOf } from '../../../model/relations.ts';
 import { withAncestors } from '../../../model/rules.ts';
 import { existingRow, type RowOf } from '../../../model/rows.ts';
 import { atOnce } from '../../../slices.ts';
@@ -8,10 +9,12 @@ import type { Transaction } from '../../../store/writer/draft.ts';
 import { parseInput } from '../../input.ts';
 import { insertUnseen } from '../../rows.ts';
 import { LabelError, parsePairs, parsePath } from '../labels.ts';
-import { MAX_NAMED, nameAttribute, type Names } from './names.ts';
+import { MAX_NAMED, type Names } from './names.ts';
 
 /** Kinds whose missing rows can be created. */
-export const CREATABLE = ['brands', 'categories', 'specs', 'options'] as const;
+export const CREATABLE: readonly KindName[] = TRANSFERABLE.flatMap(({ name, naming }) =>
+  naming?.creatable === true ? [name] : [],
+);
 
 /** @returns the kinds in a list with commas; null if one of them is not {@link CREATABLE}. */
 export function parseCreatable(text: string): ReadonlySet<string> | null {
@@ -22,7 +25,7 @@ export function parseCreatable(text: string): ReadonlySet<string> | null {
 
 /** A row that was created because no row had the name. */
 export interface CreatedMissing {
-  readonly resource: (typeof CREATABLE)[number];
+  readonly resource: KindName;
   readonly id: number;
   readonly name: string;
 }
@@ -97,7 +100,7 @@ export class References {
   /** The id of a brand or an SPU. @throws LabelError. */
   named(kind: 'brands' | 'goods', name: string): number {
     const ids = this.#names.find(this.#transaction, kind, name, MAX_NAMED);
-    return this.#one(kind, name, ids, () => ({ name }));
+    return this.#one(kind, name, ids, () => null);
   }
 
   /** The ids of a path of categories, from the first level. Yields. @throws LabelError. */
@@ -128,7 +131,7 @@ export class References {
         this.#transaction.matching('categories', 'parent_id', parent_id),
         (row) => row.parent_id === parent_id && row.name === name,
       );
-      ids.push(this.#one('categories', name, found, () => ({ name, parent_id })));
+      ids.push(this.#one('categories', name, found, () => parent_id));
     }
     return ids;
   }
@@ -136,7 +139,7 @@ export class References {
   /** @throws LabelError if no SPU has the name. */
   requireSpu(name: string): void {
     if (this.#names.find(this.#transaction, 'goods', name, 1).length > 0) return;
-    throw new LabelError(`there is no ${KINDS.goods.label} ${JSON.stringify(name)}`);
+    throw missing('goods', name);
   }
 
   /** The id of a specification. Yields. @param spu the name of its SPU; null if it is not given. */
@@ -161,7 +164,7 @@ export class References {
       const owners = this.#names.find(this.#transaction, 'goods', spu, MAX_NAMED);
       // A file of options has no column for the id of an SPU.
       if (owners.length > 1) throw ambiguous('goods', owners, 'create the specification first');
-      return { name, spu_id: this.named('goods', spu) };
+      return this.named('goods', spu);
     });
   }
 
@@ -213,13 +216,13 @@ export class References {
     const { specs, options } = yield* this.#namesOf(spu);
     const pairs: Pair[] = [];
     for (const [name, value] of named) {
-      const spec_id = this.#oneBelow(specs, 'specs', name, { name, spu_id: spu });
+      const spec_id = this.#oneBelow(specs, 'specs', name, spu);
       let own = options.get(spec_id);
       if (own === undefined) {
-        own = yield* this.#below('options', 'spec_id', spec_id);
+        own = yield* this.#below('options', spec_id);
         options.set(spec_id, own);
       }
-      const option_id = this.#oneBelow(own, 'options', value, { value, spec_id });
+      const option_id = this.#oneBelow(own, 'options', value, spec_id);
       pairs.push({ spec_id, option_id });
       yield;
     }
@@ -229,22 +232,18 @@ export class References {
   *#namesOf(spu: number): Generator<undefined, SpuNames> {
     const known = this.#spuNames.get(spu);
     if (known !== undefined) return known;
-    const specs = yield* this.#below('specs', 'goods_id', spu);
+    const specs = yield* this.#below('specs', spu);
     const read: SpuNames = { specs, options: new Map() };
     this.#spuNames.set(spu, read);
     return read;
   }
 
   /** The rows that belong to a row, by name. */
-  *#below(
-    kind: 'specs' | 'options',
-    foreignKey: string,
-    parent: number,
-  ): Generator<undefined, NamesBelow> {
+  *#below(kind: 'specs' | 'options', parent: number): Generator<undefined, NamesBelow> {
     const below: NamesBelow = new Map();
-    const attribute = nameAttribute(kind);
+    const { attribute, within = '' } = namingOf(kind);
     this.#remembered += 1;
-    for (const id of this.#transaction.matching(kind, foreignKey, parent)) {
+    for (const id of this.#transaction.matching(kind, within, parent)) {
       const row: Row = existingRow(this.#transaction, kind, id);
       const name = String(row[attribute]);
       const ids = below.get(name);
@@ -256,17 +255,12 @@ export class References {
     return below;
   }
 
-  /** @param missing what it is created from if there is none. @throws LabelError, CatalogError. */
-  #oneBelow(
-    below: NamesBelow,
-    kind: 'specs' | 'options',
-    name: string,
-    missing: Readonly<Record<string, Scalar>>,
-  ): number {
+  /** @param parent that the name is within. @throws LabelError, CatalogError. */
+  #oneBelow(below: NamesBelow, kind: 'specs' | 'options', name: string, parent: number): number {
     const ids = below.get(name) ?? [];
     // A cell of specs has no ids.
     if (ids.length > 1) throw ambiguous(kind, ids, 'give them different names');
-    const id = this.#one(kind, name, ids, () => missing);
+    const id = this.#one(kind, name, ids, () => parent);
     if (ids.length === 0) {
       below.set(name, [id]);
       this.#remembered += 1;
@@ -274,24 +268,29 @@ export class References {
     return id;
   }
 
-  /** @param missing gives what a missing row is created from. @throws LabelError, CatalogError. */
-  #one(name: KindName, text: string, ids: readonly number[], missing: () => unknown): number {
+  /** @param parent gives the row that a new one is within. @throws LabelError, CatalogError. */
+  #one(kind: KindName, name: string, ids: readonly number[], parent: () => number | null): number {
     const [id, ...others] = ids;
-    const kind = KINDS[name];
-    if (id === undefined) {
-      const resource = CREATABLE.find((each) => each === name);
-      if (resource === undefined || !this.#createMissing.has(resource)) {
-        throw new LabelError(`there is no ${kind.label} ${JSON.stringify(text)}`);
-      }
-      const input = atOnce(parseInput(kind, missing(), 'whole'));
-      const created = atOnce(insertUnseen(this.#transaction, kind, input));
-      this.#names.add(name, created);
-      this.#created.push({ resource, id: created.id, name: text });
-      return created.id;
-    }
+    if (id === undefined) return this.#create(kind, name, parent);
     if (others.length === 0) return id;
-    throw ambiguous(name, ids, 'give the id');
+    throw ambiguous(kind, ids, 'give the id');
   }
+
+  #create(resource: KindName, name: string, parent: () => number | null): number {
+    const kind = KINDS[resource];
+    const { attribute, within } = namingOf(resource);
+    if (!this.#createMissing.has(resource)) throw missing(resource, name);
+    const place = within === undefined ? {} : { [within]: parent() };
+    const input = atOnce(parseInput(kind, { [attribute]: name, ...place }, 'whole'));
+    const created = atOnce(insertUnseen(this.#transaction, kind, input));
+    this.#names.add(resource, created);
+    this.#created.push({ resource, id: created.id, name });
+    return created.id;
+  }
+}
+
+function missing(kind: KindName, name: string): LabelError {
+  return new LabelError(`there is no ${KINDS[kind].label} ${JSON.stringify(name)}`);
 }
 
 function ambiguous(kind: KindName, ids: readonly number[], advice: string): LabelError {

@@ -3,7 +3,9 @@ import * as v from 'valibot';
 import type { JsonLimits } from '../../../json/json-limits.ts';
 import type { Row, Scalar } from '../../../model/kind.ts';
 import type { Money } from '../../../model/money.ts';
+import { isNested } from '../../../model/relations.ts';
 import { existingRow } from '../../../model/rows.ts';
+import { uniqueAttributes } from '../../../model/rules.ts';
 import { identifier, isObject } from '../../../model/schemas.ts';
 import type { Transaction } from '../../../store/writer/draft.ts';
 import { type Input, parseInput } from '../../input.ts';
@@ -15,7 +17,7 @@ import type { FileRow } from '../reading/file-row.ts';
 import { unguardFormula } from '../formulas.ts';
 import { type SentColumn, sentName } from './header.ts';
 import { type ImportTask, matchedBy, requiredText, type TextOf } from './matching.ts';
-import { MAX_NAMED, type Names } from './names.ts';
+import { isIndexed, MAX_NAMED, type Names } from './names.ts';
 import { type CreatedMissing, References } from './references.ts';
 import { type RowProblem, RowProblems } from './row-problems.ts';
 import { RowsBefore } from './rows-before.ts';
@@ -126,13 +128,12 @@ export class RowWriter {
     return cells;
   }
 
-  /** One object for each transaction, which remembers paths unless the import writes categories. */
+  /** One object for each transaction, which remembers paths unless the import writes them. */
   #referencesOf(transaction: Transaction): References {
     const { transaction: last, references } = this.#last ?? {};
     if (references !== undefined && last === transaction) return references;
     const { kind, createMissing } = this.#task;
-    const remembers = kind.name !== 'categories';
-    const made = new References(transaction, this.#names, createMissing, remembers);
+    const made = new References(transaction, this.#names, createMissing, !isNested(kind));
     this.#last = { transaction, references: made };
     return made;
   }
@@ -163,7 +164,7 @@ export class RowWriter {
   /** The row to change; null to create one. */
   #target(transaction: Transaction, textOf: TextOf): Row | null {
     const { kind, match } = this.#task;
-    this.#requireNew('code', textOf);
+    for (const attribute of uniqueAttributes(kind)) this.#requireNew(attribute, textOf);
     if (match !== 'id') return this.#matched(transaction, textOf);
     this.#requireNew('id', textOf);
     const text = textOf('id') ?? '';
@@ -176,7 +177,6 @@ export class RowWriter {
 
   /** @throws RowProblems if an earlier row of the file has the same value. */
   #requireNew(column: string, textOf: TextOf): void {
-    if (column !== 'id' && this.#task.kind.attributes[column] === undefined) return;
     const text = textOf(column) ?? '';
     const value = column === 'id' && /^\d+$/.test(text) ? String(Number(text)) : text;
     if (text === '' || this.#seen?.repeats(column, value) !== true) return;
@@ -192,10 +192,9 @@ export class RowWriter {
     if (match === 'name' && this.#seen?.repeats('name', text) === true) {
       throw problem(attribute, `${JSON.stringify(text)} is in the file twice`);
     }
-    const ids =
-      kind.name === 'skus'
-        ? [...Iterator.from(transaction.matching(kind.name, attribute, text)).take(MAX_NAMED)]
-        : this.#names.find(transaction, kind.name, text, MAX_NAMED);
+    const ids = isIndexed(kind, attribute)
+      ? [...Iterator.from(transaction.matching(kind.name, attribute, text)).take(MAX_NAMED)]
+      : this.#names.find(transaction, kind.name, text, MAX_NAMED);
     const [id, ...others] = ids;
     if (others.length > 0) {
       throw problem(attribute, `${kind.plural} ${ids.join(', ')} have this name`);

@@ -1,10 +1,8 @@
 /** The rows of a collection as they were before an import changed them (spec 12.9). */
 import type { Kind, Row } from '../../../model/kind.ts';
+import { isNested } from '../../../model/relations.ts';
 import { lookupIn } from '../../../model/rows.ts';
 import type { View } from '../../../store/view.ts';
-
-/** Whether the cells of a kind show names of its own rows: only a category is below another one. */
-const showsItself = ({ name }: Kind): boolean => name === 'categories';
 
 export class RowsBefore {
   readonly #kind: Kind;
@@ -17,7 +15,8 @@ export class RowsBefore {
 
   /** Call this before a row of the kind is changed. @param row as it is until then. */
   add(row: Row): void {
-    if (showsItself(this.#kind)) this.#rows.set(row.id, row);
+    // Of other kinds no cell shows the name of a row of the same kind.
+    if (isNested(this.#kind)) this.#rows.set(row.id, row);
   }
 
   /** @returns a view as it would be without the changes of the import. */
