@@ -47,6 +47,10 @@ export interface InputAttribute {
   readonly request?: string;
   /** The kind whose id it holds. */
   readonly references?: KindName;
+  /** The column of CSV with the name of the row that it refers to, if no `lookup` shows that. */
+  readonly nameColumn?: string;
+  /** The attributes that refer to the rows above that row, from the first level. */
+  readonly ancestors?: readonly string[];
   /** Rows are deleted with the row they refer to, in one commit. Otherwise they prevent that. */
   readonly cascade?: boolean;
   /** No two rows have the same value, unless it is null (spec 2.9). */

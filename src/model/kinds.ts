@@ -71,7 +71,11 @@ const DECLARATIONS = {
     attributes: {
       id,
       name: input(nameText, { searched: true }),
-      parent_id: input(optionalIdentifier, { references: 'categories', default: null }),
+      parent_id: input(optionalIdentifier, {
+        references: 'categories',
+        nameColumn: 'parent',
+        default: null,
+      }),
     },
     constrains: ['parent_id'],
     nestings: [
@@ -93,7 +97,10 @@ const DECLARATIONS = {
       brand_id: reference('brands'),
       category1_id: reference('categories'),
       category2_id: reference('categories'),
-      category3_id: reference('categories'),
+      category3_id: reference('categories', {
+        nameColumn: 'category',
+        ancestors: ['category1_id', 'category2_id'],
+      }),
       sales: serverSet(0),
       comments: serverSet(0),
       desc_detail: description,

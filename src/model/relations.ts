@@ -2,13 +2,19 @@
 import type { Kind, KindName, Naming } from './kind.ts';
 import { ALL_KINDS, KINDS } from './kinds.ts';
 import { perKind } from './per-kind.ts';
-import { joinOf, type Reference, referencesOf, uniqueAttributes } from './rules.ts';
+import { joinOf, type Reference, referenceOf, referencesOf, uniqueAttributes } from './rules.ts';
 
 /** How cells name the rows of a kind. @throws Error if they do not name them. */
 export function namingOf(name: KindName): Naming {
   const { naming } = KINDS[name];
   if (naming === undefined) throw new Error(`${name} have no names`);
   return naming;
+}
+
+/** The reference to the row within which the names of a kind count; null if they count everywhere. */
+export function withinOf(name: KindName): Reference | null {
+  const { within } = namingOf(name);
+  return within === undefined ? null : referenceOf(KINDS[name], within);
 }
 
 /** Whether rows of a kind refer to rows of the same kind, as categories do. */

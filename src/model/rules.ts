@@ -125,6 +125,10 @@ export interface Reference {
   readonly request: string;
   readonly to: KindName;
   readonly cascade: boolean;
+  /** The column of CSV with the name of the row. */
+  readonly nameColumn: string;
+  /** The attributes that refer to the rows above the row, from the first level. */
+  readonly ancestors: readonly string[];
 }
 
 const UNIQUE = perKind(({ attributes }): readonly string[] =>
@@ -147,14 +151,22 @@ export function duplicate(kind: Kind, attribute: string, value: Scalar, holder: 
 const REFERENCES = perKind(({ attributes }): readonly Reference[] =>
   Object.entries(attributes).flatMap(([attribute, declared]) => {
     if (declared.role !== 'input' || declared.references === undefined) return [];
-    const { request = attribute, references: to, cascade = false } = declared;
-    return [{ attribute, request, to, cascade }];
+    const { request = attribute, references: to, cascade = false, ancestors = [] } = declared;
+    const { nameColumn = request.replace(/_id$/, '') } = declared;
+    return [{ attribute, request, to, cascade, nameColumn, ancestors }];
   }),
 );
 
 /** The attributes of a kind that hold ids of other rows. */
 export function referencesOf({ name }: Kind): readonly Reference[] {
   return REFERENCES[name];
+}
+
+/** What an attribute of a kind refers to. @throws Error if it refers to nothing. */
+export function referenceOf(kind: Kind, attribute: string): Reference {
+  const found = referencesOf(kind).find((each) => each.attribute === attribute);
+  if (found === undefined) throw new Error(`${attribute} of ${kind.name} refers to nothing`);
+  return found;
 }
 
 /** The value of a scalar attribute, stored or joined; null if a join finds no row. */

@@ -15,7 +15,7 @@ import { CODES, type Code } from '../../errors.ts';
 import { FIRST_FAULT } from '../../json/first-fault.ts';
 import { TRANSFERABLE } from '../../model/kinds.ts';
 import { FORMATS } from '../../resources/transfer/formats.ts';
-import { CREATABLE } from '../../resources/transfer/rows/references.ts';
+import { CREATABLE } from '../../resources/transfer/rows/named-rows.ts';
 import { MATCHES } from '../../resources/transfer/rows/matching.ts';
 
 const order = v.object({

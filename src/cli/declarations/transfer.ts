@@ -5,7 +5,7 @@ import { CatalogError } from '../../errors.ts';
 import type { Kind } from '../../model/kind.ts';
 import { TRANSFERABLE } from '../../model/kinds.ts';
 import { type Format, formatOf, FORMATS } from '../../resources/transfer/formats.ts';
-import { CREATABLE, parseCreatable } from '../../resources/transfer/rows/references.ts';
+import { CREATABLE, parseCreatable } from '../../resources/transfer/rows/named-rows.ts';
 import { type Match, MATCHES, matchesOf } from '../../resources/transfer/rows/matching.ts';
 import { type Common, command, dryRunFlag } from '../command.ts';
 import { choice, type Flag, flag } from '../flags/flag.ts';

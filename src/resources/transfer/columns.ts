@@ -3,9 +3,11 @@
  * use. References are written as id and as name, prices as decimals.
  */
 import type { Attribute, Kind, KindName, Row, Scalar } from '../../model/kind.ts';
+import { KINDS } from '../../model/kinds.ts';
 import type { Money } from '../../model/money.ts';
+import { namingOf } from '../../model/relations.ts';
 import { existingRow } from '../../model/rows.ts';
-import { joinOf, withAncestors } from '../../model/rules.ts';
+import { referenceOf, withAncestors } from '../../model/rules.ts';
 import { price } from '../../model/schemas.ts';
 import { atOnce } from '../../slices.ts';
 import type { View } from '../../store/view.ts';
@@ -15,88 +17,93 @@ import { joinPairs, pairText, pathText } from './labels.ts';
 export interface Column {
   /** Its name in the header. */
   readonly name: string;
+  /** Its name in responses. */
+  readonly alias?: string;
   /** The attribute that a cell is about. */
   readonly attribute: string;
-  /** How a cell writes it. */
-  readonly form: 'plain' | 'money' | 'name' | 'specs';
+  /**
+   * How a cell writes it. `owner` is the name of the row within which the referenced row has its
+   * name: the SPU of an option's specification.
+   */
+  readonly form: 'plain' | 'money' | 'name' | 'path' | 'owner' | 'specs';
+  /** The kind of the row that a cell names, if it names one. */
+  readonly names?: KindName;
+  /** The attributes that a path gives as well. */
+  readonly ancestors?: readonly string[];
   /** The text of the row's cell, before `guardFormula` (formulas.ts). */
   readonly text: (row: Row, view: View) => string;
 }
 
 /** The columns of a kind in their order. */
 export function columnsOf(kind: Kind, money: Money): readonly Column[] {
-  const columns = visibleAttributes(kind).flatMap(([name, declared]) => [
-    columnOf(kind, name, declared, money),
-    ...(ADDED[`${kind.name}.${name}`] ?? []),
-  ]);
-  // It distinguishes specifications with the same name.
-  if (kind.name === 'options') columns.push(named(OWNER, 'spec_id', spuOfOption));
-  return columns;
+  const columns = visibleAttributes(kind).flatMap(([name, declared]) =>
+    columnsOfAttribute(kind, name, declared, money),
+  );
+  return [...columns, ...columns.flatMap((column) => ownerColumn(column, money))];
 }
 
-const OWNER = 'spu';
-
-/** Whether a column names the SPU of an option's specification, and not the specification itself. */
-export function isOwnerColumn(kind: Kind, { name }: Column): boolean {
-  return kind.name === 'options' && name === OWNER;
-}
-
-/** Name columns that follow an attribute, for names that the object itself does not show. */
-const ADDED: Readonly<Record<string, readonly Column[]>> = {
-  'categories.parent_id': [
-    named('parent', 'parent_id', (row, view) => categoryPath(row['parent_id'], view)),
-  ],
-  'goods.category3_id': [
-    named('category', 'category3_id', (row, view) => categoryPath(row['category3_id'], view)),
-  ],
-};
-
-function named(name: string, attribute: string, text: Column['text']): Column {
-  return { name, attribute, form: 'name', text };
-}
-
-function columnOf(kind: Kind, name: string, declared: Attribute, money: Money): Column {
-  if (declared.role === 'lookup') return nameColumn(kind, name, declared);
-  if (declared.role === 'children') return { name, attribute: name, form: 'specs', text: specs };
-  const plain = (row: Row) => String(row[name] ?? '');
-  if (declared.role === 'input' && declared.schema === price) {
-    return {
-      name: `${name} ${money.currency}`,
-      attribute: name,
-      form: 'money',
-      text: (row) => money.decimal(Number(row[name])),
-    };
+function columnsOfAttribute(
+  kind: Kind,
+  name: string,
+  declared: Attribute,
+  money: Money,
+): readonly Column[] {
+  if (declared.role === 'lookup') {
+    return [{ ...nameColumn(kind, declared.foreignKey), alias: name }];
   }
-  const header = declared.role === 'input' ? (declared.request ?? name) : name;
-  return { name: header, attribute: name, form: 'plain', text: plain };
+  if (declared.role === 'children') {
+    return [{ name, attribute: name, form: 'specs', text: specs }];
+  }
+  const plain = (row: Row) => String(row[name] ?? '');
+  if (declared.role !== 'input') return [{ name, attribute: name, form: 'plain', text: plain }];
+  if (declared.schema === price) {
+    const text = (row: Row) => money.decimal(Number(row[name]));
+    return [{ name: `${name} ${money.currency}`, attribute: name, form: 'money', text }];
+  }
+  const { request = name, nameColumn: named } = declared;
+  const column: Column = {
+    name: request,
+    alias: name,
+    attribute: name,
+    form: 'plain',
+    text: plain,
+  };
+  return named === undefined ? [column] : [column, nameColumn(kind, name)];
 }
 
 /** The column with the name of the referenced row; a category has its path. */
-function nameColumn(
-  kind: Kind,
-  name: string,
-  declared: Extract<Attribute, { role: 'lookup' }>,
-): Column {
-  const { references, foreignKey, attribute } = joinOf(kind, declared);
-  const reference = kind.attributes[foreignKey];
-  const request = reference?.role === 'input' ? reference.request : undefined;
-  const header = request === undefined ? name : request.replace(/_id$/, '');
-  if (references === 'categories') {
-    return named(header, foreignKey, (row, view) => categoryPath(row[foreignKey], view));
+function nameColumn(kind: Kind, attribute: string): Column {
+  const { to: names, nameColumn: name, ancestors } = referenceOf(kind, attribute);
+  if (names === 'categories') {
+    const text: Column['text'] = (row, view) => categoryPath(row[attribute] ?? null, view);
+    return { name, attribute, form: 'path', names, ancestors, text };
   }
-  return named(header, foreignKey, (row, view) =>
-    String(view.get<KindName>(references, row[foreignKey] ?? null)?.[attribute] ?? ''),
-  );
+  const { attribute: called } = namingOf(names);
+  const text: Column['text'] = (row, view) =>
+    String(view.get<KindName>(names, row[attribute] ?? null)?.[called] ?? '');
+  return { name, attribute, form: 'name', names, text };
+}
+
+/** The column that distinguishes rows with the same name by the row within which they have it. */
+function ownerColumn({ form, names, attribute }: Column, money: Money): readonly Column[] {
+  if (form !== 'name' || names === undefined) return [];
+  const { within } = namingOf(names);
+  return columnsOf(KINDS[names], money)
+    .filter((column) => column.form === 'name' && column.attribute === within)
+    .map((column) => ({
+      ...column,
+      attribute,
+      form: 'owner',
+      text: (row, view) => {
+        const named = view.get<KindName>(names, row[attribute] ?? null);
+        return named === undefined ? '' : column.text(named, view);
+      },
+    }));
 }
 
 /** `Electronics > Phones`; empty for none. */
-function categoryPath(id: Scalar | undefined, view: View): string {
-  return pathText(withAncestors(id ?? null, view).map(({ name }) => name));
-}
-
-function spuOfOption(row: Row, view: View): string {
-  const spec = view.get('specs', row['spec_id'] ?? null);
-  return view.get('goods', spec?.goods_id ?? null)?.name ?? '';
+function categoryPath(id: Scalar, view: View): string {
+  return pathText(withAncestors(id, view).map(({ name }) => name));
 }
 
 function specs(row: Row, view: View): string {

@@ -1,7 +1,7 @@
 /** The state of an import, as clients see it (spec 12.7). */
 import { randomUUID } from 'node:crypto';
 import { entityTag } from '../entity-tag.ts';
-import type { CreatedMissing } from './rows/references.ts';
+import type { CreatedMissing } from './rows/named-rows.ts';
 import type { RowChange, WrittenRow } from './rows/row-writer.ts';
 
 /** Entries of each list, at most. */

@@ -12,9 +12,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isOutcomeUnknown } from '../../errors.ts';
 import { JSON_LIMITS, type JsonLimits } from '../../json/json-limits.ts';
 import { IntegrityError } from '../../model/failures.ts';
-import type { Kind, KindName } from '../../model/kind.ts';
+import type { KindName } from '../../model/kind.ts';
 import type { Money } from '../../model/money.ts';
-import { referencesOf } from '../../model/rules.ts';
 import { inSlices } from '../../slices.ts';
 import { Draft, type LongTransaction } from '../../store/writer/draft.ts';
 import type { FrozenView } from '../../store/memory/frozen-view.ts';
@@ -24,7 +23,7 @@ import { FileProblem } from './reading/file-problem.ts';
 import type { FileRow } from './reading/file-row.ts';
 import { fileRows } from './reading/file-rows.ts';
 import type { Format } from './formats.ts';
-import { readHeader, type SentColumn } from './rows/header.ts';
+import { readHeader } from './rows/header.ts';
 import type { ImportState } from './import-state.ts';
 import { Names } from './rows/names.ts';
 import { CommitFailure, placedProblems, problemsOf } from './rows/row-problems.ts';
@@ -277,7 +276,7 @@ export class Importer {
         );
       }
       writer.useColumns(columns);
-      kinds = [...kinds, ...columns.flatMap((column) => kindsNamedBy(kind, column))];
+      kinds = [...kinds, ...columns.flatMap((column) => column?.names ?? [])];
     });
     let begun = false;
     for await (const rows of pieces) {
@@ -290,11 +289,4 @@ export class Importer {
   async #readNames(kinds: readonly KindName[], view: FrozenView): Promise<void> {
     for (const kind of kinds) await inSlices(this.#names.read(kind, view));
   }
-}
-
-/** The kinds whose names the cells of a column may hold. */
-function kindsNamedBy(kind: Kind, column: SentColumn | null): readonly KindName[] {
-  const named = referencesOf(kind).filter(({ attribute }) => attribute === column?.attribute);
-  // A specification is named together with its SPU.
-  return named.flatMap(({ to }) => (to === 'specs' ? ['specs', 'goods'] : to));
 }

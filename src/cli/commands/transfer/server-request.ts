@@ -16,7 +16,7 @@ import { isHeld } from '../../../disk/lock.ts';
 import { CatalogError, systemErrorCode } from '../../../errors.ts';
 import { hasEnded, type ImportReport } from '../../../resources/transfer/import-state.ts';
 import { parseKept } from '../../../resources/transfer/kept-report.ts';
-import { CREATABLE } from '../../../resources/transfer/rows/references.ts';
+import { CREATABLE } from '../../../resources/transfer/rows/named-rows.ts';
 import { commandSubject } from '../subject.ts';
 import { type ImportSettings, onSignal, type Show, type Source } from './source.ts';
 

@@ -9,7 +9,7 @@ import {
 } from '../../../resources/query/parameters.ts';
 import { type Format, FORMAT_TYPES, FORMATS } from '../../../resources/transfer/formats.ts';
 import type { ShownImport } from '../../../resources/transfer/import-reports.ts';
-import { CREATABLE, parseCreatable } from '../../../resources/transfer/rows/references.ts';
+import { CREATABLE, parseCreatable } from '../../../resources/transfer/rows/named-rows.ts';
 import { type Match, MATCHES, matchesOf } from '../../../resources/transfer/rows/matching.ts';
 import { header, type HttpResponse } from '../../message.ts';
 import { noBody, stream } from '../../operations/body.ts';

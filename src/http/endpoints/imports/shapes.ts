@@ -1,5 +1,5 @@
 /** Imports in the description of the API. */
-import { CREATABLE } from '../../../resources/transfer/rows/references.ts';
+import { CREATABLE } from '../../../resources/transfer/rows/named-rows.ts';
 import { count, positive, text } from '../../operations/common-schemas.ts';
 import { arrayOf, defineShape, negotiatedJson, type Shape } from '../../operations/content.ts';
 

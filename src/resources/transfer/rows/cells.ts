@@ -1,18 +1,19 @@
 /** The cells of one row of CSV as the object that they stand for (spec 12.9). */
-import * as v from 'valibot';
 import { CatalogError } from '../../../errors.ts';
-import type { Kind, Row, Scalar } from '../../../model/kind.ts';
+import type { Kind, KindName, Row } from '../../../model/kind.ts';
+import { KINDS } from '../../../model/kinds.ts';
 import type { Money } from '../../../model/money.ts';
-import { existingRow } from '../../../model/rows.ts';
-import { price } from '../../../model/schemas.ts';
+import { referenceOf } from '../../../model/rules.ts';
 import type { View } from '../../../store/view.ts';
 import type { Transaction } from '../../../store/writer/draft.ts';
-import { isOwnerColumn, specsInParts } from '../columns.ts';
+import { specsInParts } from '../columns.ts';
 import { guardFormula, unguardFormula } from '../formulas.ts';
 import { LabelError } from '../labels.ts';
+import { amountOf, plainValue } from './cell-values.ts';
 import type { SentColumn } from './header.ts';
 import type { References } from './references.ts';
 import { type RowProblem, RowProblems } from './row-problems.ts';
+import { SPU } from './spec-names.ts';
 
 /** A cell and its column. */
 export interface Cell {
@@ -39,6 +40,18 @@ interface Reading {
   readonly maxSpecs: number;
 }
 
+/** A cell with the name of the row within which another cell names a row. */
+interface Owner extends Cell {
+  readonly kind: KindName;
+  readonly name: string;
+}
+
+function ownerIn(cells: readonly Cell[]): Owner | null {
+  const cell = cells.find(({ column }) => column.form === 'owner');
+  if (cell?.column.names === undefined || cell.raw === '') return null;
+  return { ...cell, kind: cell.column.names, name: unguardFormula(cell.raw) };
+}
+
 type Steps = Generator<undefined, void>;
 
 /**
@@ -57,23 +70,27 @@ export function readCells(
 class CellReader {
   readonly #cells: readonly Cell[];
   readonly #reading: Reading;
+  readonly #owner: Owner | null;
   readonly #said = new Map<string, Said>();
   readonly #problems: RowProblem[] = [];
 
   constructor(cells: readonly Cell[], reading: Reading) {
     this.#cells = cells;
     this.#reading = reading;
+    this.#owner = ownerIn(cells);
   }
 
   *read(): Generator<undefined, Record<string, unknown>> {
-    const owner = this.#ownerCell;
+    const { references } = this.#reading;
+    const owner = this.#owner;
     const isOwned =
-      owner === null || (yield* this.#attempt(owner.column, () => this.#requireSpu(owner)));
+      owner === null ||
+      (yield* this.#attempt(owner.column, () => references.require(owner.kind, owner.name)));
     for (const cell of this.#cells) {
       if (cell.column.form === 'specs' || !this.#counts(cell)) continue;
-      // If the SPU does not exist, the specification would only be reported as missing as well.
-      const waits = !isOwned && cell.column.name === 'spec';
-      if (!waits) yield* this.#attempt(cell.column, () => this.#readOne(cell));
+      // If its owner does not exist, the row would only be reported as missing as well.
+      if (!isOwned && this.#isOwned(cell)) continue;
+      yield* this.#attempt(cell.column, () => this.#readOne(cell));
     }
     if (owner !== null && isOwned) {
       yield* this.#attempt(owner.column, () => this.#requireOwner(owner));
@@ -90,47 +107,41 @@ class CellReader {
   /** Whether a cell sets a value. An empty one does not if another cell of its reference does. */
   #counts(cell: Cell): boolean {
     const { column, raw } = cell;
-    if (column.name === 'id' || this.#isOwner(column) || this.#isFromPath(cell)) return false;
+    if (column.name === 'id' || column.form === 'owner' || this.#isFromPath(cell)) return false;
     if (raw !== '') return true;
     return !this.#cells.some(
       (other) => other.column.attribute === column.attribute && other.raw !== '',
     );
   }
 
-  /** Whether the path of an SPU's third level gives the level that the cell is about. */
+  /** Whether a path gives the value, because the cell is about a level of it. */
   #isFromPath({ column, raw }: Cell): boolean {
-    const isLevel = column.attribute === 'category1_id' || column.attribute === 'category2_id';
-    if (!isLevel || (raw !== '' && !this.#isUnchanged(column, raw))) return false;
-    return this.#cells.some((other) => other.column.name === 'category' && other.raw !== '');
+    const isLevel = this.#cells.some(
+      (other) => other.raw !== '' && other.column.ancestors?.includes(column.attribute) === true,
+    );
+    return isLevel && (raw === '' || this.#isUnchanged(column, raw));
   }
 
-  #isOwner(column: SentColumn): boolean {
-    return isOwnerColumn(this.#reading.kind, column);
+  /** Whether a cell names the row of which another cell names the owner. */
+  #isOwned({ column: { form, attribute } }: Cell): boolean {
+    return form === 'name' && attribute === this.#owner?.column.attribute;
   }
 
-  /** The cell that names the SPU of an option's specification; null if nothing does. */
-  get #ownerCell(): Cell | null {
-    const cell = this.#cells.find(({ column }) => this.#isOwner(column));
-    return cell === undefined || cell.raw === '' ? null : cell;
+  /** Checks the owner of the row that is referred to, if no cell names that row. @throws LabelError. */
+  #requireOwner({ column: { attribute, text }, kind, name }: Owner): void {
+    const { kind: own, transaction } = this.#reading;
+    const isNamed = this.#cells.some((cell) => cell.raw !== '' && this.#isOwned(cell));
+    const id = this.#valueOf(attribute);
+    if (isNamed || typeof id !== 'number') return;
+    const owner = text({ id: 0, [attribute]: id }, transaction);
+    if (owner === '' || owner === name) return;
+    const owned = KINDS[referenceOf(own, attribute).to].label;
+    throw new LabelError(`${owned} ${id} belongs to ${KINDS[kind].label} ${JSON.stringify(owner)}`);
   }
 
-  /** @throws LabelError if there is no such SPU. */
-  #requireSpu({ raw }: Cell): void {
-    this.#reading.references.requireSpu(unguardFormula(raw));
-  }
-
-  /** Checks the SPU of the specification if no cell names the specification. @throws LabelError. */
-  #requireOwner({ raw }: Cell): void {
-    const { target, transaction } = this.#reading;
-    const isNamed = this.#cells.some(({ column, raw: name }) => {
-      return column.name === 'spec' && name !== '';
-    });
-    const id = this.#said.get('spec_id')?.value ?? target?.['spec_id'];
-    const spec = transaction.get('specs', typeof id === 'number' ? id : null);
-    if (isNamed || spec === undefined) return;
-    const owner = existingRow(transaction, 'goods', spec.goods_id).name;
-    if (owner === unguardFormula(raw)) return;
-    throw new LabelError(`specification ${spec.id} belongs to SPU ${JSON.stringify(owner)}`);
+  /** The value that the row is to have, as far as it is known. */
+  #valueOf(attribute: string): unknown {
+    return this.#said.get(attribute)?.value ?? this.#reading.target?.[attribute];
   }
 
   /** Does what `run` does or yields, and reports what it throws. @returns whether it succeeded. */
@@ -151,15 +162,17 @@ class CellReader {
     this.#problems.push({ column: column.sent, message: error.message });
   }
 
-  *#readOne({ column, raw }: Cell): Steps {
-    const { target } = this.#reading;
+  *#readOne(cell: Cell): Steps {
+    const { column, raw } = cell;
+    const { target, kind, money } = this.#reading;
     const { attribute, sent, form } = column;
-    const beside = form === 'name' ? this.#idBeside(attribute) : null;
-    if (beside === null && this.#isUnchanged(column, raw) && !this.#isMoved(column)) {
+    const isName = form === 'name' || form === 'path';
+    const beside = isName ? this.#idBeside(attribute) : null;
+    if (beside === null && this.#isUnchanged(column, raw) && !this.#isMoved(cell)) {
       this.#say(attribute, target?.[attribute] ?? null, sent);
-    } else if (form === 'name') yield* this.#readName(column, unguardFormula(raw), beside);
-    else if (form === 'money') this.#say(attribute, this.#amount(raw), sent);
-    else this.#say(attribute, plainValue(this.#reading, attribute, unguardFormula(raw)), sent);
+    } else if (isName) yield* this.#readName(column, unguardFormula(raw), beside);
+    else if (form === 'money') this.#say(attribute, amountOf(raw, money), sent);
+    else this.#say(attribute, plainValue(unguardFormula(raw), kind, attribute, money), sent);
   }
 
   /**
@@ -173,41 +186,27 @@ class CellReader {
     return before !== transaction && raw === guardFormula(text(target, before));
   }
 
-  /** Whether the row names another SPU than that of the option's specification. */
-  #isMoved({ name }: SentColumn): boolean {
-    const owner = name === 'spec' ? this.#ownerCell : null;
+  /** Whether a cell names a row whose owner is another one than before. */
+  #isMoved(cell: Cell): boolean {
+    const owner = this.#isOwned(cell) ? this.#owner : null;
     return owner !== null && !this.#isUnchanged(owner.column, owner.raw);
   }
 
-  #amount(raw: string): number {
-    const { money } = this.#reading;
-    const amount = money.parse(raw);
-    if (amount !== null) return amount;
-    if (raw === '') throw new LabelError('must not be empty');
-    const places =
-      money.digits === 0 ? 'no decimals' : `at most ${money.digits} decimals after "."`;
-    throw new LabelError(`must be an amount in ${money.currency}: digits, with ${places}`);
-  }
-
   /** @param beside see {@link CellReader.#idBeside}. */
-  *#readName({ attribute, sent }: SentColumn, text: string, beside: number | null): Steps {
+  *#readName({ attribute, form, sent }: SentColumn, text: string, beside: number | null): Steps {
     const { references, kind } = this.#reading;
-    const isParent = attribute === 'parent_id';
+    const { to, ancestors } = referenceOf(kind, attribute);
+    const isParent = to === kind.name;
     if (text === '' && !isParent) throw new LabelError('must not be empty');
-    if (attribute === 'brand_id') {
-      this.#say(attribute, beside ?? references.named('brands', text), sent);
-    } else if (attribute === 'goods_id') {
-      this.#say(attribute, beside ?? references.named('goods', text), sent);
-    } else if (attribute === 'spec_id') {
-      const owner = this.#ownerCell;
-      const spu = owner === null ? null : unguardFormula(owner.raw);
-      this.#say(attribute, beside ?? (yield* references.spec(text, spu)), sent);
-    } else {
-      const path = beside === null ? yield* references.path(text) : references.pathTo(beside);
-      if (!isParent && path.length !== 3) throw new LabelError('must have three levels');
-      this.#say(attribute, path.at(-1) ?? null, sent);
-      if (kind.name === 'goods') this.#sayLevels(path, sent);
+    if (form === 'name') {
+      const owner = this.#owner?.name ?? null;
+      this.#say(attribute, beside ?? (yield* references.named(to, text, owner)), sent);
+      return;
     }
+    const path = beside === null ? yield* references.path(text) : references.pathTo(beside);
+    if (!isParent && path.length !== 3) throw new LabelError('must have three levels');
+    this.#say(attribute, path.at(-1) ?? null, sent);
+    for (const [index, above] of ancestors.entries()) this.#say(above, path[index], sent);
   }
 
   /**
@@ -220,7 +219,9 @@ class CellReader {
     if (!/^\d+$/.test(raw)) return null;
     const id = Number(raw);
     const row: Row = { id: 0, [attribute]: id };
-    const names = about.filter((cell) => cell.column.form === 'name' && cell.raw !== '');
+    const names = about.filter(
+      ({ column, raw: name }) => column.names !== undefined && name !== '',
+    );
     const { transaction } = this.#reading;
     return names.every(({ column, raw: name }) => {
       return name === guardFormula(column.text(row, transaction));
@@ -229,21 +230,14 @@ class CellReader {
       : null;
   }
 
-  /** The path of an SPU's third level gives the first two as well. */
-  #sayLevels(path: readonly number[], by: string): void {
-    for (const [index, attribute] of ['category1_id', 'category2_id'].entries()) {
-      this.#say(attribute, path[index], by);
-    }
-  }
-
   *#readSpecs({ column, raw }: Cell): Steps {
     const { target, references, transaction, maxSpecs } = this.#reading;
-    const spu = this.#said.get('goods_id')?.value ?? target?.['goods_id'];
-    const stays = target !== null && spu === target['goods_id'];
+    const spu = this.#valueOf(SPU);
+    const stays = target !== null && spu === target[SPU];
     if (stays && raw === guardFormula(yield* specsInParts(target, transaction))) return;
     if (typeof spu !== 'number') return;
     try {
-      const pairs = yield* references.pairs(unguardFormula(raw), spu, maxSpecs);
+      const pairs = yield* references.specs.pairs(unguardFormula(raw), spu, maxSpecs);
       this.#say(column.attribute, pairs, column.sent);
     } catch (error) {
       this.#report(column, error);
@@ -255,43 +249,4 @@ class CellReader {
     if (said === undefined) this.#said.set(attribute, { value, by });
     else if (said.value !== value) throw new LabelError(`differs from the column ${said.by}`);
   }
-}
-
-/** The types that a schema accepts besides text. */
-interface Types {
-  readonly null: boolean;
-  readonly number: boolean;
-  readonly boolean: boolean;
-}
-
-const types = new WeakMap<object, Types>();
-
-/** The types that a schema accepts, computed once: they are needed for each cell. */
-function typesOf(schema: v.GenericSchema): Types {
-  let known = types.get(schema);
-  if (known === undefined) {
-    const takes = (value: Scalar) => v.is(schema, value);
-    known = { null: takes(null), number: takes(1), boolean: takes(true) };
-    types.set(schema, known);
-  }
-  return known;
-}
-
-/** @throws LabelError. */
-function plainValue({ kind, money }: Reading, attribute: string, text: string): Scalar {
-  const declared = kind.attributes[attribute];
-  if (declared?.role !== 'input') throw new Error(`${kind.name} are not sent with ${attribute}`);
-  const takes = typesOf(declared.schema);
-  if (text === '' && takes.null) return null;
-  if (takes.number) {
-    if (text === '') throw new LabelError('must not be empty');
-    if (/^\d+$/.test(text)) return Number(text);
-    const hint =
-      declared.schema === price ? `; for decimals name it "${attribute} ${money.currency}"` : '';
-    throw new LabelError(`must be a whole number in digits${hint}`);
-  }
-  if (!takes.boolean) return text;
-  if (/^(?:true|TRUE)$/.test(text)) return true;
-  if (/^(?:false|FALSE)$/.test(text)) return false;
-  throw new LabelError('must be true or false');
 }

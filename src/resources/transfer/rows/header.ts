@@ -3,17 +3,14 @@ import type { Attribute, Kind } from '../../../model/kind.ts';
 import { KINDS } from '../../../model/kinds.ts';
 import type { Money } from '../../../model/money.ts';
 import { visibleAttributes } from '../../visible-attributes.ts';
-import { type Column, columnsOf, isOwnerColumn } from '../columns.ts';
+import { type Column, columnsOf } from '../columns.ts';
 import { FileProblem } from '../reading/file-problem.ts';
-
-/** The names of responses for the owning SPU, and the columns that they stand for. */
-const ALIASES: Readonly<Record<string, string>> = { goods_id: 'spu_id', goods: 'spu' };
 
 const CURRENCY = /^(.+) ([A-Z]{3})$/;
 
 /** A column of a file. */
 export interface SentColumn extends Column {
-  /** Its name in the header of the file: {@link ALIASES} have another name than their column. */
+  /** Its name in the header of the file: {@link Column.name} or {@link Column.alias}. */
   readonly sent: string;
 }
 
@@ -33,11 +30,10 @@ export function readHeader(
   const seen = new Set<string>();
   return names.map((sent, index) => {
     if (sent === '') throw new FileProblem(unnamed(index + 1, known), row);
-    const name = known.has(sent) ? sent : (ALIASES[sent] ?? sent);
-    const column = known.get(name);
+    const column = known.get(sent) ?? known.values().find(({ alias }) => alias === sent);
     if (column === undefined) throw new FileProblem(unknown(money, known, sent), row, sent);
-    if (seen.has(name)) throw new FileProblem('occurs twice', row, sent);
-    seen.add(name);
+    if (seen.has(column.name)) throw new FileProblem('occurs twice', row, sent);
+    seen.add(column.name);
     return isReadOnly(kind, column) ? null : { ...column, sent };
   });
 }
@@ -58,7 +54,7 @@ export function sentName(
   const known = columns.filter((column) => column !== null);
   const found =
     known.find((column) => column.name === name) ??
-    known.find((column) => column.attribute === key && !isOwnerColumn(kind, column));
+    known.find((column) => column.attribute === key && column.form !== 'owner');
   return found?.sent ?? (declared?.role === 'children' ? key : attribute);
 }
 

@@ -11,7 +11,8 @@ import type { View } from '../../../store/view.ts';
 /** Ids that a message about an ambiguous name has, at most. */
 export const MAX_NAMED = 10;
 
-function nameOf(kind: KindName, row: Row): string {
+/** The text by which cells name a row. */
+export function nameOf(kind: KindName, row: Row): string {
   return String(row[namingOf(kind).attribute] ?? '');
 }
 

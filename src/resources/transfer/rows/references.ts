@@ -1,70 +1,25 @@
-/** Resolves names in cells to ids: references, paths of categories, specifications and options. */
+/** Resolves names in cells to the ids of the rows that they refer to. */
 import type { KindName, Row } from '../../../model/kind.ts';
-import { KINDS, TRANSFERABLE } from '../../../model/kinds.ts';
-import { namingOf } from '../../../model/relations.ts';
-import { withAncestors } from '../../../model/rules.ts';
-import { existingRow, type RowOf } from '../../../model/rows.ts';
-import { atOnce } from '../../../slices.ts';
+import { KINDS } from '../../../model/kinds.ts';
+import { namingOf, withinOf } from '../../../model/relations.ts';
+import { existingRow } from '../../../model/rows.ts';
+import { type Reference, withAncestors } from '../../../model/rules.ts';
 import type { Transaction } from '../../../store/writer/draft.ts';
-import { parseInput } from '../../input.ts';
-import { insertUnseen } from '../../rows.ts';
-import { LabelError, parsePairs, parsePath } from '../labels.ts';
-import { MAX_NAMED, type Names } from './names.ts';
-
-/** Kinds whose missing rows can be created. */
-export const CREATABLE: readonly KindName[] = TRANSFERABLE.flatMap(({ name, naming }) =>
-  naming?.creatable === true ? [name] : [],
-);
-
-/** @returns the kinds in a list with commas; null if one of them is not {@link CREATABLE}. */
-export function parseCreatable(text: string): ReadonlySet<string> | null {
-  const names = text.split(',');
-  const areKnown = names.every((name) => CREATABLE.some((each) => each === name));
-  return areKnown ? new Set(names) : null;
-}
-
-/** A row that was created because no row had the name. */
-export interface CreatedMissing {
-  readonly resource: KindName;
-  readonly id: number;
-  readonly name: string;
-}
-
-const NONE: readonly CreatedMissing[] = [];
-
-export interface Pair {
-  readonly spec_id: number;
-  readonly option_id: number;
-}
-
-/** Ids by name, of the rows that belong to one row. */
-type NamesBelow = Map<string, number[]>;
-
-/** What cells of SKUs name of an SPU. */
-interface SpuNames {
-  readonly specs: NamesBelow;
-  /** By specification, of those that were named so far. */
-  readonly options: Map<number, NamesBelow>;
-}
+import { LabelError, parsePath } from '../labels.ts';
+import { ambiguous, type CreatedMissing, missing, NamedRows } from './named-rows.ts';
+import { MAX_NAMED, nameOf, type Names } from './names.ts';
+import { SpecNames } from './spec-names.ts';
 
 /** Paths that are remembered, at most. */
 const MAX_PATHS = 1000;
 
-/** Names of specifications and options that are remembered, at most; those of one SPU always are. */
-const MAX_NAMES = 100_000;
-
 export class References {
+  readonly specs: SpecNames;
   readonly #transaction: Transaction;
   readonly #names: Names;
-  readonly #createMissing: ReadonlySet<string>;
+  readonly #rows: NamedRows;
   /** Ids of paths that were found; null if the import writes categories. */
   readonly #paths: Map<string, readonly number[]> | null;
-  /** By SPU, of those that were read: a specification may have as many options as its SPU has SKUs. */
-  readonly #spuNames = new Map<number, SpuNames>();
-  /** What they hold: names, and the maps of these, which may be empty. */
-  #remembered = 0;
-  /** What was created since {@link References.takeCreated}. */
-  #created: CreatedMissing[] = [];
 
   constructor(
     transaction: Transaction,
@@ -74,43 +29,75 @@ export class References {
   ) {
     this.#transaction = transaction;
     this.#names = names;
-    this.#createMissing = createMissing;
+    this.#rows = new NamedRows(transaction, names, createMissing);
+    this.specs = new SpecNames(transaction, this.#rows);
     this.#paths = remembers ? new Map() : null;
   }
 
   /** Call this when what a row has created was undone, because the row failed. */
   forgetCreated(): void {
-    if (this.takeCreated().length > 0) this.#forgetNames();
+    if (this.takeCreated().length > 0) this.specs.forget();
   }
 
-  #forgetNames(): void {
-    this.#spuNames.clear();
-    this.#remembered = 0;
-  }
-
-  /** @returns what was created since the last call. */
+  /** See {@link NamedRows.takeCreated}. */
   takeCreated(): readonly CreatedMissing[] {
-    // Not the empty list itself, which later rows add to.
-    if (this.#created.length === 0) return NONE;
-    const created = this.#created;
-    this.#created = [];
-    return created;
+    return this.#rows.takeCreated();
   }
 
-  /** The id of a brand or an SPU. @throws LabelError. */
-  named(kind: 'brands' | 'goods', name: string): number {
-    const ids = this.#names.find(this.#transaction, kind, name, MAX_NAMED);
-    return this.#one(kind, name, ids, () => null);
+  /** @throws LabelError if no row has the name. */
+  require(kind: KindName, name: string): void {
+    if (this.#find(kind, name, 1).length === 0) throw missing(kind, name);
+  }
+
+  /**
+   * The id of a row by its name. Yields.
+   *
+   * @param owner the name of the row that it is within; null if that is not given, or there is none.
+   * @throws LabelError, CatalogError.
+   */
+  *named(kind: KindName, name: string, owner: string | null): Generator<undefined, number> {
+    const within = withinOf(kind);
+    if (within !== null && owner !== null) return yield* this.#owned(kind, name, within, owner);
+    return this.#rows.one(kind, name, this.#find(kind, name), () => {
+      if (within === null) return null;
+      throw unknownOwner(kind, within);
+    });
+  }
+
+  *#owned(
+    kind: KindName,
+    name: string,
+    within: Reference,
+    owner: string,
+  ): Generator<undefined, number> {
+    const { attribute } = namingOf(kind);
+    const ownerOf = (row: Row) =>
+      existingRow(this.#transaction, within.to, Number(row[within.attribute]));
+    // Not only by its name: most specifications are called "Colour" or "Size".
+    const own = yield* this.#common(
+      kind,
+      this.#within(kind, within, owner),
+      this.#names.each(this.#transaction, kind, name),
+      (row) => row[attribute] === name && nameOf(within.to, ownerOf(row)) === owner,
+    );
+    return this.#rows.one(kind, name, own, () => {
+      const owners = this.#find(within.to, owner);
+      const advice = `create the ${KINDS[kind].label} first`;
+      // A file has no column for the id of an owner.
+      if (owners.length > 1) throw ambiguous(within.to, owners, advice);
+      return this.#rows.one(within.to, owner, owners, () => null);
+    });
   }
 
   /** The ids of a path of categories, from the first level. Yields. @throws LabelError. */
   *path(text: string): Generator<undefined, readonly number[]> {
     const known = this.#paths?.get(text);
     if (known !== undefined) return known;
-    const before = this.#created.length;
-    const ids = yield* this.#find(text);
+    const before = this.#rows.created;
+    const ids: number[] = [];
+    for (const name of parsePath(text)) ids.push(yield* this.#below(ids.at(-1) ?? null, name));
     // What a row creates is lost if the row fails.
-    if (this.#created.length === before && (this.#paths?.size ?? 0) < MAX_PATHS) {
+    if (this.#rows.created === before && (this.#paths?.size ?? 0) < MAX_PATHS) {
       this.#paths?.set(text, ids);
     }
     return ids;
@@ -121,57 +108,24 @@ export class References {
     return withAncestors(category, this.#transaction).map(({ id }) => id);
   }
 
-  *#find(text: string): Generator<undefined, readonly number[]> {
-    const ids: number[] = [];
-    for (const name of parsePath(text)) {
-      const parent_id: number | null = ids.at(-1) ?? null;
-      const found = yield* this.#common(
-        'categories',
-        this.#names.each(this.#transaction, 'categories', name),
-        this.#transaction.matching('categories', 'parent_id', parent_id),
-        (row) => row.parent_id === parent_id && row.name === name,
-      );
-      ids.push(this.#one('categories', name, found, () => parent_id));
-    }
-    return ids;
-  }
-
-  /** @throws LabelError if no SPU has the name. */
-  requireSpu(name: string): void {
-    if (this.#names.find(this.#transaction, 'goods', name, 1).length > 0) return;
-    throw missing('goods', name);
-  }
-
-  /** The id of a specification. Yields. @param spu the name of its SPU; null if it is not given. */
-  *spec(name: string, spu: string | null): Generator<undefined, number> {
-    if (spu === null) {
-      const found = this.#names.find(this.#transaction, 'specs', name, MAX_NAMED);
-      return this.#one('specs', name, found, () => {
-        throw new LabelError(
-          'there is no such specification; to create it, name its SPU in the column spu',
-        );
-      });
-    }
-    // Not only by its name: most specifications are called "Colour" or "Size".
-    const own = yield* this.#common(
-      'specs',
-      this.#specsOf(spu),
-      this.#names.each(this.#transaction, 'specs', name),
-      (row) =>
-        row.name === name && existingRow(this.#transaction, 'goods', row.goods_id).name === spu,
+  *#below(parent: number | null, name: string): Generator<undefined, number> {
+    const found = yield* this.#common(
+      'categories',
+      this.#names.each(this.#transaction, 'categories', name),
+      this.#transaction.matching('categories', 'parent_id', parent),
+      (row) => row['parent_id'] === parent && row['name'] === name,
     );
-    return this.#one('specs', name, own, () => {
-      const owners = this.#names.find(this.#transaction, 'goods', spu, MAX_NAMED);
-      // A file of options has no column for the id of an SPU.
-      if (owners.length > 1) throw ambiguous('goods', owners, 'create the specification first');
-      return this.named('goods', spu);
-    });
+    return this.#rows.one('categories', name, found, () => parent);
   }
 
-  /** Ids of the specifications of the SPUs with a name; null after those of each SPU. */
-  *#specsOf(spu: string): Generator<number | null> {
-    for (const owner of this.#names.each(this.#transaction, 'goods', spu)) {
-      yield* this.#transaction.matching('specs', 'goods_id', owner);
+  #find(kind: KindName, name: string, most = MAX_NAMED): readonly number[] {
+    return this.#names.find(this.#transaction, kind, name, most);
+  }
+
+  /** Ids of the rows within the rows with a name; null after those within each. */
+  *#within(kind: KindName, { to, attribute }: Reference, name: string): Generator<number | null> {
+    for (const owner of this.#names.each(this.#transaction, to, name)) {
+      yield* this.#transaction.matching(kind, attribute, owner);
       yield null;
     }
   }
@@ -182,11 +136,11 @@ export class References {
    * second one is begun only if the first one is not short, because to begin may copy its ids.
    * Yields between rows.
    */
-  *#common<K extends 'categories' | 'specs'>(
-    kind: K,
+  *#common(
+    kind: KindName,
     first: Iterable<number | null>,
     second: Iterable<number | null>,
-    passes: (row: RowOf<K>) => boolean,
+    passes: (row: Row) => boolean,
   ): Generator<undefined, number[]> {
     const lists = [first, second].map((list) => ({
       ids: Iterator.from(list),
@@ -203,97 +157,12 @@ export class References {
       yield;
     }
   }
-
-  /**
-   * The specifications and options of a SKU. Yields between them.
-   *
-   * @param most records, at most.
-   * @throws LabelError.
-   */
-  *pairs(text: string, spu: number, most: number): Generator<undefined, Pair[]> {
-    const named = yield* parsePairs(text, most);
-    if (this.#remembered > MAX_NAMES && this.#spuNames.size > 1) this.#forgetNames();
-    const { specs, options } = yield* this.#namesOf(spu);
-    const pairs: Pair[] = [];
-    for (const [name, value] of named) {
-      const spec_id = this.#oneBelow(specs, 'specs', name, spu);
-      let own = options.get(spec_id);
-      if (own === undefined) {
-        own = yield* this.#below('options', spec_id);
-        options.set(spec_id, own);
-      }
-      const option_id = this.#oneBelow(own, 'options', value, spec_id);
-      pairs.push({ spec_id, option_id });
-      yield;
-    }
-    return pairs;
-  }
-
-  *#namesOf(spu: number): Generator<undefined, SpuNames> {
-    const known = this.#spuNames.get(spu);
-    if (known !== undefined) return known;
-    const specs = yield* this.#below('specs', spu);
-    const read: SpuNames = { specs, options: new Map() };
-    this.#spuNames.set(spu, read);
-    return read;
-  }
-
-  /** The rows that belong to a row, by name. */
-  *#below(kind: 'specs' | 'options', parent: number): Generator<undefined, NamesBelow> {
-    const below: NamesBelow = new Map();
-    const { attribute, within = '' } = namingOf(kind);
-    this.#remembered += 1;
-    for (const id of this.#transaction.matching(kind, within, parent)) {
-      const row: Row = existingRow(this.#transaction, kind, id);
-      const name = String(row[attribute]);
-      const ids = below.get(name);
-      if (ids === undefined) below.set(name, [id]);
-      else ids.push(id);
-      this.#remembered += 1;
-      yield;
-    }
-    return below;
-  }
-
-  /** @param parent that the name is within. @throws LabelError, CatalogError. */
-  #oneBelow(below: NamesBelow, kind: 'specs' | 'options', name: string, parent: number): number {
-    const ids = below.get(name) ?? [];
-    // A cell of specs has no ids.
-    if (ids.length > 1) throw ambiguous(kind, ids, 'give them different names');
-    const id = this.#one(kind, name, ids, () => parent);
-    if (ids.length === 0) {
-      below.set(name, [id]);
-      this.#remembered += 1;
-    }
-    return id;
-  }
-
-  /** @param parent gives the row that a new one is within. @throws LabelError, CatalogError. */
-  #one(kind: KindName, name: string, ids: readonly number[], parent: () => number | null): number {
-    const [id, ...others] = ids;
-    if (id === undefined) return this.#create(kind, name, parent);
-    if (others.length === 0) return id;
-    throw ambiguous(kind, ids, 'give the id');
-  }
-
-  #create(resource: KindName, name: string, parent: () => number | null): number {
-    const kind = KINDS[resource];
-    const { attribute, within } = namingOf(resource);
-    if (!this.#createMissing.has(resource)) throw missing(resource, name);
-    const place = within === undefined ? {} : { [within]: parent() };
-    const input = atOnce(parseInput(kind, { [attribute]: name, ...place }, 'whole'));
-    const created = atOnce(insertUnseen(this.#transaction, kind, input));
-    this.#names.add(resource, created);
-    this.#created.push({ resource, id: created.id, name });
-    return created.id;
-  }
 }
 
-function missing(kind: KindName, name: string): LabelError {
-  return new LabelError(`there is no ${KINDS[kind].label} ${JSON.stringify(name)}`);
-}
-
-function ambiguous(kind: KindName, ids: readonly number[], advice: string): LabelError {
-  const named = ids.slice(0, MAX_NAMED).join(', ');
-  return new LabelError(`${KINDS[kind].plural} ${named} have this name; ${advice}`);
+function unknownOwner(kind: KindName, { to, nameColumn }: Reference): LabelError {
+  const { label } = KINDS[kind];
+  const owner = KINDS[to].label;
+  return new LabelError(
+    `there is no such ${label}; to create it, name its ${owner} in the column ${nameColumn}`,
+  );
 }

@@ -42,11 +42,11 @@ test('a name that many specifications have is resolved without reading all of th
       const view = observed(transaction, () => (reads += 1));
       const references = new References(view, names, new Set(), true);
       found.push(
-        atOnce(references.spec('Colour', 'SPU 7')),
-        atOnce(references.spec('Size', 'SPU 100')),
+        atOnce(references.named('specs', 'Colour', 'SPU 7')),
+        atOnce(references.named('specs', 'Size', 'SPU 100')),
       );
       assert.throws(
-        () => atOnce(references.spec('Colour', null)),
+        () => atOnce(references.named('specs', 'Colour', null)),
         /^specifications 2, 4, 6, 8, 10, 12, 14, 16, 18, 20 have this name; give the id$/,
       );
       // They lack what they refer to, so they must not be committed.
@@ -85,7 +85,7 @@ test('the specifications of several SPUs with one name are listed in the order o
   }
   const references = new References(draft, names, new Set(), true);
   assert.throws(
-    () => atOnce(references.spec('Colour', 'Table')),
+    () => atOnce(references.named('specs', 'Colour', 'Table')),
     /^specifications 1, 2 have this name; give the id$/,
   );
 });
@@ -134,7 +134,8 @@ test('the specification of an SPU is found without reading all SPUs that have it
     of.map((goods_id) => addNamed(draft, names, 'specs', { name, goods_id }));
   const [colour] = specs('Colour', tables.slice(900, 901));
   specs('Size', tables);
-  const spec = (name: string) => withFewReads(draft, names, (at) => atOnce(at.spec(name, 'Table')));
+  const spec = (name: string) =>
+    withFewReads(draft, names, (at) => atOnce(at.named('specs', name, 'Table')));
   assert.is(spec('Colour'), colour);
   assert.throws(
     () => spec('Size'),
@@ -151,7 +152,7 @@ test('a search yields between rows if many SPUs and many specifications have the
     const goods_id = addNamed(draft, names, 'goods', { name: `Chair ${nth}` });
     addNamed(draft, names, 'specs', { name: 'Colour', goods_id });
   }
-  const search = new References(draft, names, new Set(), true).spec('Colour', 'Table');
+  const search = new References(draft, names, new Set(), true).named('specs', 'Colour', 'Table');
   let steps = 0;
   assert.throws(() => {
     while (search.next().done !== true) steps += 1;
@@ -163,7 +164,7 @@ test('a specification or an option that one cell names several times is created 
   const [names, draft] = [new Names(), new Draft(State.empty())];
   const spu = addNamed(draft, names, 'goods', { name: 'Table' });
   const references = new References(draft, names, new Set(['specs', 'options']), true);
-  const pairs = atOnce(references.pairs('Colour=Red; Colour=Blue; Colour=Red', spu, 10));
+  const pairs = atOnce(references.specs.pairs('Colour=Red; Colour=Blue; Colour=Red', spu, 10));
   assert.equal(pairs, [
     { spec_id: 1, option_id: 1 },
     { spec_id: 1, option_id: 2 },
@@ -198,7 +199,7 @@ for (const order of ['follow each other', 'are between those of other SPUs']) {
     const references = new References(view, names, new Set(), true);
     for (let nth = 0; nth < options; nth += 1) {
       for (const { spu, spec_id, ids } of spus) {
-        const pairs = atOnce(references.pairs(`Number=${nth}`, spu, 10));
+        const pairs = atOnce(references.specs.pairs(`Number=${nth}`, spu, 10));
         assert.equal(pairs, [{ spec_id, option_id: ids[nth] }]);
       }
     }
@@ -220,7 +221,7 @@ test('the options of SPUs are forgotten when they are too many to remember, exce
   );
   const readsFor = ({ spu }: { readonly spu: number }) => {
     reads = 0;
-    atOnce(references.pairs('Number=7', spu, 10));
+    atOnce(references.specs.pairs('Number=7', spu, 10));
     return reads;
   };
   for (const { spu, isRead } of [
@@ -238,7 +239,7 @@ test('what a row has created that failed is created again by the next row that n
   const [names, draft] = [new Names(), new Draft(State.empty())];
   const spu = addNamed(draft, names, 'goods', { name: 'Table' });
   const references = new References(draft, names, new Set(['specs', 'options']), true);
-  const write = () => atOnce(references.pairs('Colour=Red', spu, 10));
+  const write = () => atOnce(references.specs.pairs('Colour=Red', spu, 10));
   const undo = draft.savepoint();
   write();
   undo();
