@@ -84,16 +84,11 @@ async function serveAsOwner(options: ServeOptions, context: Context): Promise<vo
 
 /** Chooses the host. Nothing is opened yet. @throws CatalogError `usage`. */
 function hostOf(parts: HostParts, { onDurable }: Processes): Host {
-  const { options, context, observability, current } = parts;
+  const { options } = parts;
   const { follow, log } = options;
   if (log !== undefined) return new ClusterHost(openCluster({ ...options, log }), parts);
-  if (follow === undefined)
-    return new PrimaryHost(parts, { ...ALONE, storeOptions: { onDurable } });
-  return new FollowerHost({ ...options, follow }, context, {
-    log: observability.log,
-    open: (mode) => current.open(mode),
-    use: (catalog) => current.use(catalog),
-  });
+  if (follow !== undefined) return new FollowerHost(follow, parts);
+  return new PrimaryHost(parts, { ...ALONE, storeOptions: { onDurable } });
 }
 
 function announce(url: string, options: ServeOptions, context: Context, created: boolean): void {

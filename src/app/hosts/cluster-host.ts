@@ -82,7 +82,7 @@ export class ClusterHost implements Host {
   /** @param origin the digest with which the history of a new store begins. */
   async #open(origin?: string): Promise<void> {
     const { options, context, observability, current } = this.#parts;
-    await current.begin(clusterMembership(this.#cluster, origin, options, context, observability));
+    await current.open(clusterMembership(this.#cluster, origin, options, context, observability));
   }
 
   async #bootstrap(): Promise<void> {

@@ -35,14 +35,16 @@ export class CurrentCatalog {
     return this.#catalog;
   }
 
-  /** Opens the catalog of the data directory. @throws as `openCatalog`. */
-  open(membership: Membership): Promise<Catalog> {
-    return openCatalog(this.#options, this.#context, this.#observability, membership);
-  }
-
   /** Opens the catalog of the data directory, and serves from it. @throws as `openCatalog`. */
-  async begin(membership: Membership): Promise<void> {
-    this.use(await this.open(membership));
+  async open(membership: Membership): Promise<Catalog> {
+    const catalog = await openCatalog(
+      this.#options,
+      this.#context,
+      this.#observability,
+      membership,
+    );
+    this.use(catalog);
+    return catalog;
   }
 
   /** Serves from a catalog from now on; from none if it is null. */

@@ -18,8 +18,8 @@ export class PrimaryHost implements Host {
 
   readonly following = (): null => null;
 
-  begin(): Promise<void> {
-    return this.#parts.current.begin(this.#membership);
+  async begin(): Promise<void> {
+    await this.#parts.current.open(this.#membership);
   }
 
   run(): Promise<void> {

@@ -22,6 +22,11 @@ export class FollowingLog {
     this.#trouble = trouble;
   }
 
+  /** Says how a base arrives. */
+  info(message: string): void {
+    this.#log.info(message);
+  }
+
   /** Says that the host follows. @param address of its primary. */
   following(address: string): void {
     this.#log[this.#trouble === null ? 'info' : 'warn'](`following ${address}`);

@@ -37,7 +37,7 @@ export interface ReceivedBase {
   readonly digest: string;
   /** Moves it into place, durably. The directory must not be open as a store. */
   install(): Promise<void>;
-  /** Removes it. */
+  /** Removes it, unless it is in its place. */
   abandon(): Promise<void>;
 }
 

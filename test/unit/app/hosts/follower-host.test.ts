@@ -1,16 +1,21 @@
 /** A follower: its first base, and one that replaces its catalog (spec 15.10, 15.13). */
-import { statSync, writeFileSync } from 'node:fs';
+import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Catalog } from '../../../../src/app/catalog.ts';
-import type { Context } from '../../../../src/app/context.ts';
 import { FollowerHost } from '../../../../src/app/hosts/follower-host.ts';
+import type { HostParts } from '../../../../src/app/hosts/host.ts';
 import { DATA_FILES } from '../../../../src/data-files.ts';
 import { pause } from '../../../../src/delay.ts';
 import type { Membership } from '../../../../src/app/hosts/membership.ts';
+import { TEMPORARY } from '../../../../src/disk/durable-file.ts';
 import type { FileLock } from '../../../../src/disk/lock.ts';
-import { HistoryGone, type Primary } from '../../../../src/hosts/following/primary-client.ts';
+import {
+  HistoryGone,
+  type Primary,
+  StreamEnded,
+} from '../../../../src/hosts/following/primary-client.ts';
 import { withChecksum } from '../../../../src/json/checksum.ts';
 import { HostRole } from '../../../../src/hosts/primary/host-role.ts';
 import { ownDirectory } from '../../../../src/store/directory.ts';
@@ -79,11 +84,11 @@ async function follower({
       digest: 'c'.repeat(64),
       files: { keys: null, access: null, webhook_key: null },
     }),
-    async *base() {
+    async *base(signal) {
       if (breaksOff) throw new Error('it breaks off');
       yield* slices();
       sent.resolve();
-      await gates.base;
+      await Promise.race([gates.base, ended(signal)]);
     },
     async *changes(_, signal) {
       asked += 1;
@@ -97,11 +102,25 @@ async function follower({
   const memberships: Membership[] = [];
   /** What another process does once a catalog is closed, one for each time. */
   const whenClosed: (() => void)[] = [];
+  const used: (Catalog | null)[] = [];
+  let catalog: Catalog | null = null;
   const open = async (membership: Membership) => {
     memberships.push(membership);
     done.push('open');
     await gates.open;
     const store = await openQuickStore(data, { create: false, follows: true });
+    const close = async () => {
+      done.push('close');
+      await gates.close;
+      await store.close();
+      whenClosed.shift()?.();
+    };
+    try {
+      await membership.join(store);
+    } catch (error) {
+      await close();
+      throw error;
+    }
     const role = new HostRole({
       disk: quickDisk,
       directory: data,
@@ -109,27 +128,28 @@ async function follower({
       follows: true,
       onSucceeded() {},
     });
-    const close = async () => {
-      done.push('close');
-      await gates.close;
-      await store.close();
-      whenClosed.shift()?.();
-    };
-    return { store, role, close } as unknown as Catalog;
+    catalog = { store, role, close } as unknown as Catalog;
+    used.push(catalog);
+    return catalog;
   };
   const follow = { address: ADDRESS, tokenFile, forward: true, maxUnconfirmed: 10_000 };
-  const used: (Catalog | null)[] = [];
   const warnings: string[] = [];
-  const host = new FollowerHost(
-    { data, basePath: '', follow: { ...follow, insecure: false } },
-    { disk: quickDisk, env: {}, version: 'test' } as unknown as Context,
-    {
-      log: { info() {}, warn: (message) => void warnings.push(message), failure() {} },
+  const parts = {
+    options: { data, basePath: '' },
+    context: { disk: quickDisk, env: {}, version: 'test' },
+    observability: { log: { info() {}, warn: (message: string) => void warnings.push(message) } },
+    current: {
+      get catalog() {
+        return catalog;
+      },
       open,
-      use: (catalog) => void used.push(catalog),
-      primary,
+      use(next: Catalog | null) {
+        used.push(next);
+        catalog = next;
+      },
     },
-  );
+  } as unknown as HostParts;
+  const host = new FollowerHost({ ...follow, insecure: false }, parts, primary);
   await host.begin();
   const has = (...steps: readonly string[]) =>
     until(`the steps are ${steps.join()}`, () => done.join() === steps.join());
@@ -151,6 +171,14 @@ async function follower({
     end,
   };
 }
+
+/** Ends like a transfer that the signal ends. */
+const ended = async (signal: AbortSignal) => {
+  await pause(Number.POSITIVE_INFINITY, signal);
+  throw new StreamEnded('the connection was ended');
+};
+
+const temporariesIn = (data: string) => readdirSync(data).filter((name) => TEMPORARY.test(name));
 
 const inodeOfBase = (data: string) => statSync(join(data, DATA_FILES.base)).ino;
 
@@ -271,6 +299,7 @@ test('a base does not replace the store of a directory that another process owns
   whenClosed.push(() => locks.push(ownDirectory(data, 'promote')));
   assert.is(await codeOf(host.run()), 'store_locked');
   assert.is(inodeOfBase(data), before);
+  assert.equal(temporariesIn(data), []);
   assert.equal(done, ['open', 'close']);
   for (const lock of locks) lock.close();
   await host.close(0);
@@ -284,6 +313,7 @@ test('a base does not replace the store of a directory that was promoted by then
   whenClosed.push(() => writeFileSync(join(data, DATA_FILES.host), withChecksum(record).bytes));
   assert.is(await codeOf(host.run()), 'usage');
   assert.is(inodeOfBase(data), before);
+  assert.equal(temporariesIn(data), []);
   assert.equal(done, ['open', 'close']);
   await host.close(0);
   await end();
@@ -334,12 +364,27 @@ test('a stop at the end of the first base opens no catalog', async () => {
   gates.base = sending.promise;
   const running = host.run();
   await sent;
-  await host.close(0);
   sending.resolve();
-  await running;
+  await Promise.all([host.close(0), running]);
   assert.equal(done, []);
   await end();
 });
+
+for (const isEmpty of [true, false]) {
+  const steps = isEmpty ? [] : ['open', 'close'];
+  test(`a stop removes what has arrived of a ${isEmpty ? 'first' : 'new'} base`, async () => {
+    const { host, data, done, gates, sent, end } = await follower({ isEmpty });
+    gates.base = new Promise(() => {});
+    const running = host.run();
+    await sent;
+    assert.is(temporariesIn(data).length, 1);
+    await host.close(0);
+    assert.equal(temporariesIn(data), []);
+    await running;
+    assert.equal(done, steps);
+    await end();
+  });
+}
 
 test('a stop while the catalog of a base is opened waits for it, and closes it', async () => {
   const { host, done, gates, has, end } = await follower();
