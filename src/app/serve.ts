@@ -52,7 +52,7 @@ async function serveAsOwner(options: ServeOptions, context: Context): Promise<vo
     await requireFreePorts(options);
   }
   opened.defer(() => host.close(grace.pages));
-  await host.begin();
+  await host.begin(stop);
   // There may be no catalog yet, and no directory.
   if (current.catalog === null) context.disk.mkdir(options.data);
   runStartupChecks(options, context.disk, log);

@@ -107,17 +107,17 @@ export class FollowerHost implements Host {
   /**
    * Opens the catalog, if there is one, and checks the primary, if it answers.
    *
+   * @param stop ends the wait for its answer.
    * @throws CatalogError if this host may not follow it, and as `openCatalog`.
    */
-  async begin(): Promise<void> {
+  async begin(stop: Promise<void>): Promise<void> {
     const { options, context } = this.#parts;
     this.#requireNotPromoted();
     const base = join(options.data, DATA_FILES.base);
     // A head without a base is an interrupted installation of a base, which is repeated.
     if (context.disk.size(base) !== null) await this.#open();
     try {
-      if (this.#follower === null) await this.#judgeFromNothing();
-      else await this.#follower.poll();
+      await Promise.race([this.#follower?.poll() ?? this.#judgeFromNothing(), stop]);
     } catch (error) {
       if (isRefusal(error)) throw error;
       // The texts of the attempts that follow, so that the log does not report the reason twice.

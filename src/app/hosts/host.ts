@@ -10,8 +10,13 @@ export interface Host {
   readonly reason: () => string | null;
   /** How far it is behind the host that it follows; null if it follows none. */
   readonly following: HostSources['following'];
-  /** Opens the catalog, if there is one to open already. @throws CatalogError as `openCatalog`. */
-  begin(): Promise<void>;
+  /**
+   * Opens the catalog, if there is one to open already.
+   *
+   * @param stop ends a wait for another host that may not answer.
+   * @throws CatalogError as `openCatalog`.
+   */
+  begin(stop: Promise<void>): Promise<void>;
   /**
    * Does what the host does besides answering requests, until that is done or the host is stopped
    * or closed.

@@ -40,16 +40,23 @@ import { until } from '../../../support/until.ts';
 
 const ADDRESS = 'https://primary';
 
+/** A signal to stop that does not come. */
+const NO_SIGNAL = new Promise<void>(() => {});
+
 /**
  * A host whose primary does not keep the next change set when it is asked for the first time.
  *
  * @param setup.isDown the primary does not answer.
  * @param setup.isEmpty the host has no catalog yet.
+ * @param setup.isSilent the primary takes requests and does not answer them.
+ * @param setup.stop when the server is to stop.
  * @param setup.breaksOff the primary sends no whole base.
  * @param setup.wasPrimary the host was the primary, and does not know that another one is.
  */
 async function follower({
   isDown = false,
+  isSilent = false,
+  stop = NO_SIGNAL,
   isEmpty = false,
   breaksOff = false,
   wasPrimary = false,
@@ -78,6 +85,7 @@ async function follower({
     state: async () => {
       states += 1;
       if (answers.isDown) throw new Error('it is down');
+      if (isSilent) await new Promise(() => {});
       return { ...stateOfPrimary(lineage, source), ...answers.state };
     },
     credentials: async () => ({
@@ -150,7 +158,7 @@ async function follower({
     },
   } as unknown as HostParts;
   const host = new FollowerHost({ ...follow, insecure: false }, parts, primary);
-  await host.begin();
+  await host.begin(stop);
   const has = (...steps: readonly string[]) =>
     until(`the steps are ${steps.join()}`, () => done.join() === steps.join());
   const isAsked = (times: number) => until(`asked ${times} times`, () => states >= times);
@@ -226,6 +234,14 @@ for (const [isEmpty, warning] of [
   });
 }
 
+test('a host that is to stop does not wait at its start for a primary that is silent', async () => {
+  const stop = turn();
+  const { host, warnings, end } = await follower({ isSilent: true, isEmpty: true, stop });
+  assert.equal(warnings, []);
+  await host.close(0);
+  await end();
+});
+
 test('a host is a follower before it has its first base, so that no start writes its directory', async () => {
   const { host, data, warnings, end } = await follower({ isEmpty: true, breaksOff: true });
   const running = host.run();
@@ -247,7 +263,7 @@ test('a host that is not the primary gives no first base', async () => {
   assert.equal(warnings, ['no base yet: it is down', `no base yet: ${refusal}`]);
   assert.is(readHostRecord(quickDisk, data), null);
   // At a start the host ends with the reason.
-  assert.is(await failureMessage(host.begin(), 'not_primary'), refusal);
+  assert.is(await failureMessage(host.begin(NO_SIGNAL), 'not_primary'), refusal);
   await host.close(0);
   await running;
   await end();
