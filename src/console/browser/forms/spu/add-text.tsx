@@ -11,6 +11,7 @@ import { attributeLabel } from '../../parts/attributes.ts';
 import { useShown } from '../../parts/change-in-place.ts';
 import { complain, offer, wordsFor } from '../../parts/notices.tsx';
 import { unsavedText } from '../../parts/pickers/unchosen.tsx';
+import { catalogVersion } from '../../parts/version.ts';
 import { whileSaving } from '../../saving.ts';
 import { isRefusal } from '../save.ts';
 
@@ -76,6 +77,8 @@ function useAdding(props: AddProps, text: Signal<string>) {
     const isLast = text.value.trim() === '' && waiting.value.every((each) => each === entered);
     props.onAdded(item, isLast);
     added.value = entered.text;
+    // The screen that the user has gone on to may show it.
+    if (!isShown()) catalogVersion.value += 1;
   };
   const fail = (entered: Entered, error: unknown) => {
     if (isShown() && text.value === '') {

@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert';
 import { read } from '../../../../support/catalog.ts';
 import type { TestServer } from '../../../../support/server.ts';
 import { shoot, testInBrowser, violationsOn } from '../../browser.ts';
-import { focused, hears, hold, stage } from '../console.ts';
+import { focused, hears, hold, show, stage } from '../console.ts';
 
 const scene = stage();
 
@@ -119,6 +119,44 @@ testInBrowser(
     assert.equal((await storages(server)).slice(-3), ['2 TB', '3 TB', '4 TB']);
   },
 );
+
+testInBrowser('a list shows options that are added after it was opened', async () => {
+  const { at, visit } = scene();
+  const { page } = await visit('editor');
+  await page.goto(at('/goods/5'));
+  const option = page.getByLabel(/^New option of /).first();
+  await option.waitFor();
+  const release = await hold(page, '**/admin/options/', 'POST');
+  for (const value of ['Waits first', 'Waits last']) {
+    await option.fill(value);
+    await option.press('Enter');
+  }
+  const list = page.waitForResponse(/\/admin\/options\/\?/);
+  await show(page, '/options?q=waits');
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Leave' }).click();
+  await (await list).finished();
+  await page.getByText('Nothing matches').waitFor();
+  release();
+  for (const value of ['Waits first', 'Waits last']) {
+    await page.getByRole('link', { name: value }).waitFor();
+  }
+});
+
+testInBrowser('an option that is added to an SPU does not read its SKUs again', async () => {
+  const { at, visit } = scene();
+  const { page } = await visit('editor');
+  await page.goto(at('/goods/8'));
+  const option = page.getByLabel(/^New option of /).first();
+  await option.fill('Read alone');
+  const reads: string[] = [];
+  page.on('request', (request) => {
+    if (request.method() === 'GET') reads.push(new URL(request.url()).pathname);
+  });
+  await option.press('Enter');
+  await page.getByRole('button', { name: 'Remove Read alone' }).waitFor();
+  assert.ok(reads.includes('/admin/options/'));
+  assert.not(reads.includes('/admin/skus/'));
+});
 
 testInBrowser('an option that is typed for a SKU while another is added is not lost', async () => {
   const { at, visit } = scene();
