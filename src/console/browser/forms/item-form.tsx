@@ -197,7 +197,7 @@ export function ItemForm({ form }: { readonly form: FormState }) {
         </form>
         {form.previewed.value && <Preview form={form} />}
       </div>
-      {item !== null && collection.name === 'goods' && <SpuParts form={form} />}
+      {item !== null && collection.name === 'goods' && <SpuParts spu={item} form={form} />}
       <CreateMissing form={form} missing={missing} />
       {saving.conflict.value !== null && (
         <ConflictView

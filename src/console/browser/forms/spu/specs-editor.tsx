@@ -24,7 +24,7 @@ import type { SpecChoices } from './specs.ts';
 import type { Parts } from './parts.ts';
 
 /** Each change is written at once, apart from the form of the SPU. */
-export function SpecsEditor({ spu, specs, reload }: Parts) {
+export function SpecsEditor({ spu, specs, reloadSpecs: reload }: Parts) {
   const added = useSignal<number | null>(null);
   return (
     <section aria-labelledby="spu-specs">

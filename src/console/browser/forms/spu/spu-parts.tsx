@@ -1,6 +1,7 @@
 /** What is shown below the form of an SPU: its specifications with their options, and its SKUs. */
 import { listAll } from '../../api/items.ts';
 import { needCurrency } from '../../api/summary.ts';
+import type { Item } from '../../api/types.ts';
 import { t } from '../../messages/text.ts';
 import { Failure } from '../../parts/notices.tsx';
 import { useReading } from '../../parts/use-reading.ts';
@@ -12,34 +13,39 @@ import type { Parts } from './parts.ts';
 import { readSpecs } from './specs.ts';
 import { SpecsEditor } from './specs-editor.tsx';
 
-type ReadParts = Pick<Parts, 'specs' | 'skus'>;
-
-/** @param id undefined if the SPU does not exist yet. @throws ApiError, TypeError. */
-async function readParts(id: number | undefined, signal: AbortSignal): Promise<ReadParts | null> {
-  if (id === undefined) return null;
-  const [specs, skus] = await Promise.all([
-    readSpecs(id, signal),
-    listAll('skus', { spu_id: String(id) }),
+/** @throws ApiError, TypeError. */
+async function readSkus(spu: number): Promise<readonly Item[]> {
+  const [skus] = await Promise.all([
+    listAll('skus', { spu_id: String(spu) }),
     // Prices are shown and typed in it.
     needCurrency(),
   ]);
-  return { specs, skus };
+  return skus;
 }
 
-/** @param form of an SPU that exists. What is here is written at once, apart from the form. */
-export function SpuParts({ form }: { readonly form: FormState }) {
-  const spu = form.base.value?.item;
-  const id = spu?.id;
-  const {
-    found: parts,
-    failure,
-    reload,
-  } = useReading((signal) => readParts(id, signal), [id, catalogVersion.value]);
-  const failed = <Failure text={failure.value} onAgain={reload} />;
-  if (spu === undefined || parts.value === null) {
-    return failure.value === null ? <p class="soft">{t('loading')}</p> : failed;
+interface SpuPartsProps {
+  readonly spu: Item;
+  /** Of the SPU. */
+  readonly form: FormState;
+}
+
+/** What is here is written at once, apart from the form. */
+export function SpuParts({ spu, form }: SpuPartsProps) {
+  const { id } = spu;
+  const dependencies = [id, catalogVersion.value];
+  const specs = useReading((signal) => readSpecs(id, signal), dependencies);
+  const skus = useReading(() => readSkus(id), dependencies);
+  const failure = specs.failure.value ?? skus.failure.value;
+  const reload = () => {
+    specs.reload();
+    skus.reload();
+  };
+  const failed = <Failure text={failure} onAgain={reload} />;
+  if (specs.found.value === null || skus.found.value === null) {
+    return failure === null ? <p class="soft">{t('loading')}</p> : failed;
   }
-  const given: Parts = { spu, ...parts.value, reload };
+  const found = { specs: specs.found.value, skus: skus.found.value };
+  const given: Parts = { spu, ...found, reload, reloadSpecs: specs.reload };
   return (
     <div class="spu-parts">
       {failed}
