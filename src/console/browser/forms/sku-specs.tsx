@@ -59,7 +59,11 @@ export function SkuSpecs({ id, spu, chosen, onChange, problem, readOnly }: SkuSp
     onChange({ ...chosen, ...Object.fromEntries(foreign.map(([spec]) => [spec, null])) });
   }, [known, chosen, onChange, readOnly]);
   const isReadSince = problem !== null && found.value !== refused.current.found;
-  const isDeleted = (spec: SpecChoices) => isReadSince && !hasOption(spec, chosen[spec.id] ?? null);
+  // Until each of them is corrected: the correction of one ends the problem of all.
+  const deleted = useRef<ReadonlySet<number>>(new Set());
+  if (isReadSince) deleted.current = new Set(known?.flatMap((each) => missingOf(each, chosen)));
+  const isDeleted = (spec: SpecChoices) =>
+    missingOf(spec, chosen).some((option) => deleted.current.has(option));
   const isUnexplained = problem !== null && known?.some(isDeleted) !== true;
   const described = isUnexplained ? `${id}-help ${id}-problem` : `${id}-help`;
   return (
@@ -97,9 +101,10 @@ export function SkuSpecs({ id, spu, chosen, onChange, problem, readOnly }: SkuSp
   );
 }
 
-/** @param option null for none. */
-function hasOption({ options }: SpecChoices, option: number | null): boolean {
-  return option === null || options.some(({ id }) => id === option);
+/** The option that is chosen, if the specification does not have it. */
+function missingOf({ id, options }: SpecChoices, chosen: Chosen): number[] {
+  const option = chosen[id] ?? null;
+  return option === null || options.some((each) => each.id === option) ? [] : [option];
 }
 
 interface SpecChoiceProps {

@@ -189,6 +189,39 @@ for (const [locale, saves, said] of [
   });
 }
 
+testInBrowser('of two options that were deleted, each is told until it is corrected', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  const specs = ['Feel', 'Scent'];
+  const ids: number[] = [];
+  const deleted: number[] = [];
+  for (const name of specs) {
+    const { id } = await make(server, '/admin/specs/', { name, spu_id: 1 });
+    ids.push(id);
+    await make(server, '/admin/options/', { value: 'Left', spec_id: id });
+    deleted.push((await make(server, '/admin/options/', { value: 'Deleted', spec_id: id })).id);
+  }
+  await page.goto(at('/skus/1'));
+  for (const name of specs) await page.getByLabel(name, { exact: true }).selectOption('Deleted');
+  for (const id of deleted) await send(server, 'DELETE', `/admin/options/${id}/`);
+  await page.getByRole('button', { name: 'Save' }).click();
+  const problems = page.getByRole('alert').filter({ hasText: 'that you chose has been deleted' });
+  for (const [corrected, name] of specs.entries()) {
+    const left = specs.length - corrected;
+    await until(`${left} are told`, async () => (await problems.count()) === left);
+    await page.getByLabel(name, { exact: true }).selectOption('Left');
+  }
+  await problems.waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Discard changes' }).click();
+  for (const id of ids) {
+    const [{ id: left }] = await read(server, `/admin/options/?spec_id=${id}`);
+    await send(server, 'DELETE', `/admin/options/${left}/`);
+    await send(server, 'DELETE', `/admin/specs/${id}/`);
+  }
+  assert.equal(faults(visitor, [/422/]), []);
+});
+
 testInBrowser(
   'a new option keeps the focus when it is known which option was deleted',
   async () => {
