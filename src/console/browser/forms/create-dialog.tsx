@@ -65,11 +65,23 @@ interface FormProps extends Pick<CreateProps, 'level' | 'onClose' | 'onCreated'>
   readonly form: FormState;
 }
 
-/** What is wrong with the parent of a category that is to have the level; null if nothing is. */
-function misplaced({ typed }: FormState, level: number | undefined): string | null {
+/** @returns null if the tree does not have the category. @throws ApiError, TypeError. */
+async function levelOf(category: number): Promise<number | null> {
+  await needCategories([category]);
+  return chainOf(category).length || null;
+}
+
+/**
+ * What is wrong with the parent of a category that is to have the level; null if nothing is. Of a
+ * parent that is not known, the server says that there is none.
+ *
+ * @throws ApiError, TypeError.
+ */
+async function misplaced({ typed }: FormState, level: number | undefined): Promise<string | null> {
   const { parent_id: parent } = typed.value;
-  const above = typeof parent === 'number' ? chainOf(parent).length : 0;
-  if (level === undefined || above === level - 1) return null;
+  if (level === undefined) return null;
+  const above = typeof parent === 'number' ? await levelOf(parent) : 0;
+  if (above === null || above === level - 1) return null;
   return level === 1 ? t('category.noParent') : t('category.parentLevel', { level: level - 1 });
 }
 
@@ -79,14 +91,16 @@ function CreateForm({ form, level, onClose, onCreated }: FormProps) {
   const { name, title } = form.collection;
   const submit = useOneAtATime(async () => {
     refusal.value = null;
-    const isValid = form.validate();
-    const parent = misplaced(form, level);
-    if (parent !== null) form.refused.value = { parent_id: parent };
-    if (!isValid || parent !== null || hasUnchosen(root.current)) {
-      requestAnimationFrame(() => focusProblem(root.current));
-      return;
-    }
     try {
+      const isValid = form.validate();
+      const parent = await misplaced(form, level);
+      // It was cancelled meanwhile.
+      if (root.current === null) return;
+      if (parent !== null) form.refused.value = { parent_id: parent };
+      if (!isValid || parent !== null || hasUnchosen(root.current)) {
+        requestAnimationFrame(() => focusProblem(root.current));
+        return;
+      }
       const { item } = await save(form);
       const label = textOf(item[title]);
       announce(t('form.saved', { name: label }));

@@ -163,6 +163,25 @@ for (const [path, label] of [
   });
 }
 
+testInBrowser(
+  'the server judges a parent of a new category that the tree does not have',
+  async () => {
+    const { server, at, visit } = scene();
+    const visitor = await visit('editor');
+    const { page } = visitor;
+    await page.goto(at('/goods/new?category1_id=987654'));
+    await page.getByRole('combobox', { name: 'Category 2' }).fill('Below nothing');
+    await page.getByRole('treeitem', { name: 'Create “Below nothing”…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'New category' });
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await dialog.locator('#create-parent_id-problem').waitFor();
+    const problem = (await dialog.locator('#create-parent_id-problem').textContent()) ?? '';
+    assert.match(problem, /987654/);
+    assert.is((await read(server, '/admin/categories/?q=Below')).length, 0);
+    assert.equal(faults(visitor, [/422/]), []);
+  },
+);
+
 testInBrowser('a missing brand is created without leaving the form of an SPU', async () => {
   const { server, at, visit } = scene();
   const { page } = await visit('editor');
