@@ -214,6 +214,22 @@ testInBrowser('a list shows the paths of categories to their ends', async () => 
   assert.ok(await cell.evaluate((shown) => shown.scrollWidth <= shown.clientWidth));
 });
 
+testInBrowser('a field for a category shows the end of its path', async () => {
+  const { at, visit } = scene();
+  const { page } = await visit('editor', { width: 320 });
+  await page.goto(at('/goods/4'));
+  const field = page.getByRole('combobox', { name: 'Category 3' });
+  await page.locator('#field-category3_id:not([value=""])').waitFor();
+  const isAtEnd = () =>
+    field.evaluate(
+      (it) => it.scrollLeft > 0 && it.scrollLeft + it.clientWidth >= it.scrollWidth - 1,
+    );
+  await until('the end is shown', isAtEnd);
+  await field.focus();
+  await page.keyboard.press('Tab');
+  await until('the end is shown after the field is left', isAtEnd);
+});
+
 testInBrowser('a search that has failed is repeated when the user goes on', async () => {
   const { at, visit } = scene();
   const visitor = await visit('editor');

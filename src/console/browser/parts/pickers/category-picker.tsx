@@ -2,7 +2,7 @@
  * A field for a category: a combobox whose choices are a tree (WAI-ARIA 1.2, combobox with a tree
  * popup). Typing searches; while nothing is typed, the arrow keys open and close branches.
  */
-import { useEffect, useId } from 'preact/hooks';
+import { useEffect, useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { categories, needCategories } from '../../api/references.ts';
 import { t } from '../../messages/text.ts';
 import { complain } from '../notices.tsx';
@@ -17,6 +17,11 @@ import {
 } from './use-category-tree.ts';
 import { describing, Unchosen } from './unchosen.tsx';
 
+/** Shows the category itself, which a narrow field cuts off: it is the last name of its path. */
+function showEnd(field: HTMLInputElement): void {
+  field.scrollLeft = field.scrollWidth;
+}
+
 /** Until the category is known, the field shows its number. */
 export function CategoryPicker(props: CategoryPickerProps) {
   const { id, value, required = false, readOnly = false } = props;
@@ -26,10 +31,15 @@ export function CategoryPicker(props: CategoryPickerProps) {
   useEffect(() => {
     if (value !== null) needCategories([value]).catch(complain);
   }, [value]);
+  const input = useRef<HTMLInputElement>(null);
   const path = value === null ? '' : (categories.value?.get(value)?.path ?? `#${value}`);
+  useLayoutEffect(() => {
+    if (typed === null && input.current !== null) showEnd(input.current);
+  }, [typed, path]);
   return (
     <div class="combobox">
       <input
+        ref={input}
         id={id}
         role="combobox"
         type="text"
@@ -55,6 +65,8 @@ export function CategoryPicker(props: CategoryPickerProps) {
           // If the window has lost the focus, it gives it back to the field.
           if (document.activeElement !== currentTarget) tree.leave();
         }}
+        // Browsers scroll a field that is left to its beginning.
+        onFocusOut={({ currentTarget }) => showEnd(currentTarget)}
       />
       <Lines popup={popup} tree={tree} />
       <Unchosen id={id} shown={kept.unchosen} />
