@@ -31,7 +31,9 @@ export interface FieldProps {
   /** The name of the item that a reference names, if it is known. */
   readonly referenceLabel?: string | undefined;
   /** Offers to create an item that a reference is to name. */
-  readonly onCreate?: ((target: CollectionName, name: string) => void) | undefined;
+  readonly onCreate?:
+    | ((target: CollectionName, name: string, back: () => void) => void)
+    | undefined;
 }
 
 /** The help and the problem describe the control, so that a screen reader tells them with it. */
@@ -140,7 +142,9 @@ function ReferenceControl(props: ControlProps) {
     invalid: typeof props.problem === 'string',
     placeholder: schema.required ? '' : t('category.first'),
     ...(!schema.required && { none: t('category.first') }),
-    ...(onCreate !== undefined && { onCreate: (name: string) => onCreate(target, name) }),
+    ...(onCreate !== undefined && {
+      onCreate: (name: string, back: () => void) => onCreate(target, name, back),
+    }),
   };
   if (target === 'categories') {
     return <CategoryPicker {...given} levels={CATEGORY_LEVELS[attribute] ?? [1, 2, 3]} />;

@@ -20,6 +20,8 @@ export interface Missing {
   readonly attribute: string;
   readonly target: CollectionName;
   readonly name: string;
+  /** Puts what was typed back into the field. */
+  readonly back: () => void;
 }
 
 /** The `prefix` keeps ids apart if two forms are on the page. */
@@ -84,7 +86,7 @@ function FormRow({ form, readOnly, prefix, field, onMissing }: RowProps) {
       onCreate={
         readOnly || onMissing === undefined
           ? undefined
-          : (target, name) => onMissing({ attribute, target, name })
+          : (target, name, back) => onMissing({ attribute, target, name, back })
       }
     />
   );

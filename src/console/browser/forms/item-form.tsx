@@ -229,7 +229,10 @@ function CreateMissing({ form, missing }: MissingProps) {
       name={wanted.name}
       initial={initialFor(form, wanted)}
       level={levelFor(wanted)}
-      onClose={close}
+      onClose={() => {
+        close();
+        wanted.back();
+      }}
       onCreated={(id) => {
         // It was cancelled meanwhile, and something else may have been chosen.
         if (missing.value !== wanted) return;

@@ -230,6 +230,27 @@ testInBrowser('a field for a category shows the end of its path', async () => {
   await until('the end is shown after the field is left', isAtEnd);
 });
 
+for (const [label, role] of [
+  ['Brand', 'option'],
+  ['Category 2', 'treeitem'],
+] as const) {
+  testInBrowser(`text from which nothing is created stays in the field ${label}`, async () => {
+    const { at, visit } = scene();
+    const { page } = await visit('editor');
+    await page.goto(at('/goods/new'));
+    const field = page.getByRole('combobox', { name: label });
+    await field.fill('Nobody knows');
+    await page.getByRole(role, { name: 'Create “Nobody knows”…' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+    assert.is(await field.inputValue(), 'Nobody knows');
+    assert.ok(await field.evaluate((it) => it.matches(':focus')));
+    await page.getByRole(role, { name: 'Create “Nobody knows”…' }).waitFor();
+    await page.keyboard.press('Tab');
+    await page.getByRole('alert').waitFor();
+    assert.is(await field.inputValue(), 'Nobody knows');
+  });
+}
+
 testInBrowser('a search that has failed is repeated when the user goes on', async () => {
   const { at, visit } = scene();
   const visitor = await visit('editor');

@@ -74,9 +74,12 @@ function offersOf(props: ComboboxProps, state: Search, close: () => void): Offer
         ]
       : [];
   const name = text.trim();
+  const back = () => {
+    state.typed.value = text;
+  };
   const missing =
     onCreate !== undefined && name !== '' && choices !== null
-      ? [offer('create', t('combobox.create', { name }), '', false, () => onCreate(name))]
+      ? [offer('create', t('combobox.create', { name }), '', false, () => onCreate(name, back))]
       : [];
   return [...empty, ...found, ...more, ...missing];
 }

@@ -31,7 +31,13 @@ function extra(key: string, label: string, chosen: boolean, choose: () => void):
   return [{ key, label, level: 1, row: null, chosen, choose }];
 }
 
-function linesOf(props: CategoryPickerProps, rows: readonly TreeRow[], text: string): Line[] {
+/** @param search what is typed. */
+function linesOf(
+  props: CategoryPickerProps,
+  rows: readonly TreeRow[],
+  text: string,
+  search: Tree['search'],
+): Line[] {
   const { value, none, onChange, onCreate } = props;
   const name = text.trim();
   return [
@@ -47,7 +53,9 @@ function linesOf(props: CategoryPickerProps, rows: readonly TreeRow[], text: str
       choose: row.choosable ? () => onChange(row.node.id) : null,
     })),
     ...(onCreate !== undefined && name !== ''
-      ? extra('create', t('combobox.create', { name }), false, () => onCreate(name))
+      ? extra('create', t('combobox.create', { name }), false, () =>
+          onCreate(name, () => search(text)),
+        )
       : []),
   ];
 }
@@ -100,8 +108,8 @@ export function useCategoryTree(props: CategoryPickerProps): Tree {
   const view = { levels: props.levels, expanded: expanded.value, text };
   const rows = typed.value === null || nodes === null ? null : treeRows(nodes, view);
   const open = rows !== null && !left.value && props.readOnly !== true;
-  const lines = open ? linesOf(props, rows, text) : [];
   const search = searching(props, state);
+  const lines = open ? linesOf(props, rows, text, search.search) : [];
   const isCut = rows?.length === MAX_ROWS;
   const choices = namedFirst(text, rows?.flatMap(choiceOf) ?? []);
   const meant = rows === null ? null : meantBy(text, choices, props.value)?.id;
