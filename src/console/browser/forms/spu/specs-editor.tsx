@@ -17,8 +17,9 @@ import {
   useSavedWhenRemoved,
   useSeen,
 } from '../../parts/change-in-place.ts';
-import { announce, complain } from '../../parts/notices.tsx';
+import { announce, complain, wordsFor } from '../../parts/notices.tsx';
 import { undoDeletion } from '../../parts/undo.ts';
+import { isRefusal } from '../save.ts';
 import { AddText } from './add-text.tsx';
 import type { SpecChoices } from './specs.ts';
 import type { Parts } from './parts.ts';
@@ -85,7 +86,8 @@ function RemoveButton({ collection, named, reload }: RemoveProps) {
       await removal.current.once(() => remove(collection, id));
     } catch (error) {
       if (isGone(error)) reload();
-      throw error;
+      // The server names it by its id, which is not shown here.
+      throw isRefusal(error) ? new Error(`${name}: ${wordsFor(error)}`, { cause: error }) : error;
     }
     removed.current = true;
     // The user may have gone on while the server was asked.
@@ -204,6 +206,7 @@ function OptionName({ option, reload }: OptionNameProps) {
       ref={button}
       type="button"
       class="value"
+      title={t('list.edit')}
       onClick={() => {
         editing.value = true;
       }}

@@ -38,6 +38,17 @@ testInBrowser('a key that is held removes one option, not its neighbours', async
   );
 });
 
+testInBrowser('an option that is not removed is told by its name', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.goto(at('/goods/1'));
+  await page.getByRole('button', { name: 'Remove Silver' }).click();
+  await hears(page, 'alert', /^Silver: option \d+ is referred to/);
+  assert.is((await read(server, '/admin/options/?q=silver')).length, 1);
+  assert.equal(faults(visitor, [/409/]), []);
+});
+
 testInBrowser('a second click while an option is removed is no failure', async () => {
   const { at, visit } = scene();
   const visitor = await visit('editor');
