@@ -2,6 +2,7 @@
 import type { Locator } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { send } from '../../../../support/client.ts';
 import { shoot, testInBrowser, violationsOn } from '../../browser.ts';
 import { faults, hold, isFocusInSight, makeAccount, priceIn, stage } from '../console.ts';
 
@@ -192,6 +193,26 @@ testInBrowser('in a narrow window a link fits beside the names, behind a line', 
   );
   assert.is(line, 'solid');
   await shoot(page, 'narrow-link', false);
+});
+
+testInBrowser('in a narrow window prices and times are neither broken nor cut off', async () => {
+  const { server, at, visit } = scene();
+  const { page } = await visit('admin', { width: 390 });
+  const body = { price: 70_000, caption: 'Short' };
+  assert.is((await send(server, 'PATCH', '/admin/skus/5/', { body })).status, 200);
+  await page.goto(at('/audits?resource=skus&resource_id=5'));
+  const price = page.getByRole('cell', { name: '$700.00' });
+  await price.waitFor();
+  const lines = await price.evaluate((cell) => {
+    const range = cell.ownerDocument.createRange();
+    range.selectNodeContents(cell);
+    return range.getClientRects().length;
+  });
+  assert.is(lines, 1);
+  await makeAccount(server, 'since-when', 'viewer');
+  await page.goto(at('/accounts'));
+  const since = page.getByRole('row', { name: 'since-when' }).locator('td.soft');
+  assert.ok(await since.evaluate((cell) => cell.scrollWidth <= cell.clientWidth));
 });
 
 test.run();
