@@ -1,5 +1,6 @@
 /** Many items at once, files and the audit trail (spec 13.4). */
 import { readFileSync } from 'node:fs';
+import type { Locator, Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { make, makeChain, read } from '../../../support/catalog.ts';
@@ -8,6 +9,16 @@ import { testInBrowser } from '../browser.ts';
 import { faults, hears, hold, stage } from './console.ts';
 
 const scene = stage();
+
+/** Begins to change all items of a list, or those of its first page. @returns the dialog. */
+async function editAll(page: Page, list: string, operation: string): Promise<Locator> {
+  await page.goto(list);
+  await page.getByLabel('Select all on this page').check();
+  await page.getByRole('button', { name: 'Edit…' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('What to do').selectOption({ label: operation });
+  return dialog;
+}
 
 testInBrowser(
   'prices of items selected on several pages rise by a percentage after a preview, and Undo restores them',
@@ -85,11 +96,7 @@ testInBrowser('a bulk edit of one page reads the page, not each of its rows', as
   const { at, visit } = scene();
   const visitor = await visit('editor');
   const { page } = visitor;
-  await page.goto(at('/skus'));
-  await page.getByLabel('Select all on this page').check();
-  await page.getByRole('button', { name: 'Edit…' }).click();
-  const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('What to do').selectOption({ label: 'Stock: set' });
+  const dialog = await editAll(page, at('/skus'), 'Stock: set');
   await dialog.getByLabel('Stock', { exact: true }).fill('5901');
   const reads: string[] = [];
   page.on('request', (request) => {
@@ -106,11 +113,7 @@ testInBrowser('a bulk edit that is refused names the item', async () => {
   const visitor = await visit('editor');
   const { page } = visitor;
   const before = await read(server, '/admin/skus/?q=Kettle');
-  await page.goto(at('/skus?q=Kettle'));
-  await page.getByLabel('Select all on this page').check();
-  await page.getByRole('button', { name: 'Edit…' }).click();
-  const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('What to do').selectOption({ label: 'SPU: set' });
+  const dialog = await editAll(page, at('/skus?q=Kettle'), 'SPU: set');
   await dialog.getByRole('combobox', { name: 'SPU' }).fill('Auralune Phone 12');
   await page.getByRole('option', { name: 'Auralune Phone 12' }).first().click();
   await dialog.getByRole('button', { name: 'Show what changes' }).click();
@@ -197,12 +200,9 @@ testInBrowser(
     const { server, at, visit } = scene();
     const [first, second] = [await visit('editor'), await visit('editor')];
     const { page } = first;
-    await page.goto(at('/skus?q=kettle'));
-    await page.getByLabel('Select all on this page').check();
-    await page.getByRole('button', { name: 'Edit…' }).click();
-    await page.getByLabel('What to do').selectOption({ label: 'Stock: set' });
-    await page.getByLabel('Stock').last().fill('7');
-    await page.getByRole('button', { name: 'Show what changes' }).click();
+    const dialog = await editAll(page, at('/skus?q=kettle'), 'Stock: set');
+    await dialog.getByLabel('Stock', { exact: true }).fill('7');
+    await dialog.getByRole('button', { name: 'Show what changes' }).click();
     await page.getByRole('table', { name: 'Changes' }).waitFor();
     // The other user changes one of them in the list.
     await second.page.goto(at('/skus?q=kettle'));
@@ -210,10 +210,7 @@ testInBrowser(
     await second.page.getByRole('textbox', { name: 'Stock' }).fill('35');
     await second.page.keyboard.press('Enter');
     await hears(second.page, 'status', 'Stock is now 35');
-    await page
-      .getByRole('dialog')
-      .getByRole('button', { name: /^Change 3 items/ })
-      .click();
+    await dialog.getByRole('button', { name: /^Change 3 items/ }).click();
     await hears(page, 'alert', '1 of the items changed meanwhile. Your changes were not saved.');
     assert.is((await read(server, '/admin/skus/14/')).stock, 22);
     assert.is((await read(server, '/admin/skus/13/')).stock, 35);
@@ -224,13 +221,10 @@ testInBrowser('a bulk edit is not undone if another user has changed an item sin
   const { server, at, visit } = scene();
   const visitor = await visit('editor');
   const { page } = visitor;
-  await page.goto(at('/skus?q=kettle'));
-  await page.getByLabel('Select all on this page').check();
-  await page.getByRole('button', { name: 'Edit…' }).click();
-  await page.getByLabel('What to do').selectOption({ label: 'Stock: set' });
-  await page.getByLabel('Stock').last().fill('70');
-  await page.getByRole('button', { name: 'Show what changes' }).click();
-  await page.getByRole('button', { name: /^Change 3 items/ }).click();
+  const dialog = await editAll(page, at('/skus?q=kettle'), 'Stock: set');
+  await dialog.getByLabel('Stock', { exact: true }).fill('70');
+  await dialog.getByRole('button', { name: 'Show what changes' }).click();
+  await dialog.getByRole('button', { name: /^Change 3 items/ }).click();
   await hears(page, 'status', '3 items were changed.');
   const { status } = await send(server, 'PATCH', '/admin/skus/14/', { body: { stock: 69 } });
   assert.is(status, 200);
@@ -382,15 +376,10 @@ testInBrowser('a double click undoes an entry of the audit trail once', async ()
 testInBrowser('text for one reference of a bulk edit is not text for another', async () => {
   const { at, visit } = scene();
   const { page } = await visit('editor');
-  await page.goto(at('/goods'));
-  await page.getByLabel('Select all on this page').check();
-  await page.getByRole('button', { name: 'Edit…' }).click();
-  const dialog = page.getByRole('dialog');
-  const choice = dialog.getByLabel('What to do');
-  await choice.selectOption({ label: 'Brand: set' });
+  const dialog = await editAll(page, at('/goods'), 'Brand: set');
   const field = dialog.getByRole('combobox').last();
   await field.fill('Kitchen');
-  await choice.selectOption({ label: 'Category 3: set' });
+  await dialog.getByLabel('What to do').selectOption({ label: 'Category 3: set' });
   assert.is(await field.inputValue(), '');
 });
 
