@@ -91,7 +91,7 @@ test('renewals end 30 days after the login, and so does the last renewed token',
   const token = await tokenOfLogin('old', 30 * DAY);
   const refused = await renew(token);
   assert.is(refused.status, 401);
-  assert.match(refused.json.error, 'log in again');
+  assert.match(refused.json.error, 'the login was more than 30 days ago; log in again');
   assert.match(
     refused.headers.get('www-authenticate') ?? '',
     'error="insufficient_user_authentication", max_age="2592000"',
