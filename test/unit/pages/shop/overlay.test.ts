@@ -58,6 +58,7 @@ test('lists and rows of an overlay are the same as after the commit of its chang
         }
         for (let id = 1; id <= PARENTS + 16; id += 1) {
           assert.equal(overlaid.get('categories', id), after.get('categories', id));
+          assert.equal(overlaid.peek('categories', id), after.get('categories', id));
         }
       },
     ),
