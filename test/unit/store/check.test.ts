@@ -9,7 +9,7 @@ import { type Disk, machineDisk } from '../../../src/disk/disk.ts';
 import { KIND_NAMES, type KindName } from '../../../src/model/kind.ts';
 import { entryOf } from '../../../src/resources/audit.ts';
 import { append } from '../../../src/store/bounded.ts';
-import { checkStore, stateFaults } from '../../../src/store/check.ts';
+import { checkStore, stateFault, stateFaults } from '../../../src/store/check.ts';
 import { createStore } from '../../../src/store/files/create.ts';
 import type { Transaction } from '../../../src/store/writer/draft.ts';
 import { changeSetName } from '../../../src/store/files/files.ts';
@@ -685,6 +685,20 @@ test('the faults of rows are at most 1000 also if all of them share one value', 
   const faults = stateFaults(state);
   assert.is(faults.length, 1000);
   assert.match(faults.at(-1) ?? '', /^SKU 1009: code: /);
+});
+
+test('the fault of a state is the first one, and says how many more there are', async () => {
+  for (const [values, fault] of [
+    [{}, null],
+    [{ name: '' }, 'brand 2: name: must not be empty or only white space'],
+    [{ name: '', logo: 1 }, 'brand 2: name: must not be empty or only white space; and 1 more'],
+  ] as const) {
+    const directory = await folded();
+    if (fault !== null) leftInDisorder(directory);
+    forge(directory, { base: row('brands', 2, values) });
+    const { state } = checkStore(quickDisk, directory);
+    assert.is(state && stateFault(state), fault);
+  }
 });
 
 /** The same store after a checkpoint: the base as of change set 3, and two after it. */
