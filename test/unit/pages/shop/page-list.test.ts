@@ -63,6 +63,50 @@ test('pages are listed and counted with a few look-ups between two yields', () =
   assert.ok(count.most <= 10, `${count.most} look-ups in a part of the count`);
 });
 
+test('a list has a page for each 48 entries, and every page is counted and found', () => {
+  const store = new MemoryStore();
+  store.commit([
+    (transaction) => {
+      const brand = add(transaction, 'brands', { name: 'Oak', logo: '', first_letter: '' });
+      const chain = addChain(transaction, 'Wood');
+      const spu = addSpu(transaction, 'Table', brand, chain);
+      for (let nth = 1; nth <= 49; nth += 1) addSku(transaction, `Table ${nth}`, spu, chain[2]);
+      for (const parent_id of [null, chain[0]]) {
+        for (let nth = 2; nth <= 49; nth += 1) {
+          add(transaction, 'categories', { name: `Category ${nth}`, parent_id });
+        }
+      }
+    },
+  ]);
+  const sitemap = [
+    'sitemap.xml',
+    ...['skus', 'goods', 'categories'].map((of) => `sitemap-${of}-1.xml`),
+  ];
+  for (const hasSitemap of [true, false]) {
+    const list = new PageList(hasSitemap);
+    const names = [...list.all(store)];
+    const parts = names.filter((name) => /\d\/2\.html$|^index/.test(name));
+    assert.equal(parts, [
+      'index.html',
+      'index/2.html',
+      'categories/1/2.html',
+      'categories/3/2.html',
+      'goods/1/2.html',
+    ]);
+    assert.equal(
+      names.filter((name) => name.startsWith('sitemap')),
+      hasSitemap ? sitemap : [],
+    );
+    assert.is(steps(list.count(store), () => 0).returned, names.length);
+    const others =
+      'index/3 goods/1/3 goods/2 categories/1/3 categories/2/2 categories/3/3 categories/100 skus/50'
+        .split(' ')
+        .map((name) => `${name}.html`);
+    const found = [...names, ...sitemap, ...others].filter((name) => list.has(store, name));
+    assert.equal(new Set(found), new Set(names));
+  }
+});
+
 test('rows that are created or deleted while pages are listed are listed as they are then', () => {
   const { store } = shop();
   const names: string[] = [];
