@@ -193,8 +193,9 @@ class Upload {
   failure: unknown = null;
 
   constructor({ method, body }: HttpRequest, timer: ProgressTimer) {
-    // The body of a GET means nothing (RFC 9110, section 9.3.1), and the HTTP client sends none.
-    const isSent = body !== NO_BODY && !isRead(method);
+    // No operation takes a body with these methods. The other side would carry out a DELETE without
+    // waiting for its body, and its response would be lost if the body turned out to be malformed.
+    const isSent = body !== NO_BODY && !isRead(method) && method !== 'DELETE';
     this.isSent = !isSent;
     // The other side limits the body, after the checks that come before (spec 3.11).
     this.body = isSent ? this.#pieces(body.stream(Number.POSITIVE_INFINITY), timer) : null;

@@ -186,7 +186,7 @@ test('bodies of one client that never end leave half of the places to others', a
   );
 });
 
-test('a GET or HEAD is forwarded without its body', async () => {
+test('a GET, HEAD or DELETE is forwarded without its body', async () => {
   let received = '';
   await withPrimary(
     async (incoming, outgoing) => {
@@ -198,7 +198,7 @@ test('a GET or HEAD is forwarded without its body', async () => {
       async function* pieces() {
         yield Buffer.from('a body');
       }
-      for (const method of ['GET', 'HEAD']) {
+      for (const method of ['GET', 'HEAD', 'DELETE']) {
         const response = await forwarder.forward(request(method, bodyOf(pieces)), origin);
         assert.is(response.status, 200);
       }
