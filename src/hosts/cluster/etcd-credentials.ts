@@ -14,6 +14,7 @@
  */
 import { basename } from 'node:path';
 import * as v from 'valibot';
+import { NO_ACCESS, readAccess } from '../../auth/access.ts';
 import {
   exclusively,
   PRIVATE_NAMES,
@@ -210,7 +211,9 @@ export class EtcdCredentials implements SharedFiles {
   #requireNoOtherAccounts(): void {
     if (this.#shared.contents['access.json'] !== undefined) return;
     const { path } = privateFile(this.#options.directory, 'access.json');
-    if (judge('access.json', path) === null) return;
+    // A former follower has the file even if its primary had no accounts.
+    const { users, subjects, tokens } = readAccess(path) ?? NO_ACCESS;
+    if (users.size + subjects.size + tokens.size === 0) return;
     throw new CatalogError(
       'access_file',
       `${path} has accounts or revocations, and the hosts that share the log have none; move it away, and add the accounts on a host that runs`,

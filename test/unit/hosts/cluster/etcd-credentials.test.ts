@@ -187,6 +187,19 @@ test('a host with accounts of its own does not start if the others have none', a
   await other.credentials.close();
 });
 
+test('a host starts with an empty file of accounts although the others have none', async () => {
+  const client = new MemoryEtcd();
+  const { credentials, access } = hostOf(client);
+  await loadKeys(dirname(access), undefined);
+  await credentials.open(async () => {});
+  await credentials.close();
+  const formerFollower = hostOf(client);
+  await changeAccess(quickDisk, dirname(formerFollower.access), () => {});
+  assert.is(readAccess(formerFollower.access)?.users.size, 0);
+  await formerFollower.credentials.open(async () => {});
+  await formerFollower.credentials.close();
+});
+
 test('a change after etcd has lost the original makes one with all files of the host', async () => {
   const client = new MemoryEtcd();
   const { credentials, access } = hostOf(client);
