@@ -5,7 +5,7 @@
 import { join } from 'node:path';
 import { DATA_FILES, isMigrationBackup, migrationBackupName } from '../../data-files.ts';
 import type { Disk } from '../../disk/disk.ts';
-import { replaceFile, syncDirectory } from '../../disk/durable-file.ts';
+import { removeTemporaries, replaceFile, syncDirectory } from '../../disk/durable-file.ts';
 import { readable, readFile } from '../../disk/read-file.ts';
 import { listChanges } from './files.ts';
 import { HEAD_SINCE } from './schema.ts';
@@ -71,10 +71,8 @@ async function remove(disk: Disk, kept: string): Promise<void> {
   // The base first, durably, so that the rest is not taken for a whole store after a crash.
   await disk.unlink(join(kept, DATA_FILES.base));
   if (names.length > 0) await syncDirectory(disk, kept);
-  // The head, and what a crash has left of a copy.
-  for (const name of disk.list(kept)) {
-    if (name !== DATA_FILES.changes) await disk.unlink(join(kept, name));
-  }
+  await disk.unlink(join(kept, DATA_FILES.head));
+  await removeTemporaries(disk, kept);
   for (const name of names) await disk.unlink(join(changes, name));
   for (const path of [changes, kept]) disk.rmdir(path);
 }

@@ -6,7 +6,7 @@ export interface Parts {
   readonly spu: Item;
   readonly specs: readonly SpecChoices[];
   readonly skus: readonly Item[];
-  /** Reads the specifications again. There may be a thousand SKUs, which these do not change. */
+  /** Reads the specifications again. There may be thousands of SKUs, which these do not change. */
   readonly reloadSpecs: () => void;
   /** Reads both again. */
   readonly reload: () => void;
