@@ -275,6 +275,15 @@ test('an option whose specification is to be created below one of several SPUs i
   assert.equal(changes[0].fields.spec_id, [null, spec.id]);
 });
 
+test('a specification is not created without the name of its SPU', async () => {
+  const file = csv('value,spec', 'Matt,Gloss');
+  const none = await importInto(server, 'options', file);
+  assert.equal(errorsOf(none), [[2, 'spec', 'there is no specification "Gloss"']]);
+  const report = await importInto(server, 'options', file, { query: 'create_missing=specs' });
+  const message = 'there is no such specification; to create it, name its SPU in the column spu';
+  assert.equal(errorsOf(report), [[2, 'spec', message]]);
+});
+
 test('an SPU that does not exist, or to which the specification does not belong, is an error', async () => {
   const none = 'there is no SPU "Nope"';
   const folio = `specification 3 belongs to SPU "${FOLIO}"`;
