@@ -67,13 +67,13 @@ test('--url with a flag of an address is wrong usage, and it wins if both are va
 });
 
 for (const flags of [
-  ['--host', 'a b'],
-  ['--metrics-host', 'a b', '--metrics-port', '9180'],
+  ['--host', 'a<b'],
+  ['--metrics-host', 'a<b', '--metrics-port', '9180'],
 ]) {
   test(`health ${flags.join(' ')} is wrong usage, and the message names the flag`, async () => {
     const { status, stderr } = await callProgram(['health', ...flags]);
     assert.is(status, 2);
-    assert.match(stderr, `${flags[0]} a b is not the address of a host`);
+    assert.match(stderr, `${flags[0]} a<b is not the address of a host`);
   });
 }
 
