@@ -201,18 +201,18 @@ testInBrowser('in a narrow window prices and times are neither broken nor cut of
   const body = { price: 70_000, caption: 'Short' };
   assert.is((await send(server, 'PATCH', '/admin/skus/5/', { body })).status, 200);
   await page.goto(at('/audits?resource=skus&resource_id=5'));
-  const price = page.getByRole('cell', { name: '$700.00' });
-  await price.waitFor();
-  const lines = await price.evaluate((cell) => {
-    const range = cell.ownerDocument.createRange();
-    range.selectNodeContents(cell);
-    return range.getClientRects().length;
-  });
-  assert.is(lines, 1);
+  const linesOf = (cell: Locator) =>
+    cell.evaluate((element) => {
+      const range = element.ownerDocument.createRange();
+      range.selectNodeContents(element);
+      return range.getClientRects().length;
+    });
+  assert.is(await linesOf(page.getByRole('cell', { name: '$700.00' })), 1);
   await makeAccount(server, 'since-when', 'viewer');
   await page.goto(at('/accounts'));
   const since = page.getByRole('row', { name: 'since-when' }).locator('td.soft');
   assert.ok(await since.evaluate((cell) => cell.scrollWidth <= cell.clientWidth));
+  assert.is(await linesOf(since), 1);
 });
 
 test.run();
