@@ -39,6 +39,9 @@ async function peer(handle: Handler) {
 
 /** @returns the address. */
 async function listen(server: Server): Promise<string> {
+  // If the machine stands still until idle connections expire, the engine calls its timer of one that
+  // the client has closed meanwhile without its socket, and throws.
+  server.keepAliveTimeout = 0;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   ends.push(() => {
     server.closeAllConnections();
