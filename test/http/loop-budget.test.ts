@@ -15,25 +15,14 @@ import * as assert from 'uvu/assert';
 import { type Catalog, openCatalog } from '../../src/app/catalog.ts';
 import { ALONE } from '../../src/app/hosts/membership.ts';
 import type { HttpRequest, HttpResponse, RequestBody } from '../../src/http/message.ts';
-import { changeOf } from '../../src/model/change.ts';
 import { KINDS } from '../../src/model/kinds.ts';
-import { perKind } from '../../src/model/per-kind.ts';
-import type { RowOf } from '../../src/model/rows.ts';
-import { Retry } from '../../src/pages/refresh/retry.ts';
-import { RowSummaries } from '../../src/pages/refresh/row-summaries.ts';
-import { skuPage } from '../../src/pages/shop/names.ts';
 import { AuditedStore } from '../../src/resources/audit/audited-store.ts';
 import { Records } from '../../src/resources/records.ts';
 import { PooledBuffer } from '../../src/resources/text/pooled-buffer.ts';
-import { Seen } from '../../src/resources/transfer/rows/seen.ts';
-import { FrozenView } from '../../src/store/memory/frozen-view.ts';
-import { RowTable } from '../../src/store/memory/row-table.ts';
-import { Draft } from '../../src/store/writer/draft.ts';
 import { tokenFor } from '../support/client.ts';
 import { temporaryDirectory } from '../support/directory.ts';
 import { quickDisk } from '../support/disk.ts';
 import { fill } from '../support/filled-store.ts';
-import { MemoryStore } from '../support/memory-store.ts';
 import { requestWith } from '../support/request.ts';
 import { SECRET } from '../support/secret.ts';
 import { contextOf, monitor, optionsOf, pageMaker } from '../support/service.ts';
@@ -478,76 +467,6 @@ test(`no row of an import blocks the event loop for more than ${BUDGET_MS} ms`, 
   }
   assert.equal(over, []);
 });
-
-test(`no row of many blocks the event loop for more than ${BUDGET_MS} ms because a map grows`, async () => {
-  const over: string[] = [];
-  for (const [name, remember] of Object.entries(REMEMBERING)) {
-    const what = `an import of many rows: ${name}`;
-    if (!what.includes(ONLY)) continue;
-    const { figures, isOver } = await measure(() => longestTurn(() => forManyRows(remember())));
-    const line = `${what}: ${figures.map((each) => each.toFixed(1)).join(', ')} ms`;
-    if (SHOWS_TABLE) process.stdout.write(`${line}\n`);
-    if (isOver) over.push(line);
-  }
-  assert.equal(over, []);
-});
-
-/** The engine enlarges a map of 393,216 entries, which takes longer than the budget. */
-const MANY_ROWS = 400_000;
-
-type Sku = RowOf<'skus'>;
-
-async function forManyRows(remember: (row: Sku) => void): Promise<void> {
-  for (let id = 1; id <= MANY_ROWS; id += 1) {
-    remember(skuWith(id));
-    if (id % 250 === 0) await turn();
-  }
-}
-
-function skuWith(id: number): Sku {
-  const prices = { price: id, cost_price: 0, market_price: 0, stock: 0, sales: 0 };
-  const references = { goods_id: 1, category_id: 1 };
-  const texts = { name: `SKU ${id}`, caption: '', code: `${id}` };
-  return { id, ...texts, ...references, ...prices, is_launched: true };
-}
-
-/** What remembers each row of an import, also while it runs. */
-const REMEMBERING: Readonly<Record<string, () => (row: Sku) => void>> = {
-  'ids that the file has'() {
-    const seen = new Seen();
-    return ({ id }) => assert.not(seen.repeats('id', String(id)));
-  },
-  'rows of the draft and its look-ups by value'() {
-    const draft = new Draft(new MemoryStore().freeze());
-    return (row) => {
-      // A new transaction, as for each commit of an import: it keeps the writes that it may undo.
-      if (row.id % 250 === 0) draft.run(() => {});
-      draft.put('skus', row);
-      assert.equal([...draft.matching('skus', 'name', row.name)], [row.id]);
-    };
-  },
-  'rows whose pages are not named yet'() {
-    const summaries = new RowSummaries();
-    return (row) => summaries.add(changeOf('skus', row.id, null, row));
-  },
-  'rows that have changed since an export began'() {
-    const rows = perKind(() => new RowTable([]).snapshot());
-    Object.assign(rows.skus, { has: () => true });
-    const moment = { sequence: 0, digest: '', lastIds: perKind(() => 0), rows };
-    const view = new FrozenView(moment, new MemoryStore(), () => {});
-    return (row) => view.keep([changeOf('skus', row.id, row, null)]);
-  },
-  'pages that cannot be written'() {
-    const clock = { now: () => 0, after: () => () => {} };
-    const retry = new Retry(
-      () => {},
-      () => {},
-      clock,
-    );
-    const full = new Error('ENOSPC');
-    return ({ id }) => retry.failed(skuPage(id), full);
-  },
-};
 
 test(`the write that deletes a trail blocks the event loop for at most ${BUDGET_MS} ms`, async () => {
   const clear = `PATCH /admin/brands/{id}/ with --audit-size 0`;
