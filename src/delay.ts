@@ -66,7 +66,7 @@ export async function repeat(
 /**
  * Waits for work, for at most a time. The work goes on if the wait ends before it.
  *
- * @param milliseconds at most 2^31 - 1.
+ * @param milliseconds at most 2^31 - 1, or infinite.
  * @param late is called when the time is over, or the signal aborts; it returns the result, or
  *   throws.
  * @param signal ends the wait early.
@@ -81,7 +81,8 @@ export async function withTimeout<T, L>(
 ): Promise<T | L> {
   const { promise: over, resolve } = Promise.withResolvers<void>();
   const end = () => resolve();
-  const timer = setTimeout(end, milliseconds);
+  const isBounded = milliseconds !== Number.POSITIVE_INFINITY;
+  const timer = isBounded ? setTimeout(end, milliseconds) : undefined;
   signal?.addEventListener('abort', end);
   if (signal?.aborted === true) end();
   try {

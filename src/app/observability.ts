@@ -38,7 +38,7 @@ interface Watched {
   readonly catalog: () => Catalog | null;
   /** Null if this host follows no other. */
   readonly following: HostSources['following'];
-  readonly server: HttpServer;
+  readonly server: Pick<HttpServer, 'connections' | 'bodyMemory'>;
   /** The figures of other processes that serve requests for this one. */
   readonly others: () => Promise<readonly ProcessFigures[]>;
   /** Milliseconds since the epoch; null if no backup was made. */

@@ -1,4 +1,15 @@
-/** `serve`: a catalog on a port, from start to the last response. */
+/**
+ * `serve`: a catalog on a port, from start to the last response.
+ *
+ * Order of a start: the host opens its catalog; clients are served; the metrics are served; the host
+ * begins its own work. A start that is stopped is left as it is, as if the process were killed:
+ * nothing was answered yet.
+ *
+ * Order of an end, whatever begins it: the host ends its own work; requests that wait for changes
+ * are answered; no new connection is accepted, and the other requests are answered; the catalog is
+ * closed; the log is written. Each step is done once, even if an earlier one fails.
+ */
+import { pause } from '../delay.ts';
 import { freePorts } from '../http/wire/server.ts';
 import { hasStore } from '../store/directory.ts';
 import { lastBackupTime } from '../store/files/last-backup.ts';
@@ -15,7 +26,7 @@ import { printHints } from './terminal-hints.ts';
 import { metricsAddress, Observability } from './observability.ts';
 import { runStartupChecks } from './startup-checks.ts';
 import type { ServeOptions } from './server-options.ts';
-import { firstSignal, REQUESTS_GRACE_MS, unlessStopped } from './signals.ts';
+import { onStopSignal, REQUESTS_GRACE_MS, unlessStopped } from './signals.ts';
 import { endStart } from './engine/start-policy.ts';
 import { type Processes, processesOf } from './workers/processes.ts';
 import { workerPort } from './workers/worker-process.ts';
@@ -32,40 +43,60 @@ export async function serve(options: ServeOptions, context: Context): Promise<vo
 }
 
 async function serveAsOwner(options: ServeOptions, context: Context): Promise<void> {
-  const stop = firstSignal();
+  const ending = new AbortController();
+  onStopSignal(() => ending.abort());
+  const { signal: stop } = ending;
   const observability = new Observability(options, context.version);
   process.on('uncaughtException', observability.onFault);
   process.on('unhandledRejection', observability.onFault);
   const { log, readiness } = observability;
   const current = new CurrentCatalog(options, context, observability);
-  const parts = { disk: context.disk, log, catalog: () => current.catalog };
-  const processes = processesOf(options, parts);
-  const host = hostOf({ options, context, observability, current }, processes);
+  const served = { disk: context.disk, log, catalog: () => current.catalog };
+  const processes = processesOf(options, served);
+  const parts = { options, context, observability, current, stop };
+  const host = hostOf(parts, processes);
   for (const { reason } of [processes, host]) readiness.also(reason);
   // A start that fails waits for nothing.
   let grace = { requests: 0, pages: 0 };
   await using opened = new AsyncDisposableStack();
   opened.defer(() => observability.close());
+  opened.defer(() => current.close(grace.pages));
+  opened.defer(() => processes.close(grace.requests));
+  const url = await unlessStopped(stop, start(parts, host, processes));
+  if (url === null) return;
+  grace = { requests: REQUESTS_GRACE_MS, pages: PAGES_GRACE_MS };
+  // Only now: a start that fails has one line, its error.
+  announce(url, options, context, current.catalog?.store.created === true);
+  opened.defer(() => current.endWaits());
+  const running = host.run();
+  // Throws why the host cannot go on.
+  opened.defer(() => running);
+  running.catch(() => ending.abort());
+  await pause(Number.POSITIVE_INFINITY, stop);
+  readiness.raise('closing');
+}
+
+/** Starts everything, up to the first request. @returns the address for clients. */
+async function start(parts: HostParts, host: Host, processes: Processes): Promise<string> {
+  const { options, context, observability, current, stop } = parts;
   // A mistake in the addresses leaves no new store behind.
   if (!hasStore(options.data, context.disk)) {
     requireNoArchive(options.data, context.disk);
     await requireFreePorts(options);
   }
-  opened.defer(() => host.close(grace.pages));
-  await host.begin(stop);
+  await host.begin();
+  // The port of a server that ends is never open.
+  stop.throwIfAborted();
   // There may be no catalog yet, and no directory.
   if (current.catalog === null) context.disk.mkdir(options.data);
-  runStartupChecks(options, context.disk, log);
-  for (const warning of options.warnings ?? []) log.warn(warning);
-  const listening = processes.listen({
+  runStartupChecks(options, context.disk, observability.log);
+  for (const warning of options.warnings ?? []) observability.log.warn(warning);
+  const server = await processes.listen({
     application: current.application,
     host: options.host,
     port: options.port,
     ...observability.serverSettings,
   });
-  const server = await unlessStopped(stop, listening);
-  if (server === null) return;
-  opened.defer(async () => void (await server.close(grace.requests)));
   await observability.open({
     catalog: () => current.catalog,
     following: host.following,
@@ -73,13 +104,7 @@ async function serveAsOwner(options: ServeOptions, context: Context): Promise<vo
     others: processes.figures,
     lastBackup: () => lastBackupTime(context.disk, options.data),
   });
-  // Only now: a start that fails has one line, its error.
-  announce(server.url, options, context, current.catalog?.store.created === true);
-  opened.defer(() => current.endWaits());
-  opened.defer(() => host.stop());
-  await Promise.race([stop, host.run().then(() => stop)]);
-  readiness.raise('closing');
-  grace = { requests: REQUESTS_GRACE_MS, pages: PAGES_GRACE_MS };
+  return server.url;
 }
 
 /** Chooses the host. Nothing is opened yet. @throws CatalogError `usage`. */

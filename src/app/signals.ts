@@ -1,5 +1,6 @@
 /** The signals that stop a server (spec 8.9). */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { pause } from '../delay.ts';
 
 /** Exit statuses of a process that a signal ends at once: 128 and the number of the signal. */
 const STATUSES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
@@ -22,47 +23,44 @@ export interface SignalSource {
 }
 
 /**
- * Resolves at the first signal. A second one ends the process at once.
+ * Calls `stop` at the first signal. A second one ends the process at once.
  *
  * @param now milliseconds of a clock that never goes back.
  */
-export function firstSignal(
+export function onStopSignal(
+  stop: () => void,
   source: SignalSource = process,
   now: () => number = performance.now.bind(performance),
-): Promise<void> {
-  return new Promise((resolve) => {
-    let first: number | null = null;
-    const listen = (signal: StopSignal, repeatedWithin: number) =>
-      source.on(signal, () => {
-        if (first !== null && now() - first > repeatedWithin) source.exit(STATUSES[signal]);
-        first ??= now();
-        resolve();
-      });
-    listen('SIGTERM', 0);
-    listen('SIGINT', REPEATED_SIGNAL_MS);
-    listen('SIGHUP', REPEATED_SIGNAL_MS);
-  });
+): void {
+  let first: number | null = null;
+  const listen = (signal: StopSignal, repeatedWithin: number) =>
+    source.on(signal, () => {
+      if (first !== null && now() - first > repeatedWithin) source.exit(STATUSES[signal]);
+      first ??= now();
+      stop();
+    });
+  listen('SIGTERM', 0);
+  listen('SIGINT', REPEATED_SIGNAL_MS);
+  listen('SIGHUP', REPEATED_SIGNAL_MS);
 }
 
 /**
- * A step of a start that a signal may make fail: if all processes of a server get it, as from systemd
- * or a terminal, workers that have just begun do not ignore it yet, and end.
+ * Waits for the start of a server, unless it is stopped: whatever the start waits for, such as
+ * another host that is silent, must not delay its end.
  *
- * @param stop resolves at the signal.
- * @returns what the step returns; null if it fails and the signal has come.
- * @throws what the step throws.
+ * @returns what the start returns; null if it is stopped first. The start then goes on until the
+ *   process ends.
+ * @throws what the start throws, unless it is stopped: if all processes of a server get the signal,
+ *   as from systemd or a terminal, workers that have just begun do not ignore it yet, and end.
  */
-export async function unlessStopped<T>(stop: Promise<void>, step: Promise<T>): Promise<T | null> {
-  let isStopped = false;
-  void stop.then(() => {
-    isStopped = true;
-  });
+export async function unlessStopped<T>(stop: AbortSignal, start: Promise<T>): Promise<T | null> {
+  const stopped = pause(Number.POSITIVE_INFINITY, stop).then(() => null);
   try {
-    return await step;
+    return await Promise.race([stopped, start]);
   } catch (error) {
     // This process may hear of the end of a worker before its own signal.
     await nextTurn();
-    if (isStopped) return null;
+    if (stop.aborted) return null;
     throw error;
   }
 }

@@ -108,6 +108,13 @@ test('a signal ends the wait for work', async () => {
   ended.abort();
   assert.is(await waiting, 'late');
   assert.is(await withTimeout(unfinished, LONG_MS, late, AbortSignal.abort()), 'late');
+  const unbounded = withTimeout(
+    turn(),
+    Number.POSITIVE_INFINITY,
+    late,
+    new AbortController().signal,
+  );
+  assert.is(await unbounded, undefined, 'an infinite time is never over');
 });
 
 test('no timer is left when a wait ends', async () => {

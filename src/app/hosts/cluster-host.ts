@@ -29,8 +29,6 @@ const REFUSALS: Refusals = {
 export class ClusterHost implements Host {
   readonly #cluster: Cluster;
   readonly #parts: HostParts;
-  readonly #stopped = new AbortController();
-  #running: Promise<void> = Promise.resolve();
   #needsBase = false;
   /** How much of the base has been taken, in percent. */
   #progress = 0;
@@ -62,21 +60,7 @@ export class ClusterHost implements Host {
    *   the disk throw.
    */
   run(): Promise<void> {
-    this.#running = this.#needsBase
-      ? this.#bootstrap()
-      : notifyPredecessors(this.#parts, this.#stopped.signal);
-    return this.#running;
-  }
-
-  /** Waits also for a catalog that is being opened. */
-  async stop(): Promise<void> {
-    this.#stopped.abort();
-    // A failure is thrown by run().
-    await this.#running.catch(() => {});
-  }
-
-  close(grace: number): Promise<void> {
-    return this.#parts.current.close(grace);
+    return this.#needsBase ? this.#bootstrap() : notifyPredecessors(this.#parts);
   }
 
   /** @param origin the digest with which the history of a new store begins. */
@@ -86,7 +70,7 @@ export class ClusterHost implements Host {
   }
 
   async #bootstrap(): Promise<void> {
-    const { options, context } = this.#parts;
+    const { options, context, stop } = this.#parts;
     const { disk } = context;
     const { data } = options;
     disk.mkdir(data);
@@ -98,7 +82,7 @@ export class ClusterHost implements Host {
       await received?.install();
       return received;
     });
-    if (base === null) return;
+    if (base === null || stop.aborted) return;
     await this.#open();
     this.#needsBase = false;
   }
@@ -111,12 +95,12 @@ export class ClusterHost implements Host {
       verify: (position) => cluster.requireBaseOfHistory(position),
       log: this.#parts.observability.log,
       backoff: new Backoff(),
-      signal: this.#stopped.signal,
+      signal: this.#parts.stop,
     });
   }
 
   async #take({ origin, baseBytes: expected }: Peer): Promise<ReceivedBase> {
-    const { options, context, observability } = this.#parts;
+    const { options, context, observability, stop: signal } = this.#parts;
     const { disk, env, version } = context;
     const { data: directory, basePath } = options;
     const { log } = observability;
@@ -133,7 +117,6 @@ export class ClusterHost implements Host {
     const onProgress = (percent: number) => {
       this.#progress = percent;
     };
-    const { signal } = this.#stopped;
     return takeBase({ primary, disk, directory, expected, log, onProgress, signal });
   }
 }

@@ -7,7 +7,8 @@
  * change set: fetch a base beside the open catalog, close it, put the base in its place, open it
  * again.
  *
- * Invariant: a catalog is closed once, and none is open when {@link FollowerHost.close} has ended.
+ * Invariant: when {@link FollowerHost.run} has ended, nothing follows, and no catalog is being
+ * opened or closed.
  */
 import { join } from 'node:path';
 import { replaceCredentialFiles, secretFingerprint } from '../../auth/sharing/credential-files.ts';
@@ -44,21 +45,18 @@ export class FollowerHost implements Host {
   readonly #secret: string | null;
   readonly #confirmation: Confirmation;
   readonly #membership: Membership;
-  readonly #stopped = new AbortController();
   /** Follows for the catalog that was opened last; null until one was. */
   #follower: Follower | null = null;
-  #running: Promise<void> = Promise.resolve();
 
   /**
    * @param primary the host to follow; the one at the address if left out.
    * @throws CatalogError `usage`.
    */
   constructor(follow: FollowOptions, parts: HostParts, primary?: Primary) {
-    const { options, context, observability } = parts;
+    const { options, context, observability, stop: signal } = parts;
     const address = followedAddress(follow, options.basePath);
     const token = () => readSecretFile(follow.tokenFile);
     const { version } = context;
-    const { signal } = this.#stopped;
     this.#parts = parts;
     this.#log = new FollowingLog(observability.log);
     this.#primary = primary ?? new HttpPrimary({ address, token, version, signal });
@@ -70,7 +68,7 @@ export class FollowerHost implements Host {
   }
 
   #membershipOf({ address, forward }: FollowOptions, { origin }: HostAddress): Membership {
-    const { context, observability, current } = this.#parts;
+    const { context, observability, current, stop: signal } = this.#parts;
     const forwarder = new Forwarder({
       maxOpen: maxForwards(context.env),
       warn: (message) => observability.log.warn(message),
@@ -81,7 +79,7 @@ export class FollowerHost implements Host {
       forwarder: forward ? forwarder : null,
       reach: (sequence) => current.catalog?.changes.feed.awaited.reachWrite(sequence),
       pullAccounts: () => this.#follower?.poll(),
-      signal: this.#stopped.signal,
+      signal,
     });
     return {
       ...ALONE,
@@ -107,81 +105,60 @@ export class FollowerHost implements Host {
   /**
    * Opens the catalog, if there is one, and checks the primary, if it answers.
    *
-   * @param stop ends the wait for its answer.
    * @throws CatalogError if this host may not follow it, and as `openCatalog`.
    */
-  async begin(stop: Promise<void>): Promise<void> {
-    const { options, context } = this.#parts;
+  async begin(): Promise<void> {
+    const { options, context, stop } = this.#parts;
     this.#requireNotPromoted();
     const base = join(options.data, DATA_FILES.base);
     // A head without a base is an interrupted installation of a base, which is repeated.
     if (context.disk.size(base) !== null) await this.#open();
     try {
-      await Promise.race([this.#follower?.poll() ?? this.#judgeFromNothing(), stop]);
+      await (this.#follower?.poll() ?? this.#judgeFromNothing());
     } catch (error) {
       if (isRefusal(error)) throw error;
+      if (stop.aborted) return;
       // The texts of the attempts that follow, so that the log does not report the reason twice.
       const state = this.#follower === null ? 'no base yet' : 'not following';
       this.#log.trouble(`${state}: ${messageOf(error)}`);
     }
   }
 
-  /** Follows until {@link close}. @throws what opening the catalog throws. */
-  run(): Promise<void> {
-    this.#running = this.#run();
-    return this.#running;
-  }
-
-  /** Nothing ends: requests under way may wait for change sets that are on their way. */
-  readonly stop = async (): Promise<void> => {};
-
-  /** Also waits for a base that is on its way, and for a catalog that is being opened or closed. */
-  async close(grace: number): Promise<void> {
-    this.#stopped.abort();
-    // A failure is thrown by run().
-    await this.#running.catch(() => {});
-    await this.#release(grace);
-  }
-
-  /** Closes the catalog, if one is open. */
-  async #release(grace: number): Promise<void> {
-    const { current } = this.#parts;
-    const { catalog } = current;
-    current.use(null);
-    await this.#follower?.stop();
-    await catalog?.close(grace);
-  }
-
-  async #run(): Promise<void> {
-    const { signal } = this.#stopped;
+  /** Follows until the server is to end. @throws what opening the catalog throws. */
+  async run(): Promise<void> {
+    const { stop } = this.#parts;
     if (this.#follower === null) await this.#bootstrap();
-    while (this.#follower !== null && !signal.aborted) {
-      this.#follower.start();
-      await Promise.race([this.#follower.needsBase, pause(Number.POSITIVE_INFINITY, signal)]);
-      const base = await this.#fetchBase();
-      if (base !== null) await this.#replaceBy(base);
+    try {
+      while (this.#follower !== null && !stop.aborted) {
+        this.#follower.start();
+        await Promise.race([this.#follower.needsBase, pause(Number.POSITIVE_INFINITY, stop)]);
+        const base = await this.#fetchBase();
+        if (base !== null) await this.#replaceBy(base);
+      }
+    } finally {
+      await this.#follower?.stop();
     }
   }
 
   /** Takes the first base, and opens the catalog. */
   async #bootstrap(): Promise<void> {
-    const { options, context } = this.#parts;
+    const { options, context, stop } = this.#parts;
     const base = await withOwnership(options.data, 'serve', async () => {
       await removeReceptions(context.disk, options.data);
       const received = await this.#fetchBase();
       await received?.install();
       return received;
     });
-    if (base !== null && !this.#stopped.signal.aborted) await this.#open();
+    if (base !== null && !stop.aborted) await this.#open();
   }
 
   /** Closes the catalog, puts the base in its place, and opens it again. */
   async #replaceBy(base: ReceivedBase): Promise<void> {
-    const { signal } = this.#stopped;
+    const { options, stop } = this.#parts;
     try {
-      if (signal.aborted) return;
-      await this.#release(REPLACE_GRACE_MS);
-      await withOwnership(this.#parts.options.data, 'serve', async () => {
+      if (stop.aborted) return;
+      await this.#release();
+      await withOwnership(options.data, 'serve', async () => {
         // Between the two, the directory had no owner.
         this.#requireNotPromoted();
         await base.install();
@@ -190,7 +167,16 @@ export class FollowerHost implements Host {
       // Removes nothing if the base is in its place.
       await base.abandon();
     }
-    if (!signal.aborted) await this.#open();
+    if (!stop.aborted) await this.#open();
+  }
+
+  /** Closes the catalog, so that a base can take its place. */
+  async #release(): Promise<void> {
+    const { current } = this.#parts;
+    const { catalog } = current;
+    current.use(null);
+    await this.#follower?.stop();
+    await catalog?.close(REPLACE_GRACE_MS);
   }
 
   async #open(): Promise<void> {
@@ -227,7 +213,7 @@ export class FollowerHost implements Host {
       directory: options.data,
       own: () => this.#own(),
       log: this.#log,
-      signal: this.#stopped.signal,
+      signal: this.#parts.stop,
     });
   }
 

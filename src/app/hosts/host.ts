@@ -10,24 +10,15 @@ export interface Host {
   readonly reason: () => string | null;
   /** How far it is behind the host that it follows; null if it follows none. */
   readonly following: HostSources['following'];
+  /** Opens the catalog, if there is one to open already. @throws CatalogError as `openCatalog`. */
+  begin(): Promise<void>;
   /**
-   * Opens the catalog, if there is one to open already.
+   * Does what the host does besides answering requests, until that is done or the server is to end.
    *
-   * @param stop ends a wait for another host that may not answer.
-   * @throws CatalogError as `openCatalog`.
-   */
-  begin(stop: Promise<void>): Promise<void>;
-  /**
-   * Does what the host does besides answering requests, until that is done or the host is stopped
-   * or closed.
-   *
+   * @returns when nothing but the catalog writes to the directory any more.
    * @throws CatalogError if the host cannot go on.
    */
   run(): Promise<void>;
-  /** Ends what no request under way waits for. */
-  stop(): Promise<void>;
-  /** Closes the catalog, if one is open. @param grace milliseconds for pages that wait. */
-  close(grace: number): Promise<void>;
 }
 
 /** What every host works with. */
@@ -36,4 +27,6 @@ export interface HostParts {
   readonly context: Context;
   readonly observability: Observability;
   readonly current: CurrentCatalog;
+  /** Aborts when the server is to end. */
+  readonly stop: AbortSignal;
 }

@@ -22,11 +22,14 @@ interface Options {
   readonly signal: AbortSignal;
 }
 
-/** Reports to the predecessors that do not know yet. @param signal ends the attempts. */
-export async function notifyPredecessors(
-  { options, context, observability: { log }, current }: HostParts,
-  signal: AbortSignal,
-): Promise<void> {
+/** Reports to the predecessors that do not know yet. */
+export async function notifyPredecessors({
+  options,
+  context,
+  observability: { log },
+  current,
+  stop: signal,
+}: HostParts): Promise<void> {
   const role = current.catalog?.role;
   if (role?.record?.role !== 'primary') return;
   const { record } = role;

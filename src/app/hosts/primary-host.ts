@@ -6,8 +6,6 @@ import { notifyPredecessors } from './notify-predecessor.ts';
 export class PrimaryHost implements Host {
   readonly #parts: HostParts;
   readonly #membership: Membership;
-  readonly #stopped = new AbortController();
-  #running: Promise<void> = Promise.resolve();
 
   constructor(parts: HostParts, membership: Membership) {
     this.#parts = parts;
@@ -23,16 +21,6 @@ export class PrimaryHost implements Host {
   }
 
   run(): Promise<void> {
-    this.#running = notifyPredecessors(this.#parts, this.#stopped.signal);
-    return this.#running;
-  }
-
-  async stop(): Promise<void> {
-    this.#stopped.abort();
-    await this.#running;
-  }
-
-  close(grace: number): Promise<void> {
-    return this.#parts.current.close(grace);
+    return notifyPredecessors(this.#parts);
   }
 }

@@ -63,22 +63,19 @@ export class WorkerPool {
    *
    * @param port that all of them listen on.
    * @returns the address, such as `http://127.0.0.1:8000`.
-   * @throws CatalogError why a worker cannot serve.
+   * @throws CatalogError why a worker cannot serve; Error if the pool is closed first.
    */
   async open(port: number): Promise<string> {
+    // As at the end of a start that is stopped: no process would end the workers.
+    if (this.#isClosing) throw new Error('the pool is closed');
     this.#port = port;
     this.#sequence = this.#options.state().sequence;
     const members = Array.from({ length: this.#options.count }, () => this.#start());
     const begin = this.#options.regularly ?? regularly;
     this.#endChecks = begin(() => this.#endStuck(), CHECK_MS);
-    try {
-      const urls = await Promise.all(members.map(({ listening }) => listening));
-      for (const member of members) this.#replaceAtEnd(member, this.#newBackoff());
-      return urls[0] ?? '';
-    } catch (error) {
-      await this.close(0);
-      throw error;
-    }
+    const urls = await Promise.all(members.map(({ listening }) => listening));
+    for (const member of members) this.#replaceAtEnd(member, this.#newBackoff());
+    return urls[0] ?? '';
   }
 
   /** The last change set that was reported as durable. */

@@ -8,7 +8,7 @@ import type { ServeOptions } from '../server-options.ts';
 import type { DurableState } from './member.ts';
 import { notBehind } from './not-behind.ts';
 import { WorkerPool } from './pool.ts';
-import { startWorkers } from './serve-workers.ts';
+import { type Listening, WorkersServer } from './serve-workers.ts';
 import { socketPath } from './socket-path.ts';
 import { startWorker } from './worker-process.ts';
 
@@ -21,7 +21,9 @@ export interface Processes {
   /** What the processes other than this one measure. */
   readonly figures: () => Promise<readonly ProcessFigures[]>;
   /** Listens for clients. @throws CatalogError `listen`, and why a worker cannot serve. */
-  readonly listen: (server: ServerOptions) => Promise<HttpServer>;
+  readonly listen: (server: ServerOptions) => Promise<Listening>;
+  /** Ends what {@link listen} has begun. @param grace milliseconds for requests under way. */
+  readonly close: (grace: number) => Promise<void>;
 }
 
 /** What the workers need of the catalog of their owner. */
@@ -43,11 +45,14 @@ export function processesOf(options: ServeOptions, parts: Parts): Processes {
 }
 
 function thisProcess({ trustProxy = [] }: ServeOptions): Processes {
+  let server: HttpServer | null = null;
   return {
     onDurable: undefined,
     reason: () => null,
     figures: async () => [],
-    listen: (server) => startServer({ ...server, trusts: trustIn(trustProxy) }),
+    listen: async (options) =>
+      (server = await startServer({ ...options, trusts: trustIn(trustProxy) })),
+    close: async (grace) => void (await server?.close(grace)),
   };
 }
 
@@ -61,17 +66,19 @@ function workersOf({ workers, data, basePath }: ServeOptions, parts: Parts): Pro
     state: () => catalog()?.store ?? { sequence: 0, oldest: 0 },
     log,
   });
+  const server = new WorkersServer({ data, disk, pool });
   return {
     onDurable: pool.reach,
     reason: pool.reason,
     figures: pool.figures,
-    listen(server) {
-      const application = notBehind(server.application, {
+    listen(options) {
+      const application = notBehind(options.application, {
         shown: () => pool.sequence,
         arrivals: () => catalog()?.changes.arrivals ?? null,
         readiness: `${basePath}/readyz`,
       });
-      return startWorkers({ ...server, application, data, disk, pool });
+      return server.listen({ ...options, application });
     },
+    close: (grace) => server.close(grace),
   };
 }

@@ -6,7 +6,7 @@
  * again after a pause, because they may be starting too.
  */
 import type { Backoff } from '../../backoff.ts';
-import { pause } from '../../delay.ts';
+import { pause, withTimeout } from '../../delay.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
 import type { LogPosition } from '../../store/change-log.ts';
 import type { ReceivedBase } from '../../store/hosts/install-base.ts';
@@ -45,7 +45,8 @@ export async function baseOfPeers(options: Options): Promise<ReceivedBase | null
   const { log, backoff, signal, rounds = MAX_ROUNDS } = options;
   let trouble = '';
   const note = (what: string) => {
-    if (what !== trouble) log.warn(`no base yet: ${what}`);
+    // What the end of the attempts makes fail is no trouble.
+    if (what !== trouble && !signal.aborted) log.warn(`no base yet: ${what}`);
     trouble = what;
   };
   for (let round = 1; !signal.aborted; round += 1) {
@@ -62,10 +63,12 @@ async function askAll(
   { others, take, verify, signal }: Options,
   note: (what: string) => void,
 ): Promise<ReceivedBase | null> {
-  const found = await others().catch((error: unknown) => {
+  const looked = others().catch((error: unknown) => {
     note(messageOf(error));
     return null;
   });
+  // A log that is silent must not delay the end.
+  const found = await withTimeout(looked, Number.POSITIVE_INFINITY, () => null, signal);
   if (found === null) return null;
   const peers = found.filter(isPeer).toSorted((one, other) => other.sequence - one.sequence);
   if (peers.length === 0) note('no other host with --advertise has reported yet');

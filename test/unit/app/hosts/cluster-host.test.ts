@@ -10,44 +10,47 @@ import { quickDisk } from '../../../support/disk.ts';
 import { codeOf } from '../../../support/failure.ts';
 import { turn } from '../../../support/turns.ts';
 
-test('a failure to take a base is not thrown again when the host is stopped', async () => {
+/** A host of a log that does not keep all change sets. @param others gives the other hosts. */
+function clusterHost(others: () => Promise<[]>) {
   const data = temporaryDirectory();
-  const parts = { options: { data }, context: { disk: quickDisk } };
+  const stopping = new AbortController();
+  const warnings: string[] = [];
   const host = new ClusterHost(
-    { originOfHistory: async () => null } as unknown as Cluster,
-    parts as unknown as HostParts,
+    { originOfHistory: async () => null, others } as unknown as Cluster,
+    {
+      options: { data },
+      context: { disk: quickDisk },
+      observability: { log: { warn: (message: string) => void warnings.push(message) } },
+      stop: stopping.signal,
+    } as unknown as HostParts,
   );
+  return { host, data, stopping, warnings };
+}
+
+test('a host that cannot take a base says why', async () => {
+  const { host, data } = clusterHost(async () => []);
   await host.begin();
   assert.is(host.reason(), 'this host is fetching a base from another host (0 %)');
   const lock = ownDirectory(data, 'serve');
   assert.is(await codeOf(host.run()), 'store_locked');
-  await host.stop();
   lock.close();
 });
 
-test('a stop waits for what the host is doing to take a base, and takes none', async () => {
-  const data = temporaryDirectory();
+test('a host that is stopped does not wait for a log that is silent, and takes no base', async () => {
   const asked = Promise.withResolvers<void>();
   const answer = Promise.withResolvers<[]>();
-  const cluster = {
-    originOfHistory: async () => null,
-    others() {
-      asked.resolve();
-      return answer.promise;
-    },
-  };
-  const log = { warn() {} };
-  const parts = { options: { data }, context: { disk: quickDisk }, observability: { log } };
-  const host = new ClusterHost(cluster as unknown as Cluster, parts as unknown as HostParts);
+  const { host, stopping, warnings } = clusterHost(() => {
+    asked.resolve();
+    return answer.promise;
+  });
   await host.begin();
   const running = host.run();
   await asked.promise;
-  let isStopped = false;
-  const stopped = host.stop().then(() => (isStopped = true));
+  stopping.abort();
+  await running;
+  answer.reject(new Error('no answer in 3000 ms'));
   await turn();
-  assert.not.ok(isStopped);
-  answer.resolve([]);
-  await Promise.all([running, stopped]);
+  assert.equal(warnings, []);
   assert.ok(host.reason() !== null, 'it has no catalog');
 });
 

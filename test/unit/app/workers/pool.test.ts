@@ -111,7 +111,7 @@ test('the pool is open once all workers listen', async () => {
   await pool.close(0);
 });
 
-test('a worker that cannot listen fails the start with its error, and the others are closed', async () => {
+test('a worker that cannot listen fails the start with its error, and none replaces it', async () => {
   const { pool, worker, started } = scene(2);
   const opened = pool.open(8000);
   worker(0).join(0);
@@ -120,9 +120,20 @@ test('a worker that cannot listen fails the start with its error, and the others
   const { code, message } = await failureOf(opened);
   assert.is(code, 'listen');
   assert.is(message, 'port 8000 is in use');
+  await pool.close(0);
   assert.equal(worker(0).received.at(-1), { kind: 'close' });
-  assert.is(pool.serving, 0);
-  assert.is(started.length, 2, 'none is replaced');
+  assert.is(started.length, 2);
+});
+
+test('workers that are reading the state end at once if the start is stopped, and no other begins', async () => {
+  const { pool, worker, started } = scene(2);
+  const opened = pool.open(8000);
+  await pool.close(3_600_000);
+  assert.ok(worker(0).isKilled);
+  assert.ok(worker(1).isKilled);
+  assert.match(await opened.catch(messageOf), 'SIGKILL');
+  assert.is(await pool.open(8000).catch(messageOf), 'the pool is closed');
+  assert.is(started.length, 2);
 });
 
 test('a write waits until every worker has applied it', async () => {

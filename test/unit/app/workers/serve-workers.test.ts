@@ -3,7 +3,7 @@ import fs, { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { startWorkers } from '../../../../src/app/workers/serve-workers.ts';
+import { WorkersServer } from '../../../../src/app/workers/serve-workers.ts';
 import { machineDisk } from '../../../../src/disk/disk.ts';
 import { temporaryDirectory } from '../../../support/directory.ts';
 
@@ -17,20 +17,19 @@ async function modesOf(data: string): Promise<number[]> {
     chmodSync(...args);
   };
   try {
-    const server = await startWorkers({
-      data,
-      disk: machineDisk,
+    const pool = {
+      open: async () => {
+        note();
+        return '';
+      },
+      close: async () => {},
+    };
+    const server = new WorkersServer({ data, disk: machineDisk, pool: pool as never });
+    await server.listen({
       host: '127.0.0.1',
       port: 0,
       application: {} as never,
       onError: () => {},
-      pool: {
-        open: async () => {
-          note();
-          return '';
-        },
-        close: async () => {},
-      } as never,
     });
     await server.close(0);
   } finally {
