@@ -4,7 +4,8 @@
  * Every call is bounded in time and in bytes. Before the first call all nodes are asked at once,
  * and the one that answers first is used, because a host has to start while a node is down. After a
  * failed call the next call uses the next node, and the watches at the old one end: a node that is
- * frozen keeps them open and sends nothing. Whether a failed call took effect is not known.
+ * frozen keeps them open and sends nothing. A call that a living node refuses changes neither.
+ * Whether a failed call took effect is not known.
  */
 import { withTimeout } from '../../delay.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
@@ -42,6 +43,12 @@ const UNAUTHENTICATED = 16;
  * this refusal is that of any invalid argument.
  */
 const OLD_TOKEN = /revision of auth store is old/;
+
+/**
+ * gRPC's `INVALID_ARGUMENT`, `NOT_FOUND`, `PERMISSION_DENIED`, `RESOURCE_EXHAUSTED`, `UNAUTHENTICATED`:
+ * the node judges the call, as every other node would.
+ */
+const REFUSALS: ReadonlySet<number> = new Set([3, 5, 7, 8, UNAUTHENTICATED]);
 
 /** gRPC's `DEADLINE_EXCEEDED` and `UNAVAILABLE`: the node has no majority. */
 const WITHOUT_MAJORITY: ReadonlySet<number> = new Set([4, 14]);
@@ -104,7 +111,8 @@ export class EtcdClient {
     try {
       return await this.#authorized(path, body);
     } catch (error) {
-      this.#leave(node);
+      const isRefusal = error instanceof EtcdFailure && REFUSALS.has(error.code);
+      if (!isRefusal) this.#leave(node);
       throw unreachable(error);
     }
   }

@@ -172,6 +172,35 @@ test('when a call to the only node fails, the watches at it end as well', async 
   assert.match(String(await watch), 'was aborted');
 });
 
+const REFUSALS = [
+  { error: 'etcdserver: request is too large', code: 3 },
+  { error: 'etcdserver: permission denied', code: 7 },
+  { error: 'etcdserver: mvcc: database space exceeded', code: 8 },
+];
+
+for (const refusal of REFUSALS) {
+  test(`a call that a living node refuses ends no watch at it: ${refusal.error}`, async () => {
+    let watch: ServerResponse | undefined;
+    const living = await rawNode((response) => {
+      const { url } = response.req;
+      if (url === '/v3/kv/range') response.writeHead(200).end('{}');
+      else if (url === '/v3/refused') response.writeHead(400).end(JSON.stringify(refusal));
+      else if (url === '/v3/watch') (watch = response).writeHead(200).write('{"nth":1}\n');
+      else {
+        watch?.write('{"nth":2}\n');
+        response.writeHead(200).end('{}');
+      }
+    });
+    const client = clientOf([living, await node(UP)]);
+    const messages = client.watch({}, new AbortController().signal);
+    assert.equal(await messages.next(), { done: false, value: { nth: 1 } });
+    assert.match(String(await client.call('refused', {}).catch(messageOf)), refusal.error);
+    assert.equal(await client.call('kv/txn', {}), {}, 'the calls stay at the node');
+    assert.equal(await messages.next(), { done: false, value: { nth: 2 } });
+    await messages.return(undefined);
+  });
+}
+
 test('a call that fails after another one has left its node does not change where the calls go', async () => {
   const refuse = (response: ServerResponse) =>
     response.writeHead(503).end(JSON.stringify(WITHOUT_MAJORITY.body));
