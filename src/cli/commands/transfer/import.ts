@@ -31,6 +31,9 @@ export interface ImportOptions extends ImportSettings {
 /** Milliseconds between two attempts to get the store from another import. */
 const RETRY_MS = 250;
 
+/** Attempts before a wait is reported, in 5 seconds. */
+const SILENT_ATTEMPTS = 20;
+
 /** Attempts in which the holder of the store may be unknown, because it is changing. */
 const MAX_UNKNOWN = 20;
 
@@ -101,6 +104,7 @@ async function importWhole(
   const { data } = options;
   const request = new ServerRequest(options, source, context);
   let unknown = 0;
+  let waits = 0;
   try {
     for (;;) {
       const opened = await openForWrites(data, 'import', context).catch(lockedOnly);
@@ -116,6 +120,8 @@ async function importWhole(
       if (command === undefined) unknown += 1;
       else if (command !== 'import') throw opened;
       if (unknown > MAX_UNKNOWN) throw opened;
+      waits += 1;
+      if (waits === SILENT_ATTEMPTS) context.warn(`waiting for another import into ${data}`);
       await wait(RETRY_MS);
     }
   } finally {
