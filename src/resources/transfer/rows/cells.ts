@@ -1,5 +1,5 @@
 /** The cells of one row of CSV as the object that they stand for (spec 12.9). */
-import { CatalogError } from '../../../errors.ts';
+import { hasCode } from '../../../errors.ts';
 import type { Kind, KindName, Row } from '../../../model/kind.ts';
 import { KINDS } from '../../../model/kinds.ts';
 import type { Money } from '../../../model/money.ts';
@@ -157,7 +157,7 @@ class CellReader {
 
   /** @throws the error, if it is not about the cell. */
   #report(column: SentColumn, error: unknown): void {
-    const known = error instanceof LabelError || error instanceof CatalogError;
+    const known = error instanceof LabelError || hasCode(error, 'invalid');
     if (!known) throw error;
     this.#problems.push({ column: column.sent, message: error.message });
   }
@@ -169,7 +169,7 @@ class CellReader {
     const isName = form === 'name' || form === 'path';
     const beside = isName ? this.#idBeside(attribute) : null;
     if (beside === null && this.#isUnchanged(column, raw) && !this.#isMoved(cell)) {
-      this.#say(attribute, target?.[attribute] ?? null, sent);
+      this.#say(attribute, target?.[attribute], sent);
     } else if (isName) yield* this.#readName(column, unguardFormula(raw), beside);
     else if (form === 'money') this.#say(attribute, amountOf(raw, money), sent);
     else this.#say(attribute, plainValue(unguardFormula(raw), kind, attribute, money), sent);
