@@ -209,9 +209,10 @@ for (const order of ['follow each other', 'are between those of other SPUs']) {
 
 test('the options of SPUs are forgotten when they are too many to remember, except of one SPU', () => {
   const [names, draft] = [new Names(), new Draft(State.empty())];
-  const options = 60_000;
-  const [first, second] = addSpus(draft, names, 2, options);
+  const [first, second] = addSpus(draft, names, 2, 100_001);
+  const [third, fourth] = addSpus(draft, names, 2, 10);
   assert.ok(first !== undefined && second !== undefined);
+  assert.ok(third !== undefined && fourth !== undefined);
   let reads = 0;
   const references = new References(
     observed(draft, () => (reads += 1)),
@@ -219,20 +220,53 @@ test('the options of SPUs are forgotten when they are too many to remember, exce
     new Set(),
     true,
   );
-  const readsFor = ({ spu }: { readonly spu: number }) => {
+  for (const [{ spu, ids }, isRead] of [
+    [first, true],
+    [first, false],
+    [second, true],
+    [first, true],
+    [first, false],
+    [third, true],
+    [fourth, true],
+    // Those of both fit again.
+    [third, true],
+    [fourth, false],
+    [third, false],
+  ] as const) {
     reads = 0;
     atOnce(references.specs.pairs('Number=7', spu, 10));
+    assert.is(reads > ids.length, isRead);
+  }
+});
+
+test('the options of an SPU are forgotten after those of very many SPUs without specifications', () => {
+  const [names, draft] = [new Names(), new Draft(State.empty())];
+  const [spu] = addSpus(draft, names, 1, 10).map((added) => added.spu);
+  assert.ok(spu !== undefined);
+  let reads = 0;
+  const view = observed(draft, () => (reads += 1));
+  const { specs } = new References(view, names, new Set(), true);
+  const readsNow = () => {
+    reads = 0;
+    atOnce(specs.pairs('Number=7', spu, 10));
     return reads;
   };
-  for (const { spu, isRead } of [
-    { ...first, isRead: true },
-    { ...first, isRead: false },
-    { ...second, isRead: true },
-    { ...first, isRead: true },
-    { ...first, isRead: false },
-  ]) {
-    assert.is(readsFor({ spu }) > options, isRead);
-  }
+  assert.ok(readsNow() > 10);
+  assert.is(readsNow(), 0);
+  for (let nth = 1; nth <= 100_000; nth += 1) atOnce(specs.pairs('', spu + nth, 10));
+  assert.ok(readsNow() > 10);
+});
+
+test('an error about a name that many specifications of an SPU have lists ten of them', () => {
+  const [names, draft] = [new Names(), new Draft(State.empty())];
+  const goods_id = addNamed(draft, names, 'goods', { name: 'Table' });
+  for (let nth = 1; nth <= 11; nth += 1)
+    addNamed(draft, names, 'specs', { name: 'Size', goods_id });
+  const { specs } = new References(draft, names, new Set(), true);
+  assert.throws(
+    () => atOnce(specs.pairs('Size=M', goods_id, 10)),
+    /^specifications 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 have this name; give them different names$/,
+  );
 });
 
 test('what a row has created that failed is created again by the next row that names it', () => {
