@@ -115,6 +115,31 @@ test('a name in the column specs that several specifications or options have is 
   assert.equal(errorsOf(report), [[2, 'specs', `options 4, ${option} ${advice}`]]);
 });
 
+test('the specifications of a row that creates a SKU without an SPU are not looked for', async () => {
+  const report = await importInto(server, 'skus', csv('code,specs', 'NEW,Colour=Silver'));
+  const columns = errorsOf(report).map(([, column]: unknown[]) => column);
+  assert.equal(
+    columns.filter((column) => column === 'spu_id' || column === 'specs'),
+    ['spu_id'],
+  );
+});
+
+test('a name that is too long to be created is an error of its cell', async () => {
+  const long = 'x'.repeat(256);
+  const query = 'create_missing=brands,categories,specs,options';
+  for (const [collection, column, cell, attribute] of [
+    ['goods', 'brand', long, 'name'],
+    ['goods', 'category', `Electronics > Phones > ${long}`, 'name'],
+    ['options', 'spec', `${long},${PHONE}`, 'name'],
+    ['skus', 'specs', `Colour=${long}`, 'value'],
+  ] as const) {
+    const header = collection === 'options' ? 'id,spec,spu' : `id,${column}`;
+    const report = await importInto(server, collection, csv(header, `1,${cell}`), { query });
+    const message = `${attribute}: must be at most 255 characters long`;
+    assert.equal(errorsOf(report), [[2, column, message]]);
+  }
+});
+
 test('a row that moves a SKU to another SPU finds its specifications by their names there', async () => {
   const { id: _id, ...spu } = await read(server, '/admin/goods/1/');
   const spu_id = (await make(server, '/admin/goods/', { ...spu, name: 'Phone 13' })).id;
@@ -298,6 +323,8 @@ test('an SPU that does not exist, or to which the specification does not belong,
     ['id,spu', `1,${FOLIO}`, 'spu', phone],
     ['id,spec_id,spu', '1,1,Nope', 'spu', none],
     ['id,spec_id,spu', `1,1,${FOLIO}`, 'spu', phone],
+    ['id,spec_id,spec,spu', `1,1,,${FOLIO}`, 'spu', phone],
+    ['id,spec_id,spu', `1,999,${FOLIO}`, 'spec_id', '999 does not exist'],
     ['value,spec_id,spu', `New,3,${PHONE}`, 'spu', folio],
     ['id,spec,spu', `1,Nothing,${FOLIO}`, 'spec', 'there is no specification "Nothing"'],
   ];
@@ -354,13 +381,17 @@ test('an SPU whose name looks like a formula fits its specification as an export
 
 test('importing exported options of SPUs and specifications with equal names changes nothing', async () => {
   const { id: _id, ...spu } = await read(server, '/admin/goods/1/');
+  const names = ['id,spec,spu'];
   for (let twin = 0; twin < 2; twin += 1) {
     const spu_id = (await make(server, '/admin/goods/', { ...spu, name: '=Twin; a > b' })).id;
     const spec_id = (await make(server, '/admin/specs/', { name: 'Shade', spu_id })).id;
-    await make(server, '/admin/options/', { value: 'Red', spec_id });
+    const { id } = await make(server, '/admin/options/', { value: 'Red', spec_id });
+    names.push(`${id},Shade,'=Twin; a > b`);
   }
-  const report = await importInto(server, 'options', await exportOf(server, 'options'));
-  assert.equal([report.state, report.change_count], ['done', 0], report.errors[0]?.message);
+  for (const file of [await exportOf(server, 'options'), csv(...names)]) {
+    const report = await importInto(server, 'options', file);
+    assert.equal([report.state, report.change_count], ['done', 0], report.errors[0]?.message);
+  }
 });
 
 test('a line with one empty cell in quotes is a row; an empty line is not', async () => {
