@@ -16,7 +16,7 @@ import { CatalogError } from '../../../../src/errors.ts';
 import { accountOf } from '../../../support/credentials.ts';
 import { temporaryDirectory } from '../../../support/directory.ts';
 import { quickDisk } from '../../../support/disk.ts';
-import { codeOf } from '../../../support/failure.ts';
+import { codeOf, failureMessage } from '../../../support/failure.ts';
 import { RefusingDisk } from '../../../support/refusing-disk.ts';
 
 const NONE = { keys: null, access: null, webhook_key: null };
@@ -72,6 +72,23 @@ test('the digest changes only if a file changes', async () => {
   assert.is.not(watched.current().digest, second.digest);
 });
 
+test('each of the files changes the digest, by which other hosts notice a rotation', async () => {
+  const directory = temporaryDirectory();
+  const watched = new WatchedCredentialFiles(directory, true);
+  const digests = new Set([watched.current().digest]);
+  const keys = encodeKeys([makeKey(0)]);
+  for (const change of [
+    () => changeAccess(quickDisk, directory, (draft) => addAccount(draft, accountOf('ann'))),
+    () => replaceCredentialFiles(quickDisk, directory, { ...watched.current().files, keys }),
+    () => new WebhookKey(directory).id(),
+  ]) {
+    await change();
+    const { digest } = watched.current();
+    assert.not.ok(digests.has(digest));
+    digests.add(digest);
+  }
+});
+
 test('files of a host without accounts remove the accounts of the other host', async () => {
   const directory = temporaryDirectory();
   await changeAccess(quickDisk, directory, (draft) => addAccount(draft, accountOf('ann')));
@@ -83,12 +100,14 @@ test('if one of the files is invalid, no file is replaced', async () => {
   const directory = temporaryDirectory();
   await changeAccess(quickDisk, directory, (draft) => addAccount(draft, accountOf('ann')));
   const keys = encodeKeys([makeKey(0)]);
-  for (const [files, code] of [
-    [{ ...NONE, keys: { keys: [] } }, 'key_file'],
-    [{ ...NONE, keys, access: { users: 'all' } }, 'access_file'],
-    [{ ...NONE, keys, webhook_key: { key: 'short' } }, 'key_file'],
+  for (const [files, code, name] of [
+    [{ ...NONE, keys: { keys: [] } }, 'key_file', 'keys.json'],
+    [{ ...NONE, keys, access: { users: 'all' } }, 'access_file', 'access.json'],
+    [{ ...NONE, keys, webhook_key: { key: 'short' } }, 'key_file', 'webhook-key.json'],
   ] as const) {
-    assert.is(await codeOf(replaceCredentialFiles(quickDisk, directory, files)), code);
+    const replaced = replaceCredentialFiles(quickDisk, directory, files);
+    const message = await failureMessage(replaced, code);
+    assert.ok(message.startsWith(`${name} of the primary`), message);
     assert.is(readAccess(accessPath(directory))?.users.size, 1);
     assert.is(readKeys(keysPath(directory)), null);
   }
