@@ -69,6 +69,12 @@ test('another read and a refused request do not wait', async () => {
   assert.equal(waits, []);
 });
 
+test('a response that names no change set waits for none', async () => {
+  const { waits, catchingUp } = host();
+  await awaitOwnWrite(write('/books/'), { ...created, headers: {} }, catchingUp, unstopped);
+  assert.equal(waits, [0]);
+});
+
 test('a host that cannot catch up does not fail the write', async () => {
   const { waits, catchingUp } = host(Promise.reject(new Error('it fails')));
   await awaitOwnWrite(write('/books/'), created, catchingUp, unstopped);

@@ -111,6 +111,25 @@ test('once the last response of a connection is decided, no request of it begins
   assert.not.ok(teardown.isOpen(gone.socket));
 });
 
+test('the last response of a connection has a body, except to HEAD', () => {
+  const { teardown, connect } = begin();
+  const [get, head] = [connect(), connect()];
+  teardown.end(ERROR_RESPONSES.slow, get.socket);
+  teardown.end(ERROR_RESPONSES.slow, head.socket, 0, true);
+  const body = '{"error":"the request took too long to arrive"}';
+  assert.ok(get.peer.sent.endsWith(`\r\n\r\n${body}`), get.peer.sent);
+  assert.match(head.peer.sent, /^HTTP\/1\.1 408 /);
+  assert.ok(head.peer.sent.endsWith('\r\n\r\n'), head.peer.sent);
+});
+
+test('a connection that can take no response is closed at once, and its sender learns of it', () => {
+  const { teardown, waiting, connect } = begin();
+  const { peer, socket } = connect();
+  peer.writable = false;
+  assert.not.ok(teardown.end(ERROR_RESPONSES.slow, socket));
+  assert.equal([peer.sent, peer.destroyed, waiting.times], ['', true, []]);
+});
+
 test('an error in the bytes after the last response neither is answered nor cuts the connection', () => {
   const { teardown, connect, refuse } = begin();
   const pipeline = new Pipeline<Incoming>({
