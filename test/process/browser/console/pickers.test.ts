@@ -230,6 +230,17 @@ testInBrowser('a field for a category shows the end of its path', async () => {
   await until('the end is shown after the field is left', isAtEnd);
 });
 
+testInBrowser('a field for a category shows the beginning of a text that names none', async () => {
+  const { at, visit } = scene();
+  const { page } = await visit('editor', { width: 320 });
+  await page.goto(at('/goods/4'));
+  const field = page.getByRole('combobox', { name: 'Category 3' });
+  await field.fill('A text that is longer than the field, and is no category');
+  await page.keyboard.press('Tab');
+  await hears(page, 'alert', 'Nothing was chosen.');
+  assert.ok(await field.evaluate((it) => it.scrollWidth > it.clientWidth && it.scrollLeft === 0));
+});
+
 for (const [label, role] of [
   ['Brand', 'option'],
   ['Category 2', 'treeitem'],

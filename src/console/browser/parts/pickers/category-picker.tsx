@@ -65,8 +65,10 @@ export function CategoryPicker(props: CategoryPickerProps) {
           // If the window has lost the focus, it gives it back to the field.
           if (document.activeElement !== currentTarget) tree.leave();
         }}
-        // Browsers scroll a field that is left to its beginning.
-        onFocusOut={({ currentTarget }) => showEnd(currentTarget)}
+        // Browsers scroll a field that is left to its beginning, where a text is that was typed.
+        onFocusOut={({ currentTarget }) => {
+          if (typed === null) showEnd(currentTarget);
+        }}
       />
       <Lines popup={popup} tree={tree} />
       <Unchosen id={id} shown={kept.unchosen} />
