@@ -89,7 +89,7 @@ function Control(props: ControlProps) {
       );
     case 'price':
       return (
-        <Unit id={`${props.id}-unit`} text={currency.value.code}>
+        <Unit id={`${props.id}-unit`}>
           <TextControl {...props} />
         </Unit>
       );
@@ -102,12 +102,20 @@ function Control(props: ControlProps) {
   }
 }
 
-function Unit({ id, text, children }: { id: string; text: string; children: ComponentChildren }) {
+interface UnitProps {
+  /** Of the element that names the currency, to describe the field by. */
+  readonly id: string;
+  /** The field. */
+  readonly children: ComponentChildren;
+}
+
+/** A field for a price, and the currency beside it. */
+export function Unit({ id, children }: UnitProps) {
   return (
     <span class="unit">
       {children}
       <span id={id} class="soft">
-        {text}
+        {currency.value.code}
       </span>
     </span>
   );

@@ -19,6 +19,7 @@ import { attributeLabel } from '../../parts/attributes.ts';
 import { DataTable } from '../../parts/data-table.tsx';
 import { Dialog, DialogFooter, useComplaint } from '../../parts/dialog.tsx';
 import { announce, complain, Problem, wordsFor } from '../../parts/notices.tsx';
+import { Unit } from '../field.tsx';
 import { focusProblem } from '../fields.tsx';
 import {
   type Combination,
@@ -247,25 +248,30 @@ interface NumberFieldProps {
 
 function NumberField({ name, wrong }: NumberFieldProps) {
   const id = `missing-${name}`;
+  const isPriced = name !== 'stock';
+  const described = [...(wrong ? [`${id}-problem`] : []), ...(isPriced ? [`${id}-unit`] : [])];
+  const input = (
+    <input
+      id={id}
+      name={name}
+      inputMode={isPriced ? 'decimal' : 'numeric'}
+      autocomplete="off"
+      // As in the form of a SKU: a price is always typed, and nothing is in its way.
+      defaultValue={isPriced ? '' : '0'}
+      required
+      aria-invalid={wrong}
+      aria-describedby={described.length === 0 ? undefined : described.join(' ')}
+    />
+  );
   return (
     <div class="field">
       <label for={id} class="required">
         {attributeLabel(name)}
       </label>
-      <input
-        id={id}
-        name={name}
-        inputMode="decimal"
-        autocomplete="off"
-        // As in the form of a SKU: a price is always typed, and nothing is in its way.
-        defaultValue={name === 'stock' ? '0' : ''}
-        required
-        aria-invalid={wrong}
-        aria-describedby={wrong ? `${id}-problem` : undefined}
-      />
+      {isPriced ? <Unit id={`${id}-unit`}>{input}</Unit> : input}
       {wrong && (
         <p id={`${id}-problem`} class="problem">
-          {numberProblem(name !== 'stock')}
+          {numberProblem(isPriced)}
         </p>
       )}
     </div>

@@ -39,7 +39,7 @@ testInBrowser('missing SKUs are created only with the prices that were typed', a
   const dialog = page.getByRole('dialog');
   await focused(page, '#missing-price');
   await page.keyboard.type('12');
-  const price = dialog.getByLabel('Price', { exact: true });
+  const price = dialog.getByRole('textbox', { name: 'Price', exact: true, description: 'USD' });
   assert.is(await price.inputValue(), '12');
   await dialog.getByLabel('Cost price').fill('12.345');
   await page.keyboard.press('Enter');
