@@ -41,7 +41,7 @@ export const de: Messages = {
   'signIn.notEnded':
     'Sie sind hier abgemeldet, aber der Server konnte Ihre Sitzung nicht beenden. Sie bleibt noch höchstens zwei Stunden gültig.',
   'signIn.again': 'Bitte melden Sie sich erneut an',
-  'signIn.againHelp': 'Ihre Sitzung ist beendet. Was Sie eingegeben haben, ist noch da.',
+  'signIn.againHelp': 'Ihre Sitzung ist beendet. Ihre Eingaben gehen nicht verloren.',
   'signIn.first': 'Noch kein Konto?',
   'signIn.firstHelp':
     'Konten werden auf dem Server angelegt. Dieser Befehl legt das erste an und fragt nach einem Passwort; liegen die Daten nicht in ./data, nennen Sie das Verzeichnis mit --data:',
@@ -51,11 +51,11 @@ export const de: Messages = {
   'error.forbidden': 'Ihr Konto darf das nicht.',
   'error.gone': 'Dieser Eintrag wurde inzwischen gelöscht.',
   'error.network':
-    'Der Server antwortet nicht. Was Sie eingegeben haben, ist noch da; versuchen Sie es gleich noch einmal.',
+    'Der Server antwortet nicht. Ihre Eingaben gehen nicht verloren; versuchen Sie es gleich noch einmal.',
   'error.server':
-    'Auf dem Server ist etwas schiefgegangen. Was Sie eingegeben haben, ist noch da; versuchen Sie es gleich noch einmal. Geschieht es wieder, sagen Sie es der Person, die den Server betreibt.',
+    'Auf dem Server ist etwas schiefgegangen. Ihre Eingaben gehen nicht verloren; versuchen Sie es gleich noch einmal. Geschieht es wieder, sagen Sie es der Person, die den Server betreibt.',
   'error.tooMany':
-    'Zu viele Anfragen auf einmal. Was Sie eingegeben haben, ist noch da; versuchen Sie es gleich noch einmal.',
+    'Zu viele Anfragen auf einmal. Ihre Eingaben gehen nicht verloren; versuchen Sie es gleich noch einmal.',
   'error.defect':
     'In der Konsole ist etwas schiefgegangen ({what}). Geschieht es wieder, sagen Sie es der Person, die den Server betreibt.',
   'error.updated':

@@ -31,7 +31,7 @@ export const en = {
   'signIn.notEnded':
     'You are signed out here, but the server could not end your session. It stays valid for at most two hours.',
   'signIn.again': 'Please sign in again',
-  'signIn.againHelp': 'Your session has ended. What you have typed is still here.',
+  'signIn.againHelp': 'Your session has ended. Nothing that you have typed is lost.',
   'signIn.first': 'No account yet?',
   'signIn.firstHelp':
     'Accounts are added on the server. This command adds the first one and asks for a password; add --data if the server uses another directory than ./data:',
@@ -41,11 +41,11 @@ export const en = {
   'error.forbidden': 'Your account may not do this.',
   'error.gone': 'This item has been deleted meanwhile.',
   'error.network':
-    'The server does not answer. What you have typed is still here; try again in a moment.',
+    'The server does not answer. Nothing that you have typed is lost; try again in a moment.',
   'error.server':
-    'Something went wrong on the server. What you have typed is still here; try again in a moment. If it happens again, tell the person who runs the server.',
+    'Something went wrong on the server. Nothing that you have typed is lost; try again in a moment. If it happens again, tell the person who runs the server.',
   'error.tooMany':
-    'There are too many requests. What you have typed is still here; try again in a moment.',
+    'There are too many requests. Nothing that you have typed is lost; try again in a moment.',
   'error.defect':
     'Something went wrong in the console ({what}). If it happens again, tell the person who runs the server.',
   'error.updated':

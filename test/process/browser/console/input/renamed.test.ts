@@ -31,7 +31,7 @@ testInBrowser(
     const isWrite = (url: URL) => url.pathname.endsWith(option);
     await page.route(isWrite, (route) => route.abort());
     await field.press('Enter');
-    await hears(page, 'alert', 'The server does not answer. What you have typed is still here');
+    await hears(page, 'alert', 'The server does not answer. Nothing that you have typed is lost');
     assert.is(await field.inputValue(), 'Cherry red');
     await page.getByRole('link', { name: 'Books', exact: true }).click();
     await page.getByRole('alertdialog').getByRole('button', { name: 'Stay' }).click();

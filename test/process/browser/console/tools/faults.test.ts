@@ -11,13 +11,13 @@ const scene = stage();
 const TEXTS = {
   'en-US': [
     'Save',
-    'Something went wrong on the server. What you have typed is still here',
+    'Something went wrong on the server. Nothing that you have typed is lost',
     'the server is shutting down',
     'the disk refused the write (ENOSPC: no space left on device, write); nothing was changed',
   ],
   'de-DE': [
     'Speichern',
-    'Auf dem Server ist etwas schiefgegangen. Was Sie eingegeben',
+    'Auf dem Server ist etwas schiefgegangen. Ihre Eingaben gehen nicht',
     'Der Server wird beendet',
     'Die Festplatte ist voll; es wurde nichts geändert',
   ],

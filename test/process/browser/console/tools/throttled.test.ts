@@ -132,8 +132,8 @@ testInBrowser('a dialog says that it waits, as the message of the page is behind
 });
 
 for (const [locale, save, text] of [
-  ['en-US', 'Save', 'There are too many requests. What you have typed is still here'],
-  ['de-DE', 'Speichern', 'Zu viele Anfragen auf einmal. Was Sie eingegeben haben, ist noch da'],
+  ['en-US', 'Save', 'There are too many requests. Nothing that you have typed is lost'],
+  ['de-DE', 'Speichern', 'Zu viele Anfragen auf einmal. Ihre Eingaben gehen nicht verloren'],
 ] as const) {
   testInBrowser(`a long wait is left to the user: ${locale}`, async () => {
     const { at, visit } = scene();
