@@ -108,11 +108,11 @@ export function offer(text: string, action: NonNullable<Notice['action']>): void
   add('alert', text, action);
 }
 
-/** Says what failed, in the server's words if it was the server. */
-export function complain(error: unknown): void {
+/** Says what failed, in the server's words if it was the server. @param until what ends it. */
+export function complain(error: unknown, until = endOf(error)): void {
   if (isAborted(error)) return;
   const action = { label: t('error.reload'), run: async () => reload() };
-  add('alert', wordsFor(error), error instanceof ConsoleUpdated ? action : null, endOf(error));
+  add('alert', wordsFor(error), error instanceof ConsoleUpdated ? action : null, until);
 }
 
 function endOf(error: unknown): Notice['until'] {

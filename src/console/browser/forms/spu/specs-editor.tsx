@@ -86,8 +86,11 @@ function RemoveButton({ collection, named, reload }: RemoveProps) {
       await removal.current.once(() => remove(collection, id));
     } catch (error) {
       if (isGone(error)) reload();
-      // The server names it by its id, which is not shown here.
-      throw isRefusal(error) ? new Error(`${name}: ${wordsFor(error)}`, { cause: error }) : error;
+      if (!isRefusal(error)) throw error;
+      // The server names it by its id, which is not shown here. The row stays in sight, so the
+      // message may end with the next write.
+      complain(new Error(`${name}: ${wordsFor(error)}`, { cause: error }), 'asked again');
+      return;
     }
     removed.current = true;
     // The user may have gone on while the server was asked.

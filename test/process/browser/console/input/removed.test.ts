@@ -49,6 +49,17 @@ testInBrowser('an option that is not removed is told by its name', async () => {
   assert.equal(faults(visitor, [/409/]), []);
 });
 
+testInBrowser('options that are not removed are told one at a time', async () => {
+  const { at, visit } = scene();
+  const { page } = await visit('editor');
+  await page.goto(at('/goods/1'));
+  for (const name of ['Silver', 'Coral', 'Colour']) {
+    await page.getByRole('button', { name: `Remove ${name}` }).click();
+    await hears(page, 'alert', `${name}: `);
+    assert.is(await page.getByRole('alert').count(), 1);
+  }
+});
+
 testInBrowser('a second click while an option is removed is no failure', async () => {
   const { at, visit } = scene();
   const visitor = await visit('editor');
