@@ -191,6 +191,7 @@ function SpecChoice(props: SpecChoiceProps) {
       {adding.value && (
         <NewOption
           spec={spec}
+          existing={options.map(({ value }) => value)}
           onGone={onGone}
           onAdded={({ id: newId, value }, isLast) => {
             added.value = [...added.value, { id: newId, value: textOf(value) }];
@@ -207,6 +208,7 @@ function SpecChoice(props: SpecChoiceProps) {
 }
 
 interface NewOptionProps extends Pick<SpecChoiceProps, 'spec' | 'onGone'> {
+  readonly existing: readonly string[];
   readonly onAdded: (item: Item, isLast: boolean) => void;
 }
 

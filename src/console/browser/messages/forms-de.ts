@@ -79,6 +79,8 @@ export const formsDe: Readonly<Record<keyof typeof formsEn, Message>> = {
   'category.noParent': 'muss für eine Kategorie der Ebene 1 leer sein',
   'specs.add': 'Hinzufügen',
   'specs.gone': 'Die gewählte Ausprägung von {name} wurde gelöscht. Wählen Sie eine andere.',
+  'specs.repeated':
+    '„{name}“ gibt es schon. Geben Sie etwas anderes ein, oder löschen Sie den Text.',
   'specs.unadded':
     'Das ist noch nicht hinzugefügt. Drücken Sie „{action}“, oder löschen Sie den Text.',
   'spu.noSpecs': 'Noch keine Merkmale wie Farbe oder Größe.',

@@ -73,6 +73,7 @@ export const formsEn = {
   'category.noParent': 'must be empty for a category of level 1',
   'specs.add': 'Add',
   'specs.gone': 'The option of {name} that you chose has been deleted. Choose another one.',
+  'specs.repeated': '“{name}” is there already. Type another one, or delete the text.',
   'specs.unadded': 'This is not added yet. Press “{action}”, or delete the text.',
   'spu.noSpecs': 'No specifications yet, such as colour or size.',
   'spu.newSpec': 'New specification',

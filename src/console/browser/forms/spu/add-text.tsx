@@ -23,6 +23,8 @@ interface AddProps {
   readonly collection: CollectionName;
   /** What the item that a text becomes belongs to. */
   readonly parent: readonly [collection: CollectionName, id: number];
+  /** The texts of the items that are there, none of which is added again. */
+  readonly existing: readonly string[];
   /** The item that a text becomes. */
   readonly contentOf: (text: string) => Changes;
   /** `isLast` tells whether nothing else is typed or waits to be added. */
@@ -70,6 +72,8 @@ interface Entered {
 function useAdding(props: AddProps, text: Signal<string>) {
   const added = useSignal('');
   const waiting = useSignal<readonly Entered[]>([]);
+  /** The text that was entered last if it was there already. */
+  const repeated = useSignal<string | null>(null);
   const creation = useRef(new CreationKey());
   const isShown = useShown();
   const send = async (entered: Entered) => {
@@ -97,12 +101,20 @@ function useAdding(props: AddProps, text: Signal<string>) {
   const add = async () => {
     const entered = text.value.trim();
     if (entered === '') return;
+    const others = [...props.existing, ...waiting.value.map((each) => each.text)];
+    repeated.value = others.includes(entered) ? entered : null;
+    if (repeated.value !== null) return;
     waiting.value = [...waiting.value, { text: entered, creation: creation.current }];
     text.value = '';
     creation.current = new CreationKey();
     if (waiting.value.length === 1) await whileSaving(sendAll);
   };
-  return { add, added: added.value, waiting: waiting.value.map((each) => each.text).join(' ') };
+  return {
+    add,
+    added: added.value,
+    waiting: waiting.value.map((each) => each.text).join(' '),
+    isRepeated: repeated.value === text.value.trim(),
+  };
 }
 
 /** Says which text is not added, and offers to send it again if that may succeed. */
@@ -123,7 +135,7 @@ export function AddText(props: AddProps) {
   const { label, action, focused = false } = props;
   const text = useSignal('');
   const left = useSignal(false);
-  const { add, added, waiting } = useAdding(props, text);
+  const { add, added, waiting, isRepeated } = useAdding(props, text);
   const input = useRef<HTMLInputElement>(null);
   const message = useId();
   useLayoutEffect(() => {
@@ -131,7 +143,13 @@ export function AddText(props: AddProps) {
   }, []);
   const typed = text.value.trim() !== '';
   // The message would move what the user presses next.
-  const kept = typed && left.value && waiting === '';
+  const isUnadded = typed && left.value && waiting === '';
+  const entered = { name: text.value.trim(), action };
+  const problem = isRepeated
+    ? t('specs.repeated', entered)
+    : isUnadded
+      ? t('specs.unadded', entered)
+      : null;
   return (
     <div
       onFocusOut={({ currentTarget, relatedTarget }) => {
@@ -144,8 +162,8 @@ export function AddText(props: AddProps) {
           aria-label={label}
           placeholder={label}
           value={text.value}
-          aria-invalid={kept}
-          aria-describedby={kept ? message : undefined}
+          aria-invalid={problem !== null}
+          aria-describedby={problem === null ? undefined : message}
           {...unsavedText(waiting + text.value, () => {
             text.value = '';
           })}
@@ -169,29 +187,29 @@ export function AddText(props: AddProps) {
           {action}
         </button>
       </span>
-      <Messages id={message} kept={kept} action={action} added={added} />
+      <Messages id={message} problem={problem} added={added} />
     </div>
   );
 }
 
 interface MessagesProps {
-  /** Of the message that the text is not added. */
+  /** Of the message about the problem. */
   readonly id: string;
-  readonly kept: boolean;
-  readonly action: string;
+  /** Why the text is not added; null if nothing is wrong. */
+  readonly problem: string | null;
   /** What was added last. It appears elsewhere on the screen, and the focus stays here. */
   readonly added: string;
 }
 
-function Messages({ id, kept, action, added }: MessagesProps) {
+function Messages({ id, problem, added }: MessagesProps) {
   return (
     <>
       <p class="hidden" role="status">
         {added !== '' && t('form.saved', { name: added })}
       </p>
-      {kept && (
+      {problem !== null && (
         <p id={id} role="alert" class="problem">
-          {t('specs.unadded', { action })}
+          {problem}
         </p>
       )}
     </>

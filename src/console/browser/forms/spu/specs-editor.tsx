@@ -44,6 +44,7 @@ export function SpecsEditor({ spu, specs, reloadSpecs: reload }: Parts) {
           action={t('spu.addSpec')}
           collection="specs"
           parent={['goods', spu.id]}
+          existing={specs.map(({ name }) => name)}
           contentOf={(name) => ({ name, spu_id: spu.id })}
           onAdded={({ id }) => {
             added.value = id;
@@ -165,6 +166,7 @@ function Spec({ spec, isNew, reload }: SpecProps) {
           action={t('specs.add')}
           collection="options"
           parent={['specs', id]}
+          existing={options.map(({ value }) => value)}
           contentOf={(value) => ({ value, spec_id: id })}
           onAdded={reload}
           onGone={reload}

@@ -120,6 +120,40 @@ testInBrowser(
   },
 );
 
+testInBrowser('what is there already is not added again', async () => {
+  const { server, at, visit } = scene();
+  const { page } = await visit('editor');
+  await page.goto(at('/goods/1'));
+  const before = await storages(server);
+  const [known = ''] = before;
+  const option = page.getByLabel('New option of Storage');
+  await option.fill(` ${known} `);
+  await option.press('Enter');
+  await hears(page, 'alert', `“${known}” is there already.`);
+  assert.is(await option.getAttribute('aria-invalid'), 'true');
+  await shoot(page, 'repeated', false);
+  assert.equal(await violationsOn(page), []);
+  const release = await hold(page, '**/admin/options/', 'POST');
+  for (let time = 0; time < 2; time += 1) {
+    await option.fill('Entered twice');
+    await option.press('Enter');
+  }
+  await hears(page, 'alert', '“Entered twice” is there already.');
+  release();
+  await hears(page, 'status', 'Entered twice is saved.');
+  await page.getByLabel('New specification').fill('Storage');
+  await page.getByRole('button', { name: 'Add specification' }).click();
+  await hears(page, 'alert', '“Storage” is there already.');
+  await page.goto(at('/skus/3'));
+  await page.getByRole('button', { name: 'Add another…' }).last().click();
+  await page.getByLabel('New option of Storage').fill('Entered twice');
+  await page.getByRole('button', { name: 'Add', exact: true }).click();
+  await hears(page, 'alert', '“Entered twice” is there already.');
+  assert.equal(await storages(server), [...before, 'Entered twice']);
+  const specs = await read(server, '/admin/goods/1/specs/');
+  assert.is(specs.filter(({ name }: { name: string }) => name === 'Storage').length, 1);
+});
+
 testInBrowser('a list shows options that are added after it was opened', async () => {
   const { at, visit } = scene();
   const { page } = await visit('editor');
