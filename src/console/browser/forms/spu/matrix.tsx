@@ -230,7 +230,8 @@ function CreateMissing({ spu, missing, reload, onCreated, onClose }: CreateProps
             <legend>{t('spu.combinations')}</legend>
             {missing.map(({ key, label }) => (
               <label key={key}>
-                <input type="checkbox" name={`combination ${key}`} defaultChecked /> {label}
+                <input type="checkbox" name={`combination ${key}`} defaultChecked />{' '}
+                <bdi>{label}</bdi>
               </label>
             ))}
           </fieldset>

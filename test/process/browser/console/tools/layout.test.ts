@@ -2,6 +2,7 @@
 import type { Locator } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { make, read } from '../../../../support/catalog.ts';
 import { send } from '../../../../support/client.ts';
 import { shoot, testInBrowser, violationsOn } from '../../browser.ts';
 import { faults, hold, isFocusInSight, makeAccount, priceIn, stage } from '../console.ts';
@@ -46,6 +47,26 @@ testInBrowser('on a phone the attribute for a column of a file is in sight', asy
     assert.ok((await edges(choice))[1] <= right, column);
   }
   assert.equal(faults(visitor), []);
+});
+
+testInBrowser('long names leave room on a phone for what is beside them', async () => {
+  const { server, at, visit } = scene();
+  const { page } = await visit('editor', { width: 390 });
+  const like = await read(server, '/admin/goods/1/');
+  const { id: spu } = await make(server, '/admin/goods/', { ...like, name: 'With long names' });
+  const long = 'Colour of the case and its lid, inside';
+  const { id: spec } = await make(server, '/admin/specs/', { name: long, spu_id: spu });
+  for (const value of ['Silver', `${long} and outside of it`])
+    await make(server, '/admin/options/', { value, spec_id: spec });
+  await page.goto(at(`/goods/${spu}`));
+  const option = page.getByRole('button', { name: 'Silver', exact: true });
+  const { height = 99 } = (await option.boundingBox()) ?? {};
+  assert.ok(height < 40, `the short option is ${height} pixels high`);
+  await shoot(page, 'long-names-390');
+  await page.getByRole('button', { name: 'Create 2 missing SKUs' }).click();
+  const boxes = page.getByRole('group', { name: 'Combinations' }).getByRole('checkbox');
+  const [first, second] = [await edges(boxes.first()), await edges(boxes.last())];
+  assert.equal(second, first, 'the check boxes are equally wide');
 });
 
 testInBrowser('a finger can hit every target (WCAG 2.2, 2.5.8)', async () => {
