@@ -34,7 +34,7 @@ testInBrowser(
     const rowOf = (name: string) => dialog.getByRole('row').filter({ hasText: name });
     assert.match((await rowOf('Price').textContent()) ?? '', /both changed.*649\.00.*22.*11\.00/);
     await rowOf('Caption').getByText('The caption of the first').waitFor();
-    await rowOf('Price').getByRole('radio').nth(1).check();
+    await dialog.getByRole('radio', { name: 'Theirs', description: 'Price both changed' }).check();
     await dialog.getByRole('button', { name: 'Save the chosen version' }).click();
     await hears(second.page, 'status', 'is saved');
     const saved = await read(server, '/admin/skus/3/');

@@ -71,7 +71,7 @@ function Versions({ difference, side, collection, onChoose }: VersionsProps) {
   const given = { difference, collection };
   return (
     <tr>
-      <th scope="row">
+      <th scope="row" id={`version-${attribute}`}>
         {attributeLabel(attribute)} {both && <span class="tag">{t('conflict.both')}</span>}
       </th>
       <td class="wraps soft">
@@ -90,6 +90,8 @@ function Versions({ difference, side, collection, onChoose }: VersionsProps) {
               type="radio"
               name={`version-${attribute}`}
               checked={side === each}
+              // All of them are called the same.
+              aria-describedby={`version-${attribute}`}
               onChange={() => onChoose(each)}
             />{' '}
             {t(`conflict.${each}`)}
