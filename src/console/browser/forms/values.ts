@@ -107,7 +107,9 @@ export function differ(field: FormField, from: TypedFields, to: TypedFields): bo
   if (field.kind === 'specs') return changedChoices(before as Chosen, now as Chosen).length > 0;
   if (now === before) return false;
   const [was, is] = [judge(field, before), judge(field, now)];
-  return !('value' in was && 'value' in is && was.value === is.value);
+  const isSame = 'value' in was && 'value' in is && was.value === is.value;
+  // White space at the ends, which another client has saved, can be taken off.
+  return !isSame || (field.kind === 'text' && textOf(before) !== textOf(before).trim());
 }
 
 function judgePrice(text: string, { required }: AttributeSchema): Judged {
@@ -133,13 +135,14 @@ function judgeInteger(text: string, { required, minimum = 0, maximum }: Attribut
     : { value };
 }
 
-function judgeText(text: string, { kind, schema }: FormField): Judged {
+/** White space at the ends of a line is of no use, and comes with what is pasted. */
+function judgeText(typed: string, { kind, schema }: FormField): Judged {
+  const text = kind === 'text' ? typed.trim() : typed;
   const { required, minLength = 0, maxLength, type } = schema;
   const nullable = type.includes('null') && typeof type !== 'string';
   if (text === '' && nullable) return { value: null };
   if (text === '' && required && kind === 'date') return { problem: t('problem.required') };
   if (minLength > 0 && !/\P{White_Space}/u.test(text)) return { problem: t('problem.blank') };
-  if (nullable && text !== text.trim()) return { problem: t('problem.spaceAtEnds') };
   if (maxLength !== undefined && codePoints(text, maxLength) > maxLength) {
     return { problem: t('problem.maxLength', { count: maxLength }) };
   }

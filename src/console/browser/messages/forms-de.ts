@@ -21,7 +21,6 @@ export const formsDe: Readonly<Record<keyof typeof formsEn, Message>> = {
   'undo.done': { one: 'Rückgängig gemacht.', other: 'Für {count} Einträge rückgängig gemacht.' },
   'problem.required': 'muss angegeben werden',
   'problem.blank': 'darf nicht leer sein oder nur aus Leerraum bestehen',
-  'problem.spaceAtEnds': 'darf nicht mit Leerraum beginnen oder enden',
   'problem.maxLength': 'darf höchstens {count} Zeichen lang sein',
   'problem.minimum': 'muss {minimum} oder mehr sein',
   'problem.maximum': 'muss eine ganze Zahl bis 2^53 - 1 sein',

@@ -15,7 +15,6 @@ export const formsEn = {
   'undo.done': { one: 'Undone.', other: 'Undone for {count} items.' },
   'problem.required': 'is required',
   'problem.blank': 'must not be empty or only white space',
-  'problem.spaceAtEnds': 'must not begin or end with white space',
   'problem.maxLength': {
     one: 'must be at most {count} character long',
     other: 'must be at most {count} characters long',

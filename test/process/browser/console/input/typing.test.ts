@@ -2,6 +2,7 @@
 import type { Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { make, read } from '../../../../support/catalog.ts';
 import { testInBrowser } from '../../browser.ts';
 import { faults, hears, hold, stage } from '../console.ts';
 
@@ -172,6 +173,34 @@ testInBrowser('keys that an input method takes do nothing else', async () => {
   assert.is.not(await brand.inputValue(), before);
   assert.equal(writes, []);
   assert.equal(faults(visitor), []);
+});
+
+testInBrowser('white space before and after a line is not saved', async () => {
+  const { server, at, visit } = scene();
+  const { page } = await visit('editor');
+  const { id } = await make(server, '/admin/brands/', { name: ' Spaced ' });
+  const name = page.getByLabel('Name', { exact: true });
+  const unsaved = page.getByText('Unsaved changes');
+  const save = async (text: string, saved: string) => {
+    await name.fill(text);
+    await unsaved.waitFor();
+    await page.keyboard.press('Control+s');
+    await unsaved.waitFor({ state: 'detached' });
+    assert.is(await name.inputValue(), saved);
+    assert.is((await read(server, `/admin/brands/${id}/`)).name, saved);
+  };
+  await page.goto(at(`/brands/${id}`));
+  await save('Spaced', 'Spaced');
+  await save('\u00a0 Pasted  here ', 'Pasted  here');
+  await name.fill(' Pasted  here ');
+  // It is no change that the user would be asked about.
+  await page.getByRole('link', { name: 'Books', exact: true }).click();
+  await page.getByRole('table', { name: 'Books' }).waitFor();
+  await page.goto(at('/skus/7'));
+  await page.getByLabel('Code').fill(' AB-77 ');
+  await page.keyboard.press('Control+s');
+  await hears(page, 'status', 'is saved.');
+  assert.is((await read(server, '/admin/skus/7/')).code, 'AB-77');
 });
 
 test.run();
