@@ -74,6 +74,9 @@ export function SkuSpecs({ id, spu, chosen, onChange, problem, readOnly }: SkuSp
       </p>
       {spu === null && <p class="soft">{t('specs.chooseSpu')}</p>}
       <Failure text={failure.value} onAgain={reload} />
+      {spu !== null && known === null && failure.value === null && (
+        <p class="soft">{t('loading')}</p>
+      )}
       {known?.length === 0 && (
         <p class="soft">
           {t('specs.none')} <a href={href(`/goods/${spu}`)}>{t('specs.openSpu')}</a>

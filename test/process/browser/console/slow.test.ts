@@ -163,6 +163,18 @@ testInBrowser('a screen that could not be loaded is loaded by Try again', async 
   assert.equal(faults(visitor, [/ERR_FAILED/]), []);
 });
 
+testInBrowser('specifications that are not there yet say that they are loading', async () => {
+  const { at, visit } = scene();
+  const { page } = await visit('editor');
+  const release = await hold(page, '**/admin/goods/1/specs/**');
+  await page.goto(at('/skus/1'));
+  const specs = page.getByRole('group', { name: 'Specifications' });
+  await specs.getByText('Loading…').waitFor();
+  release();
+  await specs.getByLabel('Colour').waitFor();
+  assert.is(await specs.getByText('Loading…').count(), 0);
+});
+
 testInBrowser('specifications that could not be read are read by Try again', async () => {
   const { at, visit } = scene();
   const visitor = await visit('editor');
