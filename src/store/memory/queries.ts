@@ -18,7 +18,7 @@ import {
 import type { IdList } from './id-list.ts';
 import { orderOfRange, type Restriction, Restrictions, type Sources } from './restrictions.ts';
 import { foreignKeysOf } from './search/searched-texts.ts';
-import { Bitmap } from './search/id-set.ts';
+import { Bitmap } from './search/bitmap.ts';
 import type { Page, RowsOf, RowSelection, Selection } from './selection.ts';
 import { sortByKey } from './orders/sort-key.ts';
 import type { Direction } from './orders/order.ts';
@@ -92,7 +92,7 @@ export class Queries {
     const { list, backwards, restrictions } = this.#planOf(name, selection);
     const rows = this.#sources.rows[name].snapshot();
     const source = { get: lookupIn((_, id) => rows.get(id)) };
-    const passing = restrictions.length > 0 ? this.#passing(name, restrictions) : null;
+    const passing = restrictions.length > 0 ? this.#passing(restrictions) : null;
     const ids = list.snapshot(backwards);
     return {
       total: passing === null ? list.length : this.#countIn(name, list, passing),
@@ -167,7 +167,7 @@ export class Queries {
     if (isFew && smallest.size <= MAX_GATHERED_ROWS && !(isById && others.length === 0)) {
       return this.#gathered(name, selection, smallest.ids(), others);
     }
-    const passing = this.#passing(name, restrictions);
+    const passing = this.#passing(restrictions);
     if (isById) return pageOf(passing, passing.count(), backwards, selection);
     const known = isWhole ? passing.count() : null;
     return this.#walked(selection, list.chunks(backwards), passing, known);
@@ -225,10 +225,10 @@ export class Queries {
   }
 
   /** The rows that pass every restriction, of which there is at least one. */
-  #passing(name: KindName, [first, ...others]: readonly Restriction[]): Bitmap {
+  #passing([first, ...others]: readonly Restriction[]): Bitmap {
     if (first === undefined) throw new Error('there is no restriction');
     if (others.length === 0) return first.bitmap();
-    const passing = new Bitmap(this.#sources.rows[name].ids.last ?? 0);
+    const passing = new Bitmap();
     passing.unite(first.bitmap());
     for (const other of others) passing.intersect(other.bitmap());
     return passing;

@@ -3,7 +3,7 @@ import type { Kind, KindName, Row, Scalar } from '../../model/kind.ts';
 import type { OrderedIds } from './orders/ordered-ids.ts';
 import type { Orderings } from './orders/orderings.ts';
 import type { RowTable } from './row-table.ts';
-import { Bitmap } from './search/id-set.ts';
+import { Bitmap } from './search/bitmap.ts';
 import type { Searches } from './search/searches.ts';
 import type { Range, Selection } from './selection.ts';
 import { precedes, type SortKey, sortKey } from './orders/sort-key.ts';
@@ -41,7 +41,7 @@ export class Restrictions {
       size: list.length,
       passes: (row) => (row[attribute] ?? null) === value,
       ids: () => list.values(),
-      bitmap: () => this.#bitmapOf(name, list.parts()),
+      bitmap: () => bitmapOf(list.parts()),
     };
   }
 
@@ -62,7 +62,7 @@ export class Restrictions {
         return (min === null || !precedes(key, min)) && (max === null || !precedes(max, key));
       },
       ids: () => list.slice(begin, size).sort((a, b) => a - b),
-      bitmap: () => this.#bitmapOf(kind.name, list.parts(begin, size)),
+      bitmap: () => bitmapOf(list.parts(begin, size)),
     };
   }
 
@@ -75,12 +75,12 @@ export class Restrictions {
       bitmap: () => bitmap,
     };
   }
+}
 
-  #bitmapOf(name: KindName, parts: Iterable<readonly number[]>): Bitmap {
-    const bitmap = new Bitmap(this.#sources.rows[name].ids.last ?? 0);
-    for (const ids of parts) bitmap.addAll(ids, ids.length);
-    return bitmap;
-  }
+function bitmapOf(parts: Iterable<readonly number[]>): Bitmap {
+  const bitmap = new Bitmap();
+  for (const ids of parts) bitmap.addAll(ids, ids.length);
+  return bitmap;
 }
 
 /** The ordering that a range is read from. */

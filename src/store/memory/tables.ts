@@ -42,11 +42,7 @@ export class Tables {
     this.#rows = rows;
     this.#orderings = new Orderings(rows, bounds);
     this.#searches = new Searches(
-      {
-        rows,
-        index: (kind, attribute) => this.#index(kind, attribute),
-        lastId: (kind) => this.ids(kind).last ?? 0,
-      },
+      { rows, index: (kind, attribute) => this.#index(kind, attribute) },
       bounds,
     );
     this.queries = new Queries({

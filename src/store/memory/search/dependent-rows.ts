@@ -5,7 +5,7 @@ import { perKind } from '../../../model/per-kind.ts';
 import { inSlices } from '../../../slices.ts';
 import type { Ordering } from '../orders/ordering.ts';
 import type { RowTable } from '../row-table.ts';
-import type { Bitmap } from './id-set.ts';
+import type { Bitmap } from './bitmap.ts';
 import { ReferenceColumn } from './reference-column.ts';
 
 /**

@@ -8,7 +8,8 @@
  */
 import type { Change } from '../../../model/change.ts';
 import type { RowTable } from '../row-table.ts';
-import type { Bitmap } from './id-set.ts';
+import type { Bitmap } from './bitmap.ts';
+import { type IdArray, withRoomFor } from './id-set.ts';
 
 /** Ids of one piece; ranges of ids without a reference have no piece. A multiple of 32. */
 const PIECE_IDS = 4096;
@@ -18,7 +19,7 @@ const STEP = { rows: 256, pieces: 8 };
 
 interface Piece {
   /** The id that each row refers to; 0 if there is no row, or it refers to none. */
-  readonly references: Uint32Array;
+  references: IdArray;
   /** How many references are not 0. */
   count: number;
 }
@@ -78,6 +79,7 @@ export class ReferenceColumn {
       this.#pieces.set(number, piece);
     }
     piece.count += Number(reference !== 0) - Number(piece.references[at] !== 0);
+    piece.references = withRoomFor(reference, piece.references);
     piece.references[at] = reference;
     if (piece.count === 0) this.#pieces.delete(number);
   }

@@ -17,8 +17,8 @@ import { perKind } from '../../../model/per-kind.ts';
 import { valueOf } from '../../../model/rules.ts';
 import { foldText } from '../../../model/text-folding.ts';
 import { inSlices } from '../../../slices.ts';
+import { Bitmap } from './bitmap.ts';
 import { DependentRows, type References } from './dependent-rows.ts';
-import { Bitmap } from './id-set.ts';
 import {
   concerns,
   foreignKeysOf,
@@ -28,12 +28,6 @@ import {
   searchedTextsOf,
 } from './searched-texts.ts';
 import { TextIndex } from './text-index.ts';
-
-/** What a search reads of the tables. */
-interface Source extends References {
-  /** The highest id of a kind. */
-  lastId(kind: KindName): number;
-}
 
 export interface SearchBounds {
   /** A table of at most this many rows is read from end to end. */
@@ -73,7 +67,7 @@ interface Running {
 const BOUNDS: SearchBounds = { smallTableRows: 250 };
 
 export class Searches {
-  readonly #source: Source;
+  readonly #source: References;
   readonly #bounds: SearchBounds;
   readonly #lookup: Lookup;
   readonly #indexes: Record<KindName, Map<string, TextIndex>> = perKind(() => new Map());
@@ -83,7 +77,7 @@ export class Searches {
   readonly #results = new Map<string, Result>();
   readonly #running = new Map<string, Running>();
 
-  constructor(source: Source, bounds: Partial<SearchBounds>) {
+  constructor(source: References, bounds: Partial<SearchBounds>) {
     this.#source = source;
     this.#dependents = new DependentRows(source);
     this.#bounds = { ...BOUNDS, ...bounds };
@@ -131,7 +125,7 @@ export class Searches {
   }
 
   #readAll(kind: Kind, words: readonly string[]): Matches {
-    const ids = new Bitmap(this.#source.lastId(kind.name));
+    const ids = new Bitmap();
     for (const row of this.#source.rows[kind.name].values()) {
       if (this.#rowMatches(kind, words, row)) ids.add(row.id);
     }
@@ -222,7 +216,7 @@ export class Searches {
     const { size } = this.#source.rows[kind.name];
     let all: Bitmap | null = null;
     for (const word of words) {
-      const found = new Bitmap(this.#source.lastId(kind.name));
+      const found = new Bitmap();
       for (const text of searchedTextsOf(kind)) {
         // Joined texts come last, since a short word often occurs in the own texts of every row.
         if (text.foreignKey !== null && found.count() === size && isUnchanged()) break;
@@ -232,7 +226,7 @@ export class Searches {
       if (all === null) all = found;
       else all.intersect(found);
     }
-    return all ?? new Bitmap(0);
+    return all ?? new Bitmap();
   }
 
   /** Adds the rows whose attribute contains the word. */
@@ -248,7 +242,7 @@ export class Searches {
       yield* index.find(word, found);
       return;
     }
-    const ids = new Bitmap(this.#source.lastId(ownerKind));
+    const ids = new Bitmap();
     yield* index.find(word, ids);
     yield* this.#dependents.addTo(found, kind.name, foreignKey, { kind: ownerKind, ids });
   }

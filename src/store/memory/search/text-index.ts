@@ -13,7 +13,7 @@ import type { Row } from '../../../model/kind.ts';
 import { foldText, wordsOf } from '../../../model/text-folding.ts';
 import { inSlices } from '../../../slices.ts';
 import type { RowTable } from '../row-table.ts';
-import type { Bitmap } from './id-set.ts';
+import type { Bitmap } from './bitmap.ts';
 import { Vocabulary } from './vocabulary.ts';
 
 /** Rows that are read between two pauses. */

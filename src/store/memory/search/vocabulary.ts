@@ -10,7 +10,8 @@
  *    {@link SEGMENT_CHARACTERS}. Fewer of its words are dead than live.
  */
 import { HashedNumbers } from '../maps/hashed-numbers.ts';
-import { type Bitmap, IdSet } from './id-set.ts';
+import type { Bitmap } from './bitmap.ts';
+import { IdSet } from './id-set.ts';
 import { WordSegment, type WordRows, withRow } from './word-segment.ts';
 
 /** Words of one segment; when there are this many recent ones, they become a segment. */

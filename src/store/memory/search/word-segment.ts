@@ -8,8 +8,9 @@
  * are in arrays of numbers: an object for each word would take several times the memory, and the
  * garbage collector would visit it.
  */
-import { type Bitmap, IdSet } from './id-set.ts';
+import type { Bitmap } from './bitmap.ts';
 import { Grams, LONGEST_GRAM } from './grams.ts';
+import { IdSet, isShort } from './id-set.ts';
 
 /** The longest common prefix of two words that is recorded, in characters: it fits one byte. */
 const MAX_COMMON = 255;
@@ -24,10 +25,10 @@ export class WordSegment {
   readonly #begins: Uint32Array;
   /** The common prefix of each word with the one before, in characters up to {@link MAX_COMMON}. */
   readonly #common: Uint8Array;
-  /** The row of each word that has a single one; otherwise 0. */
+  /** The row of each word that has a single one, of four bytes; otherwise 0. */
   readonly #single: Uint32Array;
-  /** The rows of the words that have had several. */
-  readonly #several = new Map<number, IdSet>();
+  /** The rows of the other words. */
+  readonly #others = new Map<number, WordRows>();
   /** Null if the words will soon change. */
   readonly #grams: Grams | null;
   #live: number;
@@ -51,8 +52,8 @@ export class WordSegment {
       length += word.length + 1;
       this.#begins[at + 1] = length;
       if (isLasting) this.#common[at] = commonLength(entries[at - 1]?.[0] ?? '', word);
-      if (typeof rows === 'number') this.#single[at] = rows;
-      else this.#several.set(at, rows);
+      if (typeof rows === 'number' && isShort(rows)) this.#single[at] = rows;
+      else this.#others.set(at, rows);
     }
     this.#text = entries.map(([word]) => `${word}\n`).join('');
     this.#grams = isLasting ? new Grams(entries.map(([word]) => word)) : null;
@@ -91,7 +92,7 @@ export class WordSegment {
   add(at: number, row: number): void {
     const rows = withRow(this.#rowsOf(at) ?? row, row);
     if (typeof rows === 'number') return;
-    this.#several.set(at, rows);
+    this.#others.set(at, rows);
     this.#single[at] = 0;
   }
 
@@ -101,11 +102,9 @@ export class WordSegment {
     if (rows instanceof IdSet) {
       rows.delete(row);
       if (rows.size > 0) return false;
-      this.#several.delete(at);
-    } else {
-      if (rows !== row) return false;
-      this.#single[at] = 0;
-    }
+    } else if (rows !== row) return false;
+    this.#others.delete(at);
+    this.#single[at] = 0;
     this.#live -= 1;
     return true;
   }
@@ -134,7 +133,7 @@ export class WordSegment {
 
   /** As {@link WordSegment.#addRowsOf} for each position, faster. */
   #addAll(positions: Uint16Array, found: Bitmap): void {
-    for (const at of found.addAt(this.#single, positions)) this.#several.get(at)?.addTo(found);
+    for (const at of found.addAt(this.#single, positions)) this.#addRowsOf(at, found);
   }
 
   #addRowsOf(at: number, found: Bitmap): void {
@@ -146,7 +145,7 @@ export class WordSegment {
   /** Undefined if no row has the word any more. */
   #rowsOf(at: number): WordRows | undefined {
     const single = this.#single[at] as number;
-    return single === 0 ? this.#several.get(at) : single;
+    return single === 0 ? this.#others.get(at) : single;
   }
 }
 

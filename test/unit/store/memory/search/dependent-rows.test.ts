@@ -6,7 +6,7 @@ import { changeOf } from '../../../../../src/model/change.ts';
 import { perKind } from '../../../../../src/model/per-kind.ts';
 import { atOnce } from '../../../../../src/slices.ts';
 import { DependentRows } from '../../../../../src/store/memory/search/dependent-rows.ts';
-import { Bitmap } from '../../../../../src/store/memory/search/id-set.ts';
+import { Bitmap } from '../../../../../src/store/memory/search/bitmap.ts';
 import { ReferenceColumn } from '../../../../../src/store/memory/search/reference-column.ts';
 import { RowTable } from '../../../../../src/store/memory/row-table.ts';
 import { textTableOf } from '../../../../support/text-rows.ts';
@@ -59,9 +59,9 @@ test('the SKUs of few and of many SPUs are found after any changes', async () =>
         for (const edits of commits) {
           for (const each of edits) dependents.change('skus', [apply(rows.skus, each)]);
         }
-        const ids = new Bitmap(SPUS);
+        const ids = new Bitmap();
         for (const spu of spus) ids.add(spu);
-        const found = new Bitmap(0);
+        const found = new Bitmap();
         atOnce(dependents.addTo(found, 'skus', 'goods_id', { kind: 'goods', ids }));
         assert.equal([...found], plainly(rows.skus, spus));
       },
@@ -80,9 +80,9 @@ test('commits while references are read for the first time are included', () => 
       for (let step = 0; step < at; step += 1) building.next();
       for (const each of more) column.change([apply(skus, each)]);
       atOnce(building);
-      const spu = new Bitmap(SPUS);
+      const spu = new Bitmap();
       spu.add(1);
-      const found = new Bitmap(0);
+      const found = new Bitmap();
       found.add(32);
       atOnce(column.addReferring(spu, found));
       const expected = new Set([32, ...plainly(skus, [1])]);
@@ -106,9 +106,9 @@ test('only the references to few rows are followed backwards, with a pause after
   await dependents.build('skus', 'goods_id', 0);
   for (const few of [true, false]) {
     followed = 0;
-    const ids = new Bitmap(SPUS);
+    const ids = new Bitmap();
     for (let spu = 1; spu <= (few ? 2 : SPUS); spu += 1) ids.add(spu);
-    const adding = dependents.addTo(new Bitmap(0), 'skus', 'goods_id', { kind: 'goods', ids });
+    const adding = dependents.addTo(new Bitmap(), 'skus', 'goods_id', { kind: 'goods', ids });
     assert.is([...adding].length, few ? 2 : 0);
     assert.is(followed, few ? 1 : 0);
   }
@@ -130,9 +130,9 @@ test('references are read and scanned with pauses, however many there are', () =
   for (const id of ids) apply(skus, { id, spu: 1 });
   const column = new ReferenceColumn(skus, 'goods_id');
   assert.is([...column.build()].length, 4);
-  const spu = new Bitmap(SPUS);
+  const spu = new Bitmap();
   spu.add(1);
-  const found = new Bitmap(0);
+  const found = new Bitmap();
   assert.is([...column.addReferring(spu, found)].length, 2);
   assert.equal([...found], ids);
 });
@@ -148,9 +148,9 @@ test('ranges of ids whose rows were deleted are neither kept nor scanned', () =>
     column.change([apply(skus, { id, spu: null })]);
   }
   column.change([apply(skus, { id: 100_001, spu: 1 })]);
-  const spus = new Bitmap(SPUS);
+  const spus = new Bitmap();
   for (const spu of [1, 2]) spus.add(spu);
-  const found = new Bitmap(0);
+  const found = new Bitmap();
   assert.is([...column.addReferring(spus, found)].length, 0, 'no pause after eight pieces');
   assert.equal([...found], [100_001]);
 });

@@ -87,6 +87,13 @@ const edit: fc.Arbitrary<Edit> = fc.oneof(
 /** Rows of these tests need not have all attributes. */
 const part = (row: Row | null) => row as never;
 
+/** Ids of a table that has had few rows, and of one that has had so many that they pass 32 bits. */
+const lastBefore = fc.constantFrom(0, 2 ** 32 - 5);
+
+function shifted(one: Edit, by: number): Edit {
+  return { ...one, id: one.id + by, lender: one.lender + by };
+}
+
 function commit(tables: Tables, rows: Rows, { kind, id, name, caption, lender }: Edit): void {
   const before = rows[kind].get(id) ?? null;
   if (before === null && name === null) return;
@@ -94,9 +101,10 @@ function commit(tables: Tables, rows: Rows, { kind, id, name, caption, lender }:
   tables.apply([changeOf(kind, id, part(before), part(after))]);
 }
 
-function catalog(): Rows {
+/** @param before the last id before the first row. */
+function catalog(before = 0): Rows {
   const rows = perKind(() => new RowTable());
-  for (const id of [1, 2, 3]) {
+  for (const id of [before + 1, before + 2, before + 3]) {
     rows.goods.set({ id, name: `SPU ${id}` });
     rows.categories.set({ id, name: `Category ${id}`, parent_id: null });
   }
@@ -139,15 +147,16 @@ for (const [how, smallTableRows] of [
     const property = fc.asyncProperty(
       fc.array(edit, { maxLength: 10 }),
       fc.array(fc.record({ words, edits: fc.array(edit, { maxLength: 6 }) }), { maxLength: 4 }),
-      async (first, steps) => {
-        const rows = catalog();
+      lastBefore,
+      async (first, steps, before) => {
+        const rows = catalog(before);
         const tables = new Tables(rows, { smallTableRows, sliceMs: 0 });
-        for (const one of first) commit(tables, rows, one);
+        for (const one of first) commit(tables, rows, shifted(one, before));
         for (const step of steps) {
           const selection = { ...ALL, words: step.words };
           const waiting = tables.queries.prepare('skus', selection);
           for (const one of step.edits) {
-            commit(tables, rows, one);
+            commit(tables, rows, shifted(one, before));
             await turn();
           }
           await waiting;

@@ -6,7 +6,7 @@ import { changeOf } from '../../../../../src/model/change.ts';
 import { foldText } from '../../../../../src/model/text-folding.ts';
 import { atOnce } from '../../../../../src/slices.ts';
 import { RowTable } from '../../../../../src/store/memory/row-table.ts';
-import { Bitmap } from '../../../../../src/store/memory/search/id-set.ts';
+import { Bitmap } from '../../../../../src/store/memory/search/bitmap.ts';
 import { TextIndex } from '../../../../../src/store/memory/search/text-index.ts';
 import { turn } from '../../../../support/turns.ts';
 
@@ -51,7 +51,7 @@ function commit(rows: RowTable, index: TextIndex, edits: readonly Edit[]): void 
 }
 
 function found(index: TextIndex, word: string): number[] {
-  const ids = new Bitmap(ROWS);
+  const ids = new Bitmap();
   atOnce(index.find(word, ids));
   return [...ids];
 }
@@ -83,7 +83,7 @@ test('the rows of each word are found, whatever is committed during the build or
           assert.equal(found(index, word), plainly(rows, word), `${word} after the build`);
         }
         for (const edits of late) {
-          const searching = index.find('a', new Bitmap(ROWS));
+          const searching = index.find('a', new Bitmap());
           searching.next();
           commit(rows, index, edits);
           searching.next();
@@ -100,7 +100,7 @@ test('the rows of each word are found, whatever is committed during the build or
 const NAMES = Array.from({ length: ROWS }, (_, at) => ({ id: at + 1, name: 'a' }));
 
 /** How often a search pauses. A vocabulary of few words is read without a pause. */
-const pausesOf = (index: TextIndex) => [...index.find('a', new Bitmap(ROWS))].length;
+const pausesOf = (index: TextIndex) => [...index.find('a', new Bitmap())].length;
 
 test('a build pauses after every 32 rows', () => {
   const index = new TextIndex(new RowTable(NAMES), 'name');
@@ -117,7 +117,7 @@ test('the words of a large commit are indexed without a search, and only once', 
     for (let turns = 0; turns <= ROWS / 32; turns += 1) await turn();
     assert.is(pausesOf(index), 0, 'nothing waits for the search');
     commit(rows, index, NAMES);
-    atOnce(index.find('a', new Bitmap(ROWS)));
+    atOnce(index.find('a', new Bitmap()));
     assert.is(pausesOf(index), 0, 'nothing is left for a second search');
   }
 });

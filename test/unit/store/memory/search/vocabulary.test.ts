@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { atOnce } from '../../../../../src/slices.ts';
-import { Bitmap } from '../../../../../src/store/memory/search/id-set.ts';
+import { Bitmap } from '../../../../../src/store/memory/search/bitmap.ts';
 import { Vocabulary } from '../../../../../src/store/memory/search/vocabulary.ts';
 import { WordSegment } from '../../../../../src/store/memory/search/word-segment.ts';
 
@@ -16,7 +16,7 @@ const step = fc.record({
 });
 
 function rowsWith(vocabulary: Vocabulary, text: string): number[] {
-  const found = new Bitmap(40);
+  const found = new Bitmap();
   atOnce(vocabulary.find(text, found));
   return [...found];
 }
@@ -76,7 +76,7 @@ test('words with a common prefix are found by the prefix and by their other part
   for (let row = 1; row <= 200; row += 1) vocabulary.add([`art-${row}`, 'x'.repeat(300)], row);
   const all = Array.from({ length: 200 }, (_, at) => at + 1);
   const found = (text: string) => {
-    const bitmap = new Bitmap(200);
+    const bitmap = new Bitmap();
     atOnce(vocabulary.find(text, bitmap));
     return [...bitmap];
   };
@@ -97,7 +97,7 @@ test('words that come and go do not fill a segment', () => {
     vocabulary.add(['x'.repeat(100)], row);
     vocabulary.delete(['x'.repeat(100)], row);
   }
-  assert.is([...vocabulary.find('stays', new Bitmap(400))].length, 0);
+  assert.is([...vocabulary.find('stays', new Bitmap())].length, 0);
 });
 
 test('words that no row has any more are at most half of those that a search reads', () => {
@@ -128,17 +128,17 @@ test('words that no row has any more are at most half of those that a search rea
 test('a search pauses between segments', () => {
   const vocabulary = new Vocabulary(10);
   for (let row = 1; row <= 100; row += 1) vocabulary.add([`word${row}`], row);
-  assert.is([...vocabulary.find('word', new Bitmap(100))].length, 10);
+  assert.is([...vocabulary.find('word', new Bitmap())].length, 10);
 });
 
 test('long words are in small segments, because each is made in one turn', () => {
   const vocabulary = new Vocabulary();
   const long = (row: number) => `${row}-`.padEnd(255, 'x');
   for (let row = 1; row <= 2000; row += 1) vocabulary.add([long(row)], row);
-  assert.is([...vocabulary.find('1999-x', new Bitmap(2000))].length, 15);
+  assert.is([...vocabulary.find('1999-x', new Bitmap())].length, 15);
   for (let row = 1; row <= 2000; row += 1) vocabulary.delete([long(row)], row);
   for (let row = 1; row <= 2000; row += 1) vocabulary.add([`${row}`], row);
-  assert.is([...vocabulary.find('1999', new Bitmap(2000))].length, 0);
+  assert.is([...vocabulary.find('1999', new Bitmap())].length, 0);
 });
 
 test('an index holds no object for each word, so that collections of garbage need not visit it', () => {
