@@ -8,12 +8,13 @@
  */
 import { exclusively } from '../../auth/private-file.ts';
 import { Backoff } from '../../backoff.ts';
+import { removeTemporaries } from '../../disk/durable-file.ts';
 import { type Peer, baseOfPeers } from '../../hosts/cluster/peer-base.ts';
 import type { Cluster } from '../../hosts/cluster/cluster.ts';
 import { HttpPrimary, type Refusals } from '../../hosts/following/primary-client.ts';
 import { takeBase } from '../../hosts/following/take-base.ts';
 import { withOwnership } from '../../store/directory.ts';
-import { isVacant, type ReceivedBase, removeReceptions } from '../../store/hosts/install-base.ts';
+import { isVacant, type ReceivedBase } from '../../store/hosts/install-base.ts';
 import { clusterMembership } from '../cluster/membership.ts';
 import { keepClusterSettings } from '../cluster/settings-file.ts';
 import type { Host, HostParts } from './host.ts';
@@ -75,7 +76,8 @@ export class ClusterHost implements Host {
     const { data } = options;
     disk.mkdir(data);
     const base = await withOwnership(data, 'serve', async () => {
-      await removeReceptions(disk, data);
+      // Left by an interrupted reception of a base.
+      await removeTemporaries(disk, data);
       // First, so that no start without the log begins a history of its own in this directory.
       await keepClusterSettings(disk, data, options);
       const received = await this.#base();

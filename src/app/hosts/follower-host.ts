@@ -13,6 +13,7 @@
 import { join } from 'node:path';
 import { replaceCredentialFiles, secretFingerprint } from '../../auth/sharing/credential-files.ts';
 import { DATA_FILES } from '../../data-files.ts';
+import { removeTemporaries } from '../../disk/durable-file.ts';
 import { readSecretFile } from '../../disk/secret-file.ts';
 import { pause } from '../../delay.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
@@ -28,7 +29,7 @@ import { Forwarder } from '../../hosts/forwarding/forwarder.ts';
 import type { ReadinessDetails } from '../../http/services.ts';
 import { withOwnership } from '../../store/directory.ts';
 import { readHostRecord } from '../../store/hosts/host-record.ts';
-import { type ReceivedBase, removeReceptions } from '../../store/hosts/install-base.ts';
+import type { ReceivedBase } from '../../store/hosts/install-base.ts';
 import type { FollowingFigures } from '../../telemetry/host-metrics.ts';
 import { maxForwards } from '../engine/http-client.ts';
 import type { FollowOptions } from '../server-options.ts';
@@ -144,7 +145,8 @@ export class FollowerHost implements Host {
   async #bootstrap(): Promise<void> {
     const { options, context, stop } = this.#parts;
     const base = await withOwnership(options.data, 'serve', async () => {
-      await removeReceptions(context.disk, options.data);
+      // Left by an interrupted reception of a base.
+      await removeTemporaries(context.disk, options.data);
       const received = await this.#fetchBase();
       await received?.install();
       return received;

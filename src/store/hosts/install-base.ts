@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import * as v from 'valibot';
 import { DATA_FILES } from '../../data-files.ts';
 import type { Disk } from '../../disk/disk.ts';
-import { DurableFile, removeTemporaries, withOpen } from '../../disk/durable-file.ts';
+import { DurableFile, withOpen } from '../../disk/durable-file.ts';
 import { laterSchema } from '../files/base.ts';
 import { shapes } from '../files/change-set.ts';
 import { makeDirectories, writeHead } from '../files/create.ts';
@@ -91,11 +91,6 @@ export async function receiveBase(
  */
 export function isVacant(directory: string, disk: Disk): boolean {
   return disk.size(join(directory, DATA_FILES.base)) === null && recover(disk, directory) === null;
-}
-
-/** Removes the remains of an interrupted reception. The directory must not be open as a store. */
-export function removeReceptions(disk: Disk, directory: string): Promise<void> {
-  return removeTemporaries(disk, directory);
 }
 
 /** Computes the checksum and reads the first line of a base as its bytes pass. */
