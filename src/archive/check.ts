@@ -2,8 +2,9 @@
 import { createHash } from 'node:crypto';
 import { CatalogError } from '../errors.ts';
 import type { ChangeSet } from '../store/change-set.ts';
-import { changeSetFaults, MAX_FINDINGS, stateFaults } from '../store/check.ts';
+import { changeSetFaults, stateFaults } from '../store/check.ts';
 import { reusedBaseSlices } from '../store/files/base.ts';
+import { MAX_FINDINGS } from '../store/files/recovery.ts';
 import type { State } from '../store/state.ts';
 import type { ArchiveObjects } from './archive-objects.ts';
 import { Replay, stateInBase } from './replay.ts';

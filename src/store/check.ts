@@ -16,13 +16,10 @@ import { earlierSchema } from './files/base.ts';
 import { boundFaults } from './bounded.ts';
 import type { ChangeSet } from './change-set.ts';
 import { changeSetName } from './files/files.ts';
-import { inspect, type Scrutiny } from './files/recovery.ts';
+import { inspect, MAX_FINDINGS, type Scrutiny } from './files/recovery.ts';
 import { SCHEMA_VERSION } from './files/schema.ts';
 import type { RowTable } from './memory/row-table.ts';
 import type { State } from './state.ts';
-
-/** The most findings of one check: one cause often leads to many. */
-export const MAX_FINDINGS = 1000;
 
 export interface CheckReport {
   /** What is wrong, one sentence each; empty if the store is in order. */

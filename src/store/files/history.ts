@@ -66,14 +66,14 @@ export function historyOf(sequences: readonly number[], base: number, migrated =
  * Verifies the files of the history: checksums, numbers, and the chain of digests up to the base.
  *
  * @param digest that the base names.
+ * @returns the problems, each found when it is taken.
  */
-export function verifyHistory(
+export function* verifyHistory(
   disk: Disk,
   directory: string,
   kept: readonly number[],
   digest: string,
-): CatalogError[] {
-  const problems: CatalogError[] = [];
+): Generator<CatalogError, void> {
   let previous: string | null = null;
   for (const sequence of kept) {
     const path = join(directory, changeSetName(sequence));
@@ -85,11 +85,10 @@ export function verifyHistory(
       throw damaged(path, 'it does not fit catalog.json; it is from another history');
     } catch (error) {
       if (!(error instanceof CatalogError)) throw error;
-      problems.push(error instanceof DamagedFile ? error.advising(ONLY_HISTORY) : error);
+      yield error instanceof DamagedFile ? error.advising(ONLY_HISTORY) : error;
       previous = null;
     }
   }
-  return problems;
 }
 
 /** The history of an open store. */

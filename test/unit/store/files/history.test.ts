@@ -1,18 +1,21 @@
 /** docs/storage.md, "The files": change sets are kept for a while after a checkpoint. */
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openForWrites } from '../../../../src/cli/commands/open-store.ts';
+import { DATA_FILES } from '../../../../src/data-files.ts';
 import { type Disk, machineDisk } from '../../../../src/disk/disk.ts';
 import { checkStore } from '../../../../src/store/check.ts';
 import type { ChangeSet } from '../../../../src/store/change-set.ts';
+import { createStore } from '../../../../src/store/files/create.ts';
 import { changeSetName, listChanges } from '../../../../src/store/files/files.ts';
 import { historyOf, KeptChangeSets, verifyHistory } from '../../../../src/store/files/history.ts';
 import { restoreBackup } from '../../../../src/store/backup.ts';
 import { recover } from '../../../../src/store/files/recovery.ts';
+import { State } from '../../../../src/store/state.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import { addBook } from '../../../support/books.ts';
 import { findingsOf, leftInDisorder, openStore, storeDirectory } from '../../../support/checked.ts';
@@ -129,7 +132,7 @@ test('a change set of the history that its owner removes while it is checked is 
   // Listed before, and gone when it is read.
   rmSync(join(directory, changeSetName(base)));
   const { previous } = JSON.parse(readFileSync(join(directory, 'catalog.json'), 'utf8'));
-  assert.equal(verifyHistory(machineDisk, directory, upTo(base, base - 1), previous), []);
+  assert.equal([...verifyHistory(machineDisk, directory, upTo(base, base - 1), previous)], []);
 });
 
 test('a smaller limit takes effect at the next start', async () => {
@@ -189,6 +192,29 @@ test('a damaged change set in the history is reported by check and by since(), b
   assert.match(message, /; run catalog-server check, which says what to do$/);
   assert.equal(found, [3, 4]);
   await store.close();
+});
+
+test('check reads no further than a thousand damaged change sets of a history', async () => {
+  const directory = storeDirectory();
+  const last = 800_000;
+  const state = State.empty();
+  await createStore(quickDisk, directory, { ...state.snapshot(), sequence: last });
+  const changes = join(directory, DATA_FILES.changes);
+  const names = upTo(last).map((sequence) => basename(changeSetName(sequence)));
+  const read = new Set<string>();
+  const disk: Disk = {
+    ...machineDisk,
+    list: (path) => (path === changes ? names : machineDisk.list(path)),
+    read(path) {
+      if (dirname(path) !== changes) return machineDisk.read(path);
+      if (path === join(directory, changeSetName(last + 1))) return null;
+      read.add(path);
+      return Buffer.from('damaged');
+    },
+  };
+  const { findings } = checkStore(disk, directory);
+  assert.equal(read, new Set(upTo(1000).map((nth) => join(directory, changeSetName(nth)))));
+  assert.is(findings.length, 1000);
 });
 
 test('the remedy that check names for a damaged change set in the history loses no row', async () => {
