@@ -11,7 +11,7 @@ import { type Attribute, isStored, type Kind, type Row, type Scalar } from '../m
 import { ALL_KINDS } from '../model/kinds.ts';
 import { lookupIn } from '../model/rows.ts';
 import { duplicate, judge, uniqueAttributes } from '../model/rules.ts';
-import type { ValueSchema } from '../model/schemas.ts';
+import { amount, type ValueSchema } from '../model/schemas.ts';
 import { earlierSchema } from './files/base.ts';
 import { boundFaults } from './bounded.ts';
 import type { ChangeSet } from './change-set.ts';
@@ -152,7 +152,10 @@ function valueFault(attribute: Attribute, value: Scalar | undefined): string | n
 
 function storedSchema(attribute: Attribute): ValueSchema | undefined {
   if (attribute.role === 'input') return attribute.stored ?? attribute.schema;
-  return 'schema' in attribute ? attribute.schema : undefined;
+  if ('schema' in attribute) return attribute.schema;
+  // Numbers that the service sets are counts.
+  const isCount = attribute.role === 'serverSet' && typeof attribute.initial === 'number';
+  return isCount ? amount : undefined;
 }
 
 /** Judges change sets during replay: finds what the state before them does not allow. */

@@ -233,7 +233,18 @@ const ROWS: readonly Planted[] = [
   {
     what: 'attributes of the wrong type that the server sets',
     base: row('books', 1, { readcount: '5', image: null }),
-    found: ['book 1: readcount: it must be a number', 'book 1: image: it must be a string'],
+    found: [
+      'book 1: readcount: must be an integer, not a string',
+      'book 1: image: it must be a string',
+    ],
+  },
+  {
+    what: 'counts that are no natural numbers',
+    base: row('books', 1, { commentcount: 0.5, readcount: -1 }),
+    found: [
+      'book 1: commentcount: must be an integer, not a fraction',
+      'book 1: readcount: must be 0 or more',
+    ],
   },
   {
     what: 'missing attributes',
