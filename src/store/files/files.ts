@@ -18,7 +18,8 @@ import { CHECKSUM_LENGTH, checksumIn } from '../../json/checksum.ts';
 import { FIRST_FAULT } from '../../json/first-fault.ts';
 import type { KindName } from '../../model/kind.ts';
 
-const CHANGE_SET = /^(\d{12})\.json$/;
+/** Twelve digits; more only if the number has more. */
+const CHANGE_SET = /^(\d{12}|[1-9]\d{12,15})\.json$/;
 
 /** The path of a change set in its directory. */
 export function changeSetName(sequence: number): string {
@@ -127,6 +128,11 @@ export function damaged(path: string, what: string): DamagedFile {
 /** @returns the error for a base whose `last_ids` were not corrected when a row was added by hand. */
 export function takenId(kind: KindName, id: number): DamagedFile {
   return damaged(DATA_FILES.base, `the last id of ${kind} is ${id - 1}, but ${id} has a row`);
+}
+
+/** @returns the error for a base whose `last_ids`, written by hand, leave no id for another row. */
+export function noNextId(kind: KindName, last: number): DamagedFile {
+  return damaged(DATA_FILES.base, `the last id of ${kind} is ${last}, and there is no higher one`);
 }
 
 /** @returns the system's reason, such as "ENOSPC: no space left on device", without the path. */

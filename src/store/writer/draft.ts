@@ -9,7 +9,7 @@ import { referrersOf } from '../../model/relations.ts';
 import type { RowOf } from '../../model/rows.ts';
 import { Candidates } from './candidates.ts';
 import { type Change, changeOf } from '../../model/change.ts';
-import { takenId } from '../files/files.ts';
+import { noNextId, takenId } from '../files/files.ts';
 import { type ChangeSetContent, charactersOf, type LastIds } from '../change-set.ts';
 import { ShardedMap } from '../memory/maps/sharded-map.ts';
 import { rowsInTrail } from './rows-in-trail.ts';
@@ -31,7 +31,7 @@ export interface Transaction extends View {
   /**
    * Hands out the next id of a kind; it is spent only if the transaction commits.
    *
-   * @throws CatalogError `store_damaged` if a row has it.
+   * @throws CatalogError `store_damaged` if a row has it, or if it would not be a safe integer.
    */
   nextId(kind: KindName): number;
   put<K extends KindName>(kind: K, row: RowOf<K>): void;
@@ -187,7 +187,9 @@ export class Draft implements Transaction {
   }
 
   nextId(kind: KindName): number {
-    const id = this.lastId(kind) + 1;
+    const last = this.lastId(kind);
+    const id = last + 1;
+    if (!Number.isSafeInteger(id)) throw noNextId(kind, last);
     if (this.get<KindName>(kind, id) !== undefined) throw takenId(kind, id);
     this.#lastIds.set(kind, id);
     return id;

@@ -301,6 +301,19 @@ test('an id that a row has is not handed out, although a base that was edited by
   );
 });
 
+test('no id is handed out beyond the highest safe integer, which a person may have written as the last one', async () => {
+  const { rows, lastIds } = catalog();
+  const last = Number.MAX_SAFE_INTEGER;
+  const draft = new Draft(stateOf(rows, { ...lastIds, brands: last - 1 }));
+  const nextId = () => draft.run((transaction) => transaction.nextId('brands'));
+  assert.is(nextId(), last);
+  assert.is(
+    await failureMessage(nextId, 'store_damaged'),
+    `catalog.json is damaged: the last id of brands is ${last}, and there is no higher one; restore the directory from a backup, or see "Damage" in docs/storage.md`,
+  );
+  assert.is(draft.lastId('brands'), last);
+});
+
 test('forget restores the committed rows of a kind, and its ids stay used', () => {
   const draft = draftOver(catalog());
   draft.run((transaction) => {
