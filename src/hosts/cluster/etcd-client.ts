@@ -4,7 +4,7 @@
  * Every call is bounded in time and in bytes. Before the first call all nodes are asked at once,
  * and the one that answers first is used, because a host has to start while a node is down. After a
  * failed call the next call uses the next node, and the watches at the old one end: a node that is
- * frozen keeps them open and sends nothing. A call that a living node refuses changes neither.
+ * frozen keeps them open and sends nothing. A call that every node would refuse changes neither.
  * Whether a failed call took effect is not known.
  */
 import { withTimeout } from '../../delay.ts';
@@ -45,10 +45,10 @@ const UNAUTHENTICATED = 16;
 const OLD_TOKEN = /revision of auth store is old/;
 
 /**
- * gRPC's `INVALID_ARGUMENT`, `NOT_FOUND`, `PERMISSION_DENIED`, `RESOURCE_EXHAUSTED`, `UNAUTHENTICATED`:
- * the node judges the call, as every other node would.
+ * What all nodes refuse alike: they share their roles and the alarm about the quota. The size of a
+ * request, and how many requests may wait, are limits of each node.
  */
-const REFUSALS: ReadonlySet<number> = new Set([3, 5, 7, 8, UNAUTHENTICATED]);
+const REFUSED_BY_ALL = /permission denied|database space exceeded/;
 
 /** gRPC's `DEADLINE_EXCEEDED` and `UNAVAILABLE`: the node has no majority. */
 const WITHOUT_MAJORITY: ReadonlySet<number> = new Set([4, 14]);
@@ -111,8 +111,8 @@ export class EtcdClient {
     try {
       return await this.#authorized(path, body);
     } catch (error) {
-      const isRefusal = error instanceof EtcdFailure && REFUSALS.has(error.code);
-      if (!isRefusal) this.#leave(node);
+      const isRefusedByAll = error instanceof EtcdFailure && REFUSED_BY_ALL.test(error.message);
+      if (!isRefusedByAll) this.#leave(node);
       throw unreachable(error);
     }
   }
