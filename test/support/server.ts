@@ -28,7 +28,7 @@ export interface RunOptions {
  * Most of these processes live for a second or two. Without the engine's optimising compilers that
  * takes a quarter less CPU time. The code that runs is the same.
  */
-const SHORT_LIVED = { BUN_JSC_useDFGJIT: '0' };
+export const SHORT_LIVED = { BUN_JSC_useDFGJIT: '0' };
 
 function start(args: readonly string[], { env, cwd, binary, input }: RunOptions): ChildProcess {
   const child = spawn(binary ?? PROGRAM, args, {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as assert from 'uvu/assert';
 import { temporaryDirectory } from '../../support/directory.ts';
-import { type Finished, SECRET } from '../../support/server.ts';
+import { type Finished, SECRET, SHORT_LIVED } from '../../support/server.ts';
 import type { Side } from './step-disk.ts';
 import { fixture, ROOT } from '../../support/paths.ts';
 
@@ -60,6 +60,7 @@ export function startVictim(
     env: {
       PATH: process.env['PATH'] ?? '',
       CATALOG_JWT_SECRET: SECRET,
+      ...SHORT_LIVED,
       // With this a checkpoint always removes change sets.
       CATALOG_HISTORY: '0',
       VICTIM: JSON.stringify(orders),
