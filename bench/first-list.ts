@@ -62,7 +62,7 @@ await inDirectory(async (directory) => {
   const data = join(directory, 'data');
   output(EXECUTABLE, 'migrate', '--demo', '--data', data);
   const { url } = await serve(data);
-  const browser = await launch();
+  const browser = await launch(true);
   try {
     const rounds: Measured[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {
