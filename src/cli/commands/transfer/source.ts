@@ -39,10 +39,19 @@ export function sourceOf(file: string, maxImport: number, context: Context): Sou
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Calls `stop` at the first signal; a second one ends the process. @returns what undoes this. */
+/**
+ * Calls `stop` at the first signal; a second one, of any kind, ends the process.
+ *
+ * @returns what undoes this.
+ */
 export function onSignal(stop: () => void): () => void {
-  for (const signal of SIGNALS) process.once(signal, stop);
-  return () => {
-    for (const signal of SIGNALS) process.off(signal, stop);
+  const undo = () => {
+    for (const signal of SIGNALS) process.off(signal, first);
   };
+  const first = () => {
+    undo();
+    stop();
+  };
+  for (const signal of SIGNALS) process.on(signal, first);
+  return undo;
 }
