@@ -119,7 +119,7 @@ test('the specifications of a row that creates a SKU without an SPU are not look
   const report = await importInto(server, 'skus', csv('code,specs', 'NEW,Colour=Silver'));
   const columns = errorsOf(report).map(([, column]: unknown[]) => column);
   assert.equal(
-    columns.filter((column) => column === 'spu_id' || column === 'specs'),
+    columns.filter((column: unknown) => column === 'spu_id' || column === 'specs'),
     ['spu_id'],
   );
 });
