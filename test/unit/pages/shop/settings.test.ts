@@ -15,6 +15,7 @@ import { quickDisk } from '../../../support/disk.ts';
 import { losses } from '../../../support/power-cut.ts';
 import { PowerDisk } from '../../../support/power-disk.ts';
 import { randomFrom } from '../../../support/random.ts';
+import { turn } from '../../../support/turns.ts';
 import { until } from '../../../support/until.ts';
 
 test('the settings of the last server are kept', async () => {
@@ -85,6 +86,27 @@ test('settings that the disk refuses are saved as soon as it takes them', async 
   await end();
   assert.equal(keptSettings(quickDisk, directory), used);
   assert.is(errors.length, 1, 'later attempts are silent');
+});
+
+test('settings that the disk refuses are saved again only after an interval', async () => {
+  let attempts = 0;
+  const publish = () => {
+    attempts += 1;
+    // Attempts without pauses would not let this test go on.
+    if (attempts === 10) return new Promise<never>(() => {});
+    return Promise.reject(new Error('no space left on device'));
+  };
+  const disk = { ...quickDisk, publish };
+  const end = await keepSavingSettings(
+    disk,
+    temporaryDirectory(),
+    DEFAULT_SETTINGS,
+    () => {},
+    2 ** 30,
+  );
+  for (let nth = 0; nth < 10; nth += 1) await turn();
+  assert.is(attempts, 1);
+  await end();
 });
 
 test('a server that has ended saves no settings', async () => {
