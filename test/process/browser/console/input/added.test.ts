@@ -108,15 +108,15 @@ testInBrowser(
     const option = page.getByLabel('New option of Storage');
     await option.waitFor();
     const release = await hold(page, '**/admin/options/', 'POST');
-    for (const value of ['2 TB', '3 TB', '4 TB']) {
+    for (const value of ['12 TB', '13 TB', '14 TB']) {
       await option.pressSequentially(value);
       await option.press('Enter');
       assert.is(await option.inputValue(), '');
     }
     await triesToLeave(page);
     release();
-    await hears(page, 'status', '4 TB is saved.');
-    assert.equal((await storages(server)).slice(-3), ['2 TB', '3 TB', '4 TB']);
+    await hears(page, 'status', '14 TB is saved.');
+    assert.equal((await storages(server)).slice(-3), ['12 TB', '13 TB', '14 TB']);
   },
 );
 
@@ -253,7 +253,7 @@ for (const path of ['/goods/6', '/skus/20']) {
     if (path.startsWith('/skus')) await more.click();
     const option = page.getByLabel(/^New option of /).first();
     const release = await hold(page, '**/admin/options/', 'POST');
-    await option.fill('Waited for');
+    await option.fill(`Waited for by ${path}`);
     await option.press('Enter');
     await page.keyboard.press('Control+s');
     await page.getByText('Saving…').waitFor();
