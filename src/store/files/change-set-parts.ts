@@ -9,7 +9,7 @@ import { PiecewiseParser } from '../../json/piecewise-parser.ts';
 import { inSlices } from '../../slices.ts';
 import { piecesOf } from '../../streams.ts';
 import type { ChangeSet } from '../change-set.ts';
-import { changeSetOf, decodeNext, requireNext } from './change-set.ts';
+import { decodeNext, judgeInParts, requireNext } from './change-set.ts';
 import { damaged, requireDigest, statedDigest } from './files.ts';
 
 /** Bytes that are hashed, or scanned and parsed, in one step. */
@@ -49,7 +49,7 @@ export function* decodeNextInParts(
   const digest = yield* digestOf(bytes.subarray(0, end));
   requireDigest(path, digest, statedDigest(path, bytes.subarray(end)));
   const value = yield* parsed(path, bytes.subarray(0, end));
-  return requireNext(path, changeSetOf(path, value, digest), sequence, previous);
+  return requireNext(path, yield* judgeInParts(path, value, digest), sequence, previous);
 }
 
 function* digestOf(bytes: Buffer): Generator<undefined, string> {

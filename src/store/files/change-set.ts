@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import * as v from 'valibot';
 import type { Row } from '../../model/kind.ts';
 import { KIND_NAMES } from '../../model/kind.ts';
+import { atOnce } from '../../slices.ts';
 import {
   type ChangeSet,
   type ChangeSetContent,
@@ -24,9 +25,14 @@ export function isRow(input: unknown): input is Row {
   return isId((input as Partial<Row>).id);
 }
 
+const ROWS = 'must be a list of rows with ids';
+const IDS = 'must be a list of ids';
+
 /** One schema for a whole list: a schema for each element would take ten times as long. */
-const listOf = <T>(isElement: (input: unknown) => input is T, what: string) =>
-  v.custom<readonly T[]>((input) => Array.isArray(input) && input.every(isElement), what);
+const rowList = v.custom<readonly Row[]>(
+  (input) => Array.isArray(input) && input.every(isRow),
+  ROWS,
+);
 
 /** A record by kind. valibot would accept a list as a record without members. */
 const byKind = <const S extends v.GenericSchema>(shape: S) =>
@@ -40,21 +46,23 @@ export const shapes = {
   count,
   digest: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
   lastIds: byKind(count),
-  rows: byKind(listOf(isRow, 'must be a list of rows with ids')),
-  ids: byKind(listOf(isId, 'must be a list of ids')),
+  rows: byKind(rowList),
 };
 
-/** The form of a change set without its digest. */
+/** The form of a change set without its digest, and without what its tables hold. */
 const changeSetShape = v.object({
   sequence: shapes.count,
   previous: shapes.digest,
   time: v.string(),
   last_ids: shapes.lastIds,
   writer: v.optional(v.string()),
-  put: shapes.rows,
-  delete: shapes.ids,
-  before: v.optional(shapes.rows),
+  put: byKind(v.unknown()),
+  delete: byKind(v.unknown()),
+  before: v.optional(byKind(v.unknown())),
 });
+
+/** Elements of a list that are judged between two pauses; some ten nanoseconds each. */
+const STEP_ELEMENTS = 4096;
 
 /**
  * Encodes a change set in one step, which blocks the event loop if it is large; see
@@ -131,12 +139,41 @@ function endOfStep(rows: readonly Row[], start: number): number {
  */
 export function decodeChangeSet(path: string, bytes: Buffer): ChangeSet {
   const { value, digest } = verifyChecksum(path, bytes);
-  return changeSetOf(path, value, digest);
+  return atOnce(judgeInParts(path, value, digest));
 }
 
-/** @returns the change set in a parsed file. @throws CatalogError `store_damaged`. */
-export function changeSetOf(path: string, value: unknown, digest: string): ChangeSet {
-  return { ...(parseShape(path, changeSetShape, value) as ChangeSetContent), digest };
+/**
+ * Judges a parsed file, in steps.
+ *
+ * @returns the change set in it.
+ * @throws CatalogError `store_damaged`.
+ */
+export function* judgeInParts(
+  path: string,
+  value: unknown,
+  digest: string,
+): Generator<undefined, ChangeSet> {
+  const content = parseShape(path, changeSetShape, value);
+  const { put, delete: deleted, before = {} } = content;
+  yield* judgeElements(path, put, isRow, ROWS);
+  yield* judgeElements(path, deleted, isId, IDS);
+  yield* judgeElements(path, before, isRow, ROWS);
+  return { ...(content as ChangeSetContent), digest };
+}
+
+function* judgeElements(
+  path: string,
+  tables: Readonly<Record<string, unknown>>,
+  isElement: (input: unknown) => boolean,
+  what: string,
+): Generator<undefined, void> {
+  for (const elements of Object.values(tables)) {
+    if (!Array.isArray(elements)) throw damaged(path, what);
+    for (let at = 0; at < elements.length; at += STEP_ELEMENTS) {
+      if (!elements.slice(at, at + STEP_ELEMENTS).every(isElement)) throw damaged(path, what);
+      yield;
+    }
+  }
 }
 
 /**

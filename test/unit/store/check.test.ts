@@ -439,7 +439,7 @@ const CHANGED: readonly Planted[] = [
         Object.assign(changeSet, { put: { books: 'none' } });
       },
     },
-    found: [damage(changeSetName(4), '× must be a list of rows with ids')],
+    found: [damage(changeSetName(4), 'must be a list of rows with ids')],
   },
 ];
 

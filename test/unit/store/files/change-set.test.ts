@@ -15,6 +15,7 @@ import {
   decodeChangeSet,
   encodeChangeSet,
   encodeInParts,
+  judgeInParts,
 } from '../../../../src/store/files/change-set.ts';
 import { decodeNextInParts } from '../../../../src/store/files/change-set-parts.ts';
 import { atOnce } from '../../../../src/slices.ts';
@@ -162,6 +163,37 @@ for (const [length, rows] of [
     assert.equal(counts, [rows, rows, rows]);
   });
 }
+
+for (const member of ['put', 'before']) {
+  test(`each step of the judging of a change set reads at most 4096 rows in ${member}`, () => {
+    const counts: number[] = [];
+    let read = 0;
+    const books = Array.from({ length: 10_000 }, () => ({
+      get id() {
+        read += 1;
+        return read;
+      },
+    }));
+    const steps = judgeInParts('file', { ...SMALL, put: {}, [member]: { books } }, 'a'.repeat(64));
+    for (let step = steps.next(); step.done !== true; step = steps.next()) {
+      counts.push(read - counts.reduce((sum, count) => sum + count, 0));
+    }
+    assert.equal(
+      counts.filter((count) => count > 0),
+      [4096, 4096, 10_000 - 2 * 4096],
+    );
+  });
+}
+
+test('a change set is refused for a wrong element at the end of a long list', () => {
+  const rows = Array.from({ length: 10_000 }, (_, at) => ({ id: at + 1 }));
+  const judged = (lists: object) => () => atOnce(judgeInParts('file', { ...SMALL, ...lists }, ''));
+  const ids = rows.map((each) => each.id);
+  assert.throws(judged({ put: { books: [...rows, { id: 0 }] } }), /must be a list of rows/);
+  assert.throws(judged({ before: { books: [...rows, null] } }), /must be a list of rows/);
+  assert.throws(judged({ delete: { books: [...ids, 0.5] } }), /must be a list of ids/);
+  assert.throws(judged({ put: { books: {} } }), /must be a list of rows/);
+});
 
 const time = fc.constantFrom('2024-02-29T12:00:00.000Z', null);
 
