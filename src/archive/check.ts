@@ -4,7 +4,7 @@ import { CatalogError } from '../errors.ts';
 import type { ChangeSet } from '../store/change-set.ts';
 import { changeSetFaults, stateFaults } from '../store/check.ts';
 import { reusedBaseSlices } from '../store/files/base.ts';
-import { MAX_FINDINGS } from '../store/files/recovery.ts';
+import { MAX_FINDINGS } from '../store/files/history.ts';
 import type { State } from '../store/state.ts';
 import type { ArchiveObjects } from './archive-objects.ts';
 import { Replay, stateInBase } from './replay.ts';

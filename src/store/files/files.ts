@@ -125,14 +125,13 @@ export function damaged(path: string, what: string): DamagedFile {
   return new DamagedFile(path, what, FROM_BACKUP);
 }
 
-/** @returns the error for a base whose `last_ids` were not corrected when a row was added by hand. */
-export function takenId(kind: KindName, id: number): DamagedFile {
-  return damaged(DATA_FILES.base, `the last id of ${kind} is ${id - 1}, but ${id} has a row`);
-}
-
-/** @returns the error for a base whose `last_ids`, written by hand, leave no id for another row. */
-export function noNextId(kind: KindName, last: number): DamagedFile {
-  return damaged(DATA_FILES.base, `the last id of ${kind} is ${last}, and there is no higher one`);
+/**
+ * @param id the one after the last.
+ * @returns the error for a base whose `last_ids`, written by hand, leave no id for another row.
+ */
+export function noNextId(kind: KindName, id: number): DamagedFile {
+  const why = Number.isSafeInteger(id) ? `but ${id} has a row` : 'and there is no higher one';
+  return damaged(DATA_FILES.base, `the last id of ${kind} is ${id - 1}, ${why}`);
 }
 
 /** @returns the system's reason, such as "ENOSPC: no space left on device", without the path. */

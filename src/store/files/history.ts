@@ -27,6 +27,9 @@ export const DEFAULT_HISTORY_BYTES = 256 * 1024 * 1024;
 const ONLY_HISTORY =
   'catalog.json contains this change: stop the server, and move this file and all change sets before it out of changes/';
 
+/** The most findings of one check: one cause often leads to many. */
+export const MAX_FINDINGS = 1000;
+
 /** Files measured or removed between two turns of the event loop. */
 const FILES_PER_TURN = 256;
 
@@ -66,9 +69,18 @@ export function historyOf(sequences: readonly number[], base: number, migrated =
  * Verifies the files of the history: checksums, numbers, and the chain of digests up to the base.
  *
  * @param digest that the base names.
- * @returns the problems, each found when it is taken.
+ * @returns the first {@link MAX_FINDINGS} problems.
  */
-export function* verifyHistory(
+export function verifyHistory(
+  disk: Disk,
+  directory: string,
+  kept: readonly number[],
+  digest: string,
+): CatalogError[] {
+  return [...problemsOf(disk, directory, kept, digest).take(MAX_FINDINGS)];
+}
+
+function* problemsOf(
   disk: Disk,
   directory: string,
   kept: readonly number[],

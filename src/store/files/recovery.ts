@@ -36,9 +36,6 @@ const MAX_READING_MS = 60_000;
 /** Attempts that are made in any case: a large store takes long to read once. */
 const MIN_READ_ATTEMPTS = 10;
 
-/** The most findings of one check: one cause often leads to many. */
-export const MAX_FINDINGS = 1000;
-
 export interface Recovered extends History {
   /** The schema version of the files. The state has the form of the current version. */
   readonly schema: number;
@@ -168,8 +165,7 @@ class Recovery {
     const history = historyOf(sequences, from, migrated);
     if (base !== null && this.#scrutiny !== undefined) {
       const { digest } = base.state;
-      const damage = verifyHistory(this.#disk, this.#directory, history.kept, digest);
-      this.#problems.push(...damage.take(MAX_FINDINGS));
+      this.#problems.push(...verifyHistory(this.#disk, this.#directory, history.kept, digest));
     }
     const files = this.#replay(from, sequences.at(-1) ?? from, base);
     if (base === null) return { recovered: null, problems: this.#problems };

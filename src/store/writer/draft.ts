@@ -9,7 +9,7 @@ import { referrersOf } from '../../model/relations.ts';
 import type { RowOf } from '../../model/rows.ts';
 import { Candidates } from './candidates.ts';
 import { type Change, changeOf } from '../../model/change.ts';
-import { noNextId, takenId } from '../files/files.ts';
+import { noNextId } from '../files/files.ts';
 import { type ChangeSetContent, charactersOf, type LastIds } from '../change-set.ts';
 import { ShardedMap } from '../memory/maps/sharded-map.ts';
 import { rowsInTrail } from './rows-in-trail.ts';
@@ -187,10 +187,9 @@ export class Draft implements Transaction {
   }
 
   nextId(kind: KindName): number {
-    const last = this.lastId(kind);
-    const id = last + 1;
-    if (!Number.isSafeInteger(id)) throw noNextId(kind, last);
-    if (this.get<KindName>(kind, id) !== undefined) throw takenId(kind, id);
+    const id = this.lastId(kind) + 1;
+    const isFree = Number.isSafeInteger(id) && this.get<KindName>(kind, id) === undefined;
+    if (!isFree) throw noNextId(kind, id);
     this.#lastIds.set(kind, id);
     return id;
   }
@@ -273,11 +272,10 @@ export class Draft implements Transaction {
       }
     }
     if (empty) return null;
-    const { sequence, digest } = this.#state;
     const last_ids: LastIds = Object.fromEntries(this.#lastIds);
     const named = writer === undefined ? {} : { writer };
-    const head = { sequence: sequence + 1, previous: digest, time, last_ids, ...named };
-    return { ...head, put, delete: deleted, before };
+    const head = { sequence: this.sequence, previous: this.#state.digest, time, last_ids };
+    return { ...head, ...named, put, delete: deleted, before };
   }
 
   /** Drops the writes to a kind, for a caller that does not read these rows again. */
