@@ -52,7 +52,7 @@ export async function baseOfPeers(options: Options): Promise<ReceivedBase | null
   for (let round = 1; !signal.aborted; round += 1) {
     const base = await askAll(options, note);
     if (base !== null) return base;
-    if (round === rounds) throw nobody(trouble);
+    if (round === rounds && !signal.aborted) throw nobody(trouble);
     await pause(backoff.delay(), signal);
   }
   return null;

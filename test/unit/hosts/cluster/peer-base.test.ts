@@ -158,6 +158,14 @@ test('a host that is stopped gets no base and reports no error', async () => {
   assert.equal(seen, { asked: ['a'], abandoned: [], warnings: [] });
 });
 
+test('a host that is stopped in the last round does not report that no other host gives a base', async () => {
+  const { run, world, end } = join(1);
+  world.hosts = [[host('a', 7)]];
+  const running = run();
+  end();
+  assert.is(await running, null);
+});
+
 test('the hosts are asked in 60 rounds', async () => {
   const { run, world } = join('default');
   assert.match(await failureMessage(run(), 'store_missing'), 'no other host with --advertise');
