@@ -5,9 +5,10 @@
  * begins its own work. A start that is stopped is left as it is, as if the process were killed:
  * nothing was answered yet.
  *
- * Order of an end, whatever begins it: the host ends its own work; requests that wait for changes
- * are answered; no new connection is accepted, and the other requests are answered; the catalog is
- * closed; the log is written. Each step is done once, even if an earlier one fails.
+ * Order of an end, whatever begins it: requests that wait for changes are answered; no new connection
+ * is accepted, and the other requests are answered; the host's own work, which the signal ends, is
+ * over; the catalog is closed; the log is written. Each step is done once, even if an earlier one
+ * fails. So connections are closed in time, even if the disk keeps the host from ending its work.
  */
 import { pause } from '../delay.ts';
 import { freePorts } from '../http/wire/server.ts';
@@ -58,19 +59,20 @@ async function serveAsOwner(options: ServeOptions, context: Context): Promise<vo
   for (const { reason } of [processes, host]) readiness.also(reason);
   // A start that fails waits for nothing.
   let grace = { requests: 0, pages: 0 };
+  let running: Promise<void> = Promise.resolve();
   await using opened = new AsyncDisposableStack();
   opened.defer(() => observability.close());
   opened.defer(() => current.close(grace.pages));
+  // Throws why the host cannot go on.
+  opened.defer(() => running);
   opened.defer(() => processes.close(grace.requests));
+  opened.defer(() => current.endWaits());
   const url = await unlessStopped(stop, start(parts, host, processes));
   if (url === null) return;
   grace = { requests: REQUESTS_GRACE_MS, pages: PAGES_GRACE_MS };
   // Only now: a start that fails has one line, its error.
   announce(url, options, context, current.catalog?.store.created === true);
-  opened.defer(() => current.endWaits());
-  const running = host.run();
-  // Throws why the host cannot go on.
-  opened.defer(() => running);
+  running = host.run();
   running.catch(() => ending.abort());
   await pause(Number.POSITIVE_INFINITY, stop);
   readiness.raise('closing');

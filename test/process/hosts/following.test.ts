@@ -1,9 +1,17 @@
 /** A primary and a follower (spec 15.10 to 15.16). */
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { FileLock } from '../../../src/disk/lock.ts';
 import { changeSetName } from '../../../src/store/files/files.ts';
 import { readerAheadContinues } from '../../support/ahead.ts';
 import { type Received, send, sent, tokenFor } from '../../support/client.ts';
@@ -16,6 +24,19 @@ import { until } from '../../support/until.ts';
 import { backupOf } from './backups.ts';
 
 test.after.each(killServers);
+
+/** Whether a server has a file of its directory open. */
+function hasOpen({ child, data }: TestServer, name: string): boolean {
+  const folder = `/proc/${child.pid}/fd`;
+  const path = realpathSync(join(data, name));
+  return readdirSync(folder).some((each) => {
+    try {
+      return readlinkSync(join(folder, each)) === path;
+    } catch {
+      return false; // It was closed meanwhile.
+    }
+  });
+}
 
 /** A file with a token of role admin. */
 async function tokenFile(claims: Readonly<Record<string, unknown>> = {}): Promise<string> {
@@ -271,6 +292,29 @@ test('spec 15.14, 15.15: a host stays succeeded when it notifies a predecessor t
   await second.stop();
   const again = await startServer({ data: second.data }).then(() => 'it serves', String);
   assert.match(again, /belonged to the primary until another host took over/);
+});
+
+test('spec 8.9: a follower that is stopped closes its connections before it has ended following', async () => {
+  const primary = await startPrimary();
+  const replica = await follow(primary);
+  await ready(replica);
+  // As a command does that changes accounts: the follower waits for its end to take over others.
+  const lock = new FileLock(join(replica.data, 'access.lock'));
+  lock.lock();
+  await sent(primary, 204, 'DELETE', '/admin/tokens/token-of-eve/');
+  await until('it waits', () => hasOpen(replica, 'access.lock'));
+  replica.child.kill('SIGTERM');
+  const isRefused = () =>
+    fetch(`${replica.url}/healthz`).then(
+      () => false,
+      () => true,
+    );
+  await until('connections are refused', isRefused);
+  lock.close();
+  assert.is((await replica.finished).status, 0);
+  const accessOf = ({ data }: TestServer) => readFileSync(join(data, 'access.json'), 'utf8');
+  assert.match(accessOf(replica), 'token-of-eve', 'it was still waiting');
+  assert.is(accessOf(replica), accessOf(primary));
 });
 
 test('metrics count the followers of a primary, and say how far behind a follower is', async () => {
