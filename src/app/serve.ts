@@ -2,8 +2,8 @@
  * `serve`: a catalog on a port, from start to the last response.
  *
  * Order of a start: the host opens its catalog; clients are served; the metrics are served; the host
- * begins its own work. A start that is stopped is left as it is, as if the process were killed:
- * nothing was answered yet.
+ * begins its own work. A start that is stopped is left as it is, as if the process were killed; what
+ * it has opened by then is closed.
  *
  * Order of an end, whatever begins it: requests that wait for changes are answered; no new connection
  * is accepted, and the other requests are answered; the host's own work, which the signal ends, is
@@ -68,8 +68,9 @@ async function serveAsOwner(options: ServeOptions, context: Context): Promise<vo
   opened.defer(() => processes.close(grace.requests));
   opened.defer(() => current.endWaits());
   const url = await unlessStopped(stop, start(parts, host, processes));
+  // Of several workers, the first may have clients while another one is still starting.
+  grace = { requests: REQUESTS_GRACE_MS, pages: url === null ? 0 : PAGES_GRACE_MS };
   if (url === null) return;
-  grace = { requests: REQUESTS_GRACE_MS, pages: PAGES_GRACE_MS };
   // Only now: a start that fails has one line, its error.
   announce(url, options, context, current.catalog?.store.created === true);
   running = host.run();
