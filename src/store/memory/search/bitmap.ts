@@ -38,14 +38,17 @@ export class Bitmap {
 
   /** Adds the first ids of a list; faster than one after the other. */
   addAll(ids: ArrayLike<number>, count: number): void {
+    // Mostly the highest: one copy, and not one for each eighth of the way to it.
+    if (count > 0) this.add(ids[count - 1] as number);
     let low = this.#low;
+    let end = low.length * WORD_BITS;
     for (let nth = 0; nth < count; nth += 1) {
       const id = ids[nth] as number;
-      const at = id >>> 5;
-      if (id < LOW_IDS && at < low.length) low[at] = (low[at] as number) | (1 << (id & 31));
+      if (id < end) low[id >>> 5] = (low[id >>> 5] as number) | (1 << (id & 31));
       else {
         this.add(id);
         low = this.#low;
+        end = low.length * WORD_BITS;
       }
     }
   }
@@ -58,15 +61,16 @@ export class Bitmap {
   addAt(ids: Uint32Array, positions: Uint16Array): number[] {
     const none: number[] = [];
     let low = this.#low;
+    let end = low.length * WORD_BITS;
     for (let nth = 0; nth < positions.length; nth += 1) {
       const position = positions[nth] as number;
       const id = ids[position] as number;
-      const at = id >>> 5;
       if (id === 0) none.push(position);
-      else if (id < LOW_IDS && at < low.length) low[at] = (low[at] as number) | (1 << (id & 31));
+      else if (id < end) low[id >>> 5] = (low[id >>> 5] as number) | (1 << (id & 31));
       else {
         this.add(id);
         low = this.#low;
+        end = low.length * WORD_BITS;
       }
     }
     return none;
@@ -79,10 +83,17 @@ export class Bitmap {
    * @param references of consecutive ids; 0, which is not an id, if there is none.
    */
   addReferring(first: number, references: ArrayLike<number>, to: Bitmap): void {
+    const known = this.#wordsOf(first);
+    const at = placeOf(first);
+    const low = to.#low;
+    const end = low.length * WORD_BITS;
     for (let nth = 0; nth < references.length; nth += WORD_BITS) {
+      if (known[at + nth / WORD_BITS] === 0xffff_ffff) continue;
       let word = 0;
       for (let bit = 0; bit < WORD_BITS; bit += 1) {
-        word |= to.#bit(references[nth + bit] as number) << bit;
+        const id = references[nth + bit] as number;
+        if (id < end) word |= (((low[id >>> 5] as number) >>> (id & 31)) & 1) << bit;
+        else if (id >= LOW_IDS) word |= to.#bit(id) << bit;
       }
       if (word !== 0) this.#unite(first + nth, word);
     }
@@ -167,7 +178,10 @@ export class Bitmap {
     const at = placeOf(id);
     let words = this.#wordsOf(id);
     // An eighth more than needed, so that ids in ascending order rarely cause a copy.
-    if (at >= words.length) words = this.#grown(id, at + 1 + (at >>> 3));
+    if (at >= words.length) {
+      const most = (id < LOW_IDS ? LOW_IDS : PIECE_IDS) / WORD_BITS;
+      words = this.#grown(id, Math.min(at + 1 + (at >>> 3), most));
+    }
     words[at] = (words[at] as number) | word;
   }
 

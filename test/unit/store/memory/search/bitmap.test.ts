@@ -97,6 +97,23 @@ test('addAt adds the ids at positions of a list, and returns the positions that 
   );
 });
 
+test('addReferring adds the ids whose reference is in another bitmap', () => {
+  const first = fc.constantFrom(0, 2 ** 22 - 64, 2 ** 22, 2 ** 32);
+  const places = fc.array(fc.tuple(fc.nat(63), fc.oneof(id, fc.constant(0))), { maxLength: 40 });
+  fc.assert(
+    fc.property(ids, first, fc.nat(32), places, (owners, begin, length, referring) => {
+      const references = new Float64Array(64);
+      for (const [at, to] of referring) references[at] = to;
+      const before = Array.from({ length }, (_, at) => begin + at);
+      const found = bitmapOf(before);
+      const to = owners.filter((each) => each !== 0);
+      found.addReferring(begin, references, bitmapOf(to));
+      const added = [...references].flatMap((each, at) => (to.includes(each) ? [begin + at] : []));
+      assert.equal([...found], ascending(new Set([...before, ...added])));
+    }),
+  );
+});
+
 test('a high id takes the memory of a few thousand low ones', () => {
   for (const high of [2 ** 31, 2 ** 32, Number.MAX_SAFE_INTEGER]) {
     assert.ok(bitmapOf([1, high]).capacity <= 2 ** 17, `${high}`);
